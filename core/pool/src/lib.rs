@@ -1,1 +1,26 @@
-//! stub
+//! The pure half of trunkline: every rule of the pool, and no IO.
+//!
+//! Nothing in this crate reads a clock, opens a file, spawns a process or awaits. Time and ids come in as
+//! arguments, and everything that is to happen goes out as an [`Effect`](state::Effect). That is what lets
+//! a simulator run a million steps of it in a second, and what makes a race in it impossible.
+//!
+//! - [`error`]: the one error type and its stable codes.
+//! - [`interface`]: the registry of errors, events and options that all four languages share.
+//! - [`options`]: typed options, parsed once from JSON.
+//! - [`config`]: a server's configuration and its fingerprint.
+//! - [`catalog`]: what a server listed, the differences between two lists, and a session's view.
+//! - [`naming`]: the names under which tools are exposed to a model.
+//! - [`state`]: the reducer that decides.
+//! - [`plan`]: the differences that a new desired state asks for.
+#![forbid(unsafe_code)]
+
+pub mod catalog;
+pub mod config;
+pub mod error;
+pub mod interface;
+pub mod naming;
+pub mod options;
+pub mod plan;
+pub mod state;
+
+pub use error::{Error, ErrorCode, Outcome, Result};

@@ -1,0 +1,272 @@
+//! The one error type of the library, and its stable codes.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+/// What an operation of the library returns.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What went wrong, as a number that never changes its meaning (the C status is this number).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(i32)]
+#[non_exhaustive]
+pub enum ErrorCode {
+    /// A value is wrong; `detail.path` says which.
+    InvalidArgument = 1,
+    /// An option that does not exist; `detail.option` and the nearest name.
+    UnknownOption = 2,
+    /// A handle that is stale, released or foreign.
+    BadHandle = 3,
+    /// The pool, session or lease is closed.
+    Closed = 4,
+    /// The pool is draining.
+    Closing = 5,
+    /// The process is a fork of the one that made the pool.
+    Forked = 6,
+    /// The host cancelled the operation.
+    Cancelled = 7,
+    /// A deadline passed; `detail.which` is `connect`, `list`, `total` or `idle`.
+    Timeout = 8,
+    /// A server's configuration is wrong; `detail.source`, `path`, `line`.
+    InvalidConfig = 9,
+    /// A variable in a configuration is not defined.
+    UndefinedVariable = 10,
+    /// A gate keeps the server out; `detail.reason`.
+    NotAdmitted = 11,
+    /// The approved configuration is not the live one.
+    StaleApproval = 12,
+    /// The budget of servers is used up.
+    BudgetExhausted = 13,
+    /// Another limit is reached; `detail.limit`.
+    Limit = 14,
+    /// The server's program could not be started.
+    SpawnFailed = 15,
+    /// The server could not be reached.
+    ConnectFailed = 16,
+    /// The server's process ended.
+    Exited = 17,
+    /// The server broke the protocol.
+    Protocol = 18,
+    /// The server wants credentials.
+    AuthRequired = 19,
+    /// The server is reconnecting; nothing was sent.
+    Unavailable = 20,
+    /// The connection was lost while the call was under way.
+    CallInterrupted = 21,
+    /// No such tool in this session's view.
+    ToolNotFound = 22,
+    /// The server answered with a JSON-RPC error.
+    ServerError = 23,
+    /// A request of the server could not be routed.
+    Declined = 24,
+    /// The server was lost too often; the breaker is open.
+    CrashLoop = 25,
+    /// A file of the library could not be read or written.
+    Store = 26,
+    /// A blocking call from inside a callback.
+    WrongThread = 27,
+    /// A fault of the library itself.
+    Internal = 28,
+}
+
+/// Whether a failed call can have reached the server (SPEC 5.6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// Provably never written to the connection.
+    NotSent,
+    /// Written, or partly written: the server may have run it.
+    Unknown,
+}
+
+impl Outcome {
+    /// The name used in JSON and in every language.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Outcome::NotSent => "not_sent",
+            Outcome::Unknown => "unknown",
+        }
+    }
+}
+
+/// Why an operation failed: a stable code, a sentence, and what a caller can act on.
+///
+/// Cheap to clone. Neither `Display` nor `Debug` ever shows [`arguments`](Error::arguments).
+#[derive(Clone, PartialEq)]
+pub struct Error(Arc<Body>);
+
+#[derive(Clone, PartialEq)]
+struct Body {
+    code: ErrorCode,
+    message: String,
+    server: Option<String>,
+    session: Option<String>,
+    retryable: bool,
+    outcome: Option<Outcome>,
+    detail: Map<String, Value>,
+    hint: Option<String>,
+    cause: Option<Error>,
+    arguments: Option<Arc<str>>,
+}
+
+impl Error {
+    /// An error with its code's usual `retryable`, and nothing else.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Error(Arc::new(Body {
+            code,
+            message: message.into(),
+            server: None,
+            session: None,
+            retryable: code.is_retryable(),
+            outcome: None,
+            detail: Map::new(),
+            hint: None,
+            cause: None,
+            arguments: None,
+        }))
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut Body)) -> Self {
+        change(Arc::make_mut(&mut self.0));
+        self
+    }
+
+    /// Names the server it is about.
+    pub fn with_server(self, server: impl Into<String>) -> Self {
+        self.with(|body| body.server = Some(server.into()))
+    }
+
+    /// Names the session it is about.
+    pub fn with_session(self, session: impl Into<String>) -> Self {
+        self.with(|body| body.session = Some(session.into()))
+    }
+
+    /// Says whether the call can have run, and with it whether repeating it is safe.
+    pub fn with_outcome(self, outcome: Outcome) -> Self {
+        self.with(|body| {
+            body.outcome = Some(outcome);
+            if body.code == ErrorCode::CallInterrupted {
+                body.retryable = outcome == Outcome::NotSent;
+            }
+        })
+    }
+
+    /// Adds one member to `detail`.
+    pub fn with_detail(self, name: &str, value: impl Into<Value>) -> Self {
+        self.with(|body| {
+            body.detail.insert(name.to_owned(), value.into());
+        })
+    }
+
+    /// Adds what the user can do about it.
+    pub fn with_hint(self, hint: impl Into<String>) -> Self {
+        self.with(|body| body.hint = Some(hint.into()))
+    }
+
+    /// Adds the error that led to this one.
+    pub fn with_cause(self, cause: Error) -> Self {
+        self.with(|body| body.cause = Some(cause))
+    }
+
+    /// Gives the call's arguments back to the caller (SPEC 5.6). They are never printed.
+    pub fn with_arguments(self, arguments: Arc<str>) -> Self {
+        self.with(|body| body.arguments = Some(arguments))
+    }
+
+    /// The stable code.
+    pub fn code(&self) -> ErrorCode {
+        self.0.code
+    }
+
+    /// The sentence: lower case, without secrets.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// The server it is about.
+    pub fn server(&self) -> Option<&str> {
+        self.0.server.as_deref()
+    }
+
+    /// The session it is about.
+    pub fn session(&self) -> Option<&str> {
+        self.0.session.as_deref()
+    }
+
+    /// Whether the same operation may succeed later without a change by the user.
+    pub fn is_retryable(&self) -> bool {
+        self.0.retryable
+    }
+
+    /// For calls: whether the server can have seen it.
+    pub fn outcome(&self) -> Option<Outcome> {
+        self.0.outcome
+    }
+
+    /// Machine-readable particulars.
+    pub fn detail(&self) -> &Map<String, Value> {
+        &self.0.detail
+    }
+
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<&str> {
+        self.0.hint.as_deref()
+    }
+
+    /// The error that led to this one.
+    pub fn cause(&self) -> Option<&Error> {
+        self.0.cause.as_ref()
+    }
+
+    /// The arguments of the failed call, as JSON text, for the caller alone.
+    pub fn arguments(&self) -> Option<&str> {
+        self.0.arguments.as_deref()
+    }
+
+    /// The form in which errors cross a language boundary and appear in events. Without arguments.
+    pub fn to_json(&self) -> Value {
+        let body = &self.0;
+        let mut out = json!({
+            "code": body.code.name(),
+            "number": body.code as i32,
+            "message": body.message,
+            "retryable": body.retryable,
+        });
+        let optional = [
+            ("server", body.server.clone().map(Value::from)),
+            ("session", body.session.clone().map(Value::from)),
+            ("outcome", body.outcome.map(|outcome| outcome.as_str().into())),
+            ("hint", body.hint.clone().map(Value::from)),
+            ("cause", body.cause.as_ref().map(Error::to_json)),
+        ];
+        for (name, value) in optional {
+            if let Some(value) = value {
+                out[name] = value;
+            }
+        }
+        out["detail"] = Value::Object(body.detail.clone());
+        out
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(server) = &self.0.server {
+            write!(f, "{server}: ")?;
+        }
+        f.write_str(&self.0.message)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Error({}, {self})", self.0.code.name())
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.cause.as_ref().map(|cause| cause as _)
+    }
+}

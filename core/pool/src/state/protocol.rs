@@ -1,0 +1,380 @@
+//! What goes into the reducer and what comes out of it.
+//!
+//! Commands are imperatives, events are past tense, effects are imperatives. Every event from the outside
+//! carries the [`ConnectionId`] that it is about, so that a stale one can be dropped in one place.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::ids::{
+    ConnectionId, EntryId, Generation, KeyId, LeaseId, Moment, ServerId, SessionId, Ticket,
+};
+use crate::catalog::{Catalog, Difference};
+use crate::error::Error;
+
+/// One thing that a host asked for, or that happened outside.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Input {
+    /// A session begins. Its id was never used before.
+    OpenSession {
+        /// The new session.
+        session: SessionId,
+    },
+    /// A session ends: its holds go, and its acquires under way are answered with `closed`.
+    ///
+    /// With `keep_for` the holds go only after that time, unless the session is resumed (SPEC 3.13).
+    CloseSession {
+        /// The session.
+        session: SessionId,
+        /// How long its holds stay; zero by default.
+        keep_for: Duration,
+    },
+    /// The closed session's holds are taken over by the same session, opened again within `keep_for`.
+    ResumeSession {
+        /// The session.
+        session: SessionId,
+    },
+    /// A session wants a hold on the entry of a key. Answered by `Grant` or `Refuse`.
+    Acquire {
+        /// What the answer names.
+        ticket: Ticket,
+        /// Who asks.
+        session: SessionId,
+        /// The pool key.
+        key: KeyId,
+        /// The server's name, for the entry index and the budget.
+        server: ServerId,
+    },
+    /// The asker no longer waits. Answered by `Refuse(cancelled)` when the ticket was still open, else by nothing.
+    CancelAcquire {
+        /// The ticket of the acquire.
+        ticket: Ticket,
+    },
+    /// A lease ends. Repeating it does nothing.
+    Release {
+        /// The lease.
+        lease: LeaseId,
+    },
+    /// Replace the connections of a server's entries, or of one of them. Answered by `Restarted`.
+    Restart {
+        /// What the answer names.
+        ticket: Ticket,
+        /// The server.
+        server: ServerId,
+        /// The entry index, or all of the name.
+        index: Option<u32>,
+    },
+    /// End everything, one-way. Answered by `Drained`.
+    Drain {
+        /// What the answer names.
+        ticket: Ticket,
+        /// Whether calls may finish first.
+        how: DrainMode,
+        /// When what is left is killed.
+        deadline: Moment,
+    },
+    /// A connection is negotiated and listed.
+    Connected {
+        /// Which.
+        connection: ConnectionId,
+        /// What it listed.
+        catalog: Arc<Catalog>,
+    },
+    /// A connection attempt failed, and nothing of it is left.
+    ConnectFailed {
+        /// Which.
+        connection: ConnectionId,
+        /// Why.
+        error: Error,
+    },
+    /// An established connection was lost. Its `Closed` follows when nothing of it is left.
+    Disconnected {
+        /// Which.
+        connection: ConnectionId,
+        /// The reason that holders are told.
+        reason: LossReason,
+        /// The particulars.
+        error: Error,
+    },
+    /// The server announced that one of its lists changed.
+    CatalogStale {
+        /// Which connection.
+        connection: ConnectionId,
+    },
+    /// A listing that `ListCatalog` asked for ended; on an error the old list stays.
+    CatalogListed {
+        /// Which connection.
+        connection: ConnectionId,
+        /// The new lists.
+        result: Result<Arc<Catalog>, Error>,
+    },
+    /// Nothing of a connection is left: no process, socket or task.
+    Closed {
+        /// Which.
+        connection: ConnectionId,
+        /// Whether it had to be killed.
+        exit: CloseExit,
+    },
+}
+
+/// What a step wants done. Effects are carried out in order: `Publish`, then `Grant`, then `Notify`.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Effect {
+    /// Start a connection attempt. Answered by `Connected` or `ConnectFailed`, always.
+    Connect {
+        /// Which.
+        connection: ConnectionId,
+        /// Whose configuration.
+        key: KeyId,
+    },
+    /// End a connection or an attempt. Answered by `Closed`, always (also when it ends by itself meanwhile).
+    Close {
+        /// Which.
+        connection: ConnectionId,
+        /// How much patience.
+        how: CloseMode,
+    },
+    /// List everything again. Answered by `CatalogListed`, unless the connection goes first.
+    ListCatalog {
+        /// Which connection.
+        connection: ConnectionId,
+    },
+    /// Replace what callers of an entry see, whole.
+    Publish {
+        /// The entry.
+        entry: EntryId,
+        /// What they see.
+        slot: Slot,
+    },
+    /// Answer an acquire: here is the lease.
+    Grant {
+        /// The ticket.
+        ticket: Ticket,
+        /// The lease.
+        lease: LeaseId,
+        /// The entry that it holds.
+        entry: EntryId,
+    },
+    /// Answer any ticket: no.
+    Refuse {
+        /// The ticket.
+        ticket: Ticket,
+        /// Why.
+        error: Error,
+    },
+    /// Answer a restart, one report per entry.
+    Restarted {
+        /// The ticket.
+        ticket: Ticket,
+        /// One per entry of the name; empty for an unknown name or index.
+        reports: Vec<RestartReport>,
+    },
+    /// Answer a drain.
+    Drained {
+        /// The ticket.
+        ticket: Ticket,
+        /// What became of every entry.
+        report: DrainReport,
+    },
+    /// Tell somebody.
+    Notify {
+        /// Who.
+        audience: Audience,
+        /// What.
+        notice: Notice,
+    },
+}
+
+/// What callers of an entry see: published whole, never half.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Slot {
+    /// The incarnation, or the one that is coming.
+    pub generation: Generation,
+    /// The visible state.
+    pub state: EntryState,
+    /// What the entry lists; stays while reconnecting.
+    pub catalog: Arc<Catalog>,
+    /// Why it is not connected.
+    pub error: Option<Error>,
+}
+
+/// The state of an entry as hosts see it (SPEC 3.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum EntryState {
+    /// The first connection is being made.
+    Spawning,
+    /// Connected and held.
+    Active,
+    /// Connected and held by nobody.
+    Draining,
+    /// Lost, and on the way back.
+    Reconnecting,
+    /// Waiting for credentials.
+    AuthRequired,
+    /// Lost for good, until somebody asks for it.
+    Failed,
+    /// Gone.
+    Closed,
+}
+
+/// Why a connection was lost (SPEC 8.5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum LossReason {
+    /// The server closed it, or its process ended.
+    TransportClosed,
+    /// Reading or writing failed, or the server broke the protocol.
+    TransportError,
+    /// The server no longer answers.
+    Keepalive,
+    /// The remote session is gone.
+    SessionLost,
+    /// A restart was asked for.
+    Restart,
+    /// A gate no longer admits it.
+    Gate,
+    /// Its configuration changed.
+    Config,
+    /// The pool is draining.
+    Shutdown,
+}
+
+/// How patient the end of a connection is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CloseMode {
+    /// Calls in flight may finish until `until`, then the ordered shutdown (SPEC 9.8).
+    Graceful {
+        /// When calls are cut.
+        until: Moment,
+    },
+    /// Calls are cut at once, then the ordered shutdown.
+    Now,
+    /// Calls are cut and the process is killed at once.
+    Kill,
+}
+
+/// How a connection ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CloseExit {
+    /// By itself, or when its stdin closed.
+    Clean,
+    /// Only after a signal.
+    Forced,
+}
+
+/// Whether calls may finish first (SPEC 9.7).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum DrainMode {
+    /// Calls may finish until the deadline.
+    #[default]
+    Finish,
+    /// Calls are interrupted at once.
+    Force,
+}
+
+/// Who is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Audience {
+    /// Every subscriber of the pool.
+    Pool,
+    /// One session that holds the entry.
+    Session(SessionId),
+}
+
+/// What is told. Names and numbers are added by whoever delivers it.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Notice {
+    /// An entry changed its visible state; `from` is absent for a new one.
+    StatusChanged {
+        /// The entry.
+        entry: EntryId,
+        /// Its incarnation.
+        generation: Generation,
+        /// The state before.
+        from: Option<EntryState>,
+        /// The state now.
+        to: EntryState,
+        /// Why, as a stable word.
+        reason: &'static str,
+    },
+    /// The entry's lists are different now. The session's own view decides what it hears of it.
+    CatalogChanged {
+        /// The entry.
+        entry: EntryId,
+        /// Its incarnation.
+        generation: Generation,
+        /// The lists before.
+        before: Arc<Catalog>,
+        /// The lists now.
+        after: Arc<Catalog>,
+        /// The names that came, went and changed.
+        difference: Arc<Difference>,
+    },
+    /// The connection was lost.
+    Disconnected {
+        /// The entry.
+        entry: EntryId,
+        /// The incarnation that was lost.
+        generation: Generation,
+        /// Why.
+        reason: LossReason,
+    },
+    /// The connection is back.
+    Reconnected {
+        /// The entry.
+        entry: EntryId,
+        /// The new incarnation.
+        generation: Generation,
+        /// How many attempts it took.
+        attempts: u32,
+        /// How long it was gone.
+        downtime: Duration,
+    },
+    /// The connection is gone for good, until somebody asks.
+    Failed {
+        /// The entry.
+        entry: EntryId,
+        /// The last incarnation.
+        generation: Generation,
+        /// Why.
+        error: Error,
+    },
+}
+
+/// What became of one entry in a restart (SPEC 9.1).
+#[derive(Clone, Debug, PartialEq)]
+pub struct RestartReport {
+    /// The entry.
+    pub entry: EntryId,
+    /// The time it took, or why not.
+    pub result: Result<Duration, RestartRefusal>,
+}
+
+/// Why an entry was not restarted.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum RestartRefusal {
+    /// Its first connect is still running.
+    InFlight,
+    /// Something newer took its place.
+    Superseded,
+    /// The new attempt failed.
+    Failed(Error),
+    /// The pool is draining.
+    Closing,
+}
+
+/// What became of every entry in a drain (SPEC 9.7).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DrainReport {
+    /// How many ended by themselves.
+    pub drained: u32,
+    /// How many had to be killed.
+    pub forced: u32,
+    /// What went wrong, per entry.
+    pub errors: Vec<(EntryId, Error)>,
+}
