@@ -1,0 +1,169 @@
+//! One connection to one server: the handshake, the calls in flight, the lists, and the end of it.
+//!
+//! The driver makes one [`Connection`] per incarnation of an entry and decides nothing here. A call goes
+//! straight from the caller's thread to the wire and back to its completion; no task is spawned for it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use trunkline_pool::catalog::{Catalog, ListKind};
+use trunkline_pool::config::ServerSpec;
+use trunkline_pool::state::{CloseExit, LossReason};
+
+use crate::{Error, Result};
+
+/// What one attempt to connect needs besides the server's configuration.
+#[derive(Clone, Debug)]
+pub(crate) struct ConnectOptions {
+    /// The server's name, for errors and logs.
+    pub server: Arc<str>,
+    /// The folder that a relative `cwd` and the child start from.
+    pub workspace: PathBuf,
+    /// Connect and list together.
+    pub timeout: Duration,
+    /// From the close of stdin to SIGTERM.
+    pub exit_grace: Duration,
+    /// From SIGTERM to SIGKILL.
+    pub kill_grace: Duration,
+    /// Bytes of one frame.
+    pub frame_bytes: usize,
+    /// Bytes kept of stderr.
+    pub stderr_bytes: usize,
+    /// Calls in flight on this connection.
+    pub in_flight: u32,
+    /// Names or patterns of host variables that every server inherits.
+    pub inherit_env: Vec<String>,
+}
+
+/// What a connection tells its driver, in the order of the wire. Called on an I/O thread: must not block.
+pub(crate) trait ConnectionEvents: Send + Sync + 'static {
+    /// The connection is lost; every call in flight was answered before. Called at most once, and not after a `close`.
+    fn lost(&self, reason: LossReason, error: Error);
+    /// The server announced that a list changed.
+    fn list_changed(&self, list: ListKind);
+    /// The server announced that a resource was updated.
+    fn resource_updated(&self, uri: &str);
+    /// A log message of the server: the text of the notification's params.
+    fn log(&self, params: &str);
+    /// A line that the server wrote to stderr, escaped.
+    fn stderr(&self, line: &str);
+}
+
+/// How a request ends: exactly once, on an I/O thread or on the thread that cancelled. Must not block.
+pub(crate) type Done = Box<dyn FnOnce(Result<Reply>) + Send>;
+
+/// The `result` of a reply: JSON text as received.
+#[derive(Clone, Debug)]
+pub(crate) struct Reply {
+    /// The text.
+    pub json: Arc<str>,
+}
+
+/// A request of ours.
+pub(crate) struct Request<'a> {
+    /// The method.
+    pub method: &'a str,
+    /// The text of a JSON object.
+    pub params: &'a str,
+    /// In all.
+    pub timeout: Duration,
+    /// Without progress.
+    pub idle_timeout: Duration,
+    /// Receives the params of each progress notification, in the order of the wire, before the result. Its presence
+    /// asks for progress.
+    pub progress: Option<Box<dyn FnMut(&str) + Send>>,
+}
+
+/// The id of a request of ours on one connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct RequestId(pub u64);
+
+/// An established connection. Cheap to clone; dropping it closes nothing (the driver closes).
+#[derive(Clone)]
+pub(crate) struct Connection(());
+
+impl Connection {
+    /// Starts the server, shakes hands and lists everything, within `options.timeout`.
+    ///
+    /// On an error, and when the future is dropped, nothing is left running: the process tree is ended first (an
+    /// error is returned only then; a drop leaves the ending to the runtime, and `reaped` counts as not yet closed).
+    pub(crate) async fn connect(
+        spec: &ServerSpec,
+        options: ConnectOptions,
+        events: Arc<dyn ConnectionEvents>,
+    ) -> Result<(Connection, Catalog)> {
+        let _ = (spec, options, events);
+        Err(Error::new(crate::ErrorCode::Internal, "not written"))
+    }
+
+    /// Writes a request; `done` is called exactly once, whatever happens. Never blocks: a full pipe queues, and a full
+    /// queue fails the request with `limit`, `not_sent`.
+    pub(crate) fn start(&self, request: Request<'_>, done: Done) -> RequestId {
+        let _ = request;
+        done(Err(Error::new(crate::ErrorCode::Internal, "not written")));
+        RequestId(1 << 32)
+    }
+
+    /// Ends a request with `cancelled` and tells the server. Nothing when it already ended.
+    pub(crate) fn cancel(&self, id: RequestId) {
+        let _ = id;
+    }
+
+    /// Lists everything again, all pages (SPEC 4.3). Dropping the future cancels the requests under way.
+    pub(crate) async fn list(&self) -> Result<Catalog> {
+        Err(Error::new(crate::ErrorCode::Internal, "not written"))
+    }
+
+    /// Calls in flight.
+    pub(crate) fn in_flight(&self) -> usize {
+        0
+    }
+
+    /// Waits until no call is in flight, or the connection is lost.
+    pub(crate) async fn quiet(&self) {}
+
+    /// Ends it: calls in flight end with `call_interrupted`, then the ordered shutdown of SPEC 9.8, until nothing of the
+    /// process tree is left. `kill` skips the graces. May be called again with `kill` while a patient close is under way.
+    pub(crate) async fn close(&self, kill: Kill) -> CloseExit {
+        let _ = kill;
+        CloseExit::Clean
+    }
+
+    /// The process, while it lives.
+    pub(crate) fn pid(&self) -> Option<u32> {
+        None
+    }
+
+    /// What is kept of the server's stderr, escaped, oldest line first.
+    pub(crate) fn stderr_tail(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The negotiated protocol version, and the server's name and version as it gave them.
+    pub(crate) fn server_facts(&self) -> ServerFacts {
+        ServerFacts::default()
+    }
+}
+
+/// Whether a close waits for the server's own exit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kill {
+    /// The graces hold.
+    AfterGraces,
+    /// SIGKILL at once.
+    Now,
+}
+
+/// What the server said of itself: unverified.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ServerFacts {
+    /// The negotiated protocol version.
+    pub protocol_version: String,
+    /// The server's own name.
+    pub name: String,
+    /// The server's own version.
+    pub version: String,
+    /// Whether it declared that any of its lists may change.
+    pub lists_change: bool,
+}
