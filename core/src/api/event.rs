@@ -1,0 +1,78 @@
+//! Events: what subscribers are told, in order.
+
+use std::sync::Arc;
+
+use trunkline_pool::interface::EventKind;
+
+/// One event. Its JSON has the envelope `{v, seq, type, scope, session?, server?, entry_index?, generation?, …}`.
+#[derive(Clone, Debug)]
+pub struct Event {
+    kind: EventKind,
+    seq: u64,
+    json: Arc<str>,
+}
+
+impl Event {
+    /// What happened.
+    pub fn kind(&self) -> EventKind {
+        self.kind
+    }
+
+    /// Its place in the order of the pool's events; grows, from 1.
+    pub fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// The whole event as JSON text.
+    pub fn json(&self) -> &str {
+        &self.json
+    }
+}
+
+/// A set of event kinds: bit `n` is the kind with number `n`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventMask(pub u64);
+
+impl EventMask {
+    /// Every kind.
+    pub const ALL: EventMask = EventMask(u64::MAX);
+
+    /// Whether the kind is in the set (`lagged` always is).
+    pub fn contains(self, kind: EventKind) -> bool {
+        kind == EventKind::Lagged || self.0 & (1 << kind as u8) != 0
+    }
+}
+
+/// A stream of events. At most `limits.event_backlog` wait in it; what does not fit is counted in one `lagged` event.
+///
+/// Dropping it unsubscribes: its wake function is not running and never runs again once the drop has returned
+/// (from inside the wake function itself the drop returns without waiting).
+pub struct Subscription(());
+
+impl Subscription {
+    /// The snapshot that the stream continues: `{v, seq, status}`, taken when the subscription was made.
+    pub fn snapshot(&self) -> &str {
+        "{}"
+    }
+
+    /// The next event that waits, or `None` when none does now.
+    pub fn try_next(&self) -> Option<Event> {
+        None
+    }
+
+    /// The next event; `None` once the pool (or the session) is closed and nothing waits. Dropping the future loses nothing.
+    pub async fn next(&self) -> Option<Event> {
+        None
+    }
+
+    /// Whether the stream has ended: nothing waits, and nothing will come.
+    pub fn is_ended(&self) -> bool {
+        true
+    }
+
+    /// Sets the function that is called, on a thread of the library, when the stream goes from empty to not empty, and when it
+    /// ends. It must not block. It is called at once if something waits already.
+    pub fn set_wake(&self, wake: impl Fn() + Send + Sync + 'static) {
+        let _ = wake;
+    }
+}
