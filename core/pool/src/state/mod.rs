@@ -7,8 +7,8 @@ pub use ids::{
     ConnectionId, EntryId, Generation, KeyId, LeaseId, Moment, ServerId, SessionId, Ticket,
 };
 pub use protocol::{
-    Audience, CloseExit, CloseMode, DrainMode, DrainReport, Effect, EntryState, Input, LossReason,
-    Notice, RestartRefusal, RestartReport, Slot,
+    Audience, CloseExit, CloseMode, DrainMode, DrainReport, Effect, EntryState, Family, Input,
+    LossReason, Notice, RestartRefusal, RestartReport, Slot,
 };
 
 use crate::options::PoolOptions;

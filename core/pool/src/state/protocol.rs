@@ -45,6 +45,8 @@ pub enum Input {
         key: KeyId,
         /// The server's name, for the entry index and the budget.
         server: ServerId,
+        /// The kind of transport, for reconnect delays and the limit of processes.
+        family: Family,
     },
     /// The asker no longer waits. Answered by `Refuse(cancelled)` when the ticket was still open, else by nothing.
     CancelAcquire {
@@ -118,18 +120,28 @@ pub enum Input {
     },
 }
 
+/// The kinds of transport that the reducer tells apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Family {
+    /// stdio and websocket: fixed reconnect delays; counts as a process.
+    Local,
+    /// http and sse: growing reconnect delays with jitter; no process.
+    Remote,
+}
+
 /// What a step wants done. Effects are carried out in order: `Publish`, then `Grant`, then `Notify`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Effect {
-    /// Start a connection attempt. Answered by `Connected` or `ConnectFailed`, always.
+    /// Start a connection attempt. Answered by `Connected` or `ConnectFailed`, unless a `Close` comes first.
     Connect {
         /// Which.
         connection: ConnectionId,
         /// Whose configuration.
         key: KeyId,
     },
-    /// End a connection or an attempt. Answered by `Closed`, always (also when it ends by itself meanwhile).
+    /// End a connection or an attempt. Answered by `Closed`, always (also when it ends by itself meanwhile), and once:
+    /// a second `Close` of the same connection only raises the urgency of the first.
     Close {
         /// Which.
         connection: ConnectionId,
