@@ -86,14 +86,16 @@ pub(crate) struct Connection(());
 impl Connection {
     /// Starts the server, shakes hands and lists everything, within `options.timeout`.
     ///
-    /// On an error, and when the future is dropped, nothing is left running: the process tree is ended first (an
-    /// error is returned only then; a drop leaves the ending to the runtime, and `reaped` counts as not yet closed).
+    /// On an error nothing is left running: the process tree is ended first, and the error is returned only then. When `cancel`
+    /// is resolved or dropped the attempt gives up the same way, with the error `cancelled`. Dropping the future leaves the
+    /// ending to the runtime.
     pub(crate) async fn connect(
         spec: &ServerSpec,
         options: ConnectOptions,
         events: Arc<dyn ConnectionEvents>,
+        cancel: tokio::sync::oneshot::Receiver<()>,
     ) -> Result<(Connection, Catalog)> {
-        let _ = (spec, options, events);
+        let _ = (spec, options, events, cancel);
         Err(Error::new(crate::ErrorCode::Internal, "not written"))
     }
 
