@@ -1,2 +1,44 @@
-//! stub
-fn main() {}
+//! `trunkline-testserver`: the MCP server that the tests, the demo and the benchmark run.
+//!
+//! It speaks the legacy era over stdio with plain blocking threads: one thread reads requests and
+//! answers the quick ones in batches, and every slow call has a thread of its own. Flags make it
+//! misbehave in the ways that real servers do; `--help` lists them.
+
+mod changes;
+mod family;
+mod flags;
+mod lists;
+mod request;
+mod scan;
+mod serve;
+mod slow;
+mod tools;
+mod wire;
+
+use std::sync::OnceLock;
+
+use flags::Flags;
+use serve::Server;
+
+/// The one server of this process; threads borrow it for as long as the process runs.
+static SERVER: OnceLock<Server> = OnceLock::new();
+
+fn main() {
+    let flags = match Flags::parse(std::env::args().skip(1)) {
+        Ok(flags) => flags,
+        Err(message) => {
+            eprintln!("trunkline-testserver: {message}");
+            std::process::exit(2);
+        }
+    };
+    if flags.hold {
+        family::hold();
+    }
+    let starts = family::log_start(&flags);
+    if flags.wrapped {
+        family::wrap();
+    }
+    family::begin(&flags, starts);
+    let server = SERVER.get_or_init(|| Server::new(flags));
+    serve::serve(server);
+}

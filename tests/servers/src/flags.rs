@@ -1,0 +1,170 @@
+//! The command line: what the server lists, how slow it is, and how it misbehaves.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Everything that the command line can say.
+#[derive(Debug, Default)]
+pub struct Flags {
+    /// Generated tools `tool_1` .. `tool_N` beside the fixed ones.
+    pub tools: usize,
+    pub initialize_delay: Duration,
+    pub list_delay: Duration,
+    pub reply_delay: Duration,
+    /// Items a page of each list; 0 is everything on one page.
+    pub page_size: usize,
+    pub start_log: Option<PathBuf>,
+    pub exit_at_start: Option<i32>,
+    /// Exits with 1 at each of the first N starts that the start log knows.
+    pub fail_starts: usize,
+    pub garbage: bool,
+    pub noise: bool,
+    pub silent: bool,
+    pub die_before_list: bool,
+    pub ignore_eof: bool,
+    pub ignore_term: bool,
+    pub fork_child: bool,
+    pub setsid_child: bool,
+    pub stderr_text: Option<String>,
+    pub no_tools: bool,
+    pub no_prompts: bool,
+    pub no_resources: bool,
+    /// Declares the tools capability alone, and knows no other list.
+    pub tools_only: bool,
+    /// Lists four malformed tools among the good ones.
+    pub malformed_tools: bool,
+    /// Every page of a list names the same next cursor.
+    pub repeat_cursor: bool,
+    pub list_changes: bool,
+    pub protocol_version: Option<String>,
+    /// Text that stands in every description, so that two configurations can differ.
+    pub label: Option<String>,
+    /// Runs the server as a child of this process, as `npx` does.
+    pub wrapped: bool,
+    /// Internal: this process is a helper that ignores the end of its input.
+    pub hold: bool,
+}
+
+impl Flags {
+    /// Reads the arguments that follow the program's name.
+    pub fn parse(args: impl Iterator<Item = String>) -> Result<Flags, String> {
+        let mut flags = Flags::default();
+        let mut args = args;
+        while let Some(flag) = args.next() {
+            if flags.set_switch(&flag) {
+                continue;
+            }
+            if flag == "--help" {
+                println!("{HELP}");
+                std::process::exit(0);
+            }
+            if !VALUED.contains(&flag.as_str()) {
+                return Err(format!("unknown flag {flag}"));
+            }
+            let value = args.next().ok_or_else(|| format!("{flag} needs a value"))?;
+            flags.set_value(&flag, value)?;
+        }
+        Ok(flags)
+    }
+
+    fn set_switch(&mut self, flag: &str) -> bool {
+        let field = match flag {
+            "--garbage" => &mut self.garbage,
+            "--noise" => &mut self.noise,
+            "--silent" => &mut self.silent,
+            "--die-before-list" => &mut self.die_before_list,
+            "--ignore-eof" => &mut self.ignore_eof,
+            "--ignore-term" => &mut self.ignore_term,
+            "--fork-child" => &mut self.fork_child,
+            "--setsid-child" => &mut self.setsid_child,
+            "--no-tools" => &mut self.no_tools,
+            "--no-prompts" => &mut self.no_prompts,
+            "--no-resources" => &mut self.no_resources,
+            "--tools-only" => &mut self.tools_only,
+            "--malformed-tools" => &mut self.malformed_tools,
+            "--repeat-cursor" => &mut self.repeat_cursor,
+            "--list-changes" => &mut self.list_changes,
+            "--wrapped" => &mut self.wrapped,
+            "--hold" => &mut self.hold,
+            _ => return false,
+        };
+        *field = true;
+        true
+    }
+
+    fn set_value(&mut self, flag: &str, value: String) -> Result<(), String> {
+        match flag {
+            "--start-log" => self.start_log = Some(value.into()),
+            "--stderr-text" => self.stderr_text = Some(value),
+            "--protocol-version" => self.protocol_version = Some(value),
+            "--label" => self.label = Some(value),
+            _ => self.set_number(flag, &value)?,
+        }
+        Ok(())
+    }
+
+    fn set_number(&mut self, flag: &str, value: &str) -> Result<(), String> {
+        let number: u32 =
+            value.parse().map_err(|_| format!("{flag} needs a number, not {value:?}"))?;
+        let delay = Duration::from_millis(number.into());
+        match flag {
+            "--tools" => self.tools = number as usize,
+            "--page-size" => self.page_size = number as usize,
+            "--fail-starts" => self.fail_starts = number as usize,
+            "--exit-at-start" => self.exit_at_start = Some(number as i32),
+            "--initialize-delay-ms" => self.initialize_delay = delay,
+            "--list-delay-ms" => self.list_delay = delay,
+            _ => self.reply_delay = delay,
+        }
+        Ok(())
+    }
+}
+
+/// The flags that take a value.
+const VALUED: [&str; 11] = [
+    "--start-log",
+    "--stderr-text",
+    "--protocol-version",
+    "--label",
+    "--tools",
+    "--page-size",
+    "--fail-starts",
+    "--exit-at-start",
+    "--initialize-delay-ms",
+    "--list-delay-ms",
+    "--reply-delay-ms",
+];
+
+const HELP: &str = "\
+usage: trunkline-testserver [flags]      (MCP over stdio, revisions 2024-11-05 to 2025-11-25)
+
+Lists        --tools N  --page-size N  --no-tools  --no-prompts  --no-resources  --tools-only
+             --malformed-tools  --repeat-cursor  --list-changes  --label TEXT
+Delays       --initialize-delay-ms N  --list-delay-ms N  --reply-delay-ms N
+Start        --start-log FILE  --exit-at-start CODE  --fail-starts N  --stderr-text TEXT
+             --protocol-version V  --wrapped
+Misbehaviour --garbage  --noise  --silent  --die-before-list
+At the end   --ignore-eof  --ignore-term  --fork-child  --setsid-child";
+
+#[cfg(test)]
+mod tests {
+    use super::Flags;
+
+    fn parse(args: &[&str]) -> Result<Flags, String> {
+        Flags::parse(args.iter().map(ToString::to_string))
+    }
+
+    #[test]
+    fn switches_and_values_are_read() {
+        let flags = parse(&["--silent", "--tools", "3", "--label", "x"]).unwrap();
+        assert!(flags.silent);
+        assert_eq!((flags.tools, flags.label.as_deref()), (3, Some("x")));
+    }
+
+    #[test]
+    fn an_unknown_flag_a_missing_value_and_a_wrong_number_are_refused() {
+        assert_eq!(parse(&["--nope"]).unwrap_err(), "unknown flag --nope");
+        assert_eq!(parse(&["--tools"]).unwrap_err(), "--tools needs a value");
+        assert!(parse(&["--tools", "many"]).unwrap_err().contains("needs a number"));
+    }
+}

@@ -1,0 +1,215 @@
+//! The four lists, which can change while the server runs.
+
+use crate::flags::Flags;
+use crate::tools::TOOLS;
+use crate::wire::quote;
+
+/// One tool, prompt, resource or resource template: its key and its definition as JSON text.
+pub struct Item {
+    /// The name, or the URI of a resource.
+    pub key: String,
+    pub definition: String,
+}
+
+/// Which of the four lists.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Kind {
+    Tools,
+    Prompts,
+    Resources,
+    Templates,
+}
+
+impl Kind {
+    /// The member of a list result that holds the items.
+    pub fn member(self) -> &'static str {
+        match self {
+            Kind::Tools => "tools",
+            Kind::Prompts => "prompts",
+            Kind::Resources => "resources",
+            Kind::Templates => "resourceTemplates",
+        }
+    }
+}
+
+/// What the server lists at the moment.
+pub struct Lists {
+    pub tools: Vec<Item>,
+    pub prompts: Vec<Item>,
+    pub resources: Vec<Item>,
+    pub templates: Vec<Item>,
+    page_size: usize,
+    repeat_cursor: bool,
+    label: String,
+}
+
+impl Lists {
+    /// The lists that the flags ask for.
+    pub fn new(flags: &Flags) -> Lists {
+        let label = flags.label.as_ref().map(|label| format!(" [{label}]")).unwrap_or_default();
+        let mut lists = Lists {
+            tools: Vec::new(),
+            prompts: Vec::new(),
+            resources: Vec::new(),
+            templates: Vec::new(),
+            page_size: if flags.page_size == 0 { usize::MAX } else { flags.page_size },
+            repeat_cursor: flags.repeat_cursor,
+            label,
+        };
+        if !flags.no_tools {
+            lists.add_tools(flags);
+        }
+        if !flags.no_prompts {
+            lists.add(Kind::Prompts, "greet", "");
+            lists.add(Kind::Prompts, "summary", "");
+        }
+        if !flags.no_resources {
+            lists.add(Kind::Resources, "test://one", "");
+            lists.add(Kind::Resources, "test://two", "");
+            lists.add(Kind::Templates, "test://item/{id}", "");
+        }
+        lists
+    }
+
+    fn add_tools(&mut self, flags: &Flags) {
+        for tool in TOOLS {
+            let definition = format!(
+                r#"{{"name":"{}","description":{},"inputSchema":{}{}}}"#,
+                tool.name,
+                quote(&format!("{}{}", tool.description, self.label)),
+                tool.schema,
+                tool.annotations,
+            );
+            self.tools.push(Item { key: tool.name.to_string(), definition });
+        }
+        for number in 1..=flags.tools {
+            self.add(Kind::Tools, &format!("tool_{number}"), "");
+        }
+        if flags.malformed_tools {
+            self.tools.extend(MALFORMED.iter().map(|definition| Item {
+                key: String::new(),
+                definition: (*definition).to_string(),
+            }));
+        }
+    }
+
+    /// Adds an item, or replaces the one with that key; `suffix` ends its description.
+    pub fn add(&mut self, kind: Kind, key: &str, suffix: &str) {
+        let description = quote(&format!("{key}{}{suffix}", self.label));
+        let name = quote(key);
+        let definition = match kind {
+            Kind::Tools => format!(
+                r#"{{"name":{name},"description":{description},"inputSchema":{{"type":"object"}}}}"#
+            ),
+            Kind::Prompts => format!(
+                r#"{{"name":{name},"description":{description},"arguments":[{{"name":"who","required":false}}]}}"#
+            ),
+            Kind::Resources => format!(
+                r#"{{"uri":{name},"name":{name},"description":{description},"mimeType":"text/plain"}}"#
+            ),
+            Kind::Templates => {
+                format!(r#"{{"uriTemplate":{name},"name":{name},"description":{description}}}"#)
+            }
+        };
+        let items = self.items_mut(kind);
+        match items.iter_mut().find(|item| item.key == key) {
+            Some(item) => item.definition = definition,
+            None => items.push(Item { key: key.to_string(), definition }),
+        }
+    }
+
+    /// Removes the item with that key, if it is there.
+    pub fn remove(&mut self, kind: Kind, key: &str) {
+        self.items_mut(kind).retain(|item| item.key != key);
+    }
+
+    /// Whether an item with that key is listed.
+    pub fn has(&self, kind: Kind, key: &str) -> bool {
+        self.items(kind).iter().any(|item| item.key == key)
+    }
+
+    /// One page as the JSON text of a list result, or nothing when the cursor is none of ours.
+    pub fn page(&self, kind: Kind, cursor: Option<&str>) -> Option<String> {
+        let items = self.items(kind);
+        let start: usize = match cursor {
+            None => 0,
+            Some(_) if self.repeat_cursor => 0,
+            Some(cursor) => cursor.strip_prefix("from ")?.parse().ok()?,
+        };
+        let end = start.saturating_add(self.page_size).min(items.len());
+        let page: Vec<&str> =
+            items.get(start..end)?.iter().map(|item| item.definition.as_str()).collect();
+        let next = match (self.repeat_cursor, end < items.len()) {
+            (true, _) => r#","nextCursor":"again""#.to_string(),
+            (false, true) => format!(r#","nextCursor":"from {end}""#),
+            (false, false) => String::new(),
+        };
+        Some(format!(r#"{{"{}":[{}]{next}}}"#, kind.member(), page.join(",")))
+    }
+
+    fn items(&self, kind: Kind) -> &Vec<Item> {
+        match kind {
+            Kind::Tools => &self.tools,
+            Kind::Prompts => &self.prompts,
+            Kind::Resources => &self.resources,
+            Kind::Templates => &self.templates,
+        }
+    }
+
+    fn items_mut(&mut self, kind: Kind) -> &mut Vec<Item> {
+        match kind {
+            Kind::Tools => &mut self.tools,
+            Kind::Prompts => &mut self.prompts,
+            Kind::Resources => &mut self.resources,
+            Kind::Templates => &mut self.templates,
+        }
+    }
+}
+
+/// No schema, a number for a name, no name, a schema of the wrong type.
+const MALFORMED: [&str; 4] = [
+    r#"{"name":"no_schema"}"#,
+    r#"{"name":7,"inputSchema":{"type":"object"}}"#,
+    r#"{"inputSchema":{"type":"object"}}"#,
+    r#"{"name":"text_schema","inputSchema":"object"}"#,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::{Kind, Lists};
+    use crate::flags::Flags;
+
+    #[test]
+    fn every_definition_is_json_and_pages_cover_each_tool_once() {
+        let flags = Flags { tools: 5, page_size: 3, ..Flags::default() };
+        let lists = Lists::new(&flags);
+        let (mut names, mut cursor) = (Vec::new(), None::<String>);
+        loop {
+            let page = lists.page(Kind::Tools, cursor.as_deref()).unwrap();
+            let page: serde_json::Value = serde_json::from_str(&page).unwrap();
+            for tool in page["tools"].as_array().unwrap() {
+                assert_eq!(tool["inputSchema"]["type"], "object");
+                names.push(tool["name"].as_str().unwrap().to_string());
+            }
+            match page["nextCursor"].as_str() {
+                Some(next) => cursor = Some(next.to_string()),
+                None => break,
+            }
+        }
+        let expected: Vec<_> = lists.tools.iter().map(|item| item.key.clone()).collect();
+        assert_eq!(names, expected);
+        assert!(lists.page(Kind::Tools, Some("elsewhere")).is_none());
+    }
+
+    #[test]
+    fn an_item_is_added_changed_and_removed() {
+        let mut lists = Lists::new(&Flags { no_prompts: true, ..Flags::default() });
+        lists.add(Kind::Prompts, "x", "");
+        let before = lists.page(Kind::Prompts, None);
+        lists.add(Kind::Prompts, "x", " changed");
+        assert_ne!(lists.page(Kind::Prompts, None), before);
+        assert_eq!(lists.prompts.len(), 1);
+        lists.remove(Kind::Prompts, "x");
+        assert_eq!(lists.page(Kind::Prompts, None).unwrap(), r#"{"prompts":[]}"#);
+    }
+}

@@ -1,0 +1,270 @@
+//! The tools, as one table; the quick ones come first.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use crate::changes::{change_list, log, touch_resource};
+use crate::family::{Session, spawn_holder};
+use crate::lists::Kind;
+use crate::request::Call;
+use crate::scan::member;
+use crate::serve::{Turn, later, on_thread};
+use crate::slow::{Waited, lock};
+
+/// One tool: how it is listed and what it does.
+pub struct Tool {
+    pub name: &'static str,
+    pub description: &'static str,
+    /// Its input schema as JSON text.
+    pub schema: &'static str,
+    /// Members that follow the schema, as JSON text.
+    pub annotations: &'static str,
+    run: fn(&mut Turn, &Call),
+}
+
+/// Runs the tool that the call names.
+pub fn run(turn: &mut Turn, call: &Call) {
+    let name = call.tool.strip_prefix(b"\"").and_then(|name| name.strip_suffix(b"\""));
+    let name = name.unwrap_or_default();
+    match TOOLS.iter().find(|tool| tool.name.as_bytes() == name) {
+        Some(tool) => (tool.run)(turn, call),
+        None => run_generated(turn, call, name),
+    }
+}
+
+/// A generated or added tool answers with its own name.
+fn run_generated(turn: &mut Turn, call: &Call, name: &[u8]) {
+    let name = String::from_utf8_lossy(name).into_owned();
+    if lock(&turn.server.lists).has(Kind::Tools, &name) {
+        turn.batch.quoted_text(call.id, call.tool);
+    } else {
+        turn.batch.error(call.id, -32602, &format!("unknown tool {name}"), None);
+    }
+}
+
+fn echo(turn: &mut Turn, call: &Call) {
+    match member(call.arguments, "message") {
+        Some(text) if text.starts_with(b"\"") => turn.batch.quoted_text(call.id, text),
+        _ => turn.batch.error(call.id, -32602, "message must be a string", None),
+    }
+}
+
+fn big(turn: &mut Turn, call: &Call) {
+    let bytes = call.built().number("bytes").unwrap_or(0);
+    let tail = turn.prepared.entry(("big", bytes)).or_insert_with(|| {
+        let text = "x".repeat(bytes as usize);
+        let result = format!(r#"{{"content":[{{"type":"text","text":"{text}"}}]}}"#);
+        format!(",\"result\":{result}}}\n").into_bytes()
+    });
+    turn.batch.prepared(call.id, tail);
+}
+
+fn structured(turn: &mut Turn, call: &Call) {
+    let bytes = call.built().number("bytes").unwrap_or(0);
+    let tail = turn.prepared.entry(("structured", bytes)).or_insert_with(|| {
+        let row = r#"{"id":9007199254740993,"name":"row","tags":["a","b"],"ratio":0.25,"ok":true}"#;
+        let rows = vec![row; (bytes as usize / row.len()).max(1)].join(",");
+        let result = format!(
+            r#"{{"content":[{{"type":"text","text":"rows"}}],"structuredContent":{{"rows":[{rows}]}}}}"#
+        );
+        format!(",\"result\":{result}}}\n").into_bytes()
+    });
+    turn.batch.prepared(call.id, tail);
+}
+
+fn add(turn: &mut Turn, call: &Call) {
+    let arguments = call.built();
+    match (arguments.signed("a"), arguments.signed("b")) {
+        (Some(a), Some(b)) => {
+            turn.batch.text(call.id, &(i128::from(a) + i128::from(b)).to_string())
+        }
+        _ => turn.batch.error(call.id, -32602, "a and b must be whole numbers", None),
+    }
+}
+
+fn sleep(turn: &mut Turn, call: &Call) {
+    let time = Duration::from_millis(call.built().number("ms").unwrap_or(0));
+    let id = call.id.to_vec();
+    later(turn.server, call.id, time, move |turn| turn.batch.text(&id, "slept"));
+}
+
+fn fail(turn: &mut Turn, call: &Call) {
+    let arguments = call.built();
+    turn.batch.tool_error(call.id, arguments.text("text").unwrap_or("the tool failed"));
+}
+
+fn error(turn: &mut Turn, call: &Call) {
+    let arguments = call.built();
+    let code = arguments.signed("code").unwrap_or(-32000);
+    let message = arguments.text("message").unwrap_or("an error as asked");
+    let more = arguments.value("data").map(ToString::to_string);
+    turn.batch.error(call.id, code, message, more.as_deref());
+}
+
+fn crash(turn: &mut Turn, call: &Call) {
+    let arguments = call.built();
+    if arguments.flag("partial") {
+        turn.batch.line(b"{\"jsonrpc\":\"2.0\",\"id\":");
+    }
+    turn.batch.flush();
+    std::process::exit(arguments.signed("code").unwrap_or(1) as i32);
+}
+
+fn pid(turn: &mut Turn, call: &Call) {
+    turn.batch.text(call.id, &std::process::id().to_string());
+}
+
+fn progress(turn: &mut Turn, call: &Call) {
+    let arguments = call.built();
+    let steps = arguments.number("steps").unwrap_or(3);
+    let interval = Duration::from_millis(arguments.number("interval_ms").unwrap_or(0));
+    let Some(token) = call.token.map(|token| String::from_utf8_lossy(token).into_owned()) else {
+        return turn.batch.text(call.id, "no progress token");
+    };
+    let step_params = move |step: u64| {
+        format!(
+            r#"{{"progressToken":{token},"progress":{step},"total":{steps},"message":"step {step}"}}"#
+        )
+    };
+    let (server, id) = (turn.server, call.id.to_vec());
+    if interval.is_zero() {
+        (1..=steps).for_each(|step| turn.notify("notifications/progress", &step_params(step)));
+        return turn.batch.text(call.id, "done");
+    }
+    on_thread(server, call.id, move |turn, cancel| {
+        for step in 1..=steps {
+            if cancel.wait(interval) == Waited::Cancelled {
+                return;
+            }
+            turn.notify("notifications/progress", &step_params(step));
+            turn.batch.flush();
+        }
+        turn.batch.text(&id, "done");
+    });
+}
+
+fn env(turn: &mut Turn, call: &Call) {
+    let arguments = call.built();
+    match std::env::var(arguments.text("name").unwrap_or_default()) {
+        Ok(value) => turn.batch.text(call.id, &value),
+        Err(_) => turn.batch.tool_error(call.id, "not set"),
+    }
+}
+
+fn cwd(turn: &mut Turn, call: &Call) {
+    let folder = std::env::current_dir().unwrap_or_default();
+    turn.batch.text(call.id, &folder.to_string_lossy());
+}
+
+fn args(turn: &mut Turn, call: &Call) {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    turn.batch.text(call.id, &serde_json::Value::from(args).to_string());
+}
+
+fn seen(turn: &mut Turn, call: &Call) {
+    let arguments = call.built();
+    let method = arguments.text("method").unwrap_or_default();
+    let count = lock(&turn.server.seen).get(method).copied().unwrap_or(0);
+    turn.batch.text(call.id, &count.to_string());
+}
+
+fn cancelled(turn: &mut Turn, call: &Call) {
+    let count = lock(&turn.server.seen).get("notifications/cancelled").copied().unwrap_or(0);
+    turn.batch.text(call.id, &count.to_string());
+}
+
+fn count(turn: &mut Turn, call: &Call) {
+    let count = turn.server.calls_seen.load(Ordering::Relaxed);
+    turn.batch.text(call.id, &count.to_string());
+}
+
+fn stderr(turn: &mut Turn, call: &Call) {
+    eprintln!("{}", call.built().text("text").unwrap_or_default());
+    turn.batch.text(call.id, "written");
+}
+
+fn spawn_child(turn: &mut Turn, call: &Call) {
+    let session = if call.built().flag("setsid") { Session::Own } else { Session::Same };
+    match spawn_holder(&turn.server.flags, session) {
+        Some(pid) => turn.batch.text(call.id, &pid.to_string()),
+        None => turn.batch.tool_error(call.id, "no child could be started"),
+    }
+}
+
+fn verbatim(turn: &mut Turn, call: &Call) {
+    let arguments = call.built();
+    turn.batch.result(call.id, arguments.text("result").unwrap_or("{}").as_bytes());
+}
+
+fn write(turn: &mut Turn, call: &Call) {
+    turn.batch.line(call.built().text("line").unwrap_or_default().as_bytes());
+    turn.batch.text(call.id, "written");
+}
+
+fn reply_twice(turn: &mut Turn, call: &Call) {
+    turn.batch.text(call.id, "first");
+    turn.batch.text(call.id, "second");
+}
+
+fn stop_reading(turn: &mut Turn, call: &Call) {
+    turn.batch.text(call.id, "not reading");
+    turn.batch.flush();
+    std::thread::sleep(Duration::from_millis(call.built().number("ms").unwrap_or(0)));
+}
+
+const fn tool(
+    name: &'static str,
+    description: &'static str,
+    schema: &'static str,
+    run: fn(&mut Turn, &Call),
+) -> Tool {
+    Tool { name, description, schema, annotations: "", run }
+}
+
+/// Any object.
+const ANY: &str = r#"{"type":"object"}"#;
+
+/// Every fixed tool. The order is that of the list, and the first two are the quick ones.
+pub const TOOLS: &[Tool] = &[
+    Tool {
+        annotations: r#","annotations":{"readOnlyHint":true}"#,
+        ..tool(
+            "echo",
+            "Answers with message.",
+            r#"{"type":"object","properties":{"message":{"type":"string"}},"required":["message"]}"#,
+            echo,
+        )
+    },
+    tool("big", "Answers with a text of bytes bytes.", ANY, big),
+    tool("structured", "Answers with structured content of about bytes bytes.", ANY, structured),
+    Tool {
+        annotations: r#","annotations":{"idempotentHint":true}"#,
+        ..tool(
+            "add",
+            "Adds a and b.",
+            r#"{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"integer"}},"required":["a","b"]}"#,
+            add,
+        )
+    },
+    tool("sleep", "Answers after ms milliseconds.", ANY, sleep),
+    tool("fail", "Reports text as its own failure.", ANY, fail),
+    tool("error", "Answers with the JSON-RPC error code, message, data.", ANY, error),
+    tool("crash", "Ends the process with code; partial leaves half a message.", ANY, crash),
+    tool("pid", "Answers with the process id.", ANY, pid),
+    tool("progress", "Reports progress in steps, interval_ms apart.", ANY, progress),
+    tool("change_list", "Changes a list: add, remove, change, notify, list.", ANY, change_list),
+    tool("env", "Answers with the environment variable name.", ANY, env),
+    tool("cwd", "Answers with the current folder.", ANY, cwd),
+    tool("args", "Answers with the arguments as JSON text.", ANY, args),
+    tool("seen", "Counts the messages seen of a method.", ANY, seen),
+    tool("cancelled", "Counts the cancellations seen.", ANY, cancelled),
+    tool("count", "Counts the calls seen, this one included.", ANY, count),
+    tool("touch_resource", "Announces a change of the resource uri.", ANY, touch_resource),
+    tool("log", "Sends a log message of level and text.", ANY, log),
+    tool("stderr", "Writes text to standard error.", ANY, stderr),
+    tool("spawn_child", "Starts a helper (setsid: in its own session).", ANY, spawn_child),
+    tool("verbatim", "Answers with result, which is JSON text, as it stands.", ANY, verbatim),
+    tool("write", "Writes line to the client as it stands, then answers.", ANY, write),
+    tool("reply_twice", "Answers two times.", ANY, reply_twice),
+    tool("stop_reading", "Answers, then reads nothing for ms milliseconds.", ANY, stop_reading),
+];
