@@ -40,6 +40,11 @@ impl SlowCalls {
         }
     }
 
+    /// How many are under way.
+    pub fn count(&self) -> usize {
+        lock(&self.under_way).len()
+    }
+
     /// Cancels the call with that id, if it is under way.
     pub fn cancel(&self, id: &[u8]) {
         if let Some(cancel) = lock(&self.under_way).remove(id) {

@@ -178,6 +178,11 @@ fn count(turn: &mut Turn, call: &Call) {
     turn.batch.text(call.id, &count.to_string());
 }
 
+fn under_way(turn: &mut Turn, call: &Call) {
+    let count = turn.server.slow.count();
+    turn.batch.text(call.id, &count.to_string());
+}
+
 fn stderr(turn: &mut Turn, call: &Call) {
     eprintln!("{}", call.built().text("text").unwrap_or_default());
     turn.batch.text(call.id, "written");
@@ -258,6 +263,7 @@ pub const TOOLS: &[Tool] = &[
     tool("args", "Answers with the arguments as JSON text.", ANY, args),
     tool("seen", "Counts the messages seen of a method.", ANY, seen),
     tool("cancelled", "Counts the cancellations seen.", ANY, cancelled),
+    tool("under_way", "Counts the slow calls under way.", ANY, under_way),
     tool("count", "Counts the calls seen, this one included.", ANY, count),
     tool("touch_resource", "Announces a change of the resource uri.", ANY, touch_resource),
     tool("log", "Sends a log message of level and text.", ANY, log),
