@@ -9,6 +9,7 @@
 //! - [`options`]: typed options, parsed once from JSON.
 //! - [`config`]: a server's configuration and its fingerprint.
 //! - [`catalog`]: what a server listed, the differences between two lists, and a session's view.
+//! - [`text`] and [`pattern`]: strings that others wrote, shown safely and matched.
 //! - [`naming`]: the names under which tools are exposed to a model.
 //! - [`state`]: the reducer that decides.
 //! - [`plan`]: the differences that a new desired state asks for.
@@ -18,9 +19,12 @@ pub mod catalog;
 pub mod config;
 pub mod error;
 pub mod interface;
+mod json;
 pub mod naming;
 pub mod options;
+pub mod pattern;
 pub mod plan;
 pub mod state;
+pub mod text;
 
 pub use error::{Error, ErrorCode, Outcome, Result};

@@ -1,0 +1,52 @@
+//! JSON where it must be read in one way only: strict texts, canonical texts, and paths into them.
+
+mod canonical;
+mod strict;
+
+pub(crate) use canonical::{Malformed, canonical, members};
+pub(crate) use strict::{Defect, DefectKind, parse};
+
+use crate::text::escaped;
+
+/// The deepest nesting of arrays and objects that is read (S-15, S-38).
+pub(crate) const DEPTH_MAX: usize = 64;
+
+/// One step of the way to a value inside a JSON text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Into an object.
+    Member(String),
+    /// Into an array.
+    Index(usize),
+}
+
+/// A path as it stands in `detail.path`: `env.NAME`, `args[2]`, `env["odd name"]`.
+pub(crate) fn dotted(steps: &[Step]) -> String {
+    let mut out = String::new();
+    for step in steps {
+        match step {
+            Step::Member(name) => push_member(&mut out, name),
+            Step::Index(index) => out.push_str(&format!("[{index}]")),
+        }
+    }
+    out
+}
+
+/// `path` with one more member.
+pub(crate) fn joined(path: &str, name: &str) -> String {
+    let mut out = path.to_owned();
+    push_member(&mut out, name);
+    out
+}
+
+fn push_member(path: &mut String, name: &str) {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if name.is_empty() || !name.chars().all(is_plain) {
+        path.push_str(&format!("[\"{}\"]", escaped(name)));
+        return;
+    }
+    if !path.is_empty() {
+        path.push('.');
+    }
+    path.push_str(name);
+}

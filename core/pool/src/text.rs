@@ -1,0 +1,72 @@
+//! How strings that somebody else wrote are shown to a person.
+
+use std::fmt::Write as _;
+
+/// The string with everything escaped that a terminal would act on or a reader would not see.
+///
+/// Control characters, bidirectional controls, invisible characters, tags and the backslash itself become
+/// `\u{…}`, `\n`, `\r`, `\t` or `\\`, so two different strings never look alike because of them (S-10, S-49).
+pub fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            hidden if is_hidden(hidden) => {
+                // Writing to a String cannot fail.
+                let _ = write!(out, "\\u{{{:x}}}", u32::from(hidden));
+            }
+            plain => out.push(plain),
+        }
+    }
+    out
+}
+
+/// Whether a character is a control character, or one that is not seen or changes what is seen around it.
+pub fn is_hidden(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{ad}'
+                | '\u{34f}'
+                | '\u{61c}'
+                | '\u{115f}'
+                | '\u{1160}'
+                | '\u{17b4}'
+                | '\u{17b5}'
+                | '\u{180b}'..='\u{180f}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{3164}'
+                | '\u{fe00}'..='\u{fe0f}'
+                | '\u{feff}'
+                | '\u{ffa0}'
+                | '\u{fff0}'..='\u{fffb}'
+                | '\u{1bca0}'..='\u{1bca3}'
+                | '\u{1d173}'..='\u{1d17a}'
+                | '\u{e0000}'..='\u{e0fff}'
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// S-49: escape codes, line breaks and invisible characters become visible.
+    #[test]
+    fn hidden_characters_are_shown() {
+        assert_eq!(escaped("a\u{1b}[2Jb\r\n\t"), "a\\u{1b}[2Jb\\r\\n\\t");
+        assert_eq!(escaped("x\u{202e}y\u{200b}\u{e0041}"), "x\\u{202e}y\\u{200b}\\u{e0041}");
+        assert_eq!(escaped("plain ü 漢 ok"), "plain ü 漢 ok");
+    }
+
+    /// S-49: a string that spells an escape does not look like the character itself.
+    #[test]
+    fn escaping_is_injective() {
+        assert_ne!(escaped("\\u{1b}"), escaped("\u{1b}"));
+        assert_eq!(escaped("\\n"), "\\\\n");
+    }
+}
