@@ -2,67 +2,38 @@
 //!
 //! It only grows: numbers and names are never reused. The header, the stubs and the docs are checked against it.
 
-use crate::error::ErrorCode;
+mod errors;
+mod events;
+mod names;
+mod option_rows;
+mod options;
 
-impl ErrorCode {
-    /// The stable name, as in JSON and in every language.
-    pub fn name(self) -> &'static str {
-        "internal"
-    }
+pub use errors::{ERRORS, ErrorRow, Retry};
+pub use events::{EVENTS, EnvelopeScope, EventKind, EventRow, PayloadField, Presence};
+pub use names::{node_name, python_name};
+pub use options::{OptionKind, OptionRow, SCOPES, Scope, Support, options};
 
-    /// Whether the same operation may succeed later without a change by the user.
-    pub fn is_retryable(self) -> bool {
-        false
-    }
+use serde_json::{Value, json};
+
+/// The version of the registry's own form.
+const VERSION: u32 = 1;
+
+/// The whole registry as JSON: `{v, errors, events, envelope, options}`; options by scope.
+///
+/// Bindings translate their keyword arguments with it, and check their stubs against it.
+pub fn to_json() -> Value {
+    let scopes = SCOPES.iter().map(|scope| {
+        let rows = options(*scope).iter().map(OptionRow::to_json).collect::<Vec<_>>();
+        (scope.name().to_owned(), Value::from(rows))
+    });
+    json!({
+        "v": VERSION,
+        "errors": ERRORS.iter().map(ErrorRow::to_json).collect::<Vec<_>>(),
+        "events": EVENTS.iter().map(EventRow::to_json).collect::<Vec<_>>(),
+        "envelope": events::ENVELOPE.iter().map(PayloadField::to_json).collect::<Vec<_>>(),
+        "options": Value::Object(scopes.collect()),
+    })
 }
 
-/// The kinds of event; the number is the bit in a C mask.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-#[non_exhaustive]
-pub enum EventKind {
-    /// An entry changed its visible state.
-    StatusChanged = 0,
-    /// Tools of a session's view came, went or changed.
-    ToolsChanged = 1,
-    /// Prompts of a session's view came, went or changed.
-    PromptsChanged = 2,
-    /// Resources of a session's view came, went or changed.
-    ResourcesChanged = 3,
-    /// A subscribed resource was updated.
-    ResourceUpdated = 4,
-    /// A held connection was lost.
-    Disconnected = 5,
-    /// A held connection is back.
-    Reconnected = 6,
-    /// A held connection is gone for good.
-    Failed = 7,
-    /// Progress of a call.
-    Progress = 8,
-    /// A log message of a server.
-    Log = 9,
-    /// A line that a server wrote to stderr.
-    Stderr = 10,
-    /// Servers wait for approval.
-    ApprovalNeeded = 11,
-    /// A server wants credentials.
-    AuthRequired = 12,
-    /// The budget is nearly used up.
-    BudgetWarning = 13,
-    /// Servers refused in one pass.
-    RefusedBatch = 14,
-    /// A source of configuration changed.
-    SourceChanged = 15,
-    /// A source of configuration is broken.
-    SourceError = 16,
-    /// A reconcile ended.
-    Reconciled = 17,
-    /// A changed tool waits to be accepted.
-    ToolQuarantined = 18,
-    /// A server of the session became ready.
-    ServerReady = 19,
-    /// Something the operator should know.
-    Warning = 20,
-    /// The subscriber was too slow; events were dropped.
-    Lagged = 63,
-}
+#[cfg(test)]
+mod tests;

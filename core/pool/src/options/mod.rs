@@ -1,10 +1,16 @@
 //! Typed options, parsed once from JSON; their names and defaults are those of the registry.
 
+mod check;
+mod nearest;
+mod parse;
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::catalog::Filter;
-use crate::error::Result;
+use crate::state::DrainMode;
 
 /// Options of a pool.
 #[derive(Clone, Debug, PartialEq)]
@@ -92,6 +98,10 @@ pub struct SessionOptions {
     pub servers: Wanted,
     /// Filters per server name.
     pub filters: BTreeMap<String, Filter>,
+    /// The trust mark per server name, on the session's own copy of the server's tools (SPEC 6.2).
+    pub trust: BTreeMap<String, bool>,
+    /// Patterns per server name of the tools that are marked always-load, on the session's own copy.
+    pub always_load: BTreeMap<String, Vec<String>>,
     /// How long its holds stay after a close: 0.
     pub keep_for: Duration,
 }
@@ -120,6 +130,24 @@ pub struct CallOptions {
     pub meta: Option<String>,
 }
 
+/// Options of an explicit acquire.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct AcquireOptions {
+    /// How long it waits; by default as long as the connection attempt takes.
+    pub timeout: Option<Duration>,
+}
+
+/// Options of `drain_all` (SPEC 9.7).
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct DrainOptions {
+    /// Whether calls may finish first; they may by default.
+    pub how: DrainMode,
+    /// When what is left is killed: 10 s.
+    pub timeout: Duration,
+}
+
 /// Whether a call asks for progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Progress {
@@ -130,17 +158,6 @@ pub enum Progress {
     On,
 }
 
-impl PoolOptions {
-    /// Parses the options' JSON object; an empty text is all defaults.
-    ///
-    /// # Errors
-    /// `unknown_option` with the nearest name, `invalid_argument` with `detail.path`.
-    pub fn from_json(text: &str) -> Result<PoolOptions> {
-        let _ = text;
-        Ok(PoolOptions::default())
-    }
-}
-
 impl SessionOptions {
     /// A session with that id, and defaults.
     pub fn new(id: impl Into<String>) -> SessionOptions {
@@ -148,28 +165,10 @@ impl SessionOptions {
             id: id.into(),
             servers: Wanted::All,
             filters: BTreeMap::new(),
+            trust: BTreeMap::new(),
+            always_load: BTreeMap::new(),
             keep_for: Duration::ZERO,
         }
-    }
-
-    /// Parses the options' JSON object; `id` is required.
-    ///
-    /// # Errors
-    /// `unknown_option` with the nearest name, `invalid_argument` with `detail.path`.
-    pub fn from_json(text: &str) -> Result<SessionOptions> {
-        let _ = text;
-        Ok(SessionOptions::new("session"))
-    }
-}
-
-impl CallOptions {
-    /// Parses the options' JSON object; an empty text is all defaults.
-    ///
-    /// # Errors
-    /// `unknown_option` with the nearest name, `invalid_argument` with `detail.path`.
-    pub fn from_json(text: &str) -> Result<CallOptions> {
-        let _ = text;
-        Ok(CallOptions::default())
     }
 }
 
@@ -194,6 +193,12 @@ impl Default for PoolOptions {
             inherit_env: Vec::new(),
             reserved_names: Vec::new(),
         }
+    }
+}
+
+impl Default for DrainOptions {
+    fn default() -> Self {
+        DrainOptions { how: DrainMode::Finish, timeout: Duration::from_secs(10) }
     }
 }
 

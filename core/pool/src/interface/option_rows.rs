@@ -1,0 +1,347 @@
+//! The options themselves.
+
+use super::options::OptionKind::{self, *};
+use super::options::{OptionRow, Support};
+
+const SECOND: u64 = 1_000;
+const MINUTE: u64 = 60 * SECOND;
+const HOUR: u64 = 60 * MINUTE;
+const DAY: u64 = 24 * HOUR;
+
+const TRANSPORTS: &[&str] = &["stdio", "http", "sse", "websocket"];
+
+pub(super) const POOL: &[OptionRow] = &[
+    row("workspace", Text, "the current directory", "the workspace folder"),
+    planned("trusted", Bool, "false", "whether the workspace is trusted"),
+    row(
+        "workers",
+        integer(1, 64, "threads"),
+        "1",
+        "threads of the internal runtime; one setting per process",
+    ),
+    row(
+        "shared_transports",
+        Words(TRANSPORTS),
+        r#"["stdio","websocket"]"#,
+        "transports whose connections sessions share; `[]` switches sharing off",
+    ),
+    row(
+        "drain_delay_ms",
+        duration(0, DAY),
+        "30000",
+        "from the last release of a server to its close",
+    ),
+    row(
+        "idle_cap_ms",
+        duration(0, DAY),
+        "300000",
+        "from first becoming idle to the close, whatever comes and goes between",
+    ),
+    row("exit_grace_ms", duration(0, 10 * MINUTE), "1000", "from the close of stdin to SIGTERM"),
+    row("kill_grace_ms", duration(0, 10 * MINUTE), "1000", "from SIGTERM to SIGKILL"),
+    row(
+        "connect_timeout_ms",
+        CONNECT_TIMEOUT,
+        "30000 for stdio, 5000 for remote",
+        "connecting and listing together",
+    ),
+    row("call_timeout_ms", duration(1, 7 * DAY), "600000", "a call in all"),
+    row(
+        "call_idle_timeout_ms",
+        duration(1, 7 * DAY),
+        "300000, or the call's time in all if that is less",
+        "a call without progress",
+    ),
+    row(
+        "keepalive_ms",
+        duration(10, DAY),
+        "30000",
+        "without traffic, until a server is asked whether it lives",
+    ),
+    row("keepalive_misses", integer(1, 100, ""), "3", "missed answers in a row that count as loss"),
+    row("reconnect", Object(RECONNECT), "", "how lost connections come back"),
+    planned("budget", Object(BUDGET), "", "how many servers may run"),
+    row("limits", Object(LIMITS), "", "bounds, each with a typed refusal"),
+    row(
+        "start_gate_ms",
+        duration(0, 10 * MINUTE),
+        "250",
+        "how long the start of a session waits for its servers",
+    ),
+    planned(
+        "start",
+        Word(&["eager", "lazy"]),
+        "eager",
+        "whether servers start with the session or at their first call",
+    ),
+    planned("start_parallel", integer(1, 1024, "servers"), "", "servers that start at one time"),
+    planned("cache", Text, "on", "the catalog cache: `on`, `off` or a path"),
+    planned("approvals", Text, "the platform's state folder", "the path of the approvals"),
+    planned(
+        "tokens",
+        Text,
+        "memory",
+        "where tokens are kept: `memory`, a path, or the host's callback",
+    ),
+    planned("allowed", Texts, "everything", "patterns of the servers that may run; `[]` is none"),
+    planned("excluded", Texts, "[]", "patterns of the servers that may not run; wins"),
+    planned(
+        "launch_allowed",
+        Texts,
+        "everything",
+        "the upper bound that nothing at run time can widen",
+    ),
+    row(
+        "inherit_env",
+        Texts,
+        "[]",
+        "names or patterns of host variables that every server inherits",
+    ),
+    planned("roots", Texts, "the workspace", "the folders that servers are told of"),
+    planned("name_style", Text, "mcp__server__tool", "how exposed tool names are made"),
+    row("reserved_names", Texts, "[]", "exposed names that the host keeps for itself"),
+    planned(
+        "on_tool_change",
+        Word(&["notify", "quarantine"]),
+        "by approval",
+        "what becomes of a tool whose definition changed",
+    ),
+    planned("status_file", Text, "none", "the path of a status snapshot for other processes"),
+];
+
+const RECONNECT: &[OptionRow] = &[
+    row(
+        "delays_ms",
+        DurationLists(&["local", "remote"]),
+        r#"{"local":[5000,5000,5000],"remote":[1000,2000,4000,8000,16000]}"#,
+        "waits before each attempt: `local` for stdio and websocket, `remote` for http and sse",
+    ),
+    row("breaker", Object(BREAKER), "", "when a server that is lost again and again is given up"),
+    row("healthy_after_ms", duration(0, DAY), "30000", "health that forgives earlier attempts"),
+];
+
+const BREAKER: &[OptionRow] = &[
+    row(
+        "losses",
+        integer(1, 1_000, ""),
+        "5",
+        "more losses than this within the window open the breaker",
+    ),
+    row("window_ms", duration(1, DAY), "30000", "the window"),
+];
+
+const BUDGET: &[OptionRow] = &[
+    planned("limit", integer(0, 65_536, "servers"), "", "servers that may be live"),
+    planned(
+        "mode",
+        Word(&["off", "warn", "enforce"]),
+        "warn with a limit, else off",
+        "what happens at the limit",
+    ),
+];
+
+const LIMITS: &[OptionRow] = &[
+    row("processes", integer(1, 65_536, "processes"), "1024", "server processes in all"),
+    row("entries_per_name", integer(1, 65_536, "entries"), "256", "entries of one server name"),
+    row(
+        "in_flight_per_session",
+        integer(1, 1 << 20, "calls"),
+        "1024",
+        "calls in flight of one session",
+    ),
+    row(
+        "in_flight_per_entry",
+        integer(1, 1 << 20, "calls"),
+        "4096",
+        "calls in flight on one entry",
+    ),
+    row("frame_bytes", integer(1 << 10, 1 << 30, "bytes"), "67108864", "one message of a server"),
+    row("stderr_bytes", integer(0, 1 << 26, "bytes"), "65536", "what is kept of a server's stderr"),
+    row(
+        "event_backlog",
+        integer(1, 1 << 20, "events"),
+        "1024",
+        "events that wait for one subscriber",
+    ),
+];
+
+pub(super) const SESSION: &[OptionRow] = &[
+    row("id", Text, "", "the id; no live session has it; required"),
+    row("servers", AllOrNames, "all", "the servers that the session wants without asking"),
+    row(
+        "include",
+        PatternsByServer,
+        "everything",
+        "per server, the tools and prompts that the session sees; `[]` is none",
+    ),
+    row(
+        "exclude",
+        PatternsByServer,
+        "{}",
+        "per server, the tools and prompts that it does not see; wins",
+    ),
+    row(
+        "trust",
+        BoolByServer,
+        "{}",
+        "per server, the trust mark on the session's own copy of its tools",
+    ),
+    row(
+        "always_load",
+        PatternsByServer,
+        "{}",
+        "per server, the tools that are marked always-load on the session's own copy",
+    ),
+    planned("follow", Bool, "true", "whether the session follows the pool's configuration"),
+    row("keep_for_ms", duration(0, DAY), "0", "how long its holds stay after a close"),
+    planned("handlers", Handlers, "none", "sampling, elicitation, logging, credentials and inputs"),
+];
+
+pub(super) const SERVER: &[OptionRow] = &[
+    also(
+        &["type", "transportType"],
+        row(
+            "transport",
+            Word(&["stdio", "http", "sse", "websocket"]),
+            "by the other fields",
+            "the transport; also `local`, `streamable-http`, `streamableHttp`, `streamable_http`, `remote`, `ws`",
+        ),
+    ),
+    row("command", Text, "", "the program of a stdio server"),
+    row("args", Texts, "[]", "its arguments"),
+    row("cwd", Text, "the workspace", "its working directory"),
+    row(
+        "env",
+        TextMap,
+        "{}",
+        "its own environment; null unsets a variable of the base environment",
+    ),
+    also(
+        &["inheritEnv"],
+        row("inherit_env", Texts, "[]", "names or patterns of host variables that it inherits"),
+    ),
+    also(
+        &["serverUrl", "httpUrl", "tcp"],
+        row(
+            "url",
+            Text,
+            "",
+            "the address of a remote server; `httpUrl` implies http, `tcp` websocket",
+        ),
+    ),
+    row("headers", TextMap, "{}", "HTTP headers of a remote server"),
+    also(
+        &["timeout", "callTimeoutMs"],
+        row("call_timeout_ms", duration(1, 7 * DAY), "the pool's", "a call in all"),
+    ),
+    also(
+        &["callIdleTimeoutMs"],
+        row("call_idle_timeout_ms", duration(1, 7 * DAY), "the pool's", "a call without progress"),
+    ),
+    also(
+        &["connectTimeoutMs", "discoveryTimeoutMs"],
+        row("connect_timeout_ms", CONNECT_TIMEOUT, "the pool's", "connecting and listing together"),
+    ),
+    also(
+        &["includeTools"],
+        row(
+            "include",
+            Texts,
+            "everything",
+            "the tools and prompts that sessions see; `[]` is none",
+        ),
+    ),
+    also(
+        &["excludeTools", "disabledTools"],
+        row("exclude", Texts, "[]", "the tools and prompts that sessions do not see; wins"),
+    ),
+    row(
+        "share",
+        Word(&["pool", "session"]),
+        "by transport",
+        "whether sessions share its connection",
+    ),
+    also(&["auth"], row("oauth", AnyObject, "{}", "OAuth fields, in snake_case or camelCase")),
+    also(&["oauthScopes"], row("oauth_scopes", Texts, "[]", "OAuth scopes, beside `oauth`")),
+    also(&["authProviderType"], row("provider_type", Text, "", "where credentials come from")),
+    also(
+        &["targetAudience"],
+        row("target_audience", Text, "", "the audience of a service account's token"),
+    ),
+    also(
+        &["targetServiceAccount"],
+        row("target_service_account", Text, "", "the service account to act as"),
+    ),
+    row("disabled", Bool, "false", "whether the server is switched off; `enabled` is its opposite"),
+    row("enabled", Bool, "true", "the opposite of `disabled`"),
+    row("trust", Bool, "false", "the trust mark of its tools"),
+    also(
+        &["alwaysLoad", "alwaysLoadTools"],
+        row("always_load", Texts, "[]", "its tools that are marked always-load"),
+    ),
+    row("description", Text, "", "what it is, for people"),
+    planned("start", Word(&["eager", "lazy"]), "the pool's", "when it starts"),
+    planned("reconnect", Object(RECONNECT), "the pool's", "how its lost connection comes back"),
+];
+
+pub(super) const CALL: &[OptionRow] = &[
+    row("timeout_ms", duration(1, 7 * DAY), "the server's, or the pool's", "the call in all"),
+    row(
+        "idle_timeout_ms",
+        duration(1, 7 * DAY),
+        "the server's, or the pool's",
+        "the call without progress",
+    ),
+    planned(
+        "retry",
+        Word(&["never", "not_sent", "safe"]),
+        "never",
+        "what is repeated after a loss",
+    ),
+    planned("wait", Bool, "false", "whether the call waits while the server is reconnecting"),
+    row("progress", Bool, "false", "whether progress is asked for and delivered"),
+    row("meta", AnyObject, "none", "`_meta` of the request"),
+];
+
+pub(super) const ACQUIRE: &[OptionRow] = &[
+    row("timeout_ms", duration(1, 7 * DAY), "the connection's own", "how long the acquire waits"),
+    planned("origin", Text, "session", "the source that the configuration counts as"),
+];
+
+pub(super) const DRAIN: &[OptionRow] = &[
+    row("force", Bool, "false", "whether calls are interrupted at once"),
+    row("timeout_ms", duration(0, HOUR), "10000", "when what is left is killed"),
+];
+
+/// SPEC 4.2: 100 ms to 300 s.
+const CONNECT_TIMEOUT: OptionKind = duration(100, 300 * SECOND);
+
+const fn duration(min: u64, max: u64) -> OptionKind {
+    Duration { min, max }
+}
+
+const fn integer(min: u64, max: u64, unit: &'static str) -> OptionKind {
+    Integer { min, max, unit }
+}
+
+const fn row(
+    name: &'static str,
+    kind: OptionKind,
+    default: &'static str,
+    doc: &'static str,
+) -> OptionRow {
+    OptionRow { name, aliases: &[], kind, default, support: Support::Full, doc }
+}
+
+const fn planned(
+    name: &'static str,
+    kind: OptionKind,
+    default: &'static str,
+    doc: &'static str,
+) -> OptionRow {
+    OptionRow { name, aliases: &[], kind, default, support: Support::Planned, doc }
+}
+
+const fn also(aliases: &'static [&'static str], row: OptionRow) -> OptionRow {
+    OptionRow { aliases, ..row }
+}

@@ -1,0 +1,218 @@
+//! What an option is: its name in each language, its type, range, default and meaning.
+
+use serde_json::{Map, Value, json};
+
+use super::names::{node_name, python_name};
+use super::option_rows;
+
+/// What takes the options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Scope {
+    /// Making a pool.
+    Pool,
+    /// Opening a session.
+    Session,
+    /// The configuration of one server.
+    Server,
+    /// One call.
+    Call,
+    /// An explicit acquire.
+    Acquire,
+    /// `drain_all`.
+    Drain,
+}
+
+/// Every scope, in the order of the reference.
+pub const SCOPES: &[Scope] =
+    &[Scope::Pool, Scope::Session, Scope::Server, Scope::Call, Scope::Acquire, Scope::Drain];
+
+impl Scope {
+    /// The word in the registry.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scope::Pool => "pool",
+            Scope::Session => "session",
+            Scope::Server => "server",
+            Scope::Call => "call",
+            Scope::Acquire => "acquire",
+            Scope::Drain => "drain",
+        }
+    }
+}
+
+/// The options of a scope, in the order of the reference.
+pub fn options(scope: Scope) -> &'static [OptionRow] {
+    match scope {
+        Scope::Pool => option_rows::POOL,
+        Scope::Session => option_rows::SESSION,
+        Scope::Server => option_rows::SERVER,
+        Scope::Call => option_rows::CALL,
+        Scope::Acquire => option_rows::ACQUIRE,
+        Scope::Drain => option_rows::DRAIN,
+    }
+}
+
+/// One option, as all languages know it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct OptionRow {
+    /// The name in C and in JSON; Python's and Node's follow from it.
+    pub name: &'static str,
+    /// Other spellings that are understood; only servers have some, since their configuration is written for others.
+    pub aliases: &'static [&'static str],
+    /// What a value looks like.
+    pub kind: OptionKind,
+    /// The default as JSON text, or in words where it depends on something; empty when there is none.
+    pub default: &'static str,
+    /// Whether this version does what the option says.
+    pub support: Support,
+    /// What it means.
+    pub doc: &'static str,
+}
+
+/// Whether this version does what an option says. One that is known and not supported is refused, never ignored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Support {
+    /// It does.
+    Full,
+    /// A later one will.
+    Planned,
+}
+
+/// What the value of an option looks like.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum OptionKind {
+    /// `true` or `false`.
+    Bool,
+    /// A whole number.
+    Integer {
+        /// The least.
+        min: u64,
+        /// The most.
+        max: u64,
+        /// Of what: `bytes`, `threads`; empty for a plain count.
+        unit: &'static str,
+    },
+    /// Whole milliseconds; float seconds in Python.
+    Duration {
+        /// The least, in milliseconds.
+        min: u64,
+        /// The most, in milliseconds.
+        max: u64,
+    },
+    /// An object of lists of durations, one list for each of these names.
+    DurationLists(&'static [&'static str]),
+    /// A string that is not empty.
+    Text,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// An array of strings.
+    Texts,
+    /// An array of these words.
+    Words(&'static [&'static str]),
+    /// The word `all`, or an array of server names.
+    AllOrNames,
+    /// An object: server name to `true` or `false`.
+    BoolByServer,
+    /// An object: server name to an array of patterns.
+    PatternsByServer,
+    /// An object with these members.
+    Object(&'static [OptionRow]),
+    /// An object whose members are not ours.
+    AnyObject,
+    /// An object of strings.
+    TextMap,
+    /// Functions of the host: no JSON form.
+    Handlers,
+}
+
+impl OptionKind {
+    /// The word in the registry.
+    pub fn name(&self) -> &'static str {
+        match self {
+            OptionKind::Bool => "boolean",
+            OptionKind::Integer { .. } => "integer",
+            OptionKind::Duration { .. } => "duration",
+            OptionKind::DurationLists(_) => "lists of durations",
+            OptionKind::Text => "string",
+            OptionKind::Word(_) => "word",
+            OptionKind::Texts => "array of strings",
+            OptionKind::Words(_) => "array of words",
+            OptionKind::AllOrNames => "\"all\" or array of strings",
+            OptionKind::BoolByServer => "object: server to boolean",
+            OptionKind::PatternsByServer => "object: server to array of strings",
+            OptionKind::Object(_) => "object",
+            OptionKind::AnyObject => "any object",
+            OptionKind::TextMap => "object of strings",
+            OptionKind::Handlers => "handlers",
+        }
+    }
+
+    fn describe(&self, out: &mut Map<String, Value>) {
+        match self {
+            OptionKind::Integer { min, max, unit } => {
+                out.insert("min".into(), (*min).into());
+                out.insert("max".into(), (*max).into());
+                if !unit.is_empty() {
+                    out.insert("unit".into(), (*unit).into());
+                }
+            }
+            OptionKind::Duration { min, max } => {
+                out.insert("min".into(), (*min).into());
+                out.insert("max".into(), (*max).into());
+                out.insert("unit".into(), "milliseconds".into());
+            }
+            OptionKind::DurationLists(names) => {
+                out.insert("names".into(), (*names).into());
+                out.insert("unit".into(), "milliseconds".into());
+            }
+            OptionKind::Word(words) | OptionKind::Words(words) => {
+                out.insert("words".into(), (*words).into());
+            }
+            OptionKind::Object(rows) => {
+                let rows = rows.iter().map(OptionRow::to_json).collect::<Vec<_>>();
+                out.insert("members".into(), rows.into());
+            }
+            OptionKind::Bool
+            | OptionKind::Text
+            | OptionKind::Texts
+            | OptionKind::AllOrNames
+            | OptionKind::BoolByServer
+            | OptionKind::PatternsByServer
+            | OptionKind::AnyObject
+            | OptionKind::TextMap
+            | OptionKind::Handlers => {}
+        }
+    }
+}
+
+impl OptionRow {
+    /// The name in Python; durations are float seconds there.
+    pub fn python_name(&self) -> &'static str {
+        python_name(self.name)
+    }
+
+    /// The name in Node.
+    pub fn node_name(&self) -> String {
+        node_name(self.name)
+    }
+
+    /// Its place in the registry as JSON.
+    pub fn to_json(&self) -> Value {
+        let mut out = Map::new();
+        out.insert("name".into(), self.name.into());
+        out.insert("python".into(), self.python_name().into());
+        out.insert("node".into(), self.node_name().into());
+        if !self.aliases.is_empty() {
+            out.insert("aliases".into(), self.aliases.into());
+        }
+        out.insert("type".into(), self.kind.name().into());
+        self.kind.describe(&mut out);
+        out.insert("default".into(), json!(self.default));
+        out.insert("supported".into(), (self.support == Support::Full).into());
+        out.insert("doc".into(), self.doc.into());
+        Value::Object(out)
+    }
+}

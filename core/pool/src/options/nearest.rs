@@ -1,0 +1,70 @@
+//! The name that somebody probably meant.
+
+/// The candidate that is nearest to `wanted`, if one is near enough to be worth saying: at most a third of the
+/// letters away. Of two that are equally near, the first.
+pub(crate) fn nearest<'a>(
+    wanted: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    // A name that is absurdly long is near to nothing, and not worth the time.
+    if wanted.len() > NAME_BYTES_MAX {
+        return None;
+    }
+    let allowed = (wanted.chars().count() / 3).max(1);
+    candidates
+        .into_iter()
+        .map(|candidate| (distance(wanted, candidate), candidate))
+        .filter(|(distance, _)| *distance <= allowed)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Longer than every option's name.
+const NAME_BYTES_MAX: usize = 64;
+
+/// How many letters have to be put in, taken out, replaced or swapped with their neighbour, whatever their case.
+fn distance(one: &str, other: &str) -> usize {
+    let one: Vec<char> = one.chars().flat_map(char::to_lowercase).collect();
+    let other: Vec<char> = other.chars().flat_map(char::to_lowercase).collect();
+    let mut before_last: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=other.len()).collect();
+    for (i, a) in one.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, b) in other.iter().enumerate() {
+            let replaced = last[j] + usize::from(a != b);
+            let mut least = replaced.min(last[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && *a == other[j - 1] && one[i - 1] == *b {
+                least = least.min(before_last[j - 1] + 1);
+            }
+            row.push(least);
+        }
+        before_last = std::mem::replace(&mut last, row);
+    }
+    last[other.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// SPEC 16.5: the number of slips of the hand between two words.
+    #[test]
+    fn slips_of_the_hand_are_counted() {
+        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(distance("abc", "abc"), 0);
+        assert_eq!(distance("abc", "acb"), 1);
+        assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!(distance("Workers", "workers"), 0);
+    }
+
+    /// SPEC 16.5: a name that resembles nothing gets no suggestion.
+    #[test]
+    fn only_near_names_are_suggested() {
+        assert_eq!(
+            nearest("drain_dealy_ms", ["idle_cap_ms", "drain_delay_ms"]),
+            Some("drain_delay_ms")
+        );
+        assert_eq!(nearest("zzzzzz", ["workers", "roots"]), None);
+        assert_eq!(nearest(&"workers".repeat(100), ["workers"]), None);
+    }
+}

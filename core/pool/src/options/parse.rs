@@ -1,0 +1,191 @@
+//! From checked options to typed ones.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::value::RawValue;
+
+use super::check::{Given, read, wrong};
+use super::*;
+use crate::error::Result;
+use crate::interface::Scope;
+
+impl PoolOptions {
+    /// Parses the options' JSON object; an empty text is all defaults.
+    ///
+    /// # Errors
+    /// `unknown_option` with the nearest name, `invalid_argument` with `detail.path`.
+    pub fn from_json(text: &str) -> Result<PoolOptions> {
+        let given = read(Scope::Pool, text)?;
+        let default = PoolOptions::default();
+        let duration = |name, default| given.duration(name).unwrap_or(default);
+        let call_timeout = duration("call_timeout_ms", default.call_timeout);
+        let call_idle_timeout =
+            nested(&given, "call_idle_timeout_ms", default.call_idle_timeout, call_timeout)?;
+        Ok(PoolOptions {
+            workspace: given.text("workspace"),
+            workers: given.size("workers").unwrap_or(default.workers),
+            shared_transports: given
+                .texts("shared_transports")
+                .unwrap_or(default.shared_transports),
+            drain_delay: duration("drain_delay_ms", default.drain_delay),
+            idle_cap: duration("idle_cap_ms", default.idle_cap),
+            exit_grace: duration("exit_grace_ms", default.exit_grace),
+            kill_grace: duration("kill_grace_ms", default.kill_grace),
+            connect_timeout: given.duration("connect_timeout_ms"),
+            call_timeout,
+            call_idle_timeout,
+            keepalive: duration("keepalive_ms", default.keepalive),
+            keepalive_misses: given.count("keepalive_misses").unwrap_or(default.keepalive_misses),
+            reconnect: reconnect(&given.object("reconnect")),
+            limits: limits(&given.object("limits")),
+            start_gate: duration("start_gate_ms", default.start_gate),
+            inherit_env: given.texts("inherit_env").unwrap_or_default(),
+            reserved_names: given.texts("reserved_names").unwrap_or_default(),
+        })
+    }
+}
+
+/// The time without progress must fit into the time in all (SPEC 4.2): one that is given is refused when it does
+/// not, the default is cut.
+fn nested(given: &Given, name: &str, default: Duration, total: Duration) -> Result<Duration> {
+    match given.duration(name) {
+        Some(idle) if idle > total => Err(too_long(name)),
+        Some(idle) => Ok(idle),
+        None => Ok(default.min(total)),
+    }
+}
+
+fn too_long(name: &str) -> crate::Error {
+    let message =
+        format!("option `{name}`: the time without progress is longer than the time in all");
+    wrong(name, &message)
+}
+
+fn reconnect(given: &Given) -> Reconnect {
+    let default = Reconnect::default();
+    let breaker = given.object("breaker");
+    Reconnect {
+        local_delays: given.durations("delays_ms", "local").unwrap_or(default.local_delays),
+        remote_delays: given.durations("delays_ms", "remote").unwrap_or(default.remote_delays),
+        breaker_losses: breaker.count("losses").unwrap_or(default.breaker_losses),
+        breaker_window: breaker.duration("window_ms").unwrap_or(default.breaker_window),
+        healthy_after: given.duration("healthy_after_ms").unwrap_or(default.healthy_after),
+    }
+}
+
+fn limits(given: &Given) -> Limits {
+    let default = Limits::default();
+    let count = |name, default| given.count(name).unwrap_or(default);
+    let size = |name, default| given.size(name).unwrap_or(default);
+    Limits {
+        processes: count("processes", default.processes),
+        entries_per_name: count("entries_per_name", default.entries_per_name),
+        in_flight_per_session: count("in_flight_per_session", default.in_flight_per_session),
+        in_flight_per_entry: count("in_flight_per_entry", default.in_flight_per_entry),
+        frame_bytes: size("frame_bytes", default.frame_bytes),
+        stderr_bytes: size("stderr_bytes", default.stderr_bytes),
+        event_backlog: size("event_backlog", default.event_backlog),
+    }
+}
+
+impl SessionOptions {
+    /// Parses the options' JSON object; `id` is required.
+    ///
+    /// # Errors
+    /// `unknown_option` with the nearest name, `invalid_argument` with `detail.path`.
+    pub fn from_json(text: &str) -> Result<SessionOptions> {
+        let given = read(Scope::Session, text)?;
+        let Some(id) = given.text("id") else {
+            return Err(wrong("id", "a session needs an `id`"));
+        };
+        if id.len() > SESSION_ID_BYTES_MAX || id.chars().any(crate::text::is_hidden) {
+            let message = format!(
+                "the `id` of a session has at most {SESSION_ID_BYTES_MAX} bytes and no control characters"
+            );
+            return Err(wrong("id", &message));
+        }
+        let mut filters: BTreeMap<String, Filter> = BTreeMap::new();
+        for (server, patterns) in given.patterns_by_server("include") {
+            filters.entry(server).or_default().include = Some(patterns);
+        }
+        for (server, patterns) in given.patterns_by_server("exclude") {
+            filters.entry(server).or_default().exclude = patterns;
+        }
+        Ok(SessionOptions {
+            id,
+            // The check let nothing but an array and the word `all` pass.
+            servers: match given.text("servers") {
+                Some(_) => Wanted::All,
+                None => given.texts("servers").map_or(Wanted::All, Wanted::Names),
+            },
+            filters,
+            trust: given.bool_by_server("trust").into_iter().collect(),
+            always_load: given.patterns_by_server("always_load").into_iter().collect(),
+            keep_for: given.duration("keep_for_ms").unwrap_or(Duration::ZERO),
+        })
+    }
+}
+
+/// An id appears in every event of its session.
+const SESSION_ID_BYTES_MAX: usize = 256;
+
+impl CallOptions {
+    /// Parses the options' JSON object; an empty text is all defaults.
+    ///
+    /// # Errors
+    /// `unknown_option` with the nearest name, `invalid_argument` with `detail.path`.
+    pub fn from_json(text: &str) -> Result<CallOptions> {
+        let given = read(Scope::Call, text)?;
+        let timeout = given.duration("timeout_ms");
+        let idle_timeout = given.duration("idle_timeout_ms");
+        if idle_timeout.zip(timeout).is_some_and(|(idle, total)| idle > total) {
+            return Err(too_long("idle_timeout_ms"));
+        }
+        Ok(CallOptions {
+            timeout,
+            idle_timeout,
+            progress: match given.bool("progress") {
+                Some(true) => Progress::On,
+                Some(false) | None => Progress::Off,
+            },
+            meta: meta_as_written(text),
+        })
+    }
+}
+
+/// The text of `meta`, byte for byte, from options that passed the check.
+fn meta_as_written(text: &str) -> Option<String> {
+    let members: BTreeMap<String, &RawValue> = serde_json::from_str(text).ok()?;
+    let meta = members.get("meta")?.get();
+    (meta != "null").then(|| meta.to_owned())
+}
+
+impl AcquireOptions {
+    /// Parses the options' JSON object; an empty text is all defaults.
+    ///
+    /// # Errors
+    /// `unknown_option` with the nearest name, `invalid_argument` with `detail.path`.
+    pub fn from_json(text: &str) -> Result<AcquireOptions> {
+        let given = read(Scope::Acquire, text)?;
+        Ok(AcquireOptions { timeout: given.duration("timeout_ms") })
+    }
+}
+
+impl DrainOptions {
+    /// Parses the options' JSON object; an empty text is all defaults.
+    ///
+    /// # Errors
+    /// `unknown_option` with the nearest name, `invalid_argument` with `detail.path`.
+    pub fn from_json(text: &str) -> Result<DrainOptions> {
+        let given = read(Scope::Drain, text)?;
+        let default = DrainOptions::default();
+        Ok(DrainOptions {
+            how: match given.bool("force") {
+                Some(true) => DrainMode::Force,
+                Some(false) | None => DrainMode::Finish,
+            },
+            timeout: given.duration("timeout_ms").unwrap_or(default.timeout),
+        })
+    }
+}
