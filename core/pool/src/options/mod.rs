@@ -134,7 +134,7 @@ pub struct CallOptions {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct AcquireOptions {
-    /// How long it waits; by default as long as the connection attempt takes.
+    /// How long this acquire waits; the connect's own time by default. Its end is `timeout` and gives the hold up.
     pub timeout: Option<Duration>,
 }
 
@@ -143,7 +143,7 @@ pub struct AcquireOptions {
 #[non_exhaustive]
 pub struct DrainOptions {
     /// Whether calls may finish first; they may by default.
-    pub how: DrainMode,
+    pub mode: DrainMode,
     /// When what is left is killed: 10 s.
     pub timeout: Duration,
 }
@@ -198,7 +198,7 @@ impl Default for PoolOptions {
 
 impl Default for DrainOptions {
     fn default() -> Self {
-        DrainOptions { how: DrainMode::Finish, timeout: Duration::from_secs(10) }
+        DrainOptions { mode: DrainMode::Finish, timeout: Duration::from_secs(10) }
     }
 }
 
@@ -225,51 +225,5 @@ impl Default for Limits {
             stderr_bytes: 64 << 10,
             event_backlog: 1024,
         }
-    }
-}
-
-/// Options of an acquire.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct AcquireOptions {
-    /// How long this acquire waits; the connect's own time by default. Its end is `timeout` and gives the hold up.
-    pub timeout: Option<Duration>,
-}
-
-impl AcquireOptions {
-    /// Parses the options' JSON object; an empty text is all defaults.
-    ///
-    /// # Errors
-    /// `unknown_option` with the nearest name, `invalid_argument` with `detail.path`.
-    pub fn from_json(text: &str) -> Result<AcquireOptions> {
-        let _ = text;
-        Ok(AcquireOptions::default())
-    }
-}
-
-/// Options of a drain.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct DrainOptions {
-    /// Whether calls are interrupted at once: they may finish by default.
-    pub mode: crate::state::DrainMode,
-    /// For everything together: 10 s.
-    pub timeout: Duration,
-}
-
-impl Default for DrainOptions {
-    fn default() -> Self {
-        DrainOptions { mode: crate::state::DrainMode::Finish, timeout: Duration::from_secs(10) }
-    }
-}
-
-impl DrainOptions {
-    /// Parses the options' JSON object (`force`, `timeout_ms`); an empty text is all defaults.
-    ///
-    /// # Errors
-    /// `unknown_option` with the nearest name, `invalid_argument` with `detail.path`.
-    pub fn from_json(text: &str) -> Result<DrainOptions> {
-        let _ = text;
-        Ok(DrainOptions::default())
     }
 }

@@ -181,7 +181,7 @@ impl DrainOptions {
         let given = read(Scope::Drain, text)?;
         let default = DrainOptions::default();
         Ok(DrainOptions {
-            how: match given.bool("force") {
+            mode: match given.bool("force") {
                 Some(true) => DrainMode::Force,
                 Some(false) | None => DrainMode::Finish,
             },
