@@ -1,12 +1,21 @@
 //! A server's configuration and its fingerprint (SPEC 1).
 
-use std::collections::BTreeMap;
-use std::fmt;
+mod debug;
+mod fields;
+mod fingerprint;
+mod oauth;
+mod parse;
+mod servers;
+#[cfg(test)]
+mod tests;
+
+pub use fingerprint::{Fingerprint, PoolKey};
+pub use servers::parse_servers;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use serde_json::{Map, Value};
-
-use crate::error::Result;
 
 /// One server, parsed: an invalid one cannot be written.
 #[derive(Clone, PartialEq)]
@@ -16,13 +25,23 @@ pub struct ServerSpec {
     pub transport: Transport,
     /// Total time of a call, when the server's configuration sets one.
     pub call_timeout: Option<Duration>,
+    /// Time of a call without progress, when the server's configuration sets one.
+    pub call_idle_timeout: Option<Duration>,
     /// Time of connect and list together, when the server's configuration sets one. Not hashed.
     pub connect_timeout: Option<Duration>,
     /// Whether sessions may share its connection, when the configuration says so. Not hashed.
     pub share: Option<Share>,
     /// The tools and prompts that sessions see by the server's own configuration. Not hashed.
     pub filter: crate::catalog::Filter,
-    /// OAuth and service-account fields, normalised (SPEC 1.3). Hashed.
+    /// The trust mark of its tools. Not hashed; where it comes from a project's own file it counts for nothing.
+    pub trust: bool,
+    /// Patterns of its tools that are marked always-load. Not hashed.
+    pub always_load: Vec<String>,
+    /// What it is, for people. Not hashed.
+    pub description: Option<String>,
+    /// Whether its configuration switches it off. Not hashed.
+    pub disabled: bool,
+    /// OAuth and service-account fields, normalised (SPEC 1.3): names in snake_case, lists sorted. Hashed.
     pub oauth: Map<String, Value>,
     /// Members that no rule knows; kept and reported. Not hashed.
     pub unknown: Map<String, Value>,
@@ -49,6 +68,8 @@ pub struct StdioSpec {
     pub cwd: Option<String>,
     /// Its own environment, over the base environment.
     pub env: BTreeMap<String, String>,
+    /// Variables of the base environment that it does not get: `null` in its `env`.
+    pub unset_env: BTreeSet<String>,
     /// Names or patterns of host variables that it inherits beyond the base environment.
     pub inherit_env: Vec<String>,
 }
@@ -87,43 +108,18 @@ pub enum Share {
     Session,
 }
 
-/// The identity of a transport configuration: SHA-256, compared whole. `Debug` prints nothing of it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Fingerprint([u8; 32]);
-
-impl fmt::Debug for Fingerprint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Fingerprint")
-    }
-}
-
 impl ServerSpec {
-    /// Parses the JSON of one server. `name` is for the errors.
-    ///
-    /// # Errors
-    /// `invalid_config` with `detail.path`.
-    pub fn from_value(name: &str, value: &Value) -> Result<ServerSpec> {
-        let _ = value;
-        Err(crate::Error::new(crate::ErrorCode::InvalidConfig, "not written").with_server(name))
-    }
-
-    /// The fingerprint, for an authorization context and the client capabilities that are offered.
-    pub fn fingerprint(&self, authorization_context: &str, capabilities: &[&str]) -> Fingerprint {
-        let _ = (authorization_context, capabilities);
-        Fingerprint([0; 32])
-    }
-
     /// The word for its transport in `status` and options: `stdio`, `http`, `sse`, `websocket`.
+    ///
+    /// A bare `url` is `http` until its server turns out to speak HTTP+SSE.
     pub fn transport_name(&self) -> &'static str {
-        "stdio"
+        match &self.transport {
+            Transport::Stdio(_) => "stdio",
+            Transport::Remote(remote) => match remote.kind {
+                RemoteKind::Auto | RemoteKind::Http => "http",
+                RemoteKind::Sse => "sse",
+                RemoteKind::Websocket => "websocket",
+            },
+        }
     }
-}
-
-/// Parses a map of servers: `{"name": {…}}`, with or without a `mcpServers` around it. A bad entry spoils itself alone.
-///
-/// # Errors
-/// `invalid_config` when the text is no JSON object.
-pub fn parse_servers(text: &str) -> Result<BTreeMap<String, Result<ServerSpec>>> {
-    let _ = text;
-    Ok(BTreeMap::new())
 }

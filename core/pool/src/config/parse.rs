@@ -1,0 +1,256 @@
+//! From the JSON of one server to its `ServerSpec`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::fields::{Field, Fields};
+use super::{RemoteKind, RemoteSpec, ServerSpec, Share, StdioSpec, Transport, oauth};
+use crate::catalog::Filter;
+use crate::error::Result;
+use crate::json::joined;
+use crate::text::{escaped, is_hidden};
+
+impl ServerSpec {
+    /// Parses the JSON of one server. `name` is for the errors.
+    ///
+    /// Members that no rule knows are kept in [`unknown`](ServerSpec::unknown). A time is in milliseconds.
+    ///
+    /// # Errors
+    /// `invalid_config` with `detail.path`. It never shows a value, since any of them may be a secret.
+    pub fn from_value(name: &str, value: &Value) -> Result<ServerSpec> {
+        check_name(name)?;
+        let mut fields = Fields::new(name, value)?;
+        let transport = transport(&mut fields)?;
+        let call_timeout = fields.duration("call_timeout_ms")?;
+        let call_idle_timeout = fields.duration("call_idle_timeout_ms")?;
+        if call_idle_timeout.zip(call_timeout).is_some_and(|(idle, total)| idle > total) {
+            let message = "the time without progress is longer than the time in all";
+            return Err(fields.error("call_idle_timeout_ms", message));
+        }
+        Ok(ServerSpec {
+            transport,
+            call_timeout,
+            call_idle_timeout,
+            connect_timeout: fields.duration("connect_timeout_ms")?,
+            share: share(&mut fields)?,
+            filter: Filter {
+                include: fields.texts("include")?,
+                exclude: fields.texts("exclude")?.unwrap_or_default(),
+            },
+            trust: fields.bool("trust")?.unwrap_or(false),
+            always_load: fields.texts("always_load")?.unwrap_or_default(),
+            description: fields.text("description")?,
+            disabled: disabled(&mut fields)?,
+            oauth: oauth::take(&mut fields)?,
+            unknown: fields.into_unknown(),
+        })
+    }
+}
+
+/// A server's name becomes part of exposed names, events and messages, never of a path.
+const NAME_BYTES_MAX: usize = 256;
+
+fn check_name(name: &str) -> Result<()> {
+    let fault = if name.is_empty() {
+        "the name of a server must not be empty"
+    } else if name.len() > NAME_BYTES_MAX {
+        "the name of a server has at most 256 bytes"
+    } else if name.chars().any(is_hidden) {
+        "the name of a server must not hold control or invisible characters"
+    } else {
+        return Ok(());
+    };
+    let shown = &name[..name.floor_char_boundary(NAME_BYTES_MAX)];
+    Err(super::fields::invalid(shown, "", fault))
+}
+
+/// The kinds that a configuration can state.
+#[derive(Clone, Copy, PartialEq)]
+enum Stated {
+    Stdio,
+    Remote(RemoteKind),
+}
+
+fn transport(fields: &mut Fields<'_>) -> Result<Transport> {
+    let stated = stated(fields)?;
+    let url = url_field(fields)?;
+    if fields.has("command") {
+        if let Some(url) = &url {
+            let message = format!("`command` and `{}` are two transports in one entry", url.name);
+            return Err(fields.error(&url.name, &message));
+        }
+        if matches!(stated, Some(Stated::Remote(_))) {
+            return Err(fields.error("command", "a remote transport has no `command`"));
+        }
+        return stdio(fields).map(Transport::Stdio);
+    }
+    match (url, stated) {
+        (Some(url), Some(Stated::Stdio)) => {
+            let message = format!("a stdio server has a `command` and no `{}`", url.name);
+            Err(fields.error(&url.name, &message))
+        }
+        (Some(url), Some(Stated::Remote(kind))) => remote(fields, url, Some(kind)),
+        (Some(url), None) => remote(fields, url, None),
+        (None, Some(Stated::Remote(_))) => Err(fields.error("url", "`url` is missing")),
+        (None, Some(Stated::Stdio)) => Err(fields.error("command", "`command` is missing")),
+        (None, None) => {
+            Err(fields.error("command", "a server needs a `command` or a `url`; both are missing"))
+        }
+    }
+}
+
+fn stated(fields: &mut Fields<'_>) -> Result<Option<Stated>> {
+    let Some(Field { name, value }) = fields.take("transport")? else { return Ok(None) };
+    let word = fields.as_text(&name, &value)?;
+    let stated = match word.as_str() {
+        "stdio" | "local" => Stated::Stdio,
+        "http" | "streamable-http" | "streamableHttp" | "streamable_http" | "remote" => {
+            Stated::Remote(RemoteKind::Http)
+        }
+        "sse" => Stated::Remote(RemoteKind::Sse),
+        "ws" | "websocket" => Stated::Remote(RemoteKind::Websocket),
+        other => {
+            let message = format!("`{}` is not a transport of this library", escaped(other));
+            return Err(fields.error(&name, &message));
+        }
+    };
+    Ok(Some(stated))
+}
+
+/// The one address of an entry, under the spelling that was used.
+fn url_field(fields: &mut Fields<'_>) -> Result<Option<Field>> {
+    let found = ADDRESSES.iter().copied().filter(|spelling| fields.has(spelling));
+    let found: Vec<&str> = found.collect();
+    if let [first, second, ..] = found[..] {
+        let message = format!("`{first}` and `{second}` are two transports in one entry");
+        return Err(fields.error(second, &message));
+    }
+    fields.take("url")
+}
+
+const ADDRESSES: [&str; 4] = ["url", "serverUrl", "httpUrl", "tcp"];
+
+fn stdio(fields: &mut Fields<'_>) -> Result<StdioSpec> {
+    let Some(command) = fields.text("command")? else {
+        return Err(fields.error("command", "`command` is missing"));
+    };
+    let mut env = BTreeMap::new();
+    let mut unset_env = BTreeSet::new();
+    for (name, value) in fields.text_map("env")? {
+        if name.is_empty() || name.contains(['=', '\0', '\u{feff}']) {
+            let message = format!("`{}` is no name of a variable", escaped(&name));
+            return Err(fields.error(&joined("env", &name), &message));
+        }
+        match value {
+            Some(value) => {
+                env.insert(name, value);
+            }
+            None => {
+                unset_env.insert(name);
+            }
+        }
+    }
+    Ok(StdioSpec {
+        command,
+        args: fields.texts("args")?.unwrap_or_default(),
+        cwd: fields.text("cwd")?,
+        env,
+        unset_env,
+        inherit_env: fields.texts("inherit_env")?.unwrap_or_default(),
+    })
+}
+
+fn remote(fields: &mut Fields<'_>, url: Field, stated: Option<RemoteKind>) -> Result<Transport> {
+    let text = fields.as_text(&url.name, &url.value)?;
+    let implied = match url.name.as_str() {
+        "httpUrl" => Some(RemoteKind::Http),
+        "tcp" => Some(RemoteKind::Websocket),
+        _ => None,
+    };
+    if let (Some(implied), Some(stated)) = (implied, stated)
+        && implied != stated
+    {
+        let message = format!("`{}` does not fit the stated transport", url.name);
+        return Err(fields.error(&url.name, &message));
+    }
+    let scheme = text.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
+    let is_websocket = matches!(scheme.as_deref(), Some("ws" | "wss"));
+    let by_scheme = if is_websocket { RemoteKind::Websocket } else { RemoteKind::Auto };
+    let kind = stated.or(implied).unwrap_or(by_scheme);
+    check_url(fields, &url.name, &text, kind)?;
+    Ok(Transport::Remote(RemoteSpec { kind, url: text, headers: headers(fields)? }))
+}
+
+/// Whatever follows the scheme is the client's to resolve; here only what can never be an address is refused.
+fn check_url(fields: &Fields<'_>, path: &str, url: &str, kind: RemoteKind) -> Result<()> {
+    let schemes: &[&str] = match kind {
+        RemoteKind::Websocket => &["ws", "wss"],
+        RemoteKind::Auto | RemoteKind::Http | RemoteKind::Sse => &["http", "https"],
+    };
+    let parts = url.split_once("://");
+    let Some((_, rest)) = parts
+        .filter(|(scheme, _)| schemes.iter().any(|allowed| scheme.eq_ignore_ascii_case(allowed)))
+    else {
+        let message =
+            format!("`{path}` must begin with `{}://` or `{}://`", schemes[0], schemes[1]);
+        return Err(fields.error(path, &message));
+    };
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = host.rsplit('@').next().unwrap_or_default();
+    if host.is_empty() || host.starts_with(':') {
+        return Err(fields.error(path, &format!("`{path}` has no host")));
+    }
+    if url.chars().any(|c| c.is_whitespace() || is_hidden(c) || c == '\\') {
+        let message =
+            format!("`{path}` must not hold white space, backslashes or control characters");
+        return Err(fields.error(path, &message));
+    }
+    Ok(())
+}
+
+/// Header names are compared without case, so two that differ in it alone are one too many.
+fn headers(fields: &mut Fields<'_>) -> Result<BTreeMap<String, String>> {
+    let mut out = BTreeMap::new();
+    for (name, value) in fields.text_map("headers")? {
+        let path = joined("headers", &name);
+        let Some(value) = value else { continue };
+        if name.is_empty() || !name.bytes().all(is_token_byte) {
+            return Err(fields.error(&path, &format!("`{}` is no header name", escaped(&name))));
+        }
+        if value.chars().any(|c| c != '\t' && c.is_control()) {
+            let message = format!("`{path}` must not hold line breaks or control characters");
+            return Err(fields.error(&path, &message));
+        }
+        if out.insert(name.to_ascii_lowercase(), value).is_some() {
+            return Err(fields.error(&path, &format!("`{path}` is there twice")));
+        }
+    }
+    Ok(out)
+}
+
+fn is_token_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
+fn share(fields: &mut Fields<'_>) -> Result<Option<Share>> {
+    match fields.text("share")?.as_deref() {
+        None => Ok(None),
+        Some("pool") => Ok(Some(Share::Pool)),
+        Some("session") => Ok(Some(Share::Session)),
+        Some(_) => Err(fields.error("share", "`share` must be `pool` or `session`")),
+    }
+}
+
+fn disabled(fields: &mut Fields<'_>) -> Result<bool> {
+    let disabled = fields.bool("disabled")?;
+    let enabled = fields.bool("enabled")?;
+    match (disabled, enabled) {
+        (Some(disabled), Some(enabled)) if disabled == enabled => {
+            Err(fields.error("enabled", "`enabled` and `disabled` contradict each other"))
+        }
+        (Some(disabled), _) => Ok(disabled),
+        (None, Some(enabled)) => Ok(!enabled),
+        (None, None) => Ok(false),
+    }
+}
