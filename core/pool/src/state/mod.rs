@@ -1,7 +1,56 @@
 //! The reducer: the only writer of pool state.
+//!
+//! One [`Input`] is one [`step`](PoolState::step), which runs to its end and appends what it wants done. It reads
+//! no clock and does no IO; deadlines are data. A step costs the same however many entries and sessions there are
+//! (but for the logarithm of ordered sets), and what it tells goes to the holders of the entry concerned only.
+//!
+//! ```text
+//!              acquire                Connected               Disconnected
+//!   (nothing) ────────▶ Connecting ─────────────▶ Connected ───────────────▶ Backoff
+//!       ▲                │ ▲  ▲ ▲                  │     ▲ restart │            │
+//!       │  ConnectFailed │ │  │ └──────────────────┼─────┴─────────┘            │ deadline
+//!       ├────────────────┘ │  └───────────────────────────────────────────────┘
+//!       │                  │ acquire, restart      │ nobody holds it, in time
+//!       │                Failed ◀── attempts used up, breaker, wants credentials
+//!       │                  │ last holder gone      ▼
+//!       └──── Closed ──── Ended ◀──────────────────┘
+//! ```
+//!
+//! Beside this phase, which is what the pool wants, each entry has at most one *wire*: the incarnation that exists
+//! outside. A new one begins only when `Closed` (or `ConnectFailed`) said that nothing of the last one is left.
+//! An entry that is over is a tombstone until then; a new entry of its key lives beside it.
+//!
+//! What always holds, and [`PoolState::invariants`] checks:
+//!
+//! 1. An entry has at most one wire; a key leads to at most one entry that is not over.
+//! 2. Every open ticket waits in exactly one place, and nothing waits without one.
+//! 3. Leases, sessions' holds and entries' holders agree.
+//! 4. `Connected` and an established wire of the entry's own generation come together.
+//! 5. A deadline that takes an entry away is set only while nobody holds it.
+//! 6. Process slots in use are at most the limit, and equal those that the entries claim. Who waits for one is
+//!    outnumbered by entries that are over and still hold one, so that every wait ends.
+//! 7. The deadlines, the places of who waits and the counts equal those derived from the records.
+//! 8. While the pool drains no entry is anything but over.
 
+mod acquire;
+mod book;
+mod connection;
+mod drain;
+mod effects;
+mod entry;
+mod failure;
+mod health;
+mod idle;
 mod ids;
+mod invariants;
 mod protocol;
+mod refresh;
+mod restart;
+mod session;
+mod status;
+mod table;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use ids::{
     ConnectionId, EntryId, Generation, KeyId, LeaseId, Moment, ServerId, SessionId, Ticket,
@@ -10,59 +59,150 @@ pub use protocol::{
     Audience, CloseExit, CloseMode, DrainMode, DrainReport, Effect, EntryState, Family, Input,
     LossReason, Notice, RestartRefusal, RestartReport, Slot,
 };
+pub use status::{EntryStatus, Situation};
 
+use self::acquire::Ask;
+use self::book::Slots;
+use self::drain::Closing;
+use self::entry::Entry;
+use self::health::Jitter;
+use self::restart::RestartWait;
+use self::session::{Lease, Session};
+use self::table::Table;
+use crate::error::Error;
 use crate::options::PoolOptions;
 
 /// Everything the pool knows and decides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PoolState {
     options: PoolOptions,
+    /// The latest moment seen: time never runs backwards, whatever order threads come in.
+    now: Moment,
+    entries: Table<EntryId, Entry>,
+    /// The entry of each key that is not over.
+    keys: Table<KeyId, EntryId>,
+    names: Table<ServerId, Name>,
+    sessions: Table<SessionId, Session>,
+    leases: Table<LeaseId, Lease>,
+    tickets: Table<Ticket, Open>,
+    due: BTreeSet<(Moment, Timer)>,
+    slots: Slots,
+    next_entry: u32,
+    next_lease: u64,
+    jitter: Jitter,
+    closing: Option<Closing>,
+}
+
+/// What is kept of a server's name for as long as the pool lives.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Name {
+    next_index: u32,
+    /// The entries that are not over, by index.
+    entries: BTreeMap<u32, EntryId>,
+    last_error: Option<Error>,
+}
+
+/// A ticket that is not answered yet.
+#[derive(Clone, Debug, PartialEq)]
+enum Open {
+    /// An acquire: who asked, and the entry that it waits for.
+    Acquire { session: SessionId, entry: EntryId },
+    /// A restart.
+    Restart(RestartWait),
+    /// A drain.
+    Drain,
+}
+
+/// What falls due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Timer {
+    Drain,
+    Session(SessionId),
+    Entry(EntryId),
 }
 
 impl PoolState {
     /// An empty pool. `seed` drives the jitter of retries.
-    pub fn new(options: PoolOptions, _seed: u64) -> Self {
-        PoolState { options }
+    pub fn new(options: PoolOptions, seed: u64) -> Self {
+        PoolState {
+            options,
+            now: Moment::default(),
+            entries: Table::new(),
+            keys: Table::new(),
+            names: Table::new(),
+            sessions: Table::new(),
+            leases: Table::new(),
+            tickets: Table::new(),
+            due: BTreeSet::new(),
+            slots: Slots::default(),
+            next_entry: 0,
+            next_lease: 0,
+            jitter: Jitter(seed),
+            closing: None,
+        }
     }
 
     /// Takes one input to its end; what it wants done is appended to `effects`.
-    pub fn step(&mut self, _now: Moment, _input: Input, _effects: &mut Vec<Effect>) {
-        let _ = &self.options;
+    ///
+    /// A `now` before that of an earlier step counts as that one. An event of an incarnation that is no longer the
+    /// current one changes nothing (SPEC 3.11).
+    pub fn step(&mut self, now: Moment, input: Input, effects: &mut Vec<Effect>) {
+        self.now = self.now.max(now);
+        match input {
+            Input::OpenSession { session } => self.open_session(session),
+            Input::CloseSession { session, keep_for } => {
+                self.close_session(session, keep_for, effects);
+            }
+            Input::ResumeSession { session } => self.resume_session(session),
+            Input::Acquire { ticket, session, key, server, family } => {
+                self.acquire(Ask { ticket, session, key, server, family }, effects);
+            }
+            Input::CancelAcquire { ticket } => self.cancel_acquire(ticket, effects),
+            Input::Release { lease } => self.release(lease, effects),
+            Input::Restart { ticket, server, index } => {
+                self.restart(ticket, server, index, effects);
+            }
+            Input::Drain { ticket, how, deadline } => self.drain(ticket, how, deadline, effects),
+            Input::Connected { connection, catalog } => {
+                self.connected(connection, catalog, effects);
+            }
+            Input::ConnectFailed { connection, error } => {
+                self.connect_failed(connection, error, effects);
+            }
+            Input::Disconnected { connection, reason, error } => {
+                self.disconnected(connection, reason, error, effects);
+            }
+            Input::CatalogStale { connection } => self.catalog_stale(connection, effects),
+            Input::CatalogListed { connection, result } => {
+                self.catalog_listed(connection, result, effects);
+            }
+            Input::Closed { connection, exit } => self.closed(connection, exit, effects),
+        }
+        self.fill_slots(effects);
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) wants to be called; `None` when nothing waits.
     pub fn next_deadline(&self) -> Option<Moment> {
-        None
+        self.due.first().map(|(at, _)| *at)
     }
 
     /// Does what fell due by `now`. Calling it early or twice does no harm.
-    pub fn handle_timeout(&mut self, _now: Moment, _effects: &mut Vec<Effect>) {}
-
-    /// The entry's facts for `status`.
-    pub fn entries(&self) -> impl Iterator<Item = EntryStatus> + '_ {
-        std::iter::empty()
+    pub fn handle_timeout(&mut self, now: Moment, effects: &mut Vec<Effect>) {
+        self.now = self.now.max(now);
+        while let Some(&(at, timer)) = self.due.first() {
+            if at > self.now {
+                break;
+            }
+            match timer {
+                Timer::Drain => self.drain_is_due(effects),
+                Timer::Session(session) => self.end_session(session, effects),
+                Timer::Entry(entry) => self.entry_is_due(entry, effects),
+            }
+            self.fill_slots(effects);
+            // Whatever was done about it, a deadline is over once it was looked at.
+            if self.due.remove(&(at, timer)) {
+                debug_assert!(false, "a deadline was left behind by what it caused");
+            }
+        }
     }
-}
-
-/// One entry, as `status` shows it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct EntryStatus {
-    /// The entry.
-    pub entry: EntryId,
-    /// The index that hosts see: per server name, stable, never reused.
-    pub index: u32,
-    /// The server.
-    pub server: ServerId,
-    /// The pool key.
-    pub key: KeyId,
-    /// The visible state.
-    pub state: EntryState,
-    /// The incarnation.
-    pub generation: Generation,
-    /// How many distinct sessions hold it.
-    pub refs: u32,
-    /// When this incarnation connected.
-    pub connected_at: Option<Moment>,
-    /// How often it was lost.
-    pub losses: u32,
 }

@@ -1,0 +1,320 @@
+//! Acquire, its cancellation, and what becomes of an entry that nobody wants (SPEC 3.2-3.7).
+
+use super::effects::{self, reason};
+use super::entry::{Claims, Entry, Phase, Why};
+use super::health::Health;
+use super::idle::Idle;
+use super::ids::{EntryId, Generation, KeyId, ServerId, SessionId, Ticket};
+use super::protocol::{CloseMode, Effect, Family};
+use super::{Open, PoolState};
+use crate::error::Error;
+
+/// What an acquire asks for.
+pub(super) struct Ask {
+    pub(super) ticket: Ticket,
+    pub(super) session: SessionId,
+    pub(super) key: KeyId,
+    pub(super) server: ServerId,
+    pub(super) family: Family,
+}
+
+impl PoolState {
+    /// Grants, makes wait or refuses.
+    pub(super) fn acquire(&mut self, ask: Ask, out: &mut Vec<Effect>) {
+        if self.tickets.contains(ask.ticket) {
+            debug_assert!(false, "a ticket used twice");
+            return;
+        }
+        if self.closing.is_some() {
+            out.push(Effect::Refuse { ticket: ask.ticket, error: effects::closing() });
+        } else if !self.sessions.get(ask.session).is_some_and(|session| session.is_open()) {
+            out.push(Effect::Refuse { ticket: ask.ticket, error: effects::closed() });
+        } else if let Some(&entry) = self.keys.get(ask.key) {
+            self.join(entry, ask.ticket, ask.session, out);
+        } else {
+            self.begin(&ask, out);
+        }
+    }
+
+    /// Cancels an acquire that is still open.
+    pub(super) fn cancel_acquire(&mut self, ticket: Ticket, out: &mut Vec<Effect>) {
+        self.withdraw(ticket, effects::cancelled(), out);
+    }
+
+    /// Answers an open acquire with an error, for a reason that is the asker's own.
+    pub(super) fn withdraw(&mut self, ticket: Ticket, error: Error, out: &mut Vec<Effect>) {
+        let Some(&Open::Acquire { session, entry }) = self.tickets.get(ticket) else {
+            return;
+        };
+        self.tickets.remove(ticket);
+        if let Some(session) = self.sessions.get_mut(session) {
+            session.tickets.remove(&ticket);
+        }
+        if let Some(entry) = self.entries.get_mut(entry) {
+            entry.waiters.remove(&ticket);
+        }
+        out.push(Effect::Refuse { ticket, error });
+        self.settle(entry, out);
+    }
+
+    /// Answers all who wait for an entry with one error.
+    pub(super) fn refuse_waiters(&mut self, id: EntryId, error: &Error, out: &mut Vec<Effect>) {
+        let Some(entry) = self.entries.get_mut(id) else {
+            return;
+        };
+        for ticket in std::mem::take(&mut entry.waiters) {
+            self.close_ticket(ticket);
+            out.push(Effect::Refuse { ticket, error: error.clone() });
+        }
+    }
+
+    /// Leases for all who wait for an entry.
+    pub(super) fn grant_waiters(&mut self, id: EntryId) -> Vec<Effect> {
+        let Some(entry) = self.entries.get_mut(id) else {
+            return Vec::new();
+        };
+        let waiters = std::mem::take(&mut entry.waiters);
+        let grant = |ticket| {
+            let session = self.close_ticket(ticket)?;
+            let lease = self.hold(session, id);
+            Some(Effect::Grant { ticket, lease, entry: id })
+        };
+        waiters.into_iter().filter_map(grant).collect()
+    }
+
+    /// Begins an attempt as soon as nothing of the last one is left and there is a process slot for it.
+    ///
+    /// The caller has seen that there [is room](Self::has_room).
+    pub(super) fn attempt(&mut self, id: EntryId, why: Why, out: &mut Vec<Effect>) {
+        self.raise_generation(id);
+        let Some(entry) = self.entries.get(id) else {
+            return;
+        };
+        let (claims, wire) = (entry.claims(), entry.wire);
+        let must_wait = entry.family == Family::Local
+            && !claims.slot
+            && self.slots.used >= self.options.limits.processes;
+        if must_wait {
+            let place = claims.place.unwrap_or(self.slots.next_place);
+            self.slots.next_place = self.slots.next_place.max(place + 1);
+            self.place(id, Phase::Waiting { why, place }, None);
+            self.publish(id, out);
+            return;
+        }
+        self.place(id, Phase::Connecting { why }, wire);
+        self.publish(id, out);
+        if wire.is_none() {
+            self.open_wire(id, out);
+        }
+    }
+
+    /// Sees to an entry that lost a waiter or its last holder: nothing stays that nobody wants.
+    pub(super) fn settle(&mut self, id: EntryId, out: &mut Vec<Effect>) {
+        let Some(entry) = self.entries.get(id) else {
+            return;
+        };
+        if entry.is_wanted() {
+            return;
+        }
+        let restarting = !entry.restarts.is_empty();
+        match &entry.phase {
+            Phase::Connected { .. } => self.go_idle(id, out),
+            // An attempt under way goes on, and what comes up goes straight to drain (SPEC 3.4).
+            Phase::Connecting { .. } if entry.live_connection(id).is_some() => {}
+            Phase::Connecting { .. } | Phase::Waiting { .. } if restarting => {}
+            Phase::Connecting { .. } | Phase::Waiting { .. } | Phase::Backoff { .. } => {
+                self.end(id, End { reason: reason::UNWANTED, error: None, how: NOW }, out);
+            }
+            Phase::Failed => {
+                self.end(id, End { reason: reason::UNWANTED, error: None, how: NOW }, out);
+            }
+            Phase::Ended { .. } => {}
+        }
+    }
+
+    /// Starts the drain of a connected entry that nobody holds, or ends it if its time is over.
+    fn go_idle(&mut self, id: EntryId, out: &mut Vec<Effect>) {
+        match self.plan_close(id) {
+            Some(reason) => self.end(id, End { reason, error: None, how: NOW }, out),
+            None => {
+                self.publish(id, out);
+                self.announce(id, reason::RELEASED, out);
+            }
+        }
+    }
+
+    /// Sets the deadline of a connected entry that nobody holds; the reason to end it when that has passed already.
+    pub(super) fn plan_close(&mut self, id: EntryId) -> Option<&'static str> {
+        let (now, delay, cap) = (self.now, self.options.drain_delay, self.options.idle_cap);
+        let entry = self.entries.get_mut(id)?;
+        let Phase::Connected { since, listing, .. } = entry.phase else {
+            return None;
+        };
+        let plan = entry.idle.plan(now, delay, cap);
+        if plan.at <= now {
+            return Some(plan.reason);
+        }
+        let wire = entry.wire;
+        self.place(id, Phase::Connected { since, planned: Some(plan), listing }, wire);
+        None
+    }
+
+    /// The deadline of an entry: its drain is over, or its next attempt begins.
+    pub(super) fn entry_is_due(&mut self, id: EntryId, out: &mut Vec<Effect>) {
+        let Some(entry) = self.entries.get(id) else {
+            return;
+        };
+        match &entry.phase {
+            Phase::Connected { planned: Some(plan), .. } => {
+                let reason = plan.reason;
+                self.end(id, End { reason, error: None, how: NOW }, out);
+            }
+            Phase::Backoff { .. } => self.attempt(id, Why::Retry, out),
+            Phase::Connected { .. }
+            | Phase::Waiting { .. }
+            | Phase::Connecting { .. }
+            | Phase::Failed
+            | Phase::Ended { .. } => debug_assert!(false, "a deadline in a phase that has none"),
+        }
+    }
+
+    /// Takes a ticket out of the books; the session that asked.
+    pub(super) fn close_ticket(&mut self, ticket: Ticket) -> Option<SessionId> {
+        let Some(Open::Acquire { session, .. }) = self.tickets.remove(ticket) else {
+            debug_assert!(false, "a waiter without an open acquire");
+            return None;
+        };
+        if let Some(record) = self.sessions.get_mut(session) {
+            record.tickets.remove(&ticket);
+        }
+        Some(session)
+    }
+
+    /// An acquire of an entry that there is.
+    fn join(&mut self, id: EntryId, ticket: Ticket, session: SessionId, out: &mut Vec<Effect>) {
+        let Some(entry) = self.entries.get(id) else {
+            return;
+        };
+        match entry.phase {
+            Phase::Connected { .. } => self.attach(id, ticket, session, out),
+            Phase::Waiting { .. } | Phase::Connecting { .. } | Phase::Backoff { .. } => {
+                self.wait_for(id, ticket, session);
+            }
+            Phase::Failed if entry.wants_credentials() => {
+                let error = entry.error.clone().unwrap_or_else(effects::ended_silently);
+                out.push(Effect::Refuse { ticket, error });
+            }
+            Phase::Failed if !self.has_room(entry.family, entry.claims()) => {
+                let error = effects::limit_of_processes(self.options.limits.processes);
+                out.push(Effect::Refuse { ticket, error });
+            }
+            Phase::Failed => {
+                self.wait_for(id, ticket, session);
+                self.attempt(id, Why::Fresh, out);
+                self.announce(id, reason::ACQUIRE, out);
+            }
+            Phase::Ended { .. } => {
+                debug_assert!(false, "a key leads to an entry that is over");
+                out.push(Effect::Refuse { ticket, error: effects::closed() });
+            }
+        }
+    }
+
+    /// An acquire of a connected entry.
+    fn attach(&mut self, id: EntryId, ticket: Ticket, session: SessionId, out: &mut Vec<Effect>) {
+        let lease = self.hold(session, id);
+        let grant = Effect::Grant { ticket, lease, entry: id };
+        let Some(Entry {
+            phase: Phase::Connected { since, planned: Some(_), listing }, wire, ..
+        }) = self.entries.get(id)
+        else {
+            out.push(grant);
+            return;
+        };
+        let (phase, wire) =
+            (Phase::Connected { since: *since, planned: None, listing: *listing }, *wire);
+        self.place(id, phase, wire);
+        self.publish(id, out);
+        out.push(grant);
+        self.announce(id, reason::HELD, out);
+    }
+
+    /// An acquire of a key that has no entry.
+    fn begin(&mut self, ask: &Ask, out: &mut Vec<Effect>) {
+        let limits = &self.options.limits;
+        let (per_name, processes) = (limits.entries_per_name, limits.processes);
+        let of_name = self.names.get(ask.server).map_or(0, |name| name.entries.len());
+        let refusal = if of_name >= usize::try_from(per_name).unwrap_or(usize::MAX) {
+            Some(effects::limit_of_entries_per_name(per_name))
+        } else if !self.has_room(ask.family, Claims::default()) {
+            Some(effects::limit_of_processes(processes))
+        } else if self.next_entry == u32::MAX {
+            Some(effects::limit_of_entries())
+        } else {
+            None
+        };
+        if let Some(error) = refusal {
+            out.push(Effect::Refuse { ticket: ask.ticket, error });
+            return;
+        }
+        let id = self.make_entry(ask);
+        self.wait_for(id, ask.ticket, ask.session);
+        self.attempt(id, Why::First, out);
+        self.announce(id, reason::ACQUIRE, out);
+    }
+
+    /// The record of a new entry, before its first attempt: nothing of it exists, as of a failed one.
+    fn make_entry(&mut self, ask: &Ask) -> EntryId {
+        let id = EntryId(self.next_entry);
+        self.next_entry += 1;
+        let mut index = 0;
+        if let Some(name) = self.name_mut(ask.server) {
+            index = name.next_index;
+            name.next_index = index.saturating_add(1);
+            name.entries.insert(index, id);
+        }
+        self.keys.insert(ask.key, id);
+        let entry = Entry {
+            index,
+            server: ask.server,
+            key: ask.key,
+            family: ask.family,
+            generation: Generation(0),
+            phase: Phase::Failed,
+            wire: None,
+            shown: None,
+            catalog: Default::default(),
+            error: None,
+            holders: Default::default(),
+            waiters: Default::default(),
+            restarts: Vec::new(),
+            idle: Idle::default(),
+            health: Health::default(),
+        };
+        self.entries.insert(id, entry);
+        id
+    }
+
+    fn wait_for(&mut self, id: EntryId, ticket: Ticket, session: SessionId) {
+        self.tickets.insert(ticket, Open::Acquire { session, entry: id });
+        if let Some(record) = self.sessions.get_mut(session) {
+            record.tickets.insert(ticket);
+        }
+        if let Some(entry) = self.entries.get_mut(id) {
+            entry.waiters.insert(ticket);
+        }
+    }
+}
+
+/// How an entry ends.
+pub(super) struct End {
+    /// Why, as a stable word.
+    pub(super) reason: &'static str,
+    /// What waiters and callers are told.
+    pub(super) error: Option<Error>,
+    /// How patient the close is, if there is something to close.
+    pub(super) how: CloseMode,
+}
+
+/// Nobody holds the entry, so its calls had the drain delay to finish.
+pub(super) const NOW: CloseMode = CloseMode::Now;

@@ -1,0 +1,177 @@
+//! The pool's books: process slots, deadlines, and the one function that changes an entry's phase.
+//!
+//! Everything here is derived from the entries and kept only to be found quickly; `invariants` compares.
+
+use std::collections::BTreeMap;
+
+use super::entry::{Claims, Entry, Phase, Stage, Wire};
+use super::ids::{ConnectionId, EntryId, Generation, Moment, ServerId};
+use super::protocol::{Audience, Effect, Family, Notice};
+use super::{Name, PoolState, Timer};
+use crate::error::Error;
+
+/// The process slots (SPEC 9.6).
+///
+/// An entry keeps its slot from its first attempt until nothing of it is left, also while it is away and is to come
+/// back, so that a loss never costs it its place. A failed one has none.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Slots {
+    pub(super) used: u32,
+    /// Those of entries that are over: they come back for certain.
+    pub(super) leaving: u32,
+    /// Who waits for one, in order of arrival.
+    pub(super) waiting: BTreeMap<u64, EntryId>,
+    pub(super) next_place: u64,
+}
+
+impl PoolState {
+    /// Moves an entry to a phase, and the books with it.
+    pub(super) fn place(&mut self, id: EntryId, phase: Phase, wire: Option<Wire>) {
+        let Some(entry) = self.entries.get_mut(id) else {
+            debug_assert!(false, "a phase for an entry that is gone");
+            return;
+        };
+        let before = entry.claims();
+        entry.phase = phase;
+        entry.wire = wire;
+        let after = entry.claims();
+        self.book(id, before, after);
+    }
+
+    /// Drops the record of an entry.
+    pub(super) fn forget(&mut self, id: EntryId) {
+        if let Some(entry) = self.entries.remove(id) {
+            self.book(id, entry.claims(), Claims::default());
+        }
+    }
+
+    fn book(&mut self, id: EntryId, before: Claims, after: Claims) {
+        let slots = &mut self.slots;
+        slots.used = slots.used + u32::from(after.slot) - u32::from(before.slot);
+        slots.leaving = slots.leaving + u32::from(after.leaving) - u32::from(before.leaving);
+        if before.place != after.place {
+            if let Some(place) = before.place {
+                slots.waiting.remove(&place);
+            }
+            if let Some(place) = after.place {
+                slots.waiting.insert(place, id);
+            }
+        }
+        if before.due != after.due {
+            self.rearm(Timer::Entry(id), before.due, after.due);
+        }
+    }
+
+    /// Whether an entry that claims `claims` can have a process slot, now or when one comes back.
+    pub(super) fn has_room(&self, family: Family, claims: Claims) -> bool {
+        let waiting = u32::try_from(self.slots.waiting.len()).unwrap_or(u32::MAX);
+        match family {
+            Family::Remote => true,
+            Family::Local => {
+                claims.slot
+                    || claims.place.is_some()
+                    || self.slots.used < self.options.limits.processes
+                    || waiting < self.slots.leaving
+            }
+        }
+    }
+
+    /// Lets those who wait for a process slot begin, as far as there are slots.
+    pub(super) fn fill_slots(&mut self, out: &mut Vec<Effect>) {
+        while self.slots.used < self.options.limits.processes {
+            let Some((_, &id)) = self.slots.waiting.first_key_value() else {
+                return;
+            };
+            let Some(Entry { phase: Phase::Waiting { why, .. }, .. }) = self.entries.get(id) else {
+                debug_assert!(false, "an entry in the queue that does not wait");
+                return;
+            };
+            let why = *why;
+            self.place(id, Phase::Connecting { why }, None);
+            self.open_wire(id, out);
+        }
+    }
+
+    /// Begins the attempt that a connecting entry wants.
+    pub(super) fn open_wire(&mut self, id: EntryId, out: &mut Vec<Effect>) {
+        let Some(entry) = self.entries.get_mut(id) else {
+            return;
+        };
+        entry.health.try_once();
+        let (generation, key, phase) = (entry.generation, entry.key, entry.phase.clone());
+        self.place(id, phase, Some(Wire { generation, stage: Stage::Attempting }));
+        out.push(Effect::Connect { connection: ConnectionId { entry: id, generation }, key });
+    }
+
+    /// The one place where events of an older incarnation are dropped (SPEC 3.11, I-15).
+    pub(super) fn current(&self, connection: ConnectionId) -> Option<Stage> {
+        let wire = self.entries.get(connection.entry)?.wire?;
+        (wire.generation == connection.generation).then_some(wire.stage)
+    }
+
+    /// Raises the generation: a new incarnation is to come.
+    pub(super) fn raise_generation(&mut self, id: EntryId) {
+        if let Some(entry) = self.entries.get_mut(id) {
+            entry.generation = Generation(entry.generation.0.saturating_add(1));
+        }
+    }
+
+    /// Replaces what callers of the entry see.
+    pub(super) fn publish(&self, id: EntryId, out: &mut Vec<Effect>) {
+        if let Some(entry) = self.entries.get(id) {
+            out.push(Effect::Publish { entry: id, slot: entry.slot() });
+        }
+    }
+
+    /// Tells the pool's subscribers of the entry's state, if it is another than they were told.
+    pub(super) fn announce(&mut self, id: EntryId, reason: &'static str, out: &mut Vec<Effect>) {
+        let Some(entry) = self.entries.get_mut(id) else {
+            return;
+        };
+        let to = entry.visible();
+        let from = entry.shown.replace(to);
+        if from != Some(to) {
+            let generation = entry.generation;
+            let notice = Notice::StatusChanged { entry: id, generation, from, to, reason };
+            out.push(Effect::Notify { audience: Audience::Pool, notice });
+        }
+    }
+
+    /// Tells every session that holds the entry. A closed session whose holds are kept hears nothing.
+    pub(super) fn tell_holders(&self, id: EntryId, notice: &Notice, out: &mut Vec<Effect>) {
+        let Some(entry) = self.entries.get(id) else {
+            return;
+        };
+        for &session in &entry.holders {
+            if self.sessions.get(session).is_some_and(|session| session.is_open()) {
+                let audience = Audience::Session(session);
+                out.push(Effect::Notify { audience, notice: notice.clone() });
+            }
+        }
+    }
+
+    /// The record of a server's name.
+    pub(super) fn name_mut(&mut self, server: ServerId) -> Option<&mut Name> {
+        if !self.names.contains(server) {
+            self.names.insert(server, Name::default());
+        }
+        self.names.get_mut(server)
+    }
+
+    /// Keeps the last error of a server's name for `status`.
+    pub(super) fn remember_error(&mut self, server: ServerId, error: &Error) {
+        if let Some(name) = self.name_mut(server) {
+            name.last_error = Some(error.clone());
+        }
+    }
+
+    /// Sets, moves or clears a deadline.
+    pub(super) fn rearm(&mut self, timer: Timer, before: Option<Moment>, after: Option<Moment>) {
+        if let Some(at) = before {
+            self.due.remove(&(at, timer));
+        }
+        if let Some(at) = after {
+            self.due.insert((at, timer));
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! What a connection reports: it stands, it could not be made, it was lost, nothing of it is left.
+
+use std::sync::Arc;
+
+use super::acquire::{End, NOW};
+use super::effects::{self, reason};
+use super::entry::{Listing, Phase, Stage, Why, Wire};
+use super::ids::{ConnectionId, EntryId};
+use super::protocol::{CloseExit, Effect, LossReason, Notice};
+use super::{PoolState, RestartRefusal};
+use crate::catalog::{Catalog, Difference};
+use crate::error::{Error, ErrorCode};
+
+impl PoolState {
+    /// An attempt succeeded: publish, answer who waited, tell who held it through its absence (SPEC 8.5).
+    pub(super) fn connected(
+        &mut self,
+        connection: ConnectionId,
+        catalog: Arc<Catalog>,
+        out: &mut Vec<Effect>,
+    ) {
+        if self.current(connection) != Some(Stage::Attempting) {
+            return;
+        }
+        let id = connection.entry;
+        let Some(entry) = self.entries.get_mut(id) else {
+            return;
+        };
+        let Phase::Connecting { why } = entry.phase else {
+            debug_assert!(false, "an attempt that nobody wants");
+            return;
+        };
+        entry.error = None;
+        let before = std::mem::replace(&mut entry.catalog, catalog.clone());
+        let mut told = Vec::new();
+        if why != Why::First {
+            let (attempts, downtime) = entry.health.come_back(self.now);
+            if why == Why::Restart {
+                entry.health.reset();
+            }
+            let generation = connection.generation;
+            let notice = Notice::Reconnected { entry: id, generation, attempts, downtime };
+            self.tell_holders(id, &notice, &mut told);
+            self.tell_change(id, before, catalog, &mut told);
+        }
+        let since = self.now;
+        let wire = Some(Wire { generation: connection.generation, stage: Stage::Established });
+        self.place(id, Phase::Connected { since, planned: None, listing: Listing::Quiet }, wire);
+        let grants = self.grant_waiters(id);
+        let unheld = self.entries.get(id).is_some_and(|entry| entry.holders.is_empty());
+        if let Some(reason) = unheld.then(|| self.plan_close(id)).flatten() {
+            self.report_restarts(id, &Ok(()), out);
+            self.end(id, End { reason, error: None, how: NOW }, out);
+            return;
+        }
+        self.publish(id, out);
+        out.extend(grants);
+        self.report_restarts(id, &Ok(()), out);
+        self.announce(id, reason::CONNECTED, out);
+        out.append(&mut told);
+    }
+
+    /// An attempt failed, and nothing of it is left (SPEC 3.3).
+    pub(super) fn connect_failed(
+        &mut self,
+        connection: ConnectionId,
+        error: Error,
+        out: &mut Vec<Effect>,
+    ) {
+        let id = connection.entry;
+        match self.current(connection) {
+            Some(Stage::Attempting) => {}
+            // It was cancelled; this is one of its two ways to say that it is gone.
+            Some(Stage::Ending) => return self.gone(id, CloseExit::Clean, out),
+            Some(Stage::Established) | None => return,
+        }
+        let Some(entry) = self.entries.get(id) else {
+            return;
+        };
+        let Phase::Connecting { why } = entry.phase else {
+            debug_assert!(false, "an attempt that nobody wants");
+            return;
+        };
+        let (server, wanted) = (entry.server, entry.is_wanted());
+        self.remember_error(server, &error);
+        self.place(id, Phase::Connecting { why }, None);
+        let needs_credentials = error.code() == ErrorCode::AuthRequired;
+        match why {
+            _ if !wanted || why == Why::First => {
+                let reason = reason::CONNECT_FAILED;
+                self.end(id, End { reason, error: Some(error), how: NOW }, out);
+            }
+            _ if needs_credentials => self.fail(id, error, reason::AUTH_REQUIRED, None, out),
+            Why::Retry => self.schedule(id, error, None, out),
+            Why::First | Why::Fresh | Why::Restart => {
+                self.fail(id, error, reason::CONNECT_FAILED, None, out);
+            }
+        }
+    }
+
+    /// An established connection was lost.
+    pub(super) fn disconnected(
+        &mut self,
+        connection: ConnectionId,
+        reason: LossReason,
+        error: Error,
+        out: &mut Vec<Effect>,
+    ) {
+        if self.current(connection) == Some(Stage::Established) {
+            self.lose(connection, reason, error, out);
+        }
+    }
+
+    /// Nothing of a connection is left.
+    pub(super) fn closed(
+        &mut self,
+        connection: ConnectionId,
+        exit: CloseExit,
+        out: &mut Vec<Effect>,
+    ) {
+        match self.current(connection) {
+            Some(Stage::Ending) => self.gone(connection.entry, exit, out),
+            // It ended without saying so first.
+            Some(Stage::Attempting) => {
+                self.connect_failed(connection, effects::ended_silently(), out);
+            }
+            Some(Stage::Established) => {
+                let error = effects::ended_silently();
+                self.lose(connection, LossReason::TransportClosed, error, out);
+                self.gone(connection.entry, exit, out);
+            }
+            None => {}
+        }
+    }
+
+    /// Tells the holders how the lists differ, if they do.
+    pub(super) fn tell_change(
+        &self,
+        id: EntryId,
+        before: Arc<Catalog>,
+        after: Arc<Catalog>,
+        out: &mut Vec<Effect>,
+    ) {
+        let difference = Arc::new(Difference::between(&before, &after));
+        let Some(entry) = self.entries.get(id).filter(|_| !difference.is_empty()) else {
+            return;
+        };
+        let generation = entry.generation;
+        let notice = Notice::CatalogChanged { entry: id, generation, before, after, difference };
+        self.tell_holders(id, &notice, out);
+    }
+
+    /// The incarnation that was ending is gone: go on with what waited for that.
+    fn gone(&mut self, id: EntryId, exit: CloseExit, out: &mut Vec<Effect>) {
+        let Some(entry) = self.entries.get(id) else {
+            return;
+        };
+        let phase = entry.phase.clone();
+        match &phase {
+            Phase::Ended { reason } => {
+                let reason = *reason;
+                self.place(id, phase, None);
+                self.count_exit(exit);
+                self.bury(id, reason, out);
+            }
+            Phase::Connecting { .. } => {
+                self.place(id, phase, None);
+                self.open_wire(id, out);
+            }
+            Phase::Backoff { .. } | Phase::Failed => self.place(id, phase, None),
+            Phase::Waiting { .. } | Phase::Connected { .. } => {
+                debug_assert!(false, "the end of a connection that was not ending");
+            }
+        }
+    }
+
+    /// Ends an entry: the one way in which one goes.
+    ///
+    /// Its key is free at once. Its record stays until nothing of it lives outside.
+    pub(super) fn end(&mut self, id: EntryId, end: End, out: &mut Vec<Effect>) {
+        let Some(entry) = self.entries.get_mut(id).filter(|entry| !entry.is_over()) else {
+            return;
+        };
+        let connected = matches!(entry.phase, Phase::Connected { .. });
+        let (live, wire, generation) =
+            (entry.live_connection(id), entry.ending_wire(), entry.generation);
+        let (key, server, index) = (entry.key, entry.server, entry.index);
+        entry.error = end.error.clone();
+        entry.catalog = Arc::default();
+        let mut told = Vec::new();
+        if connected {
+            let reason = LossReason::Shutdown;
+            let notice = Notice::Disconnected { entry: id, generation, reason };
+            self.tell_holders(id, &notice, &mut told);
+        }
+        self.drop_holds(id);
+        self.keys.remove(key);
+        if let Some(name) = self.name_mut(server) {
+            name.entries.remove(&index);
+        }
+        self.place(id, Phase::Ended { reason: end.reason }, wire);
+        self.publish(id, out);
+        out.extend(live.map(|connection| Effect::Close { connection, how: end.how }));
+        self.refuse_waiters(id, &end.error.clone().unwrap_or_else(effects::cancelled), out);
+        let refusal = match end.error {
+            _ if self.closing.is_some() => RestartRefusal::Closing,
+            Some(error) => RestartRefusal::Failed(error),
+            None => RestartRefusal::Superseded,
+        };
+        self.report_restarts(id, &Err(refusal), out);
+        if wire.is_none() {
+            self.bury(id, end.reason, out);
+        } else {
+            self.announce(id, end.reason, out);
+        }
+        out.append(&mut told);
+    }
+
+    /// Drops the record of an entry of which nothing is left.
+    fn bury(&mut self, id: EntryId, reason: &'static str, out: &mut Vec<Effect>) {
+        self.announce(id, reason, out);
+        self.forget(id);
+        self.finish_drain(out);
+    }
+}

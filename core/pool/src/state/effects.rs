@@ -1,0 +1,67 @@
+//! The words and errors that the reducer itself says.
+
+use crate::error::{Error, ErrorCode};
+
+/// Why an entry changed its state: stable words of `status_changed`.
+pub(super) mod reason {
+    pub(in crate::state) const ACQUIRE: &str = "acquire";
+    pub(in crate::state) const CONNECTED: &str = "connected";
+    pub(in crate::state) const CONNECT_FAILED: &str = "connect_failed";
+    pub(in crate::state) const HELD: &str = "held";
+    pub(in crate::state) const RELEASED: &str = "released";
+    pub(in crate::state) const DRAIN_DELAY: &str = "drain_delay";
+    pub(in crate::state) const IDLE_CAP: &str = "idle_cap";
+    pub(in crate::state) const UNWANTED: &str = "unwanted";
+    pub(in crate::state) const LOST: &str = "lost";
+    pub(in crate::state) const ATTEMPTS_USED_UP: &str = "attempts_used_up";
+    pub(in crate::state) const CRASH_LOOP: &str = "crash_loop";
+    pub(in crate::state) const AUTH_REQUIRED: &str = "auth_required";
+    pub(in crate::state) const RESTART: &str = "restart";
+    pub(in crate::state) const DRAIN_ALL: &str = "drain_all";
+}
+
+pub(super) fn closed() -> Error {
+    Error::new(ErrorCode::Closed, "the session is closed")
+}
+
+pub(super) fn closing() -> Error {
+    Error::new(ErrorCode::Closing, "the pool is draining")
+}
+
+pub(super) fn cancelled() -> Error {
+    Error::new(ErrorCode::Cancelled, "the acquire was cancelled")
+}
+
+pub(super) fn limit_of_processes(limit: u32) -> Error {
+    limit_reached("processes", limit)
+}
+
+pub(super) fn limit_of_entries_per_name(limit: u32) -> Error {
+    limit_reached("entries_per_name", limit)
+}
+
+/// The ids of entries are used up, which takes 2^32 of them.
+pub(super) fn limit_of_entries() -> Error {
+    limit_reached("entries", u32::MAX)
+}
+
+fn limit_reached(name: &str, limit: u32) -> Error {
+    Error::new(ErrorCode::Limit, format!("the limit of {limit} for {name} is reached"))
+        .with_detail("limit", name)
+}
+
+pub(super) fn crash_loop(cause: Error) -> Error {
+    Error::new(ErrorCode::CrashLoop, format!("lost too often, the last time: {}", cause.message()))
+        .with_cause(cause)
+}
+
+/// A connection ended without a word about why.
+pub(super) fn ended_silently() -> Error {
+    Error::new(ErrorCode::Exited, "the connection ended")
+}
+
+/// A connection was still there after the drain's deadline.
+pub(super) fn left_behind() -> Error {
+    Error::new(ErrorCode::Timeout, "still ending after the drain's deadline")
+        .with_detail("which", "total")
+}

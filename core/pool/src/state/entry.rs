@@ -1,0 +1,185 @@
+//! What is known of one entry, and what follows from it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::health::Health;
+use super::idle::{Idle, Planned};
+use super::ids::{ConnectionId, EntryId, Generation, KeyId, Moment, ServerId, SessionId, Ticket};
+use super::protocol::{EntryState, Family, Slot};
+use crate::catalog::Catalog;
+use crate::error::{Error, ErrorCode};
+
+/// One entry of the pool.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Entry {
+    pub(super) index: u32,
+    pub(super) server: ServerId,
+    pub(super) key: KeyId,
+    pub(super) family: Family,
+    /// The newest incarnation, or the one that is coming.
+    pub(super) generation: Generation,
+    pub(super) phase: Phase,
+    /// The one incarnation that exists outside, which may be older than `generation`.
+    pub(super) wire: Option<Wire>,
+    /// The state that was last announced; `None` before the first.
+    pub(super) shown: Option<EntryState>,
+    /// What holders see.
+    pub(super) catalog: Arc<Catalog>,
+    /// Why it is not connected.
+    pub(super) error: Option<Error>,
+    pub(super) holders: BTreeSet<SessionId>,
+    pub(super) waiters: BTreeSet<Ticket>,
+    pub(super) restarts: Vec<Ticket>,
+    pub(super) idle: Idle,
+    pub(super) health: Health,
+}
+
+/// What the pool wants of an entry. What exists outside is [`Wire`].
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Phase {
+    /// Its attempt begins when a process slot is free.
+    Waiting { why: Why, place: u64 },
+    /// Its attempt is under way, or begins when the last incarnation is gone.
+    Connecting { why: Why },
+    /// Connected since then.
+    Connected { since: Moment, planned: Option<Planned>, listing: Listing },
+    /// Lost; the next attempt begins then.
+    Backoff { until: Moment },
+    /// Lost for good, until somebody asks.
+    Failed,
+    /// Over. The record stays while something of it lives outside.
+    Ended { reason: &'static str },
+}
+
+/// Why an attempt is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Why {
+    /// Somebody asked for a new entry.
+    First,
+    /// It was lost, and the schedule says so.
+    Retry,
+    /// Somebody asked for a failed entry.
+    Fresh,
+    /// Somebody asked for a restart.
+    Restart,
+}
+
+/// The one incarnation that exists outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Wire {
+    pub(super) generation: Generation,
+    pub(super) stage: Stage,
+}
+
+/// How far an incarnation has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// `Connect` is not answered yet.
+    Attempting,
+    /// `Connected` came.
+    Established,
+    /// It was closed or lost; `Closed` is awaited.
+    Ending,
+}
+
+/// Whether lists are being read again (SPEC 7.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Listing {
+    /// No listing is under way.
+    Quiet,
+    /// One is under way, and nothing has changed since it began.
+    Running,
+    /// One is under way, and another must follow it.
+    Outdated,
+}
+
+/// What an entry takes up in the pool's books; derived from the entry alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Claims {
+    /// It has one of the process slots.
+    pub(super) slot: bool,
+    /// Its process slot comes back for certain when it is gone.
+    pub(super) leaving: bool,
+    /// Its place among those who wait for a process slot.
+    pub(super) place: Option<u64>,
+    /// Its deadline.
+    pub(super) due: Option<Moment>,
+}
+
+impl Entry {
+    pub(super) fn claims(&self) -> Claims {
+        let process = self.family == Family::Local;
+        let (slot, place, due) = match &self.phase {
+            Phase::Waiting { place, .. } => (false, Some(*place), None),
+            Phase::Connecting { .. } => (true, None, None),
+            Phase::Connected { planned, .. } => (true, None, planned.map(|planned| planned.at)),
+            Phase::Backoff { until } => (true, None, Some(*until)),
+            Phase::Failed | Phase::Ended { .. } => (self.wire.is_some(), None, None),
+        };
+        let leaving = process && slot && matches!(self.phase, Phase::Ended { .. });
+        Claims { slot: process && slot, leaving, place, due }
+    }
+
+    /// The state that hosts are to see (SPEC 3.1).
+    pub(super) fn visible(&self) -> EntryState {
+        match &self.phase {
+            Phase::Waiting { why: Why::First, .. } | Phase::Connecting { why: Why::First } => {
+                EntryState::Spawning
+            }
+            Phase::Waiting { .. } | Phase::Connecting { .. } | Phase::Backoff { .. } => {
+                EntryState::Reconnecting
+            }
+            Phase::Connected { .. } if self.holders.is_empty() => EntryState::Draining,
+            Phase::Connected { .. } => EntryState::Active,
+            Phase::Failed if self.wants_credentials() => EntryState::AuthRequired,
+            Phase::Failed => EntryState::Failed,
+            Phase::Ended { .. } if self.wire.is_none() => EntryState::Closed,
+            // What is still dying is not closed, and nobody holds it.
+            Phase::Ended { .. } => match self.shown {
+                Some(EntryState::Active) => EntryState::Draining,
+                Some(shown) => shown,
+                None => EntryState::Closed,
+            },
+        }
+    }
+
+    /// What callers see. An entry that is over takes no calls, though it may still be dying.
+    pub(super) fn slot(&self) -> Slot {
+        let state = match self.phase {
+            Phase::Ended { .. } => EntryState::Closed,
+            _ => self.visible(),
+        };
+        Slot {
+            generation: self.generation,
+            state,
+            catalog: self.catalog.clone(),
+            error: self.error.clone(),
+        }
+    }
+
+    /// Whether it stopped for lack of credentials, where trying again by itself is of no use (SPEC 8.4).
+    pub(super) fn wants_credentials(&self) -> bool {
+        self.error.as_ref().is_some_and(|error| error.code() == ErrorCode::AuthRequired)
+    }
+
+    /// Whether anybody waits for it or holds it.
+    pub(super) fn is_wanted(&self) -> bool {
+        !self.holders.is_empty() || !self.waiters.is_empty()
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        matches!(self.phase, Phase::Ended { .. })
+    }
+
+    /// The incarnation outside, with its stage changed to `Ending`.
+    pub(super) fn ending_wire(&self) -> Option<Wire> {
+        self.wire.map(|wire| Wire { stage: Stage::Ending, ..wire })
+    }
+
+    /// The incarnation outside that has not been told to end and has not ended by itself.
+    pub(super) fn live_connection(&self, entry: EntryId) -> Option<ConnectionId> {
+        let wire = self.wire.filter(|wire| wire.stage != Stage::Ending)?;
+        Some(ConnectionId { entry, generation: wire.generation })
+    }
+}

@@ -1,0 +1,119 @@
+//! What follows a loss: the schedule, the breaker, and giving up (SPEC 8.1, 8.2, 8.5).
+
+use std::sync::Arc;
+
+use super::acquire::{End, NOW};
+use super::effects::{self, reason};
+use super::entry::Phase;
+use super::health::Verdict;
+use super::ids::{ConnectionId, EntryId};
+use super::protocol::{Effect, Family, LossReason, Notice};
+use super::{PoolState, RestartRefusal};
+use crate::error::{Error, ErrorCode};
+
+impl PoolState {
+    /// An established connection of a connected entry is lost; nobody's `Closed` has come yet.
+    pub(super) fn lose(
+        &mut self,
+        connection: ConnectionId,
+        why: LossReason,
+        error: Error,
+        out: &mut Vec<Effect>,
+    ) {
+        let id = connection.entry;
+        let Some(entry) = self.entries.get(id) else {
+            return;
+        };
+        let Phase::Connected { since, .. } = entry.phase else {
+            debug_assert!(false, "an established connection of an entry that is not connected");
+            return;
+        };
+        let (phase, wire, server) = (entry.phase.clone(), entry.ending_wire(), entry.server);
+        self.place(id, phase, wire);
+        self.remember_error(server, &error);
+        let Some(entry) = self.entries.get_mut(id).filter(|entry| entry.is_wanted()) else {
+            self.end(id, End { reason: reason::LOST, error: Some(error), how: NOW }, out);
+            return;
+        };
+        let generation = connection.generation;
+        let notice = Some(Notice::Disconnected { entry: id, generation, reason: why });
+        match entry.health.lose(self.now, since, &self.options.reconnect) {
+            _ if error.code() == ErrorCode::AuthRequired => {
+                self.fail(id, error, reason::AUTH_REQUIRED, notice, out);
+            }
+            Verdict::BreakerOpen => {
+                self.fail(id, effects::crash_loop(error), reason::CRASH_LOOP, notice, out);
+            }
+            Verdict::MayReturn => self.schedule(id, error, notice, out),
+        }
+    }
+
+    /// Sets the deadline of the next attempt, or gives up when the schedule is used up.
+    ///
+    /// `first` is what the holders are told before anything that follows from it.
+    pub(super) fn schedule(
+        &mut self,
+        id: EntryId,
+        error: Error,
+        first: Option<Notice>,
+        out: &mut Vec<Effect>,
+    ) {
+        let Some(entry) = self.entries.get_mut(id) else {
+            return;
+        };
+        let (family, wire) = (entry.family, entry.wire);
+        let Some(delay) = entry.health.next_delay(family, &self.options.reconnect) else {
+            if entry.health.is_crash_loop() {
+                self.fail(id, effects::crash_loop(error), reason::CRASH_LOOP, first, out);
+            } else {
+                self.fail(id, error, reason::ATTEMPTS_USED_UP, first, out);
+            }
+            return;
+        };
+        entry.error = Some(error);
+        let delay = match family {
+            Family::Local => delay,
+            Family::Remote => self.jitter.spread(delay),
+        };
+        self.place(id, Phase::Backoff { until: self.now.after(delay) }, wire);
+        self.publish(id, out);
+        self.announce(id, reason::LOST, out);
+        if let Some(notice) = first {
+            self.tell_holders(id, &notice, out);
+        }
+    }
+
+    /// Gives up on an entry until somebody asks. One that nobody holds ends instead: nothing is stored but the error.
+    pub(super) fn fail(
+        &mut self,
+        id: EntryId,
+        error: Error,
+        why: &'static str,
+        first: Option<Notice>,
+        out: &mut Vec<Effect>,
+    ) {
+        let Some(entry) = self.entries.get_mut(id) else {
+            return;
+        };
+        let server = entry.server;
+        if entry.holders.is_empty() {
+            self.remember_error(server, &error);
+            self.end(id, End { reason: why, error: Some(error), how: NOW }, out);
+            return;
+        }
+        let before = std::mem::take(&mut entry.catalog);
+        entry.error = Some(error.clone());
+        let (wire, generation) = (entry.wire, entry.generation);
+        self.remember_error(server, &error);
+        self.place(id, Phase::Failed, wire);
+        self.publish(id, out);
+        self.refuse_waiters(id, &error, out);
+        self.report_restarts(id, &Err(RestartRefusal::Failed(error.clone())), out);
+        self.announce(id, why, out);
+        // The holders hear of the failure first, and then that the tools are gone (SPEC 5.8).
+        for notice in first.into_iter().chain([Notice::Failed { entry: id, generation, error }]) {
+            self.tell_holders(id, &notice, out);
+        }
+        self.tell_change(id, before, Arc::default(), out);
+    }
+}

@@ -1,0 +1,125 @@
+//! How often an entry was lost, and what that allows it (SPEC 8.1, 8.2).
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use super::ids::Moment;
+use super::protocol::Family;
+use crate::options::Reconnect;
+
+/// What is remembered of an entry's losses.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Health {
+    /// Losses in all.
+    pub(super) losses: u32,
+    /// The losses that the breaker still counts, oldest first.
+    recent: VecDeque<Moment>,
+    /// Attempts of the schedule used since the last forgiveness.
+    used: usize,
+    /// Whether an attempt succeeded since the last forgiveness.
+    came_back: bool,
+    /// When the present absence began.
+    lost_at: Option<Moment>,
+    /// Attempts made in the present absence.
+    tries: u32,
+}
+
+/// What a loss allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// Another attempt may be made.
+    MayReturn,
+    /// It was lost too often.
+    BreakerOpen,
+}
+
+impl Health {
+    /// A connection that stood since `since` was lost.
+    pub(super) fn lose(&mut self, now: Moment, since: Moment, policy: &Reconnect) -> Verdict {
+        if now >= since.after(policy.healthy_after) {
+            self.used = 0;
+            self.came_back = false;
+        }
+        self.losses = self.losses.saturating_add(1);
+        self.leave(now);
+        self.recent.push_back(now);
+        while self.recent.front().is_some_and(|loss| loss.after(policy.breaker_window) < now) {
+            self.recent.pop_front();
+        }
+        let bound = usize::try_from(policy.breaker_losses).unwrap_or(usize::MAX);
+        if self.recent.len() > bound {
+            // The newest losses decide; older ones need no room.
+            self.recent.pop_front();
+            Verdict::BreakerOpen
+        } else {
+            Verdict::MayReturn
+        }
+    }
+
+    /// An absence begins.
+    pub(super) fn leave(&mut self, now: Moment) {
+        self.lost_at = Some(now);
+        self.tries = 0;
+    }
+
+    /// The wait before the next attempt of the schedule; `None` when it is used up.
+    pub(super) fn next_delay(&mut self, family: Family, policy: &Reconnect) -> Option<Duration> {
+        let delays = match family {
+            Family::Local => &policy.local_delays,
+            Family::Remote => &policy.remote_delays,
+        };
+        let delay = delays.get(self.used).copied()?;
+        self.used += 1;
+        Some(delay)
+    }
+
+    /// Whether the attempts were used up by successes that did not last.
+    pub(super) fn is_crash_loop(&self) -> bool {
+        self.came_back
+    }
+
+    /// An attempt begins.
+    pub(super) fn try_once(&mut self) {
+        self.tries = self.tries.saturating_add(1);
+    }
+
+    /// An attempt after a loss succeeded: how many it took, and how long the absence was.
+    pub(super) fn come_back(&mut self, now: Moment) -> (u32, Duration) {
+        self.came_back = true;
+        let lost_at = self.lost_at.take().unwrap_or(now);
+        (self.tries, Duration::from_nanos(now.0.saturating_sub(lost_at.0)))
+    }
+
+    /// A restart by hand forgives everything.
+    pub(super) fn reset(&mut self) {
+        self.recent.clear();
+        self.used = 0;
+        self.came_back = false;
+    }
+}
+
+/// The pool's own source of chance: its seed is part of the state, so that a run can be repeated.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Jitter(pub(super) u64);
+
+impl Jitter {
+    /// `delay` and up to a quarter more: the schedule is spread, and never run faster than it says.
+    pub(super) fn spread(&mut self, delay: Duration) -> Duration {
+        let share = self.next() >> 11;
+        // 53 bits are exact in a double.
+        let fraction = share as f64 / (1u64 << 53) as f64;
+        delay.saturating_add(delay.mul_f64(fraction * JITTER_SHARE))
+    }
+
+    /// SplitMix64: one addition and a mix, every seed has the full period.
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+}
+
+/// The most that jitter adds to a delay, as a share of it.
+const JITTER_SHARE: f64 = 0.25;

@@ -1,0 +1,222 @@
+//! What always holds, recomputed from the records and compared with what is cached.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::drain::Patience;
+use super::entry::{Entry, Phase, Stage};
+use super::ids::{EntryId, SessionId, Ticket};
+use super::protocol::Family;
+use super::{Open, PoolState, Timer};
+
+/// Fails with a sentence unless the condition holds.
+macro_rules! hold {
+    ($condition:expr, $($words:tt)+) => {
+        if !$condition {
+            return Err(format!($($words)+));
+        }
+    };
+}
+
+impl PoolState {
+    /// Checks every invariant of the module's list. Costs as much as there is; meant for tests.
+    ///
+    /// # Errors
+    /// A sentence about the first that does not hold.
+    pub fn invariants(&self) -> Result<(), String> {
+        for (id, entry) in self.entries.iter() {
+            self.entry_is_sound(id, entry).map_err(|what| format!("entry {}: {what}", id.0))?;
+        }
+        self.keys_and_names_agree()?;
+        self.holds_agree()?;
+        self.tickets_agree()?;
+        self.slots_agree()?;
+        self.deadlines_agree()?;
+        self.drain_is_sound()
+    }
+
+    fn entry_is_sound(&self, id: EntryId, entry: &Entry) -> Result<(), String> {
+        let stage = entry.wire.map(|wire| wire.stage);
+        let newest = entry.wire.is_some_and(|wire| wire.generation == entry.generation);
+        hold!(entry.wire.is_none_or(|wire| wire.generation <= entry.generation), "wire from ahead");
+        let fits = match entry.phase {
+            Phase::Waiting { .. } => stage.is_none() && entry.family == Family::Local,
+            Phase::Connecting { .. } => match stage {
+                Some(Stage::Attempting) => newest,
+                Some(Stage::Ending) => !newest,
+                Some(Stage::Established) | None => false,
+            },
+            Phase::Connected { .. } => stage == Some(Stage::Established) && newest,
+            Phase::Backoff { .. } | Phase::Failed => {
+                stage.is_none() || stage == Some(Stage::Ending)
+            }
+            Phase::Ended { .. } => stage == Some(Stage::Ending),
+        };
+        hold!(fits, "{:?} with {:?}", entry.phase, entry.wire);
+        if let Phase::Connected { planned, .. } = entry.phase {
+            hold!(planned.is_some() == entry.holders.is_empty(), "an idle timer on a held entry");
+            hold!(entry.waiters.is_empty(), "a waiter on a connected entry");
+        }
+        match entry.phase {
+            Phase::Backoff { .. } => hold!(entry.is_wanted(), "coming back for nobody"),
+            Phase::Failed => {
+                hold!(!entry.holders.is_empty(), "a failed entry that nobody holds");
+                hold!(entry.waiters.is_empty(), "a waiter on a failed entry");
+                hold!(entry.error.is_some(), "a failure without an error");
+            }
+            Phase::Waiting { .. } => {
+                hold!(entry.is_wanted() || !entry.restarts.is_empty(), "queued for nobody");
+            }
+            Phase::Ended { .. } => hold!(!entry.is_wanted(), "wanted, but over"),
+            Phase::Connecting { .. } | Phase::Connected { .. } => {}
+        }
+        hold!(entry.shown == Some(entry.visible()), "shown as {:?}", entry.shown);
+        hold!(entry.idle.is_held() != entry.holders.is_empty(), "a hold without holders");
+        let restarting = matches!(entry.phase, Phase::Waiting { .. } | Phase::Connecting { .. });
+        hold!(restarting || entry.restarts.is_empty(), "a restart of what is not restarting");
+        let current = self.keys.get(entry.key) == Some(&id);
+        hold!(current != entry.is_over(), "its key leads elsewhere");
+        Ok(())
+    }
+
+    fn keys_and_names_agree(&self) -> Result<(), String> {
+        for (key, id) in self.keys.iter() {
+            hold!(
+                self.entries.get(*id).is_some_and(|e| e.key == key),
+                "key {} leads astray",
+                key.0
+            );
+        }
+        let mut listed = 0;
+        for (server, name) in self.names.iter() {
+            hold!(
+                name.entries.len() <= self.options.limits.entries_per_name as usize,
+                "too many entries of name {}",
+                server.0
+            );
+            listed += name.entries.len();
+            for (index, id) in &name.entries {
+                let fits = self.entries.get(*id).is_some_and(|entry| {
+                    entry.server == server && entry.index == *index && !entry.is_over()
+                });
+                hold!(fits, "name {} leads astray at {index}", server.0);
+                hold!(*index < name.next_index, "index {index} from ahead");
+            }
+        }
+        let living = self.entries.iter().filter(|(_, entry)| !entry.is_over()).count();
+        hold!(listed == living, "{listed} entries by name, {living} in all");
+        hold!(self.keys.len() == living, "{} keys for {living} entries", self.keys.len());
+        Ok(())
+    }
+
+    fn holds_agree(&self) -> Result<(), String> {
+        let mut holders: BTreeMap<EntryId, BTreeSet<SessionId>> = BTreeMap::new();
+        let mut leases = 0;
+        for (session, record) in self.sessions.iter() {
+            for (entry, held) in &record.holds {
+                hold!(!held.is_empty(), "session {} holds without a lease", session.0);
+                leases += held.len();
+                holders.entry(*entry).or_default().insert(session);
+                for lease in held {
+                    let fits = self
+                        .leases
+                        .get(*lease)
+                        .is_some_and(|lease| lease.session == session && lease.entry == *entry);
+                    hold!(fits, "lease {} is another's", lease.0);
+                }
+            }
+        }
+        hold!(leases == self.leases.len(), "{leases} leases held of {}", self.leases.len());
+        for (id, entry) in self.entries.iter() {
+            let derived = holders.remove(&id).unwrap_or_default();
+            hold!(derived == entry.holders, "entry {}: holders differ", id.0);
+        }
+        hold!(holders.is_empty(), "holds on entries that are gone");
+        Ok(())
+    }
+
+    fn tickets_agree(&self) -> Result<(), String> {
+        let waiting: usize = self.entries.iter().map(|(_, entry)| entry.waiters.len()).sum();
+        let asked: usize = self.sessions.iter().map(|(_, session)| session.tickets.len()).sum();
+        let mut acquires = 0;
+        for (ticket, open) in self.tickets.iter() {
+            match open {
+                Open::Acquire { session, entry } => {
+                    acquires += 1;
+                    let waits =
+                        self.entries.get(*entry).is_some_and(|e| e.waiters.contains(&ticket));
+                    let asked = self
+                        .sessions
+                        .get(*session)
+                        .is_some_and(|s| s.is_open() && s.tickets.contains(&ticket));
+                    hold!(waits && asked, "ticket {} waits nowhere", ticket.0);
+                }
+                Open::Restart(wait) => {
+                    let left = self.restarts_of(ticket);
+                    hold!(left > 0 && left == wait.left, "restart {} waits for {left}", ticket.0);
+                }
+                Open::Drain => {
+                    let waits = self.closing.as_ref().is_some_and(|c| c.tickets.contains(&ticket));
+                    hold!(waits, "drain {} is not waited for", ticket.0);
+                }
+            }
+        }
+        hold!(acquires == waiting, "{waiting} waiters for {acquires} acquires");
+        hold!(acquires == asked, "{asked} asked for {acquires} acquires");
+        Ok(())
+    }
+
+    fn restarts_of(&self, ticket: Ticket) -> u32 {
+        let of = |entry: &Entry| entry.restarts.iter().filter(|other| **other == ticket).count();
+        self.entries.iter().map(|(_, entry)| of(entry) as u32).sum()
+    }
+
+    fn slots_agree(&self) -> Result<(), String> {
+        let count = |pick: fn(&Entry) -> bool| {
+            self.entries.iter().filter(|(_, entry)| pick(entry)).count() as u32
+        };
+        let (used, leaving) =
+            (count(|entry| entry.claims().slot), count(|entry| entry.claims().leaving));
+        let slots = &self.slots;
+        hold!(used == slots.used, "{used} slots claimed, {} booked", slots.used);
+        hold!(leaving == slots.leaving, "{leaving} slots leaving, {} booked", slots.leaving);
+        let limit = self.options.limits.processes;
+        hold!(used <= limit, "{used} slots of {limit}");
+        let derived: BTreeMap<u64, EntryId> = self
+            .entries
+            .iter()
+            .filter_map(|(id, entry)| Some((entry.claims().place?, id)))
+            .collect();
+        hold!(derived == slots.waiting, "the queue for slots differs");
+        let waiting = derived.len() as u32;
+        hold!(waiting == 0 || used == limit, "{waiting} wait though {used} of {limit} are used");
+        hold!(waiting <= leaving, "{waiting} wait for {leaving} slots");
+        Ok(())
+    }
+
+    fn deadlines_agree(&self) -> Result<(), String> {
+        let entries = self
+            .entries
+            .iter()
+            .filter_map(|(id, entry)| Some((entry.claims().due?, Timer::Entry(id))));
+        let sessions = self
+            .sessions
+            .iter()
+            .filter_map(|(id, session)| Some((session.kept_until?, Timer::Session(id))));
+        let drain = self.closing.iter().filter_map(|c| Some((c.stage.due()?, Timer::Drain)));
+        let derived: BTreeSet<_> = entries.chain(sessions).chain(drain).collect();
+        hold!(derived == self.due, "deadlines {:?} instead of {derived:?}", self.due);
+        Ok(())
+    }
+
+    fn drain_is_sound(&self) -> Result<(), String> {
+        let Some(closing) = &self.closing else {
+            return Ok(());
+        };
+        let over = self.entries.iter().all(|(_, entry)| entry.is_over());
+        hold!(over, "an entry lives on in a drain");
+        let answered = closing.stage == Patience::Spent;
+        hold!(answered == closing.tickets.is_empty(), "a drain that is not answered in time");
+        hold!(answered || !self.entries.is_empty(), "nothing is left, but the drain waits");
+        Ok(())
+    }
+}

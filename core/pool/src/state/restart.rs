@@ -1,0 +1,144 @@
+//! Restart: every entry of a name, or one of them, gets a new incarnation (SPEC 9.1, 9.2).
+
+use std::time::Duration;
+
+use super::effects::{self, reason};
+use super::entry::{Phase, Why};
+use super::ids::{EntryId, Moment, ServerId, Ticket};
+use super::protocol::{CloseMode, Effect, LossReason, Notice, RestartRefusal, RestartReport};
+use super::{Open, PoolState};
+
+/// A restart that is not answered yet.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct RestartWait {
+    since: Moment,
+    /// The entries that have not reported.
+    pub(super) left: u32,
+    reports: Vec<RestartReport>,
+}
+
+impl PoolState {
+    /// Restarts the entries of a name in parallel; a restart under way is shared.
+    pub(super) fn restart(
+        &mut self,
+        ticket: Ticket,
+        server: ServerId,
+        index: Option<u32>,
+        out: &mut Vec<Effect>,
+    ) {
+        if self.tickets.contains(ticket) {
+            debug_assert!(false, "a ticket used twice");
+            return;
+        }
+        if self.closing.is_some() {
+            out.push(Effect::Refuse { ticket, error: effects::closing() });
+            return;
+        }
+        let entries: Vec<EntryId> = match (self.names.get(server), index) {
+            (None, _) => Vec::new(),
+            (Some(name), None) => name.entries.values().copied().collect(),
+            (Some(name), Some(index)) => name.entries.get(&index).copied().into_iter().collect(),
+        };
+        // One report more than there are entries: the answer comes when all were looked at, not before.
+        let left = u32::try_from(entries.len()).unwrap_or(u32::MAX).saturating_add(1);
+        let wait = RestartWait { since: self.now, left, reports: Vec::new() };
+        self.tickets.insert(ticket, Open::Restart(wait));
+        for id in entries {
+            match self.restart_refusal(id) {
+                Some(refusal) => self.report(ticket, Some((id, Err(refusal))), out),
+                None => self.restart_entry(id, ticket, out),
+            }
+        }
+        self.report(ticket, None, out);
+    }
+
+    /// Tells every restart that waits for an entry how it went.
+    pub(super) fn report_restarts(
+        &mut self,
+        id: EntryId,
+        result: &Result<(), RestartRefusal>,
+        out: &mut Vec<Effect>,
+    ) {
+        let Some(entry) = self.entries.get_mut(id) else {
+            return;
+        };
+        for ticket in std::mem::take(&mut entry.restarts) {
+            self.report(ticket, Some((id, result.clone())), out);
+        }
+    }
+
+    /// Why an entry cannot be restarted; `None` when it can.
+    fn restart_refusal(&self, id: EntryId) -> Option<RestartRefusal> {
+        let entry = self.entries.get(id)?;
+        match entry.phase {
+            Phase::Waiting { why: Why::First, .. } | Phase::Connecting { why: Why::First } => {
+                Some(RestartRefusal::InFlight)
+            }
+            Phase::Failed if !self.has_room(entry.family, entry.claims()) => {
+                let limit = self.options.limits.processes;
+                Some(RestartRefusal::Failed(effects::limit_of_processes(limit)))
+            }
+            Phase::Waiting { .. }
+            | Phase::Connecting { .. }
+            | Phase::Connected { .. }
+            | Phase::Backoff { .. }
+            | Phase::Failed => None,
+            Phase::Ended { .. } => Some(RestartRefusal::Superseded),
+        }
+    }
+
+    /// Ends the present incarnation, if there is one, and wants the next.
+    fn restart_entry(&mut self, id: EntryId, ticket: Ticket, out: &mut Vec<Effect>) {
+        let Some(entry) = self.entries.get_mut(id) else {
+            return;
+        };
+        entry.restarts.push(ticket);
+        if let Phase::Waiting { why: Why::Restart, .. } | Phase::Connecting { why: Why::Restart } =
+            entry.phase
+        {
+            return;
+        }
+        entry.health.reset();
+        let lost = matches!(entry.phase, Phase::Connected { .. }).then_some(entry.generation);
+        if lost.is_some() {
+            entry.error = None;
+            entry.idle.forget_window();
+            entry.health.leave(self.now);
+        }
+        let (live, wire, phase) =
+            (entry.live_connection(id), entry.ending_wire(), entry.phase.clone());
+        self.place(id, phase, wire);
+        self.attempt(id, Why::Restart, out);
+        out.extend(live.map(|connection| Effect::Close { connection, how: CloseMode::Now }));
+        self.announce(id, reason::RESTART, out);
+        if let Some(generation) = lost {
+            let reason = LossReason::Restart;
+            self.tell_holders(id, &Notice::Disconnected { entry: id, generation, reason }, out);
+        }
+    }
+
+    /// Takes one report of a restart, and answers it with the last.
+    fn report(
+        &mut self,
+        ticket: Ticket,
+        report: Option<(EntryId, Result<(), RestartRefusal>)>,
+        out: &mut Vec<Effect>,
+    ) {
+        let now = self.now;
+        let Some(Open::Restart(wait)) = self.tickets.get_mut(ticket) else {
+            debug_assert!(false, "a report for a restart that is answered");
+            return;
+        };
+        let took = Duration::from_nanos(now.0.saturating_sub(wait.since.0));
+        wait.reports.extend(
+            report.map(|(entry, result)| RestartReport { entry, result: result.map(|()| took) }),
+        );
+        wait.left -= 1;
+        if wait.left == 0 {
+            let mut reports = std::mem::take(&mut wait.reports);
+            reports.sort_by_key(|report| report.entry);
+            self.tickets.remove(ticket);
+            out.push(Effect::Restarted { ticket, reports });
+        }
+    }
+}

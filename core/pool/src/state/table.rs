@@ -1,0 +1,145 @@
+//! Rows by id: looked up by hash, walked in the order of their places, so that nothing depends on a hasher.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hash, Hasher};
+
+/// A map whose walk depends only on what was inserted and removed before.
+///
+/// Places of removed rows are used again, so that it never holds more places than it once held rows.
+#[derive(Clone, Debug)]
+pub(super) struct Table<K, V> {
+    places: HashMap<K, usize, BuildHasherDefault<IdHasher>>,
+    rows: Vec<Option<(K, V)>>,
+    free: Vec<usize>,
+}
+
+impl<K: Copy + Eq + Hash, V> Table<K, V> {
+    pub(super) fn new() -> Self {
+        Table { places: HashMap::default(), rows: Vec::new(), free: Vec::new() }
+    }
+
+    pub(super) fn get(&self, key: K) -> Option<&V> {
+        let place = *self.places.get(&key)?;
+        self.rows[place].as_ref().map(|(_, value)| value)
+    }
+
+    pub(super) fn get_mut(&mut self, key: K) -> Option<&mut V> {
+        let place = *self.places.get(&key)?;
+        self.rows[place].as_mut().map(|(_, value)| value)
+    }
+
+    pub(super) fn contains(&self, key: K) -> bool {
+        self.places.contains_key(&key)
+    }
+
+    /// Puts a row in; one of the same key is replaced.
+    pub(super) fn insert(&mut self, key: K, value: V) {
+        if let Some(row) = self.get_mut(key) {
+            *row = value;
+            return;
+        }
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.rows.push(None);
+            self.rows.len() - 1
+        });
+        self.rows[place] = Some((key, value));
+        self.places.insert(key, place);
+    }
+
+    pub(super) fn remove(&mut self, key: K) -> Option<V> {
+        let place = self.places.remove(&key)?;
+        self.free.push(place);
+        self.rows[place].take().map(|(_, value)| value)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (K, &V)> {
+        self.rows.iter().flatten().map(|(key, value)| (*key, value))
+    }
+}
+
+/// Two tables are equal when they hold the same rows, wherever those lie.
+impl<K: Copy + Eq + Hash, V: PartialEq> PartialEq for Table<K, V> {
+    fn eq(&self, other: &Self) -> bool {
+        self.len() == other.len() && self.iter().all(|(key, value)| other.get(key) == Some(value))
+    }
+}
+
+/// One multiplication: ids are made by this process, so nobody can choose them to collide.
+#[derive(Clone, Copy, Default)]
+pub(super) struct IdHasher(u64);
+
+impl Hasher for IdHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
+    }
+
+    fn write_u32(&mut self, value: u32) {
+        self.write_u64(u64::from(value));
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        // The odd constant is 2^64 divided by the golden ratio; the rotation brings its well-mixed high bits down.
+        self.0 = (self.0 ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(26);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_removed_row_is_gone_and_its_place_is_used_again() {
+        let mut table = Table::new();
+        table.insert(1u32, "a");
+        table.insert(2u32, "b");
+        assert_eq!(table.remove(1), Some("a"));
+        assert_eq!(table.remove(1), None);
+        assert!(!table.contains(1));
+        table.insert(3u32, "c");
+        assert_eq!(table.rows.len(), 2);
+        assert_eq!(table.iter().collect::<Vec<_>>(), [(3, &"c"), (2, &"b")]);
+    }
+
+    #[test]
+    fn equality_does_not_depend_on_where_rows_lie() {
+        let (mut one, mut other) = (Table::new(), Table::new());
+        one.insert(1u32, 'a');
+        one.insert(2u32, 'b');
+        other.insert(2u32, 'b');
+        other.insert(1u32, 'a');
+        assert_eq!(one, other);
+        other.insert(1u32, 'c');
+        assert_ne!(one, other);
+        other.remove(1);
+        assert_ne!(one, other);
+        assert_eq!((other.len(), other.is_empty()), (1, false));
+    }
+
+    #[test]
+    fn neighbouring_ids_do_not_share_their_low_bits() {
+        let low = |value: u32| {
+            let mut hasher = IdHasher::default();
+            value.hash(&mut hasher);
+            hasher.finish() & 0x3ff
+        };
+        let distinct: std::collections::BTreeSet<u64> = (0..512).map(low).collect();
+        assert!(distinct.len() > 300, "{} of 512", distinct.len());
+        let mut hasher = IdHasher::default();
+        hasher.write(&[1, 2]);
+        assert_ne!(hasher.finish(), 0);
+    }
+}
