@@ -1,8 +1,13 @@
 //! What a server listed, the differences between two lists, and a session's view of them.
 
-use std::sync::Arc;
+mod difference;
+mod filter;
+mod item;
+mod page;
+#[cfg(test)]
+mod tests;
 
-use crate::error::Result;
+use std::sync::Arc;
 
 /// The four lists of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -56,21 +61,55 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// Adds one page of a list: the JSON text of a result. Returns the cursor of the next page, if there is one.
-    ///
-    /// # Errors
-    /// `protocol` when the result has no array of the list's name. A malformed item is skipped, not an error.
-    pub fn add_page(&mut self, list: ListKind, result: &str) -> Result<Option<String>> {
-        let _ = (list, result);
-        Ok(None)
+    /// The items of one list.
+    pub fn list(&self, list: ListKind) -> &[Item] {
+        match list {
+            ListKind::Tools => &self.tools,
+            ListKind::Prompts => &self.prompts,
+            ListKind::Resources => &self.resources,
+            ListKind::ResourceTemplates => &self.resource_templates,
+        }
     }
 
-    /// Sorts the lists by name, and of two items with one name keeps the first. Call it after the last page.
-    pub fn finish(&mut self) {}
-
-    /// The tool of that name.
+    /// The tool of that name. The lists must be sorted, as [`finish`](Catalog::finish) leaves them.
     pub fn tool(&self, name: &str) -> Option<&Item> {
-        self.tools.iter().find(|item| &*item.name == name)
+        let index = self.tools.binary_search_by(|item| (*item.name).cmp(name)).ok()?;
+        Some(&self.tools[index])
+    }
+
+    fn list_mut(&mut self, list: ListKind) -> &mut Vec<Item> {
+        match list {
+            ListKind::Tools => &mut self.tools,
+            ListKind::Prompts => &mut self.prompts,
+            ListKind::Resources => &mut self.resources,
+            ListKind::ResourceTemplates => &mut self.resource_templates,
+        }
+    }
+}
+
+impl ListKind {
+    /// The four lists.
+    pub const ALL: [ListKind; 4] =
+        [ListKind::Tools, ListKind::Prompts, ListKind::Resources, ListKind::ResourceTemplates];
+
+    /// The member of a result that holds the list.
+    pub fn member(self) -> &'static str {
+        match self {
+            ListKind::Tools => "tools",
+            ListKind::Prompts => "prompts",
+            ListKind::Resources => "resources",
+            ListKind::ResourceTemplates => "resourceTemplates",
+        }
+    }
+
+    /// What one item of it is called in a sentence.
+    pub fn noun(self) -> &'static str {
+        match self {
+            ListKind::Tools => "tool",
+            ListKind::Prompts => "prompt",
+            ListKind::Resources => "resource",
+            ListKind::ResourceTemplates => "resource template",
+        }
     }
 }
 
@@ -96,19 +135,6 @@ pub struct Difference {
     pub resources: Change,
 }
 
-impl Difference {
-    /// From `before` to `after`.
-    pub fn between(before: &Catalog, after: &Catalog) -> Difference {
-        let _ = (before, after);
-        Difference::default()
-    }
-
-    /// Whether nothing is different.
-    pub fn is_empty(&self) -> bool {
-        *self == Difference::default()
-    }
-}
-
 /// Which of a server's tools and prompts a session sees (SPEC 6.1).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
@@ -116,17 +142,4 @@ pub struct Filter {
     pub include: Option<Vec<String>>,
     /// Patterns; wins over `include`.
     pub exclude: Vec<String>,
-}
-
-impl Filter {
-    /// Whether a tool or prompt of that name is visible.
-    pub fn admits(&self, name: &str) -> bool {
-        let _ = name;
-        true
-    }
-
-    /// What a session with this filter is told of a difference.
-    pub fn apply(&self, difference: &Difference) -> Difference {
-        difference.clone()
-    }
 }

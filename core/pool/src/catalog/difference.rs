@@ -1,0 +1,69 @@
+//! What is different between two catalogs (SPEC 7.4).
+
+use std::cmp::Ordering;
+
+use super::{Catalog, Change, Difference, Item};
+
+impl Difference {
+    /// From `before` to `after`. Both must be sorted, as [`Catalog::finish`] leaves them.
+    pub fn between(before: &Catalog, after: &Catalog) -> Difference {
+        let resources = Change::between(&before.resources, &after.resources);
+        let templates = Change::between(&before.resource_templates, &after.resource_templates);
+        Difference {
+            tools: Change::between(&before.tools, &after.tools),
+            prompts: Change::between(&before.prompts, &after.prompts),
+            resources: resources.with(templates),
+        }
+    }
+
+    /// Whether nothing is different.
+    pub fn is_empty(&self) -> bool {
+        self.tools.is_empty() && self.prompts.is_empty() && self.resources.is_empty()
+    }
+}
+
+impl Change {
+    /// Whether no name came, went or changed.
+    pub fn is_empty(&self) -> bool {
+        self.added.is_empty() && self.removed.is_empty() && self.changed.is_empty()
+    }
+
+    /// Walks two sorted lists side by side.
+    fn between(before: &[Item], after: &[Item]) -> Change {
+        let mut change = Change::default();
+        let mut before = before.iter().peekable();
+        let mut after = after.iter().peekable();
+        loop {
+            let order = match (before.peek(), after.peek()) {
+                (None, None) => return change,
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (Some(old), Some(new)) => old.name.cmp(&new.name),
+            };
+            let old = if order.is_le() { before.next() } else { None };
+            let new = if order.is_ge() { after.next() } else { None };
+            match (old, new) {
+                (Some(old), Some(new)) if old.digest != new.digest => {
+                    change.changed.push(new.name.clone());
+                }
+                (Some(_), Some(_)) | (None, None) => {}
+                (Some(old), None) => change.removed.push(old.name.clone()),
+                (None, Some(new)) => change.added.push(new.name.clone()),
+            }
+        }
+    }
+
+    /// Both changes as one, sorted, each name once.
+    fn with(mut self, other: Change) -> Change {
+        for (names, more) in [
+            (&mut self.added, other.added),
+            (&mut self.removed, other.removed),
+            (&mut self.changed, other.changed),
+        ] {
+            names.extend(more);
+            names.sort();
+            names.dedup();
+        }
+        self
+    }
+}

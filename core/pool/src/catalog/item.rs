@@ -1,0 +1,169 @@
+//! One listed thing: what makes it usable, and what of it a model sees.
+
+use serde_json::value::RawValue;
+use sha2::{Digest, Sha256};
+
+use super::{Item, ListKind, Skipped};
+use crate::json::{canonical, members};
+use crate::text::{escaped, is_hidden};
+
+/// The longest name of a tool or prompt, in bytes. The protocol recommends 128 characters.
+const NAME_BYTES_MAX: usize = 256;
+
+/// The longest URI or URI template, in bytes.
+const URI_BYTES_MAX: usize = 8 << 10;
+
+/// The longest definition, in bytes: it bounds the work on one hostile item.
+const DEFINITION_BYTES_MAX: usize = 1 << 20;
+
+/// The longest name that a report shows, in characters.
+const SHOWN_NAME_MAX: usize = 80;
+
+/// What the JSON type of a member has to be.
+#[derive(Clone, Copy, PartialEq)]
+enum Shape {
+    Text,
+    Object,
+    Array,
+    Any,
+}
+
+impl Shape {
+    fn fits(self, value: &RawValue) -> bool {
+        let first = value.get().as_bytes().first();
+        match self {
+            Shape::Text => first == Some(&b'"'),
+            Shape::Object => first == Some(&b'{'),
+            Shape::Array => first == Some(&b'['),
+            Shape::Any => true,
+        }
+    }
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Shape::Text => "a string",
+            Shape::Object => "an object",
+            Shape::Array => "an array",
+            Shape::Any => "a value",
+        }
+    }
+}
+
+/// The members that a model sees, and so the digest covers (SPEC 7.6), in the order in which they are hashed.
+fn seen_members(list: ListKind) -> &'static [(&'static str, Shape)] {
+    use Shape::*;
+    match list {
+        ListKind::Tools => &[
+            ("name", Text),
+            ("title", Text),
+            ("description", Text),
+            ("inputSchema", Object),
+            ("outputSchema", Object),
+            ("annotations", Object),
+        ],
+        ListKind::Prompts => {
+            &[("name", Text), ("title", Text), ("description", Text), ("arguments", Array)]
+        }
+        ListKind::Resources => &[
+            ("uri", Text),
+            ("name", Text),
+            ("title", Text),
+            ("description", Text),
+            ("mimeType", Text),
+            ("size", Any),
+            ("annotations", Object),
+        ],
+        ListKind::ResourceTemplates => &[
+            ("uriTemplate", Text),
+            ("name", Text),
+            ("title", Text),
+            ("description", Text),
+            ("mimeType", Text),
+            ("annotations", Object),
+        ],
+    }
+}
+
+/// The member that names an item of the list.
+fn key_member(list: ListKind) -> &'static str {
+    match list {
+        ListKind::Tools | ListKind::Prompts => "name",
+        ListKind::Resources => "uri",
+        ListKind::ResourceTemplates => "uriTemplate",
+    }
+}
+
+impl Item {
+    /// Reads one definition. Members that nothing here knows are kept with it, and never a reason to leave it out.
+    pub(super) fn parse(list: ListKind, definition: &str) -> Result<Item, Skipped> {
+        let nameless = |reason: String| Skipped { list, name: None, reason };
+        if definition.len() > DEFINITION_BYTES_MAX {
+            return Err(nameless(format!(
+                "its definition is longer than {DEFINITION_BYTES_MAX} bytes"
+            )));
+        }
+        if !definition.starts_with('{') {
+            return Err(nameless("it is no object".into()));
+        }
+        let members =
+            members(definition).map_err(|fault| nameless(format!("it {}", fault.sentence())))?;
+        let key = key_member(list);
+        let raw = members.iter().find(|(name, _)| name == key).map(|(_, value)| *value);
+        let raw = raw.ok_or_else(|| nameless(format!("it has no `{key}`")))?;
+        let name: String = serde_json::from_str(raw.get())
+            .map_err(|_| nameless(format!("its `{key}` is no string")))?;
+        let named = |reason: String| Skipped { list, name: Some(shown(&name)), reason };
+        check_name(list, &name).map_err(|reason| named(reason.into()))?;
+        // The whole has to have one meaning, or what a model is shown would depend on who reads it.
+        canonical(definition).map_err(|fault| named(format!("it {}", fault.sentence())))?;
+        let digest = digest(list, &members).map_err(named)?;
+        Ok(Item { name: name.into(), definition: definition.into(), digest })
+    }
+}
+
+/// A name that could deceive a reader or a terminal is not carried any further (SPEC 4.5).
+fn check_name(list: ListKind, name: &str) -> Result<(), &'static str> {
+    let bytes_max = match list {
+        ListKind::Tools | ListKind::Prompts => NAME_BYTES_MAX,
+        ListKind::Resources | ListKind::ResourceTemplates => URI_BYTES_MAX,
+    };
+    if name.is_empty() {
+        Err("its name is empty")
+    } else if name.len() > bytes_max {
+        Err("its name is too long")
+    } else if name.chars().any(is_hidden) {
+        Err("its name holds control or invisible characters")
+    } else {
+        Ok(())
+    }
+}
+
+/// SHA-256 over the canonical form of what a model sees. A member that is null counts as absent.
+fn digest(list: ListKind, members: &[(String, &RawValue)]) -> Result<[u8; 32], String> {
+    let mut hasher = Sha256::new();
+    hasher.update(list.member());
+    for (name, shape) in seen_members(list) {
+        let found = members.iter().find(|(member, _)| member == name).map(|(_, value)| *value);
+        let Some(value) = found.filter(|value| value.get() != "null") else {
+            if list == ListKind::Tools && *name == "inputSchema" {
+                return Err("it has no `inputSchema`".into());
+            }
+            continue;
+        };
+        if !shape.fits(value) {
+            return Err(format!("its `{name}` is not {}", shape.as_str()));
+        }
+        let text =
+            canonical(value.get()).map_err(|fault| format!("its `{name}` {}", fault.sentence()))?;
+        // Names hold no NUL and lengths come first, so that no two lists of members read the same.
+        hasher.update(format!("\0{name}\0{}\0", text.len()));
+        hasher.update(text);
+    }
+    Ok(hasher.finalize().into())
+}
+
+fn shown(name: &str) -> String {
+    let cut: String = name.chars().take(SHOWN_NAME_MAX).collect();
+    let dots = if cut.len() < name.len() { "…" } else { "" };
+    escaped(&cut) + dots
+}

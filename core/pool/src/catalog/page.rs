@@ -1,0 +1,125 @@
+//! One page of a list, and the end of the last one.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::{Catalog, Item, ListKind, Skipped};
+use crate::error::{Error, ErrorCode, Result};
+use crate::text::escaped;
+
+/// The most items of one list; what comes after is left out and reported. Far more than a model can be shown.
+const ITEMS_MAX: usize = 10_000;
+
+/// The most reports of one catalog; a server that breaks more than this is told of often enough.
+const SKIPPED_MAX: usize = 256;
+
+impl Catalog {
+    /// Adds one page of a list: the JSON text of a result. Returns the cursor of the next page, if there is one.
+    ///
+    /// The definitions are kept as they are written, byte for byte.
+    ///
+    /// # Errors
+    /// `protocol` when the result has no array of the list's name. A malformed item is skipped, not an error.
+    pub fn add_page(&mut self, list: ListKind, result: &str) -> Result<Option<String>> {
+        let mut deserializer = serde_json::Deserializer::from_str(result);
+        let page = PageOf(list).deserialize(&mut deserializer);
+        let page = page.and_then(|page| deserializer.end().map(|()| page)).map_err(|error| {
+            let message = format!("the result of the {} list cannot be read", list.noun());
+            protocol(list, &message).with_detail("column", error.column())
+        })?;
+        let Some(items) = page.items else {
+            return Err(protocol(list, &format!("the result has no array `{}`", list.member())));
+        };
+        for definition in items {
+            if self.list(list).len() >= ITEMS_MAX {
+                let reason = format!("the server lists more than {ITEMS_MAX}");
+                self.skip(Skipped { list, name: None, reason });
+                break;
+            }
+            match Item::parse(list, definition.get()) {
+                Ok(item) => self.list_mut(list).push(item),
+                Err(skipped) => self.skip(skipped),
+            }
+        }
+        Ok(page.cursor)
+    }
+
+    /// Sorts the lists by name, and of two items with one name keeps the first. Call it after the last page.
+    ///
+    /// A second item that is the same is dropped in silence, one that differs is reported.
+    pub fn finish(&mut self) {
+        for list in ListKind::ALL {
+            let items = self.list_mut(list);
+            // The sort is stable, so that of two with one name the first stays the first.
+            items.sort_by(|a, b| a.name.cmp(&b.name));
+            let mut surplus = Vec::new();
+            items.dedup_by(|later, first| {
+                let is_same_name = later.name == first.name;
+                if is_same_name && later.digest != first.digest {
+                    surplus.push(later.name.clone());
+                }
+                is_same_name
+            });
+            for name in surplus {
+                let reason = format!("another {} has this name", list.noun());
+                self.skip(Skipped { list, name: Some(escaped(&name)), reason });
+            }
+        }
+    }
+
+    fn skip(&mut self, skipped: Skipped) {
+        if self.skipped.len() < SKIPPED_MAX {
+            self.skipped.push(skipped);
+        }
+    }
+}
+
+fn protocol(list: ListKind, message: &str) -> Error {
+    Error::new(ErrorCode::Protocol, message).with_detail("list", list.member())
+}
+
+/// What a page holds: its items as written, and where the next one is.
+struct Page<'a> {
+    items: Option<Vec<&'a RawValue>>,
+    cursor: Option<String>,
+}
+
+/// Reads the page of one kind of list; the name of the member depends on it.
+struct PageOf(ListKind);
+
+impl<'de> DeserializeSeed<'de> for PageOf {
+    type Value = Page<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(
+        self,
+        deserializer: D,
+    ) -> std::result::Result<Page<'de>, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for PageOf {
+    type Value = Page<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Page<'de>, A::Error> {
+        let mut page = Page { items: None, cursor: None };
+        while let Some(member) = map.next_key::<String>()? {
+            if member == self.0.member() {
+                page.items = Some(map.next_value()?);
+            } else if member == "nextCursor" {
+                // Some servers end their pages with an empty cursor, which no request could tell from none.
+                page.cursor =
+                    map.next_value::<Option<String>>()?.filter(|cursor| !cursor.is_empty());
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(page)
+    }
+}
