@@ -1,2 +1,46 @@
-//! stub
-fn main() {}
+//! `cargo xtask`: the project's commands `demo`, `test` and `bench`.
+
+mod children;
+mod demo;
+mod machine;
+mod report;
+mod run;
+mod suites;
+
+use std::process::ExitCode;
+
+use machine::{Machine, Reach};
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let (command, rest) = match args.split_first() {
+        Some((command, rest)) => (command.as_str(), rest),
+        None => ("help", &[][..]),
+    };
+    let reach = if rest.iter().any(|arg| arg == "--full") { Reach::Full } else { Reach::Default };
+    let chosen: Vec<&str> =
+        rest.iter().map(String::as_str).filter(|arg| *arg != "--full").collect();
+    children::end_them_with_us();
+    let machine = match Machine::new(reach) {
+        Ok(machine) => machine,
+        Err(message) => {
+            eprintln!("xtask: {message}");
+            return ExitCode::FAILURE;
+        }
+    };
+    match command {
+        "test" => suites::test(&machine, &chosen),
+        "demo" => demo::demo(&machine, &chosen),
+        _ => {
+            println!("{HELP}");
+            suites::list();
+            if command == "help" { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        }
+    }
+}
+
+const HELP: &str = "\
+cargo xtask demo [LANGUAGE...]         show the main job in each language: rust c python node
+cargo xtask test [--full] [SUITE...]   run the suites, or those named; --full adds the long forms
+
+Suites, in order:";

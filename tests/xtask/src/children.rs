@@ -1,0 +1,127 @@
+//! Child processes: each in a group of its own, which ends at its hang bound and never outlives us.
+
+use std::fs::File;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::{Duration, Instant};
+
+/// How a command ended.
+pub enum Ended {
+    With(ExitStatus),
+    /// It was still running at its hang bound and was killed.
+    AtItsBound,
+    /// It ended, but a process of its group was still there after the grace.
+    LeavingProcesses,
+}
+
+/// Runs `command` with its output in `log`, for at most `bound`.
+///
+/// # Errors
+/// When the program cannot be started.
+pub fn run(command: &mut Command, log: &File, bound: Duration) -> std::io::Result<Ended> {
+    command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log.try_clone()?);
+    let mut child = command.process_group(0).spawn()?;
+    let group = child.id() as i32;
+    GROUP.store(group, Ordering::SeqCst);
+    let deadline = Instant::now() + bound;
+    let ended = loop {
+        if let Some(status) = child.try_wait()? {
+            break Ended::With(status);
+        }
+        if Instant::now() >= deadline {
+            break Ended::AtItsBound;
+        }
+        std::thread::sleep(POLL);
+    };
+    let left = !matches!(ended, Ended::AtItsBound) && is_alive_after_grace(group);
+    kill_group(group);
+    GROUP.store(0, Ordering::SeqCst);
+    if matches!(ended, Ended::AtItsBound) {
+        child.wait()?;
+    }
+    Ok(if left { Ended::LeavingProcesses } else { ended })
+}
+
+/// Sees to it that SIGINT and SIGTERM to us end the group that is running.
+pub fn end_them_with_us() {
+    let handler: extern "C" fn(i32) = end_group_and_exit;
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        // SAFETY: the handler loads an atomic, kills and exits, all async-signal-safe.
+        unsafe { libc::signal(signal, handler as libc::sighandler_t) };
+    }
+}
+
+/// Whether a process with that id is running; one that has ended and waits to be reaped is not.
+pub fn is_running(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+    state.is_some_and(|state| state != 'Z' && state != 'X')
+}
+
+fn is_alive_after_grace(group: i32) -> bool {
+    let deadline = Instant::now() + GRACE;
+    loop {
+        // SAFETY: signal 0 to a group that we made only asks whether it exists.
+        if unsafe { libc::kill(-group, 0) } != 0 {
+            return false;
+        }
+        if Instant::now() >= deadline {
+            return true;
+        }
+        std::thread::sleep(POLL);
+    }
+}
+
+fn kill_group(group: i32) {
+    // SAFETY: the group is one that we made; when it has gone, kill fails and nothing happens.
+    unsafe { libc::kill(-group, libc::SIGKILL) };
+}
+
+extern "C" fn end_group_and_exit(signal: i32) {
+    let group = GROUP.load(Ordering::SeqCst);
+    if group > 0 {
+        kill_group(group);
+    }
+    // SAFETY: _exit is async-signal-safe and runs no destructor.
+    unsafe { libc::_exit(128 + signal) };
+}
+
+/// The group that is running, or 0.
+static GROUP: AtomicI32 = AtomicI32::new(0);
+
+/// How often a running child is looked at.
+const POLL: Duration = Duration::from_millis(20);
+
+/// How long the rest of a group may take to end after its leader.
+const GRACE: Duration = Duration::from_secs(2);
+
+#[cfg(test)]
+mod tests {
+    use super::{Ended, run};
+    use std::process::Command;
+    use std::time::Duration;
+
+    fn shell(script: &str, bound: Duration) -> Ended {
+        let log = std::fs::OpenOptions::new().write(true).open("/dev/null").unwrap();
+        run(Command::new("sh").args(["-c", script]), &log, bound).unwrap()
+    }
+
+    #[test]
+    fn a_command_that_hangs_is_killed_with_its_children() {
+        let ended = shell("sleep 600 & sleep 600", Duration::from_millis(200));
+        assert!(matches!(ended, Ended::AtItsBound));
+    }
+
+    #[test]
+    fn a_command_that_ends_gives_its_status() {
+        let Ended::With(status) = shell("exit 3", Duration::from_secs(60)) else { panic!() };
+        assert_eq!(status.code(), Some(3));
+    }
+
+    #[test]
+    fn a_process_left_behind_is_noticed() {
+        let ended = shell("sleep 600 & exit 0", Duration::from_secs(60));
+        assert!(matches!(ended, Ended::LeavingProcesses));
+    }
+}

@@ -1,0 +1,96 @@
+//! How each language's demo is built and started.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::machine::{Machine, write};
+use crate::run::{Run, Stop};
+
+/// One language.
+pub struct Language {
+    /// The name on the command line.
+    pub name: &'static str,
+    pub title: &'static str,
+    /// The program, in the repository.
+    pub program: &'static str,
+    /// Builds what it needs and says the command that runs it.
+    pub prepare: fn(&Machine, &mut Run) -> Result<Command, Stop>,
+}
+
+pub const LANGUAGES: [Language; 4] = [
+    Language { name: "rust", title: "Rust", program: "core/examples/demo.rs", prepare: rust },
+    Language { name: "c", title: "C", program: "tests/c/demo.c", prepare: c },
+    Language {
+        name: "python",
+        title: "Python",
+        program: "bindings/python/examples/demo.py",
+        prepare: python,
+    },
+    Language {
+        name: "node",
+        title: "Node",
+        program: "bindings/node/examples/demo.mjs",
+        prepare: node,
+    },
+];
+
+fn rust(machine: &Machine, run: &mut Run) -> Result<Command, Stop> {
+    run.command(&mut machine.cargo(&["build", "-p", "trunkline", "--example", "demo"]))?;
+    Ok(machine.command(machine.target.join("debug/examples/demo")))
+}
+
+fn c(machine: &Machine, run: &mut Run) -> Result<Command, Stop> {
+    run.preparation("a C compiler (cc)", machine.command("cc").arg("--version"))?;
+    run.preparation("make", machine.command("make").arg("--version"))?;
+    run.command(&mut machine.cargo(&["build", "-p", "trunkline-dist"]))?;
+    let mut make = machine.command("make");
+    run.command(make.args(["-C", "tests/c", "demo"]).env("TARGET", &machine.target))?;
+    Ok(machine.command(machine.target.join("c/demo")))
+}
+
+/// The package as it would be installed, put together from cargo's own output: no network is needed.
+fn python(machine: &Machine, run: &mut Run) -> Result<Command, Stop> {
+    let supported = "import sys; sys.exit(sys.version_info < (3, 10))";
+    let mut probe = machine.command("python3");
+    run.preparation("Python 3.10 or later (python3)", probe.args(["-c", supported]))?;
+    let mut cargo = machine.cargo(&["build", "-p", "trunkline-python"]);
+    run.command(cargo.env("PYO3_BUILD_EXTENSION_MODULE", "1"))?;
+    let site = machine.target.join("demo/python");
+    copy_package(&machine.root.join("bindings/python/python/trunkline"), &site.join("trunkline"))?;
+    let module = site.join("trunkline/_trunkline.abi3.so");
+    copy(&machine.target.join("debug/lib_trunkline.so"), &module)?;
+    let mut command = machine.command("python3");
+    command.arg("bindings/python/examples/demo.py").env("PYTHONPATH", site);
+    command.env("PYTHONDONTWRITEBYTECODE", "1");
+    Ok(command)
+}
+
+fn node(machine: &Machine, run: &mut Run) -> Result<Command, Stop> {
+    let supported = "process.exit(Number(process.versions.node.split('.')[0]) < 20 ? 1 : 0)";
+    run.preparation("Node 20 or later (node)", machine.command("node").args(["-e", supported]))?;
+    run.command(machine.command("node").arg("bindings/node/build.mjs"))?;
+    let mut command = machine.command("node");
+    command.arg("bindings/node/examples/demo.mjs");
+    Ok(command)
+}
+
+fn copy_package(from: &Path, to: &Path) -> Result<(), Stop> {
+    let failed = |error: std::io::Error| Stop::Failed(format!("{}: {error}", from.display()));
+    std::fs::create_dir_all(to).map_err(failed)?;
+    for entry in std::fs::read_dir(from).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let Some(name) = path.file_name() else { continue };
+        if path.extension().is_some_and(|extension| extension == "py") {
+            copy(&path, &to.join(name))?;
+        } else if path.is_dir() && name != "__pycache__" {
+            copy_package(&path, &to.join(name))?;
+        }
+    }
+    write(&to.join("py.typed"), "")
+}
+
+fn copy(from: &Path, to: &Path) -> Result<(), Stop> {
+    let _ = std::fs::remove_file(to);
+    let copied = std::fs::copy(from, to).map(drop);
+    copied.map_err(|error| Stop::Failed(format!("{}: {error}", from.display())))
+}

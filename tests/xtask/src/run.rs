@@ -1,0 +1,162 @@
+//! One suite's run: commands, their log, what the runners counted, and why it stopped.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crate::children::{self, Ended};
+
+/// Why a suite did not pass.
+#[derive(Debug, PartialEq)]
+pub enum Stop {
+    Failed(String),
+    /// Something that this machine lacks, in words.
+    NotRun(String),
+}
+
+/// A suite under way.
+pub struct Run {
+    log: PathBuf,
+    deadline: Instant,
+    /// Tests that the runners said they passed.
+    pub counted: u64,
+    /// The runners' own closing lines.
+    pub closing: Vec<String>,
+}
+
+impl Run {
+    /// Starts a run that writes to `log` and may take `bound` in all.
+    pub fn new(log: PathBuf, bound: Duration) -> Run {
+        let _ = std::fs::remove_file(&log);
+        Run { log, deadline: Instant::now() + bound, counted: 0, closing: Vec::new() }
+    }
+
+    /// Runs a command that must succeed; its output goes to the log, and what it counted counts.
+    pub fn command(&mut self, command: &mut Command) -> Result<(), Stop> {
+        let text = self.carry_out(command)?;
+        self.count(&text);
+        Ok(())
+    }
+
+    /// Runs a command that prepares something. Failing means that the machine lacks it.
+    pub fn preparation(&mut self, what: &str, command: &mut Command) -> Result<(), Stop> {
+        self.carry_out(command).map(drop).map_err(|stop| match stop {
+            Stop::Failed(why) => Stop::NotRun(format!("{what}: {why}")),
+            not_run @ Stop::NotRun(_) => not_run,
+        })
+    }
+
+    /// Runs a command that must succeed and hands over what it printed.
+    pub fn carry_out(&mut self, command: &mut Command) -> Result<String, Stop> {
+        let words = in_words(command);
+        let log = self.open_log().map_err(|error| Stop::Failed(format!("log: {error}")))?;
+        let before = log.metadata().map_or(0, |metadata| metadata.len()) as usize;
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        let ended = match children::run(command, &log, left) {
+            Ok(ended) => ended,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err(Stop::NotRun(format!("{words}: not installed")));
+            }
+            Err(error) => return Err(Stop::Failed(format!("{words}: {error}"))),
+        };
+        let printed = std::fs::read(&self.log).unwrap_or_default();
+        let text = String::from_utf8_lossy(printed.get(before..).unwrap_or_default()).into_owned();
+        match ended {
+            Ended::With(status) if status.success() => Ok(text),
+            Ended::With(status) => Err(Stop::Failed(format!("{words}: {status}"))),
+            Ended::AtItsBound => Err(Stop::Failed(format!("{words}: killed at the hang bound"))),
+            Ended::LeavingProcesses => Err(Stop::Failed(format!("{words}: left a process behind"))),
+        }
+    }
+
+    /// The last lines of the log.
+    pub fn tail(&self, most: usize) -> String {
+        let bytes = std::fs::read(&self.log).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
+        let lines: Vec<&str> = text.lines().collect();
+        lines[lines.len().saturating_sub(most)..].join("\n")
+    }
+
+    /// Where everything that was printed stands.
+    pub fn log(&self) -> &Path {
+        &self.log
+    }
+
+    fn count(&mut self, text: &str) {
+        for line in text.lines() {
+            if let Some(passed) = passed_in(line) {
+                self.counted += passed;
+                self.closing.push(line.trim().to_string());
+            }
+        }
+    }
+
+    fn open_log(&self) -> std::io::Result<File> {
+        if let Some(folder) = self.log.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        std::fs::OpenOptions::new().create(true).append(true).open(&self.log)
+    }
+}
+
+/// How many tests a runner's closing line says have passed: cargo's `test result: ok. 6 passed`,
+/// pytest's `6 passed in 1.2s`, node's `# pass 6`, and `6 passed` of the C programs.
+fn passed_in(line: &str) -> Option<u64> {
+    let words: Vec<&str> = line
+        .split(|c: char| c.is_whitespace() || c == ',' || c == '=')
+        .filter(|word| !word.is_empty())
+        .collect();
+    if let ["#" | "ℹ", "pass", number] = words[..] {
+        return number.parse().ok();
+    }
+    let at = words.iter().position(|word| matches!(*word, "passed" | "passed;"))?;
+    let is_closing =
+        words.contains(&"result:") || words.get(at + 1) == Some(&"in") || words.len() == 2;
+    let number = at.checked_sub(1).and_then(|before| words.get(before))?;
+    number.parse().ok().filter(|_| is_closing || words.iter().any(|word| word.ends_with('s')))
+}
+
+/// The program and its first arguments, for messages.
+fn in_words(command: &Command) -> String {
+    let program = Path::new(command.get_program()).file_name().unwrap_or_default();
+    let args = command.get_args().take(WORDS_MAX).map(|arg| arg.to_string_lossy());
+    let words = std::iter::once(program.to_string_lossy()).chain(args);
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Arguments that a message shows.
+const WORDS_MAX: usize = 5;
+
+#[cfg(test)]
+mod tests {
+    use super::{Run, Stop, passed_in};
+    use std::process::Command;
+    use std::time::Duration;
+
+    #[test]
+    fn closing_lines_of_each_runner_are_counted() {
+        assert_eq!(passed_in("test result: ok. 6 passed; 0 failed; 0 ignored"), Some(6));
+        assert_eq!(passed_in("======= 12 passed, 1 warning in 3.10s ======="), Some(12));
+        assert_eq!(passed_in("# pass 40"), Some(40));
+        assert_eq!(passed_in("ℹ pass 41"), Some(41));
+        assert_eq!(passed_in("7 passed"), Some(7));
+        assert_eq!(passed_in("the test passed"), None);
+        assert_eq!(passed_in("# fail 2"), None);
+    }
+
+    #[test]
+    fn a_failure_a_missing_program_and_a_hang_are_told_apart() {
+        let log = std::env::temp_dir().join(format!("trunkline-xtask-{}.log", std::process::id()));
+        let mut run = Run::new(log.clone(), Duration::from_millis(500));
+        run.command(Command::new("sh").args(["-c", "echo 3 passed"])).unwrap();
+        assert_eq!((run.counted, &run.closing[..]), (3, &["3 passed".to_string()][..]));
+        let failed = run.command(Command::new("sh").args(["-c", "exit 1"])).unwrap_err();
+        assert!(matches!(failed, Stop::Failed(_)));
+        let missing = run.command(&mut Command::new("no-such-program-of-ours")).unwrap_err();
+        assert!(matches!(missing, Stop::NotRun(_)));
+        let hung = run.command(Command::new("sleep").arg("600")).unwrap_err();
+        assert_eq!(hung, Stop::Failed("sleep 600: killed at the hang bound".to_string()));
+        std::fs::remove_file(log).unwrap();
+    }
+}

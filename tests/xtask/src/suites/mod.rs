@@ -1,0 +1,133 @@
+//! The suites of `cargo xtask test`, as one table.
+
+pub mod real;
+
+mod c;
+mod node;
+mod python;
+mod rust;
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use crate::machine::{Machine, Reach};
+use crate::report::{self, Row};
+use crate::run::{Run, Stop};
+
+/// One suite.
+struct Suite {
+    name: &'static str,
+    what: &'static str,
+    /// Minutes that it should take on two cores; it is killed after twice as many.
+    minutes: u64,
+    run: fn(&Machine, &mut Run) -> Result<(), Stop>,
+}
+
+/// In the order of running: what fails fastest comes first. The minutes add up to 35.
+const SUITES: [Suite; 12] = [
+    Suite { name: "fmt", what: "the formatting", minutes: 1, run: rust::fmt },
+    Suite {
+        name: "tidy",
+        what: "sizes, names, banned calls, xtask's own tests",
+        minutes: 2,
+        run: rust::tidy,
+    },
+    Suite { name: "clippy", what: "the lints, warnings denied", minutes: 4, run: rust::clippy },
+    Suite {
+        name: "core",
+        what: "the Rust crates, the simulator, the behaviour cases",
+        minutes: 7,
+        run: rust::core,
+    },
+    Suite { name: "doc", what: "the documentation, warnings denied", minutes: 2, run: rust::doc },
+    Suite { name: "header", what: "include/trunkline.h is current", minutes: 1, run: rust::header },
+    Suite {
+        name: "wasm",
+        what: "the pure crate builds without an operating system",
+        minutes: 1,
+        run: rust::wasm,
+    },
+    Suite {
+        name: "c",
+        what: "C99 and C++17: plain, sanitizers, valgrind, behaviour",
+        minutes: 4,
+        run: c::c,
+    },
+    Suite {
+        name: "python",
+        what: "pytest, mypy, stubtest, behaviour",
+        minutes: 4,
+        run: python::python,
+    },
+    Suite { name: "node", what: "node --test, tsc, behaviour", minutes: 3, run: node::node },
+    Suite {
+        name: "real",
+        what: "servers that no one here wrote, from Rust",
+        minutes: 3,
+        run: real::real,
+    },
+    Suite {
+        name: "examples",
+        what: "the demo in each language",
+        minutes: 3,
+        run: crate::demo::examples,
+    },
+];
+
+/// Runs all suites, or those that are named, and prints the table.
+pub fn test(machine: &Machine, chosen: &[&str]) -> ExitCode {
+    if let Some(unknown) =
+        chosen.iter().find(|name| SUITES.iter().all(|suite| suite.name != **name))
+    {
+        eprintln!("xtask: no suite {unknown}; there are:");
+        list();
+        return ExitCode::FAILURE;
+    }
+    let is_wanted = |suite: &&Suite| chosen.is_empty() || chosen.contains(&suite.name);
+    let rows: Vec<Row> = SUITES.iter().filter(is_wanted).map(|suite| run(machine, suite)).collect();
+    report::print(&rows, machine.is_ci());
+    if report::has_passed(&rows, machine.is_ci()) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Prints the suites.
+pub fn list() {
+    for suite in &SUITES {
+        println!("  {:<10} {}", suite.name, suite.what);
+    }
+}
+
+fn run(machine: &Machine, suite: &Suite) -> Row {
+    println!("{}: {}", suite.name, suite.what);
+    let factor = if machine.reach == Reach::Full { FULL_FACTOR } else { 1 };
+    let budget = Duration::from_secs(suite.minutes * 60 * factor);
+    let log = machine.target.join("xtask").join(format!("{}.log", suite.name));
+    let mut run = Run::new(log, budget * HANG_FACTOR);
+    let started = Instant::now();
+    let result = (suite.run)(machine, &mut run);
+    for line in &run.closing {
+        println!("    {line}");
+    }
+    if let Err(Stop::Failed(_)) = result {
+        println!("{}\n    the whole log: {}", run.tail(TAIL_LINES), run.log().display());
+    }
+    Row { suite: suite.name, result, counted: run.counted, took: started.elapsed(), budget }
+}
+
+/// The long forms may take this much longer.
+const FULL_FACTOR: u64 = 6;
+
+/// A suite that takes this many times its budget hangs.
+const HANG_FACTOR: u32 = 2;
+
+/// Lines of a failed suite's log that are printed.
+const TAIL_LINES: usize = 120;
+
+#[cfg(test)]
+mod tests {
+    use super::SUITES;
+
+    #[test]
+    fn the_default_run_stays_within_its_budget() {
+        assert!(SUITES.iter().map(|suite| suite.minutes).sum::<u64>() <= 35);
+    }
+}

@@ -1,0 +1,26 @@
+//! The Node package: its tests and its types.
+
+use crate::machine::Machine;
+use crate::run::{Run, Stop};
+
+pub fn node(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
+    machine.needs("bindings/node/test")?;
+    machine.testserver(run)?;
+    let real = machine.real_servers(run).map(drop);
+    run.command(machine.command("node").arg("bindings/node/build.mjs"))?;
+    run.command(machine.command("node").args(["--test", "bindings/node/test/"]))?;
+    types(machine, run)?;
+    real
+}
+
+/// The declarations, used by a file of the tests, under the strictest settings.
+fn types(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
+    let project = machine.needs("bindings/node/test/tsconfig.json")?;
+    let modules = machine.npm_packages(run, &PACKAGES)?;
+    let mut tsc = machine.command("node");
+    tsc.arg(modules.join("typescript/bin/tsc")).arg("--noEmit").arg("-p").arg(project);
+    run.command(tsc.arg("--typeRoots").arg(modules.join("@types")))
+}
+
+/// The compiler, and Node's own types.
+const PACKAGES: [&str; 2] = ["typescript@5.9.3", "@types/node@20.19.25"];

@@ -1,0 +1,37 @@
+//! The Python package: its tests, its types, its stubs.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::machine::Machine;
+use crate::run::{Run, Stop};
+
+pub fn python(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
+    machine.needs("bindings/python/tests")?;
+    machine.testserver(run)?;
+    let folder = environment(machine, run)?;
+    let real = machine.real_servers(run).map(drop);
+    let within = |args: &[&str]| within(machine, &folder, args);
+    run.command(&mut within(&["-m", "pytest", "-q", "bindings/python/tests"]))?;
+    run.command(&mut within(&["-m", "mypy", "--strict", "-p", "trunkline"]))?;
+    run.command(&mut within(&["-m", "mypy.stubtest", "trunkline"]))?;
+    real
+}
+
+/// A virtual environment with the package installed from this tree; says its folder.
+pub fn environment(machine: &Machine, run: &mut Run) -> Result<std::path::PathBuf, Stop> {
+    let folder = machine.python_environment(run, "venv", &PACKAGES)?;
+    let mut maturin = machine.command(folder.join("bin/maturin"));
+    maturin.args(["develop", "--quiet", "-m", "bindings/python/Cargo.toml"]);
+    run.command(maturin.env("VIRTUAL_ENV", &folder))?;
+    Ok(folder)
+}
+
+fn within(machine: &Machine, folder: &Path, args: &[&str]) -> Command {
+    let mut command = machine.command(folder.join("bin/python"));
+    command.args(args).env("VIRTUAL_ENV", folder).env("PYTHONDONTWRITEBYTECODE", "1");
+    command
+}
+
+/// What the tests need beside the package itself.
+const PACKAGES: [&str; 3] = ["maturin==1.16.0", "pytest", "mypy"];
