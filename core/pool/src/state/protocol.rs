@@ -232,6 +232,26 @@ pub enum EntryState {
     Closed,
 }
 
+impl EntryState {
+    /// The name in events and in `status`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            EntryState::Spawning => "spawning",
+            EntryState::Active => "active",
+            EntryState::Draining => "draining",
+            EntryState::Reconnecting => "reconnecting",
+            EntryState::AuthRequired => "auth_required",
+            EntryState::Failed => "failed",
+            EntryState::Closed => "closed",
+        }
+    }
+
+    /// Whether there is a connection that takes calls.
+    pub fn is_connected(self) -> bool {
+        matches!(self, EntryState::Active | EntryState::Draining)
+    }
+}
+
 /// Why a connection was lost (SPEC 8.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
