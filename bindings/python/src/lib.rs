@@ -1,1 +1,63 @@
-//! stub
+//! The native half of the Python package: few flat classes, no policy.
+//!
+//! Threads of the library never run Python code and never hold a Python object: they put results under a number into a
+//! queue ([`delivery`]), and Python takes them out on a thread of its own.
+
+mod delivery;
+mod failure;
+mod fork;
+mod lease;
+mod pool;
+mod result;
+mod session;
+mod subscription;
+mod wakeup;
+
+/// Everything that the Python layer uses.
+#[pyo3::pymodule]
+mod _trunkline {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::delivery::{Bridge, Operation, Waiter};
+    #[pymodule_export]
+    use crate::lease::Lease;
+    #[pymodule_export]
+    use crate::pool::Pool;
+    #[pymodule_export]
+    use crate::result::CallResult;
+    #[pymodule_export]
+    use crate::session::Session;
+    #[pymodule_export]
+    use crate::subscription::Subscription;
+
+    /// The version of the library.
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    /// The registry of errors, events and options, as JSON text.
+    #[pyfunction]
+    fn interface() -> PyResult<String> {
+        crate::failure::guarded(|| Ok(trunkline::interface::to_json().to_string()))
+    }
+
+    /// The capability tags of this version.
+    #[pyfunction]
+    fn features() -> PyResult<Vec<&'static str>> {
+        crate::failure::guarded(|| Ok(trunkline::Pool::features().to_vec()))
+    }
+
+    /// Panics inside the guard, so that a test sees what a fault of the library looks like.
+    #[pyfunction]
+    fn _panic() -> PyResult<()> {
+        crate::failure::guarded(|| panic!("asked to"))
+    }
+
+    #[pymodule_init]
+    fn start(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::fork::watch()?;
+        crate::failure::quiet_guarded_panics();
+        Ok(())
+    }
+}

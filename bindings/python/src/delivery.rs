@@ -1,0 +1,261 @@
+//! How results reach Python: through a queue with a descriptor for an event loop, or into a cell that one thread waits for.
+//!
+//! Both are filled by threads of the library, without Python, and emptied by threads of Python.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use pyo3::prelude::*;
+use trunkline::{CompletionQueue, Error, ErrorCode, Result};
+
+use crate::failure::{OrRaise, guarded};
+use crate::fork::Owned;
+use crate::lease::{HeldLease, Lease};
+use crate::result::CallResult;
+use crate::wakeup::Wakeup;
+
+/// Between two looks at pending signals while a thread waits: a tenth of what a user feels as a delay.
+pub const SLICE: Duration = Duration::from_millis(50);
+
+/// Results taken in one pass, so that one pass never keeps an event loop from its other work for long.
+const BATCH: usize = 256;
+
+/// A result on its way to Python.
+pub enum Payload {
+    /// Of a call.
+    Call(trunkline::CallResult),
+    /// Of an acquire.
+    Lease(HeldLease),
+    /// JSON text.
+    Text(String),
+    /// Nothing but the end itself, or a wake-up.
+    Nothing,
+}
+
+impl Payload {
+    fn into_python(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        Ok(match self {
+            Payload::Call(result) => Py::new(py, CallResult(result))?.into_any(),
+            Payload::Lease(held) => Py::new(py, Lease::new(held))?.into_any(),
+            Payload::Text(text) => text.into_pyobject(py)?.into_any().unbind(),
+            Payload::Nothing => py.None(),
+        })
+    }
+}
+
+struct Completion {
+    token: u64,
+    outcome: Result<Payload>,
+}
+
+type Queue = CompletionQueue<Completion>;
+
+#[derive(Default)]
+struct Slot {
+    outcome: Mutex<Option<Result<Payload>>>,
+    filled: Condvar,
+}
+
+impl Slot {
+    fn lock(&self) -> MutexGuard<'_, Option<Result<Payload>>> {
+        self.outcome.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    fn wait(&self, at_most: Duration) -> Option<Result<Payload>> {
+        let waited =
+            self.filled.wait_timeout_while(self.lock(), at_most, |outcome| outcome.is_none());
+        waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0.take()
+    }
+}
+
+#[derive(Clone)]
+enum Target {
+    Queue(Arc<Queue>, u64),
+    Slot(Arc<Slot>),
+}
+
+impl Target {
+    fn deliver(self, outcome: Result<Payload>) {
+        match self {
+            Target::Queue(queue, token) => queue.push(Completion { token, outcome }),
+            Target::Slot(slot) => {
+                *slot.lock() = Some(outcome);
+                slot.filled.notify_all();
+            }
+        }
+    }
+}
+
+/// Where one operation delivers its end. Dropped without one, it delivers `internal`: whoever waits always gets an answer.
+pub struct Sink(Option<Target>);
+
+impl Sink {
+    /// Delivers the end.
+    pub fn put(mut self, outcome: Result<Payload>) {
+        if let Some(target) = self.0.take() {
+            target.deliver(outcome);
+        }
+    }
+}
+
+impl Drop for Sink {
+    fn drop(&mut self) {
+        if let Some(target) = self.0.take() {
+            target.deliver(Err(Error::new(
+                ErrorCode::Internal,
+                "the operation ended without an answer",
+            )));
+        }
+    }
+}
+
+/// The sink that Python asked for: a [`Bridge`] with the number to deliver under, or a [`Waiter`].
+pub fn sink(to: &Bound<'_, PyAny>, token: u64) -> PyResult<Sink> {
+    let target = match to.cast::<Bridge>() {
+        Ok(bridge) => Target::Queue(bridge.get().0.here()?.queue.clone(), token),
+        Err(_) => Target::Slot(to.cast::<Waiter>()?.get().0.here()?.clone()),
+    };
+    Ok(Sink(Some(target)))
+}
+
+/// A function that makes a bridge's loop look under a number.
+pub fn alarm(
+    bridge: &Bound<'_, Bridge>,
+    token: u64,
+) -> PyResult<impl Fn() + Send + Sync + 'static> {
+    let target = Target::Queue(bridge.get().0.here()?.queue.clone(), token);
+    Ok(move || target.clone().deliver(Ok(Payload::Nothing)))
+}
+
+struct Ends {
+    queue: Arc<Queue>,
+    wakeup: Arc<Wakeup>,
+}
+
+/// The results for one event loop, behind one descriptor.
+#[pyclass(frozen, weakref, module = "trunkline._trunkline")]
+pub struct Bridge(Owned<Ends>);
+
+#[pymethods]
+impl Bridge {
+    #[new]
+    fn new() -> PyResult<Self> {
+        guarded(|| {
+            let wakeup = Arc::new(Wakeup::new()?);
+            let ringer = Arc::clone(&wakeup);
+            let queue = Arc::new(CompletionQueue::new(move || ringer.ring()));
+            Ok(Bridge(Owned::new(Ends { queue, wakeup })))
+        })
+    }
+
+    /// The descriptor that is readable while results wait.
+    fn fileno(&self) -> PyResult<i32> {
+        Ok(self.0.here()?.wakeup.descriptor())
+    }
+
+    /// Whether it was made before a fork, by the parent process.
+    fn inherited(&self) -> bool {
+        self.0.is_inherited()
+    }
+
+    /// The results that wait: number, whether it is an exception, value.
+    fn drain(&self, py: Python<'_>) -> PyResult<Vec<(u64, bool, Py<PyAny>)>> {
+        let ends = self.0.here()?;
+        guarded(|| {
+            // Cleared before the queue is looked at: a result that comes in between rings again.
+            ends.wakeup.clear();
+            let batch = ends.queue.drain(BATCH);
+            if batch.len() == BATCH {
+                ends.wakeup.ring();
+            }
+            Ok(batch.into_iter().map(|completion| completion.into_python(py)).collect())
+        })
+    }
+
+    /// Waits until results wait, or for at most so many seconds. For a thread of its own.
+    fn wait(&self, py: Python<'_>, seconds: f64) -> PyResult<bool> {
+        let wakeup = &self.0.here()?.wakeup;
+        guarded(|| {
+            Ok(py.detach(|| wakeup.wait(Duration::from_secs_f64(seconds.clamp(0.0, 3600.0)))))
+        })
+    }
+}
+
+impl Completion {
+    fn into_python(self, py: Python<'_>) -> (u64, bool, Py<PyAny>) {
+        match self.outcome.or_raise(py).and_then(|payload| payload.into_python(py)) {
+            Ok(value) => (self.token, false, value),
+            Err(error) => (self.token, true, error.into_value(py).into_any()),
+        }
+    }
+}
+
+/// The end of one operation, for a thread that waits.
+#[pyclass(frozen, module = "trunkline._trunkline")]
+pub struct Waiter(Owned<Arc<Slot>>);
+
+#[pymethods]
+impl Waiter {
+    #[new]
+    fn new() -> Self {
+        Waiter(Owned::new(Arc::default()))
+    }
+
+    /// Whether the end is there.
+    fn filled(&self) -> PyResult<bool> {
+        Ok(self.0.here()?.lock().is_some())
+    }
+
+    /// Waits for the end, without the GIL; a signal that raises cancels the operation. After `seconds`, if given, `None`.
+    #[pyo3(signature = (operation, seconds=None))]
+    fn wait(
+        &self,
+        py: Python<'_>,
+        operation: &Operation,
+        seconds: Option<f64>,
+    ) -> PyResult<Option<Py<PyAny>>> {
+        let slot = self.0.here()?;
+        let deadline = seconds
+            .map(|seconds| Instant::now() + Duration::from_secs_f64(seconds.clamp(0.0, 3600.0)));
+        guarded(|| {
+            loop {
+                let left =
+                    deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+                let slice = left.map_or(SLICE, |left| left.min(SLICE));
+                if let Some(outcome) = py.detach(|| slot.wait(slice)) {
+                    return outcome.or_raise(py)?.into_python(py).map(Some);
+                }
+                if let Err(interrupt) = py.check_signals() {
+                    operation.cancel()?;
+                    return Err(interrupt);
+                }
+                if left.is_some_and(|left| left.is_zero()) {
+                    return Ok(None);
+                }
+            }
+        })
+    }
+}
+
+/// An operation under way.
+#[pyclass(frozen, module = "trunkline._trunkline")]
+pub struct Operation(Owned<trunkline::Operation>);
+
+impl Operation {
+    /// To hand to Python.
+    pub fn new(operation: trunkline::Operation) -> Self {
+        Operation(Owned::new(operation))
+    }
+}
+
+#[pymethods]
+impl Operation {
+    /// Ends it with `cancelled`, unless it has ended.
+    pub fn cancel(&self) -> PyResult<()> {
+        let operation = self.0.here()?;
+        guarded(|| {
+            operation.cancel();
+            Ok(())
+        })
+    }
+}

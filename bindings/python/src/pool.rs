@@ -1,0 +1,120 @@
+//! A pool, as Python holds it.
+
+use std::future::Future;
+
+use pyo3::prelude::*;
+use trunkline::{AcquireOptions, DrainOptions, EventMask, PoolOptions, Servers, SessionOptions};
+
+use crate::delivery::{Operation, Payload, sink};
+use crate::failure::{OrRaise, guarded};
+use crate::fork::Owned;
+use crate::lease::HeldLease;
+use crate::session::{Session, server_spec};
+use crate::subscription::Subscription;
+
+/// The connections of one workspace. Dropped, it closes in the background.
+#[pyclass(frozen, module = "trunkline._trunkline")]
+pub struct Pool(Owned<trunkline::Pool>);
+
+impl Pool {
+    fn start<F>(
+        &self,
+        to: &Bound<'_, PyAny>,
+        token: u64,
+        request: impl FnOnce(trunkline::Pool) -> F,
+    ) -> PyResult<Operation>
+    where
+        F: Future<Output = trunkline::Result<Payload>> + Send + 'static,
+    {
+        let pool = self.0.here()?;
+        let sink = sink(to, token)?;
+        guarded(|| {
+            let future = request(pool.clone());
+            Ok(Operation::new(pool.start(future, move |outcome| sink.put(outcome))))
+        })
+    }
+}
+
+#[pymethods]
+impl Pool {
+    #[new]
+    fn new(py: Python<'_>, options: &str) -> PyResult<Self> {
+        guarded(|| {
+            let options = PoolOptions::from_json(options).or_raise(py)?;
+            Ok(Pool(Owned::new(trunkline::Pool::new(options).or_raise(py)?)))
+        })
+    }
+
+    /// Opens a session.
+    fn session(&self, py: Python<'_>, options: &str) -> PyResult<Session> {
+        let pool = self.0.here()?;
+        guarded(|| {
+            let options = SessionOptions::from_json(options).or_raise(py)?;
+            Ok(Session::new(pool.session(options).or_raise(py)?, pool.clone()))
+        })
+    }
+
+    /// Starts acquiring a server for a session by its id.
+    fn acquire(
+        &self,
+        to: &Bound<'_, PyAny>,
+        token: u64,
+        server: String,
+        config: &str,
+        session: String,
+        options: &str,
+    ) -> PyResult<Operation> {
+        let options = AcquireOptions::from_json(options).or_raise(to.py())?;
+        let spec = server_spec(&server, config).or_raise(to.py())?;
+        self.start(to, token, |pool| async move {
+            let lease = pool.acquire(&server, &spec, &session, &options).await?;
+            Ok(Payload::Lease(HeldLease { lease, pool }))
+        })
+    }
+
+    /// Starts making these servers the pool's own.
+    fn reconcile(&self, to: &Bound<'_, PyAny>, token: u64, servers: &str) -> PyResult<Operation> {
+        let servers = Servers::from_json(servers).or_raise(to.py())?;
+        self.start(to, token, |pool| async move {
+            pool.reconcile(servers).await.map(|report| Payload::Text(report.to_string()))
+        })
+    }
+
+    /// Starts replacing the connections of a server.
+    fn restart(
+        &self,
+        to: &Bound<'_, PyAny>,
+        token: u64,
+        server: String,
+        index: Option<u32>,
+    ) -> PyResult<Operation> {
+        self.start(to, token, |pool| async move {
+            pool.restart(&server, index).await.map(|report| Payload::Text(report.to_string()))
+        })
+    }
+
+    /// The whole pool as JSON text.
+    fn status(&self) -> PyResult<String> {
+        let pool = self.0.here()?;
+        guarded(|| Ok(pool.status().to_string()))
+    }
+
+    /// Events of the whole pool.
+    fn subscribe(&self, py: Python<'_>, kinds: u64) -> PyResult<Subscription> {
+        let pool = self.0.here()?;
+        guarded(|| pool.subscribe(EventMask(kinds)).or_raise(py).map(Subscription::new))
+    }
+
+    /// Starts ending everything.
+    fn drain_all(&self, to: &Bound<'_, PyAny>, token: u64, options: &str) -> PyResult<Operation> {
+        let options = DrainOptions::from_json(options).or_raise(to.py())?;
+        self.start(to, token, |pool| async move {
+            pool.drain_all(&options).await.map(|report| Payload::Text(report.to_string()))
+        })
+    }
+
+    /// Starts the drain with the defaults that also ends every subscription.
+    fn close(&self, to: &Bound<'_, PyAny>, token: u64) -> PyResult<Operation> {
+        self.start(to, token, |pool| async move { pool.close().await.map(|()| Payload::Nothing) })
+    }
+}

@@ -1,0 +1,152 @@
+//! A session, as Python holds it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pyo3::prelude::*;
+use serde_json::Value;
+use trunkline::{AcquireOptions, CallOptions, Error, ErrorCode, EventMask, Listed, ServerSpec};
+
+use crate::delivery::{Operation, Payload, sink};
+use crate::failure::{OrRaise, guarded};
+use crate::fork::Owned;
+use crate::lease::HeldLease;
+use crate::subscription::Subscription;
+
+/// A listed thing: name, server, own name, definition as JSON text.
+pub type Row = (String, String, String, String);
+
+/// What Python makes its `Listed` of.
+pub fn rows(listed: Arc<[Listed]>) -> PyResult<Vec<Row>> {
+    let row = |one: &Listed| {
+        let (name, server) = (one.name.to_string(), one.server.to_string());
+        (name, server, one.own_name.to_string(), one.definition.to_string())
+    };
+    Ok(listed.iter().map(row).collect())
+}
+
+/// Parses one server's configuration.
+pub fn server_spec(server: &str, config: &str) -> trunkline::Result<ServerSpec> {
+    let value: Value = serde_json::from_str(config).map_err(|error| {
+        Error::new(ErrorCode::InvalidConfig, format!("not JSON: {error}")).with_server(server)
+    })?;
+    ServerSpec::from_value(server, &value)
+}
+
+/// A session and the pool that it is of.
+struct Open {
+    session: trunkline::Session,
+    pool: trunkline::Pool,
+}
+
+/// One conversation. Dropped, it is closed.
+#[pyclass(frozen, module = "trunkline._trunkline")]
+pub struct Session(Owned<Open>);
+
+impl Session {
+    /// To hand to Python.
+    pub fn new(session: trunkline::Session, pool: trunkline::Pool) -> Self {
+        Session(Owned::new(Open { session, pool }))
+    }
+}
+
+#[pymethods]
+impl Session {
+    /// Its id.
+    fn id(&self) -> PyResult<&str> {
+        Ok(self.0.here()?.session.id())
+    }
+
+    /// Starts acquiring a server; `config` is the JSON of one, or nothing.
+    fn acquire(
+        &self,
+        to: &Bound<'_, PyAny>,
+        token: u64,
+        server: String,
+        config: Option<&str>,
+        options: &str,
+    ) -> PyResult<Operation> {
+        let open = self.0.here()?;
+        guarded(|| {
+            let py = to.py();
+            let options = AcquireOptions::from_json(options).or_raise(py)?;
+            let spec =
+                config.map(|config| server_spec(&server, config)).transpose().or_raise(py)?;
+            let sink = sink(to, token)?;
+            let (session, pool) = (open.session.clone(), open.pool.clone());
+            let future = async move {
+                let lease = session.acquire(&server, spec.as_ref(), &options).await?;
+                Ok(Payload::Lease(HeldLease { lease, pool }))
+            };
+            Ok(Operation::new(open.pool.start(future, move |outcome| sink.put(outcome))))
+        })
+    }
+
+    /// Starts waiting for one server, or for all.
+    fn ready(
+        &self,
+        to: &Bound<'_, PyAny>,
+        token: u64,
+        server: Option<String>,
+        timeout_ms: Option<u64>,
+    ) -> PyResult<Operation> {
+        let open = self.0.here()?;
+        guarded(|| {
+            let sink = sink(to, token)?;
+            let session = open.session.clone();
+            let timeout = timeout_ms.map(Duration::from_millis);
+            let future = async move {
+                session.ready(server.as_deref(), timeout).await.map(|()| Payload::Nothing)
+            };
+            Ok(Operation::new(open.pool.start(future, move |outcome| sink.put(outcome))))
+        })
+    }
+
+    /// One of the four lists of its view.
+    fn list(&self, py: Python<'_>, kind: &str) -> PyResult<Vec<Row>> {
+        let session = &self.0.here()?.session;
+        guarded(|| {
+            let listed = match kind {
+                "tools" => session.tools(),
+                "prompts" => session.prompts(),
+                "resources" => session.resources(),
+                "resource_templates" => session.resource_templates(),
+                _ => Err(Error::new(ErrorCode::InvalidArgument, "no such list")),
+            };
+            rows(listed.or_raise(py)?)
+        })
+    }
+
+    /// Starts a call of a tool by its exposed name.
+    fn call_tool(
+        &self,
+        to: &Bound<'_, PyAny>,
+        token: u64,
+        tool: &str,
+        arguments: &str,
+        options: &str,
+    ) -> PyResult<Operation> {
+        let open = self.0.here()?;
+        guarded(|| {
+            let options = CallOptions::from_json(options).or_raise(to.py())?;
+            let sink = sink(to, token)?;
+            let done = move |outcome: trunkline::Result<_>| sink.put(outcome.map(Payload::Call));
+            Ok(Operation::new(open.session.start_call_tool(tool, arguments, &options, done)))
+        })
+    }
+
+    /// Events of this session.
+    fn subscribe(&self, py: Python<'_>, kinds: u64) -> PyResult<Subscription> {
+        let session = &self.0.here()?.session;
+        guarded(|| session.subscribe(EventMask(kinds)).or_raise(py).map(Subscription::new))
+    }
+
+    /// Ends it.
+    fn close(&self, keep_for_ms: Option<u64>) -> PyResult<()> {
+        let session = &self.0.here()?.session;
+        guarded(|| {
+            session.close(keep_for_ms.map(Duration::from_millis));
+            Ok(())
+        })
+    }
+}
