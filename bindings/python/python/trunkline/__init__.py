@@ -1,0 +1,74 @@
+"""trunkline: a shared pool of MCP server connections.
+
+The classes here are for asyncio; ``trunkline.sync`` has the same for threads.
+"""
+
+from ._aio import Acquiring, EventStream, Lease, Pool, Session
+from ._errors import (
+    AuthRequiredError,
+    BadHandleError,
+    CallInterruptedError,
+    CancelledError,
+    ClosedError,
+    ConfigError,
+    ConnectError,
+    DeclinedError,
+    ForkedError,
+    InternalError,
+    InvalidArgumentError,
+    LimitError,
+    NotAdmittedError,
+    ProtocolError,
+    ServerError,
+    StoreError,
+    TimeoutError,
+    ToolNotFoundError,
+    TrunklineError,
+    UnavailableError,
+    WrongThreadError,
+)
+from ._results import CallResult, Event, Listed
+from ._shared import EventCallback, features
+from ._trunkline import __version__
+
+__all__ = [
+    "Acquiring",
+    "AuthRequiredError",
+    "BadHandleError",
+    "CallInterruptedError",
+    "CallResult",
+    "CancelledError",
+    "ClosedError",
+    "ConfigError",
+    "ConnectError",
+    "DeclinedError",
+    "Event",
+    "EventCallback",
+    "EventStream",
+    "ForkedError",
+    "InternalError",
+    "InvalidArgumentError",
+    "Lease",
+    "LimitError",
+    "Listed",
+    "NotAdmittedError",
+    "Pool",
+    "ProtocolError",
+    "ServerError",
+    "Session",
+    "StoreError",
+    "TimeoutError",
+    "ToolNotFoundError",
+    "TrunklineError",
+    "UnavailableError",
+    "WrongThreadError",
+    "__version__",
+    "features",
+]
+
+# Where users find them is where tracebacks and pickles should say that they are.
+for _name in __all__:
+    _value = globals()[_name]
+    if isinstance(_value, type):
+        _value.__module__ = "trunkline"
+del _name, _value

@@ -1,0 +1,286 @@
+"""The asyncio API. Every object can be used from any task of any event loop."""
+
+from __future__ import annotations
+
+import json
+from asyncio import get_running_loop
+
+from . import _exit, _trunkline
+from ._bridge import bridge_of, next_token, submit
+from ._errors import TimeoutError
+from ._options import arguments_text, config_text, encode, mask, milliseconds
+from ._results import CallResult, Event
+from ._shared import EVENT_BATCH, LeaseBase, PoolBase, SessionBase
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from asyncio import Future
+    from collections.abc import Callable, Coroutine, Generator, Iterable, Mapping
+    from types import TracebackType
+    from typing import Any
+
+    from ._bridge import LoopBridge
+
+
+class Pool(PoolBase):
+    """The connections of one workspace, shared by its sessions.
+
+    The constructor takes the pool's options by name and returns at once. Close it with ``async with`` or
+    ``aclose()``; a pool that is forgotten is closed in the background, and at the interpreter's exit.
+    """
+
+    async def __aenter__(self) -> Pool:
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Drains with the defaults, then ends every stream of events. A second close waits for the first."""
+        await submit(self._native.close)
+        _exit.forget(self._native)
+
+    def session(self, id: str, **options: Any) -> Session:
+        """Opens a session. Returns at once; the servers that it wants start in the background."""
+        return Session(self, id, options)
+
+    def acquire(
+        self, server: str, config: Mapping[str, Any] | str, *, session: str, **options: Any
+    ) -> Acquiring:
+        """A lease for the session of that id, which is opened if need be."""
+        start = self._native.acquire, server, config_text(config), session, encode("acquire", options)
+        return Acquiring(_acquire(self, *start))
+
+    async def reconcile(self, servers: Mapping[str, Any] | str) -> dict[str, Any]:
+        """Makes these servers the pool's own: starts what is new, releases what is gone, leaves equal ones alone."""
+        report: dict[str, Any] = json.loads(
+            await submit(self._native.reconcile, config_text(servers, "servers"))
+        )
+        return report
+
+    async def restart(self, server: str, index: int | None = None) -> Any:
+        """Replaces the connections of a server's entries, or of the one with that index. One report per entry."""
+        return json.loads(await submit(self._native.restart, server, index))
+
+    async def drain_all(self, **options: Any) -> dict[str, Any]:
+        """Ends everything, one-way. Options: ``force`` interrupts calls at once; ``timeout`` in seconds, 10 by default."""
+        report: dict[str, Any] = json.loads(
+            await submit(self._native.drain_all, encode("drain", options))
+        )
+        return report
+
+    def events(self, *, kinds: str | Iterable[str] | None = None) -> EventStream:
+        """Events of the pool and its sessions, from now on; ``kinds`` are their types, all by default."""
+        return EventStream(self, self._native.subscribe(mask(kinds)))
+
+
+class Session(SessionBase):
+    """One conversation: its holds on servers, and its view of their tools."""
+
+    async def __aenter__(self) -> Session:
+        try:
+            await self.ready(timeout=self._pool._start_gate)
+        except TimeoutError:
+            pass  # The start gate bounds the wait; slower servers appear when they are ready.
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        self.close()
+
+    async def aclose(self, *, keep_for: float | None = None) -> None:
+        """The same as ``close()``."""
+        self.close(keep_for=keep_for)
+
+    def acquire(
+        self, server: str, config: Mapping[str, Any] | str | None = None, **options: Any
+    ) -> Acquiring:
+        """An explicit lease: ``await`` it, or use it in ``async with``, which releases it.
+
+        With ``config`` the server is first put into the session's own source. Option: ``timeout`` in seconds.
+        """
+        text = None if config is None else config_text(config)
+        return Acquiring(_acquire(self, self._native.acquire, server, text, encode("acquire", options)))
+
+    async def ready(self, server: str | None = None, *, timeout: float | None = None) -> None:
+        """Waits until each server that the session wants is ready or has failed; or for one, whose failure it raises."""
+        limit = None if timeout is None else milliseconds(timeout, "timeout")
+        await submit(self._native.ready, server, limit)
+
+    async def call_tool(self, tool: str, arguments: Any = None, **options: Any) -> CallResult:
+        """Calls a tool by its exposed name. Cancelling the task cancels the call."""
+        text = arguments_text(arguments)
+        return CallResult(await submit(self._native.call_tool, tool, text, encode("call", options)))
+
+    def events(self, *, kinds: str | Iterable[str] | None = None) -> EventStream:
+        """Events of this session, from now on; ``kinds`` are their types, all by default."""
+        return EventStream(self, self._native.subscribe(mask(kinds)))
+
+
+class Lease(LeaseBase):
+    """A session's hold on a server. It is released by ``release()``, by ``with`` or ``async with``, or when forgotten."""
+
+    async def __aenter__(self) -> Lease:
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        self.release()
+
+    async def call_tool(self, tool: str, arguments: Any = None, **options: Any) -> CallResult:
+        """Calls a tool by the server's own name. Cancelling the task cancels the call.
+
+        Options: ``timeout`` and ``idle_timeout`` in seconds, ``progress``, ``meta``.
+        """
+        text = arguments_text(arguments)
+        return CallResult(await submit(self._native.call_tool, tool, text, encode("call", options)))
+
+    async def request(
+        self, method: str, params: Mapping[str, Any] | None = None, **options: Any
+    ) -> CallResult:
+        """Sends any other request, and gives its result undecoded."""
+        text = arguments_text(params)
+        return CallResult(await submit(self._native.request, method, text, encode("call", options)))
+
+    async def read_resource(self, uri: str, **options: Any) -> CallResult:
+        """Reads a resource."""
+        return CallResult(await submit(self._native.read_resource, uri, encode("call", options)))
+
+    async def get_prompt(self, name: str, arguments: Any = None, **options: Any) -> CallResult:
+        """Gets a prompt."""
+        text = arguments_text(arguments)
+        return CallResult(await submit(self._native.get_prompt, name, text, encode("call", options)))
+
+    async def complete(self, params: Mapping[str, Any], **options: Any) -> CallResult:
+        """Asks for completions, with the params of the request."""
+        text = arguments_text(params)
+        return CallResult(await submit(self._native.complete, text, encode("call", options)))
+
+    async def subscribe_resource(self, uri: str) -> None:
+        """Subscribes the session to updates of a resource, which come as ``resource_updated`` events."""
+        await submit(self._native.subscribe_resource, uri)
+
+    async def unsubscribe_resource(self, uri: str) -> None:
+        """The counterpart of ``subscribe_resource``."""
+        await submit(self._native.unsubscribe_resource, uri)
+
+
+async def _acquire(owner: object, start: Callable[..., Any], *args: Any) -> Lease:
+    return Lease(owner, await submit(start, *args))
+
+
+class Acquiring:
+    """An acquire that has not begun: a coroutine that is an asynchronous context manager as well.
+
+    Cancelling it gives the hold up.
+    """
+
+    __slots__ = ("_coroutine", "_lease")
+
+    def __init__(self, coroutine: Coroutine[Any, Any, Lease]) -> None:
+        self._coroutine = coroutine
+        self._lease: Lease | None = None
+
+    def __await__(self) -> Generator[Any, Any, Lease]:
+        return self._coroutine.__await__()
+
+    async def __aenter__(self) -> Lease:
+        self._lease = await self._coroutine
+        return self._lease
+
+    async def __aexit__(self, *exception: object) -> None:
+        if self._lease is not None:
+            self._lease.release()
+
+    # What makes it a coroutine for `asyncio.create_task`.
+
+    def send(self, value: Any) -> Any:
+        """Of the coroutine."""
+        return self._coroutine.send(value)
+
+    def throw(
+        self, kind: Any, value: Any = None, traceback: TracebackType | None = None
+    ) -> Any:
+        """Of the coroutine."""
+        if value is None and traceback is None:
+            return self._coroutine.throw(kind)
+        return self._coroutine.throw(kind, value, traceback)
+
+    def close(self) -> None:
+        """Of the coroutine."""
+        self._coroutine.close()
+
+
+class EventStream:
+    """A stream of events: ``async for``. It ends when what it listens to is closed.
+
+    A bounded number of events waits in it; what does not fit is counted in one ``lagged`` event. One task at a time waits
+    for its next event.
+    """
+
+    def __init__(self, owner: object, native: _trunkline.Subscription) -> None:
+        self._owner = owner  # Keeps the pool.
+        self._native = native
+        self._token = next_token()
+        self._bridge: LoopBridge | None = None
+        self._waiting = False
+        self._taken: list[str] = []
+
+    @property
+    def snapshot(self) -> dict[str, Any]:
+        """What the stream continues: ``{v, seq, status}``."""
+        snapshot: dict[str, Any] = json.loads(self._native.snapshot())
+        return snapshot
+
+    def __aiter__(self) -> EventStream:
+        return self
+
+    async def __anext__(self) -> Event:
+        while not self._taken:
+            # Before the look, so that nothing can come between the two.
+            ended = self._native.ended()
+            self._taken = self._native.take(EVENT_BATCH)
+            if self._taken:
+                self._taken.reverse()
+            elif ended:
+                raise StopAsyncIteration
+            else:
+                await self._wait()
+        return Event(self._taken.pop())
+
+    async def _wait(self) -> None:
+        if self._waiting:
+            raise RuntimeError("another task waits for the next event of this stream")
+        loop = get_running_loop()
+        bridge = bridge_of(loop)
+        future = loop.create_future()
+        bridge.pending[self._token] = future
+        self._waiting = True
+        try:
+            if self._bridge is not bridge:
+                self._native.wake_loop(bridge.native, self._token)
+                self._bridge = bridge
+            await future
+        finally:
+            self._waiting = False
+            if bridge.pending.get(self._token) is future:
+                del bridge.pending[self._token]
+
+    def close(self) -> None:
+        """Unsubscribes; a task that waits sees the end. Repeating it does nothing."""
+        self._taken.clear()
+        self._native.close()
+        bridge = self._bridge
+        if bridge is not None:
+            future = bridge.pending.pop(self._token, None)
+            if future is not None and not future.done():
+                future.get_loop().call_soon_threadsafe(_end, future)
+
+    async def __aenter__(self) -> EventStream:
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        self.close()
+
+
+def _end(future: Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)

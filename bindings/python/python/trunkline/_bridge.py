@@ -1,0 +1,122 @@
+"""Results for event loops: one bridge per loop, made when it is first needed.
+
+Threads of the library put results into the bridge's queue and make its descriptor readable. The loop watches the
+descriptor and takes all results that wait in one pass. Nothing of Python runs on a thread of the library.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import threading
+import weakref
+from asyncio import CancelledError, get_running_loop
+
+from . import _trunkline
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop, Future
+    from collections.abc import Callable
+    from typing import Any
+
+#: How often the thread of a loop that cannot watch descriptors looks whether the loop is still there, in seconds.
+_LOOK_AGAIN = 0.5
+
+#: The bridges by the id of their loop. The loop alone keeps its bridge alive, by watching for it.
+_bridges: dict[int, weakref.ref[LoopBridge]] = {}
+
+#: Numbers under which results are delivered; never used twice, so a late result can meet nobody else.
+next_token = itertools.count(1).__next__
+
+
+class LoopBridge:
+    """The results for one loop."""
+
+    __slots__ = ("native", "pending", "_loop", "__weakref__")
+
+    def __init__(self, loop: AbstractEventLoop) -> None:
+        self.native = _trunkline.Bridge()
+        #: Who waits, by number. A cancelled wait leaves when its operation's end comes.
+        self.pending: dict[int, Future[Any]] = {}
+        # Weak: the loop holds the bridge, and nothing in this module may hold the loop.
+        self._loop = weakref.ref(loop)
+        try:
+            loop.add_reader(self.native.fileno(), self.settle)
+        except NotImplementedError:
+            carrier = threading.Thread(
+                target=_carry, args=(self, self._loop), name="trunkline-bridge", daemon=True
+            )
+            carrier.start()
+
+    def serves(self, loop: AbstractEventLoop) -> bool:
+        """Whether it is that loop's, in this process."""
+        return self._loop() is loop and not self.native.inherited()
+
+    def settle(self) -> None:
+        """Takes what waits and gives it to those who wait."""
+        self.settle_batch(self.native.drain())
+
+    def settle_batch(self, batch: list[tuple[int, bool, Any]]) -> None:
+        """Gives results to those who wait. A result that nobody waits for is dropped; a lease is released by that."""
+        take = self.pending.pop
+        for token, failed, value in batch:
+            future = take(token, None)
+            if future is None or future.done():
+                continue
+            if failed:
+                future.set_exception(value)
+            else:
+                future.set_result(value)
+
+
+def bridge_of(loop: AbstractEventLoop) -> LoopBridge:
+    """The loop's bridge."""
+    ref = _bridges.get(id(loop))
+    bridge = ref() if ref is not None else None
+    if bridge is not None and bridge.serves(loop):
+        return bridge
+    for key, ref in list(_bridges.items()):
+        if ref() is None:
+            _bridges.pop(key, None)
+    bridge = LoopBridge(loop)
+    _bridges[id(loop)] = weakref.ref(bridge)
+    return bridge
+
+
+async def submit(start: Callable[..., _trunkline.Operation], *args: Any) -> Any:
+    """Starts an operation and waits for its end; cancelling the task cancels the operation."""
+    loop = get_running_loop()
+    bridge = bridge_of(loop)
+    future = loop.create_future()
+    token = next_token()
+    bridge.pending[token] = future
+    try:
+        operation = start(bridge.native, token, *args)
+    except BaseException:
+        del bridge.pending[token]
+        raise
+    try:
+        return await future
+    except (CancelledError, GeneratorExit):
+        operation.cancel()
+        raise
+
+
+def _carry(bridge: LoopBridge, loop_ref: weakref.ref[AbstractEventLoop]) -> None:
+    """For a loop that cannot watch descriptors: hands it one batch at a time, on a thread of Python's."""
+    while True:
+        readable = bridge.native.wait(_LOOK_AGAIN)
+        loop = loop_ref()
+        if loop is None or loop.is_closed():
+            return
+        if readable:
+            try:
+                loop.call_soon_threadsafe(bridge.settle_batch, bridge.native.drain())
+            except RuntimeError:  # Closed in between.
+                return
+        del loop
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_bridges.clear)

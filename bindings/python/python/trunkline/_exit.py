@@ -1,0 +1,97 @@
+"""The end of the interpreter: pools are closed, so that no server outlives the host, and threads are joined.
+
+Pools are known here by their native halves, so that a pool that is forgotten without a close is closed as well.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+import time
+import weakref
+
+from . import _trunkline
+from ._errors import TrunklineError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+#: Seconds for everything together. Calls are interrupted at once; what then takes time is a server that ignores the
+#: end of its input, which has two graces of a second by default.
+_EXIT_TIME = 5.0
+
+#: Pools that are open.
+_open: set[_trunkline.Pool] = set()
+#: Closes under way of pools that were forgotten.
+_closing: list[tuple[_trunkline.Waiter, _trunkline.Operation]] = []
+#: Functions that end a thread, and the thread.
+_threads: dict[threading.Thread, Callable[[], Any]] = {}
+
+
+def keep(pool: object, native: _trunkline.Pool) -> None:
+    """Closes the native pool when its owner is collected, or at the exit."""
+    _open.add(native)
+    weakref.finalize(pool, _abandon, native).atexit = False
+
+
+def forget(native: _trunkline.Pool) -> None:
+    """It is closed."""
+    _open.discard(native)
+
+
+def keep_thread(thread: threading.Thread, end: Callable[[], Any]) -> None:
+    """Ends and joins the thread at the exit."""
+    _threads[thread] = end
+
+
+def forget_thread(thread: threading.Thread) -> None:
+    """It ends by itself."""
+    _threads.pop(thread, None)
+
+
+def _abandon(native: _trunkline.Pool) -> None:
+    if native not in _open:
+        return
+    _open.discard(native)
+    _closing[:] = [one for one in _closing if not one[0].filled()]
+    _start_close(native)
+
+
+def _start_close(native: _trunkline.Pool) -> None:
+    waiter = _trunkline.Waiter()
+    try:
+        _closing.append((waiter, native.drain_all(waiter, 0, _DRAIN)))
+    except TrunklineError:
+        pass  # It is closed already, or was never this process's.
+
+
+def _at_exit() -> None:
+    deadline = time.monotonic() + _EXIT_TIME
+    for native in list(_open):
+        _start_close(native)
+    for end in list(_threads.values()):
+        end()
+    for waiter, operation in _closing:
+        try:
+            waiter.wait(operation, max(0.0, deadline - time.monotonic()))
+        except TrunklineError:
+            pass  # There is nobody left to tell.
+    for thread in list(_threads):
+        if thread is not threading.current_thread():
+            thread.join(max(0.0, deadline - time.monotonic()))
+
+
+def _after_fork() -> None:
+    _open.clear()
+    _closing.clear()
+    _threads.clear()
+
+
+_DRAIN = f'{{"force":true,"timeout_ms":{int(_EXIT_TIME * 1000)}}}'
+
+atexit.register(_at_exit)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

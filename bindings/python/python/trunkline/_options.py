@@ -1,0 +1,136 @@
+"""Options: from keyword arguments with float seconds to the library's JSON, by its own table."""
+
+from __future__ import annotations
+
+import json
+
+from . import _trunkline
+from ._errors import InvalidArgumentError, invalid
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any, Literal
+
+    _Scope = Literal["pool", "session", "call", "acquire", "drain"]
+
+_registry: dict[str, Any] = {}
+_tables: dict[str, dict[str, Any]] = {}
+
+
+def registry() -> dict[str, Any]:
+    """The library's table of errors, events and options."""
+    if not _registry:
+        _registry.update(json.loads(_trunkline.interface()))
+    return _registry
+
+
+def _table(scope: _Scope) -> dict[str, Any]:
+    if scope not in _tables:
+        _tables[scope] = _by_python_name(registry()["options"][scope])
+    return _tables[scope]
+
+
+def _by_python_name(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    return {row["python"]: row for row in rows}
+
+
+def default_seconds(scope: _Scope, name: str) -> float:
+    """The default of a duration."""
+    return int(_table(scope)[name]["default"]) / 1000
+
+
+def encode(scope: _Scope, options: Mapping[str, Any]) -> str:
+    """The options as the library reads them; nothing for no options."""
+    if not options:
+        return ""
+    return _dump(_translate(_table(scope), options, ""))
+
+
+def _translate(table: dict[str, Any], options: Mapping[str, Any], path: str) -> dict[str, Any]:
+    out = {}
+    for name, value in options.items():
+        row = table.get(name)
+        if row is None:
+            raise _unknown(name, table, path)
+        if value is not None:
+            out[row["name"]] = _value(row, value, path + name)
+    return out
+
+
+def _value(row: dict[str, Any], value: Any, path: str) -> Any:
+    if isinstance(value, dict):
+        if "members" in row:
+            return _translate(_by_python_name(row["members"]), value, path + ".")
+        if "names" in row:
+            return {
+                name: [milliseconds(one, f"{path}.{name}") for one in _listed(times)]
+                for name, times in value.items()
+            }
+    if "names" not in row and row.get("unit") == "milliseconds":
+        return milliseconds(value, path)
+    if isinstance(value, (set, frozenset)):
+        return sorted(value)
+    return value
+
+
+def _listed(value: Any) -> Iterable[Any]:
+    return value if isinstance(value, (list, tuple)) else [value]
+
+
+def milliseconds(seconds: Any, path: str) -> int:
+    """Whole milliseconds of seconds, rounded up so that a short time is never none."""
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
+        raise invalid(f"{path}: expected seconds, not {type(seconds).__name__}", path=path)
+    if not 0 <= seconds < 1e9:  # False for NaN as well.
+        raise invalid(f"{path}: expected seconds from 0 on, not {seconds}", path=path)
+    whole = round(seconds * 1000)
+    return whole if whole or not seconds else 1
+
+
+def _unknown(name: str, table: dict[str, Any], path: str) -> InvalidArgumentError:
+    import difflib  # Only the sad path needs it.
+
+    near = difflib.get_close_matches(str(name), table, n=1, cutoff=0.0)
+    nearest = path + near[0] if near else None
+    ending = f"; the nearest is {nearest}" if nearest else ""
+    option = path + str(name)
+    return invalid(f"unknown option {option}{ending}", "unknown_option", option=option, nearest=nearest)
+
+
+def mask(kinds: str | Iterable[str] | None) -> int:
+    """The events of those types as bits; all of them for None."""
+    if kinds is None:
+        return (1 << 64) - 1
+    bits = {row["type"]: 1 << row["bit"] for row in registry()["events"]}
+    out = 0
+    for kind in (kinds,) if isinstance(kinds, str) else kinds:
+        if kind not in bits:
+            raise invalid(f"unknown event type {kind!r}", path="kinds")
+        out |= bits[kind]
+    return out
+
+
+def arguments_text(arguments: Any) -> str:
+    """A call's arguments as JSON text."""
+    if arguments is None:
+        return ""
+    return _dump(arguments, "arguments")
+
+
+def config_text(config: Any, path: str = "config") -> str:
+    """A server's configuration, or a map of them, as JSON text; text is taken as it is."""
+    return config if isinstance(config, str) else _dump(config, path)
+
+
+def _dump(value: Any, path: str = "options") -> str:
+    try:
+        return _encode(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise invalid(f"{path}: cannot be written as JSON: {error}", path=path) from None
+
+
+# Half the cost of `json.dumps` with arguments; NaN and infinity are no JSON.
+_encode = json.JSONEncoder(
+    ensure_ascii=False, allow_nan=False, check_circular=True, separators=(",", ":")
+).encode

@@ -1,0 +1,162 @@
+"""What the library hands out: results, listed things and events. They are decoded when they are looked at."""
+
+from __future__ import annotations
+
+import json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from . import _trunkline
+
+
+class CallResult:
+    """The result of a call, exactly as the server sent it.
+
+    Nothing is decoded before one of the attributes asks for it, and then once.
+    """
+
+    __slots__ = ("_native", "_decoded")
+
+    def __init__(self, native: _trunkline.CallResult) -> None:
+        self._native = native
+        self._decoded: Any = None
+
+    @property
+    def raw(self) -> bytes:
+        """The bytes as received."""
+        return self._native.raw()
+
+    @property
+    def decoded(self) -> dict[str, Any]:
+        """The whole result, unknown members included."""
+        if self._decoded is None:
+            self._decoded = json.loads(self._native.text())
+        decoded: dict[str, Any] = self._decoded
+        return decoded
+
+    @property
+    def content(self) -> list[dict[str, Any]]:
+        """The content blocks; empty if there are none."""
+        content: list[dict[str, Any]] = self.decoded.get("content") or []
+        return content
+
+    @property
+    def structured_content(self) -> Any:
+        """The structured content, or None."""
+        return self.decoded.get("structuredContent")
+
+    @property
+    def is_error(self) -> bool:
+        """Whether the tool reports an error. That is a result, not an exception."""
+        return self._native.is_error()
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """The ``_meta`` of the result; empty if there is none."""
+        meta: dict[str, Any] = self.decoded.get("_meta") or {}
+        return meta
+
+    def __repr__(self) -> str:
+        return f"<CallResult is_error={self.is_error}>"
+
+
+class Listed:
+    """A tool, prompt, resource or resource template of a session's view."""
+
+    __slots__ = ("name", "server", "own_name", "definition_text", "_definition")
+
+    def __init__(self, row: tuple[str, str, str, str]) -> None:
+        #: Tools: the exposed name. Others: the server's own name, or URI.
+        self.name: str = row[0]
+        #: The server.
+        self.server: str = row[1]
+        #: The server's own name, or URI.
+        self.own_name: str = row[2]
+        #: The definition as the server sent it.
+        self.definition_text: str = row[3]
+        self._definition: Any = None
+
+    @property
+    def definition(self) -> dict[str, Any]:
+        """The definition, decoded."""
+        if self._definition is None:
+            self._definition = json.loads(self.definition_text)
+        definition: dict[str, Any] = self._definition
+        return definition
+
+    @property
+    def description(self) -> str | None:
+        """What the server says about it."""
+        return self.definition.get("description")
+
+    def __repr__(self) -> str:
+        return f"<Listed {self.name!r} of {self.server!r}>"
+
+
+class Event:
+    """One event; ``event["added"]`` is a member of its payload."""
+
+    __slots__ = ("text", "_decoded")
+
+    def __init__(self, text: str) -> None:
+        #: The whole event as JSON text.
+        self.text = text
+        self._decoded: Any = None
+
+    @property
+    def decoded(self) -> dict[str, Any]:
+        """The whole event: envelope and payload."""
+        if self._decoded is None:
+            self._decoded = json.loads(self.text)
+        decoded: dict[str, Any] = self._decoded
+        return decoded
+
+    @property
+    def type(self) -> str:
+        """What happened."""
+        kind: str = self.decoded["type"]
+        return kind
+
+    @property
+    def seq(self) -> int:
+        """Its place in the order of the pool's events; grows, from 1."""
+        seq: int = self.decoded["seq"]
+        return seq
+
+    @property
+    def scope(self) -> str:
+        """Whom it is about: ``pool``, ``session``, ``workspace`` or ``subscriber``."""
+        scope: str = self.decoded["scope"]
+        return scope
+
+    @property
+    def session(self) -> str | None:
+        """The session that it is about."""
+        return self.decoded.get("session")
+
+    @property
+    def server(self) -> str | None:
+        """The server that it is about."""
+        return self.decoded.get("server")
+
+    @property
+    def entry_index(self) -> int | None:
+        """The entry that it is about."""
+        return self.decoded.get("entry_index")
+
+    @property
+    def generation(self) -> int | None:
+        """The incarnation of the connection that it is about."""
+        return self.decoded.get("generation")
+
+    def __getitem__(self, name: str) -> Any:
+        return self.decoded[name]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """A member, or the default."""
+        return self.decoded.get(name, default)
+
+    def __repr__(self) -> str:
+        return f"<Event {self.seq} {self.type}>"

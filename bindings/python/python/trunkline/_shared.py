@@ -1,0 +1,197 @@
+"""What the asyncio API and the blocking one have in common: everything that does not wait."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+
+from . import _exit, _trunkline
+from ._options import default_seconds, encode, mask, milliseconds
+from ._results import Event, Listed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any, Literal
+
+    _State = Literal[
+        "spawning", "active", "draining", "reconnecting", "auth_required", "failed", "closed"
+    ]
+
+#: Events taken from a stream in one pass: few enough that a consumer that stops early drops little.
+EVENT_BATCH = 64
+
+
+def features() -> list[str]:
+    """The capability tags of this version."""
+    return _trunkline.features()
+
+
+class EventCallback:
+    """A callback on events, on a daemon thread of its own. It ends with ``close()``, or with what it listens to."""
+
+    def __init__(
+        self, subscription: _trunkline.Subscription, callback: Callable[[Event], object]
+    ) -> None:
+        self._subscription = subscription
+        self._closed = False
+        subscription.wake_threads()
+        self._thread = threading.Thread(
+            target=_run, args=(self, subscription, callback), name="trunkline-events", daemon=True
+        )
+        _exit.keep_thread(self._thread, self._stop)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Unsubscribes. The callback never runs after this returned.
+
+        It waits for a callback that runs now; from inside the callback it returns at once.
+        """
+        self._stop()
+        if self._thread is not threading.current_thread():
+            self._thread.join()
+
+    def _stop(self) -> None:
+        self._closed = True
+        self._subscription.close()
+
+    def __enter__(self) -> EventCallback:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+def _run(
+    handle: EventCallback,
+    subscription: _trunkline.Subscription,
+    callback: Callable[[Event], object],
+) -> None:
+    try:
+        while not handle._closed:
+            batch = subscription.take(EVENT_BATCH)
+            for text in batch:
+                if handle._closed:
+                    return
+                try:
+                    callback(Event(text))
+                except Exception:
+                    logging.getLogger("trunkline").exception("an event callback failed")
+            if not batch:
+                if subscription.ended():
+                    return
+                subscription.wait(None)
+    finally:
+        _exit.forget_thread(threading.current_thread())
+
+
+class PoolBase:
+    """A pool: the connections of one workspace."""
+
+    def __init__(self, **options: Any) -> None:
+        self._native = _trunkline.Pool(encode("pool", options))
+        gate = options.get("start_gate")
+        self._start_gate: float = default_seconds("pool", "start_gate") if gate is None else gate
+        _exit.keep(self, self._native)
+
+    def status(self) -> dict[str, Any]:
+        """The whole pool: servers, entries, processes. It always works, and never shows a secret."""
+        status: dict[str, Any] = json.loads(self._native.status())
+        return status
+
+    def on_event(
+        self, callback: Callable[[Event], object], *, kinds: str | Iterable[str] | None = None
+    ) -> EventCallback:
+        """Calls back for each event of the pool and its sessions, on a thread of its own, in order."""
+        return EventCallback(self._native.subscribe(mask(kinds)), callback)
+
+
+class SessionBase:
+    """A session: one conversation in a host, its holds on servers, and its view of their tools."""
+
+    def __init__(self, pool: PoolBase, id: str, options: dict[str, Any]) -> None:
+        self._pool = pool
+        self._native = pool._native.session(encode("session", {"id": id, **options}))
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        return self._native.id()
+
+    def tools(self) -> list[Listed]:
+        """The tools of its view, by exposed name."""
+        return [Listed(row) for row in self._native.list("tools")]
+
+    def prompts(self) -> list[Listed]:
+        """The prompts of its view."""
+        return [Listed(row) for row in self._native.list("prompts")]
+
+    def resources(self) -> list[Listed]:
+        """The resources of its view."""
+        return [Listed(row) for row in self._native.list("resources")]
+
+    def resource_templates(self) -> list[Listed]:
+        """The resource templates of its view."""
+        return [Listed(row) for row in self._native.list("resource_templates")]
+
+    def on_event(
+        self, callback: Callable[[Event], object], *, kinds: str | Iterable[str] | None = None
+    ) -> EventCallback:
+        """Calls back for each event of the session, on a thread of its own, in order."""
+        return EventCallback(self._native.subscribe(mask(kinds)), callback)
+
+    def close(self, *, keep_for: float | None = None) -> None:
+        """Ends it: its calls are cancelled, its holds go now, or after so many seconds. It does not wait."""
+        self._native.close(None if keep_for is None else milliseconds(keep_for, "keep_for"))
+
+
+class LeaseBase:
+    """A lease: a session's hold on a server."""
+
+    def __init__(self, owner: object, native: _trunkline.Lease) -> None:
+        self._owner = owner  # Keeps the pool.
+        self._native = native
+
+    @property
+    def server(self) -> str:
+        """The server's name."""
+        return self._native.server()
+
+    @property
+    def entry_index(self) -> int:
+        """The entry's index: per server name, stable, never reused."""
+        return self._native.entry_index()
+
+    @property
+    def generation(self) -> int:
+        """The incarnation of the connection; grows with each reconnect."""
+        return self._native.generation()
+
+    @property
+    def state(self) -> _State:
+        """The state of the entry."""
+        return self._native.state()
+
+    def tools(self) -> list[Listed]:
+        """The tools of this server in the session's view."""
+        return [Listed(row) for row in self._native.tools()]
+
+    def release(self) -> None:
+        """Gives the hold up; calls under way go on. Repeating it does nothing."""
+        self._native.release()
+
+    def __enter__(self: _L) -> _L:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.release()
+
+    def __repr__(self) -> str:
+        return f"<Lease on {self.server!r}, {self.state}>"
+
+
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    _L = TypeVar("_L", bound=LeaseBase)

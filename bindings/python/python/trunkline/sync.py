@@ -1,0 +1,219 @@
+"""The blocking API: the same names as the asyncio one, for threads.
+
+Waiting releases the GIL and answers Ctrl-C, which cancels the operation.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+
+from . import _exit, _trunkline
+from ._errors import TimeoutError
+from ._options import arguments_text, config_text, encode, mask, milliseconds
+from ._results import CallResult, Event
+from ._shared import EVENT_BATCH, LeaseBase, PoolBase, SessionBase
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any
+
+__all__ = ["EventStream", "Lease", "Pool", "Session"]
+
+
+def _block(start: Callable[..., _trunkline.Operation], *args: Any) -> Any:
+    waiter = _trunkline.Waiter()
+    return waiter.wait(start(waiter, 0, *args))
+
+
+class Pool(PoolBase):
+    """The connections of one workspace, shared by its sessions.
+
+    The constructor takes the pool's options by name and returns at once. Close it with ``with`` or ``close()``; a
+    pool that is forgotten is closed in the background, and at the interpreter's exit.
+    """
+
+    def __enter__(self) -> Pool:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Drains with the defaults, then ends every stream of events. A second close waits for the first."""
+        _block(self._native.close)
+        _exit.forget(self._native)
+
+    def session(self, id: str, **options: Any) -> Session:
+        """Opens a session. Returns at once; the servers that it wants start in the background."""
+        return Session(self, id, options)
+
+    def acquire(
+        self, server: str, config: Mapping[str, Any] | str, *, session: str, **options: Any
+    ) -> Lease:
+        """A lease for the session of that id, which is opened if need be."""
+        text = config_text(config)
+        return Lease(self, _block(self._native.acquire, server, text, session, encode("acquire", options)))
+
+    def reconcile(self, servers: Mapping[str, Any] | str) -> dict[str, Any]:
+        """Makes these servers the pool's own: starts what is new, releases what is gone, leaves equal ones alone."""
+        report: dict[str, Any] = json.loads(
+            _block(self._native.reconcile, config_text(servers, "servers"))
+        )
+        return report
+
+    def restart(self, server: str, index: int | None = None) -> Any:
+        """Replaces the connections of a server's entries, or of the one with that index. One report per entry."""
+        return json.loads(_block(self._native.restart, server, index))
+
+    def drain_all(self, **options: Any) -> dict[str, Any]:
+        """Ends everything, one-way. Options: ``force`` interrupts calls at once; ``timeout`` in seconds, 10 by default."""
+        report: dict[str, Any] = json.loads(_block(self._native.drain_all, encode("drain", options)))
+        return report
+
+    def events(self, *, kinds: str | Iterable[str] | None = None) -> EventStream:
+        """Events of the pool and its sessions, from now on; ``kinds`` are their types, all by default."""
+        return EventStream(self, self._native.subscribe(mask(kinds)))
+
+
+class Session(SessionBase):
+    """One conversation: its holds on servers, and its view of their tools."""
+
+    def __enter__(self) -> Session:
+        try:
+            self.ready(timeout=self._pool._start_gate)
+        except TimeoutError:
+            pass  # The start gate bounds the wait; slower servers appear when they are ready.
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def acquire(
+        self, server: str, config: Mapping[str, Any] | str | None = None, **options: Any
+    ) -> Lease:
+        """An explicit lease. With ``config`` the server is first put into the session's own source.
+
+        Option: ``timeout`` in seconds.
+        """
+        text = None if config is None else config_text(config)
+        return Lease(self, _block(self._native.acquire, server, text, encode("acquire", options)))
+
+    def ready(self, server: str | None = None, *, timeout: float | None = None) -> None:
+        """Waits until each server that the session wants is ready or has failed; or for one, whose failure it raises."""
+        limit = None if timeout is None else milliseconds(timeout, "timeout")
+        _block(self._native.ready, server, limit)
+
+    def call_tool(self, tool: str, arguments: Any = None, **options: Any) -> CallResult:
+        """Calls a tool by its exposed name."""
+        text = arguments_text(arguments)
+        return CallResult(_block(self._native.call_tool, tool, text, encode("call", options)))
+
+    def events(self, *, kinds: str | Iterable[str] | None = None) -> EventStream:
+        """Events of this session, from now on; ``kinds`` are their types, all by default."""
+        return EventStream(self, self._native.subscribe(mask(kinds)))
+
+
+class Lease(LeaseBase):
+    """A session's hold on a server. It is released by ``release()``, by ``with``, or when forgotten."""
+
+    def call_tool(self, tool: str, arguments: Any = None, **options: Any) -> CallResult:
+        """Calls a tool by the server's own name.
+
+        Options: ``timeout`` and ``idle_timeout`` in seconds, ``progress``, ``meta``.
+        """
+        text = arguments_text(arguments)
+        return CallResult(_block(self._native.call_tool, tool, text, encode("call", options)))
+
+    def request(
+        self, method: str, params: Mapping[str, Any] | None = None, **options: Any
+    ) -> CallResult:
+        """Sends any other request, and gives its result undecoded."""
+        text = arguments_text(params)
+        return CallResult(_block(self._native.request, method, text, encode("call", options)))
+
+    def read_resource(self, uri: str, **options: Any) -> CallResult:
+        """Reads a resource."""
+        return CallResult(_block(self._native.read_resource, uri, encode("call", options)))
+
+    def get_prompt(self, name: str, arguments: Any = None, **options: Any) -> CallResult:
+        """Gets a prompt."""
+        text = arguments_text(arguments)
+        return CallResult(_block(self._native.get_prompt, name, text, encode("call", options)))
+
+    def complete(self, params: Mapping[str, Any], **options: Any) -> CallResult:
+        """Asks for completions, with the params of the request."""
+        text = arguments_text(params)
+        return CallResult(_block(self._native.complete, text, encode("call", options)))
+
+    def subscribe_resource(self, uri: str) -> None:
+        """Subscribes the session to updates of a resource, which come as ``resource_updated`` events."""
+        _block(self._native.subscribe_resource, uri)
+
+    def unsubscribe_resource(self, uri: str) -> None:
+        """The counterpart of ``subscribe_resource``."""
+        _block(self._native.unsubscribe_resource, uri)
+
+
+class EventStream:
+    """A stream of events: ``for``, or ``next(timeout=…)``. It ends when what it listens to is closed.
+
+    A bounded number of events waits in it; what does not fit is counted in one ``lagged`` event.
+    """
+
+    def __init__(self, owner: object, native: _trunkline.Subscription) -> None:
+        self._owner = owner  # Keeps the pool.
+        self._native = native
+        self._taken: list[str] = []
+        native.wake_threads()
+
+    @property
+    def snapshot(self) -> dict[str, Any]:
+        """What the stream continues: ``{v, seq, status}``."""
+        snapshot: dict[str, Any] = json.loads(self._native.snapshot())
+        return snapshot
+
+    def __iter__(self) -> EventStream:
+        return self
+
+    def __next__(self) -> Event:
+        return self.next()
+
+    def next(self, timeout: float | None = None) -> Event:
+        """The next event. Raises ``TimeoutError`` after so many seconds, and ``StopIteration`` at the end."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while not self._taken:
+            # Before the look, so that nothing can come between the two.
+            ended = self._native.ended()
+            self._taken = self._native.take(EVENT_BATCH)
+            if self._taken:
+                self._taken.reverse()
+            elif ended:
+                raise StopIteration
+            elif deadline is None:
+                self._native.wait(None)
+            elif time.monotonic() >= deadline:
+                raise _late(timeout)
+            else:
+                self._native.wait(max(0.0, deadline - time.monotonic()))
+        return Event(self._taken.pop())
+
+    def close(self) -> None:
+        """Unsubscribes; a thread that waits sees the end. Repeating it does nothing."""
+        self._taken.clear()
+        self._native.close()
+
+    def __enter__(self) -> EventStream:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+def _late(timeout: float | None) -> TimeoutError:
+    error = TimeoutError(f"no event within {timeout} s")
+    error.code = "timeout"
+    error.retryable = True
+    error.detail = {"which": "total"}
+    return error
