@@ -1,3 +1,5 @@
+//! Linker settings of a Node addon.
+
 fn main() {
     napi_build::setup();
 }

@@ -1,0 +1,77 @@
+//! The entrance: one bridge per JavaScript environment.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use napi::bindgen_prelude::{Env, Function};
+use napi_derive::napi;
+use trunkline::{Pool, PoolOptions, interface};
+
+use crate::ending::{self, Whose};
+use crate::environment::Environment;
+use crate::failure::{self, Result};
+use crate::pool::NativePool;
+
+/// What `lib/native.cjs` makes once per environment.
+#[napi]
+pub struct Bridge {
+    environment: Rc<Environment>,
+}
+
+#[napi]
+impl Bridge {
+    /// `on_readable` is called with the number of a subscription that has events, or ended.
+    #[napi(constructor, catch_unwind)]
+    pub fn new(env: Env, on_readable: Function<(f64,), ()>) -> Result<Self> {
+        let environment = on_readable
+            .create_ref()
+            .and_then(|on_readable| Environment::open(env.raw(), on_readable))
+            .map_err(failure::of_node)?;
+        Ok(Bridge { environment })
+    }
+
+    /// A new pool; the options are a JSON text.
+    #[napi(catch_unwind)]
+    pub fn new_pool(&self, options: String) -> Result<NativePool> {
+        let options = PoolOptions::from_json(&options).map_err(failure::thrown)?;
+        let pool = Arc::new(Pool::new(options).map_err(failure::thrown)?);
+        ending::remember(self.environment.key(), &pool);
+        Ok(NativePool::new(self.environment.clone(), pool))
+    }
+
+    /// A number for an operation that may be cancelled.
+    #[napi(catch_unwind)]
+    pub fn reserve(&self) -> f64 {
+        self.environment.number() as f64
+    }
+
+    /// Cancels the operation that was started with that number.
+    #[napi(catch_unwind)]
+    pub fn cancel(&self, number: f64) {
+        self.environment.cancel(number as u64);
+    }
+
+    /// The registry of errors, events and options, as JSON text.
+    #[napi(catch_unwind)]
+    pub fn registry(&self) -> String {
+        interface::to_json().to_string()
+    }
+
+    /// The capability tags of this version.
+    #[napi(catch_unwind)]
+    pub fn features(&self) -> Vec<String> {
+        Pool::features().iter().map(|&tag| tag.to_owned()).collect()
+    }
+
+    /// Ends the pools of this environment, and waits for it.
+    #[napi(catch_unwind)]
+    pub fn end_environment(&self) {
+        ending::end_pools(Whose::Environment(self.environment.key()));
+    }
+
+    /// Ends the pools of all environments, and waits for it.
+    #[napi(catch_unwind)]
+    pub fn end_process(&self) {
+        ending::end_pools(Whose::Process);
+    }
+}

@@ -1,0 +1,268 @@
+//! What all objects of one JavaScript environment share: its queue, its waker and its promises.
+//!
+//! An environment is the main thread's or a worker thread's; each has its own. The library's threads push into the queue; its
+//! first item wakes the JavaScript thread, which then settles a whole batch. While promises are pending the waker holds the
+//! event loop; the count goes from and to zero on the JavaScript thread only, so there is no race in that.
+
+use std::cell::{Cell, RefCell};
+use std::ffi::c_void;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use napi::bindgen_prelude::{Env, FunctionRef, ToNapiValue};
+use napi::{Result, check_status, sys};
+use trunkline::{CompletionQueue, Error, Operation, Pool};
+
+use crate::failure;
+use crate::lease::NativeLease;
+use crate::pending::{Deferred, Pending};
+use crate::reply::{Arrival, Queue, Reply, Settled};
+use crate::waker::{Callbacks, Waker};
+use crate::{ending, text};
+
+/// Arrivals handled between two looks at other work of the event loop: enough that a burst costs one wake-up, few enough that
+/// timers and sockets are not held up for more than about a millisecond.
+const BATCH: usize = 256;
+
+/// The JavaScript function that is told which subscription has events.
+type OnReadable = FunctionRef<(f64,), ()>;
+
+/// The state of one environment. Only its JavaScript thread has it.
+pub struct Environment {
+    env: sys::napi_env,
+    key: u64,
+    queue: Arc<Queue>,
+    waker: Arc<Waker>,
+    pending: RefCell<Pending>,
+    on_readable: RefCell<Option<OnReadable>>,
+    is_ended: Cell<bool>,
+}
+
+/// A promise on its way out of an exported function.
+pub struct Promise(sys::napi_value);
+
+impl ToNapiValue for Promise {
+    unsafe fn to_napi_value(_env: sys::napi_env, promise: Self) -> Result<sys::napi_value> {
+        Ok(promise.0)
+    }
+}
+
+impl Environment {
+    /// The state of the environment that runs on this thread. It lives until that ends.
+    pub fn open(env: sys::napi_env, on_readable: OnReadable) -> Result<Rc<Environment>> {
+        static KEYS: AtomicU64 = AtomicU64::new(1);
+        let waker = Arc::new(Waker::new());
+        let woken = waker.clone();
+        let environment = Rc::new(Environment {
+            env,
+            key: KEYS.fetch_add(1, Ordering::Relaxed),
+            queue: Arc::new(CompletionQueue::new(move || woken.wake())),
+            waker,
+            pending: RefCell::default(),
+            on_readable: RefCell::new(Some(on_readable)),
+            is_ended: Cell::new(false),
+        });
+        let context = Rc::into_raw(environment.clone()) as *mut c_void;
+        environment.waker.open(env, Callbacks { on_wake, on_end: on_waker_end, context })?;
+        let context = Rc::into_raw(environment.clone()) as *mut c_void;
+        // Hooks run in reverse order: this one before that of the thread-safe function, which is then still there.
+        // SAFETY: `on_environment_end` takes over the reference that `context` is.
+        check_status!(unsafe {
+            sys::napi_add_env_cleanup_hook(env, Some(on_environment_end), context)
+        })?;
+        Ok(environment)
+    }
+
+    /// Which environment this is, among all of the process.
+    pub fn key(&self) -> u64 {
+        self.key
+    }
+
+    /// The queue, for subscriptions.
+    pub fn queue(&self) -> &Arc<Queue> {
+        &self.queue
+    }
+
+    /// A number for an operation or a subscription, not used before.
+    pub fn number(&self) -> u64 {
+        self.pending.borrow_mut().number()
+    }
+
+    /// A promise for what `begin` starts. `reserved` is a number from [`number`](Self::number) by which it can be cancelled.
+    pub fn promise(
+        &self,
+        reserved: Option<f64>,
+        begin: impl FnOnce(Reply) -> Operation,
+    ) -> failure::Result<Promise> {
+        let (deferred, promise) = Deferred::new(self.env).map_err(failure::of_node)?;
+        let number = reserved.map_or_else(|| self.number(), |number| number as u64);
+        if self.pending.borrow_mut().insert(number, deferred) {
+            self.waker.hold(self.env);
+        }
+        // No borrow is held here: `begin` may answer before it returns.
+        let operation = begin(Reply::new(self.queue.clone(), number));
+        self.pending.borrow_mut().attach(number, operation);
+        Ok(Promise(promise))
+    }
+
+    /// A promise for a future of the core, which runs on the library's threads.
+    pub fn run<T: Send + 'static>(
+        &self,
+        reserved: Option<f64>,
+        pool: &Pool,
+        future: impl Future<Output = std::result::Result<T, Error>> + Send + 'static,
+        settle: impl FnOnce(T) -> Settled + Send + 'static,
+    ) -> failure::Result<Promise> {
+        self.promise(reserved, |reply| {
+            pool.start(future, move |result| reply.send(result.map(settle)))
+        })
+    }
+
+    /// Cancels the operation with that number, if it is still under way.
+    pub fn cancel(&self, number: u64) {
+        let operation = self.pending.borrow().operation(number);
+        if let Some(operation) = operation {
+            operation.cancel();
+        }
+    }
+
+    /// Handles what arrived. On a wake-up.
+    fn deliver(self: &Rc<Self>) {
+        for arrival in self.queue.drain(BATCH) {
+            if self.is_ended.get() {
+                return;
+            }
+            let _scope = Scope::open(self.env);
+            match arrival {
+                Arrival::Settled { number, result } => self.settle(number, result),
+                Arrival::Readable { subscription } => self.announce(subscription),
+            }
+        }
+        if !self.queue.is_empty() {
+            self.waker.wake();
+        }
+    }
+
+    fn settle(self: &Rc<Self>, number: u64, result: std::result::Result<Settled, Error>) {
+        let Some((deferred, is_last)) = self.pending.borrow_mut().remove(number) else { return };
+        if is_last {
+            self.waker.let_go(self.env);
+        }
+        match result {
+            Err(error) => deferred.reject(self.env, &failure::text(&error)),
+            Ok(settled) => match self.value_of(settled) {
+                Ok(value) => deferred.resolve(self.env, value),
+                Err(error) => {
+                    let error = failure::internal(format!("the result: {}", error.reason));
+                    deferred.reject(self.env, &failure::text(&error));
+                }
+            },
+        }
+    }
+
+    fn value_of(self: &Rc<Self>, settled: Settled) -> Result<sys::napi_value> {
+        match settled {
+            Settled::Nothing => text::undefined(self.env),
+            Settled::Text(text) => text::to_js(self.env, &text),
+            Settled::Call(result) => text::to_js(self.env, result.json()),
+            Settled::Lease(lease, pool) => {
+                let lease = NativeLease::new(self.clone(), pool, *lease);
+                // SAFETY: this is the JavaScript thread of `env`.
+                unsafe { NativeLease::to_napi_value(self.env, lease) }
+            }
+        }
+    }
+
+    /// Tells JavaScript that a subscription has events. What that throws goes to the host as an uncaught exception.
+    fn announce(&self, subscription: u64) {
+        let env = Env::from_raw(self.env);
+        let function = match &*self.on_readable.borrow() {
+            Some(function) => function.borrow_back(&env),
+            None => return,
+        };
+        let _ = function.and_then(|function| function.call((subscription as f64,)));
+        report_exception(self.env);
+    }
+
+    /// Ends all work of the environment: nobody is woken any more, calls are cancelled, its pools closed.
+    fn end(&self) {
+        self.is_ended.set(true);
+        self.waker.close();
+        let operations = self.pending.borrow_mut().abandon();
+        for operation in operations {
+            operation.cancel();
+        }
+        ending::end_pools(ending::Whose::Environment(self.key));
+        self.on_readable.borrow_mut().take();
+        while !self.queue.drain(BATCH).is_empty() {}
+    }
+}
+
+/// A handle scope around one arrival, so that a batch of large results is not kept alive as a whole.
+struct Scope(sys::napi_env, sys::napi_handle_scope);
+
+impl Scope {
+    fn open(env: sys::napi_env) -> Option<Scope> {
+        let mut scope = std::ptr::null_mut();
+        // SAFETY: `env` is current on this thread; the drop closes the scope in the reverse order of opening.
+        let status = unsafe { sys::napi_open_handle_scope(env, &mut scope) };
+        (status == sys::Status::napi_ok).then_some(Scope(env, scope))
+    }
+}
+
+impl Drop for Scope {
+    fn drop(&mut self) {
+        // SAFETY: the scope was opened by `open` in this environment and is closed once.
+        unsafe { sys::napi_close_handle_scope(self.0, self.1) };
+    }
+}
+
+/// Hands a pending JavaScript exception to `process.on('uncaughtException')`.
+fn report_exception(env: sys::napi_env) {
+    let (mut is_pending, mut exception) = (false, std::ptr::null_mut());
+    // SAFETY: `env` is current on this thread, and each result is written before it is read.
+    unsafe {
+        if sys::napi_is_exception_pending(env, &mut is_pending) == sys::Status::napi_ok
+            && is_pending
+            && sys::napi_get_and_clear_last_exception(env, &mut exception) == sys::Status::napi_ok
+        {
+            sys::napi_fatal_exception(env, exception);
+        }
+    }
+}
+
+unsafe extern "C" fn on_wake(
+    env: sys::napi_env,
+    _callback: sys::napi_value,
+    context: *mut c_void,
+    _item: *mut c_void,
+) {
+    // Node passes no environment when it is ending.
+    if env.is_null() {
+        return;
+    }
+    let context = context as *const Environment;
+    // SAFETY: the context is the reference that `on_waker_end` gives back, later than any wake-up; the count is raised for the
+    // clone made of it, so that the environment outlives this call.
+    let environment = unsafe {
+        Rc::increment_strong_count(context);
+        Rc::from_raw(context)
+    };
+    // A panic is a fault of ours; unwinding into Node would be undefined, and `Reply` has answered or will.
+    let _ = catch_unwind(AssertUnwindSafe(|| environment.deliver()));
+}
+
+unsafe extern "C" fn on_waker_end(_env: sys::napi_env, context: *mut c_void, _hint: *mut c_void) {
+    // SAFETY: the reference that `open` gave to the waker comes back here, once.
+    let environment = unsafe { Rc::from_raw(context as *const Environment) };
+    let _ = catch_unwind(AssertUnwindSafe(|| environment.waker.close()));
+}
+
+unsafe extern "C" fn on_environment_end(context: *mut c_void) {
+    // SAFETY: the reference that `open` gave to the hook comes back here, once.
+    let environment = unsafe { Rc::from_raw(context as *const Environment) };
+    let _ = catch_unwind(AssertUnwindSafe(|| environment.end()));
+}

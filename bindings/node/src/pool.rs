@@ -1,0 +1,111 @@
+//! The native half of `Pool`.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use napi_derive::napi;
+use trunkline::{AcquireOptions, DrainOptions, Pool, ServerSpec, Servers, SessionOptions};
+
+use crate::environment::{Environment, Promise};
+use crate::failure::{Result, thrown};
+use crate::reply::Settled;
+use crate::session::NativeSession;
+use crate::subscription::NativeSubscription;
+use crate::text::parse_json;
+
+/// A pool. Its finaliser closes it in the background, if nothing else of it is left.
+#[napi]
+pub struct NativePool {
+    environment: Rc<Environment>,
+    pool: Arc<Pool>,
+}
+
+impl NativePool {
+    /// Wraps a pool.
+    pub fn new(environment: Rc<Environment>, pool: Arc<Pool>) -> NativePool {
+        NativePool { environment, pool }
+    }
+}
+
+#[napi]
+impl NativePool {
+    /// Opens a session; the options are a JSON text.
+    #[napi(catch_unwind)]
+    pub fn session(&self, options: String) -> Result<NativeSession> {
+        let options = SessionOptions::from_json(&options).map_err(thrown)?;
+        let session = self.pool.session(options).map_err(thrown)?;
+        Ok(NativeSession::new(self.environment.clone(), self.pool.clone(), session))
+    }
+
+    /// A lease for a session by its id; the server's configuration and the options are JSON texts.
+    #[napi(catch_unwind)]
+    pub fn acquire(
+        &self,
+        server: String,
+        config: String,
+        session: String,
+        options: String,
+        number: Option<f64>,
+    ) -> Result<Promise> {
+        let spec = parse_json(&config).and_then(|value| ServerSpec::from_value(&server, &value));
+        let spec = spec.map_err(thrown)?;
+        let options = AcquireOptions::from_json(&options).map_err(thrown)?;
+        let (pool, lender) = (self.pool.clone(), self.pool.clone());
+        let future = async move { pool.acquire(&server, &spec, &session, &options).await };
+        self.environment
+            .run(number, &self.pool, future, |lease| Settled::Lease(Box::new(lease), lender))
+    }
+
+    /// Replaces the run-time source; the servers are a JSON text.
+    #[napi(catch_unwind)]
+    pub fn reconcile(&self, servers: String, number: Option<f64>) -> Result<Promise> {
+        let servers = Servers::from_json(&servers).map_err(thrown)?;
+        let pool = self.pool.clone();
+        let future = async move { pool.reconcile(servers).await };
+        self.environment.run(number, &self.pool, future, |report| Settled::Text(report.to_string()))
+    }
+
+    /// Replaces the connections of a server.
+    #[napi(catch_unwind)]
+    pub fn restart(
+        &self,
+        server: String,
+        index: Option<u32>,
+        number: Option<f64>,
+    ) -> Result<Promise> {
+        let pool = self.pool.clone();
+        let future = async move { pool.restart(&server, index).await };
+        self.environment.run(number, &self.pool, future, |report| Settled::Text(report.to_string()))
+    }
+
+    /// The whole pool as JSON text.
+    #[napi(catch_unwind)]
+    pub fn status(&self) -> String {
+        self.pool.status().to_string()
+    }
+
+    /// Subscribes to the kinds of event with these numbers.
+    #[napi(catch_unwind)]
+    pub fn subscribe(&self, kinds: Vec<u32>) -> Result<NativeSubscription> {
+        let mask = NativeSubscription::mask(&kinds);
+        let subscription = self.pool.subscribe(mask).map_err(thrown)?;
+        Ok(NativeSubscription::new(&self.environment, subscription))
+    }
+
+    /// Ends everything; the options are a JSON text.
+    #[napi(catch_unwind)]
+    pub fn drain_all(&self, options: String, number: Option<f64>) -> Result<Promise> {
+        let options = DrainOptions::from_json(&options).map_err(thrown)?;
+        let pool = self.pool.clone();
+        let future = async move { pool.drain_all(&options).await };
+        self.environment.run(number, &self.pool, future, |report| Settled::Text(report.to_string()))
+    }
+
+    /// Drains with the defaults, then ends the subscriptions.
+    #[napi(catch_unwind)]
+    pub fn close(&self) -> Result<Promise> {
+        let pool = self.pool.clone();
+        let future = async move { pool.close().await };
+        self.environment.run(None, &self.pool, future, |()| Settled::Nothing)
+    }
+}

@@ -1,0 +1,67 @@
+//! What the library's threads hand to the JavaScript thread.
+
+use std::sync::Arc;
+
+use trunkline::{CallResult, CompletionQueue, Error, Lease, Pool};
+
+use crate::failure;
+
+/// The queue of one environment.
+pub type Queue = CompletionQueue<Arrival>;
+
+/// One thing that arrived.
+pub enum Arrival {
+    /// An operation ended.
+    Settled {
+        /// The number of its promise.
+        number: u64,
+        /// Its result.
+        result: Result<Settled, Error>,
+    },
+    /// A subscription went from empty to not empty, or ended.
+    Readable {
+        /// The number of the subscription.
+        subscription: u64,
+    },
+}
+
+/// A result, not yet a JavaScript value.
+pub enum Settled {
+    /// `undefined`.
+    Nothing,
+    /// A JSON text of ours.
+    Text(String),
+    /// A JSON text of a server, as received.
+    Call(CallResult),
+    /// A lease, and its pool.
+    Lease(Box<Lease>, Arc<Pool>),
+}
+
+/// The duty to settle one promise. Exactly one result comes of it, whatever happens: dropped unused, it answers `internal`.
+pub struct Reply {
+    queue: Arc<Queue>,
+    number: u64,
+    is_sent: bool,
+}
+
+impl Reply {
+    /// The duty to settle the promise with that number.
+    pub fn new(queue: Arc<Queue>, number: u64) -> Reply {
+        Reply { queue, number, is_sent: false }
+    }
+
+    /// Settles it. From any thread.
+    pub fn send(mut self, result: Result<Settled, Error>) {
+        self.is_sent = true;
+        self.queue.push(Arrival::Settled { number: self.number, result });
+    }
+}
+
+impl Drop for Reply {
+    fn drop(&mut self) {
+        if !self.is_sent {
+            let result = Err(failure::internal("the operation ended without an answer"));
+            self.queue.push(Arrival::Settled { number: self.number, result });
+        }
+    }
+}

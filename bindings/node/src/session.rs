@@ -1,0 +1,163 @@
+//! The native half of `Session`.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use napi::bindgen_prelude::{ToNapiValue, TypeName};
+use napi::{ValueType, sys};
+use napi_derive::napi;
+use trunkline::{AcquireOptions, CallOptions, Listed, Pool, ServerSpec, Session};
+
+use crate::environment::{Environment, Promise};
+use crate::failure::{Result, thrown};
+use crate::reply::Settled;
+use crate::subscription::NativeSubscription;
+use crate::text::{self, parse_json};
+
+/// A session. Its finaliser closes it, if the host did not.
+#[napi]
+pub struct NativeSession {
+    environment: Rc<Environment>,
+    pool: Arc<Pool>,
+    session: Session,
+}
+
+/// A JSON text on its way out of an exported function.
+pub struct JsonText(pub String);
+
+impl TypeName for JsonText {
+    fn type_name() -> &'static str {
+        "string"
+    }
+
+    fn value_type() -> ValueType {
+        ValueType::String
+    }
+}
+
+impl ToNapiValue for JsonText {
+    unsafe fn to_napi_value(env: sys::napi_env, text: Self) -> napi::Result<sys::napi_value> {
+        text::to_js(env, &text.0)
+    }
+}
+
+/// A list as the text of a JSON array, its definitions unchanged.
+pub fn list_text(listed: &[Listed]) -> JsonText {
+    let items: Vec<String> = listed.iter().map(Listed::to_json).collect();
+    JsonText(format!("[{}]", items.join(",")))
+}
+
+/// Call options from JSON text; none at all is the usual case, and costs nothing.
+pub fn call_options(options: Option<String>) -> Result<CallOptions> {
+    match options {
+        None => Ok(CallOptions::default()),
+        Some(options) => CallOptions::from_json(&options).map_err(thrown),
+    }
+}
+
+impl NativeSession {
+    /// Wraps a session.
+    pub fn new(environment: Rc<Environment>, pool: Arc<Pool>, session: Session) -> NativeSession {
+        NativeSession { environment, pool, session }
+    }
+}
+
+#[napi]
+impl NativeSession {
+    /// An explicit lease; the server's configuration, if any, and the options are JSON texts.
+    #[napi(catch_unwind)]
+    pub fn acquire(
+        &self,
+        server: String,
+        config: Option<String>,
+        options: String,
+        number: Option<f64>,
+    ) -> Result<Promise> {
+        let spec = match config {
+            None => None,
+            Some(config) => {
+                let value = parse_json(&config).map_err(thrown)?;
+                Some(ServerSpec::from_value(&server, &value).map_err(thrown)?)
+            }
+        };
+        let options = AcquireOptions::from_json(&options).map_err(thrown)?;
+        let (session, lender) = (self.session.clone(), self.pool.clone());
+        let future = async move { session.acquire(&server, spec.as_ref(), &options).await };
+        self.environment
+            .run(number, &self.pool, future, |lease| Settled::Lease(Box::new(lease), lender))
+    }
+
+    /// Waits for one server, or for all that the session wants.
+    #[napi(catch_unwind)]
+    pub fn ready(
+        &self,
+        server: Option<String>,
+        timeout_ms: Option<f64>,
+        number: Option<f64>,
+    ) -> Result<Promise> {
+        let timeout = timeout_ms.map(|ms| Duration::from_secs_f64(ms.clamp(0.0, MOST_MS) / 1e3));
+        let session = self.session.clone();
+        let future = async move { session.ready(server.as_deref(), timeout).await };
+        self.environment.run(number, &self.pool, future, |()| Settled::Nothing)
+    }
+
+    /// Calls a tool by its exposed name; `arguments` is the text of a JSON object.
+    #[napi(catch_unwind)]
+    pub fn call_tool(
+        &self,
+        tool: String,
+        arguments: String,
+        options: Option<String>,
+        number: Option<f64>,
+    ) -> Result<Promise> {
+        let options = call_options(options)?;
+        self.environment.promise(number, |reply| {
+            self.session.start_call_tool(&tool, &arguments, &options, move |result| {
+                reply.send(result.map(Settled::Call));
+            })
+        })
+    }
+
+    /// The tools of its view, as JSON text.
+    #[napi(catch_unwind)]
+    pub fn tools(&self) -> Result<JsonText> {
+        self.session.tools().map(|listed| list_text(&listed)).map_err(thrown)
+    }
+
+    /// The prompts of its view, as JSON text.
+    #[napi(catch_unwind)]
+    pub fn prompts(&self) -> Result<JsonText> {
+        self.session.prompts().map(|listed| list_text(&listed)).map_err(thrown)
+    }
+
+    /// The resources of its view, as JSON text.
+    #[napi(catch_unwind)]
+    pub fn resources(&self) -> Result<JsonText> {
+        self.session.resources().map(|listed| list_text(&listed)).map_err(thrown)
+    }
+
+    /// The resource templates of its view, as JSON text.
+    #[napi(catch_unwind)]
+    pub fn resource_templates(&self) -> Result<JsonText> {
+        self.session.resource_templates().map(|listed| list_text(&listed)).map_err(thrown)
+    }
+
+    /// Subscribes to the kinds of event with these numbers.
+    #[napi(catch_unwind)]
+    pub fn subscribe(&self, kinds: Vec<u32>) -> Result<NativeSubscription> {
+        let mask = NativeSubscription::mask(&kinds);
+        let subscription = self.session.subscribe(mask).map_err(thrown)?;
+        Ok(NativeSubscription::new(&self.environment, subscription))
+    }
+
+    /// Ends it; its holds go after `keep_for_ms`, by default as its options say.
+    #[napi(catch_unwind)]
+    pub fn close(&self, keep_for_ms: Option<f64>) {
+        let keep_for = keep_for_ms.map(|ms| Duration::from_secs_f64(ms.clamp(0.0, MOST_MS) / 1e3));
+        self.session.close(keep_for);
+    }
+}
+
+/// The longest time that JavaScript may ask for, in milliseconds: 100 years. It keeps `Duration` from overflowing.
+const MOST_MS: f64 = 100.0 * 365.0 * 24.0 * 3_600_000.0;
