@@ -1,0 +1,28 @@
+'use strict';
+// trunkline: a shared pool of MCP server connections. The public names; `index.d.ts` documents them.
+
+const { TrunklineError } = require('./lib/errors.cjs');
+const { EventStream } = require('./lib/events.cjs');
+const { Lease } = require('./lib/lease.cjs');
+const { Pool } = require('./lib/pool.cjs');
+const {
+  CallResult,
+  CompletionResult,
+  PromptResult,
+  ResourceResult,
+  Result,
+} = require('./lib/results.cjs');
+const { Session } = require('./lib/session.cjs');
+
+module.exports = {
+  CallResult,
+  CompletionResult,
+  EventStream,
+  Lease,
+  Pool,
+  PromptResult,
+  ResourceResult,
+  Result,
+  Session,
+  TrunklineError,
+};

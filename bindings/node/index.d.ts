@@ -1,0 +1,473 @@
+// Types of trunkline: a shared pool of MCP server connections.
+//
+// Durations are integer milliseconds. Every promise rejects with a `TrunklineError`, or with `signal.reason` when its own
+// `signal` was aborted.
+
+/// <reference types="node" />
+
+import { EventEmitter } from 'node:events';
+
+/** Any JSON object. */
+export type JsonObject = { [name: string]: unknown };
+
+// ---------------------------------------------------------------------------------------------- Errors
+
+/** The stable codes of errors. */
+export type ErrorCode =
+  | 'TRUNKLINE_INVALID_ARGUMENT'
+  | 'TRUNKLINE_UNKNOWN_OPTION'
+  | 'TRUNKLINE_BAD_HANDLE'
+  | 'TRUNKLINE_CLOSED'
+  | 'TRUNKLINE_CLOSING'
+  | 'TRUNKLINE_FORKED'
+  | 'TRUNKLINE_CANCELLED'
+  | 'TRUNKLINE_TIMEOUT'
+  | 'TRUNKLINE_INVALID_CONFIG'
+  | 'TRUNKLINE_UNDEFINED_VARIABLE'
+  | 'TRUNKLINE_NOT_ADMITTED'
+  | 'TRUNKLINE_STALE_APPROVAL'
+  | 'TRUNKLINE_BUDGET_EXHAUSTED'
+  | 'TRUNKLINE_LIMIT'
+  | 'TRUNKLINE_SPAWN_FAILED'
+  | 'TRUNKLINE_CONNECT_FAILED'
+  | 'TRUNKLINE_EXITED'
+  | 'TRUNKLINE_PROTOCOL'
+  | 'TRUNKLINE_AUTH_REQUIRED'
+  | 'TRUNKLINE_UNAVAILABLE'
+  | 'TRUNKLINE_CALL_INTERRUPTED'
+  | 'TRUNKLINE_TOOL_NOT_FOUND'
+  | 'TRUNKLINE_SERVER_ERROR'
+  | 'TRUNKLINE_DECLINED'
+  | 'TRUNKLINE_CRASH_LOOP'
+  | 'TRUNKLINE_STORE'
+  | 'TRUNKLINE_WRONG_THREAD'
+  | 'TRUNKLINE_INTERNAL';
+
+/** Why an operation failed. */
+export class TrunklineError extends Error {
+  private constructor();
+  readonly name: 'TrunklineError';
+  /** Stable; new codes may be added. */
+  readonly code: ErrorCode;
+  /** The server it is about. */
+  readonly server?: string;
+  /** The session it is about. */
+  readonly session?: string;
+  /** Whether the same operation may succeed later without a change by the user. */
+  readonly retryable: boolean;
+  /** For calls: whether the server can have seen it. */
+  readonly outcome?: 'not_sent' | 'unknown';
+  /** Particulars for programs. */
+  readonly detail: JsonObject;
+  /** What the user can do about it. */
+  readonly hint?: string;
+  /** The error that led to this one. */
+  readonly cause?: unknown;
+  /** The arguments of the failed call, for the caller alone: not enumerable, so that printing the error does not show them. */
+  readonly arguments?: unknown;
+  /** Everything but the arguments and the stack. */
+  toJSON(): JsonObject;
+}
+
+// --------------------------------------------------------------------------------------------- Options
+
+/** Options of a pool. */
+export interface PoolOptions {
+  /** The workspace folder; the current directory by default. */
+  workspace?: string;
+  /** Threads of the internal runtime, 1 to 64, one setting per process; default 1. */
+  workers?: number;
+  /** Transports whose connections sessions share; default stdio and websocket, `[]` switches sharing off. */
+  sharedTransports?: Array<'stdio' | 'http' | 'sse' | 'websocket'>;
+  /** From the last release of a server to its close; default 30000. */
+  drainDelayMs?: number;
+  /** From first becoming idle to the close, whatever comes and goes between; default 300000. */
+  idleCapMs?: number;
+  /** From the close of stdin to SIGTERM; default 1000. */
+  exitGraceMs?: number;
+  /** From SIGTERM to SIGKILL; default 1000. */
+  killGraceMs?: number;
+  /** Connecting and listing together, 100 to 300000; default 30000 for stdio, 5000 for remote servers. */
+  connectTimeoutMs?: number;
+  /** A call in all; default 600000. */
+  callTimeoutMs?: number;
+  /** A call without progress; default 300000. */
+  callIdleTimeoutMs?: number;
+  /** Without traffic, until a server is asked whether it lives; default 30000. */
+  keepaliveMs?: number;
+  /** Missed answers in a row that count as loss; default 3. */
+  keepaliveMisses?: number;
+  /** How lost connections come back. */
+  reconnect?: ReconnectOptions;
+  /** Bounds, each with a typed refusal. */
+  limits?: LimitOptions;
+  /** How long the start of a session waits for its servers; default 250. */
+  startGateMs?: number;
+  /** Names or patterns of host variables that every server inherits. */
+  inheritEnv?: string[];
+  /** Exposed names that the host keeps for itself. */
+  reservedNames?: string[];
+}
+
+/** How lost connections come back. */
+export interface ReconnectOptions {
+  /** Waits before each attempt: `local` for stdio and websocket, `remote` for http and sse. */
+  delaysMs?: { local?: number[]; remote?: number[] };
+  /** More losses than this within the window, and the server is given up; default 5 within 30000. */
+  breaker?: { losses?: number; windowMs?: number };
+  /** Health that forgives earlier attempts; default 30000. */
+  healthyAfterMs?: number;
+}
+
+/** Bounds of a pool. */
+export interface LimitOptions {
+  /** Server processes in all; default 1024. */
+  processes?: number;
+  /** Entries of one server name; default 256. */
+  entriesPerName?: number;
+  /** Calls in flight of one session; default 1024. */
+  inFlightPerSession?: number;
+  /** Calls in flight on one entry; default 4096. */
+  inFlightPerEntry?: number;
+  /** Bytes of one message of a server; default 67108864. */
+  frameBytes?: number;
+  /** Bytes that are kept of a server's stderr; default 65536. */
+  stderrBytes?: number;
+  /** Events that wait for one subscriber; default 1024. */
+  eventBacklog?: number;
+}
+
+/** Options of a session. */
+export interface SessionOptions {
+  /** The servers that the session wants without asking; all by default. */
+  servers?: 'all' | string[];
+  /** Per server, the tools and prompts that the session sees; `[]` is none. */
+  include?: Record<string, string[]>;
+  /** Per server, the tools and prompts that it does not see; wins. */
+  exclude?: Record<string, string[]>;
+  /** Per server, the trust mark on the session's own copy of its tools. */
+  trust?: Record<string, boolean>;
+  /** Per server, the tools that are marked always-load on the session's own copy. */
+  alwaysLoad?: Record<string, string[]>;
+  /** How long its holds stay after a close; default 0. */
+  keepForMs?: number;
+}
+
+/** Something that can be aborted. */
+export interface Abortable {
+  /** Its abort cancels the operation, and the promise rejects with its reason. */
+  signal?: AbortSignal | null;
+}
+
+/** Options of a call. */
+export interface CallOptions extends Abortable {
+  /** The call in all; the server's or the pool's by default. */
+  timeoutMs?: number;
+  /** The call without progress; the server's or the pool's by default. */
+  idleTimeoutMs?: number;
+  /** Whether progress is asked for, and delivered as `progress` events; default false. */
+  progress?: boolean;
+  /** `_meta` of the request. */
+  meta?: JsonObject;
+}
+
+/** Options of an acquire. */
+export interface AcquireOptions extends Abortable {
+  /** How long the acquire waits; the connection's own time by default. */
+  timeoutMs?: number;
+}
+
+/** Options of a drain. */
+export interface DrainOptions extends Abortable {
+  /** Whether calls are interrupted at once, instead of finishing by the deadline; default false. */
+  force?: boolean;
+  /** When what is left is killed; default 10000. */
+  timeoutMs?: number;
+}
+
+/** The configuration of a server, as it stands in an `mcpServers` map; its names are kept as they are written. */
+export interface ServerConfig {
+  command?: string;
+  args?: string[];
+  cwd?: string;
+  env?: Record<string, string | null>;
+  url?: string;
+  headers?: Record<string, string>;
+  [name: string]: unknown;
+}
+
+/** Servers by name, with or without an `mcpServers` around them. */
+export type Servers = Record<string, ServerConfig> | { mcpServers: Record<string, ServerConfig> };
+
+// --------------------------------------------------------------------------------------------- Results
+
+/** The answer of a server to a request, decoded when somebody looks. */
+export class Result {
+  private constructor();
+  /** The JSON text exactly as received: large numbers and the order of members survive in it. */
+  readonly raw: string;
+  /** The decoded answer. */
+  readonly value: JsonObject;
+  /** Its `_meta`. */
+  readonly meta: JsonObject | undefined;
+  toJSON(): JsonObject;
+}
+
+/** A content block; servers may send types that are newer than these. */
+export type ContentBlock =
+  | { type: 'text'; text: string; [name: string]: unknown }
+  | { type: 'image' | 'audio'; data: string; mimeType: string; [name: string]: unknown }
+  | { type: 'resource'; resource: ResourceContents; [name: string]: unknown }
+  | { type: 'resource_link'; uri: string; name: string; [name: string]: unknown };
+
+/** The result of a tool call. */
+export class CallResult extends Result {
+  readonly content: ContentBlock[];
+  readonly structuredContent: JsonObject | undefined;
+  /** Whether the tool reports an error: that is a result, not an exception. */
+  readonly isError: boolean;
+}
+
+/** One piece of a resource: text or base64. */
+export interface ResourceContents {
+  uri: string;
+  mimeType?: string;
+  text?: string;
+  blob?: string;
+  [name: string]: unknown;
+}
+
+/** A resource that was read. */
+export class ResourceResult extends Result {
+  readonly contents: ResourceContents[];
+}
+
+/** A prompt. */
+export class PromptResult extends Result {
+  readonly description: string | undefined;
+  readonly messages: Array<{ role: 'user' | 'assistant'; content: ContentBlock }>;
+}
+
+/** Completions. */
+export class CompletionResult extends Result {
+  readonly completion: { values: string[]; total?: number; hasMore?: boolean };
+}
+
+/** A tool, prompt, resource or resource template in a view. */
+export interface Listed {
+  /** Tools: the exposed name. Others: the server's own name, or URI. */
+  name: string;
+  server: string;
+  /** The server's own name, or URI. */
+  ownName: string;
+  /** The definition as the server sent it. */
+  definition: JsonObject;
+}
+
+// ---------------------------------------------------------------------------------------------- Events
+
+/** What every event carries. */
+export interface EventEnvelope {
+  v: number;
+  /** Orders the events of a pool, its sessions' included. */
+  seq: number;
+  scope: 'pool' | 'session' | 'workspace' | 'subscriber';
+  session?: string;
+  server?: string;
+  entryIndex?: number;
+  generation?: number;
+}
+
+/** The visible states of an entry. */
+export type EntryState =
+  | 'spawning'
+  | 'active'
+  | 'draining'
+  | 'reconnecting'
+  | 'auth_required'
+  | 'failed'
+  | 'closed';
+
+/** How a list of a session's view changed. */
+export interface ListChange {
+  added: string[];
+  removed: string[];
+  changed: string[];
+  revision: number;
+}
+
+/** What each kind of event carries besides the envelope. */
+export interface EventPayloads {
+  status_changed: { from?: EntryState; to: EntryState; reason: string };
+  tools_changed: ListChange;
+  prompts_changed: ListChange;
+  resources_changed: ListChange;
+  resource_updated: { uri: string };
+  disconnected: { reason: string };
+  reconnected: { attempts: number; downtimeMs: number };
+  failed: { error: TrunklineError };
+  progress: { call: number; progress: number; total?: number; message?: string };
+  log: { level: string; logger?: string; data: unknown };
+  stderr: { line: string };
+  approval_needed: { requests: JsonObject[] };
+  auth_required: { url?: string; missing?: string };
+  budget_warning: { live: number; reserved: number; budget: number; ratio: number; mode: string };
+  refused_batch: { mode: string; budget: number; live: number; reserved: number; refused: JsonObject[] };
+  source_changed: { source: string; accepted: boolean };
+  source_error: { source: string; path?: string; line?: number; message: string };
+  reconciled: { servers: Record<string, ServerReport> };
+  tool_quarantined: { tool: string; difference: JsonObject };
+  server_ready: { left: string[] };
+  warning: { code: string; message: string };
+  lagged: { missed: number };
+}
+
+/** The kinds of event. */
+export type EventKind = keyof EventPayloads;
+
+/** One event of a kind. */
+export type EventOf<K extends EventKind> = EventEnvelope & { type: K } & EventPayloads[K];
+
+/** One event. */
+export type TrunklineEvent = { [K in EventKind]: EventOf<K> }[EventKind];
+
+/** Which events a stream has. */
+export interface EventsOptions<K extends EventKind = EventKind> {
+  /** All by default. `lagged` always comes. */
+  kinds?: Iterable<K>;
+}
+
+/** Events, one by one. It does not keep the process alive; leaving a `for await` loop over it unsubscribes. */
+export class EventStream<E = TrunklineEvent> implements AsyncIterableIterator<E> {
+  private constructor();
+  /** The pool's status at the moment of subscribing; the events continue it. */
+  readonly snapshot: { v: number; seq: number; status: Status } | undefined;
+  next(): Promise<IteratorResult<E, undefined>>;
+  return(value?: unknown): Promise<IteratorResult<E, undefined>>;
+  [Symbol.asyncIterator](): this;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Events for listeners. A listener that throws ends up at `uncaughtException`. Listeners do not keep the process alive. */
+declare class Emitter extends EventEmitter {
+  on<K extends EventKind>(kind: K, listener: (event: EventOf<K>) => void): this;
+  addListener<K extends EventKind>(kind: K, listener: (event: EventOf<K>) => void): this;
+  once<K extends EventKind>(kind: K, listener: (event: EventOf<K>) => void): this;
+  prependListener<K extends EventKind>(kind: K, listener: (event: EventOf<K>) => void): this;
+  prependOnceListener<K extends EventKind>(kind: K, listener: (event: EventOf<K>) => void): this;
+  off<K extends EventKind>(kind: K, listener: (event: EventOf<K>) => void): this;
+  removeListener<K extends EventKind>(kind: K, listener: (event: EventOf<K>) => void): this;
+  /** A stream of the same events. */
+  events<K extends EventKind = EventKind>(options?: EventsOptions<K>): EventStream<EventOf<K | 'lagged'>>;
+}
+
+// ------------------------------------------------------------------------------------- Status and reports
+
+/** The whole pool. Members may be added, and states that a program does not know may appear. */
+export interface Status {
+  v: number;
+  servers: unknown;
+  [name: string]: unknown;
+}
+
+/** What became of one server. */
+export interface ServerReport {
+  action: string;
+  error?: TrunklineError;
+  [name: string]: unknown;
+}
+
+/** What a reconcile did. */
+export interface ReconcileReport {
+  v: number;
+  servers: Record<string, ServerReport>;
+  [name: string]: unknown;
+}
+
+/** What a drain did. */
+export interface DrainReport {
+  v: number;
+  drained: number;
+  forced: number;
+  errors: Array<{ server: string; entryIndex: number; error: TrunklineError }>;
+  [name: string]: unknown;
+}
+
+// ----------------------------------------------------------------------------------------- Pool and below
+
+/** The connections of one workspace. */
+export class Pool extends Emitter {
+  /** Returns at once; throws for a wrong option. */
+  constructor(options?: PoolOptions);
+  /** The capability tags of this version. */
+  static features(): string[];
+  /** Opens a session. Returns at once; the servers that it wants start in the background. */
+  session(id: string, options?: SessionOptions): Session;
+  /** A lease for a session by its id, which is opened if need be. */
+  acquire(
+    server: string,
+    config: ServerConfig,
+    options: AcquireOptions & { session: string },
+  ): Promise<Lease>;
+  /** Makes these the servers of the pool: starts what is new, releases what is gone, leaves alone what is equal. */
+  reconcile(servers: Servers, options?: Abortable): Promise<ReconcileReport>;
+  /** Replaces the connections of a server's entries, or of the one with that index. */
+  restart(server: string, index?: number | null, options?: Abortable): Promise<unknown>;
+  /** The whole pool. Always works, and never shows a secret. */
+  status(): Status;
+  /** Ends everything, one-way. */
+  drainAll(options?: DrainOptions): Promise<DrainReport>;
+  /** Drains with the defaults, then ends every subscription. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** One conversation: its holds on servers, and its view of their tools. */
+export class Session extends Emitter {
+  private constructor();
+  readonly id: string;
+  /** A lease, once the server is connected. With `config`, the server is first put into the session's own source. */
+  acquire(server: string, config?: ServerConfig | null, options?: AcquireOptions): Promise<Lease>;
+  /** Waits until every server that the session wants is ready or has failed. */
+  ready(options?: AcquireOptions): Promise<void>;
+  /** Waits for one server, whose failure is the error. */
+  ready(server: string, options?: AcquireOptions): Promise<void>;
+  /** The tools of its view, by exposed name. */
+  tools(): Listed[];
+  prompts(): Listed[];
+  resources(): Listed[];
+  resourceTemplates(): Listed[];
+  /** Calls a tool by its exposed name. */
+  callTool(tool: string, args?: JsonObject | null, options?: CallOptions): Promise<CallResult>;
+  /** Ends it: its calls are cancelled, its holds go now or after `keepForMs`. No listener of it is called any more. */
+  close(options?: { keepForMs?: number }): void;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** A session's hold on a server. */
+export class Lease {
+  private constructor();
+  /** The server's name. */
+  readonly server: string;
+  /** The entry's index: per server name, stable, never reused. */
+  readonly entryIndex: number;
+  /** The incarnation of the connection; grows with each reconnect. */
+  readonly generation: number;
+  readonly state: EntryState;
+  /** The tools of this server in the session's view. */
+  tools(): Listed[];
+  /** Calls a tool by the server's own name. */
+  callTool(tool: string, args?: JsonObject | null, options?: CallOptions): Promise<CallResult>;
+  /** Any request without a method of its own. */
+  request(method: string, params?: JsonObject | null, options?: CallOptions): Promise<Result>;
+  readResource(uri: string, options?: CallOptions): Promise<ResourceResult>;
+  getPrompt(name: string, args?: Record<string, string> | null, options?: CallOptions): Promise<PromptResult>;
+  complete(params: JsonObject, options?: CallOptions): Promise<CompletionResult>;
+  /** From now on the session gets `resource_updated` for this resource. */
+  subscribeResource(uri: string, options?: Abortable): Promise<void>;
+  unsubscribeResource(uri: string, options?: Abortable): Promise<void>;
+  /** Gives the hold up; calls in flight go on. Repeating it does nothing. */
+  release(): void;
+  [Symbol.dispose](): void;
+  [Symbol.asyncDispose](): Promise<void>;
+}

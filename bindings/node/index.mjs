@@ -1,0 +1,18 @@
+// The same names for `import`: one module instance, whichever way it is loaded.
+
+import trunkline from './index.cjs';
+
+export const {
+  CallResult,
+  CompletionResult,
+  EventStream,
+  Lease,
+  Pool,
+  PromptResult,
+  ResourceResult,
+  Result,
+  Session,
+  TrunklineError,
+} = trunkline;
+
+export default trunkline;

@@ -1,0 +1,184 @@
+'use strict';
+// Events for listeners: `pool.on('tools_changed', …)`.
+
+const { EventEmitter } = require('node:events');
+
+const { errorOf, nodeCode } = require('./errors.cjs');
+const { KINDS, Subscription, kindNumbers } = require('./events.cjs');
+
+/** Events handed to listeners before other work of the event loop gets its turn. */
+const BATCH = 256;
+
+/** Methods for the subclasses alone. */
+const finish = Symbol('finish');
+const detach = Symbol('detach');
+
+/**
+ * An EventEmitter whose registry events come from the addon. It is subscribed to the kinds that have listeners, and to nothing
+ * else; like every subscription it does not keep the event loop alive.
+ */
+class Emitter extends EventEmitter {
+  #target;
+  #subscription;
+  /** The kinds that it is subscribed to. */
+  #kinds = new Set();
+  /** Taken from an earlier subscription, not yet handed out. */
+  #backlog = [];
+  #lastSeq = 0;
+  /** Kinds that events up to `#lastSeq` were already delivered of. */
+  #deliveredKinds = new Set();
+  #isScheduled = false;
+
+  /** `target` is the native object whose events these are. */
+  constructor(target) {
+    super();
+    this.#target = target;
+  }
+
+  /** Hands out what waits, then ends. */
+  [finish]() {
+    this.#dispatch(Infinity);
+    this[detach]();
+  }
+
+  /** Ends: no listener is called any more. */
+  [detach]() {
+    this.#unsubscribe();
+    this.#target = undefined;
+  }
+
+  on(name, listener) {
+    super.on(name, listener);
+    this.#follow(name);
+    return this;
+  }
+
+  addListener(name, listener) {
+    return this.on(name, listener);
+  }
+
+  prependListener(name, listener) {
+    super.prependListener(name, listener);
+    this.#follow(name);
+    return this;
+  }
+
+  removeListener(name, listener) {
+    super.removeListener(name, listener);
+    this.#shrink();
+    return this;
+  }
+
+  off(name, listener) {
+    return this.removeListener(name, listener);
+  }
+
+  removeAllListeners(...names) {
+    super.removeAllListeners(...names);
+    this.#shrink();
+    return this;
+  }
+
+  #follow(name) {
+    if (!KINDS.has(name) || this.#kinds.has(name) || this.#target === undefined) return;
+    const kinds = new Set([...this.#kinds, name]);
+    const subscription = this.#subscribe(kinds);
+    if (subscription === undefined) return;
+    this.#replace(subscription);
+    this.#kinds = kinds;
+  }
+
+  /** A closed target has no more events, which is no reason for `on` to throw. */
+  #subscribe(kinds) {
+    try {
+      const native = this.#target.subscribe(kindNumbers(kinds));
+      return new Subscription(native, () => this.#dispatch(BATCH));
+    } catch (reason) {
+      const error = errorOf(reason);
+      if (error.code === nodeCode('closed')) return undefined;
+      throw error;
+    }
+  }
+
+  /** The new subscription began before the old one is emptied, so nothing is lost; what both have is told apart by `seq`. */
+  #replace(subscription) {
+    const former = this.#subscription;
+    this.#subscription = subscription;
+    subscription.hold();
+    if (former === undefined) return;
+    this.#backlog.push(...takeAll(former));
+    former.close();
+    this.#lastSeq = Math.max(this.#lastSeq, this.#backlog.at(-1)?.seq ?? 0);
+    this.#deliveredKinds = new Set(this.#kinds);
+    this.#schedule();
+  }
+
+  #shrink() {
+    for (const kind of this.#kinds) if (this.listenerCount(kind) > 0) return;
+    this.#unsubscribe();
+  }
+
+  #unsubscribe() {
+    this.#subscription?.close();
+    this.#subscription = undefined;
+    this.#kinds.clear();
+    this.#backlog = [];
+  }
+
+  #schedule() {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    // Events never keep the event loop alive.
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.#dispatch(BATCH);
+    }).unref();
+  }
+
+  #dispatch(most) {
+    for (let left = most; left > 0; left -= 1) {
+      const event = this.#next();
+      if (event === undefined) {
+        if (this.#subscription?.isEnded) this.#unsubscribe();
+        return;
+      }
+      this.#emit(event);
+    }
+    this.#schedule();
+  }
+
+  #next() {
+    while (this.#backlog.length === 0) {
+      const taken = this.#subscription?.take(BATCH) ?? [];
+      if (taken.length === 0) return undefined;
+      this.#backlog = taken.filter((event) => !this.#isDelivered(event));
+    }
+    return this.#backlog.shift();
+  }
+
+  #isDelivered(event) {
+    return event.seq <= this.#lastSeq && this.#deliveredKinds.has(event.type);
+  }
+
+  /** A listener that throws ends up at `uncaughtException`, as with every emitter; the events after it are not lost. */
+  #emit(event) {
+    try {
+      this.emit(event.type, event);
+    } catch (error) {
+      process.nextTick(() => {
+        throw error;
+      });
+    }
+  }
+}
+
+function takeAll(subscription) {
+  const events = [];
+  for (;;) {
+    const taken = subscription.take(BATCH);
+    if (taken.length === 0) return events;
+    events.push(...taken);
+  }
+}
+
+module.exports = { Emitter, detach, finish };

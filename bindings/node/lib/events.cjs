@@ -1,0 +1,148 @@
+'use strict';
+// Event streams: the subscription to the addon, and the async iterator over it.
+
+const { fromFields, guarded, invalidArgument } = require('./errors.cjs');
+const { spellDocument, toCamel } = require('./names.cjs');
+const { register, registry, unregister } = require('./native.cjs');
+
+/** The number of each kind of event. */
+const KINDS = new Map(registry.events.map((row) => [row.type, row.bit]));
+
+/** Events taken from the addon at once: a stream never decodes much more than it is asked for. */
+const BATCH = 64;
+
+/** Streams that somebody waits for are not collected, even if nobody else holds them. */
+const awaited = new Set();
+
+/** A subscription to events, and the owner that hears when some wait. */
+class Subscription {
+  #native;
+  #number;
+  #onReadable;
+
+  constructor(native, onReadable) {
+    this.#native = native;
+    this.#number = native.number();
+    this.#onReadable = onReadable;
+    register(this.#number, this);
+  }
+
+  onReadable() {
+    this.#onReadable();
+  }
+
+  get snapshot() {
+    const text = this.#native.snapshot();
+    return text === '' ? undefined : decode(JSON.parse(text));
+  }
+
+  /** Up to `most` events that wait. */
+  take(most) {
+    const text = this.#native.take(most);
+    return text === '' ? [] : JSON.parse(text).map(decode);
+  }
+
+  /** Whether nothing waits, and nothing will come. */
+  get isEnded() {
+    return this.#native.isEnded();
+  }
+
+  hold() {
+    awaited.add(this);
+  }
+
+  letGo() {
+    awaited.delete(this);
+  }
+
+  close() {
+    this.letGo();
+    unregister(this.#number, this);
+    this.#native.close();
+  }
+}
+
+/** Events, one by one: `for await (const event of pool.events())`. Leaving the loop unsubscribes. */
+class EventStream {
+  #subscription;
+  #snapshot;
+  #events = [];
+  #waiting = [];
+
+  constructor(native) {
+    this.#subscription = new Subscription(native, () => this.#serve());
+    this.#snapshot = this.#subscription.snapshot;
+  }
+
+  /** `{v, seq, status}` at the moment of subscribing; the events continue it. */
+  get snapshot() {
+    return this.#snapshot;
+  }
+
+  next() {
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+      this.#serve();
+    });
+  }
+
+  async return(value) {
+    this.#end();
+    return { done: true, value };
+  }
+
+  [Symbol.asyncIterator]() {
+    return this;
+  }
+
+  #serve() {
+    while (this.#waiting.length > 0) {
+      const event = this.#take();
+      if (event === undefined) break;
+      this.#waiting.shift()({ done: false, value: event });
+    }
+    if (this.#waiting.length === 0) this.#subscription?.letGo();
+    else if (this.#subscription === undefined || this.#subscription.isEnded) this.#end();
+    else this.#subscription.hold();
+  }
+
+  #take() {
+    if (this.#events.length === 0 && this.#subscription !== undefined) {
+      this.#events = this.#subscription.take(BATCH).reverse();
+    }
+    return this.#events.pop();
+  }
+
+  #end() {
+    this.#subscription?.close();
+    this.#subscription = undefined;
+    this.#events = [];
+    for (const resolve of this.#waiting.splice(0)) resolve({ done: true, value: undefined });
+  }
+}
+const asyncDispose = Symbol.asyncDispose ?? Symbol.for('nodejs.asyncDispose');
+Object.defineProperty(EventStream.prototype, asyncDispose, {
+  value: async function dispose() {
+    await this.return();
+  },
+});
+
+/** A stream over `target`, of these kinds, or of all. */
+function openStream(target, { kinds } = {}) {
+  return new EventStream(guarded(() => target.subscribe(kindNumbers(kinds ?? [...KINDS.keys()]))));
+}
+
+/** The numbers of these kinds. */
+function kindNumbers(kinds) {
+  return Array.from(kinds, (kind) => {
+    const number = KINDS.get(kind);
+    if (number === undefined) throw invalidArgument(`there is no kind of event \`${kind}\``, 'kinds');
+    return number;
+  });
+}
+
+function decode(event) {
+  return spellDocument(event, toCamel, fromFields);
+}
+
+module.exports = { EventStream, KINDS, Subscription, asyncDispose, kindNumbers, openStream };

@@ -1,0 +1,86 @@
+'use strict';
+// A session's hold on a server.
+
+const { callTool, send } = require('./call.cjs');
+const { guarded } = require('./errors.cjs');
+const { asyncDispose } = require('./events.cjs');
+const { encodeArguments, encodeJson, split } = require('./options.cjs');
+const { CompletionResult, PromptResult, ResourceResult, Result, decodeList } = require('./results.cjs');
+const { settle } = require('./settle.cjs');
+
+class Lease {
+  #native;
+
+  constructor(native) {
+    this.#native = native;
+  }
+
+  get server() {
+    return this.#native.server();
+  }
+
+  get entryIndex() {
+    return this.#native.entryIndex();
+  }
+
+  get generation() {
+    return this.#native.generation();
+  }
+
+  get state() {
+    return this.#native.state();
+  }
+
+  tools() {
+    return decodeList(guarded(() => this.#native.tools()));
+  }
+
+  callTool(tool, args, options) {
+    return callTool(this.#native, tool, args, options);
+  }
+
+  async request(method, params, options) {
+    const text = encodeArguments(params);
+    return send(Result, options, (json, number) => this.#native.request(method, text, json, number));
+  }
+
+  async readResource(uri, options) {
+    return send(ResourceResult, options, (json, number) => this.#native.readResource(uri, json, number));
+  }
+
+  async getPrompt(name, args, options) {
+    const text = encodeArguments(args);
+    return send(PromptResult, options, (json, number) => this.#native.getPrompt(name, text, json, number));
+  }
+
+  async complete(params, options) {
+    const text = encodeJson(params, 'params');
+    return send(CompletionResult, options, (json, number) => this.#native.complete(text, json, number));
+  }
+
+  async subscribeResource(uri, options) {
+    const { signal } = split(options, ['signal']).own;
+    return settle(signal, (number) => this.#native.subscribeResource(uri, number));
+  }
+
+  async unsubscribeResource(uri, options) {
+    const { signal } = split(options, ['signal']).own;
+    return settle(signal, (number) => this.#native.unsubscribeResource(uri, number));
+  }
+
+  release() {
+    this.#native.release();
+  }
+}
+Object.defineProperty(Lease.prototype, asyncDispose, {
+  value: async function dispose() {
+    this.release();
+  },
+});
+Object.defineProperty(Lease.prototype, Symbol.dispose ?? Symbol.for('nodejs.dispose'), {
+  value: function dispose() {
+    this.release();
+  },
+});
+
+module.exports = { Lease };

@@ -1,0 +1,53 @@
+'use strict';
+// The addon, its one bridge in this environment, and the end of the environment.
+
+const { isMainThread } = require('node:worker_threads');
+
+const addon = require('../trunkline.node');
+
+/** Subscriptions by number, held weakly: an abandoned one can be collected, and unsubscribes then. */
+const subscriptions = new Map();
+
+const bridge = new addon.Bridge((number) => {
+  subscriptions.get(number)?.deref()?.onReadable();
+});
+
+const registry = JSON.parse(bridge.registry());
+
+const forgotten = new FinalizationRegistry((number) => subscriptions.delete(number));
+
+/** From now on `subscription.onReadable()` is called when the native subscription with that number has events. */
+function register(number, subscription) {
+  subscriptions.set(number, new WeakRef(subscription));
+  forgotten.register(subscription, number, subscription);
+}
+
+/** The counterpart of `register`. */
+function unregister(number, subscription) {
+  subscriptions.delete(number);
+  forgotten.unregister(subscription);
+}
+
+let isWatchingExit = false;
+
+/**
+ * Ends what the host left open when it exits. Node runs no native clean-up on `process.exit`, and after the `exit` event nothing
+ * can await; the end of a worker that is terminated is seen by the addon itself.
+ */
+function watchExit() {
+  if (isWatchingExit) return;
+  isWatchingExit = true;
+  process.on('exit', () => {
+    if (isMainThread) bridge.endProcess();
+    else bridge.endEnvironment();
+  });
+}
+
+/** Makes the native pool. */
+function openPool(options) {
+  const pool = bridge.newPool(options);
+  watchExit();
+  return pool;
+}
+
+module.exports = { bridge, openPool, register, registry, unregister };

@@ -1,0 +1,95 @@
+'use strict';
+// Options on their way into the addon: camelCase objects become the registry's JSON.
+
+const { TrunklineError, invalidArgument, nodeCode } = require('./errors.cjs');
+const { isPlainObject, toSnake } = require('./names.cjs');
+const { registry } = require('./native.cjs');
+
+/** Per scope, the options by their name in Node: `{name, members?}`. */
+const SCOPES = Object.fromEntries(
+  Object.entries(registry.options).map(([scope, rows]) => [scope, byNodeName(rows)]),
+);
+
+function byNodeName(rows) {
+  return new Map(
+    rows.map((row) => [row.node, { name: row.name, members: row.members && byNodeName(row.members) }]),
+  );
+}
+
+/** The options of a scope (`pool`, `session`, `call`, `acquire`, `drain`) as JSON text. */
+function encodeOptions(scope, options = {}) {
+  if (!isPlainObject(options)) {
+    throw invalidArgument(`the options must be an object, not ${describe(options)}`, 'options');
+  }
+  return encodeJson(spell(SCOPES[scope], options, ''), 'options');
+}
+
+/** A value of the host as JSON text. */
+function encodeJson(value, path) {
+  let text;
+  try {
+    text = JSON.stringify(value);
+  } catch (cause) {
+    throw invalidArgument(`${path} cannot be written as JSON: ${cause.message}`, path, cause);
+  }
+  if (text === undefined) {
+    throw invalidArgument(`${path} must be a value that JSON has, not ${describe(value)}`, path);
+  }
+  return text;
+}
+
+/** The arguments of a call as JSON text; none is an empty object. */
+function encodeArguments(args) {
+  return args === undefined || args === null ? '' : encodeJson(args, 'arguments');
+}
+
+/** Splits what belongs to JavaScript (`signal`, …) from the options of the registry. */
+function split(options, names) {
+  if (options === undefined || options === null) return { own: {}, rest: undefined };
+  if (!isPlainObject(options)) {
+    throw invalidArgument(`the options must be an object, not ${describe(options)}`, 'options');
+  }
+  const own = {};
+  const rest = { ...options };
+  for (const name of names) {
+    own[name] = options[name];
+    delete rest[name];
+  }
+  return { own, rest };
+}
+
+function spell(rows, options, path) {
+  const out = {};
+  for (const [key, value] of Object.entries(options)) {
+    if (value === undefined) continue;
+    const row = rows.get(key);
+    if (row === undefined) refuseOtherSpelling(rows, key, path);
+    const name = row?.name ?? toSnake(key);
+    const isNested = row?.members !== undefined && isPlainObject(value);
+    // A function has no JSON form; as null it is refused by name instead of vanishing.
+    const plain = typeof value === 'function' ? null : value;
+    out[name] = isNested ? spell(row.members, value, `${path}${key}.`) : plain;
+  }
+  return out;
+}
+
+/** One option has one spelling here: `drain_delay_ms` is refused, by its own name, like any other unknown one. */
+function refuseOtherSpelling(rows, key, path) {
+  const name = toSnake(key);
+  for (const [nodeName, row] of rows) {
+    if (row.name !== name) continue;
+    throw new TrunklineError({
+      code: nodeCode('unknown_option'),
+      message: `there is no option \`${path}${key}\``,
+      hint: `did you mean \`${path}${nodeName}\`?`,
+      detail: { option: `${path}${key}`, nearest: `${path}${nodeName}` },
+    });
+  }
+}
+
+function describe(value) {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'an array' : `a ${typeof value}`;
+}
+
+module.exports = { encodeArguments, encodeJson, encodeOptions, split };

@@ -1,0 +1,86 @@
+'use strict';
+// One workspace's set of connections.
+
+const { Emitter, finish } = require('./emitter.cjs');
+const { fromFields, guarded } = require('./errors.cjs');
+const { asyncDispose, openStream } = require('./events.cjs');
+const { Lease } = require('./lease.cjs');
+const { spellDocument, toCamel } = require('./names.cjs');
+const { bridge, openPool } = require('./native.cjs');
+const { encodeJson, encodeOptions, split } = require('./options.cjs');
+const { Session } = require('./session.cjs');
+const { settle } = require('./settle.cjs');
+
+class Pool extends Emitter {
+  #native;
+
+  constructor(options) {
+    const native = guarded(() => openPool(encodeOptions('pool', options)));
+    super(native);
+    this.#native = native;
+  }
+
+  static features() {
+    return bridge.features();
+  }
+
+  session(id, options) {
+    const json = encodeOptions('session', { ...options, id });
+    return new Session(
+      guarded(() => this.#native.session(json)),
+      id,
+    );
+  }
+
+  async acquire(server, config, options) {
+    const { own, rest } = split(options, ['signal', 'session']);
+    const configJson = encodeJson(config, 'config');
+    const json = encodeOptions('acquire', rest);
+    return new Lease(
+      await settle(own.signal, (number) =>
+        this.#native.acquire(server, configJson, own.session, json, number),
+      ),
+    );
+  }
+
+  async reconcile(servers, options) {
+    const { signal } = split(options, ['signal']).own;
+    const json = encodeJson(servers, 'servers');
+    return report(await settle(signal, (number) => this.#native.reconcile(json, number)));
+  }
+
+  async restart(server, index, options) {
+    const { signal } = split(options, ['signal']).own;
+    return report(await settle(signal, (number) => this.#native.restart(server, index, number)));
+  }
+
+  status() {
+    return report(guarded(() => this.#native.status()));
+  }
+
+  events(options) {
+    return openStream(this.#native, options);
+  }
+
+  async drainAll(options) {
+    const { own, rest } = split(options, ['signal']);
+    const json = encodeOptions('drain', rest);
+    return report(await settle(own.signal, (number) => this.#native.drainAll(json, number)));
+  }
+
+  async close() {
+    await settle(undefined, () => this.#native.close());
+    this[finish]();
+  }
+}
+Object.defineProperty(Pool.prototype, asyncDispose, {
+  value: function dispose() {
+    return this.close();
+  },
+});
+
+function report(text) {
+  return spellDocument(JSON.parse(text), toCamel, fromFields);
+}
+
+module.exports = { Pool };

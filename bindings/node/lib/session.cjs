@@ -1,0 +1,87 @@
+'use strict';
+// One conversation in a host.
+
+const { callTool } = require('./call.cjs');
+const { Emitter, detach } = require('./emitter.cjs');
+const { guarded, invalidArgument } = require('./errors.cjs');
+const { asyncDispose, openStream } = require('./events.cjs');
+const { Lease } = require('./lease.cjs');
+const { encodeJson, encodeOptions, split } = require('./options.cjs');
+const { decodeList } = require('./results.cjs');
+const { settle } = require('./settle.cjs');
+
+class Session extends Emitter {
+  #native;
+  #id;
+
+  constructor(native, id) {
+    super(native);
+    this.#native = native;
+    this.#id = id;
+  }
+
+  get id() {
+    return this.#id;
+  }
+
+  async acquire(server, config, options) {
+    const { own, rest } = split(options, ['signal']);
+    const configJson = config === undefined || config === null ? undefined : encodeJson(config, 'config');
+    const json = encodeOptions('acquire', rest);
+    return new Lease(
+      await settle(own.signal, (number) => this.#native.acquire(server, configJson, json, number)),
+    );
+  }
+
+  async ready(server, options) {
+    if (server !== null && typeof server === 'object') return this.ready(undefined, server);
+    const { own, rest } = split(options, ['signal', 'timeoutMs']);
+    encodeOptions('acquire', rest);
+    checkDuration(own.timeoutMs, 'timeoutMs');
+    return settle(own.signal, (number) => this.#native.ready(server, own.timeoutMs, number));
+  }
+
+  tools() {
+    return decodeList(guarded(() => this.#native.tools()));
+  }
+
+  prompts() {
+    return decodeList(guarded(() => this.#native.prompts()));
+  }
+
+  resources() {
+    return decodeList(guarded(() => this.#native.resources()));
+  }
+
+  resourceTemplates() {
+    return decodeList(guarded(() => this.#native.resourceTemplates()));
+  }
+
+  callTool(tool, args, options) {
+    return callTool(this.#native, tool, args, options);
+  }
+
+  events(options) {
+    return openStream(this.#native, options);
+  }
+
+  close(options) {
+    const { own, rest } = split(options, ['keepForMs']);
+    encodeOptions('session', rest);
+    checkDuration(own.keepForMs, 'keepForMs');
+    this[detach]();
+    guarded(() => this.#native.close(own.keepForMs));
+  }
+}
+Object.defineProperty(Session.prototype, asyncDispose, {
+  value: async function dispose() {
+    this.close();
+  },
+});
+
+function checkDuration(value, name) {
+  if (value === undefined || (typeof value === 'number' && value >= 0)) return;
+  throw invalidArgument(`option \`${name}\` must be a number of milliseconds`, name);
+}
+
+module.exports = { Session };

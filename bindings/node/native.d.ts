@@ -1,0 +1,62 @@
+// What the addon exports, for the files in `lib/` alone. A test compares this with the addon and with what `lib/` uses.
+//
+// `number` arguments come from `Bridge.reserve` and make an operation cancellable. Options, configurations and results are JSON
+// texts. Promises are rejected with the JSON text of an error; exceptions carry it in `message`, under the code `TRUNKLINE`.
+
+export class Bridge {
+  constructor(onReadable: (subscription: number) => void);
+  newPool(options: string): NativePool;
+  reserve(): number;
+  cancel(number: number): void;
+  registry(): string;
+  features(): string[];
+  endEnvironment(): void;
+  endProcess(): void;
+}
+
+export class NativePool {
+  session(options: string): NativeSession;
+  acquire(server: string, config: string, session: string, options: string, number?: number): Promise<NativeLease>;
+  reconcile(servers: string, number?: number): Promise<string>;
+  restart(server: string, index?: number | null, number?: number): Promise<string>;
+  status(): string;
+  subscribe(kinds: number[]): NativeSubscription;
+  drainAll(options: string, number?: number): Promise<string>;
+  close(): Promise<void>;
+}
+
+export class NativeSession {
+  acquire(server: string, config: string | undefined, options: string, number?: number): Promise<NativeLease>;
+  ready(server?: string | null, timeoutMs?: number, number?: number): Promise<void>;
+  callTool(tool: string, args: string, options?: string, number?: number): Promise<string>;
+  tools(): string;
+  prompts(): string;
+  resources(): string;
+  resourceTemplates(): string;
+  subscribe(kinds: number[]): NativeSubscription;
+  close(keepForMs?: number): void;
+}
+
+export class NativeLease {
+  server(): string;
+  entryIndex(): number;
+  generation(): number;
+  state(): string;
+  tools(): string;
+  callTool(tool: string, args: string, options?: string, number?: number): Promise<string>;
+  request(method: string, params: string, options?: string, number?: number): Promise<string>;
+  readResource(uri: string, options?: string, number?: number): Promise<string>;
+  getPrompt(name: string, args: string, options?: string, number?: number): Promise<string>;
+  complete(params: string, options?: string, number?: number): Promise<string>;
+  subscribeResource(uri: string, number?: number): Promise<void>;
+  unsubscribeResource(uri: string, number?: number): Promise<void>;
+  release(): void;
+}
+
+export class NativeSubscription {
+  number(): number;
+  snapshot(): string;
+  take(most: number): string;
+  isEnded(): boolean;
+  close(): void;
+}
