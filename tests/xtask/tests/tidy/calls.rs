@@ -1,0 +1,130 @@
+//! What code may not call, and where `unsafe` may stand.
+
+use super::source::Source;
+use super::{Finding, finding};
+
+/// What would make the pure crate impure.
+const IMPURE: [&str; 15] = [
+    "Instant::now",
+    "SystemTime",
+    "std::fs",
+    "std::process",
+    "std::net",
+    "std::thread",
+    "std::env",
+    "std::io",
+    "thread::spawn",
+    "tokio",
+    "rmcp",
+    ".await",
+    "async fn",
+    "println!",
+    "rand::",
+];
+
+/// Where `unsafe` may stand.
+const UNSAFE_FOLDERS: [&str; 6] =
+    ["core/src/platform", "ffi/", "bindings/", "tests/", "core/tests/", "core/supervisor/"];
+
+/// Comment lines above `unsafe` that are searched for its reason.
+const SAFETY_LINES: usize = 10;
+
+pub fn impure_calls(source: &Source) -> Vec<Finding> {
+    if !source.is_rust() || !source.is_under(&["core/pool/src"]) {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for (line, text) in source.product_lines() {
+        for banned in IMPURE.iter().filter(|banned| text.contains(**banned)) {
+            found.push(finding(line, format!("{banned} in the pure crate")));
+        }
+    }
+    found
+}
+
+pub fn misplaced_unsafe(source: &Source) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (path, attribute) in [
+        ("core/pool/src/lib.rs", "#![forbid(unsafe_code)]"),
+        ("core/src/lib.rs", "#![deny(unsafe_code)]"),
+    ] {
+        if source.path == path && !source.code.contains(attribute) {
+            found.push(finding(1, format!("{attribute} is missing")));
+        }
+    }
+    if !source.is_rust() || source.is_under(&UNSAFE_FOLDERS) {
+        return found;
+    }
+    let lines = source.code.lines().enumerate();
+    found.extend(
+        lines
+            .filter(|(_, text)| has_word(text, "unsafe"))
+            .map(|(line, _)| finding(line + 1, "unsafe")),
+    );
+    found
+}
+
+pub fn undocumented_unsafe(source: &Source) -> Vec<Finding> {
+    if !source.is_rust() {
+        return Vec::new();
+    }
+    let texts: Vec<&str> = source.text.lines().collect();
+    let mut found = Vec::new();
+    for (line, code) in source.code.lines().enumerate() {
+        let is_block = code.contains("unsafe {") || code.contains("unsafe impl");
+        let above = texts[line.saturating_sub(SAFETY_LINES)..=line].iter();
+        if is_block && !above.clone().any(|text| text.contains("SAFETY:")) {
+            found.push(finding(line + 1, "unsafe without a SAFETY comment"));
+        }
+    }
+    found
+}
+
+pub fn unwraps(source: &Source) -> Vec<Finding> {
+    if !source.is_rust() {
+        return Vec::new();
+    }
+    let is_boundary = source.is_under(&["ffi/", "bindings/"]);
+    let is_banned =
+        |text: &&str| text.contains(".unwrap()") || is_boundary && text.contains(".expect(");
+    let lines = source.product_lines().filter(|(_, text)| is_banned(text));
+    lines.map(|(line, _)| finding(line, "a panic on what may come")).collect()
+}
+
+pub fn unfinished(source: &Source) -> Vec<Finding> {
+    if !source.is_rust() {
+        return Vec::new();
+    }
+    let macros = ["todo!(", "unimplemented!(", "dbg!("];
+    let is_banned = |text: &&str| macros.iter().any(|banned| text.contains(banned));
+    let lines = source.product_lines().filter(|(_, text)| is_banned(text));
+    lines.map(|(line, _)| finding(line, "unfinished code")).collect()
+}
+
+/// A synchronous function that Node calls aborts the process on a panic unless it is guarded.
+pub fn unguarded_napi(source: &Source) -> Vec<Finding> {
+    if !source.is_rust() || !source.is_under(&["bindings/node/src"]) {
+        return Vec::new();
+    }
+    let lines: Vec<&str> = source.code.lines().collect();
+    let mut found = Vec::new();
+    for (line, text) in lines.iter().enumerate() {
+        if !text.trim_start().starts_with("#[napi") || text.contains("catch_unwind") {
+            continue;
+        }
+        let attribute_end = lines[line..].iter().position(|text| text.contains(']')).unwrap_or(0);
+        let whole = lines[line..=line + attribute_end].join(" ");
+        let mut after = lines[line + attribute_end + 1..].iter();
+        let item =
+            after.find(|text| !text.trim().is_empty() && !text.trim_start().starts_with("#["));
+        let is_function = item.is_some_and(|text| has_word(text, "fn") && !has_word(text, "async"));
+        if is_function && !whole.contains("catch_unwind") {
+            found.push(finding(line + 1, "a napi function without catch_unwind"));
+        }
+    }
+    found
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|other| other == word)
+}

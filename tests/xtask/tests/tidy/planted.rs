@@ -1,0 +1,154 @@
+//! Planted faults: each rule finds what it is there for, and nothing else.
+
+use super::source::Source;
+use super::{Finding, RULES};
+
+/// What the rule of that name finds in a file with that text.
+fn found(rule: &str, path: &str, text: &str) -> Vec<usize> {
+    let rule = RULES.iter().find(|known| known.name == rule).expect("a rule of that name");
+    (rule.find)(&Source::new(path, text)).iter().map(|finding: &Finding| finding.line).collect()
+}
+
+#[test]
+fn a_file_over_the_limit_is_found_and_a_generated_one_is_not() {
+    let long = "x\n".repeat(501);
+    assert_eq!(found("file size", "core/src/a.rs", &long), [501]);
+    assert_eq!(found("file size", "core/src/a.rs", &"x\n".repeat(500)), []);
+    assert_eq!(found("file size", "include/trunkline.h", &long), []);
+}
+
+#[test]
+fn a_long_function_is_found_in_each_language() {
+    let body = "    x;\n".repeat(70);
+    let rust = format!("pub(crate) async fn f(\n    a: &str,\n) {{\n{body}}}\n\nfn g() {{}}\n");
+    assert_eq!(found("function size", "core/src/a.rs", &rust), [1]);
+    let python = format!("def f():\n{}\n\nx = 1\n", "    y()\n".repeat(70));
+    assert_eq!(found("function size", "a.py", &python), [1]);
+    assert_eq!(found("function size", "a.c", &format!("int f(void)\n{{\n{body}}}\n")), [1]);
+    assert_eq!(
+        found("function size", "a.mjs", &format!("export function f() {{\n{body}}}\n")),
+        [1]
+    );
+    let short = format!("fn f() {{\n{}}}\n", "    x;\n".repeat(68));
+    assert_eq!(found("function size", "core/src/a.rs", &short), []);
+}
+
+#[test]
+fn a_brace_in_a_string_or_a_comment_ends_no_function() {
+    let body = "    x;\n".repeat(70);
+    let text = format!("fn f() {{\n    a('}}', \"}}\", r#\"}}\"#); // }}\n{body}}}\n");
+    assert_eq!(found("function size", "core/src/a.rs", &text), [1]);
+}
+
+#[test]
+fn a_file_without_a_module_doc_is_found() {
+    assert_eq!(found("module doc", "core/src/a.rs", "use x;\n"), [1]);
+    assert_eq!(found("module doc", "core/src/a.rs", "//! What it is.\nuse x;\n"), []);
+}
+
+#[test]
+fn empty_names_are_found_where_they_are_given() {
+    for text in [
+        "struct PoolManager;",
+        "fn do_it() {}",
+        "fn process_reply() {}",
+        "fn get_name() {}",
+        "let tool_info = 1;",
+        "mod utils;",
+        "    helper: u32,",
+    ] {
+        assert_eq!(found("names", "core/src/a.rs", text), [1], "{text}");
+    }
+    assert_eq!(found("names", "a.py", "def get_name(): pass"), [1]);
+    for text in [
+        "fn get_prompt() {}",
+        "user_data: *mut c_void,",
+        "let metadata = file.metadata();",
+        "// a helper, the data",
+        "let text = \"manager: x\";",
+        "x.process_group(0);",
+        "use rmcp::model::ServerInfo;",
+        "fn data(error: &Error) -> Value { error[\"data\"] }",
+    ] {
+        assert_eq!(found("names", "core/src/a.rs", text), [], "{text}");
+    }
+}
+
+#[test]
+fn a_test_with_a_prefix_is_found() {
+    let text = "#[test]\nfn test_it() {}\n";
+    assert_eq!(found("test names", "core/src/a.rs", text), [2]);
+}
+
+#[test]
+fn a_clock_a_file_or_a_future_in_the_pure_crate_is_found() {
+    let text = "let now = Instant::now();\nstd::fs::read(p);\nx.await;\nuse tokio::time;\n";
+    assert_eq!(found("pure crate", "core/pool/src/a.rs", text), [1, 2, 3, 4]);
+    assert_eq!(found("pure crate", "core/src/a.rs", text), []);
+    let test = "#[cfg(test)]\nmod tests {\n    use std::fs;\n}\nuse std::io;\n";
+    assert_eq!(found("pure crate", "core/pool/src/a.rs", test), [5]);
+}
+
+#[test]
+fn unsafe_outside_its_folders_is_found() {
+    let text = "// unsafe\nunsafe { x() }\n";
+    assert_eq!(found("unsafe", "core/src/client/a.rs", text), [2]);
+    assert_eq!(found("unsafe", "core/src/platform/a.rs", text), []);
+    assert_eq!(found("unsafe", "core/pool/src/lib.rs", "//! Doc.\n"), [1]);
+    assert_eq!(found("unsafe", "core/src/lib.rs", "#![deny(unsafe_code)]\n"), []);
+}
+
+#[test]
+fn unsafe_without_its_reason_is_found() {
+    assert_eq!(found("safety comments", "ffi/src/a.rs", "unsafe { x() }\n"), [1]);
+    let documented = "// SAFETY: x is always fine.\nunsafe { x() }\n";
+    assert_eq!(found("safety comments", "ffi/src/a.rs", documented), []);
+}
+
+#[test]
+fn a_panic_outside_tests_is_found() {
+    let text = "x.unwrap();\ny.expect(\"why\");\n#[cfg(test)]\nmod tests {\n    x.unwrap();\n}\n";
+    assert_eq!(found("unwrap", "core/src/a.rs", text), [1]);
+    assert_eq!(found("unwrap", "ffi/src/a.rs", text), [1, 2]);
+    assert_eq!(found("unwrap", "core/tests/a.rs", text), []);
+}
+
+#[test]
+fn unfinished_code_is_found() {
+    let text = ["fn f() { to", "do!() }\nfn g() { db", "g!(1) }\n"].concat();
+    assert_eq!(found("unfinished code", "core/src/a.rs", &text), [1, 2]);
+}
+
+#[test]
+fn a_napi_function_without_a_guard_is_found() {
+    let text = "#[napi]\npub fn f() {}\n#[napi(catch_unwind)]\npub fn g() {}\n#[napi]\npub async fn h() {}\n#[napi(object)]\npub struct S;\n";
+    assert_eq!(found("napi guard", "bindings/node/src/lib.rs", text), [1]);
+    assert_eq!(found("napi guard", "core/src/lib.rs", text), []);
+}
+
+#[test]
+fn a_skipped_test_is_found_in_each_language() {
+    assert_eq!(found("skipped tests", "a.rs", &["#[ign", "ore]\nfn f() {}"].concat()), [1]);
+    assert_eq!(found("skipped tests", "a.py", &["@pytest.mark.sk", "ip\n"].concat()), [1]);
+    assert_eq!(found("skipped tests", "a.mjs", &["test.sk", "ip('x')"].concat()), [1]);
+    assert_eq!(found("skipped tests", "a.rs", &["// #[ign", "ore] is banned"].concat()), []);
+}
+
+#[test]
+fn a_path_of_a_machine_is_found_in_code_and_documents() {
+    for folder in ["root", "work", "home", "Users"] {
+        let text = format!("see /{folder}/someone/notes\n");
+        assert_eq!(found("machine paths", "README.md", &text), [1]);
+        assert_eq!(found("machine paths", "core/src/a.rs", &format!("// {text}")), [1]);
+    }
+    assert_eq!(found("machine paths", "README.md", "see target/work/x and ./root/y\n"), []);
+}
+
+#[test]
+fn history_is_found() {
+    let ticket = ["as iss", "ue 12 asks\n"].concat();
+    assert_eq!(found("history", "docs/a.md", &ticket), [1]);
+    let note = ["// FIX", "ME later\n"].concat();
+    assert_eq!(found("history", "core/src/a.rs", &note), [1]);
+    assert_eq!(found("history", "docs/a.md", "the tissue 12 cm long, an issue of time\n"), []);
+}
