@@ -11,7 +11,7 @@ pub use api::{
 pub use trunkline_pool::config::ServerSpec;
 pub use trunkline_pool::interface::{self, EventKind};
 pub use trunkline_pool::options::{
-    AcquireOptions, CallOptions, DrainOptions, PoolOptions, SessionOptions,
+    AcquireOptions, CallOptions, DrainOptions, PoolOptions, Progress, SessionOptions, Wanted,
 };
 pub use trunkline_pool::state::EntryState;
 pub use trunkline_pool::{Error, ErrorCode, Outcome, Result};

@@ -1,4 +1,5 @@
-//! Gives the shared library its SONAME and keeps it loaded once loaded: its threads outlive a `dlclose`.
+//! Gives the shared library its SONAME and keeps it loaded once loaded: its threads outlive a
+//! `dlclose`.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

@@ -1,1 +1,52 @@
-//! stub
+//! The C ABI of trunkline: every `extern "C"` function, and what stands behind them.
+//!
+//! The header `include/trunkline.h` is generated from this crate, prose included; the library
+//! itself is built by the crate beside it. An exported function is thin: inside the [`guard`] it
+//! checks and converts what the host passed ([`raw`]), calls the core, and converts back. What is
+//! longer than that has a module:
+//!
+//! - [`table`]: handles; [`objects`]: the tables of one pool.
+//! - [`completion`]: the end of an operation, exactly once; [`forms`]: the three ways to ask for
+//!   it.
+//! - [`dispatch`] and [`subscription`]: the threads that run the host's callbacks.
+//! - [`queue`] and [`notify`]: what a host with a loop of its own polls instead.
+//!
+//! In a forked child nothing of the parent's is locked or freed: every function compares the number
+//! of forks first.
+// What a caller of the exported functions has to keep is written in the header, once for all of
+// them.
+#![allow(clippy::missing_safety_doc)]
+#![allow(rustdoc::private_intra_doc_links)]
+
+mod buf;
+mod completion;
+mod dispatch;
+mod error;
+mod forms;
+mod guard;
+mod holds;
+mod lease_work;
+mod library;
+mod notify;
+mod objects;
+mod pool;
+mod pool_work;
+mod queue;
+mod raw;
+mod session_work;
+mod subscribe;
+mod subscription;
+mod table;
+mod types;
+
+pub use buf::*;
+pub use error::*;
+pub use holds::*;
+pub use lease_work::*;
+pub use library::*;
+pub use pool::*;
+pub use pool_work::*;
+pub use queue::*;
+pub use session_work::*;
+pub use subscribe::*;
+pub use types::*;

@@ -1,0 +1,30 @@
+//! Generates `include/trunkline.h` from the C ABI's crate, prose included.
+//!
+//! A crate of its own, since the generator as a dependency of anything else would change that one's
+//! features.
+
+use std::path::{Path, PathBuf};
+
+/// The repository.
+pub fn root() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
+    root.expect("this crate lies two folders deep").to_owned()
+}
+
+/// The committed header.
+pub fn header_path() -> PathBuf {
+    root().join("include/trunkline.h")
+}
+
+/// The header that the sources stand for.
+///
+/// # Errors
+/// What the generator says, in words.
+pub fn generate() -> Result<String, String> {
+    let ffi = root().join("ffi");
+    let config = cbindgen::Config::from_file(ffi.join("header/cbindgen.toml"))?;
+    let bindings = cbindgen::Builder::new().with_crate(&ffi).with_config(config).generate();
+    let mut text = Vec::new();
+    bindings.map_err(|error| error.to_string())?.write(&mut text);
+    String::from_utf8(text).map_err(|error| error.to_string())
+}

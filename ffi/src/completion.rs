@@ -1,0 +1,242 @@
+//! The end of an operation, delivered exactly once: to a callback, to a queue, or to a thread that
+//! waits.
+
+use std::ffi::c_void;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+use trunkline::{Error, ErrorCode, Lease, Operation, Result};
+
+use crate::buf::Buf;
+use crate::error::ErrorObject;
+use crate::guard::{check_may_block, contain, in_callback, last_panic};
+use crate::objects::Objects;
+use crate::queue::Queue;
+use crate::types::{DestroyFn, DoneFn, Item, ItemKind, Status};
+
+/// What an operation gives.
+pub(crate) enum Value {
+    Nothing,
+    Text(Buf),
+    Lease(Lease),
+}
+
+/// A `user_data` of the host with its destroy function, which runs exactly once: when this is
+/// dropped.
+pub(crate) struct UserData {
+    pub(crate) pointer: *mut c_void,
+    destroy: DestroyFn,
+}
+
+// SAFETY: the header says that callbacks run on threads of the library.
+unsafe impl Send for UserData {}
+
+impl UserData {
+    pub(crate) fn new(pointer: *mut c_void, destroy: DestroyFn) -> UserData {
+        UserData { pointer, destroy }
+    }
+}
+
+impl Drop for UserData {
+    fn drop(&mut self) {
+        if let Some(destroy) = self.destroy {
+            // SAFETY: the host gave the function for this pointer, and nothing uses it afterwards.
+            in_callback(|| unsafe { destroy(self.pointer) });
+        }
+    }
+}
+
+/// A completion callback of the host.
+pub(crate) struct Callback {
+    pub(crate) done: DoneFn,
+    pub(crate) user_data: UserData,
+}
+
+impl Callback {
+    /// Shows the host the end of an operation, then destroys the user data. Runs on a completion
+    /// thread.
+    pub(crate) fn run(self, outcome: Result<Value>, objects: &Objects) {
+        let mut item = item_of(outcome, 0, objects);
+        if let Some(done) = self.done {
+            // SAFETY: the host gave the function for this pointer, and the item outlives the call.
+            in_callback(|| unsafe { done(self.user_data.pointer, &mut item) });
+        }
+        // SAFETY: what the host did not take is still ours.
+        unsafe { free_parts(&item) };
+    }
+}
+
+/// Where the end of an operation goes.
+pub(crate) enum Target {
+    Callback(Callback),
+    Queue(Arc<Queue>, u64),
+    Waiter(Arc<Waiter>),
+}
+
+impl Target {
+    /// Makes room for the end before there is anything to end.
+    fn register(&self, objects: &Arc<Objects>) -> Result<()> {
+        match self {
+            Target::Callback(_) => objects.completions.register(objects),
+            Target::Queue(queue, _) => queue.register(),
+            Target::Waiter(_) => Ok(()),
+        }
+    }
+}
+
+/// The right and the duty to end one operation. Dropped unused, it ends it with `closed`, or
+/// `internal` amid a panic.
+pub(crate) struct Completion {
+    objects: Arc<Objects>,
+    handle: u64,
+    target: Option<Target>,
+}
+
+impl Completion {
+    /// Ends the operation.
+    pub(crate) fn finish(mut self, outcome: Result<Value>) {
+        self.deliver(outcome);
+    }
+
+    fn deliver(&mut self, outcome: Result<Value>) {
+        let Some(target) = self.target.take() else { return };
+        self.objects.operations.remove(self.handle);
+        let outcome = match outcome {
+            Err(error) if error.code() == ErrorCode::Cancelled && self.objects.is_freed() => {
+                Err(freed().with_cause(error))
+            }
+            other => other,
+        };
+        match target {
+            Target::Callback(callback) => {
+                self.objects.completions.submit(&self.objects, callback, outcome)
+            }
+            Target::Queue(queue, tag) => queue.push_done(tag, outcome, &self.objects),
+            Target::Waiter(waiter) => waiter.finish(outcome),
+        }
+    }
+}
+
+impl Drop for Completion {
+    fn drop(&mut self) {
+        if self.target.is_none() {
+            return;
+        }
+        let error = match std::thread::panicking() {
+            true => last_panic(),
+            false => Error::new(ErrorCode::Closed, "the operation was dropped before it ended"),
+        };
+        self.deliver(Err(error));
+    }
+}
+
+/// Starts an operation; the handle it has until it ended. Once this has succeeded, the target hears
+/// of the end exactly once.
+///
+/// # Errors
+/// `limit` or `closed`: nothing was started, and the target hears nothing.
+pub(crate) fn begin(
+    objects: &Arc<Objects>,
+    target: Target,
+    launch: impl FnOnce(Completion) -> Operation,
+) -> Result<u64> {
+    let handle = objects.operations.reserve()?;
+    if let Err(error) = target.register(objects) {
+        objects.operations.remove(handle);
+        return Err(error);
+    }
+    let completion = Completion { objects: objects.clone(), handle, target: Some(target) };
+    // A panic here drops the completion, which tells the target: the operation counts as accepted.
+    if let Ok(operation) = contain(|| Ok(launch(completion))) {
+        let unfilled = objects.operations.fill(handle, operation);
+        // It ended already, or the pool was freed before it had a place to be cancelled from.
+        if let (Some(operation), true) = (unfilled, objects.is_freed()) {
+            operation.cancel();
+        }
+    }
+    Ok(handle)
+}
+
+/// Runs an operation and waits for its end.
+///
+/// # Errors
+/// `wrong_thread` inside a callback, and those of the operation.
+pub(crate) fn wait(
+    objects: &Arc<Objects>,
+    launch: impl FnOnce(Completion) -> Operation,
+) -> Result<Value> {
+    check_may_block()?;
+    let waiter = Arc::new(Waiter::default());
+    begin(objects, Target::Waiter(waiter.clone()), launch)?;
+    waiter.wait()
+}
+
+/// Where a thread waits for the end of one operation. It has no time limit of its own: every
+/// operation has one.
+#[derive(Default)]
+pub(crate) struct Waiter {
+    outcome: Mutex<Option<Result<Value>>>,
+    ended: Condvar,
+}
+
+impl Waiter {
+    fn finish(&self, outcome: Result<Value>) {
+        *self.outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
+        self.ended.notify_one();
+    }
+
+    fn wait(&self) -> Result<Value> {
+        let mut outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            match outcome.take() {
+                Some(outcome) => return outcome,
+                None => {
+                    outcome = self.ended.wait(outcome).unwrap_or_else(PoisonError::into_inner);
+                }
+            }
+        }
+    }
+}
+
+/// The item that tells of an end. A lease gets its handle here.
+pub(crate) fn item_of(outcome: Result<Value>, tag: u64, objects: &Objects) -> Item {
+    let outcome = outcome.and_then(|value| match value {
+        Value::Nothing => Ok((0, std::ptr::null_mut())),
+        Value::Text(buf) => Ok((0, buf.into_raw())),
+        Value::Lease(lease) => Ok((objects.leases.insert(Arc::new(lease))?, std::ptr::null_mut())),
+    });
+    let mut item = Item {
+        tag,
+        handle: 0,
+        kind: ItemKind::Done,
+        status: Status::Ok,
+        event: 0,
+        reserved: 0,
+        buf: std::ptr::null_mut(),
+        error: std::ptr::null_mut(),
+        reserved_more: [0; 2],
+    };
+    match outcome {
+        Ok((handle, buf)) => (item.handle, item.buf) = (handle, buf),
+        Err(error) => {
+            item.status = Status::from(error.code());
+            item.error = ErrorObject::new(error).into_raw();
+        }
+    }
+    item
+}
+
+/// Frees what an item owns, but for a handle.
+///
+/// # Safety
+/// The item's pointers are NULL or the library's, and nobody uses them any more.
+pub(crate) unsafe fn free_parts(item: &Item) {
+    // SAFETY: as the function's own.
+    unsafe {
+        crate::buf::trunkline_buf_free(item.buf);
+        crate::error::trunkline_error_free(item.error);
+    }
+}
+
+fn freed() -> Error {
+    Error::new(ErrorCode::Closed, "the pool was freed while the operation was under way")
+}

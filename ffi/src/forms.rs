@@ -1,0 +1,149 @@
+//! The three forms of every operation: started with a callback, ended in a queue, waited for.
+//!
+//! An operation is written once, as a function that checks its arguments and gives what launches
+//! it.
+
+use std::ffi::c_void;
+
+use trunkline::{Operation, Result};
+
+use crate::buf::Buf;
+use crate::completion::{Callback, Completion, Target, UserData, Value, begin, wait};
+use crate::error::ErrorObject;
+use crate::guard::guard;
+use crate::pool::PoolObject;
+use crate::queue::QueueObject;
+use crate::raw;
+use crate::types::{DestroyFn, DoneFn, Status};
+
+/// Where a started operation's handle, and the error of a failed start, go.
+pub(crate) struct Outs {
+    pub(crate) op: *mut u64,
+    pub(crate) err: *mut *mut ErrorObject,
+}
+
+/// The callback form. The user data is destroyed exactly once, whatever happens.
+///
+/// # Safety
+/// The pointers are as the header says.
+pub(crate) unsafe fn start<Launch>(
+    pool: *mut PoolObject,
+    (done, user_data, destroy): (DoneFn, *mut c_void, DestroyFn),
+    outs: Outs,
+    prepare: impl FnOnce(&PoolObject) -> Result<Launch>,
+) -> Status
+where
+    Launch: FnOnce(Completion) -> Operation,
+{
+    let user_data = UserData::new(user_data, destroy);
+    // SAFETY: as the function's own.
+    unsafe {
+        guard(outs.err, || {
+            let pool = raw::pool(pool)?;
+            if done.is_none() {
+                return Err(raw::invalid("done", "done is NULL"));
+            }
+            let launch = prepare(pool)?;
+            let target = Target::Callback(Callback { done, user_data });
+            raw::write_optional(outs.op, begin(&pool.objects, target, launch)?);
+            Ok(())
+        })
+    }
+}
+
+/// The queue form.
+///
+/// # Safety
+/// The pointers are as the header says.
+pub(crate) unsafe fn enqueue<Launch>(
+    pool: *mut PoolObject,
+    (queue, tag): (*mut QueueObject, u64),
+    outs: Outs,
+    prepare: impl FnOnce(&PoolObject) -> Result<Launch>,
+) -> Status
+where
+    Launch: FnOnce(Completion) -> Operation,
+{
+    // SAFETY: as the function's own.
+    unsafe {
+        guard(outs.err, || {
+            let pool = raw::pool(pool)?;
+            let target = Target::Queue(raw::queue(queue)?.clone(), tag);
+            raw::write_optional(outs.op, begin(&pool.objects, target, prepare(pool)?)?);
+            Ok(())
+        })
+    }
+}
+
+/// The blocking form of an operation that gives a text.
+///
+/// # Safety
+/// The pointers are as the header says.
+pub(crate) unsafe fn wait_for_text<Launch>(
+    pool: *mut PoolObject,
+    out: *mut *mut Buf,
+    err: *mut *mut ErrorObject,
+    prepare: impl FnOnce(&PoolObject) -> Result<Launch>,
+) -> Status
+where
+    Launch: FnOnce(Completion) -> Operation,
+{
+    // SAFETY: as the function's own.
+    unsafe {
+        guard(err, || {
+            let pool = raw::pool(pool)?;
+            let out = raw::out(out, "out")?;
+            if let Value::Text(buf) = wait(&pool.objects, prepare(pool)?)? {
+                out.write(buf.into_raw());
+            }
+            Ok(())
+        })
+    }
+}
+
+/// The blocking form of an operation that gives a lease.
+///
+/// # Safety
+/// The pointers are as the header says.
+pub(crate) unsafe fn wait_for_lease<Launch>(
+    pool: *mut PoolObject,
+    out: *mut u64,
+    err: *mut *mut ErrorObject,
+    prepare: impl FnOnce(&PoolObject) -> Result<Launch>,
+) -> Status
+where
+    Launch: FnOnce(Completion) -> Operation,
+{
+    // SAFETY: as the function's own.
+    unsafe {
+        guard(err, || {
+            let pool = raw::pool(pool)?;
+            let out = raw::out(out, "out")?;
+            if let Value::Lease(lease) = wait(&pool.objects, prepare(pool)?)? {
+                out.write(pool.objects.leases.insert(std::sync::Arc::new(lease))?);
+            }
+            Ok(())
+        })
+    }
+}
+
+/// The blocking form of an operation that gives nothing.
+///
+/// # Safety
+/// The pointers are as the header says.
+pub(crate) unsafe fn wait_for_end<Launch>(
+    pool: *mut PoolObject,
+    err: *mut *mut ErrorObject,
+    prepare: impl FnOnce(&PoolObject) -> Result<Launch>,
+) -> Status
+where
+    Launch: FnOnce(Completion) -> Operation,
+{
+    // SAFETY: as the function's own.
+    unsafe {
+        guard(err, || {
+            let pool = raw::pool(pool)?;
+            wait(&pool.objects, prepare(pool)?).map(drop)
+        })
+    }
+}

@@ -1,0 +1,192 @@
+//! What stands between the host and a panic, a fork, or a wait in the wrong place.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use trunkline::{Error, ErrorCode, Result};
+
+use crate::error::ErrorObject;
+use crate::types::Status;
+
+/// Runs the body of an exported function: its error goes to `err`, if the caller wants it, and a
+/// panic becomes `internal`.
+///
+/// # Safety
+/// `err` is NULL or may be written.
+pub(crate) unsafe fn guard(
+    err: *mut *mut ErrorObject,
+    body: impl FnOnce() -> Result<()>,
+) -> Status {
+    let Err(error) = contain(body) else { return Status::Ok };
+    let status = Status::from(error.code());
+    if !err.is_null() {
+        // SAFETY: `err` may be written, says the caller.
+        unsafe { err.write(ErrorObject::new(error).into_raw()) };
+    }
+    status
+}
+
+/// Runs something that may panic; the panic becomes an `internal` error that says what and where.
+pub(crate) fn contain<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
+    let depth = Guarded::enter();
+    let outcome = catch_unwind(AssertUnwindSafe(body));
+    drop(depth);
+    outcome.unwrap_or_else(|payload| {
+        drop_payload(payload);
+        Err(last_panic())
+    })
+}
+
+/// The `internal` error of the panic that this thread is in, or came out of last.
+pub(crate) fn last_panic() -> Error {
+    let (message, place) = PANIC.with(|last| last.take()).unwrap_or_default();
+    let message = if message.is_empty() { "panic".to_owned() } else { message };
+    Error::new(ErrorCode::Internal, message).with_detail("place", place)
+}
+
+/// A payload may panic when it is dropped, and again; then it is forgotten.
+fn drop_payload(payload: Box<dyn Any + Send>) {
+    if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        std::mem::forget(second);
+    }
+}
+
+/// Prepares the process, once: panics of guarded code are noted for the error instead of printed,
+/// and a fork is noticed.
+pub(crate) fn prepare_process() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // SAFETY: the handler touches one atomic, which is allowed in a child of a process with
+        // threads.
+        unsafe { libc::pthread_atfork(None, None, Some(note_fork)) };
+        let previous = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if GUARDED.with(Cell::get) == 0 {
+                return previous(panic);
+            }
+            let payload = panic.payload();
+            let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+            let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
+            let place = panic.location().map(ToString::to_string).unwrap_or_default();
+            PANIC.with(|last| last.replace(Some((text.unwrap_or_default(), place))));
+        }));
+    });
+}
+
+unsafe extern "C" fn note_fork() {
+    FORKS.fetch_add(1, Ordering::Relaxed);
+}
+
+/// How many forks lie between this process and the one that loaded the library. An object of
+/// another number is the parent's.
+pub(crate) fn forks() -> u32 {
+    FORKS.load(Ordering::Relaxed)
+}
+
+/// Refuses an object that belongs to the parent process.
+pub(crate) fn check_fork(made_at: u32) -> Result<()> {
+    if made_at == forks() {
+        return Ok(());
+    }
+    Err(Error::new(ErrorCode::Forked, "this object belongs to the parent process")
+        .with_hint("make a new pool in the child"))
+}
+
+/// Refuses a wait on a thread that runs a callback of the host.
+pub(crate) fn check_may_block() -> Result<()> {
+    if !IN_CALLBACK.with(Cell::get) {
+        return Ok(());
+    }
+    Err(Error::new(ErrorCode::WrongThread, "a blocking function was called from inside a callback")
+        .with_hint("start the operation instead, or call from another thread"))
+}
+
+/// Runs a callback of the host; blocking functions refuse meanwhile.
+pub(crate) fn in_callback(callback: impl FnOnce()) {
+    let before = IN_CALLBACK.with(|inside| inside.replace(true));
+    callback();
+    IN_CALLBACK.with(|inside| inside.set(before));
+}
+
+/// While it lives, panics of this thread are noted instead of printed.
+struct Guarded;
+
+impl Guarded {
+    fn enter() -> Guarded {
+        GUARDED.with(|depth| depth.set(depth.get() + 1));
+        Guarded
+    }
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        GUARDED.with(|depth| depth.set(depth.get() - 1));
+    }
+}
+
+static FORKS: AtomicU32 = AtomicU32::new(0);
+
+thread_local! {
+    static GUARDED: Cell<u32> = const { Cell::new(0) };
+    static IN_CALLBACK: Cell<bool> = const { Cell::new(false) };
+    static PANIC: RefCell<Option<(String, String)>> = const { RefCell::new(None) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct PanicsWhenDropped;
+
+    impl Drop for PanicsWhenDropped {
+        fn drop(&mut self) {
+            panic!("second");
+        }
+    }
+
+    /// SPEC 16.2, I-18
+    #[test]
+    fn a_panic_becomes_an_internal_error_with_its_place() {
+        prepare_process();
+        let error = contain::<()>(|| panic!("number {}", 7)).unwrap_err();
+        assert_eq!((error.code(), error.message()), (ErrorCode::Internal, "number 7"));
+        let place = error.detail()["place"].as_str().unwrap();
+        assert!(place.contains("guard.rs:"), "{place}");
+    }
+
+    /// SPEC 16.2, I-18
+    #[test]
+    fn a_panic_payload_that_panics_when_dropped_is_contained() {
+        prepare_process();
+        let error = contain::<()>(|| std::panic::panic_any(PanicsWhenDropped)).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::Internal);
+    }
+
+    /// SPEC 16.2: the error is written on failure alone.
+    #[test]
+    fn the_error_is_written_on_failure_alone() {
+        let mut err = std::ptr::null_mut();
+        // SAFETY: `err` is a local.
+        let status = unsafe { guard(&mut err, || Ok(())) };
+        assert!(status == Status::Ok && err.is_null());
+        // SAFETY: `err` is a local.
+        let status = unsafe { guard(&mut err, || check_fork(u32::MAX)) };
+        assert!(status == Status::Forked && !err.is_null());
+        // SAFETY: it came from the guard.
+        unsafe { crate::error::trunkline_error_free(err) };
+    }
+
+    /// I-18
+    #[test]
+    fn a_wait_inside_a_callback_is_refused_there_alone() {
+        assert!(check_may_block().is_ok());
+        in_callback(|| {
+            in_callback(|| ());
+            assert_eq!(check_may_block().unwrap_err().code(), ErrorCode::WrongThread);
+        });
+        assert!(check_may_block().is_ok());
+    }
+}

@@ -1,0 +1,223 @@
+//! Sessions and leases: opening, describing, listing, giving up.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use trunkline::{Listed, Result, Session, SessionOptions};
+
+use crate::buf::Buf;
+use crate::error::ErrorObject;
+use crate::guard::guard;
+use crate::pool::PoolObject;
+use crate::raw;
+use crate::table::{Kind, bad_handle};
+use crate::types::{Status, Str};
+
+/// Opens a session. Returns at once; the servers that it wants start in the background
+/// (`trunkline_session_ready` waits).
+///
+/// `options_json`: a JSON object of session options; `id` is required. `out`: the session; end it
+/// with `trunkline_session_close`.
+///
+/// Errors: `UNKNOWN_OPTION`, `INVALID_ARGUMENT` (also when a live session has that id), `CLOSING`,
+/// `CLOSED`, `LIMIT`, `FORKED`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_session_open(
+    pool: *mut PoolObject,
+    options_json: Str,
+    out: *mut u64,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe {
+        guard(err, || {
+            let pool = raw::pool(pool)?;
+            let out = raw::out(out, "out")?;
+            let options = SessionOptions::from_json(raw::text(options_json, "options_json")?)?;
+            out.write(pool.objects.sessions.insert(pool.core.session(options)?)?);
+            Ok(())
+        })
+    }
+}
+
+/// Ends a session: its calls are cancelled, and its holds on servers go. Its handle is bad from
+/// here on; its leases answer `CLOSED`, and are still to be released. Returns at once.
+///
+/// `keep_for_ms`: how many milliseconds its holds stay, for a session of the same id that is opened
+/// meanwhile; `TRUNKLINE_DEFAULT` for what its options say.
+///
+/// Errors: `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_session_close(
+    pool: *mut PoolObject,
+    session: u64,
+    keep_for_ms: u64,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe {
+        guard(err, || {
+            let pool = raw::pool(pool)?;
+            let session = pool.objects.sessions.remove(session);
+            let session = session.ok_or_else(|| bad_handle(Kind::Session))?;
+            session.close(raw::optional_time(keep_for_ms));
+            Ok(())
+        })
+    }
+}
+
+/// The tools of the session's view, sorted by exposed name.
+///
+/// `out`: a JSON array of `{name, server, own_name, definition}`, the definitions as the servers
+/// sent them; free it with `trunkline_buf_free`.
+///
+/// Errors: `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_session_tools(
+    pool: *mut PoolObject,
+    session: u64,
+    out: *mut *mut Buf,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe { list(pool, session, Session::tools, out, err) }
+}
+
+/// The prompts of the session's view, as of `trunkline_session_tools`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_session_prompts(
+    pool: *mut PoolObject,
+    session: u64,
+    out: *mut *mut Buf,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe { list(pool, session, Session::prompts, out, err) }
+}
+
+/// The resources of the session's view, as of `trunkline_session_tools`; names are URIs.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_session_resources(
+    pool: *mut PoolObject,
+    session: u64,
+    out: *mut *mut Buf,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe { list(pool, session, Session::resources, out, err) }
+}
+
+/// The resource templates of the session's view, as of `trunkline_session_tools`; names are URI
+/// templates.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_session_resource_templates(
+    pool: *mut PoolObject,
+    session: u64,
+    out: *mut *mut Buf,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe { list(pool, session, Session::resource_templates, out, err) }
+}
+
+/// The tools of one server in the session's view, as of `trunkline_session_tools`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_lease_tools(
+    pool: *mut PoolObject,
+    lease: u64,
+    out: *mut *mut Buf,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe {
+        guard(err, || {
+            let pool = raw::pool(pool)?;
+            let out = raw::out(out, "out")?;
+            out.write(array(&pool.objects.leases.find(lease)?.tools()?).into_raw());
+            Ok(())
+        })
+    }
+}
+
+/// What a lease holds.
+///
+/// `out`: `{"v": 1, "server": ..., "entry_index": ..., "generation": ..., "state": ...}`; free it
+/// with `trunkline_buf_free`. The index is stable per server name, the generation grows with each
+/// reconnect.
+///
+/// Errors: `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_lease_describe(
+    pool: *mut PoolObject,
+    lease: u64,
+    out: *mut *mut Buf,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe {
+        guard(err, || {
+            let pool = raw::pool(pool)?;
+            let out = raw::out(out, "out")?;
+            let lease = pool.objects.leases.find(lease)?;
+            let description = json!({
+                "v": 1,
+                "server": lease.server(),
+                "entry_index": lease.entry_index(),
+                "generation": lease.generation(),
+                "state": lease.state().as_str(),
+            });
+            out.write(Buf::from(description.to_string()).into_raw());
+            Ok(())
+        })
+    }
+}
+
+/// Gives a lease up. Calls under way go on. The handle is bad from here on: a second release
+/// answers `BAD_HANDLE` and does nothing. Returns at once.
+///
+/// Errors: `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_lease_release(
+    pool: *mut PoolObject,
+    lease: u64,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe {
+        guard(err, || {
+            let pool = raw::pool(pool)?;
+            let lease = pool.objects.leases.remove(lease);
+            lease.ok_or_else(|| bad_handle(Kind::Lease))?.release();
+            Ok(())
+        })
+    }
+}
+
+/// One list of a session.
+///
+/// # Safety
+/// The pointers are as the header says.
+unsafe fn list(
+    pool: *mut PoolObject,
+    session: u64,
+    read: impl FnOnce(&Session) -> Result<Arc<[Listed]>>,
+    out: *mut *mut Buf,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    // SAFETY: as the function's own.
+    unsafe {
+        guard(err, || {
+            let pool = raw::pool(pool)?;
+            let out = raw::out(out, "out")?;
+            let session = pool.objects.sessions.find(session)?;
+            out.write(array(&read(&session)?).into_raw());
+            Ok(())
+        })
+    }
+}
+
+/// A JSON array whose definitions are copied, not parsed.
+fn array(listed: &[Listed]) -> Buf {
+    let items: Vec<String> = listed.iter().map(Listed::to_json).collect();
+    Buf::from(format!("[{}]", items.join(",")))
+}

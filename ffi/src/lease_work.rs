@@ -1,0 +1,369 @@
+//! The operations of a lease: calls, other requests, and subscriptions to resources.
+
+use std::ffi::c_void;
+
+use trunkline::{Operation, Result};
+
+use crate::buf::Buf;
+use crate::completion::{Completion, Value};
+use crate::error::ErrorObject;
+use crate::forms::{self, Outs};
+use crate::pool::PoolObject;
+use crate::queue::QueueObject;
+use crate::raw;
+use crate::types::{CallOptionsStruct, DestroyFn, DoneFn, Status, Str};
+
+/// Calls a tool by the server's own name. Blocks: `WRONG_THREAD` inside a callback.
+///
+/// `arguments_json`: the text of a JSON object; empty for `{}`. `options`: NULL for all defaults.
+/// `out`: the result exactly as the server sent it, which may say that the tool failed (`isError`);
+/// free it with `trunkline_buf_free`.
+///
+/// Errors: `TOOL_NOT_FOUND`, `SERVER_ERROR`, `TIMEOUT`, `CANCELLED`, `UNAVAILABLE`,
+/// `CALL_INTERRUPTED`, `PROTOCOL`, `LIMIT`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+/// Those of a call that may have reached the server have an `outcome`, and the arguments.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_lease_call_tool(
+    pool: *mut PoolObject,
+    lease: u64,
+    tool: Str,
+    arguments_json: Str,
+    options: *const CallOptionsStruct,
+    out: *mut *mut Buf,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe {
+        forms::wait_for_text(pool, out, err, |pool| {
+            call_tool(pool, lease, tool, arguments_json, options)
+        })
+    }
+}
+
+/// `trunkline_lease_call_tool` without waiting: `done` is called once it ended, on a thread of the
+/// library.
+///
+/// `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+/// when this fails.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_lease_call_tool_start(
+    pool: *mut PoolObject,
+    lease: u64,
+    tool: Str,
+    arguments_json: Str,
+    options: *const CallOptionsStruct,
+    done: DoneFn,
+    user_data: *mut c_void,
+    destroy: DestroyFn,
+    out_op: *mut u64,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    let (callback, outs) = ((done, user_data, destroy), Outs { op: out_op, err });
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe {
+        forms::start(pool, callback, outs, |pool| {
+            call_tool(pool, lease, tool, arguments_json, options)
+        })
+    }
+}
+
+/// `trunkline_lease_call_tool` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
+/// what `trunkline_op_cancel` takes; may be NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_lease_call_tool_enqueue(
+    pool: *mut PoolObject,
+    lease: u64,
+    tool: Str,
+    arguments_json: Str,
+    options: *const CallOptionsStruct,
+    queue: *mut QueueObject,
+    tag: u64,
+    out_op: *mut u64,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    let outs = Outs { op: out_op, err };
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe {
+        forms::enqueue(pool, (queue, tag), outs, |pool| {
+            call_tool(pool, lease, tool, arguments_json, options)
+        })
+    }
+}
+
+/// Sends any other request of the protocol. The common ones and their parameters: `resources/read`
+/// `{"uri"}`, `prompts/get` `{"name", "arguments"?}`, `completion/complete` `{"ref", "argument",
+/// "context"?}`, `logging/setLevel` `{"level"}`. Blocks: `WRONG_THREAD` inside a callback.
+///
+/// `params_json`: the text of a JSON object; empty for `{}`. `options`, `out` and the errors: as of
+/// `trunkline_lease_call_tool`; `INVALID_ARGUMENT` for `initialize` and for methods that have a
+/// function of their own.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_lease_request(
+    pool: *mut PoolObject,
+    lease: u64,
+    method: Str,
+    params_json: Str,
+    options: *const CallOptionsStruct,
+    out: *mut *mut Buf,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe {
+        forms::wait_for_text(pool, out, err, |pool| {
+            request(pool, lease, method, params_json, options)
+        })
+    }
+}
+
+/// `trunkline_lease_request` without waiting: `done` is called once it ended, on a thread of the
+/// library.
+///
+/// `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+/// when this fails.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_lease_request_start(
+    pool: *mut PoolObject,
+    lease: u64,
+    method: Str,
+    params_json: Str,
+    options: *const CallOptionsStruct,
+    done: DoneFn,
+    user_data: *mut c_void,
+    destroy: DestroyFn,
+    out_op: *mut u64,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    let (callback, outs) = ((done, user_data, destroy), Outs { op: out_op, err });
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe {
+        forms::start(pool, callback, outs, |pool| {
+            request(pool, lease, method, params_json, options)
+        })
+    }
+}
+
+/// `trunkline_lease_request` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
+/// what `trunkline_op_cancel` takes; may be NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_lease_request_enqueue(
+    pool: *mut PoolObject,
+    lease: u64,
+    method: Str,
+    params_json: Str,
+    options: *const CallOptionsStruct,
+    queue: *mut QueueObject,
+    tag: u64,
+    out_op: *mut u64,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    let outs = Outs { op: out_op, err };
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe {
+        forms::enqueue(pool, (queue, tag), outs, |pool| {
+            request(pool, lease, method, params_json, options)
+        })
+    }
+}
+
+/// Subscribes the session to updates of a resource, which come as
+/// `TRUNKLINE_EVENT_RESOURCE_UPDATED`. Counted: each needs its unsubscribe. Blocks: `WRONG_THREAD`
+/// inside a callback.
+///
+/// Errors: as of `trunkline_lease_request`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_lease_subscribe_resource(
+    pool: *mut PoolObject,
+    lease: u64,
+    uri: Str,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe { forms::wait_for_end(pool, err, |pool| subscribe_resource(pool, lease, uri)) }
+}
+
+/// `trunkline_lease_subscribe_resource` without waiting: `done` is called once it ended, on a
+/// thread of the library.
+///
+/// `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+/// when this fails.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_lease_subscribe_resource_start(
+    pool: *mut PoolObject,
+    lease: u64,
+    uri: Str,
+    done: DoneFn,
+    user_data: *mut c_void,
+    destroy: DestroyFn,
+    out_op: *mut u64,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    let (callback, outs) = ((done, user_data, destroy), Outs { op: out_op, err });
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe { forms::start(pool, callback, outs, |pool| subscribe_resource(pool, lease, uri)) }
+}
+
+/// `trunkline_lease_subscribe_resource` without waiting: its end comes out of `queue`, with `tag`.
+/// `out_op`: what `trunkline_op_cancel` takes; may be NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_lease_subscribe_resource_enqueue(
+    pool: *mut PoolObject,
+    lease: u64,
+    uri: Str,
+    queue: *mut QueueObject,
+    tag: u64,
+    out_op: *mut u64,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    let outs = Outs { op: out_op, err };
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe { forms::enqueue(pool, (queue, tag), outs, |pool| subscribe_resource(pool, lease, uri)) }
+}
+
+/// The counterpart of `trunkline_lease_subscribe_resource`. Blocks: `WRONG_THREAD` inside a
+/// callback.
+///
+/// Errors: as of `trunkline_lease_request`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_lease_unsubscribe_resource(
+    pool: *mut PoolObject,
+    lease: u64,
+    uri: Str,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe { forms::wait_for_end(pool, err, |pool| unsubscribe_resource(pool, lease, uri)) }
+}
+
+/// `trunkline_lease_unsubscribe_resource` without waiting: `done` is called once it ended, on a
+/// thread of the library.
+///
+/// `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+/// when this fails.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_lease_unsubscribe_resource_start(
+    pool: *mut PoolObject,
+    lease: u64,
+    uri: Str,
+    done: DoneFn,
+    user_data: *mut c_void,
+    destroy: DestroyFn,
+    out_op: *mut u64,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    let (callback, outs) = ((done, user_data, destroy), Outs { op: out_op, err });
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe { forms::start(pool, callback, outs, |pool| unsubscribe_resource(pool, lease, uri)) }
+}
+
+/// `trunkline_lease_unsubscribe_resource` without waiting: its end comes out of `queue`, with
+/// `tag`. `out_op`: what `trunkline_op_cancel` takes; may be NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_lease_unsubscribe_resource_enqueue(
+    pool: *mut PoolObject,
+    lease: u64,
+    uri: Str,
+    queue: *mut QueueObject,
+    tag: u64,
+    out_op: *mut u64,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    let outs = Outs { op: out_op, err };
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe {
+        forms::enqueue(pool, (queue, tag), outs, |pool| unsubscribe_resource(pool, lease, uri))
+    }
+}
+
+/// Checks the arguments of `call_tool`; what it gives starts the operation.
+///
+/// # Safety
+/// The pointers are as the header says.
+unsafe fn call_tool(
+    pool: &PoolObject,
+    lease: u64,
+    tool: Str,
+    arguments_json: Str,
+    options: *const CallOptionsStruct,
+) -> Result<impl FnOnce(Completion) -> Operation + use<>> {
+    // SAFETY: as the function's own.
+    let (call, options) = unsafe {
+        let tool = raw::text(tool, "tool")?;
+        (
+            (tool.to_owned(), raw::text(arguments_json, "arguments_json")?.to_owned()),
+            raw::call_options(options)?,
+        )
+    };
+    let lease = pool.objects.leases.find(lease)?;
+    Ok(move |completion: Completion| {
+        let (tool, arguments) = call;
+        lease.start_call_tool(&tool, &arguments, &options, |outcome| {
+            completion.finish(outcome.map(|result| Value::Text(Buf::from(result))));
+        })
+    })
+}
+
+/// Checks the arguments of `request`; what it gives starts the operation.
+///
+/// # Safety
+/// The pointers are as the header says.
+unsafe fn request(
+    pool: &PoolObject,
+    lease: u64,
+    method: Str,
+    params_json: Str,
+    options: *const CallOptionsStruct,
+) -> Result<impl FnOnce(Completion) -> Operation + use<>> {
+    // SAFETY: as the function's own.
+    let (call, options) = unsafe {
+        let method = raw::text(method, "method")?;
+        (
+            (method.to_owned(), raw::text(params_json, "params_json")?.to_owned()),
+            raw::call_options(options)?,
+        )
+    };
+    let lease = pool.objects.leases.find(lease)?;
+    Ok(move |completion: Completion| {
+        let (method, params) = call;
+        lease.start_request(&method, &params, &options, |outcome| {
+            completion.finish(outcome.map(|result| Value::Text(Buf::from(result))));
+        })
+    })
+}
+
+/// Checks the arguments of `subscribe_resource`; what it gives starts the operation.
+///
+/// # Safety
+/// The pointers are as the header says.
+unsafe fn subscribe_resource(
+    pool: &PoolObject,
+    lease: u64,
+    uri: Str,
+) -> Result<impl FnOnce(Completion) -> Operation + use<>> {
+    // SAFETY: as the function's own.
+    let uri = unsafe { raw::text(uri, "uri") }?.to_owned();
+    let lease = pool.objects.leases.find(lease)?;
+    let core = pool.core.clone();
+    Ok(move |completion: Completion| {
+        let future = async move { lease.subscribe_resource(&uri).await.map(|()| Value::Nothing) };
+        core.start(future, |outcome| completion.finish(outcome))
+    })
+}
+
+/// Checks the arguments of `unsubscribe_resource`; what it gives starts the operation.
+///
+/// # Safety
+/// The pointers are as the header says.
+unsafe fn unsubscribe_resource(
+    pool: &PoolObject,
+    lease: u64,
+    uri: Str,
+) -> Result<impl FnOnce(Completion) -> Operation + use<>> {
+    // SAFETY: as the function's own.
+    let uri = unsafe { raw::text(uri, "uri") }?.to_owned();
+    let lease = pool.objects.leases.find(lease)?;
+    let core = pool.core.clone();
+    Ok(move |completion: Completion| {
+        let future = async move { lease.unsubscribe_resource(&uri).await.map(|()| Value::Nothing) };
+        core.start(future, |outcome| completion.finish(outcome))
+    })
+}

@@ -1,0 +1,63 @@
+//! What the library says of itself, and the cancelling of operations.
+
+use std::ffi::c_char;
+use std::sync::OnceLock;
+
+use trunkline::{Operation, Pool};
+
+use crate::error::ErrorObject;
+use crate::guard::guard;
+use crate::pool::PoolObject;
+use crate::raw;
+use crate::table::{Kind, bad_handle};
+use crate::types::{Status, Str, TRUNKLINE_ABI_VERSION};
+
+/// The version of this interface that the loaded library speaks. It must not be less than the
+/// `TRUNKLINE_ABI_VERSION` that the host was compiled with.
+#[unsafe(no_mangle)]
+pub extern "C" fn trunkline_abi_version() -> u32 {
+    TRUNKLINE_ABI_VERSION
+}
+
+/// The version of the library, such as `0.1.0`: a text that ends with a NUL byte and is there for
+/// ever.
+#[unsafe(no_mangle)]
+pub extern "C" fn trunkline_version() -> *const c_char {
+    VERSION.as_ptr().cast()
+}
+
+/// The capability tags of the library: the text of a JSON array, there for ever.
+#[unsafe(no_mangle)]
+pub extern "C" fn trunkline_features() -> Str {
+    static FEATURES: OnceLock<String> = OnceLock::new();
+    let text = FEATURES.get_or_init(|| serde_json::Value::from(Pool::features()).to_string());
+    Str::of(text)
+}
+
+/// Cancels an operation: it ends with `CANCELLED`, unless it has ended already, which is fine too.
+/// The end comes the way that was chosen when it was started. Returns at once, and may be called
+/// again.
+///
+/// Errors: `BAD_HANDLE` for what never was an operation of this pool; `FORKED`, `INVALID_ARGUMENT`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_op_cancel(
+    pool: *mut PoolObject,
+    op: u64,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe {
+        guard(err, || {
+            let operations = &raw::pool(pool)?.objects.operations;
+            let found: Option<Operation> = operations.find(op).ok();
+            if let Some(operation) = found {
+                operation.cancel();
+            } else if !operations.was_issued(op) {
+                return Err(bad_handle(Kind::Operation));
+            }
+            Ok(())
+        })
+    }
+}
+
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\0");

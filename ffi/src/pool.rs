@@ -1,0 +1,157 @@
+//! The pool object.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use trunkline::{DrainOptions, Error, ErrorCode, Pool, PoolOptions, Result};
+
+use crate::buf::Buf;
+use crate::completion::{Value, wait};
+use crate::error::ErrorObject;
+use crate::guard::{check_fork, check_may_block, forks, guard, prepare_process};
+use crate::objects::Objects;
+use crate::raw;
+use crate::types::{Status, Str, TRUNKLINE_DEFAULT};
+
+/// A pool: one workspace's set of connections. Any thread may use it, several at a time, until one
+/// frees it.
+pub struct PoolObject {
+    pub(crate) forks: u32,
+    pub(crate) core: Pool,
+    pub(crate) objects: Arc<Objects>,
+}
+
+/// Makes a pool with nothing in it. Returns at once.
+///
+/// `options_json`: a JSON object of pool options, times in milliseconds (`drain_delay_ms`); empty
+/// for all defaults. `out`: the pool; end it with `trunkline_pool_close`, then
+/// `trunkline_pool_free`.
+///
+/// Errors: `UNKNOWN_OPTION`, `INVALID_ARGUMENT` (also when `workers` conflicts with a pool that is
+/// there).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_pool_new(
+    options_json: Str,
+    out: *mut *mut PoolObject,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe {
+        guard(err, || {
+            let out = raw::out(out, "out")?;
+            prepare_process();
+            let options = PoolOptions::from_json(raw::text(options_json, "options_json")?)?;
+            let core = Pool::new(options)?;
+            let pool = PoolObject { forks: forks(), core, objects: Objects::new() };
+            out.write(Box::into_raw(Box::new(pool)));
+            Ok(())
+        })
+    }
+}
+
+/// Ends a pool and waits for it: drains it, ends its servers and its subscriptions, and returns
+/// when nothing of a server is left and every callback has returned. The pool object and its
+/// handles stay; what is called on them answers `CLOSED`. A second close waits for the first.
+///
+/// `timeout_ms`: for everything together, in milliseconds; `TRUNKLINE_DEFAULT` for 10 s. Calls
+/// under way may finish until then; what is left is interrupted and killed.
+///
+/// Errors: `WRONG_THREAD` inside a callback; `TIMEOUT` when a callback has not returned in time;
+/// `FORKED`, `INVALID_ARGUMENT`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_pool_close(
+    pool: *mut PoolObject,
+    timeout_ms: u64,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe {
+        guard(err, || {
+            let pool = raw::pool(pool)?;
+            check_may_block()?;
+            let mut options = DrainOptions::default();
+            if timeout_ms != TRUNKLINE_DEFAULT {
+                options.timeout = Duration::from_millis(timeout_ms.min(CLOSE_MS_MAX));
+            }
+            close(pool, options)
+        })
+    }
+}
+
+fn close(pool: &PoolObject, options: DrainOptions) -> Result<()> {
+    let deadline = Instant::now() + options.timeout + CALLBACK_GRACE;
+    let core = pool.core.clone();
+    let closed = wait(&pool.objects, |completion| {
+        let future = async move {
+            match core.drain_all(&options).await {
+                Err(error) if error.code() != ErrorCode::Closed => return Err(error),
+                _ => core.close().await?,
+            }
+            Ok(Value::Nothing)
+        };
+        pool.core.start(future, |outcome| completion.finish(outcome))
+    });
+    match closed {
+        Err(error) if error.code() != ErrorCode::Closed => return Err(error),
+        _ => {}
+    }
+    let quiet = pool.objects.completions.wait_until_quiet(deadline)
+        && pool.objects.subscriptions.wait_until_quiet(deadline);
+    match quiet {
+        true => Ok(()),
+        false => Err(Error::new(ErrorCode::Timeout, "a callback has not returned in time")
+            .with_detail("which", "total")),
+    }
+}
+
+/// Frees a pool, and with it every handle of it. What is under way ends with `CLOSED` (or what it
+/// was cancelled with); servers that were not closed before are ended in the background. Waits for
+/// nothing, so it may be called anywhere, inside a callback too. Callbacks may still run
+/// afterwards, until their `destroy` has been called.
+///
+/// No other thread may be using the pool. NULL is fine. In a forked child the parent's pool is left
+/// alone.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_pool_free(pool: *mut PoolObject) {
+    // SAFETY: the caller passes NULL or a pool of `trunkline_pool_new`, and gives it up.
+    unsafe {
+        guard(std::ptr::null_mut(), || {
+            // The parent's locks may be held by threads that do not exist in the child: what it
+            // inherited is left as it is.
+            if pool.is_null() || check_fork((*pool).forks).is_err() {
+                return Ok(());
+            }
+            let pool = Box::from_raw(pool);
+            pool.objects.free();
+            Ok(())
+        });
+    }
+}
+
+/// The whole pool as JSON. Always works, and never shows a secret.
+///
+/// `out`: the text; free it with `trunkline_buf_free`.
+///
+/// Errors: `FORKED`, `INVALID_ARGUMENT`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_pool_status(
+    pool: *mut PoolObject,
+    out: *mut *mut Buf,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe {
+        guard(err, || {
+            let pool = raw::pool(pool)?;
+            let out = raw::out(out, "out")?;
+            out.write(Buf::from(pool.core.status().to_string()).into_raw());
+            Ok(())
+        })
+    }
+}
+
+/// A year: longer sums of times would overflow.
+const CLOSE_MS_MAX: u64 = 365 * 24 * 3600 * 1000;
+
+/// For callbacks that are still running when the servers are gone.
+const CALLBACK_GRACE: Duration = Duration::from_millis(250);

@@ -1,0 +1,264 @@
+//! Completion queues: results and events behind one descriptor that a host's loop can poll.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use trunkline::{Error, ErrorCode, Result};
+
+use crate::buf::Buf;
+use crate::completion::{Value, free_parts, item_of};
+use crate::error::ErrorObject;
+use crate::guard::{check_fork, forks, guard, prepare_process};
+use crate::notify::Notify;
+use crate::objects::Objects;
+use crate::raw;
+use crate::subscription::{Next, Subscriber, Way};
+use crate::types::{Item, ItemKind, Status};
+
+/// A queue of items, with a descriptor that is readable while items wait. One queue may serve
+/// several pools, and any thread may drain it.
+pub struct QueueObject {
+    pub(crate) forks: u32,
+    pub(crate) queue: Arc<Queue>,
+}
+
+/// What operations and subscriptions hold of a queue.
+pub(crate) struct Queue {
+    state: Mutex<State>,
+    /// Held while somebody drains, so that one subscription's events keep their order.
+    turn: Mutex<()>,
+    notify: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    entries: VecDeque<Entry>,
+    /// Operations that will end, or have ended, in this queue.
+    owed: usize,
+    signalled: bool,
+    closed: bool,
+}
+
+enum Entry {
+    Done(u64, Result<Value>, Arc<Objects>),
+    /// The subscriber's stream has something; how much is bounded there.
+    Events(Arc<Subscriber>),
+}
+
+impl Queue {
+    fn new() -> Result<Queue> {
+        let notify = Notify::new().map_err(|error| {
+            Error::new(ErrorCode::Limit, format!("no descriptor for the queue: {error}"))
+                .with_detail("limit", "descriptors")
+        })?;
+        Ok(Queue { state: Mutex::default(), turn: Mutex::default(), notify })
+    }
+
+    /// Makes room for one result.
+    ///
+    /// # Errors
+    /// `limit` when the queue holds and awaits too many, `closed` when it is freed.
+    pub(crate) fn register(&self) -> Result<()> {
+        let mut state = self.lock();
+        if state.owed >= RESULTS_MAX {
+            return Err(Error::new(ErrorCode::Limit, "the queue is full; drain it")
+                .with_detail("limit", "queue"));
+        }
+        state.owed += 1;
+        Ok(())
+    }
+
+    /// Adds the end of an operation that was registered.
+    pub(crate) fn push_done(&self, tag: u64, outcome: Result<Value>, objects: &Arc<Objects>) {
+        self.push(Entry::Done(tag, outcome, objects.clone()));
+    }
+
+    /// Notes that a subscriber's stream has something.
+    pub(crate) fn push_events(&self, subscriber: Arc<Subscriber>) {
+        self.push(Entry::Events(subscriber));
+    }
+
+    fn push(&self, entry: Entry) {
+        let mut state = self.lock();
+        if state.closed {
+            drop(state);
+            return drop(entry);
+        }
+        state.entries.push_back(entry);
+        self.signal(&mut state);
+    }
+
+    /// Takes up to `most` items out, oldest first, and gives each to `take` with its number.
+    fn drain(&self, most: usize, mut take: impl FnMut(usize, Item)) -> usize {
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut count = 0;
+        while count < most {
+            let Some(entry) = self.lock().entries.pop_front() else { break };
+            match entry {
+                Entry::Done(tag, outcome, objects) => {
+                    self.lock().owed -= 1;
+                    take(count, item_of(outcome, tag, &objects));
+                    count += 1;
+                }
+                Entry::Events(subscriber) => {
+                    while count < most
+                        && let Some(item) = next_item(&subscriber)
+                    {
+                        take(count, item);
+                        count += 1;
+                    }
+                    if count == most {
+                        self.lock().entries.push_front(Entry::Events(subscriber));
+                    }
+                }
+            }
+        }
+        let mut state = self.lock();
+        if state.entries.is_empty() && state.signalled {
+            self.notify.clear();
+            state.signalled = false;
+        }
+        count
+    }
+
+    fn close(&self) {
+        let mut state = self.lock();
+        state.closed = true;
+        let entries = std::mem::take(&mut state.entries);
+        drop(state);
+        drop(entries);
+    }
+
+    fn signal(&self, state: &mut State) {
+        if !state.signalled {
+            state.signalled = true;
+            self.notify.set();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn next_item(subscriber: &Subscriber) -> Option<Item> {
+    let Way::Queue { tag, handle, .. } = subscriber.way else { return None };
+    let mut item = Item {
+        tag,
+        handle,
+        kind: ItemKind::Event,
+        status: Status::Ok,
+        event: 0,
+        reserved: 0,
+        buf: std::ptr::null_mut(),
+        error: std::ptr::null_mut(),
+        reserved_more: [0; 2],
+    };
+    match subscriber.next() {
+        Next::Nothing => return None,
+        Next::Ended => item.kind = ItemKind::End,
+        Next::Event(event) => {
+            item.event = u32::from(event.kind() as u8);
+            item.buf = Buf::from(event).into_raw();
+        }
+    }
+    Some(item)
+}
+
+/// Makes a queue. Returns at once.
+///
+/// `out`: the queue; free it with `trunkline_queue_free`.
+///
+/// Errors: `INVALID_ARGUMENT`; `LIMIT` when the process has no descriptor left.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_queue_new(
+    out: *mut *mut QueueObject,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe {
+        guard(err, || {
+            let out = raw::out(out, "out")?;
+            prepare_process();
+            let queue = Arc::new(Queue::new()?);
+            out.write(Box::into_raw(Box::new(QueueObject { forks: forks(), queue })));
+            Ok(())
+        })
+    }
+}
+
+/// The descriptor to poll for reading: readable while items wait. It is the queue's own; do not
+/// read, write or close it. -1 of NULL, and in a forked child.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_queue_fd(queue: *const QueueObject) -> i32 {
+    // SAFETY: the caller passes NULL or a queue that it has not freed.
+    unsafe { raw::queue(queue) }.map_or(-1, |queue| queue.notify.fd())
+}
+
+/// Takes up to `capacity` items out of the queue, oldest first, without waiting.
+///
+/// Items of operations and of subscriptions on one queue come in the order in which they happened:
+/// the progress of a call before its end. When `capacity` items came, there may be more, and the
+/// descriptor stays readable.
+///
+/// `items`: an array of at least `capacity`; the caller owns what the items hold (see
+/// `trunkline_item_clear`). `out_count`: how many were written, possibly 0.
+///
+/// Errors: `INVALID_ARGUMENT`, `FORKED`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_queue_drain(
+    queue: *mut QueueObject,
+    items: *mut Item,
+    capacity: usize,
+    out_count: *mut usize,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe {
+        guard(err, || {
+            let queue = raw::queue(queue)?;
+            let out_count = raw::out(out_count, "out_count")?;
+            if capacity > 0 {
+                raw::out(items, "items")?;
+            }
+            out_count.write(queue.drain(capacity, |index, item| items.add(index).write(item)));
+            Ok(())
+        })
+    }
+}
+
+/// Frees the `buf` and the `error` of an item and sets both to NULL. A lease in `handle` is not
+/// released. NULL is fine.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_item_clear(item: *mut Item) {
+    // SAFETY: the caller passes NULL or an item that this library filled or that is all zeros.
+    unsafe {
+        if item.is_null() {
+            return;
+        }
+        free_parts(&*item);
+        (*item).buf = std::ptr::null_mut();
+        (*item).error = std::ptr::null_mut();
+    }
+}
+
+/// Frees a queue with whatever waits in it. Operations that were to end in it go on, and their
+/// results are dropped (a lease is released). No other thread may be using the queue. NULL is fine.
+/// In a forked child the parent's queue is left alone.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_queue_free(queue: *mut QueueObject) {
+    // SAFETY: the caller passes NULL or a queue of `trunkline_queue_new`, and gives it up.
+    unsafe {
+        guard(std::ptr::null_mut(), || {
+            if queue.is_null() || check_fork((*queue).forks).is_err() {
+                return Ok(());
+            }
+            Box::from_raw(queue).queue.close();
+            Ok(())
+        });
+    }
+}
+
+/// Results that one queue holds and awaits together. A host that is so far behind has stopped
+/// draining.
+const RESULTS_MAX: usize = 1 << 20;

@@ -1,0 +1,178 @@
+//! The one place that reads and writes the host's pointers.
+//!
+//! Every function here is unsafe for the same reason: a pointer that is not NULL must be what the
+//! header says it is, for as long as the header says.
+
+use std::mem::{offset_of, size_of};
+use std::ptr::NonNull;
+use std::time::Duration;
+
+use trunkline::{CallOptions, Error, ErrorCode, Result, ServerSpec};
+
+use crate::guard::check_fork;
+use crate::pool::PoolObject;
+use crate::queue::{Queue, QueueObject};
+use crate::types::{CallOptionsStruct, Str, TRUNKLINE_DEFAULT};
+
+/// The `invalid_argument` error of a parameter or member.
+pub(crate) fn invalid(path: &str, message: impl Into<String>) -> Error {
+    Error::new(ErrorCode::InvalidArgument, message).with_detail("path", path)
+}
+
+/// The host's text.
+///
+/// # Safety
+/// `text.ptr` is NULL or points to `text.len` bytes that stay unchanged while the result is in use.
+pub(crate) unsafe fn text<'a>(text: Str, path: &str) -> Result<&'a str> {
+    if text.len == 0 {
+        return Ok("");
+    }
+    if text.ptr.is_null() {
+        return Err(invalid(path, format!("{path} is NULL with a length")));
+    }
+    if text.len > isize::MAX as usize {
+        return Err(invalid(path, format!("{path} is longer than memory can be")));
+    }
+    // SAFETY: not NULL, of a possible length, and readable, says the caller.
+    let bytes = unsafe { std::slice::from_raw_parts(text.ptr.cast::<u8>(), text.len) };
+    std::str::from_utf8(bytes).map_err(|error| {
+        invalid(path, format!("{path} is not UTF-8")).with_detail("offset", error.valid_up_to())
+    })
+}
+
+/// [`text`], and the empty text is none.
+///
+/// # Safety
+/// As of [`text`].
+pub(crate) unsafe fn optional_text<'a>(text: Str, path: &str) -> Result<Option<&'a str>> {
+    // SAFETY: as the function's own.
+    let text = unsafe { self::text(text, path) }?;
+    Ok((!text.is_empty()).then_some(text))
+}
+
+/// A place for a result, which must be there.
+pub(crate) fn out<T>(place: *mut T, path: &str) -> Result<Out<T>> {
+    match NonNull::new(place) {
+        Some(place) => Ok(Out(place)),
+        None => Err(invalid(path, format!("{path} is NULL"))),
+    }
+}
+
+/// A place for a result that is not NULL.
+pub(crate) struct Out<T>(NonNull<T>);
+
+impl<T> Out<T> {
+    /// Writes the result.
+    ///
+    /// # Safety
+    /// The host's pointer may be written.
+    pub(crate) unsafe fn write(self, value: T) {
+        // SAFETY: not NULL, and writable, says the caller.
+        unsafe { self.0.write(value) }
+    }
+}
+
+/// Writes a result that the host may not want.
+///
+/// # Safety
+/// `place` is NULL or may be written.
+pub(crate) unsafe fn write_optional<T>(place: *mut T, value: T) {
+    if !place.is_null() {
+        // SAFETY: not NULL, and writable, says the caller.
+        unsafe { place.write(value) }
+    }
+}
+
+/// The host's pool, if it belongs to this process.
+///
+/// # Safety
+/// `pool` is NULL or a pool that is not freed while the result is in use.
+pub(crate) unsafe fn pool<'a>(pool: *const PoolObject) -> Result<&'a PoolObject> {
+    // SAFETY: as the function's own.
+    let pool = unsafe { pool.as_ref() }.ok_or_else(|| invalid("pool", "pool is NULL"))?;
+    check_fork(pool.forks)?;
+    Ok(pool)
+}
+
+/// The host's queue, if it belongs to this process.
+///
+/// # Safety
+/// `queue` is NULL or a queue that is not freed while the result is in use.
+pub(crate) unsafe fn queue<'a>(queue: *const QueueObject) -> Result<&'a std::sync::Arc<Queue>> {
+    // SAFETY: as the function's own.
+    let queue = unsafe { queue.as_ref() }.ok_or_else(|| invalid("queue", "queue is NULL"))?;
+    check_fork(queue.forks)?;
+    Ok(&queue.queue)
+}
+
+/// The options of a call; NULL is all defaults.
+///
+/// # Safety
+/// `options` is NULL or points to as many bytes as its `struct_size` says, and `meta_json` is as of
+/// [`text`].
+pub(crate) unsafe fn call_options(options: *const CallOptionsStruct) -> Result<CallOptions> {
+    let mut typed = CallOptions::default();
+    if options.is_null() {
+        return Ok(typed);
+    }
+    // SAFETY: `struct_size` is the first field of every version.
+    let size = unsafe { options.cast::<usize>().read_unaligned() };
+    if !(size_of::<CallOptionsStruct>()..=STRUCT_SIZE_MAX).contains(&size) {
+        let message = format!("struct_size is {size}, which no version of the struct has");
+        return Err(invalid("options.struct_size", message));
+    }
+    // SAFETY: the caller vouches for `struct_size` bytes, which are at least those of the struct.
+    let known = unsafe { options.read_unaligned() };
+    // SAFETY: the caller vouches for `struct_size` bytes.
+    let bytes = unsafe { std::slice::from_raw_parts(options.cast::<u8>(), size) };
+    if bytes[size_of::<CallOptionsStruct>()..].iter().any(|byte| *byte != 0) {
+        let message = "a field is set that this version of the library does not know";
+        return Err(Error::new(ErrorCode::UnknownOption, message)
+            .with_detail("option", size_of::<CallOptionsStruct>())
+            .with_detail("path", "options"));
+    }
+    typed.timeout = milliseconds(known.timeout_ms);
+    typed.idle_timeout = milliseconds(known.idle_timeout_ms);
+    typed.progress = match known.progress {
+        0 => trunkline::Progress::Off,
+        1 => trunkline::Progress::On,
+        other => {
+            return Err(invalid("options.progress", format!("progress is {other}, not 0 or 1")));
+        }
+    };
+    if known.reserved != 0 {
+        return Err(invalid("options.reserved", "reserved is not 0"));
+    }
+    // SAFETY: as the function's own.
+    let meta = unsafe { optional_text(known.meta_json, "options.meta_json") }?;
+    typed.meta = meta.map(str::to_owned);
+    Ok(typed)
+}
+
+/// The configuration of one server.
+///
+/// # Errors
+/// `invalid_config`, also when the text is no JSON.
+pub(crate) fn server_spec(server: &str, config: &str) -> Result<ServerSpec> {
+    let value = serde_json::from_str(config).map_err(|error| {
+        Error::new(ErrorCode::InvalidConfig, format!("the configuration is no JSON: {error}"))
+            .with_server(server)
+            .with_detail("line", error.line())
+    })?;
+    ServerSpec::from_value(server, &value)
+}
+
+/// A time of the host, unless it leaves it to the library.
+pub(crate) fn optional_time(milliseconds: u64) -> Option<Duration> {
+    (milliseconds != TRUNKLINE_DEFAULT).then(|| Duration::from_millis(milliseconds))
+}
+
+fn milliseconds(value: u64) -> Option<Duration> {
+    (value != 0).then(|| Duration::from_millis(value))
+}
+
+/// A size above this is a mistake of the caller: no options struct will ever come near it.
+const STRUCT_SIZE_MAX: usize = 4096;
+
+// The size is found by its place, before anything else is known of the struct.
+const _: () = assert!(offset_of!(CallOptionsStruct, struct_size) == 0);

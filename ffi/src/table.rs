@@ -1,0 +1,316 @@
+//! Tables of handles: an index and a generation, so that a stale handle is told from a live one.
+//!
+//! A handle is 64 bits: 4 for the kind of object, 12 for the pool, 24 for the generation of the
+//! slot, 24 for its index. Zero is never a handle. A slot whose generations are used up is retired,
+//! so a handle never comes back.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use trunkline::{Error, ErrorCode, Result};
+
+/// What a handle stands for; the number is part of the handle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    Session = 1,
+    Lease = 2,
+    Operation = 3,
+    Subscription = 4,
+}
+
+impl Kind {
+    /// The word for it in messages, and the name of the parameter.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Kind::Session => "session",
+            Kind::Lease => "lease",
+            Kind::Operation => "op",
+            Kind::Subscription => "subscription",
+        }
+    }
+}
+
+/// The objects of one kind in one pool.
+pub(crate) struct Table<T> {
+    kind: Kind,
+    pool: u16,
+    slots: Mutex<Slots<T>>,
+}
+
+struct Slots<T> {
+    slots: Vec<Slot<T>>,
+    free: Vec<u32>,
+    open: bool,
+}
+
+struct Slot<T> {
+    generation: u32,
+    content: Content<T>,
+}
+
+enum Content<T> {
+    Free,
+    /// The handle is given out, its object is still being made.
+    Reserved,
+    Full(T),
+}
+
+impl<T> Table<T> {
+    /// An empty table. Of `pool` the lowest 12 bits count.
+    pub(crate) fn new(kind: Kind, pool: u16) -> Self {
+        let slots = Slots { slots: Vec::new(), free: Vec::new(), open: true };
+        Table { kind, pool: pool & POOL_MASK, slots: Mutex::new(slots) }
+    }
+
+    /// Puts an object in and gives its handle.
+    ///
+    /// # Errors
+    /// `limit` when the table is full, `closed` after [`clear`](Self::clear).
+    pub(crate) fn insert(&self, value: T) -> Result<u64> {
+        self.lock().occupy(Content::Full(value)).map(|slot| self.handle(slot))
+    }
+
+    /// A handle whose object comes later by [`fill`](Self::fill), or never if it is removed before.
+    ///
+    /// # Errors
+    /// As of [`insert`](Self::insert).
+    pub(crate) fn reserve(&self) -> Result<u64> {
+        self.lock().occupy(Content::Reserved).map(|slot| self.handle(slot))
+    }
+
+    /// Puts in the object of a reserved handle; gives it back when the handle is gone.
+    pub(crate) fn fill(&self, handle: u64, value: T) -> Option<T> {
+        let mut slots = self.lock();
+        match self.slot(&mut slots, handle) {
+            Some(slot) => {
+                slot.content = Content::Full(value);
+                None
+            }
+            None => Some(value),
+        }
+    }
+
+    /// Takes the object out. `None` when the handle is not one of a live object.
+    pub(crate) fn remove(&self, handle: u64) -> Option<T> {
+        let mut slots = self.lock();
+        let slot = self.slot(&mut slots, handle)?;
+        let content = std::mem::replace(&mut slot.content, Content::Free);
+        slot.generation += 1;
+        if slot.generation <= GENERATION_MAX {
+            slots.free.push((handle & INDEX_MASK) as u32);
+        }
+        match content {
+            Content::Full(value) => Some(value),
+            Content::Reserved | Content::Free => None,
+        }
+    }
+
+    /// Whether the handle was given out by this table, be its object live or gone.
+    pub(crate) fn was_issued(&self, handle: u64) -> bool {
+        let slots = self.lock();
+        let index = (handle & INDEX_MASK) as usize;
+        let generation = generation_of(handle);
+        self.is_ours(handle)
+            && generation >= 1
+            && slots.slots.get(index).is_some_and(|slot| match slot.content {
+                Content::Free => generation < slot.generation,
+                Content::Reserved | Content::Full(_) => generation <= slot.generation,
+            })
+    }
+
+    /// Takes everything out, for ever: no handle is good afterwards.
+    pub(crate) fn clear(&self) -> Vec<T> {
+        let mut slots = self.lock();
+        slots.open = false;
+        slots.free.clear();
+        let all = std::mem::take(&mut slots.slots);
+        drop(slots);
+        let full = |slot: Slot<T>| match slot.content {
+            Content::Full(value) => Some(value),
+            Content::Reserved | Content::Free => None,
+        };
+        all.into_iter().filter_map(full).collect()
+    }
+
+    fn slot<'a>(&self, slots: &'a mut Slots<T>, handle: u64) -> Option<&'a mut Slot<T>> {
+        if !self.is_ours(handle) {
+            return None;
+        }
+        let slot = slots.slots.get_mut((handle & INDEX_MASK) as usize)?;
+        let live = !matches!(slot.content, Content::Free);
+        (live && slot.generation == generation_of(handle)).then_some(slot)
+    }
+
+    fn is_ours(&self, handle: u64) -> bool {
+        handle >> KIND_SHIFT == self.kind as u64
+            && (handle >> POOL_SHIFT) & u64::from(POOL_MASK) == u64::from(self.pool)
+    }
+
+    fn handle(&self, (index, generation): (u32, u32)) -> u64 {
+        (self.kind as u64) << KIND_SHIFT
+            | u64::from(self.pool) << POOL_SHIFT
+            | u64::from(generation) << GENERATION_SHIFT
+            | u64::from(index)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Slots<T>> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T: Clone> Table<T> {
+    /// The object of a handle.
+    ///
+    /// # Errors
+    /// `bad_handle` when it is stale, released, of another kind, of another pool, or not filled
+    /// yet.
+    pub(crate) fn find(&self, handle: u64) -> Result<T> {
+        let mut slots = self.lock();
+        match self.slot(&mut slots, handle).map(|slot| &slot.content) {
+            Some(Content::Full(value)) => Ok(value.clone()),
+            _ => Err(bad_handle(self.kind)),
+        }
+    }
+}
+
+impl<T> Slots<T> {
+    fn occupy(&mut self, content: Content<T>) -> Result<(u32, u32)> {
+        if !self.open {
+            return Err(Error::new(ErrorCode::Closed, "the pool is freed"));
+        }
+        if let Some(index) = self.free.pop() {
+            let slot = &mut self.slots[index as usize];
+            slot.content = content;
+            return Ok((index, slot.generation));
+        }
+        let index = self.slots.len() as u64;
+        if index > INDEX_MASK {
+            return Err(Error::new(ErrorCode::Limit, "too many handles are in use")
+                .with_detail("limit", "handles"));
+        }
+        self.slots.push(Slot { generation: 1, content });
+        Ok((index as u32, 1))
+    }
+}
+
+/// The answer to a handle that is stale, released or foreign.
+pub(crate) fn bad_handle(kind: Kind) -> Error {
+    let message =
+        format!("the {} handle is stale, released, or of another pool or kind", kind.name());
+    Error::new(ErrorCode::BadHandle, message).with_detail("path", kind.name())
+}
+
+fn generation_of(handle: u64) -> u32 {
+    (handle >> GENERATION_SHIFT) as u32 & GENERATION_MAX
+}
+
+const KIND_SHIFT: u32 = 60;
+const POOL_SHIFT: u32 = 48;
+const POOL_MASK: u16 = 0xfff;
+const GENERATION_SHIFT: u32 = 24;
+const GENERATION_MAX: u32 = 0xff_ffff;
+/// Also the bound: 16,777,216 objects of one kind in one pool.
+const INDEX_MASK: u64 = 0xff_ffff;
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    /// SPEC 16.2: a handle that was released never stands for the object that comes next.
+    #[test]
+    fn a_removed_handle_stays_bad_when_its_slot_is_used_again() {
+        let table = Table::new(Kind::Lease, 7);
+        let first = table.insert("first").unwrap();
+        assert_eq!(table.remove(first), Some("first"));
+        let second = table.insert("second").unwrap();
+        assert_ne!(first, second);
+        assert_eq!(first & INDEX_MASK, second & INDEX_MASK);
+        assert_eq!(table.find(first).unwrap_err().code(), ErrorCode::BadHandle);
+        assert_eq!(table.remove(first), None);
+        assert_eq!(table.find(second).unwrap(), "second");
+    }
+
+    /// SPEC 16.2
+    #[test]
+    fn a_handle_of_another_kind_or_pool_is_bad() {
+        let (ours, kind, pool) =
+            (Table::new(Kind::Lease, 1), Table::new(Kind::Session, 1), Table::new(Kind::Lease, 2));
+        let handle = ours.insert(()).unwrap();
+        kind.insert(()).unwrap();
+        pool.insert(()).unwrap();
+        assert!(kind.find(handle).is_err() && pool.find(handle).is_err());
+        assert!(ours.find(handle).is_ok());
+    }
+
+    #[test]
+    fn a_handle_removed_before_it_was_filled_gives_the_object_back() {
+        let table = Table::new(Kind::Operation, 1);
+        let handle = table.reserve().unwrap();
+        assert_eq!(table.find(handle).unwrap_err().code(), ErrorCode::BadHandle);
+        assert!(table.was_issued(handle));
+        assert_eq!(table.remove(handle), None);
+        assert_eq!(table.fill(handle, 5), Some(5));
+        assert!(table.was_issued(handle) && !table.was_issued(handle + (1 << GENERATION_SHIFT)));
+    }
+
+    #[test]
+    fn a_slot_is_retired_when_its_generations_are_used_up() {
+        let table = Table::new(Kind::Lease, 1);
+        let first = table.insert(0).unwrap();
+        table.lock().slots[0].generation = GENERATION_MAX;
+        let last = first | u64::from(GENERATION_MAX) << GENERATION_SHIFT;
+        assert_eq!(table.remove(last), Some(0));
+        let next = table.insert(1).unwrap();
+        assert_eq!(next & INDEX_MASK, 1);
+    }
+
+    #[test]
+    fn a_cleared_table_gives_everything_back_and_takes_nothing() {
+        let table = Table::new(Kind::Lease, 1);
+        let handle = table.insert(1).unwrap();
+        table.reserve().unwrap();
+        assert_eq!(table.clear(), [1]);
+        assert_eq!(table.find(handle).unwrap_err().code(), ErrorCode::BadHandle);
+        assert_eq!(table.insert(2).unwrap_err().code(), ErrorCode::Closed);
+    }
+
+    /// I-18: eight threads on one table never see one another's objects, and no handle is given out
+    /// twice.
+    #[test]
+    fn threads_that_share_a_table_never_get_one_handle_twice() {
+        let table = Table::new(Kind::Lease, 1);
+        let work = |thread: u64| {
+            let mut seen = Vec::new();
+            for round in 0..5_000 {
+                let value = thread << 32 | round;
+                let handle = table.insert(value).unwrap();
+                assert_eq!(table.find(handle).unwrap(), value);
+                assert_eq!(table.remove(handle), Some(value));
+                assert_eq!(table.remove(handle), None);
+                seen.push(handle);
+            }
+            seen
+        };
+        let handles: Vec<u64> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..8).map(|thread| scope.spawn(move || work(thread))).collect();
+            threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+        });
+        assert_eq!(handles.iter().collect::<HashSet<_>>().len(), handles.len());
+    }
+
+    /// SPEC 16.2: 50,000 handles made up at random hit nothing.
+    #[test]
+    fn random_handles_are_bad() {
+        let table = Table::new(Kind::Lease, 1);
+        let live: HashSet<u64> = (0..100).map(|value| table.insert(value).unwrap()).collect();
+        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+        for _ in 0..50_000 {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            assert_eq!(table.find(state).is_ok(), live.contains(&state));
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! The plain types of the header: strings, status numbers, items, options and callbacks.
+
+use std::ffi::{c_char, c_void};
+
+use trunkline::ErrorCode;
+
+use crate::buf::Buf;
+use crate::error::ErrorObject;
+
+/// The version of this interface. It grows when a function, a field or a number is added; nothing
+/// is ever changed or removed within one SONAME. Compare it with `trunkline_abi_version()`, which
+/// answers for the library that was loaded: that one must not be less.
+pub const TRUNKLINE_ABI_VERSION: u32 = 1;
+
+/// Where a time or an index may be left to the library: "the default", or "all of them". Each
+/// function says which it means.
+pub const TRUNKLINE_DEFAULT: u64 = u64::MAX;
+
+/// For `trunkline_pool_restart`: every entry of the server.
+pub const TRUNKLINE_EVERY_ENTRY: u32 = u32::MAX;
+
+/// For subscriptions: every kind of event.
+pub const TRUNKLINE_EVERY_EVENT: u64 = u64::MAX;
+
+/// A piece of UTF-8 text, by pointer and length in bytes; it need not end with a NUL byte.
+///
+/// Given to a function, it is read (and copied) before the function returns. `{NULL, 0}` is the
+/// empty text. Text that is not UTF-8 is answered with `TRUNKLINE_STATUS_INVALID_ARGUMENT`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Str {
+    /// The first byte; may be NULL when `len` is 0.
+    pub ptr: *const c_char,
+    /// How many bytes.
+    pub len: usize,
+}
+
+impl Str {
+    /// The view of a text that outlives the view's use.
+    pub(crate) fn of(text: &str) -> Str {
+        Str { ptr: text.as_ptr().cast(), len: text.len() }
+    }
+
+    /// The empty text.
+    pub(crate) const EMPTY: Str = Str { ptr: std::ptr::null(), len: 0 };
+}
+
+/// How a function, or an operation, ended. A number never changes its meaning, and new ones may
+/// come: treat what you do not know as a failure.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// It succeeded.
+    Ok = 0,
+    /// A value is wrong; `detail.path` names the parameter or the member.
+    InvalidArgument = 1,
+    /// An option that does not exist; `detail.option`, and the nearest name in the hint.
+    UnknownOption = 2,
+    /// A handle that is stale, released, of another kind or of another pool.
+    BadHandle = 3,
+    /// The pool, session or lease is closed.
+    Closed = 4,
+    /// The pool is draining.
+    Closing = 5,
+    /// The process is a fork of the one that made the object.
+    Forked = 6,
+    /// The host cancelled the operation.
+    Cancelled = 7,
+    /// A deadline passed; `detail.which` is `connect`, `list`, `total` or `idle`.
+    Timeout = 8,
+    /// A server's configuration is wrong; `detail.source`, `path`, `line`.
+    InvalidConfig = 9,
+    /// A variable in a configuration is not defined.
+    UndefinedVariable = 10,
+    /// A gate keeps the server out; `detail.reason`.
+    NotAdmitted = 11,
+    /// The approved configuration is not the live one.
+    StaleApproval = 12,
+    /// The budget of servers is used up.
+    BudgetExhausted = 13,
+    /// Another limit is reached; `detail.limit`.
+    Limit = 14,
+    /// The server's program could not be started.
+    SpawnFailed = 15,
+    /// The server could not be reached.
+    ConnectFailed = 16,
+    /// The server's process ended.
+    Exited = 17,
+    /// The server broke the protocol.
+    Protocol = 18,
+    /// The server wants credentials.
+    AuthRequired = 19,
+    /// The server is reconnecting; nothing was sent.
+    Unavailable = 20,
+    /// The connection was lost while the call was under way.
+    CallInterrupted = 21,
+    /// No such tool in this session's view.
+    ToolNotFound = 22,
+    /// The server answered with a JSON-RPC error.
+    ServerError = 23,
+    /// A request of the server could not be routed.
+    Declined = 24,
+    /// The server was lost too often; the breaker is open.
+    CrashLoop = 25,
+    /// A file of the library could not be read or written.
+    Store = 26,
+    /// A blocking function was called from inside a callback.
+    WrongThread = 27,
+    /// A fault of the library itself; `detail.place` says where.
+    Internal = 28,
+}
+
+impl From<ErrorCode> for Status {
+    fn from(code: ErrorCode) -> Status {
+        match code {
+            ErrorCode::InvalidArgument => Status::InvalidArgument,
+            ErrorCode::UnknownOption => Status::UnknownOption,
+            ErrorCode::BadHandle => Status::BadHandle,
+            ErrorCode::Closed => Status::Closed,
+            ErrorCode::Closing => Status::Closing,
+            ErrorCode::Forked => Status::Forked,
+            ErrorCode::Cancelled => Status::Cancelled,
+            ErrorCode::Timeout => Status::Timeout,
+            ErrorCode::InvalidConfig => Status::InvalidConfig,
+            ErrorCode::UndefinedVariable => Status::UndefinedVariable,
+            ErrorCode::NotAdmitted => Status::NotAdmitted,
+            ErrorCode::StaleApproval => Status::StaleApproval,
+            ErrorCode::BudgetExhausted => Status::BudgetExhausted,
+            ErrorCode::Limit => Status::Limit,
+            ErrorCode::SpawnFailed => Status::SpawnFailed,
+            ErrorCode::ConnectFailed => Status::ConnectFailed,
+            ErrorCode::Exited => Status::Exited,
+            ErrorCode::Protocol => Status::Protocol,
+            ErrorCode::AuthRequired => Status::AuthRequired,
+            ErrorCode::Unavailable => Status::Unavailable,
+            ErrorCode::CallInterrupted => Status::CallInterrupted,
+            ErrorCode::ToolNotFound => Status::ToolNotFound,
+            ErrorCode::ServerError => Status::ServerError,
+            ErrorCode::Declined => Status::Declined,
+            ErrorCode::CrashLoop => Status::CrashLoop,
+            ErrorCode::Store => Status::Store,
+            ErrorCode::WrongThread => Status::WrongThread,
+            // Codes of a newer core that this interface has no number for yet are faults of the
+            // build.
+            _ => Status::Internal,
+        }
+    }
+}
+
+/// The kinds of event. The number is the bit in a subscription's mask:
+/// `TRUNKLINE_MASK(TRUNKLINE_EVENT_TOOLS_CHANGED)`.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventNumber {
+    /// An entry changed its visible state: `from`, `to`, `reason`.
+    StatusChanged = 0,
+    /// Tools of a session's view came, went or changed: `added`, `removed`, `changed`, `revision`.
+    ToolsChanged = 1,
+    /// Prompts of a session's view came, went or changed.
+    PromptsChanged = 2,
+    /// Resources of a session's view came, went or changed.
+    ResourcesChanged = 3,
+    /// A subscribed resource was updated: `uri`.
+    ResourceUpdated = 4,
+    /// A held connection was lost: `reason`.
+    Disconnected = 5,
+    /// A held connection is back: `attempts`, `downtime_ms`.
+    Reconnected = 6,
+    /// A held connection is gone for good: `error`.
+    Failed = 7,
+    /// Progress of a call: `call`, `progress`, `total`, `message`.
+    Progress = 8,
+    /// A log message of a server: `level`, `logger`, `data`.
+    Log = 9,
+    /// A line that a server wrote to stderr, escaped: `line`.
+    Stderr = 10,
+    /// Servers wait for approval: `requests`.
+    ApprovalNeeded = 11,
+    /// A server wants credentials: `url`, `missing`.
+    AuthRequired = 12,
+    /// The budget is nearly used up.
+    BudgetWarning = 13,
+    /// Servers refused in one pass.
+    RefusedBatch = 14,
+    /// A source of configuration changed: `source`, `accepted`.
+    SourceChanged = 15,
+    /// A source of configuration is broken: `source`, `path`, `line`, `message`.
+    SourceError = 16,
+    /// A reconcile ended; its report.
+    Reconciled = 17,
+    /// A changed tool waits to be accepted: `tool`, `difference`.
+    ToolQuarantined = 18,
+    /// A server of the session became ready; how many are left.
+    ServerReady = 19,
+    /// Something the operator should know: `code`, `message`.
+    Warning = 20,
+    /// This subscriber was too slow, and `missed` events were dropped. Always delivered, whatever
+    /// the mask says.
+    Lagged = 63,
+}
+
+/// What a `trunkline_item` tells.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ItemKind {
+    /// An operation ended: `status`; then `buf` or `handle`, or `error`.
+    Done = 1,
+    /// An event of a subscription: `event`, and its JSON text in `buf`.
+    Event = 2,
+    /// A subscription ended, since its pool or session did. Nothing follows from it.
+    End = 3,
+}
+
+/// The end of an operation, or an event: what a queue delivers, and what a completion callback is
+/// shown.
+///
+/// From `trunkline_queue_drain` the caller owns `buf`, `error` and `handle`. In a callback `buf`
+/// and `error` are borrowed; to keep one, take the pointer and set the field to NULL. A lease in
+/// `handle` is the host's own in both cases: release it.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Item {
+    /// The number that the host gave when it started the operation or subscribed; 0 in a callback.
+    pub tag: u64,
+    /// Of an acquire: the lease. Of an event or an end: the subscription. Otherwise 0.
+    pub handle: u64,
+    /// What this item tells.
+    pub kind: ItemKind,
+    /// How the operation ended; `TRUNKLINE_STATUS_OK` for events.
+    pub status: Status,
+    /// The number of the event (a `trunkline_event`, and whatever comes later); 0 otherwise.
+    pub event: u32,
+    /// 0.
+    pub reserved: u32,
+    /// The result, report or event: JSON text. NULL when there is none.
+    pub buf: *mut Buf,
+    /// Why the operation failed; NULL when it did not.
+    pub error: *mut ErrorObject,
+    /// 0.
+    pub reserved_more: [u64; 2],
+}
+
+/// The options of one call. Start from `TRUNKLINE_CALL_OPTIONS_INIT`; a field that is zero means
+/// the default.
+///
+/// NULL in place of the struct means all defaults. A `struct_size` below the first version's, or
+/// above 4096, is answered with `TRUNKLINE_STATUS_INVALID_ARGUMENT`; a byte that is not zero beyond
+/// what this version of the library knows, with `TRUNKLINE_STATUS_UNKNOWN_OPTION`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct CallOptionsStruct {
+    /// `sizeof(trunkline_call_options)` of the header that the host was compiled with.
+    pub struct_size: usize,
+    /// Milliseconds for the call in all; 0: the server's, or the pool's (10 min).
+    pub timeout_ms: u64,
+    /// Milliseconds without progress; 0: the server's, or the pool's (300 s).
+    pub idle_timeout_ms: u64,
+    /// 1: ask the server for progress, which comes as `TRUNKLINE_EVENT_PROGRESS`. 0: do not.
+    pub progress: u32,
+    /// 0.
+    pub reserved: u32,
+    /// The request's `_meta`: the text of a JSON object; empty: none.
+    pub meta_json: Str,
+}
+
+/// Called once, on a thread of the library, when an operation ended. `item` is the library's, and
+/// good until the function returns.
+///
+/// It must not throw. It may start operations, cancel, release, unsubscribe and free; a blocking
+/// function answers `TRUNKLINE_STATUS_WRONG_THREAD` inside it. A few threads of each pool serve all
+/// completions, so one that blocks holds up others.
+pub type DoneFn = Option<unsafe extern "C" fn(user_data: *mut c_void, item: *mut Item)>;
+
+/// Called for each event, in their order, on a thread of the subscription's own. `event` is a
+/// `trunkline_event` (or a number that came later), `json` the whole event, good until the function
+/// returns.
+///
+/// It must not throw. While it runs, this subscription waits and no other does.
+pub type EventFn = Option<unsafe extern "C" fn(user_data: *mut c_void, event: u32, json: Str)>;
+
+/// Called exactly once for each `user_data` that was handed over, after its last callback, or
+/// before the function returns when that function fails. May be NULL.
+pub type DestroyFn = Option<unsafe extern "C" fn(user_data: *mut c_void)>;

@@ -1,0 +1,1398 @@
+/*
+ * trunkline: a shared MCP connection pool. The C interface.
+ *
+ * Generated from the library's sources: do not edit.
+ * SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * A pool holds connections to MCP servers, one process for each distinct server. A session is one
+ * conversation; it acquires leases on servers, and calls tools through them. These rules hold for
+ * every function:
+ *
+ *   - Threads. Any function may be called from any thread, several at a time. Freeing an object
+ *     is the end of all other use of it.
+ *   - Results. A function that can fail gives a trunkline_status, 0 for success. Outputs are
+ *     written on success alone. The last parameter `err` may be NULL; otherwise an error object
+ *     is written to it on failure alone, for the caller to free.
+ *   - Handles. A pool, a queue, a buffer and an error are pointers, each with a function that
+ *     frees it and takes NULL. Sessions, leases, operations and subscriptions are numbers, never
+ *     0. A number that is stale, released, of another kind or of another pool is answered with
+ *     TRUNKLINE_STATUS_BAD_HANDLE and does no harm.
+ *   - Text is UTF-8 by pointer and length; what is passed in is copied before the function
+ *     returns. Structured values are JSON. JSON objects of options refuse names that they do not
+ *     know.
+ *   - Times are integer milliseconds.
+ *   - Operations have three forms. The plain one blocks. `_start` ends in a callback, `_enqueue`
+ *     in a queue that has a descriptor to poll. An operation that was started ends exactly once:
+ *     with its result, or with an error.
+ *   - Callbacks run on threads of the library that serve nothing else, never under a lock. They
+ *     must not throw. With each goes a `user_data` and a `destroy` function for it, which is
+ *     called exactly once, after the last use, even when the function fails. Inside a callback
+ *     everything may be called but blocking functions, which answer
+ *     TRUNKLINE_STATUS_WRONG_THREAD.
+ *   - Panics of the library never reach the host: they become TRUNKLINE_STATUS_INTERNAL, with the
+ *     place.
+ *   - Fork. In a child process every object of the parent answers TRUNKLINE_STATUS_FORKED at
+ *     once, and freeing it does nothing. The child may make a pool of its own.
+ *   - Signals. The library installs no handler. A host may ignore SIGCHLD, or leave SIGPIPE as it
+ *     is.
+ *
+ * JSON in results and reports carries "v": 1 and only grows: ignore members that you do not know.
+ */
+
+
+#ifndef TRUNKLINE_H
+#define TRUNKLINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** The bit of an event kind in a subscription's mask. */
+#define TRUNKLINE_MASK(event) (UINT64_C(1) << (event))
+
+/** A text literal, or an array that ends with a NUL byte, as trunkline_str. */
+#define TRUNKLINE_LITERAL(text) TRUNKLINE_TEXT("" text, sizeof(text) - 1)
+
+/** A pointer and a length as trunkline_str. */
+#ifdef __cplusplus
+#define TRUNKLINE_TEXT(ptr, len) (trunkline_str{(ptr), (len)})
+#else
+#define TRUNKLINE_TEXT(ptr, len) ((trunkline_str){(ptr), (len)})
+#endif
+
+/** Options of a call, all defaults. */
+#ifdef __cplusplus
+#define TRUNKLINE_CALL_OPTIONS_INIT {sizeof(trunkline_call_options), 0, 0, 0, 0, {nullptr, 0}}
+#else
+#define TRUNKLINE_CALL_OPTIONS_INIT {sizeof(trunkline_call_options), 0, 0, 0, 0, {NULL, 0}}
+#endif
+
+/**
+ * The version of this interface. It grows when a function, a field or a number is added; nothing
+ * is ever changed or removed within one SONAME. Compare it with `trunkline_abi_version()`, which
+ * answers for the library that was loaded: that one must not be less.
+ */
+#define TRUNKLINE_ABI_VERSION 1
+
+/**
+ * Where a time or an index may be left to the library: "the default", or "all of them". Each
+ * function says which it means.
+ */
+#define TRUNKLINE_DEFAULT UINT64_MAX
+
+/**
+ * For `trunkline_pool_restart`: every entry of the server.
+ */
+#define TRUNKLINE_EVERY_ENTRY UINT32_MAX
+
+/**
+ * For subscriptions: every kind of event.
+ */
+#define TRUNKLINE_EVERY_EVENT UINT64_MAX
+
+/**
+ * How a function, or an operation, ended. A number never changes its meaning, and new ones may
+ * come: treat what you do not know as a failure.
+ */
+enum trunkline_status
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * It succeeded.
+     */
+    TRUNKLINE_STATUS_OK = 0,
+    /**
+     * A value is wrong; `detail.path` names the parameter or the member.
+     */
+    TRUNKLINE_STATUS_INVALID_ARGUMENT = 1,
+    /**
+     * An option that does not exist; `detail.option`, and the nearest name in the hint.
+     */
+    TRUNKLINE_STATUS_UNKNOWN_OPTION = 2,
+    /**
+     * A handle that is stale, released, of another kind or of another pool.
+     */
+    TRUNKLINE_STATUS_BAD_HANDLE = 3,
+    /**
+     * The pool, session or lease is closed.
+     */
+    TRUNKLINE_STATUS_CLOSED = 4,
+    /**
+     * The pool is draining.
+     */
+    TRUNKLINE_STATUS_CLOSING = 5,
+    /**
+     * The process is a fork of the one that made the object.
+     */
+    TRUNKLINE_STATUS_FORKED = 6,
+    /**
+     * The host cancelled the operation.
+     */
+    TRUNKLINE_STATUS_CANCELLED = 7,
+    /**
+     * A deadline passed; `detail.which` is `connect`, `list`, `total` or `idle`.
+     */
+    TRUNKLINE_STATUS_TIMEOUT = 8,
+    /**
+     * A server's configuration is wrong; `detail.source`, `path`, `line`.
+     */
+    TRUNKLINE_STATUS_INVALID_CONFIG = 9,
+    /**
+     * A variable in a configuration is not defined.
+     */
+    TRUNKLINE_STATUS_UNDEFINED_VARIABLE = 10,
+    /**
+     * A gate keeps the server out; `detail.reason`.
+     */
+    TRUNKLINE_STATUS_NOT_ADMITTED = 11,
+    /**
+     * The approved configuration is not the live one.
+     */
+    TRUNKLINE_STATUS_STALE_APPROVAL = 12,
+    /**
+     * The budget of servers is used up.
+     */
+    TRUNKLINE_STATUS_BUDGET_EXHAUSTED = 13,
+    /**
+     * Another limit is reached; `detail.limit`.
+     */
+    TRUNKLINE_STATUS_LIMIT = 14,
+    /**
+     * The server's program could not be started.
+     */
+    TRUNKLINE_STATUS_SPAWN_FAILED = 15,
+    /**
+     * The server could not be reached.
+     */
+    TRUNKLINE_STATUS_CONNECT_FAILED = 16,
+    /**
+     * The server's process ended.
+     */
+    TRUNKLINE_STATUS_EXITED = 17,
+    /**
+     * The server broke the protocol.
+     */
+    TRUNKLINE_STATUS_PROTOCOL = 18,
+    /**
+     * The server wants credentials.
+     */
+    TRUNKLINE_STATUS_AUTH_REQUIRED = 19,
+    /**
+     * The server is reconnecting; nothing was sent.
+     */
+    TRUNKLINE_STATUS_UNAVAILABLE = 20,
+    /**
+     * The connection was lost while the call was under way.
+     */
+    TRUNKLINE_STATUS_CALL_INTERRUPTED = 21,
+    /**
+     * No such tool in this session's view.
+     */
+    TRUNKLINE_STATUS_TOOL_NOT_FOUND = 22,
+    /**
+     * The server answered with a JSON-RPC error.
+     */
+    TRUNKLINE_STATUS_SERVER_ERROR = 23,
+    /**
+     * A request of the server could not be routed.
+     */
+    TRUNKLINE_STATUS_DECLINED = 24,
+    /**
+     * The server was lost too often; the breaker is open.
+     */
+    TRUNKLINE_STATUS_CRASH_LOOP = 25,
+    /**
+     * A file of the library could not be read or written.
+     */
+    TRUNKLINE_STATUS_STORE = 26,
+    /**
+     * A blocking function was called from inside a callback.
+     */
+    TRUNKLINE_STATUS_WRONG_THREAD = 27,
+    /**
+     * A fault of the library itself; `detail.place` says where.
+     */
+    TRUNKLINE_STATUS_INTERNAL = 28,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum trunkline_status trunkline_status;
+#else
+typedef int32_t trunkline_status;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What a `trunkline_item` tells.
+ */
+enum trunkline_item_kind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * An operation ended: `status`; then `buf` or `handle`, or `error`.
+     */
+    TRUNKLINE_ITEM_KIND_DONE = 1,
+    /**
+     * An event of a subscription: `event`, and its JSON text in `buf`.
+     */
+    TRUNKLINE_ITEM_KIND_EVENT = 2,
+    /**
+     * A subscription ended, since its pool or session did. Nothing follows from it.
+     */
+    TRUNKLINE_ITEM_KIND_END = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum trunkline_item_kind trunkline_item_kind;
+#else
+typedef uint32_t trunkline_item_kind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * The kinds of event. The number is the bit in a subscription's mask:
+ * `TRUNKLINE_MASK(TRUNKLINE_EVENT_TOOLS_CHANGED)`.
+ */
+enum trunkline_event
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * An entry changed its visible state: `from`, `to`, `reason`.
+     */
+    TRUNKLINE_EVENT_STATUS_CHANGED = 0,
+    /**
+     * Tools of a session's view came, went or changed: `added`, `removed`, `changed`, `revision`.
+     */
+    TRUNKLINE_EVENT_TOOLS_CHANGED = 1,
+    /**
+     * Prompts of a session's view came, went or changed.
+     */
+    TRUNKLINE_EVENT_PROMPTS_CHANGED = 2,
+    /**
+     * Resources of a session's view came, went or changed.
+     */
+    TRUNKLINE_EVENT_RESOURCES_CHANGED = 3,
+    /**
+     * A subscribed resource was updated: `uri`.
+     */
+    TRUNKLINE_EVENT_RESOURCE_UPDATED = 4,
+    /**
+     * A held connection was lost: `reason`.
+     */
+    TRUNKLINE_EVENT_DISCONNECTED = 5,
+    /**
+     * A held connection is back: `attempts`, `downtime_ms`.
+     */
+    TRUNKLINE_EVENT_RECONNECTED = 6,
+    /**
+     * A held connection is gone for good: `error`.
+     */
+    TRUNKLINE_EVENT_FAILED = 7,
+    /**
+     * Progress of a call: `call`, `progress`, `total`, `message`.
+     */
+    TRUNKLINE_EVENT_PROGRESS = 8,
+    /**
+     * A log message of a server: `level`, `logger`, `data`.
+     */
+    TRUNKLINE_EVENT_LOG = 9,
+    /**
+     * A line that a server wrote to stderr, escaped: `line`.
+     */
+    TRUNKLINE_EVENT_STDERR = 10,
+    /**
+     * Servers wait for approval: `requests`.
+     */
+    TRUNKLINE_EVENT_APPROVAL_NEEDED = 11,
+    /**
+     * A server wants credentials: `url`, `missing`.
+     */
+    TRUNKLINE_EVENT_AUTH_REQUIRED = 12,
+    /**
+     * The budget is nearly used up.
+     */
+    TRUNKLINE_EVENT_BUDGET_WARNING = 13,
+    /**
+     * Servers refused in one pass.
+     */
+    TRUNKLINE_EVENT_REFUSED_BATCH = 14,
+    /**
+     * A source of configuration changed: `source`, `accepted`.
+     */
+    TRUNKLINE_EVENT_SOURCE_CHANGED = 15,
+    /**
+     * A source of configuration is broken: `source`, `path`, `line`, `message`.
+     */
+    TRUNKLINE_EVENT_SOURCE_ERROR = 16,
+    /**
+     * A reconcile ended; its report.
+     */
+    TRUNKLINE_EVENT_RECONCILED = 17,
+    /**
+     * A changed tool waits to be accepted: `tool`, `difference`.
+     */
+    TRUNKLINE_EVENT_TOOL_QUARANTINED = 18,
+    /**
+     * A server of the session became ready; how many are left.
+     */
+    TRUNKLINE_EVENT_SERVER_READY = 19,
+    /**
+     * Something the operator should know: `code`, `message`.
+     */
+    TRUNKLINE_EVENT_WARNING = 20,
+    /**
+     * This subscriber was too slow, and `missed` events were dropped. Always delivered, whatever
+     * the mask says.
+     */
+    TRUNKLINE_EVENT_LAGGED = 63,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum trunkline_event trunkline_event;
+#else
+typedef uint32_t trunkline_event;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * A text that the library gave to the host, such as a result or a report: UTF-8, JSON, read-only.
+ * Free it with `trunkline_buf_free`. Any thread may read it, several at a time.
+ */
+typedef struct trunkline_buf trunkline_buf;
+
+/**
+ * Why something failed. The host owns what it was given through an `err` parameter or a queue's
+ * item, and frees it with `trunkline_error_free`. Any thread may read it, several at a time. Texts
+ * and causes that its functions give are good until it is freed. No message, detail or hint ever
+ * holds an environment value, a header, a token or an argument.
+ */
+typedef struct trunkline_error trunkline_error;
+
+/**
+ * A pool: one workspace's set of connections. Any thread may use it, several at a time, until one
+ * frees it.
+ */
+typedef struct trunkline_pool trunkline_pool;
+
+/**
+ * A queue of items, with a descriptor that is readable while items wait. One queue may serve
+ * several pools, and any thread may drain it.
+ */
+typedef struct trunkline_queue trunkline_queue;
+
+/**
+ * A piece of UTF-8 text, by pointer and length in bytes; it need not end with a NUL byte.
+ *
+ * Given to a function, it is read (and copied) before the function returns. `{NULL, 0}` is the
+ * empty text. Text that is not UTF-8 is answered with `TRUNKLINE_STATUS_INVALID_ARGUMENT`.
+ */
+typedef struct {
+    /**
+     * The first byte; may be NULL when `len` is 0.
+     */
+    const char *ptr;
+    /**
+     * How many bytes.
+     */
+    size_t len;
+} trunkline_str;
+
+/**
+ * The options of one call. Start from `TRUNKLINE_CALL_OPTIONS_INIT`; a field that is zero means
+ * the default.
+ *
+ * NULL in place of the struct means all defaults. A `struct_size` below the first version's, or
+ * above 4096, is answered with `TRUNKLINE_STATUS_INVALID_ARGUMENT`; a byte that is not zero beyond
+ * what this version of the library knows, with `TRUNKLINE_STATUS_UNKNOWN_OPTION`.
+ */
+typedef struct {
+    /**
+     * `sizeof(trunkline_call_options)` of the header that the host was compiled with.
+     */
+    size_t struct_size;
+    /**
+     * Milliseconds for the call in all; 0: the server's, or the pool's (10 min).
+     */
+    uint64_t timeout_ms;
+    /**
+     * Milliseconds without progress; 0: the server's, or the pool's (300 s).
+     */
+    uint64_t idle_timeout_ms;
+    /**
+     * 1: ask the server for progress, which comes as `TRUNKLINE_EVENT_PROGRESS`. 0: do not.
+     */
+    uint32_t progress;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
+    /**
+     * The request's `_meta`: the text of a JSON object; empty: none.
+     */
+    trunkline_str meta_json;
+} trunkline_call_options;
+
+/**
+ * The end of an operation, or an event: what a queue delivers, and what a completion callback is
+ * shown.
+ *
+ * From `trunkline_queue_drain` the caller owns `buf`, `error` and `handle`. In a callback `buf`
+ * and `error` are borrowed; to keep one, take the pointer and set the field to NULL. A lease in
+ * `handle` is the host's own in both cases: release it.
+ */
+typedef struct {
+    /**
+     * The number that the host gave when it started the operation or subscribed; 0 in a callback.
+     */
+    uint64_t tag;
+    /**
+     * Of an acquire: the lease. Of an event or an end: the subscription. Otherwise 0.
+     */
+    uint64_t handle;
+    /**
+     * What this item tells.
+     */
+    trunkline_item_kind kind;
+    /**
+     * How the operation ended; `TRUNKLINE_STATUS_OK` for events.
+     */
+    trunkline_status status;
+    /**
+     * The number of the event (a `trunkline_event`, and whatever comes later); 0 otherwise.
+     */
+    uint32_t event;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
+    /**
+     * The result, report or event: JSON text. NULL when there is none.
+     */
+    trunkline_buf *buf;
+    /**
+     * Why the operation failed; NULL when it did not.
+     */
+    trunkline_error *error;
+    /**
+     * 0.
+     */
+    uint64_t reserved_more[2];
+} trunkline_item;
+
+/**
+ * Called once, on a thread of the library, when an operation ended. `item` is the library's, and
+ * good until the function returns.
+ *
+ * It must not throw. It may start operations, cancel, release, unsubscribe and free; a blocking
+ * function answers `TRUNKLINE_STATUS_WRONG_THREAD` inside it. A few threads of each pool serve all
+ * completions, so one that blocks holds up others.
+ */
+typedef void (*trunkline_done_fn)(void *user_data, trunkline_item *item);
+
+/**
+ * Called exactly once for each `user_data` that was handed over, after its last callback, or
+ * before the function returns when that function fails. May be NULL.
+ */
+typedef void (*trunkline_destroy_fn)(void *user_data);
+
+/**
+ * Called for each event, in their order, on a thread of the subscription's own. `event` is a
+ * `trunkline_event` (or a number that came later), `json` the whole event, good until the function
+ * returns.
+ *
+ * It must not throw. While it runs, this subscription waits and no other does.
+ */
+typedef void (*trunkline_event_fn)(void *user_data, uint32_t event, trunkline_str json);
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/**
+ * The text of a buffer, good until the buffer is freed. Of NULL: the empty text.
+ */
+trunkline_str trunkline_buf_str(const trunkline_buf *buf);
+
+/**
+ * Frees a buffer. NULL is fine.
+ */
+void trunkline_buf_free(trunkline_buf *buf);
+
+/**
+ * The status number of an error. Of NULL: `TRUNKLINE_STATUS_OK`.
+ */
+trunkline_status trunkline_error_code(const trunkline_error *error);
+
+/**
+ * The stable name of the error's code, such as `tool_not_found`.
+ */
+trunkline_str trunkline_error_name(const trunkline_error *error);
+
+/**
+ * What went wrong, in a sentence for people.
+ */
+trunkline_str trunkline_error_message(const trunkline_error *error);
+
+/**
+ * The server that it is about; empty when it is about none.
+ */
+trunkline_str trunkline_error_server(const trunkline_error *error);
+
+/**
+ * The session that it is about; empty when it is about none.
+ */
+trunkline_str trunkline_error_session(const trunkline_error *error);
+
+/**
+ * Whether the same operation may succeed later without a change by the user.
+ */
+bool trunkline_error_retryable(const trunkline_error *error);
+
+/**
+ * For calls: `not_sent` (the server has not seen it) or `unknown` (it may have run). Empty
+ * otherwise.
+ */
+trunkline_str trunkline_error_outcome(const trunkline_error *error);
+
+/**
+ * Particulars for programs: the text of a JSON object, `{}` when there are none.
+ */
+trunkline_str trunkline_error_detail(const trunkline_error *error);
+
+/**
+ * What the user can do about it; empty when the library knows nothing.
+ */
+trunkline_str trunkline_error_hint(const trunkline_error *error);
+
+/**
+ * The arguments of the call that failed, as JSON text, for the caller alone: they are in no other
+ * text of the error. Empty when it was no call.
+ */
+trunkline_str trunkline_error_arguments(const trunkline_error *error);
+
+/**
+ * Everything but the arguments as the text of one JSON object: `{code, number, message, retryable,
+ * server?, session?, outcome?, hint?, cause?, detail}`.
+ */
+trunkline_str trunkline_error_json(const trunkline_error *error);
+
+/**
+ * The error that led to this one; NULL when there is none. It belongs to this one: do not free it.
+ */
+const trunkline_error *trunkline_error_cause(const trunkline_error *error);
+
+/**
+ * Frees an error, and its causes with it. NULL is fine.
+ */
+void trunkline_error_free(trunkline_error *error);
+
+/**
+ * Opens a session. Returns at once; the servers that it wants start in the background
+ * (`trunkline_session_ready` waits).
+ *
+ * `options_json`: a JSON object of session options; `id` is required. `out`: the session; end it
+ * with `trunkline_session_close`.
+ *
+ * Errors: `UNKNOWN_OPTION`, `INVALID_ARGUMENT` (also when a live session has that id), `CLOSING`,
+ * `CLOSED`, `LIMIT`, `FORKED`.
+ */
+trunkline_status trunkline_session_open(trunkline_pool *pool,
+                                        trunkline_str options_json,
+                                        uint64_t *out,
+                                        trunkline_error **err);
+
+/**
+ * Ends a session: its calls are cancelled, and its holds on servers go. Its handle is bad from
+ * here on; its leases answer `CLOSED`, and are still to be released. Returns at once.
+ *
+ * `keep_for_ms`: how many milliseconds its holds stay, for a session of the same id that is opened
+ * meanwhile; `TRUNKLINE_DEFAULT` for what its options say.
+ *
+ * Errors: `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_session_close(trunkline_pool *pool,
+                                         uint64_t session,
+                                         uint64_t keep_for_ms,
+                                         trunkline_error **err);
+
+/**
+ * The tools of the session's view, sorted by exposed name.
+ *
+ * `out`: a JSON array of `{name, server, own_name, definition}`, the definitions as the servers
+ * sent them; free it with `trunkline_buf_free`.
+ *
+ * Errors: `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_session_tools(trunkline_pool *pool,
+                                         uint64_t session,
+                                         trunkline_buf **out,
+                                         trunkline_error **err);
+
+/**
+ * The prompts of the session's view, as of `trunkline_session_tools`.
+ */
+trunkline_status trunkline_session_prompts(trunkline_pool *pool,
+                                           uint64_t session,
+                                           trunkline_buf **out,
+                                           trunkline_error **err);
+
+/**
+ * The resources of the session's view, as of `trunkline_session_tools`; names are URIs.
+ */
+trunkline_status trunkline_session_resources(trunkline_pool *pool,
+                                             uint64_t session,
+                                             trunkline_buf **out,
+                                             trunkline_error **err);
+
+/**
+ * The resource templates of the session's view, as of `trunkline_session_tools`; names are URI
+ * templates.
+ */
+trunkline_status trunkline_session_resource_templates(trunkline_pool *pool,
+                                                      uint64_t session,
+                                                      trunkline_buf **out,
+                                                      trunkline_error **err);
+
+/**
+ * The tools of one server in the session's view, as of `trunkline_session_tools`.
+ */
+trunkline_status trunkline_lease_tools(trunkline_pool *pool,
+                                       uint64_t lease,
+                                       trunkline_buf **out,
+                                       trunkline_error **err);
+
+/**
+ * What a lease holds.
+ *
+ * `out`: `{"v": 1, "server": ..., "entry_index": ..., "generation": ..., "state": ...}`; free it
+ * with `trunkline_buf_free`. The index is stable per server name, the generation grows with each
+ * reconnect.
+ *
+ * Errors: `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_lease_describe(trunkline_pool *pool,
+                                          uint64_t lease,
+                                          trunkline_buf **out,
+                                          trunkline_error **err);
+
+/**
+ * Gives a lease up. Calls under way go on. The handle is bad from here on: a second release
+ * answers `BAD_HANDLE` and does nothing. Returns at once.
+ *
+ * Errors: `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_lease_release(trunkline_pool *pool,
+                                         uint64_t lease,
+                                         trunkline_error **err);
+
+/**
+ * Calls a tool by the server's own name. Blocks: `WRONG_THREAD` inside a callback.
+ *
+ * `arguments_json`: the text of a JSON object; empty for `{}`. `options`: NULL for all defaults.
+ * `out`: the result exactly as the server sent it, which may say that the tool failed (`isError`);
+ * free it with `trunkline_buf_free`.
+ *
+ * Errors: `TOOL_NOT_FOUND`, `SERVER_ERROR`, `TIMEOUT`, `CANCELLED`, `UNAVAILABLE`,
+ * `CALL_INTERRUPTED`, `PROTOCOL`, `LIMIT`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+ * Those of a call that may have reached the server have an `outcome`, and the arguments.
+ */
+trunkline_status trunkline_lease_call_tool(trunkline_pool *pool,
+                                           uint64_t lease,
+                                           trunkline_str tool,
+                                           trunkline_str arguments_json,
+                                           const trunkline_call_options *options,
+                                           trunkline_buf **out,
+                                           trunkline_error **err);
+
+/**
+ * `trunkline_lease_call_tool` without waiting: `done` is called once it ended, on a thread of the
+ * library.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_lease_call_tool_start(trunkline_pool *pool,
+                                                 uint64_t lease,
+                                                 trunkline_str tool,
+                                                 trunkline_str arguments_json,
+                                                 const trunkline_call_options *options,
+                                                 trunkline_done_fn done,
+                                                 void *user_data,
+                                                 trunkline_destroy_fn destroy,
+                                                 uint64_t *out_op,
+                                                 trunkline_error **err);
+
+/**
+ * `trunkline_lease_call_tool` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
+ * what `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_lease_call_tool_enqueue(trunkline_pool *pool,
+                                                   uint64_t lease,
+                                                   trunkline_str tool,
+                                                   trunkline_str arguments_json,
+                                                   const trunkline_call_options *options,
+                                                   trunkline_queue *queue,
+                                                   uint64_t tag,
+                                                   uint64_t *out_op,
+                                                   trunkline_error **err);
+
+/**
+ * Sends any other request of the protocol. The common ones and their parameters: `resources/read`
+ * `{"uri"}`, `prompts/get` `{"name", "arguments"?}`, `completion/complete` `{"ref", "argument",
+ * "context"?}`, `logging/setLevel` `{"level"}`. Blocks: `WRONG_THREAD` inside a callback.
+ *
+ * `params_json`: the text of a JSON object; empty for `{}`. `options`, `out` and the errors: as of
+ * `trunkline_lease_call_tool`; `INVALID_ARGUMENT` for `initialize` and for methods that have a
+ * function of their own.
+ */
+trunkline_status trunkline_lease_request(trunkline_pool *pool,
+                                         uint64_t lease,
+                                         trunkline_str method,
+                                         trunkline_str params_json,
+                                         const trunkline_call_options *options,
+                                         trunkline_buf **out,
+                                         trunkline_error **err);
+
+/**
+ * `trunkline_lease_request` without waiting: `done` is called once it ended, on a thread of the
+ * library.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_lease_request_start(trunkline_pool *pool,
+                                               uint64_t lease,
+                                               trunkline_str method,
+                                               trunkline_str params_json,
+                                               const trunkline_call_options *options,
+                                               trunkline_done_fn done,
+                                               void *user_data,
+                                               trunkline_destroy_fn destroy,
+                                               uint64_t *out_op,
+                                               trunkline_error **err);
+
+/**
+ * `trunkline_lease_request` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
+ * what `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_lease_request_enqueue(trunkline_pool *pool,
+                                                 uint64_t lease,
+                                                 trunkline_str method,
+                                                 trunkline_str params_json,
+                                                 const trunkline_call_options *options,
+                                                 trunkline_queue *queue,
+                                                 uint64_t tag,
+                                                 uint64_t *out_op,
+                                                 trunkline_error **err);
+
+/**
+ * Subscribes the session to updates of a resource, which come as
+ * `TRUNKLINE_EVENT_RESOURCE_UPDATED`. Counted: each needs its unsubscribe. Blocks: `WRONG_THREAD`
+ * inside a callback.
+ *
+ * Errors: as of `trunkline_lease_request`.
+ */
+trunkline_status trunkline_lease_subscribe_resource(trunkline_pool *pool,
+                                                    uint64_t lease,
+                                                    trunkline_str uri,
+                                                    trunkline_error **err);
+
+/**
+ * `trunkline_lease_subscribe_resource` without waiting: `done` is called once it ended, on a
+ * thread of the library.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_lease_subscribe_resource_start(trunkline_pool *pool,
+                                                          uint64_t lease,
+                                                          trunkline_str uri,
+                                                          trunkline_done_fn done,
+                                                          void *user_data,
+                                                          trunkline_destroy_fn destroy,
+                                                          uint64_t *out_op,
+                                                          trunkline_error **err);
+
+/**
+ * `trunkline_lease_subscribe_resource` without waiting: its end comes out of `queue`, with `tag`.
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_lease_subscribe_resource_enqueue(trunkline_pool *pool,
+                                                            uint64_t lease,
+                                                            trunkline_str uri,
+                                                            trunkline_queue *queue,
+                                                            uint64_t tag,
+                                                            uint64_t *out_op,
+                                                            trunkline_error **err);
+
+/**
+ * The counterpart of `trunkline_lease_subscribe_resource`. Blocks: `WRONG_THREAD` inside a
+ * callback.
+ *
+ * Errors: as of `trunkline_lease_request`.
+ */
+trunkline_status trunkline_lease_unsubscribe_resource(trunkline_pool *pool,
+                                                      uint64_t lease,
+                                                      trunkline_str uri,
+                                                      trunkline_error **err);
+
+/**
+ * `trunkline_lease_unsubscribe_resource` without waiting: `done` is called once it ended, on a
+ * thread of the library.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_lease_unsubscribe_resource_start(trunkline_pool *pool,
+                                                            uint64_t lease,
+                                                            trunkline_str uri,
+                                                            trunkline_done_fn done,
+                                                            void *user_data,
+                                                            trunkline_destroy_fn destroy,
+                                                            uint64_t *out_op,
+                                                            trunkline_error **err);
+
+/**
+ * `trunkline_lease_unsubscribe_resource` without waiting: its end comes out of `queue`, with
+ * `tag`. `out_op`: what `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_lease_unsubscribe_resource_enqueue(trunkline_pool *pool,
+                                                              uint64_t lease,
+                                                              trunkline_str uri,
+                                                              trunkline_queue *queue,
+                                                              uint64_t tag,
+                                                              uint64_t *out_op,
+                                                              trunkline_error **err);
+
+/**
+ * The version of this interface that the loaded library speaks. It must not be less than the
+ * `TRUNKLINE_ABI_VERSION` that the host was compiled with.
+ */
+uint32_t trunkline_abi_version(void);
+
+/**
+ * The version of the library, such as `0.1.0`: a text that ends with a NUL byte and is there for
+ * ever.
+ */
+const char *trunkline_version(void);
+
+/**
+ * The capability tags of the library: the text of a JSON array, there for ever.
+ */
+trunkline_str trunkline_features(void);
+
+/**
+ * Cancels an operation: it ends with `CANCELLED`, unless it has ended already, which is fine too.
+ * The end comes the way that was chosen when it was started. Returns at once, and may be called
+ * again.
+ *
+ * Errors: `BAD_HANDLE` for what never was an operation of this pool; `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_op_cancel(trunkline_pool *pool, uint64_t op, trunkline_error **err);
+
+/**
+ * Makes a pool with nothing in it. Returns at once.
+ *
+ * `options_json`: a JSON object of pool options, times in milliseconds (`drain_delay_ms`); empty
+ * for all defaults. `out`: the pool; end it with `trunkline_pool_close`, then
+ * `trunkline_pool_free`.
+ *
+ * Errors: `UNKNOWN_OPTION`, `INVALID_ARGUMENT` (also when `workers` conflicts with a pool that is
+ * there).
+ */
+trunkline_status trunkline_pool_new(trunkline_str options_json,
+                                    trunkline_pool **out,
+                                    trunkline_error **err);
+
+/**
+ * Ends a pool and waits for it: drains it, ends its servers and its subscriptions, and returns
+ * when nothing of a server is left and every callback has returned. The pool object and its
+ * handles stay; what is called on them answers `CLOSED`. A second close waits for the first.
+ *
+ * `timeout_ms`: for everything together, in milliseconds; `TRUNKLINE_DEFAULT` for 10 s. Calls
+ * under way may finish until then; what is left is interrupted and killed.
+ *
+ * Errors: `WRONG_THREAD` inside a callback; `TIMEOUT` when a callback has not returned in time;
+ * `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_pool_close(trunkline_pool *pool,
+                                      uint64_t timeout_ms,
+                                      trunkline_error **err);
+
+/**
+ * Frees a pool, and with it every handle of it. What is under way ends with `CLOSED` (or what it
+ * was cancelled with); servers that were not closed before are ended in the background. Waits for
+ * nothing, so it may be called anywhere, inside a callback too. Callbacks may still run
+ * afterwards, until their `destroy` has been called.
+ *
+ * No other thread may be using the pool. NULL is fine. In a forked child the parent's pool is left
+ * alone.
+ */
+void trunkline_pool_free(trunkline_pool *pool);
+
+/**
+ * The whole pool as JSON. Always works, and never shows a secret.
+ *
+ * `out`: the text; free it with `trunkline_buf_free`.
+ *
+ * Errors: `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_pool_status(trunkline_pool *pool,
+                                       trunkline_buf **out,
+                                       trunkline_error **err);
+
+/**
+ * Makes these servers the pool's run-time source, and waits until that is done: what is new starts
+ * in the sessions that want it, what is gone is released, what is equal is not touched. Blocks:
+ * `WRONG_THREAD` inside a callback.
+ *
+ * `servers_json`: a JSON object of servers by name, with or without a `mcpServers` around it.
+ * `out`: the report, `{v, servers: {name: {action, error?}}}`; free it with `trunkline_buf_free`.
+ *
+ * Errors: `INVALID_CONFIG` when the text is no such object (a server that is wrong spoils itself
+ * alone, in the report); `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_pool_reconcile(trunkline_pool *pool,
+                                          trunkline_str servers_json,
+                                          trunkline_buf **out,
+                                          trunkline_error **err);
+
+/**
+ * `trunkline_pool_reconcile` without waiting: `done` is called once it ended, on a thread of the
+ * library.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_pool_reconcile_start(trunkline_pool *pool,
+                                                trunkline_str servers_json,
+                                                trunkline_done_fn done,
+                                                void *user_data,
+                                                trunkline_destroy_fn destroy,
+                                                uint64_t *out_op,
+                                                trunkline_error **err);
+
+/**
+ * `trunkline_pool_reconcile` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
+ * what `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_pool_reconcile_enqueue(trunkline_pool *pool,
+                                                  trunkline_str servers_json,
+                                                  trunkline_queue *queue,
+                                                  uint64_t tag,
+                                                  uint64_t *out_op,
+                                                  trunkline_error **err);
+
+/**
+ * Replaces the connections of a server, and waits for the new ones. Blocks: `WRONG_THREAD` inside
+ * a callback.
+ *
+ * `entry_index`: of the entry; `TRUNKLINE_EVERY_ENTRY` for all of the server's. `out`: a report
+ * with `{entry_index, restarted, duration_ms | reason}` for each; free it with
+ * `trunkline_buf_free`.
+ *
+ * Errors: `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_pool_restart(trunkline_pool *pool,
+                                        trunkline_str server,
+                                        uint32_t entry_index,
+                                        trunkline_buf **out,
+                                        trunkline_error **err);
+
+/**
+ * `trunkline_pool_restart` without waiting: `done` is called once it ended, on a thread of the
+ * library.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_pool_restart_start(trunkline_pool *pool,
+                                              trunkline_str server,
+                                              uint32_t entry_index,
+                                              trunkline_done_fn done,
+                                              void *user_data,
+                                              trunkline_destroy_fn destroy,
+                                              uint64_t *out_op,
+                                              trunkline_error **err);
+
+/**
+ * `trunkline_pool_restart` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
+ * what `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_pool_restart_enqueue(trunkline_pool *pool,
+                                                trunkline_str server,
+                                                uint32_t entry_index,
+                                                trunkline_queue *queue,
+                                                uint64_t tag,
+                                                uint64_t *out_op,
+                                                trunkline_error **err);
+
+/**
+ * Ends every connection, one-way: later acquires, reconciles and restarts answer `CLOSING`.
+ * Blocks: `WRONG_THREAD` inside a callback.
+ *
+ * `options_json`: `{"force": false, "timeout_ms": 10000}`, each optional; empty for both. With
+ * `force`, calls under way are interrupted at once; otherwise they may finish until the time is
+ * over. `out`: the report, `{v, drained, forced, errors: [{server, entry_index, error}]}`; free it
+ * with `trunkline_buf_free`.
+ *
+ * Errors: `CLOSED`, `UNKNOWN_OPTION`, `CANCELLED` (the drain itself goes on), `FORKED`,
+ * `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_pool_drain_all(trunkline_pool *pool,
+                                          trunkline_str options_json,
+                                          trunkline_buf **out,
+                                          trunkline_error **err);
+
+/**
+ * `trunkline_pool_drain_all` without waiting: `done` is called once it ended, on a thread of the
+ * library.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_pool_drain_all_start(trunkline_pool *pool,
+                                                trunkline_str options_json,
+                                                trunkline_done_fn done,
+                                                void *user_data,
+                                                trunkline_destroy_fn destroy,
+                                                uint64_t *out_op,
+                                                trunkline_error **err);
+
+/**
+ * `trunkline_pool_drain_all` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
+ * what `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_pool_drain_all_enqueue(trunkline_pool *pool,
+                                                  trunkline_str options_json,
+                                                  trunkline_queue *queue,
+                                                  uint64_t tag,
+                                                  uint64_t *out_op,
+                                                  trunkline_error **err);
+
+/**
+ * A lease on a server by its configuration, for a session by its id: opens the session if it is
+ * not open, puts the server into the session's own source, and waits until it is connected.
+ * Blocks: `WRONG_THREAD` inside a callback.
+ *
+ * `config_json`: the JSON object of one server (`{"command": ...}`). `options_json`, `out` and the
+ * errors: as of `trunkline_session_acquire`.
+ */
+trunkline_status trunkline_pool_acquire(trunkline_pool *pool,
+                                        trunkline_str server,
+                                        trunkline_str config_json,
+                                        trunkline_str session_id,
+                                        trunkline_str options_json,
+                                        uint64_t *out,
+                                        trunkline_error **err);
+
+/**
+ * `trunkline_pool_acquire` without waiting: `done` is called once it ended, on a thread of the
+ * library.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_pool_acquire_start(trunkline_pool *pool,
+                                              trunkline_str server,
+                                              trunkline_str config_json,
+                                              trunkline_str session_id,
+                                              trunkline_str options_json,
+                                              trunkline_done_fn done,
+                                              void *user_data,
+                                              trunkline_destroy_fn destroy,
+                                              uint64_t *out_op,
+                                              trunkline_error **err);
+
+/**
+ * `trunkline_pool_acquire` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
+ * what `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_pool_acquire_enqueue(trunkline_pool *pool,
+                                                trunkline_str server,
+                                                trunkline_str config_json,
+                                                trunkline_str session_id,
+                                                trunkline_str options_json,
+                                                trunkline_queue *queue,
+                                                uint64_t tag,
+                                                uint64_t *out_op,
+                                                trunkline_error **err);
+
+/**
+ * Makes a queue. Returns at once.
+ *
+ * `out`: the queue; free it with `trunkline_queue_free`.
+ *
+ * Errors: `INVALID_ARGUMENT`; `LIMIT` when the process has no descriptor left.
+ */
+trunkline_status trunkline_queue_new(trunkline_queue **out, trunkline_error **err);
+
+/**
+ * The descriptor to poll for reading: readable while items wait. It is the queue's own; do not
+ * read, write or close it. -1 of NULL, and in a forked child.
+ */
+int32_t trunkline_queue_fd(const trunkline_queue *queue);
+
+/**
+ * Takes up to `capacity` items out of the queue, oldest first, without waiting.
+ *
+ * Items of operations and of subscriptions on one queue come in the order in which they happened:
+ * the progress of a call before its end. When `capacity` items came, there may be more, and the
+ * descriptor stays readable.
+ *
+ * `items`: an array of at least `capacity`; the caller owns what the items hold (see
+ * `trunkline_item_clear`). `out_count`: how many were written, possibly 0.
+ *
+ * Errors: `INVALID_ARGUMENT`, `FORKED`.
+ */
+trunkline_status trunkline_queue_drain(trunkline_queue *queue,
+                                       trunkline_item *items,
+                                       size_t capacity,
+                                       size_t *out_count,
+                                       trunkline_error **err);
+
+/**
+ * Frees the `buf` and the `error` of an item and sets both to NULL. A lease in `handle` is not
+ * released. NULL is fine.
+ */
+void trunkline_item_clear(trunkline_item *item);
+
+/**
+ * Frees a queue with whatever waits in it. Operations that were to end in it go on, and their
+ * results are dropped (a lease is released). No other thread may be using the queue. NULL is fine.
+ * In a forked child the parent's queue is left alone.
+ */
+void trunkline_queue_free(trunkline_queue *queue);
+
+/**
+ * An explicit lease on a server, once it is connected. Every acquire gives a lease of its own.
+ * Blocks: `WRONG_THREAD` inside a callback.
+ *
+ * `config_json`: empty for a server that the pool knows; otherwise the JSON object of one server,
+ * which is first put into the session's own source. `options_json`: `{"timeout_ms": ...}` for this
+ * wait; empty for the connect's own time. `out`: the lease; give it up with
+ * `trunkline_lease_release`.
+ *
+ * Errors: `INVALID_CONFIG`, `NOT_ADMITTED`, `SPAWN_FAILED`, `CONNECT_FAILED`, `EXITED`,
+ * `PROTOCOL`, `TIMEOUT`, `LIMIT`, `CRASH_LOOP`, `CANCELLED`, `CLOSING`, `CLOSED`, `BAD_HANDLE`,
+ * `UNKNOWN_OPTION`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_session_acquire(trunkline_pool *pool,
+                                           uint64_t session,
+                                           trunkline_str server,
+                                           trunkline_str config_json,
+                                           trunkline_str options_json,
+                                           uint64_t *out,
+                                           trunkline_error **err);
+
+/**
+ * `trunkline_session_acquire` without waiting: `done` is called once it ended, on a thread of the
+ * library.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_session_acquire_start(trunkline_pool *pool,
+                                                 uint64_t session,
+                                                 trunkline_str server,
+                                                 trunkline_str config_json,
+                                                 trunkline_str options_json,
+                                                 trunkline_done_fn done,
+                                                 void *user_data,
+                                                 trunkline_destroy_fn destroy,
+                                                 uint64_t *out_op,
+                                                 trunkline_error **err);
+
+/**
+ * `trunkline_session_acquire` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
+ * what `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_session_acquire_enqueue(trunkline_pool *pool,
+                                                   uint64_t session,
+                                                   trunkline_str server,
+                                                   trunkline_str config_json,
+                                                   trunkline_str options_json,
+                                                   trunkline_queue *queue,
+                                                   uint64_t tag,
+                                                   uint64_t *out_op,
+                                                   trunkline_error **err);
+
+/**
+ * Waits until every server that the session wants is ready or has failed. Blocks: `WRONG_THREAD`
+ * inside a callback.
+ *
+ * `server`: empty for all; otherwise this one alone, and its failure is the error. `timeout_ms`:
+ * in milliseconds; `TRUNKLINE_DEFAULT` for no limit but those of the connects.
+ *
+ * Errors: `TIMEOUT`, `CANCELLED`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`, and those
+ * of the server's connect.
+ */
+trunkline_status trunkline_session_ready(trunkline_pool *pool,
+                                         uint64_t session,
+                                         trunkline_str server,
+                                         uint64_t timeout_ms,
+                                         trunkline_error **err);
+
+/**
+ * `trunkline_session_ready` without waiting: `done` is called once it ended, on a thread of the
+ * library.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_session_ready_start(trunkline_pool *pool,
+                                               uint64_t session,
+                                               trunkline_str server,
+                                               uint64_t timeout_ms,
+                                               trunkline_done_fn done,
+                                               void *user_data,
+                                               trunkline_destroy_fn destroy,
+                                               uint64_t *out_op,
+                                               trunkline_error **err);
+
+/**
+ * `trunkline_session_ready` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
+ * what `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_session_ready_enqueue(trunkline_pool *pool,
+                                                 uint64_t session,
+                                                 trunkline_str server,
+                                                 uint64_t timeout_ms,
+                                                 trunkline_queue *queue,
+                                                 uint64_t tag,
+                                                 uint64_t *out_op,
+                                                 trunkline_error **err);
+
+/**
+ * Calls a tool of the session's view by its exposed name (`mcp__server__tool`). Blocks:
+ * `WRONG_THREAD` inside a callback.
+ *
+ * The parameters, the result and the errors are those of `trunkline_lease_call_tool`.
+ */
+trunkline_status trunkline_session_call_tool(trunkline_pool *pool,
+                                             uint64_t session,
+                                             trunkline_str tool,
+                                             trunkline_str arguments_json,
+                                             const trunkline_call_options *options,
+                                             trunkline_buf **out,
+                                             trunkline_error **err);
+
+/**
+ * `trunkline_session_call_tool` without waiting: `done` is called once it ended, on a thread of
+ * the library.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_session_call_tool_start(trunkline_pool *pool,
+                                                   uint64_t session,
+                                                   trunkline_str tool,
+                                                   trunkline_str arguments_json,
+                                                   const trunkline_call_options *options,
+                                                   trunkline_done_fn done,
+                                                   void *user_data,
+                                                   trunkline_destroy_fn destroy,
+                                                   uint64_t *out_op,
+                                                   trunkline_error **err);
+
+/**
+ * `trunkline_session_call_tool` without waiting: its end comes out of `queue`, with `tag`.
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_session_call_tool_enqueue(trunkline_pool *pool,
+                                                     uint64_t session,
+                                                     trunkline_str tool,
+                                                     trunkline_str arguments_json,
+                                                     const trunkline_call_options *options,
+                                                     trunkline_queue *queue,
+                                                     uint64_t tag,
+                                                     uint64_t *out_op,
+                                                     trunkline_error **err);
+
+/**
+ * Subscribes to events of the whole pool, its sessions' included.
+ *
+ * Each event is given to `callback` on a thread of the subscription's own, in order; at most
+ * `limits.event_backlog` wait, and what does not fit is counted in one `TRUNKLINE_EVENT_LAGGED`.
+ * `destroy` is called exactly once: after the last event of a pool that was closed, after
+ * `trunkline_subscription_close`, or before this returns when it fails.
+ *
+ * `mask`: the kinds wanted, by `TRUNKLINE_MASK`; `TRUNKLINE_EVERY_EVENT` for all. `out`: the
+ * subscription. `out_snapshot`: may be NULL; the state that the events continue, `{v, seq,
+ * status}`, to be freed with `trunkline_buf_free`. Both are written before the first callback.
+ *
+ * Errors: `LIMIT`, `CLOSED`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_pool_subscribe(trunkline_pool *pool,
+                                          uint64_t mask,
+                                          trunkline_event_fn callback,
+                                          void *user_data,
+                                          trunkline_destroy_fn destroy,
+                                          uint64_t *out,
+                                          trunkline_buf **out_snapshot,
+                                          trunkline_error **err);
+
+/**
+ * `trunkline_pool_subscribe` with a queue: the events come out of `queue`, with `tag`, and nothing
+ * runs on another thread.
+ */
+trunkline_status trunkline_pool_subscribe_queue(trunkline_pool *pool,
+                                                uint64_t mask,
+                                                trunkline_queue *queue,
+                                                uint64_t tag,
+                                                uint64_t *out,
+                                                trunkline_buf **out_snapshot,
+                                                trunkline_error **err);
+
+/**
+ * Subscribes to the events of one session, as of `trunkline_pool_subscribe`. It ends with the
+ * session.
+ */
+trunkline_status trunkline_session_subscribe(trunkline_pool *pool,
+                                             uint64_t session,
+                                             uint64_t mask,
+                                             trunkline_event_fn callback,
+                                             void *user_data,
+                                             trunkline_destroy_fn destroy,
+                                             uint64_t *out,
+                                             trunkline_buf **out_snapshot,
+                                             trunkline_error **err);
+
+/**
+ * `trunkline_session_subscribe` with a queue: the events come out of `queue`, with `tag`, and
+ * nothing runs on another thread.
+ */
+trunkline_status trunkline_session_subscribe_queue(trunkline_pool *pool,
+                                                   uint64_t session,
+                                                   uint64_t mask,
+                                                   trunkline_queue *queue,
+                                                   uint64_t tag,
+                                                   uint64_t *out,
+                                                   trunkline_buf **out_snapshot,
+                                                   trunkline_error **err);
+
+/**
+ * Ends a subscription. When it returns, no callback of it is running, none will, and `destroy` has
+ * been called; a queue gives no more of its events. Its handle is bad from here on.
+ *
+ * Waits for a callback that is running. From inside its own callback it returns at once, and that
+ * callback is the last one; so it does when the other callback is itself waiting, in this
+ * function, for the one that this is called from.
+ *
+ * Errors: `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_subscription_close(trunkline_pool *pool,
+                                              uint64_t subscription,
+                                              trunkline_error **err);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* TRUNKLINE_H */
