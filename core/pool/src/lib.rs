@@ -18,6 +18,8 @@
 pub mod catalog;
 pub mod config;
 pub mod error;
+#[cfg(test)]
+mod generate;
 pub mod interface;
 mod json;
 pub mod naming;
