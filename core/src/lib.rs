@@ -3,6 +3,8 @@
 
 mod api;
 mod client;
+mod platform;
+mod transport;
 
 pub use api::{
     CallResult, CompletionQueue, Event, EventMask, Lease, Listed, Operation, Pool, Servers,

@@ -3,6 +3,22 @@
 //! The driver makes one [`Connection`] per incarnation of an entry and decides nothing here. A call goes
 //! straight from the caller's thread to the wire and back to its completion; no task is spawned for it.
 
+mod connect;
+mod ending;
+mod envelope;
+mod failure;
+mod frame_transport;
+mod in_flight;
+mod link;
+mod lists;
+mod reading;
+mod requests;
+mod stderr;
+mod timer;
+
+#[cfg(test)]
+mod tests;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,6 +27,8 @@ use trunkline_pool::catalog::{Catalog, ListKind};
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::state::{CloseExit, LossReason};
 
+use self::in_flight::Purpose;
+use self::link::Link;
 use crate::{Error, Result};
 
 /// What one attempt to connect needs besides the server's configuration.
@@ -50,7 +68,8 @@ pub(crate) trait ConnectionEvents: Send + Sync + 'static {
     fn stderr(&self, line: &str);
 }
 
-/// How a request ends: exactly once, on an I/O thread or on the thread that cancelled. Must not block.
+/// How a request ends: exactly once, on an I/O thread, on the thread that cancelled, or inside `start` itself when
+/// nothing could be sent. Must not block. A panic in it is contained and logged.
 pub(crate) type Done = Box<dyn FnOnce(Result<Reply>) + Send>;
 
 /// The `result` of a reply: JSON text as received.
@@ -81,7 +100,7 @@ pub(crate) struct RequestId(pub u64);
 
 /// An established connection. Cheap to clone; dropping it closes nothing (the driver closes).
 #[derive(Clone)]
-pub(crate) struct Connection(());
+pub(crate) struct Connection(Arc<Link>);
 
 impl Connection {
     /// Starts the server, shakes hands and lists everything, within `options.timeout`.
@@ -102,49 +121,48 @@ impl Connection {
     /// Writes a request; `done` is called exactly once, whatever happens. Never blocks: a full pipe queues, and a full
     /// queue fails the request with `limit`, `not_sent`.
     pub(crate) fn start(&self, request: Request<'_>, done: Done) -> RequestId {
-        let _ = request;
-        done(Err(Error::new(crate::ErrorCode::Internal, "not written")));
-        RequestId(1 << 32)
+        self.0.start(request, done, Purpose::Call)
     }
 
     /// Ends a request with `cancelled` and tells the server. Nothing when it already ended.
     pub(crate) fn cancel(&self, id: RequestId) {
-        let _ = id;
+        self.0.cancel(id);
     }
 
     /// Lists everything again, all pages (SPEC 4.3). Dropping the future cancels the requests under way.
     pub(crate) async fn list(&self) -> Result<Catalog> {
-        Err(Error::new(crate::ErrorCode::Internal, "not written"))
+        self.0.list(lists::When::Later).await
     }
 
     /// Calls in flight.
     pub(crate) fn in_flight(&self) -> usize {
-        0
+        self.0.calls.count()
     }
 
     /// Waits until no call is in flight, or the connection is lost.
-    pub(crate) async fn quiet(&self) {}
+    pub(crate) async fn quiet(&self) {
+        self.0.calls.quiet().await;
+    }
 
     /// Ends it: calls in flight end with `call_interrupted`, then the ordered shutdown of SPEC 9.8, until nothing of the
     /// process tree is left. `kill` skips the graces. May be called again with `kill` while a patient close is under way.
     pub(crate) async fn close(&self, kill: Kill) -> CloseExit {
-        let _ = kill;
-        CloseExit::Clean
+        self.0.close(kill).await
     }
 
     /// The process, while it lives.
     pub(crate) fn pid(&self) -> Option<u32> {
-        None
+        self.0.pid()
     }
 
     /// What is kept of the server's stderr, escaped, oldest line first.
     pub(crate) fn stderr_tail(&self) -> Vec<String> {
-        Vec::new()
+        self.0.stderr.lines()
     }
 
     /// The negotiated protocol version, and the server's name and version as it gave them.
     pub(crate) fn server_facts(&self) -> ServerFacts {
-        ServerFacts::default()
+        self.0.facts.get().cloned().unwrap_or_default()
     }
 }
 

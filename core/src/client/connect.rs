@@ -1,0 +1,125 @@
+//! From a configuration to a connection: start, shake hands, list. What fails leaves nothing (SPEC 4.6).
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use tokio::time::Instant;
+use trunkline_pool::catalog::Catalog;
+use trunkline_pool::config::{ServerSpec, Transport};
+use trunkline_pool::state::{CloseExit, LossReason};
+
+use super::link::{Life, Link};
+use super::lists::When;
+use super::{ConnectOptions, Connection, ConnectionEvents, Kill, failure};
+use crate::transport::stdio;
+use crate::{Error, ErrorCode, Result};
+
+/// See [`Connection::connect`].
+pub(super) async fn connect(
+    spec: &ServerSpec,
+    options: ConnectOptions,
+    events: Arc<dyn ConnectionEvents>,
+) -> Result<(Connection, Catalog)> {
+    let server = options.server.clone();
+    let Transport::Stdio(program) = &spec.transport else {
+        let message = format!("the transport {} is not supported", spec.transport_name());
+        return Err(Error::new(ErrorCode::ConnectFailed, message).with_server(server.as_ref()));
+    };
+    let begun = Instant::now();
+    let limit = options.timeout;
+    let started = stdio::start(&server, program, &options.workspace, &options.inherit_env);
+    let launched = tokio::time::timeout_at(begun + limit, started)
+        .await
+        .map_err(|_| failure::slow(&server, "connect", limit))??;
+    let link = Link::open(launched, options, events);
+    let attempt = Attempt { link: Some(link.clone()) };
+    match negotiate(&link, begun).await {
+        Ok(catalog) => {
+            attempt.over();
+            let elapsed_ms = begun.elapsed().as_millis();
+            tracing::info!(%server, pid = link.process.pid(), elapsed_ms, "connected");
+            Ok((Connection(link), catalog))
+        }
+        Err(error) => {
+            let error = failed(&link, error).await;
+            attempt.over();
+            tracing::info!(%server, %error, "connecting failed");
+            Err(error)
+        }
+    }
+}
+
+/// Handshake and lists, each within what is left of the time; an end of the connection ends it with the reason.
+async fn negotiate(link: &Arc<Link>, begun: Instant) -> Result<Catalog> {
+    let limit = link.options.timeout;
+    let slow = |which| move |_| failure::slow(&link.server, which, limit);
+    let steps = async {
+        let deadline = begun + limit;
+        tokio::time::timeout_at(deadline, link.shake_hands()).await.map_err(slow("connect"))??;
+        let listed = tokio::time::timeout_at(deadline, link.list(When::First)).await;
+        let catalog = listed.map_err(slow("list"))??;
+        match link.advance(Life::Open, |life| life == Life::Connecting) {
+            Life::Connecting => Ok(catalog),
+            Life::Open | Life::Lost | Life::Closing => Err(lost(link)),
+        }
+    };
+    let result = steps.await;
+    if result.is_err() && link.stands() == Life::Lost {
+        // Whatever the step saw is a consequence; the loss itself says more.
+        let mut loss = link.ending.lost.subscribe();
+        if let Ok(loss) = loss.wait_for(Option::is_some).await {
+            return Err(loss.as_ref().map_or_else(|| lost(link), |loss| loss.error.clone()));
+        }
+    }
+    result
+}
+
+fn lost(link: &Link) -> Error {
+    failure::protocol(&link.server, "the connection ended while it was made")
+}
+
+/// Ends what an attempt started, and completes its error with what the end brought to light.
+async fn failed(link: &Arc<Link>, error: Error) -> Error {
+    let closed_output = matches!(&*link.ending.lost.borrow(), Some(loss)
+        if loss.reason == LossReason::TransportClosed && loss.error.code() == error.code());
+    let by_itself = link.close(Kill::AfterGraces).await == CloseExit::Clean;
+    let stderr = link.stderr.lines();
+    let error = match link.process.exit_now() {
+        Some(exit) if closed_output && by_itself => failure::exited(&link.server, exit, &stderr),
+        _ => failure::with_stderr(error, &stderr),
+    };
+    match (link.ignored.first_noise.get(), error.code()) {
+        (Some(line), ErrorCode::Timeout) => {
+            let lines = link.ignored.noise.load(Ordering::Relaxed);
+            error.with_detail("noise_lines", lines).with_detail("noise", line.as_str()).with_hint(
+                "the server printed something else to its standard output; logs belong to stderr",
+            )
+        }
+        (None, ErrorCode::Timeout) => error.with_hint(
+            "raise the connect timeout if the server is only slow; check that it speaks MCP over stdio",
+        ),
+        _ => error,
+    }
+}
+
+/// An attempt under way: dropped before its end, it leaves the ending to the runtime.
+struct Attempt {
+    link: Option<Arc<Link>>,
+}
+
+impl Attempt {
+    /// Its result is known, and whoever has it ends the connection.
+    fn over(mut self) {
+        self.link = None;
+    }
+}
+
+impl Drop for Attempt {
+    fn drop(&mut self) {
+        if let Some(link) = self.link.take() {
+            link.advance(Life::Closing, |_| true);
+            link.cut();
+            link.begin_end();
+        }
+    }
+}

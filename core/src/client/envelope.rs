@@ -1,0 +1,134 @@
+//! The outer members of a JSON-RPC message; what is inside of `result`, `params` and `error` stays text.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+/// A message of the server.
+#[derive(Debug)]
+pub(super) enum Message<'a> {
+    /// A reply with a result.
+    Result { id: u64, result: &'a str },
+    /// A reply with an error; without an id when the server could not read ours.
+    Error { id: Option<u64>, error: &'a str },
+    /// A request of the server.
+    Request { id: &'a str },
+    /// A notification.
+    Notification { method: Cow<'a, str>, params: Option<&'a str> },
+    /// JSON, but no message: a reply without a result, or with two. The id, when there is one.
+    Malformed { id: Option<u64> },
+}
+
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow, default, deserialize_with = "present")]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    method: Option<Cow<'a, str>>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    params: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    result: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    error: Option<&'a RawValue>,
+}
+
+/// A member that is there, `null` included.
+fn present<'de: 'a, 'a, D>(from: D) -> Result<Option<&'a RawValue>, D::Error>
+where
+    D: Deserializer<'de>,
+{
+    <&RawValue>::deserialize(from).map(Some)
+}
+
+impl<'a> Message<'a> {
+    /// Reads a frame; `None` when it is no JSON object of these members.
+    pub(super) fn parse(frame: &'a [u8]) -> Option<Message<'a>> {
+        if let Some(result) = common_reply(frame) {
+            return Some(result);
+        }
+        let envelope: Envelope<'a> = serde_json::from_slice(frame).ok()?;
+        let Envelope { id, method, params, result, error } = envelope;
+        let number = || id.and_then(|id| own_id(id.get()));
+        Some(match (method, result, error) {
+            (Some(_), None, None) if id.is_some_and(|id| id.get() != "null") => {
+                Message::Request { id: id?.get() }
+            }
+            (Some(method), None, None) => {
+                Message::Notification { method, params: params.map(RawValue::get) }
+            }
+            (None, Some(result), None) => match number() {
+                Some(id) => Message::Result { id, result: result.get() },
+                None => Message::Malformed { id: None },
+            },
+            (None, None, Some(error)) => Message::Error { id: number(), error: error.get() },
+            _ => Message::Malformed { id: number() },
+        })
+    }
+}
+
+/// The form in which nearly every server writes a reply, read without a detour.
+fn common_reply(frame: &[u8]) -> Option<Message<'_>> {
+    const HEAD: &[u8] = br#"{"jsonrpc":"2.0","id":"#;
+    const RESULT: &[u8] = br#","result":"#;
+    let rest = frame.strip_prefix(HEAD)?;
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let id = own_id(std::str::from_utf8(&rest[..digits]).ok()?)?;
+    let result = rest[digits..].strip_prefix(RESULT)?.strip_suffix(b"}")?;
+    // One whole value and nothing behind it, or this is not that form.
+    let result: &RawValue = serde_json::from_slice(result).ok()?;
+    Some(Message::Result { id, result: result.get() })
+}
+
+/// The number of an id that one of ours can be: some servers give it back as a string.
+fn own_id(text: &str) -> Option<u64> {
+    text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text).parse().ok()
+}
+
+/// The id of a frame that is no JSON: its first outer member `id`, as far as the text can be followed.
+pub(super) fn find_id(frame: &[u8]) -> Option<u64> {
+    let mut depth = 0_usize;
+    let mut at = 0;
+    while at < frame.len() {
+        match frame[at] {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b'"' => {
+                let end = at + 1 + string_length(&frame[at + 1..])?;
+                if depth == 1 && &frame[at + 1..end] == b"id" {
+                    if let Some(id) = id_after(&frame[end + 1..]) {
+                        return Some(id);
+                    }
+                }
+                at = end;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+/// The bytes of a string up to its closing quote.
+fn string_length(text: &[u8]) -> Option<usize> {
+    let mut from = 0;
+    loop {
+        let found = from + memchr::memchr2(b'"', b'\\', &text[from..])?;
+        if text[found] == b'"' {
+            return Some(found);
+        }
+        from = found + 2;
+        if from > text.len() {
+            return None;
+        }
+    }
+}
+
+/// The number behind a colon.
+fn id_after(text: &[u8]) -> Option<u64> {
+    let text = text.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
+    let text = text.strip_prefix(b"\"").unwrap_or(text);
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    std::str::from_utf8(&text[..digits]).ok()?.parse().ok()
+}

@@ -1,0 +1,158 @@
+//! The errors of one connection, each made in one place.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::in_flight::{Flight, Missed};
+use crate::platform::Exit;
+use crate::transport::escape::escape_line;
+use crate::{Error, ErrorCode, Outcome};
+
+/// Characters of a server's own error message that are repeated in ours.
+const SERVER_MESSAGE_MAX: usize = 500;
+
+/// Lines of stderr that an error carries.
+const STDERR_LINES_MAX: usize = 20;
+
+/// The connection was lost or closed while a call was under way, or before it could be sent.
+pub(super) fn interrupted(server: &Arc<str>, outcome: Outcome) -> Error {
+    let message = match outcome {
+        Outcome::NotSent => "the connection was lost before the call was sent",
+        Outcome::Unknown => "the connection was lost while the call was under way",
+    };
+    Error::new(ErrorCode::CallInterrupted, message)
+        .with_server(server.as_ref())
+        .with_outcome(outcome)
+}
+
+/// The host no longer waits.
+pub(super) fn cancelled(server: &Arc<str>, outcome: Outcome) -> Error {
+    Error::new(ErrorCode::Cancelled, "the call was cancelled")
+        .with_server(server.as_ref())
+        .with_outcome(outcome)
+}
+
+/// A request missed a deadline.
+pub(super) fn overdue(
+    server: &Arc<str>,
+    flight: &Flight,
+    missed: Missed,
+    outcome: Outcome,
+) -> Error {
+    let (which, limit) = match missed {
+        Missed::Total => ("total", flight.total),
+        Missed::Idle => ("idle", flight.idle),
+    };
+    let limit = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+    let message = match missed {
+        Missed::Total => format!("no answer within {limit} ms"),
+        Missed::Idle => format!("neither an answer nor progress for {limit} ms"),
+    };
+    Error::new(ErrorCode::Timeout, message)
+        .with_server(server.as_ref())
+        .with_detail("which", which)
+        .with_detail("limit_ms", limit)
+        .with_outcome(outcome)
+}
+
+/// Connecting or listing took too long.
+pub(super) fn slow(server: &Arc<str>, which: &'static str, limit: std::time::Duration) -> Error {
+    let limit = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+    let message = match which {
+        "list" => format!("the server did not list everything within {limit} ms"),
+        _ => format!("the server did not answer the handshake within {limit} ms"),
+    };
+    Error::new(ErrorCode::Timeout, message)
+        .with_server(server.as_ref())
+        .with_detail("which", which)
+        .with_detail("limit_ms", limit)
+}
+
+/// A bound of ours was reached.
+pub(super) fn limit(server: &Arc<str>, limit: &'static str) -> Error {
+    Error::new(ErrorCode::Limit, format!("the limit {limit} is reached"))
+        .with_server(server.as_ref())
+        .with_detail("limit", limit)
+}
+
+/// The server broke the protocol.
+pub(super) fn protocol(server: &Arc<str>, message: impl Into<String>) -> Error {
+    Error::new(ErrorCode::Protocol, message).with_server(server.as_ref())
+}
+
+/// The server answered with an error: the text of the `error` member.
+pub(super) fn of_server(server: &Arc<str>, error: &str) -> Error {
+    #[derive(Deserialize)]
+    struct Body {
+        code: i64,
+        #[serde(default)]
+        message: String,
+        data: Option<Value>,
+    }
+    let Ok(Body { code, message, data }) = serde_json::from_str(error) else {
+        return protocol(server, "the server answered with an error that cannot be read")
+            .with_outcome(Outcome::Unknown);
+    };
+    let shown: String = escape_line(message.as_bytes()).chars().take(SERVER_MESSAGE_MAX).collect();
+    let failure = Error::new(
+        ErrorCode::ServerError,
+        format!("the server answered with error {code}: {shown}"),
+    );
+    let failure = failure.with_detail("code", code).with_detail("message", message);
+    match data {
+        Some(data) => failure.with_detail("data", data),
+        None => failure,
+    }
+    .with_server(server.as_ref())
+    .with_outcome(Outcome::Unknown)
+}
+
+/// The server's process has ended by itself.
+pub(super) fn exited(server: &Arc<str>, exit: Exit, stderr: &[String]) -> Error {
+    let (message, detail) = match exit {
+        Exit::Status(status) => {
+            (format!("the server exited with status {status}"), Some(("status", status)))
+        }
+        Exit::Signal(signal) => {
+            (format!("the server was ended by signal {signal}"), Some(("signal", signal)))
+        }
+        Exit::Unknown => ("the server exited".to_owned(), None),
+    };
+    let error = Error::new(ErrorCode::Exited, message).with_server(server.as_ref());
+    let error = match detail {
+        Some((name, value)) => error.with_detail(name, value),
+        None => error,
+    };
+    let hint = match exit {
+        Exit::Status(127) => "a program that the command needs was not found",
+        Exit::Status(126) => "a program that the command needs cannot be executed",
+        Exit::Status(0) => "the command ended without serving; check its arguments",
+        Exit::Status(_) | Exit::Signal(_) | Exit::Unknown => {
+            "see the server's stderr in the detail"
+        }
+    };
+    with_stderr(error, stderr).with_hint(hint)
+}
+
+/// Adds the last lines that the server wrote to stderr (SPEC 4.6).
+pub(super) fn with_stderr(error: Error, lines: &[String]) -> Error {
+    if lines.is_empty() {
+        return error;
+    }
+    let last: Vec<Value> = lines[lines.len().saturating_sub(STDERR_LINES_MAX)..]
+        .iter()
+        .cloned()
+        .map(Value::from)
+        .collect();
+    error.with_detail("stderr", last)
+}
+
+/// Whether the server does not know the method at all.
+pub(super) fn is_method_not_found(error: &Error) -> bool {
+    const METHOD_NOT_FOUND: i64 = -32601;
+    let detail: &Map<String, Value> = error.detail();
+    error.code() == ErrorCode::ServerError
+        && detail.get("code").and_then(Value::as_i64) == Some(METHOD_NOT_FOUND)
+}

@@ -1,0 +1,242 @@
+//! What rmcp sees of a connection: the handshake, and the server's own requests. Nothing else reaches it.
+//!
+//! It never waits for the pipe and never owns the process, so that neither a server that stops reading nor rmcp itself
+//! can hold up a call or a close.
+
+use std::convert::Infallible;
+use std::future::{Ready, ready};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rmcp::RoleClient;
+use rmcp::model::{
+    ClientCapabilities, ClientConfig, Implementation, JsonRpcMessage, ProtocolVersion, RequestId,
+};
+use rmcp::service::{
+    ClientInitializeError, ClientLifecycleMode, RunningService, RxJsonRpcMessage, TxJsonRpcMessage,
+    serve_client_with_lifecycle_and_ct,
+};
+use rmcp::transport::Transport;
+use tokio::sync::mpsc;
+
+use super::link::{Link, count};
+use super::lists::Lists;
+use super::{ServerFacts, failure};
+use crate::transport::{FrameKind, FrameWriter};
+use crate::{Error, ErrorCode, Result};
+
+/// Requests of the server that may wait for rmcp; one more is refused.
+const REQUESTS_WAITING_MAX: usize = 64;
+
+/// The revisions that are spoken here; a server that answers with another is told nothing more.
+const REVISIONS: &[&str] = &["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+
+/// The link between the reader and rmcp.
+#[derive(Default)]
+pub(super) struct Handshake {
+    inner: Arc<Mutex<Inner>>,
+}
+
+#[derive(Default)]
+struct Inner {
+    /// The id of the request whose answer rmcp waits for.
+    expected: Option<u64>,
+    to_rmcp: Option<mpsc::Sender<RxJsonRpcMessage<RoleClient>>>,
+    /// rmcp's task; dropping it ends the task.
+    service: Option<RunningService<RoleClient, ClientConfig>>,
+    ended: bool,
+}
+
+impl Handshake {
+    /// Whether this is the answer that rmcp waits for.
+    pub(super) fn expects(&self, id: u64) -> bool {
+        lock(&self.inner).expected == Some(id)
+    }
+
+    /// Lets go of rmcp. It is told nothing more.
+    pub(super) fn end(&self) {
+        let mut inner = lock(&self.inner);
+        inner.ended = true;
+        inner.expected = None;
+        let rest = (inner.to_rmcp.take(), inner.service.take());
+        drop(inner);
+        drop(rest);
+    }
+}
+
+fn lock(inner: &Mutex<Inner>) -> MutexGuard<'_, Inner> {
+    inner.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Link {
+    /// Shakes hands, and keeps what the server said of itself. The caller sets the deadline.
+    ///
+    /// A dropped future ends rmcp's part; the process is not touched.
+    pub(super) async fn shake_hands(&self) -> Result<()> {
+        let (to_rmcp, from_server) = mpsc::channel(REQUESTS_WAITING_MAX);
+        {
+            let mut inner = lock(&self.handshake.inner);
+            if inner.ended {
+                return Err(failure::protocol(&self.server, "the connection has ended"));
+            }
+            inner.to_rmcp = Some(to_rmcp);
+        }
+        let transport = FrameTransport {
+            server: self.server.clone(),
+            writer: self.writer.clone(),
+            handshake: self.handshake.inner.clone(),
+            from_server,
+        };
+        let us = Implementation::new("trunkline", env!("CARGO_PKG_VERSION"));
+        let client = ClientConfig::new(ClientCapabilities::default(), us)
+            .with_protocol_version(ProtocolVersion::V_2025_11_25);
+        let mode = ClientLifecycleMode::Initialize;
+        let service =
+            serve_client_with_lifecycle_and_ct(client, transport, mode, Default::default())
+                .await
+                .map_err(|error| refusal(self, error))?;
+        self.keep_facts(&service)?;
+        let mut inner = lock(&self.handshake.inner);
+        if !inner.ended {
+            inner.service = Some(service);
+        }
+        Ok(())
+    }
+
+    fn keep_facts(&self, service: &RunningService<RoleClient, ClientConfig>) -> Result<()> {
+        let Some(peer) = service.peer().peer_info() else {
+            return Err(failure::protocol(&self.server, "the server's handshake is incomplete"));
+        };
+        let revision = peer.protocol_version.as_str();
+        if !REVISIONS.contains(&revision) {
+            let shown = crate::transport::escape::escape_line(revision.as_bytes());
+            let message = format!(
+                "the server speaks revision {shown} of the protocol, which is unknown here"
+            );
+            return Err(failure::protocol(&self.server, message).with_detail("revision", shown));
+        }
+        let lists = Lists::declared_by(&peer.capabilities);
+        let (name, version) = match &peer.server_info {
+            Some(server) => (server.name.clone(), server.version.clone()),
+            None => Default::default(),
+        };
+        let facts = ServerFacts {
+            protocol_version: revision.to_owned(),
+            name,
+            version,
+            lists_change: lists.change,
+        };
+        // A connection shakes hands once.
+        let _ = (self.facts.set(facts), self.declared.set(lists));
+        Ok(())
+    }
+
+    /// A reply that no call of ours waits for: the handshake's, or nobody's.
+    ///
+    /// # Errors
+    /// When it is the handshake's and cannot be read.
+    pub(super) fn take_handshake_reply(&self, id: Option<u64>, frame: &[u8]) -> Result<()> {
+        let mut inner = lock(&self.handshake.inner);
+        let wanted = inner.expected.is_some() && id.is_none_or(|id| inner.expected == Some(id));
+        let Some(to_rmcp) = inner.to_rmcp.clone().filter(|_| wanted) else {
+            count(&self.ignored.replies);
+            return Ok(());
+        };
+        inner.expected = None;
+        drop(inner);
+        let message = serde_json::from_slice(frame).map_err(|_| {
+            failure::protocol(&self.server, "the server's answer to the handshake cannot be read")
+        })?;
+        // The channel is empty but for requests; a server that filled it before its first answer is refused it.
+        to_rmcp.try_send(message).map_err(|_| {
+            failure::protocol(
+                &self.server,
+                "the server sent too many requests before its first answer",
+            )
+        })
+    }
+
+    /// A request of the server: rmcp answers, or it is refused at once.
+    pub(super) fn take_request(&self, id: &str, frame: &[u8]) {
+        const INVALID_REQUEST: i32 = -32600;
+        const INTERNAL_ERROR: i32 = -32603;
+        let to_rmcp = lock(&self.handshake.inner).to_rmcp.clone();
+        let refused = match (serde_json::from_slice(frame), to_rmcp) {
+            (Err(_), _) => Some((INVALID_REQUEST, "the request cannot be read")),
+            (Ok(_), None) => None,
+            (Ok(message), Some(to_rmcp)) => to_rmcp
+                .try_send(message)
+                .is_err()
+                .then_some((INTERNAL_ERROR, "too many requests are waiting")),
+        };
+        if let Some((code, message)) = refused {
+            let reply = format!(
+                "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":{code},\"message\":\"{message}\"}}}}\n"
+            );
+            self.writer.send(reply.as_bytes(), FrameKind::Reply);
+        }
+    }
+}
+
+/// The transport of the one connection that rmcp serves.
+struct FrameTransport {
+    server: Arc<str>,
+    writer: Arc<FrameWriter>,
+    handshake: Arc<Mutex<Inner>>,
+    from_server: mpsc::Receiver<RxJsonRpcMessage<RoleClient>>,
+}
+
+impl Transport<RoleClient> for FrameTransport {
+    type Error = Infallible;
+
+    /// Queues at most, and never waits. What a full queue refuses is lost: its server does not read.
+    fn send(
+        &mut self,
+        item: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = std::result::Result<(), Infallible>> + Send + 'static {
+        let sent: Ready<std::result::Result<(), Infallible>> = ready(Ok(()));
+        let kind = match &item {
+            JsonRpcMessage::Request(request) => {
+                if let RequestId::Number(id) = request.id {
+                    lock(&self.handshake).expected = u64::try_from(id).ok();
+                }
+                FrameKind::Notification
+            }
+            JsonRpcMessage::Notification(_) => FrameKind::Notification,
+            JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => FrameKind::Reply,
+        };
+        match serde_json::to_vec(&item) {
+            Ok(mut frame) => {
+                frame.push(b'\n');
+                self.writer.send(&frame, kind);
+            }
+            Err(_) => tracing::error!(server = %self.server, "a message of ours cannot be written"),
+        }
+        sent
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        self.from_server.recv().await
+    }
+
+    async fn close(&mut self) -> std::result::Result<(), Infallible> {
+        Ok(())
+    }
+}
+
+/// Why rmcp gave up, without what the server sent: that may be anything.
+fn refusal(link: &Link, error: ClientInitializeError) -> Error {
+    let server = &link.server;
+    match error {
+        ClientInitializeError::JsonRpcError(refusal) => {
+            let text = serde_json::to_string(&refusal).unwrap_or_default();
+            let refused = failure::of_server(server, &text);
+            Error::new(ErrorCode::Protocol, "the server refused the handshake")
+                .with_server(server.as_ref())
+                .with_cause(refused)
+        }
+        ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::Cancelled => {
+            failure::protocol(server, "the connection ended during the handshake")
+        }
+        _ => failure::protocol(server, "the server's answer to the handshake is not one"),
+    }
+}

@@ -1,0 +1,276 @@
+//! The requests of ours that wait for an answer, and when each gives up.
+//!
+//! Invariants:
+//! 1. A request leaves the table exactly once, and whoever takes it out answers it, with no lock held.
+//! 2. After `end` the table stays empty: a request that comes later is refused.
+//! 3. `armed` is never later than the earliest deadline, so one timer serves all.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::Notify;
+
+use super::Done;
+
+/// Ids below belong to the handshake.
+const FIRST_ID: u64 = 1 << 32;
+
+/// Receives the params of progress notifications.
+pub(super) type OnProgress = Box<dyn FnMut(&str) + Send>;
+
+/// One request that waits for its answer.
+pub(super) struct Flight {
+    pub done: Done,
+    pub purpose: Purpose,
+    pub progress: Option<OnProgress>,
+    pub total: Duration,
+    pub idle: Duration,
+    total_at: Instant,
+    idle_at: Instant,
+}
+
+/// On whose behalf a request is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// A call of a host: counted, limited, waited for.
+    Call,
+    /// The connection's own, such as a listing.
+    Own,
+}
+
+/// Which of its two deadlines a request missed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Missed {
+    Total,
+    Idle,
+}
+
+/// Why a request was not taken in.
+pub(super) enum Refused {
+    /// As many calls as allowed are in flight.
+    Limit(Done),
+    /// The connection has ended.
+    Ended(Done),
+}
+
+pub(super) struct InFlight {
+    table: Mutex<Table>,
+    /// Wakes the timer: an earlier deadline, or the end.
+    pub timer: Notify,
+    quiet: Notify,
+}
+
+struct Table {
+    flights: HashMap<u64, Flight, BuildHasherDefault<IdHasher>>,
+    next_id: u64,
+    calls: usize,
+    calls_max: usize,
+    /// When the timer looks next; `None`: not before it is woken.
+    armed: Option<Instant>,
+    ended: bool,
+}
+
+impl Flight {
+    pub(super) fn new(
+        done: Done,
+        purpose: Purpose,
+        progress: Option<OnProgress>,
+        total: Duration,
+        idle: Duration,
+    ) -> Self {
+        let now = Instant::now();
+        let total_at = later(now, total);
+        Flight { done, purpose, progress, total, idle, total_at, idle_at: later(now, idle) }
+    }
+
+    fn deadline(&self) -> Instant {
+        self.total_at.min(self.idle_at)
+    }
+}
+
+/// The moment so much later, at most a year: far enough, and it can always be represented.
+fn later(now: Instant, wait: Duration) -> Instant {
+    const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
+    now + wait.min(LONGEST)
+}
+
+impl InFlight {
+    /// An empty table that takes so many calls.
+    pub(super) fn new(calls_max: u32) -> Self {
+        InFlight {
+            table: Mutex::new(Table {
+                flights: HashMap::default(),
+                next_id: FIRST_ID,
+                calls: 0,
+                calls_max: usize::try_from(calls_max).unwrap_or(usize::MAX),
+                armed: None,
+                ended: false,
+            }),
+            timer: Notify::new(),
+            quiet: Notify::new(),
+        }
+    }
+
+    /// An id that was never used on this connection.
+    pub(super) fn new_id(&self) -> u64 {
+        let mut table = self.lock();
+        let id = table.next_id;
+        table.next_id += 1;
+        id
+    }
+
+    /// Takes a request in. It must be in the table before its first byte is written.
+    pub(super) fn register(&self, id: u64, flight: Flight) -> Result<(), Refused> {
+        let mut table = self.lock();
+        if table.ended {
+            return Err(Refused::Ended(flight.done));
+        }
+        if flight.purpose == Purpose::Call {
+            if table.calls >= table.calls_max {
+                return Err(Refused::Limit(flight.done));
+            }
+            table.calls += 1;
+        }
+        let deadline = flight.deadline();
+        table.flights.insert(id, flight);
+        if table.armed.is_none_or(|armed| deadline < armed) {
+            table.armed = Some(deadline);
+            drop(table);
+            self.timer.notify_one();
+        }
+        Ok(())
+    }
+
+    /// Takes a request out, to be answered by the caller; `None` when somebody else did.
+    pub(super) fn take(&self, id: u64) -> Option<Flight> {
+        let mut table = self.lock();
+        let flight = table.flights.remove(&id)?;
+        self.left(&mut table, &flight);
+        Some(flight)
+    }
+
+    /// Hands a progress notification to the request that it is about, and moves its idle deadline.
+    ///
+    /// `false` when there is no such request. The callback runs without the lock.
+    pub(super) fn progress(&self, id: u64, deliver: impl FnOnce(&mut OnProgress)) -> bool {
+        let mut callback = {
+            let mut table = self.lock();
+            let Some(flight) = table.flights.get_mut(&id) else {
+                return false;
+            };
+            flight.idle_at = later(Instant::now(), flight.idle);
+            flight.progress.take()
+        };
+        if let Some(callback) = &mut callback {
+            deliver(callback);
+        }
+        if let Some(flight) = self.lock().flights.get_mut(&id) {
+            flight.progress = callback;
+        }
+        true
+    }
+
+    /// Takes out what is overdue, and says when to look again; `None` in the second place: the table has ended.
+    pub(super) fn expire(&self, now: Instant) -> (Vec<(u64, Flight, Missed)>, Option<Next>) {
+        let mut table = self.lock();
+        let missed = |flight: &Flight| match () {
+            () if flight.total_at <= now => Some(Missed::Total),
+            () if flight.idle_at <= now => Some(Missed::Idle),
+            () => None,
+        };
+        let overdue: Vec<_> = table
+            .flights
+            .iter()
+            .filter_map(|(id, flight)| missed(flight).map(|missed| (*id, missed)))
+            .collect();
+        let overdue = overdue
+            .into_iter()
+            .filter_map(|(id, missed)| {
+                let flight = table.flights.remove(&id)?;
+                self.left(&mut table, &flight);
+                Some((id, flight, missed))
+            })
+            .collect();
+        table.armed = table.flights.values().map(Flight::deadline).min();
+        let next = match (table.ended, table.armed) {
+            (true, _) => None,
+            (false, Some(at)) => Some(Next::At(at)),
+            (false, None) => Some(Next::WhenWoken),
+        };
+        (overdue, next)
+    }
+
+    /// Takes everything out, for good.
+    pub(super) fn end(&self) -> Vec<(u64, Flight)> {
+        let mut table = self.lock();
+        table.ended = true;
+        table.calls = 0;
+        let mut flights: Vec<_> = table.flights.drain().collect();
+        drop(table);
+        flights.sort_unstable_by_key(|(id, _)| *id);
+        self.timer.notify_one();
+        self.quiet.notify_waiters();
+        flights
+    }
+
+    /// Calls in flight.
+    pub(super) fn count(&self) -> usize {
+        self.lock().calls
+    }
+
+    /// Waits until no call is in flight. A dropped future changes nothing.
+    pub(super) async fn quiet(&self) {
+        loop {
+            let quiet = self.quiet.notified();
+            tokio::pin!(quiet);
+            quiet.as_mut().enable();
+            if self.count() == 0 {
+                return;
+            }
+            quiet.await;
+        }
+    }
+
+    fn left(&self, table: &mut Table, flight: &Flight) {
+        if flight.purpose == Purpose::Call {
+            table.calls -= 1;
+            if table.calls == 0 {
+                self.quiet.notify_waiters();
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// When the timer looks again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    At(Instant),
+    WhenWoken,
+}
+
+/// Ids are our own and sequential: they need no mixing against an adversary, only to be spread over the table.
+#[derive(Default)]
+struct IdHasher(u64);
+
+impl Hasher for IdHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 << 8) | u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, id: u64) {
+        const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+        self.0 = id.wrapping_mul(GOLDEN);
+    }
+}

@@ -1,0 +1,168 @@
+//! The state of one connection, shared by its tasks and by everybody who calls through it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+use trunkline_pool::state::{CloseExit, LossReason};
+
+use super::frame_transport::Handshake;
+use super::in_flight::InFlight;
+use super::stderr::{self, StderrTail};
+use super::{ConnectOptions, ConnectionEvents, ServerFacts, lists::Lists, reading, timer};
+use crate::Error;
+use crate::platform::{Launched, Process};
+use crate::transport::FrameWriter;
+
+/// One connection.
+pub(crate) struct Link {
+    pub(super) server: Arc<str>,
+    pub(super) options: ConnectOptions,
+    pub(super) writer: Arc<FrameWriter>,
+    pub(super) calls: InFlight,
+    pub(super) process: Process,
+    pub(super) stderr: StderrTail,
+    pub(super) facts: OnceLock<ServerFacts>,
+    /// Which lists the server declared.
+    pub(super) declared: OnceLock<Lists>,
+    pub(super) handshake: Handshake,
+    /// What nobody asked for, by kind.
+    pub(super) ignored: Ignored,
+    pub(super) runtime: Handle,
+    pub(super) ending: Ending,
+    events: Arc<dyn ConnectionEvents>,
+    life: Mutex<Life>,
+}
+
+/// Where the connection stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Life {
+    /// Until `connect` succeeds; a loss is its error.
+    Connecting,
+    /// A loss is reported to the driver.
+    Open,
+    /// Over, by itself.
+    Lost,
+    /// Over, on request.
+    Closing,
+}
+
+/// The channels of the end.
+pub(super) struct Ending {
+    /// Set once, when the connection was lost.
+    pub lost: watch::Sender<Option<Loss>>,
+    /// Set when the graces are to be skipped.
+    pub kill: watch::Sender<bool>,
+    /// Set once, when nothing of the process tree is left.
+    pub ended: watch::Sender<Option<CloseExit>>,
+    /// Set when stderr has been read to its end.
+    pub stderr_read: watch::Sender<bool>,
+    pub begun: Mutex<bool>,
+}
+
+/// How a connection was lost.
+#[derive(Clone, Debug)]
+pub(super) struct Loss {
+    pub reason: LossReason,
+    pub error: Error,
+}
+
+/// Counts of what a server sent and nobody wanted (SPEC 5.10, S-44).
+#[derive(Debug, Default)]
+pub(super) struct Ignored {
+    /// Lines that do not begin with `{`.
+    pub noise: AtomicU64,
+    /// Replies to nothing in flight.
+    pub replies: AtomicU64,
+    /// Notifications that nobody handles, or that belong to no request.
+    pub notifications: AtomicU64,
+    /// The first line of noise, escaped.
+    pub first_noise: OnceLock<String>,
+}
+
+impl Link {
+    /// Takes over a started program, and starts the tasks that serve it.
+    pub(super) fn open(
+        launched: Launched,
+        options: ConnectOptions,
+        events: Arc<dyn ConnectionEvents>,
+    ) -> Arc<Link> {
+        let Launched { process, stdin, stdout, stderr } = launched;
+        let link = Arc::new(Link {
+            server: options.server.clone(),
+            writer: Arc::new(FrameWriter::new(stdin)),
+            calls: InFlight::new(options.in_flight),
+            process,
+            stderr: StderrTail::new(options.stderr_bytes),
+            facts: OnceLock::new(),
+            declared: OnceLock::new(),
+            handshake: Handshake::default(),
+            ignored: Ignored::default(),
+            runtime: Handle::current(),
+            ending: Ending {
+                lost: watch::Sender::new(None),
+                kill: watch::Sender::new(false),
+                ended: watch::Sender::new(None),
+                stderr_read: watch::Sender::new(false),
+                begun: Mutex::new(false),
+            },
+            options,
+            events,
+            life: Mutex::new(Life::Connecting),
+        });
+        tokio::spawn(reading::read_frames(link.clone(), stdout));
+        tokio::spawn(reading::write_frames(link.clone()));
+        tokio::spawn(timer::watch_deadlines(link.clone()));
+        tokio::spawn(read_stderr(link.clone(), stderr));
+        link
+    }
+
+    /// Calls the driver. A panic of its stays here.
+    pub(super) fn tell(&self, tell: impl FnOnce(&dyn ConnectionEvents)) {
+        if catch_unwind(AssertUnwindSafe(|| tell(&*self.events))).is_err() {
+            tracing::error!(server = %self.server, "a connection's event receiver panicked");
+        }
+    }
+
+    /// Goes to another state if `allowed` says so of the present one; gives back the one before.
+    pub(super) fn advance(&self, to: Life, allowed: impl FnOnce(Life) -> bool) -> Life {
+        let mut life = self.life();
+        let before = *life;
+        if allowed(before) {
+            *life = to;
+        }
+        before
+    }
+
+    /// Where the connection stands.
+    pub(super) fn stands(&self) -> Life {
+        *self.life()
+    }
+
+    /// The pid, while anything of the tree lives.
+    pub(super) fn pid(&self) -> Option<u32> {
+        self.ending.ended.borrow().is_none().then(|| self.process.pid())
+    }
+
+    fn life(&self) -> MutexGuard<'_, Life> {
+        self.life.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Reads stderr to its end, or until nothing of the tree is left: a process that escaped may hold it open.
+async fn read_stderr(link: Arc<Link>, pipe: crate::platform::ReadPipe) {
+    let mut ended = link.ending.ended.subscribe();
+    tokio::select! {
+        biased;
+        () = stderr::drain(link.clone(), pipe) => {}
+        _ = ended.wait_for(Option::is_some) => {}
+    }
+    link.ending.stderr_read.send_replace(true);
+}
+
+/// Adds one to a count.
+pub(super) fn count(counter: &AtomicU64) {
+    counter.fetch_add(1, Ordering::Relaxed);
+}

@@ -1,0 +1,173 @@
+//! Listing everything that a server offers: four lists at once, page by page (SPEC 4.3).
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::ServerCapabilities;
+use tokio::sync::oneshot;
+use trunkline_pool::catalog::{Catalog, ListKind};
+
+use super::in_flight::Purpose;
+use super::link::Link;
+use super::{Reply, Request, RequestId, failure};
+use crate::{Error, ErrorCode, Result};
+
+/// Pages of one list.
+const PAGES_MAX: usize = 50;
+
+/// Which listing it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    /// Part of the connect: nothing listed at all is an error (SPEC 4.4).
+    First,
+    /// Afterwards an empty list is a valid one.
+    Later,
+}
+
+/// What a server declared about its lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Lists {
+    tools: bool,
+    prompts: bool,
+    resources: bool,
+    /// Whether any of them may change.
+    pub change: bool,
+}
+
+impl Lists {
+    /// Only what is declared is asked for, since the protocol wants it so and a server may not answer what it never
+    /// offered. One that declares nothing at all is asked for its tools: some serve tools without saying so.
+    pub(super) fn declared_by(server: &ServerCapabilities) -> Lists {
+        let prompts = server.prompts.is_some();
+        let resources = server.resources.is_some();
+        let changes = [
+            server.tools.as_ref().and_then(|it| it.list_changed),
+            server.prompts.as_ref().and_then(|it| it.list_changed),
+            server.resources.as_ref().and_then(|it| it.list_changed),
+        ];
+        Lists {
+            tools: server.tools.is_some() || !(prompts || resources),
+            prompts,
+            resources,
+            change: changes.contains(&Some(true)),
+        }
+    }
+}
+
+impl Link {
+    /// Lists everything, within the connect's time. A dropped future cancels the requests under way.
+    pub(super) async fn list(self: &Arc<Self>, when: When) -> Result<Catalog> {
+        let limit = self.options.timeout;
+        let declared = self.declared.get().copied();
+        let declared = declared.ok_or_else(|| failure::protocol(&self.server, "no handshake"))?;
+        let pages = async {
+            tokio::try_join!(
+                self.list_if(declared.tools, ListKind::Tools, "tools/list"),
+                self.list_if(declared.prompts, ListKind::Prompts, "prompts/list"),
+                self.list_if(declared.resources, ListKind::Resources, "resources/list"),
+                self.list_if(
+                    declared.resources,
+                    ListKind::ResourceTemplates,
+                    "resources/templates/list"
+                ),
+            )
+        };
+        let pages = tokio::time::timeout(limit, pages).await;
+        let (tools, prompts, resources, resource_templates) =
+            pages.map_err(|_| failure::slow(&self.server, "list", limit))??;
+        let skipped = [&tools, &prompts, &resources, &resource_templates];
+        let skipped = skipped.into_iter().flat_map(|part| part.skipped.clone()).collect();
+        let mut catalog = Catalog {
+            tools: tools.tools,
+            prompts: prompts.prompts,
+            resources: resources.resources,
+            resource_templates: resource_templates.resource_templates,
+            skipped,
+        };
+        catalog.finish();
+        if when == When::First && !declared.change && is_empty(&catalog) {
+            let message = "the server lists no tools, prompts or resources";
+            return Err(failure::protocol(&self.server, message)
+                .with_hint("check the server's arguments: it may serve nothing without them"));
+        }
+        Ok(catalog)
+    }
+
+    /// One whole list, alone in a catalog; empty when it is not offered.
+    async fn list_if(
+        self: &Arc<Self>,
+        offered: bool,
+        list: ListKind,
+        method: &'static str,
+    ) -> Result<Catalog> {
+        let mut catalog = Catalog::default();
+        if !offered {
+            return Ok(catalog);
+        }
+        let mut cursors = BTreeSet::new();
+        let mut params = "{}".to_owned();
+        let mut bytes = 0_usize;
+        for _ in 0..PAGES_MAX {
+            let page = match self.request(method, &params).await {
+                Err(error) if failure::is_method_not_found(&error) => return Ok(catalog),
+                page => page?.json,
+            };
+            bytes = bytes.saturating_add(page.len());
+            if bytes > self.options.frame_bytes {
+                return Err(failure::limit(&self.server, "frame_bytes"));
+            }
+            let next = catalog.add_page(list, &page);
+            let next = next.map_err(|error| error.with_server(self.server.as_ref()))?;
+            let Some(cursor) = next else {
+                return Ok(catalog);
+            };
+            params = serde_json::json!({ "cursor": cursor }).to_string();
+            if !cursors.insert(cursor) {
+                let message = format!("{method} gave the same cursor twice");
+                return Err(failure::protocol(&self.server, message));
+            }
+        }
+        let message = format!("{method} has more than {PAGES_MAX} pages");
+        Err(failure::protocol(&self.server, message))
+    }
+
+    /// A request of the connection's own. A dropped future cancels it.
+    async fn request(self: &Arc<Self>, method: &str, params: &str) -> Result<Reply> {
+        // The listing as a whole has a deadline, and ends its requests with it.
+        const NEVER: Duration = Duration::MAX;
+        let (answer, reply) = oneshot::channel();
+        let request =
+            Request { method, params, timeout: NEVER, idle_timeout: NEVER, progress: None };
+        let done = Box::new(move |result| {
+            // Nobody waits any more when the listing was dropped.
+            let _ = answer.send(result);
+        });
+        let id = self.start(request, done, Purpose::Own);
+        let _guard = CancelOnDrop { link: self, id };
+        reply.await.unwrap_or_else(|_| {
+            Err(Error::new(ErrorCode::Internal, "a request was dropped without an answer"))
+        })
+    }
+}
+
+fn is_empty(catalog: &Catalog) -> bool {
+    let Catalog { tools, prompts, resources, resource_templates, skipped } = catalog;
+    tools.is_empty()
+        && prompts.is_empty()
+        && resources.is_empty()
+        && resource_templates.is_empty()
+        && skipped.is_empty()
+}
+
+/// Cancels a request that nobody waits for; one that was answered is not touched.
+struct CancelOnDrop<'a> {
+    link: &'a Arc<Link>,
+    id: RequestId,
+}
+
+impl Drop for CancelOnDrop<'_> {
+    fn drop(&mut self) {
+        self.link.cancel(self.id);
+    }
+}

@@ -1,0 +1,238 @@
+//! The reader of a connection: cuts the stream into frames, and carries each where it belongs, in order.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Deserialize;
+use trunkline_pool::catalog::ListKind;
+use trunkline_pool::state::LossReason;
+
+use super::envelope::{Message, find_id};
+use super::link::{Life, Link, Loss, count};
+use super::requests::complete;
+use super::{Reply, failure};
+use crate::platform::ReadPipe;
+use crate::transport::escape::escape_line;
+use crate::transport::{FrameReader, Line};
+use crate::{Error, Outcome};
+
+/// How long a loss waits for the exit of the process, so that its report can name the status. The calls in flight are
+/// answered before.
+const EXIT_STATUS_WAIT: Duration = Duration::from_millis(100);
+
+/// Bytes of a line of noise that are kept, to show what the server prints.
+const NOISE_SHOWN_BYTES: usize = 200;
+
+/// Reads until the server's output ends or its process does. The body of one task.
+pub(super) async fn read_frames(link: Arc<Link>, stdout: ReadPipe) {
+    let mut frames = FrameReader::new(link.options.frame_bytes);
+    let loss = read_to_end(&link, &stdout, &mut frames).await;
+    drop(stdout);
+    link.lose(loss).await;
+}
+
+/// Writes what callers had to queue, until the pipe is closed. The body of one task.
+pub(super) async fn write_frames(link: Arc<Link>) {
+    if link.writer.drain().await.is_err() {
+        // Mostly the process has ended, and the reader will say how; a server that only closed its input is lost too.
+        tokio::time::sleep(EXIT_STATUS_WAIT).await;
+        let error = failure::protocol(&link.server, "the server closed its standard input");
+        link.lose(Some(Loss { reason: LossReason::TransportError, error })).await;
+    }
+}
+
+/// `None`: the stream ended, and the process's exit says why.
+async fn read_to_end(link: &Link, stdout: &ReadPipe, frames: &mut FrameReader) -> Option<Loss> {
+    let exited = link.process.exited();
+    tokio::pin!(exited);
+    let broken = |error| Some(Loss { reason: LossReason::TransportError, error });
+    loop {
+        let read = tokio::select! {
+            biased;
+            read = stdout.read(frames.room()) => read,
+            _ = &mut exited => {
+                // What it wrote before its end still counts; a descendant that holds the pipe does not.
+                return read_rest(link, stdout, frames).err().and_then(broken);
+            }
+        };
+        match read {
+            Ok(0) => return link.take_last_line(frames).err().and_then(broken),
+            Ok(_) => {
+                if let Err(error) = link.take_lines(frames) {
+                    return broken(error);
+                }
+            }
+            Err(error) => {
+                let message = format!("its output cannot be read: {}", error.kind());
+                return broken(failure::protocol(&link.server, message));
+            }
+        }
+    }
+}
+
+/// Takes what is left in the pipe, at most as much as one frame may have.
+fn read_rest(link: &Link, stdout: &ReadPipe, frames: &mut FrameReader) -> Result<(), Error> {
+    let mut left = link.options.frame_bytes;
+    while left > 0 {
+        match stdout.read_now(frames.room()) {
+            Ok(0) | Err(_) => break,
+            Ok(count) => left = left.saturating_sub(count),
+        }
+        link.take_lines(frames)?;
+    }
+    link.take_last_line(frames)
+}
+
+impl Link {
+    /// Ends a connection that was lost: every call in flight first, then the report, then the process tree.
+    ///
+    /// `None` for the end of the server's output.
+    pub(super) async fn lose(self: &Arc<Self>, loss: Option<Loss>) {
+        let before = self.advance(Life::Lost, |life| matches!(life, Life::Connecting | Life::Open));
+        self.cut();
+        self.begin_end();
+        if matches!(before, Life::Lost | Life::Closing) {
+            return;
+        }
+        let exit = tokio::time::timeout(EXIT_STATUS_WAIT, self.process.exited()).await.ok();
+        let loss = loss.unwrap_or_else(|| {
+            let error = match exit {
+                Some(exit) => failure::exited(&self.server, exit, &self.stderr.lines()),
+                None => failure::protocol(&self.server, "the server closed its standard output"),
+            };
+            Loss { reason: LossReason::TransportClosed, error }
+        });
+        tracing::info!(server = %self.server, error = %loss.error, "connection lost");
+        self.ending.lost.send_replace(Some(loss.clone()));
+        if before == Life::Open && self.stands() == Life::Lost {
+            self.tell(|events| events.lost(loss.reason, loss.error));
+        }
+    }
+
+    fn take_lines(&self, frames: &mut FrameReader) -> Result<(), Error> {
+        while let Some(line) = frames.next_line() {
+            self.take_line(line)?;
+        }
+        Ok(())
+    }
+
+    fn take_last_line(&self, frames: &mut FrameReader) -> Result<(), Error> {
+        match frames.last_line() {
+            // A server that died while writing leaves half a frame; that is no fault of its own.
+            Some(Line::Frame(frame)) if Message::parse(frame).is_none() => Ok(()),
+            Some(line) => self.take_line(line),
+            None => Ok(()),
+        }
+    }
+
+    /// # Errors
+    /// When the connection cannot go on.
+    fn take_line(&self, line: Line<'_>) -> Result<(), Error> {
+        match line {
+            Line::Frame(frame) => self.take_frame(frame),
+            Line::Oversized(head) => {
+                let error = failure::limit(&self.server, "frame_bytes");
+                self.fail_by_id(find_id(head), error)
+            }
+            Line::Noise(noise) => {
+                count(&self.ignored.noise);
+                self.ignored
+                    .first_noise
+                    .get_or_init(|| escape_line(&noise[..noise.len().min(NOISE_SHOWN_BYTES)]));
+                Ok(())
+            }
+        }
+    }
+
+    fn take_frame(&self, frame: &[u8]) -> Result<(), Error> {
+        let unreadable =
+            || failure::protocol(&self.server, "the server sent a message that cannot be read");
+        match Message::parse(frame) {
+            None => self.fail_by_id(find_id(frame), unreadable()),
+            Some(Message::Malformed { id }) => self.fail_by_id(id, unreadable()),
+            Some(Message::Result { id, result }) => {
+                if let Some(flight) = self.calls.take(id) {
+                    complete(flight.done, Ok(Reply { json: result.into() }));
+                    return Ok(());
+                }
+                self.take_handshake_reply(Some(id), frame)
+            }
+            Some(Message::Error { id, error }) => {
+                if let Some(flight) = id.and_then(|id| self.calls.take(id)) {
+                    complete(flight.done, Err(failure::of_server(&self.server, error)));
+                    return Ok(());
+                }
+                self.take_handshake_reply(id, frame)
+            }
+            Some(Message::Request { id }) => {
+                self.take_request(id, frame);
+                Ok(())
+            }
+            Some(Message::Notification { method, params }) => {
+                self.take_notification(&method, params.unwrap_or("{}"));
+                Ok(())
+            }
+        }
+    }
+
+    /// Fails the request that a bad frame belongs to.
+    ///
+    /// # Errors
+    /// The same error, when that is not known: then the connection fails.
+    fn fail_by_id(&self, id: Option<u64>, error: Error) -> Result<(), Error> {
+        let Some(id) = id.filter(|id| !self.handshake.expects(*id)) else {
+            return Err(error);
+        };
+        match self.calls.take(id) {
+            Some(flight) => complete(flight.done, Err(error.with_outcome(Outcome::Unknown))),
+            None => count(&self.ignored.replies),
+        }
+        Ok(())
+    }
+
+    fn take_notification(&self, method: &str, params: &str) {
+        match method {
+            "notifications/progress" => return self.take_progress(params),
+            "notifications/tools/list_changed" => {
+                self.tell(|events| events.list_changed(ListKind::Tools));
+            }
+            "notifications/prompts/list_changed" => {
+                self.tell(|events| events.list_changed(ListKind::Prompts));
+            }
+            "notifications/resources/list_changed" => {
+                self.tell(|events| events.list_changed(ListKind::Resources));
+            }
+            "notifications/resources/updated" => {
+                #[derive(Deserialize)]
+                struct Updated {
+                    uri: String,
+                }
+                match serde_json::from_str::<Updated>(params) {
+                    Ok(updated) => self.tell(|events| events.resource_updated(&updated.uri)),
+                    Err(_) => count(&self.ignored.notifications),
+                }
+            }
+            "notifications/message" => self.tell(|events| events.log(params)),
+            _ => count(&self.ignored.notifications),
+        }
+    }
+
+    fn take_progress(&self, params: &str) {
+        #[derive(Deserialize)]
+        struct Progress {
+            #[serde(rename = "progressToken")]
+            token: u64,
+        }
+        let known = serde_json::from_str::<Progress>(params).is_ok_and(|Progress { token }| {
+            self.calls.progress(token, |deliver| {
+                let deliver = std::panic::AssertUnwindSafe(|| deliver(params));
+                if std::panic::catch_unwind(deliver).is_err() {
+                    tracing::error!(server = %self.server, "a progress receiver panicked");
+                }
+            })
+        });
+        if !known {
+            count(&self.ignored.notifications);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! What a server writes to stderr: always drained, escaped line by line, kept in a bounded ring (SPEC 4.7).
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::link::Link;
+use crate::platform::ReadPipe;
+use crate::transport::escape::escape_line;
+
+/// Bytes of one line that are kept; the rest of a longer one is dropped.
+const LINE_BYTES_MAX: usize = 4096;
+
+/// Bytes read at once.
+const READ_BYTES: usize = 8192;
+
+/// The last lines, oldest first, bounded by their bytes.
+pub(super) struct StderrTail {
+    ring: Mutex<Ring>,
+    bytes_max: usize,
+}
+
+#[derive(Default)]
+struct Ring {
+    lines: VecDeque<String>,
+    bytes: usize,
+}
+
+impl StderrTail {
+    pub(super) fn new(bytes_max: usize) -> Self {
+        StderrTail { ring: Mutex::default(), bytes_max }
+    }
+
+    pub(super) fn lines(&self) -> Vec<String> {
+        self.lock().lines.iter().cloned().collect()
+    }
+
+    fn push(&self, line: String) {
+        let mut ring = self.lock();
+        ring.bytes += line.len();
+        ring.lines.push_back(line);
+        while ring.bytes > self.bytes_max {
+            let Some(oldest) = ring.lines.pop_front() else {
+                break;
+            };
+            ring.bytes -= oldest.len();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Ring> {
+        self.ring.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Reads until the last holder of the pipe has closed it. The body of one task.
+pub(super) async fn drain(link: Arc<Link>, pipe: ReadPipe) {
+    let mut buffer = Vec::with_capacity(READ_BYTES);
+    let mut line = Vec::new();
+    while let Ok(1..) = pipe.read(&mut buffer).await {
+        for piece in buffer.split_inclusive(|byte| *byte == b'\n') {
+            let (text, ended) = match piece.strip_suffix(b"\n") {
+                Some(text) => (text, true),
+                None => (piece, false),
+            };
+            let room = LINE_BYTES_MAX.saturating_sub(line.len());
+            line.extend_from_slice(&text[..text.len().min(room)]);
+            if ended {
+                keep(&link, &line);
+                line.clear();
+            }
+        }
+        buffer.clear();
+    }
+    if !line.is_empty() {
+        keep(&link, &line);
+    }
+}
+
+fn keep(link: &Link, line: &[u8]) {
+    let line = escape_line(line.strip_suffix(b"\r").unwrap_or(line));
+    link.tell(|events| events.stderr(&line));
+    link.stderr.push(line);
+}

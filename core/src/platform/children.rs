@@ -1,0 +1,157 @@
+//! The processes below a server: found in `/proc`, told apart by start time, signalled only when they are the same.
+//!
+//! This is the fallback where no supervisor runs: it sees descendants by their parent links and by their group, at most
+//! [`DESCENDANTS_MAX`] of them and [`DEPTH_MAX`] deep (SPEC 9.8).
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use super::fork::exit_descriptor;
+
+/// How many descendants of one server are followed.
+pub(super) const DESCENDANTS_MAX: usize = 256;
+
+/// How deep they are followed.
+const DEPTH_MAX: usize = 8;
+
+/// One process, not only one pid: pids are used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Identity {
+    pub pid: libc::pid_t,
+    /// In clock ticks since the machine started.
+    started: u64,
+}
+
+/// What `/proc/<pid>/stat` says.
+struct Stat {
+    dead: bool,
+    parent: libc::pid_t,
+    group: libc::pid_t,
+    session: libc::pid_t,
+    started: u64,
+}
+
+fn stat(pid: libc::pid_t) -> Option<Stat> {
+    let text = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    // The program's name stands in parentheses and may hold anything.
+    let end = text.iter().rposition(|byte| *byte == b')')?;
+    let rest = std::str::from_utf8(text.get(end + 1..)?).ok()?;
+    let mut fields = rest.split_ascii_whitespace();
+    let dead = matches!(fields.next()?, "Z" | "X" | "x");
+    let parent = fields.next()?.parse().ok()?;
+    let group = fields.next()?.parse().ok()?;
+    let session = fields.next()?.parse().ok()?;
+    let started = fields.nth(15)?.parse().ok()?;
+    Some(Stat { dead, parent, group, session, started })
+}
+
+impl Identity {
+    /// The process that has this pid now; `None` when there is none, or no `/proc`.
+    pub(super) fn of(pid: libc::pid_t) -> Option<Identity> {
+        stat(pid).map(|stat| Identity { pid, started: stat.started })
+    }
+
+    /// Whether it still runs. A dead process that its parent has not reaped does not.
+    pub(super) fn is_alive(self) -> bool {
+        stat(self.pid).is_some_and(|stat| !stat.dead && stat.started == self.started)
+    }
+
+    /// Whether another process has its pid now.
+    pub(super) fn is_replaced(self) -> bool {
+        stat(self.pid).is_some_and(|stat| stat.started != self.started)
+    }
+
+    /// Sends a signal to this very process, or nothing (S-25).
+    pub(super) fn signal(self, signal: libc::c_int) {
+        let Some(descriptor) = exit_descriptor(self.pid) else {
+            return;
+        };
+        // The descriptor holds whichever process has the pid now; only then is the identity compared.
+        if self.is_alive() {
+            send(&descriptor, signal);
+        }
+    }
+}
+
+fn send(descriptor: &OwnedFd, signal: libc::c_int) {
+    #[cfg(target_os = "linux")]
+    // SAFETY: signals the process that the descriptor holds; the information argument may be null.
+    unsafe {
+        libc::syscall(
+            libc::SYS_pidfd_send_signal,
+            descriptor.as_raw_fd(),
+            signal,
+            std::ptr::null::<libc::siginfo_t>(),
+            0,
+        );
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (descriptor.as_raw_fd(), signal);
+}
+
+/// The descendants of `root` by parent links, and what hangs below those `known` from earlier.
+///
+/// Cheap: it reads the children of each process, not the whole table.
+pub(super) fn descendants(root: libc::pid_t, known: &BTreeSet<Identity>) -> BTreeSet<Identity> {
+    let mut found = BTreeSet::new();
+    let mut level: Vec<libc::pid_t> = known
+        .iter()
+        .filter(|identity| identity.is_alive())
+        .map(|identity| identity.pid)
+        .chain([root])
+        .collect();
+    for _ in 0..DEPTH_MAX {
+        let mut next = Vec::new();
+        for child in level.iter().flat_map(|pid| children(*pid)) {
+            if found.len() + known.len() >= DESCENDANTS_MAX {
+                return found;
+            }
+            let identity = Identity::of(child);
+            if let Some(identity) = identity.filter(|it| !known.contains(it) && found.insert(*it)) {
+                next.push(identity.pid);
+            }
+        }
+        if next.is_empty() {
+            break;
+        }
+        level = next;
+    }
+    found
+}
+
+/// The children of every thread of a process.
+fn children(pid: libc::pid_t) -> Vec<libc::pid_t> {
+    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else {
+        return Vec::new();
+    };
+    let lists = threads
+        .flatten()
+        .filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
+    lists
+        .flat_map(|list| {
+            list.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+/// Every living process of the group or the session that `leader` founded, and the children of those `known`.
+///
+/// Reads the whole process table: for stragglers only.
+pub(super) fn members(leader: libc::pid_t, known: &BTreeSet<Identity>) -> BTreeSet<Identity> {
+    let Ok(table) = fs::read_dir("/proc") else {
+        return BTreeSet::new();
+    };
+    let pids = table.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let belongs = |stat: &Stat| {
+        stat.group == leader
+            || stat.session == leader
+            || known.iter().any(|identity| identity.pid == stat.parent && identity.is_alive())
+    };
+    pids.filter_map(|pid: libc::pid_t| {
+        let stat = stat(pid).filter(|stat| !stat.dead && belongs(stat))?;
+        Some(Identity { pid, started: stat.started })
+    })
+    .take(DESCENDANTS_MAX)
+    .collect()
+}

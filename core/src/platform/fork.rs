@@ -1,0 +1,242 @@
+//! Fork and exec of one server: a new session, three pipes, nothing else inherited (S-20 to S-23).
+//!
+//! Written out instead of `std::process::Command`, which panics when it cannot reap a child whose exec failed: a host
+//! that ignores SIGCHLD leaves nothing to reap (I-22).
+
+use std::ffi::{CString, OsStr};
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::ptr;
+
+use super::pipe::{pipe, set_nonblocking};
+use super::{Launch, LaunchError};
+
+/// How long an exec may take before the child is given up: it can hang on a file system that does not answer.
+const EXEC_TIMEOUT_MS: libc::c_int = 10_000;
+
+/// The highest descriptor that is closed one by one where the kernel cannot close a range.
+const CLOSE_ONE_BY_ONE_MAX: RawFd = 65_536;
+
+/// A child that was started, before it meets the runtime.
+#[derive(Debug)]
+pub(super) struct RawChild {
+    pub leader: Unclaimed,
+    pub stdin: OwnedFd,
+    pub stdout: OwnedFd,
+    pub stderr: OwnedFd,
+}
+
+/// A child that nobody watches yet: killed and reaped when it is dropped before it was claimed.
+#[derive(Debug)]
+pub(super) struct Unclaimed(Option<libc::pid_t>);
+
+impl Unclaimed {
+    /// The pid; from here on its taker ends it.
+    pub(super) fn claim(mut self) -> Option<libc::pid_t> {
+        self.0.take()
+    }
+}
+
+impl Drop for Unclaimed {
+    fn drop(&mut self) {
+        if let Some(pid) = self.0 {
+            abandon(pid);
+        }
+    }
+}
+
+/// What the child needs, allocated before the fork.
+struct Prepared {
+    program: CString,
+    cwd: CString,
+    argv: Vec<*const libc::c_char>,
+    envp: Vec<*const libc::c_char>,
+    // The texts that `argv` and `envp` point into.
+    _texts: Vec<CString>,
+}
+
+const STEPS: [&str; 3] =
+    ["enter its working directory", "arrange its standard streams", "execute it"];
+
+/// Starts the program. Blocks until the exec succeeded or failed, at most [`EXEC_TIMEOUT_MS`].
+///
+/// The caller's thread must have every signal blocked, so that no handler of the host runs in the child.
+pub(super) fn fork_exec(launch: &Launch) -> Result<RawChild, LaunchError> {
+    let prepared = Prepared::new(launch)
+        .map_err(|error| LaunchError::new("pass its arguments and environment", error))?;
+    let open = |error| LaunchError::new("open its pipes", error);
+    let (child_in, stdin) = pipe().map_err(open)?;
+    let (stdout, child_out) = pipe().map_err(open)?;
+    let (stderr, child_err) = pipe().map_err(open)?;
+    let (report, child_report) = pipe().map_err(open)?;
+    for ours in [&stdin, &stdout, &stderr] {
+        set_nonblocking(ours).map_err(open)?;
+    }
+    // SAFETY: the child calls only async-signal-safe functions, on memory that was prepared before, until it execs or
+    // exits.
+    let pid = unsafe { libc::fork() };
+    if pid == 0 {
+        let streams = [child_in.as_raw_fd(), child_out.as_raw_fd(), child_err.as_raw_fd()];
+        // SAFETY: this is the forked child.
+        unsafe { become_program(&prepared, streams, child_report.as_raw_fd()) }
+    }
+    if pid < 0 {
+        return Err(LaunchError::new("start it", io::Error::last_os_error()));
+    }
+    drop((child_in, child_out, child_err, child_report));
+    match read_report(&report) {
+        Ok(()) => Ok(RawChild { leader: Unclaimed(Some(pid)), stdin, stdout, stderr }),
+        Err(failure) => {
+            abandon(pid);
+            Err(failure)
+        }
+    }
+}
+
+/// Kills and reaps a child that never became a server.
+pub(super) fn abandon(pid: libc::pid_t) {
+    // SAFETY: the child is ours and unreaped, so its pid and its group are its own. A host that reaps everything makes
+    // the wait fail, which is as good.
+    unsafe {
+        libc::kill(-pid, libc::SIGKILL);
+        libc::kill(pid, libc::SIGKILL);
+        while libc::waitpid(pid, ptr::null_mut(), 0) < 0
+            && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
+        {}
+    }
+}
+
+/// Waits for the end of the report pipe, which the exec closes, or for the child's failure in it.
+fn read_report(report: &OwnedFd) -> Result<(), LaunchError> {
+    let mut wait = libc::pollfd { fd: report.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    // SAFETY: one valid entry.
+    let ready = unsafe { libc::poll(&mut wait, 1, EXEC_TIMEOUT_MS) };
+    if ready == 0 {
+        return Err(LaunchError::new("execute it", io::ErrorKind::TimedOut.into()));
+    }
+    let mut words = [0_i32; 2];
+    // SAFETY: the buffer is valid for its size; eight bytes go through a pipe whole.
+    let count =
+        unsafe { libc::read(report.as_raw_fd(), words.as_mut_ptr().cast(), size_of_val(&words)) };
+    if usize::try_from(count) == Ok(size_of_val(&words)) {
+        let step = usize::try_from(words[0]).ok().and_then(|step| STEPS.get(step).copied());
+        let error = io::Error::from_raw_os_error(words[1]);
+        return Err(LaunchError::new(step.unwrap_or("start it"), error));
+    }
+    Ok(())
+}
+
+impl Prepared {
+    fn new(launch: &Launch) -> io::Result<Self> {
+        let args = std::iter::once(&launch.name).chain(&launch.args);
+        let args = args.map(|arg| text(arg.as_bytes())).collect::<io::Result<Vec<_>>>()?;
+        let env = launch
+            .env
+            .iter()
+            .map(|(name, value)| text(&[name.as_bytes(), b"=", value.as_bytes()].concat()));
+        let env = env.collect::<io::Result<Vec<_>>>()?;
+        let pointers = |texts: &[CString]| {
+            texts.iter().map(|text| text.as_ptr()).chain([ptr::null()]).collect::<Vec<_>>()
+        };
+        Ok(Prepared {
+            program: text(launch.program.as_os_str().as_bytes())?,
+            cwd: text(OsStr::as_bytes(launch.cwd.as_os_str()))?,
+            argv: pointers(&args),
+            envp: pointers(&env),
+            _texts: args.into_iter().chain(env).collect(),
+        })
+    }
+}
+
+fn text(bytes: &[u8]) -> io::Result<CString> {
+    CString::new(bytes)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "a value contains a zero byte"))
+}
+
+/// Turns the forked child into the program; on a failure, reports it and exits.
+///
+/// # Safety
+/// Only in a child right after `fork`, with descriptors numbered 3 or above. Everything called here is
+/// async-signal-safe.
+unsafe fn become_program(prepared: &Prepared, streams: [RawFd; 3], report: RawFd) -> ! {
+    // SAFETY: `prepared` was built before the fork and lives until the exec; the descriptors are open.
+    unsafe {
+        libc::setsid();
+        // Ignored signals would be inherited through the exec. The C library's own two refuse, harmlessly.
+        for signal in 1..=64 {
+            libc::signal(signal, libc::SIG_DFL);
+        }
+        if libc::chdir(prepared.cwd.as_ptr()) < 0 {
+            fail(report, 0);
+        }
+        for (wanted, stream) in (0..).zip(streams) {
+            if libc::dup2(stream, wanted) < 0 {
+                fail(report, 1);
+            }
+        }
+        close_others_on_exec();
+        let mut none = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
+        libc::sigemptyset(none.as_mut_ptr());
+        libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), ptr::null_mut());
+        libc::execve(prepared.program.as_ptr(), prepared.argv.as_ptr(), prepared.envp.as_ptr());
+        fail(report, 2)
+    }
+}
+
+/// Leaves the program nothing but descriptors 0, 1 and 2.
+///
+/// # Safety
+/// Only in a child right after `fork`.
+unsafe fn close_others_on_exec() {
+    #[cfg(target_os = "linux")]
+    {
+        const CLOSE_RANGE_CLOEXEC: libc::c_uint = 4;
+        // SAFETY: marks descriptors of this child only.
+        let done = unsafe {
+            libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, CLOSE_RANGE_CLOEXEC)
+        };
+        if done == 0 {
+            return;
+        }
+    }
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the struct is valid for the call, and marking a number that is not open fails harmlessly.
+    unsafe {
+        libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit);
+        let end = RawFd::try_from(limit.rlim_cur).unwrap_or(RawFd::MAX).min(CLOSE_ONE_BY_ONE_MAX);
+        for fd in 3..end {
+            libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC);
+        }
+    }
+}
+
+/// Tells the parent what failed, and ends the child.
+///
+/// # Safety
+/// Only in a child right after `fork`.
+unsafe fn fail(report: RawFd, step: i32) -> ! {
+    let words = [step, io::Error::last_os_error().raw_os_error().unwrap_or(0)];
+    // SAFETY: the buffer is valid for its size; `_exit` runs no handler of the host.
+    unsafe {
+        libc::write(report, words.as_ptr().cast(), size_of_val(&words));
+        libc::_exit(127)
+    }
+}
+
+/// A descriptor that becomes readable when the process has ended; `None` where the kernel has none.
+pub(super) fn exit_descriptor(pid: libc::pid_t) -> Option<OwnedFd> {
+    #[cfg(target_os = "linux")]
+    {
+        // SAFETY: opens a new descriptor, closed on exec by definition.
+        let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
+        let fd = RawFd::try_from(fd).ok().filter(|fd| *fd >= 0)?;
+        // SAFETY: the descriptor is new and unowned.
+        Some(unsafe { OwnedFd::from_raw_fd(fd) })
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = pid;
+        None
+    }
+}

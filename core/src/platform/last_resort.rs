@@ -1,0 +1,66 @@
+//! The groups of every live server, killed when the host exits without having closed its pools (SPEC 16.4).
+
+use std::sync::{Mutex, MutexGuard, OnceLock, TryLockError};
+use std::time::Duration;
+
+use super::children::{self, Identity};
+
+#[derive(Debug)]
+struct Live {
+    pid: libc::pid_t,
+    identity: Option<Identity>,
+}
+
+static LIVE: Mutex<Vec<Live>> = Mutex::new(Vec::new());
+
+/// The process in which the hook was set: a fork of it must leave the servers alone.
+static HOOKED_IN: OnceLock<libc::pid_t> = OnceLock::new();
+
+/// Remembers a server's group, until it is forgotten.
+pub(super) fn register(pid: libc::pid_t) {
+    HOOKED_IN.get_or_init(|| {
+        // SAFETY: the function is `extern "C"`, takes nothing, and does not unwind. A failure leaves the ordered ways.
+        unsafe { libc::atexit(kill_all) };
+        // SAFETY: has no preconditions.
+        unsafe { libc::getpid() }
+    });
+    lock().push(Live { pid, identity: Identity::of(pid) });
+}
+
+/// Nothing of that group is left.
+pub(super) fn forget(pid: libc::pid_t) {
+    lock().retain(|live| live.pid != pid);
+}
+
+fn lock() -> MutexGuard<'static, Vec<Live>> {
+    LIVE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Kills every group that is left. Runs at exit, when other threads may still run: it waits for none of them.
+extern "C" fn kill_all() {
+    // SAFETY: has no preconditions.
+    if HOOKED_IN.get() != Some(&unsafe { libc::getpid() }) {
+        return;
+    }
+    // The lock is held for the time of a push at most, unless its holder is gone.
+    const TRIES: u32 = 100;
+    for _ in 0..TRIES {
+        match LIVE.try_lock() {
+            Ok(live) => return live.iter().for_each(kill),
+            Err(TryLockError::Poisoned(live)) => return live.into_inner().iter().for_each(kill),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(1)),
+        }
+    }
+}
+
+fn kill(live: &Live) {
+    if live.identity.is_some_and(Identity::is_replaced) {
+        return;
+    }
+    let below = children::descendants(live.pid, &Default::default());
+    // SAFETY: the group is that of a server of ours that has not been reported gone.
+    unsafe { libc::kill(-live.pid, libc::SIGKILL) };
+    for identity in below {
+        identity.signal(libc::SIGKILL);
+    }
+}

@@ -1,0 +1,152 @@
+//! Our ends of a server's three pipes: non-blocking, readable and writable from any thread.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+
+use super::signals;
+
+/// The end that we write to.
+#[derive(Debug)]
+pub(crate) struct WritePipe(AsyncFd<OwnedFd>);
+
+/// The end that we read from.
+#[derive(Debug)]
+pub(crate) struct ReadPipe(AsyncFd<OwnedFd>);
+
+impl WritePipe {
+    /// Registers a non-blocking descriptor with the runtime of the caller.
+    pub(super) fn new(fd: OwnedFd) -> io::Result<Self> {
+        // SAFETY: an owned descriptor stays open, and the same, as long as it is owned.
+        Ok(WritePipe(unsafe { AsyncFd::register_with_interest(fd, Interest::WRITABLE)? }))
+    }
+
+    /// Writes what the pipe takes now. On any thread, also outside the runtime.
+    ///
+    /// # Errors
+    /// `WouldBlock` when it is full, `BrokenPipe` when nobody reads.
+    pub(crate) fn write_now(&self, bytes: &[u8]) -> io::Result<usize> {
+        signals::write(self.0.get_ref().as_fd(), bytes)
+    }
+
+    /// Runs `write` whenever the pipe may be writable, until it gives anything but `WouldBlock`.
+    ///
+    /// A dropped future has done what its last call of `write` did, and nothing more.
+    pub(crate) async fn writing<T>(
+        &self,
+        mut write: impl FnMut() -> io::Result<T>,
+    ) -> io::Result<T> {
+        loop {
+            let mut ready = self.0.writable().await?;
+            if let Ok(result) = ready.try_io(|_| write()) {
+                return result;
+            }
+        }
+    }
+}
+
+impl ReadPipe {
+    /// Registers a non-blocking descriptor with the runtime of the caller.
+    pub(super) fn new(fd: OwnedFd) -> io::Result<Self> {
+        // SAFETY: as above.
+        Ok(ReadPipe(unsafe { AsyncFd::register_with_interest(fd, Interest::READABLE)? }))
+    }
+
+    /// Appends what can be read, at most the buffer's spare capacity; 0 is the end of the stream, or a full buffer.
+    ///
+    /// A dropped future has read nothing.
+    pub(crate) async fn read(&self, buffer: &mut Vec<u8>) -> io::Result<usize> {
+        loop {
+            let mut ready = self.0.readable().await?;
+            let room = buffer.capacity() - buffer.len();
+            match read_spare(self.0.get_ref().as_fd(), buffer) {
+                Ok(count) => {
+                    // A short read emptied the pipe: the next edge will tell, so that no second read is needed.
+                    if count < room {
+                        ready.clear_ready();
+                    }
+                    return Ok(count);
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => ready.clear_ready(),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Appends what is there now.
+    ///
+    /// # Errors
+    /// `WouldBlock` when nothing is.
+    pub(crate) fn read_now(&self, buffer: &mut Vec<u8>) -> io::Result<usize> {
+        read_spare(self.0.get_ref().as_fd(), buffer)
+    }
+}
+
+fn read_spare(fd: BorrowedFd<'_>, buffer: &mut Vec<u8>) -> io::Result<usize> {
+    let spare = buffer.spare_capacity_mut();
+    loop {
+        // SAFETY: the descriptor is borrowed for the call; the spare capacity is writable for its length.
+        let count = unsafe { libc::read(fd.as_raw_fd(), spare.as_mut_ptr().cast(), spare.len()) };
+        match usize::try_from(count) {
+            Ok(count) => {
+                let length = buffer.len() + count;
+                // SAFETY: the kernel initialised `count` bytes, and `count` is at most the spare capacity.
+                unsafe { buffer.set_len(length) };
+                return Ok(count);
+            }
+            Err(_) => {
+                let error = io::Error::last_os_error();
+                if error.kind() != io::ErrorKind::Interrupted {
+                    return Err(error);
+                }
+            }
+        }
+    }
+}
+
+/// A pipe whose two ends are closed on exec and numbered 3 or above, so that they survive being moved to 0, 1 and 2 in
+/// a child of a host that closed its own.
+pub(super) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let mut ends = [0; 2];
+    #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
+    // SAFETY: the array has room for the two descriptors that the call writes.
+    let result = unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) };
+    #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "freebsd")))]
+    // SAFETY: as above.
+    let result = unsafe { libc::pipe(ends.as_mut_ptr()) };
+    if result < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: both were just opened, and nobody else owns them.
+    let (read, write) = unsafe { (OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])) };
+    Ok((above_standard(read)?, above_standard(write)?))
+}
+
+/// The same descriptor, closed on exec and numbered 3 or above.
+fn above_standard(fd: OwnedFd) -> io::Result<OwnedFd> {
+    if cfg!(target_os = "linux") && fd.as_raw_fd() > 2 {
+        return Ok(fd);
+    }
+    // SAFETY: duplicates a descriptor that is open.
+    let copy = unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 3) };
+    if copy < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the copy is new and unowned.
+    Ok(unsafe { OwnedFd::from_raw_fd(copy) })
+}
+
+/// Makes reads and writes of this end return `WouldBlock`; the other end, the child's, stays blocking.
+pub(super) fn set_nonblocking(fd: &OwnedFd) -> io::Result<()> {
+    // SAFETY: reads and sets the flags of an open descriptor.
+    let result = unsafe {
+        let flags = libc::fcntl(fd.as_raw_fd(), libc::F_GETFL);
+        if flags < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        libc::fcntl(fd.as_raw_fd(), libc::F_SETFL, flags | libc::O_NONBLOCK)
+    };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}

@@ -1,0 +1,104 @@
+//! Signals: masks of our own threads, writes that cannot raise SIGPIPE in the host, and sending to a process.
+
+use std::cell::Cell;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::ptr;
+
+thread_local! {
+    /// Whether this is a thread of ours, on which every signal is blocked.
+    static BLOCKED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Blocks every signal on the calling thread, for good. For threads of our own: the host's handlers then never run on
+/// them, and a write to a closed pipe is an error instead of a signal.
+pub(crate) fn block_all_signals() {
+    let mut all = MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: `sigfillset` initialises the set that `pthread_sigmask` then reads; the old mask is not asked for.
+    unsafe {
+        libc::sigfillset(all.as_mut_ptr());
+        libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), ptr::null_mut());
+    }
+    BLOCKED.set(true);
+}
+
+/// Runs `start` with every signal blocked, so that a thread started in it inherits that from its first instruction.
+pub(super) fn with_signals_blocked<T>(start: impl FnOnce() -> T) -> T {
+    let mut all = MaybeUninit::<libc::sigset_t>::uninit();
+    let mut before = MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: the first call initialises `all`; the second writes the old mask into `before`.
+    unsafe {
+        libc::sigfillset(all.as_mut_ptr());
+        libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), before.as_mut_ptr());
+    }
+    let result = start();
+    // SAFETY: `before` was initialised above; the old mask is put back as it was.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), ptr::null_mut()) };
+    result
+}
+
+/// `write(2)` that never raises SIGPIPE, whatever the host made of that signal.
+///
+/// # Errors
+/// `BrokenPipe` when nobody reads; `WouldBlock` when the pipe is full.
+pub(super) fn write(fd: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
+    if BLOCKED.get() {
+        return write_once(fd, bytes);
+    }
+    let mut pipe = MaybeUninit::<libc::sigset_t>::uninit();
+    let mut before = MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: `sigemptyset` initialises the set before it is used; `before` is written by the last call.
+    unsafe {
+        libc::sigemptyset(pipe.as_mut_ptr());
+        libc::sigaddset(pipe.as_mut_ptr(), libc::SIGPIPE);
+        libc::pthread_sigmask(libc::SIG_BLOCK, pipe.as_ptr(), before.as_mut_ptr());
+    }
+    // SAFETY: initialised by the calls above.
+    let (pipe, before) = unsafe { (pipe.assume_init(), before.assume_init()) };
+    let result = write_once(fd, bytes);
+    // SAFETY: reads an initialised set.
+    let was_blocked = unsafe { libc::sigismember(&before, libc::SIGPIPE) } == 1;
+    let raised = matches!(&result, Err(error) if error.kind() == io::ErrorKind::BrokenPipe);
+    if raised && !was_blocked {
+        consume(&pipe);
+    }
+    // SAFETY: puts the mask back as it was.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &before, ptr::null_mut()) };
+    result
+}
+
+/// Takes the SIGPIPE that our own write left pending on this thread.
+fn consume(set: &libc::sigset_t) {
+    #[cfg(not(any(target_os = "macos", target_os = "ios", target_os = "openbsd")))]
+    loop {
+        let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: the set and the time are valid for the call; no information is asked for.
+        let taken = unsafe { libc::sigtimedwait(set, ptr::null_mut(), &now) };
+        if taken >= 0 || io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+            return;
+        }
+    }
+    #[cfg(any(target_os = "macos", target_os = "ios", target_os = "openbsd"))]
+    {
+        let mut taken = 0;
+        // SAFETY: the signal is pending on this thread, so the call returns at once.
+        unsafe { libc::sigwait(set, &mut taken) };
+    }
+}
+
+fn write_once(fd: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
+    loop {
+        // SAFETY: the descriptor is borrowed for the call, and the buffer is valid for its length.
+        let written = unsafe { libc::write(fd.as_raw_fd(), bytes.as_ptr().cast(), bytes.len()) };
+        match usize::try_from(written) {
+            Ok(written) => return Ok(written),
+            Err(_) => {
+                let error = io::Error::last_os_error();
+                if error.kind() != io::ErrorKind::Interrupted {
+                    return Err(error);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Incoming bytes, cut into lines without copying them.
+
+use std::ops::Range;
+
+/// Bytes of the buffer at rest: what a pipe holds.
+const BUFFER_BYTES: usize = 64 << 10;
+
+/// A buffer that grew up to here for large frames is kept for the next one; a larger one is given back.
+const BUFFER_KEPT_BYTES: usize = 512 << 10;
+
+/// How much of a frame above the limit is shown, to find whose it is.
+const OVERSIZED_HEAD_BYTES: usize = 4 << 10;
+
+/// One line of the server.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Line<'a> {
+    /// It begins with `{`.
+    Frame(&'a [u8]),
+    /// It does not (SPEC 5.10). Never empty.
+    Noise(&'a [u8]),
+    /// A frame above the limit: its beginning. The rest is passed over.
+    Oversized(&'a [u8]),
+}
+
+/// Cuts a stream of bytes into lines; a carriage return before the newline and a byte order mark at the start are
+/// dropped, blank lines are passed over.
+#[derive(Debug)]
+pub(crate) struct FrameReader {
+    buffer: Vec<u8>,
+    /// Where the first line begins that was not given out.
+    start: usize,
+    /// Up to where no newline was found.
+    scanned: usize,
+    limit: usize,
+    /// The rest of a frame above the limit is being passed over.
+    skipping: bool,
+    at_stream_start: bool,
+}
+
+impl FrameReader {
+    /// A reader of frames of at most `limit` bytes.
+    pub(crate) fn new(limit: usize) -> Self {
+        FrameReader {
+            buffer: Vec::with_capacity(BUFFER_BYTES),
+            start: 0,
+            scanned: 0,
+            limit,
+            skipping: false,
+            at_stream_start: true,
+        }
+    }
+
+    /// The buffer to append to; it has room.
+    pub(crate) fn room(&mut self) -> &mut Vec<u8> {
+        self.compact();
+        if self.buffer.len() == self.buffer.capacity() {
+            self.buffer.reserve(self.buffer.len());
+        }
+        &mut self.buffer
+    }
+
+    /// The next whole line.
+    pub(crate) fn next_line(&mut self) -> Option<Line<'_>> {
+        loop {
+            match memchr::memchr(b'\n', &self.buffer[self.scanned..]) {
+                Some(found) => {
+                    let line = self.start..self.scanned + found;
+                    self.start = line.end + 1;
+                    self.scanned = self.start;
+                    if std::mem::take(&mut self.skipping) {
+                        continue;
+                    }
+                    if let Some(line) = self.trim(line) {
+                        return Some(self.sort(line));
+                    }
+                }
+                None => {
+                    self.scanned = self.buffer.len();
+                    return self.unfinished();
+                }
+            }
+        }
+    }
+
+    /// At the end of the stream: a last line without its newline.
+    pub(crate) fn last_line(&mut self) -> Option<Line<'_>> {
+        let line = self.start..self.buffer.len();
+        self.start = line.end;
+        self.scanned = line.end;
+        if self.skipping {
+            return None;
+        }
+        self.trim(line).map(|line| self.sort(line))
+    }
+
+    /// Bounds what is kept of a line that has not ended yet.
+    fn unfinished(&mut self) -> Option<Line<'_>> {
+        if self.skipping {
+            self.start = self.buffer.len();
+            return None;
+        }
+        if self.buffer.len() - self.start <= self.limit {
+            return None;
+        }
+        self.skipping = true;
+        let line = self.start..self.buffer.len();
+        self.start = line.end;
+        self.trim(line).map(|line| self.oversized(line))
+    }
+
+    fn sort(&self, line: Range<usize>) -> Line<'_> {
+        if line.len() > self.limit {
+            return self.oversized(line);
+        }
+        let bytes = &self.buffer[line];
+        if bytes.first() == Some(&b'{') { Line::Frame(bytes) } else { Line::Noise(bytes) }
+    }
+
+    fn oversized(&self, line: Range<usize>) -> Line<'_> {
+        let bytes = &self.buffer[line];
+        let head = &bytes[..bytes.len().min(OVERSIZED_HEAD_BYTES)];
+        if bytes.first() == Some(&b'{') { Line::Oversized(head) } else { Line::Noise(head) }
+    }
+
+    /// The line without what surrounds it; `None` when nothing is left.
+    fn trim(&mut self, mut line: Range<usize>) -> Option<Range<usize>> {
+        const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+        if std::mem::take(&mut self.at_stream_start)
+            && self.buffer[line.clone()].starts_with(BYTE_ORDER_MARK)
+        {
+            line.start += BYTE_ORDER_MARK.len();
+        }
+        let bytes = &self.buffer[line.clone()];
+        let first = bytes.iter().position(|byte| !byte.is_ascii_whitespace())?;
+        let last = bytes.iter().rposition(|byte| !byte.is_ascii_whitespace())?;
+        Some(line.start + first..line.start + last + 1)
+    }
+
+    /// Moves what is left to the front, when there is no room behind it.
+    fn compact(&mut self) {
+        if self.start == self.buffer.len() {
+            self.buffer.clear();
+            if self.buffer.capacity() > BUFFER_KEPT_BYTES {
+                self.buffer = Vec::with_capacity(BUFFER_BYTES);
+            }
+        } else if self.start > 0 && self.buffer.len() == self.buffer.capacity() {
+            self.buffer.copy_within(self.start.., 0);
+            self.buffer.truncate(self.buffer.len() - self.start);
+        } else {
+            return;
+        }
+        self.scanned -= self.start;
+        self.start = 0;
+    }
+}
