@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 use trunkline_pool::catalog::Catalog;
 use trunkline_pool::config::{ServerSpec, Transport};
@@ -19,6 +20,7 @@ pub(super) async fn connect(
     spec: &ServerSpec,
     options: ConnectOptions,
     events: Arc<dyn ConnectionEvents>,
+    mut cancel: oneshot::Receiver<()>,
 ) -> Result<(Connection, Catalog)> {
     let server = options.server.clone();
     let Transport::Stdio(program) = &spec.transport else {
@@ -28,12 +30,21 @@ pub(super) async fn connect(
     let begun = Instant::now();
     let limit = options.timeout;
     let started = stdio::start(&server, program, &options.workspace, &options.inherit_env);
-    let launched = tokio::time::timeout_at(begun + limit, started)
-        .await
-        .map_err(|_| failure::slow(&server, "connect", limit))??;
+    let launched = tokio::select! {
+        biased;
+        // Told, or dropped by whoever wanted the connection.
+        _ = &mut cancel => return Err(cancelled(&server)),
+        launched = tokio::time::timeout_at(begun + limit, started) => launched,
+    };
+    let launched = launched.map_err(|_| failure::slow(&server, "connect", limit))??;
     let link = Link::open(launched, options, events);
     let attempt = Attempt { link: Some(link.clone()) };
-    match negotiate(&link, begun).await {
+    let negotiated = tokio::select! {
+        biased;
+        _ = &mut cancel => Err(cancelled(&server)),
+        negotiated = negotiate(&link, begun) => negotiated,
+    };
+    match negotiated {
         Ok(catalog) => {
             attempt.over();
             let elapsed_ms = begun.elapsed().as_millis();
@@ -72,6 +83,11 @@ async fn negotiate(link: &Arc<Link>, begun: Instant) -> Result<Catalog> {
         }
     }
     result
+}
+
+fn cancelled(server: &str) -> Error {
+    let message = "the connection is no longer wanted";
+    Error::new(ErrorCode::Cancelled, message).with_server(server)
 }
 
 fn lost(link: &Link) -> Error {

@@ -114,8 +114,7 @@ impl Connection {
         events: Arc<dyn ConnectionEvents>,
         cancel: tokio::sync::oneshot::Receiver<()>,
     ) -> Result<(Connection, Catalog)> {
-        let _ = (spec, options, events, cancel);
-        Err(Error::new(crate::ErrorCode::Internal, "not written"))
+        connect::connect(spec, options, events, cancel).await
     }
 
     /// Writes a request; `done` is called exactly once, whatever happens. Never blocks: a full pipe queues, and a full

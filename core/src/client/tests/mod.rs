@@ -1,1 +1,246 @@
+//! Connections to real processes: the reference server with its flags, and small shell scripts.
 
+mod bad_input;
+mod calls;
+mod children;
+mod ends;
+mod host;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tokio::sync::{Notify, oneshot};
+use trunkline_pool::catalog::{Catalog, ListKind};
+use trunkline_pool::config::ServerSpec;
+use trunkline_pool::state::LossReason;
+
+use super::*;
+use crate::ErrorCode;
+
+/// Far longer than anything here takes: what waits so long hangs.
+const HANG: Duration = Duration::from_secs(20);
+
+/// What a connection told its driver, in order.
+#[derive(Default)]
+struct Recorder {
+    told: Mutex<Vec<String>>,
+    news: Notify,
+}
+
+impl Recorder {
+    fn tell(&self, event: String) {
+        self.told.lock().unwrap().push(event);
+        self.news.notify_waiters();
+    }
+
+    fn told(&self) -> Vec<String> {
+        self.told.lock().unwrap().clone()
+    }
+
+    /// Waits until one of the events contains the text.
+    async fn wait_for(&self, text: &str) -> String {
+        let found = async {
+            loop {
+                let news = self.news.notified();
+                tokio::pin!(news);
+                news.as_mut().enable();
+                if let Some(event) = self.told().iter().find(|event| event.contains(text)) {
+                    return event.clone();
+                }
+                news.await;
+            }
+        };
+        let found = tokio::time::timeout(HANG, found).await;
+        found.unwrap_or_else(|_| panic!("no event {text:?} in {:?}", self.told()))
+    }
+}
+
+impl ConnectionEvents for Recorder {
+    fn lost(&self, reason: LossReason, error: Error) {
+        self.tell(format!("lost {reason:?} {} {error}", error.code().name()));
+    }
+    fn list_changed(&self, list: ListKind) {
+        self.tell(format!("list_changed {list:?}"));
+    }
+    fn resource_updated(&self, uri: &str) {
+        self.tell(format!("updated {uri}"));
+    }
+    fn log(&self, params: &str) {
+        self.tell(format!("log {params}"));
+    }
+    fn stderr(&self, line: &str) {
+        self.tell(format!("stderr {line}"));
+    }
+}
+
+/// A server to connect to, and the options of the connection.
+struct Server {
+    value: Value,
+    options: ConnectOptions,
+}
+
+/// The reference server with these flags.
+fn test_server(args: &[&str]) -> Server {
+    Server::new(json!({ "command": test_server_path(), "args": args }))
+}
+
+/// A shell script in the server's place.
+fn script(text: &str) -> Server {
+    Server::new(json!({ "command": "/bin/sh", "args": ["-c", text] }))
+}
+
+impl Server {
+    fn new(value: Value) -> Self {
+        let options = ConnectOptions {
+            server: "s".into(),
+            workspace: "/".into(),
+            timeout: Duration::from_secs(10),
+            exit_grace: Duration::from_millis(300),
+            kill_grace: Duration::from_millis(300),
+            frame_bytes: 8 << 20,
+            stderr_bytes: 64 << 10,
+            in_flight: 2000,
+            inherit_env: Vec::new(),
+        };
+        Server { value, options }
+    }
+
+    fn options(mut self, change: impl FnOnce(&mut ConnectOptions)) -> Self {
+        change(&mut self.options);
+        self
+    }
+
+    fn member(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.value[name] = value.into();
+        self
+    }
+
+    async fn try_connect(&self) -> (Result<(Connection, Catalog)>, Arc<Recorder>) {
+        let recorder = Arc::new(Recorder::default());
+        let spec = ServerSpec::from_value("s", &self.value).unwrap();
+        let (_wanted, cancel) = oneshot::channel();
+        let attempt = Connection::connect(&spec, self.options.clone(), recorder.clone(), cancel);
+        let result = tokio::time::timeout(HANG, attempt).await.expect("the attempt ends");
+        (result, recorder)
+    }
+
+    async fn connect(&self) -> Open {
+        let (result, recorder) = self.try_connect().await;
+        let (connection, catalog) = result.unwrap();
+        let pid = connection.pid().unwrap();
+        Open { connection, catalog, recorder, pid }
+    }
+
+    async fn refused(&self) -> Error {
+        match self.try_connect().await.0 {
+            Ok(_) => panic!("it connected"),
+            Err(error) => error,
+        }
+    }
+}
+
+/// An established connection.
+struct Open {
+    connection: Connection,
+    catalog: Catalog,
+    recorder: Arc<Recorder>,
+    pid: u32,
+}
+
+type Answer = oneshot::Receiver<Result<Reply>>;
+
+impl Open {
+    fn request(&self, request: Request<'_>) -> (RequestId, Answer) {
+        let (answer, receiver) = oneshot::channel();
+        let id = self.connection.start(
+            request,
+            Box::new(move |result| {
+                let _ = answer.send(result);
+            }),
+        );
+        (id, receiver)
+    }
+
+    fn start(&self, tool: &str, arguments: Value) -> (RequestId, Answer) {
+        let params = json!({ "name": tool, "arguments": arguments }).to_string();
+        self.request(Request { params: &params, ..request() })
+    }
+
+    async fn call(&self, tool: &str, arguments: Value) -> Result<String> {
+        let (_, answer) = self.start(tool, arguments);
+        ended(answer).await.map(|reply| reply.json.to_string())
+    }
+
+    async fn close(&self) -> CloseExit {
+        let close = self.connection.close(Kill::AfterGraces);
+        tokio::time::timeout(HANG, close).await.expect("the close ends")
+    }
+}
+
+fn request() -> Request<'static> {
+    Request {
+        method: "tools/call",
+        params: "{}",
+        timeout: HANG,
+        idle_timeout: HANG,
+        progress: None,
+    }
+}
+
+async fn ended(answer: Answer) -> Result<Reply> {
+    tokio::time::timeout(HANG, answer).await.expect("the request ends").expect("it is answered")
+}
+
+/// Whether a process runs; a dead one that nobody reaped does not.
+fn lives(pid: u32) -> bool {
+    match std::fs::read_to_string(format!("/proc/{pid}/stat")) {
+        Ok(stat) => !stat.rsplit(')').next().unwrap().trim_start().starts_with(['Z', 'X']),
+        Err(_) => false,
+    }
+}
+
+/// How many descriptors this process has open.
+fn descriptors() -> usize {
+    std::fs::read_dir("/proc/self/fd").unwrap().count()
+}
+
+/// A folder of its own for one test, removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("trunkline-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        Folder(folder)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The reference server, built if it is not.
+fn test_server_path() -> &'static Path {
+    static PATH: OnceLock<PathBuf> = OnceLock::new();
+    PATH.get_or_init(|| {
+        let exe = std::env::current_exe().unwrap();
+        let profile = exe.ancestors().nth(2).unwrap();
+        let mut build = Command::new(env!("CARGO"));
+        build.args(["build", "--quiet", "--package", "trunkline-testserver", "--target-dir"]);
+        build.arg(profile.parent().unwrap()).current_dir(env!("CARGO_MANIFEST_DIR"));
+        if profile.ends_with("release") {
+            build.arg("--release");
+        }
+        assert!(build.status().unwrap().success());
+        profile.join("trunkline-testserver")
+    })
+}
