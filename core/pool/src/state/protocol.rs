@@ -274,6 +274,22 @@ pub enum LossReason {
     Shutdown,
 }
 
+impl LossReason {
+    /// The name in events.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            LossReason::TransportClosed => "transport_closed",
+            LossReason::TransportError => "transport_error",
+            LossReason::Keepalive => "keepalive",
+            LossReason::SessionLost => "session_lost",
+            LossReason::Restart => "restart",
+            LossReason::Gate => "gate",
+            LossReason::Config => "config",
+            LossReason::Shutdown => "shutdown",
+        }
+    }
+}
+
 /// How patient the end of a connection is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CloseMode {
@@ -398,6 +414,18 @@ pub enum RestartRefusal {
     Failed(Error),
     /// The pool is draining.
     Closing,
+}
+
+impl RestartRefusal {
+    /// The word in a report (SPEC 9.1).
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            RestartRefusal::InFlight => "in_flight",
+            RestartRefusal::Superseded => "superseded",
+            RestartRefusal::Failed(_) => "failed",
+            RestartRefusal::Closing => "closing",
+        }
+    }
 }
 
 /// What became of every entry in a drain (SPEC 9.7).
