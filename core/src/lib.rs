@@ -3,6 +3,7 @@
 
 mod api;
 mod client;
+mod driver;
 mod platform;
 mod transport;
 

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use trunkline_pool::interface::EventKind;
 
+use crate::driver::{Driver, Subscriber};
+
 /// One event. Its JSON has the envelope `{v, seq, type, scope, session?, server?, entry_index?, generation?, …}`.
 #[derive(Clone, Debug)]
 pub struct Event {
@@ -13,6 +15,10 @@ pub struct Event {
 }
 
 impl Event {
+    pub(crate) fn new(kind: EventKind, seq: u64, json: Arc<str>) -> Event {
+        Event { kind, seq, json }
+    }
+
     /// What happened.
     pub fn kind(&self) -> EventKind {
         self.kind
@@ -43,36 +49,49 @@ impl EventMask {
     }
 }
 
-/// A stream of events. At most `limits.event_backlog` wait in it; what does not fit is counted in one `lagged` event.
+/// A stream of events. At most `limits.event_backlog` wait in it; what does not fit is counted in one `lagged` event,
+/// which comes where the missing ones would have been.
 ///
 /// Dropping it unsubscribes: its wake function is not running and never runs again once the drop has returned
 /// (from inside the wake function itself the drop returns without waiting).
-pub struct Subscription(());
+pub struct Subscription {
+    pub(crate) driver: Arc<Driver>,
+    pub(crate) subscriber: Arc<Subscriber>,
+}
 
 impl Subscription {
-    /// The snapshot that the stream continues: `{v, seq, status}`, taken when the subscription was made.
+    /// The snapshot that the stream continues: `{v, seq, status}` as JSON text. The events have greater `seq`.
     pub fn snapshot(&self) -> &str {
-        "{}"
+        &self.subscriber.snapshot
     }
 
     /// The next event that waits, or `None` when none does now.
     pub fn try_next(&self) -> Option<Event> {
-        None
+        self.subscriber.try_next()
     }
 
     /// The next event; `None` once the pool (or the session) is closed and nothing waits. Dropping the future loses nothing.
     pub async fn next(&self) -> Option<Event> {
-        None
+        self.subscriber.next().await
     }
 
     /// Whether the stream has ended: nothing waits, and nothing will come.
     pub fn is_ended(&self) -> bool {
-        true
+        self.subscriber.is_ended()
     }
 
     /// Sets the function that is called, on a thread of the library, when the stream goes from empty to not empty, and when it
     /// ends. It must not block. It is called at once if something waits already.
     pub fn set_wake(&self, wake: impl Fn() + Send + Sync + 'static) {
-        let _ = wake;
+        self.subscriber.set_wake(Arc::new(wake));
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        if !self.driver.runtime.is_forked() {
+            self.driver.hub.unsubscribe(&self.subscriber);
+            self.subscriber.silence();
+        }
     }
 }

@@ -1,98 +1,91 @@
 //! A lease: a session's hold on a server, and the calls through it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
 use trunkline_pool::options::CallOptions;
 use trunkline_pool::state::EntryState;
 
+use super::call::{self, CallResult, Callee};
+use super::holds::HoldId;
 use super::operation::Operation;
-use super::pool::unwritten;
-use crate::Result;
+use super::session::{Session, SessionCore};
+use super::view::{Listed, View};
+use crate::driver::{EntryCell, LeaseHold};
+use crate::{Error, ErrorCode, Result};
 
 /// A hold on a server. Dropping it releases it.
-pub struct Lease(());
-
-/// A listed tool, prompt, resource or resource template.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Listed {
-    /// Tools: the exposed name. Others: the server's own name, or URI.
-    pub name: Arc<str>,
-    /// The server.
-    pub server: Arc<str>,
-    /// The server's own name, or URI.
-    pub own_name: Arc<str>,
-    /// The definition, as the server sent it.
-    pub definition: Arc<str>,
-}
-
-impl Listed {
-    /// `{"name", "server", "own_name", "definition"}` as JSON text, the definition unchanged.
-    pub fn to_json(&self) -> String {
-        String::new()
-    }
-}
-
-/// The result of a call: JSON text exactly as the server sent it.
-#[derive(Clone, Debug)]
-pub struct CallResult(Arc<str>);
-
-impl CallResult {
-    /// The whole result.
-    pub fn json(&self) -> &str {
-        &self.0
-    }
-
-    /// Whether the tool reports an error (`isError`).
-    pub fn is_error(&self) -> bool {
-        false
-    }
-
-    /// One member of the result, as received.
-    pub fn member(&self, name: &str) -> Option<Box<RawValue>> {
-        let _ = name;
-        None
-    }
+///
+/// Usable from any thread. Calls under way are not cancelled by the release of their lease: they finish within the drain.
+pub struct Lease {
+    session: Arc<SessionCore>,
+    cell: Arc<EntryCell>,
+    hold: HoldId,
+    released: AtomicBool,
+    /// The session that was opened for this lease alone.
+    opened: Option<Session>,
 }
 
 impl Lease {
+    pub(super) fn new(session: &Arc<SessionCore>, hold: LeaseHold) -> Result<Lease> {
+        let cell = hold.cell.clone();
+        let hold = session.holds.add(session, hold).ok_or_else(|| session.closed())?;
+        let released = AtomicBool::new(false);
+        Ok(Lease { session: session.clone(), cell, hold, released, opened: None })
+    }
+
+    /// The lease keeps its session open.
+    pub(super) fn keeping(mut self, session: Session) -> Lease {
+        self.opened = Some(session);
+        self
+    }
+
     /// The server's name.
     pub fn server(&self) -> &str {
-        ""
+        &self.cell.server
     }
 
     /// The entry's index: per server name, stable, never reused.
     pub fn entry_index(&self) -> u32 {
-        0
+        self.cell.index
     }
 
     /// The incarnation of the connection; grows with each reconnect.
     pub fn generation(&self) -> u32 {
-        0
+        self.cell.load().slot.generation.0
     }
 
     /// The state of the entry.
     pub fn state(&self) -> EntryState {
-        EntryState::Closed
+        self.cell.load().slot.state
     }
 
-    /// The tools of this server in the session's view.
+    /// The tools of this server in the session's view, by exposed name.
+    ///
+    /// # Errors
+    /// `closed` once released, `forked`.
     pub fn tools(&self) -> Result<Arc<[Listed]>> {
-        Err(unwritten())
+        self.check()?;
+        Ok(View::new(&self.session, std::slice::from_ref(&self.cell)).tools)
     }
 
     /// Calls a tool by the server's own name; `arguments` is the text of a JSON object (empty = `{}`).
     ///
-    /// Dropping the future cancels the call.
+    /// Dropping the future cancels the call: the server is told, and its answer is dropped.
+    ///
+    /// # Errors
+    /// `closed` (lease, session or pool), `invalid_argument`, `tool_not_found`, `unavailable` (reconnecting; nothing was
+    /// sent), `timeout`, `call_interrupted` (with its outcome), `server_error`, `limit`, `forked`. A tool that reports an
+    /// error itself is a result.
     pub async fn call_tool(
         &self,
         tool: &str,
         arguments: &str,
         options: &CallOptions,
     ) -> Result<CallResult> {
-        let _ = (tool, arguments, options);
-        Err(unwritten())
+        finished(|done| self.start(Callee::Tool(tool), arguments, options, done)).await
     }
 
     /// [`call_tool`](Self::call_tool) without a future: `done` gets the result exactly once, on a thread of the library, or, when
@@ -104,22 +97,21 @@ impl Lease {
         options: &CallOptions,
         done: impl FnOnce(Result<CallResult>) + Send + 'static,
     ) -> Operation {
-        let _ = (tool, arguments, options, done);
-        unimplemented!()
+        self.start(Callee::Tool(tool), arguments, options, done)
     }
 
     /// Any other request: `method` and the text of its params object.
     ///
     /// # Errors
-    /// `invalid_argument` for `initialize` and the methods that have a function of their own: `tools/call`.
+    /// Those of [`call_tool`](Self::call_tool), and `invalid_argument` for `initialize` and `tools/call`, which have a rule
+    /// of their own.
     pub async fn request(
         &self,
         method: &str,
         params: &str,
         options: &CallOptions,
     ) -> Result<CallResult> {
-        let _ = (method, params, options);
-        Err(unwritten())
+        finished(|done| self.start_request(method, params, options, done)).await
     }
 
     /// [`request`](Self::request) without a future.
@@ -130,45 +122,147 @@ impl Lease {
         options: &CallOptions,
         done: impl FnOnce(Result<CallResult>) + Send + 'static,
     ) -> Operation {
-        let _ = (method, params, options, done);
-        unimplemented!()
+        let refused = ["initialize", "tools/call"].contains(&method) || method.is_empty();
+        if refused {
+            let message = format!("the method `{}` cannot be sent as it is", method.escape_debug());
+            done(
+                Err(Error::new(ErrorCode::InvalidArgument, message).with_detail("path", "method")),
+            );
+            return Operation::ended();
+        }
+        self.start(Callee::Method(method), params, options, done)
     }
 
     /// Reads a resource.
+    ///
+    /// # Errors
+    /// Those of [`request`](Self::request).
     pub async fn read_resource(&self, uri: &str, options: &CallOptions) -> Result<CallResult> {
-        let _ = (uri, options);
-        Err(unwritten())
+        self.request("resources/read", &json!({ "uri": uri }).to_string(), options).await
     }
 
     /// Gets a prompt; `arguments` is the text of a JSON object.
+    ///
+    /// # Errors
+    /// Those of [`request`](Self::request), and `invalid_argument` for a prompt that the session does not see.
     pub async fn get_prompt(
         &self,
         name: &str,
         arguments: &str,
         options: &CallOptions,
     ) -> Result<CallResult> {
-        let _ = (name, arguments, options);
-        Err(unwritten())
+        if !self.session.admits(&self.cell, name) {
+            let message = "no such prompt in this session's view";
+            return Err(Error::new(ErrorCode::InvalidArgument, message).with_detail("path", "name"));
+        }
+        let arguments = call::object("arguments", arguments)?;
+        let params = format!(r#"{{"name":{},"arguments":{arguments}}}"#, Value::from(name));
+        self.request("prompts/get", &params, options).await
     }
 
     /// Asks for completions; `params` is the text of the request's params object.
+    ///
+    /// # Errors
+    /// Those of [`request`](Self::request).
     pub async fn complete(&self, params: &str, options: &CallOptions) -> Result<CallResult> {
-        let _ = (params, options);
-        Err(unwritten())
+        self.request("completion/complete", params, options).await
     }
 
     /// Subscribes the session to updates of a resource; counted, so that the server hears of the first alone (SPEC 7.7).
+    ///
+    /// # Errors
+    /// Those of [`request`](Self::request); the session is not subscribed then.
     pub async fn subscribe_resource(&self, uri: &str) -> Result<()> {
-        let _ = uri;
-        Err(unwritten())
+        self.check()?;
+        if !self.cell.subscribe(uri, &self.session) {
+            return Ok(());
+        }
+        let sent = self.subscription("resources/subscribe", uri).await;
+        if sent.is_err() {
+            self.cell.unsubscribe(uri, self.session.number);
+        }
+        sent
     }
 
-    /// The counterpart of [`subscribe_resource`](Self::subscribe_resource).
+    /// The counterpart of [`subscribe_resource`](Self::subscribe_resource): the server hears of the last alone.
+    ///
+    /// # Errors
+    /// Those of [`request`](Self::request).
     pub async fn unsubscribe_resource(&self, uri: &str) -> Result<()> {
-        let _ = uri;
-        Err(unwritten())
+        self.check()?;
+        if self.cell.unsubscribe(uri, self.session.number) {
+            self.subscription("resources/unsubscribe", uri).await?;
+        }
+        Ok(())
     }
 
-    /// Gives the hold up. Calls in flight go on. Repeating it does nothing.
-    pub fn release(&self) {}
+    async fn subscription(&self, method: &str, uri: &str) -> Result<()> {
+        let params = json!({ "uri": uri }).to_string();
+        self.request(method, &params, &CallOptions::default()).await.map(drop)
+    }
+
+    /// Gives the hold up. Calls under way go on. Repeating it does nothing.
+    pub fn release(&self) {
+        if !self.released.swap(true, Ordering::AcqRel) {
+            self.session.holds.remove(self.hold, self.session.number);
+        }
+    }
+
+    fn start(
+        &self,
+        callee: Callee<'_>,
+        arguments: &str,
+        options: &CallOptions,
+        done: impl FnOnce(Result<CallResult>) + Send + 'static,
+    ) -> Operation {
+        match self.check() {
+            Ok(()) => call::start(&self.session, &self.cell, callee, arguments, options, done),
+            Err(error) => {
+                done(Err(error));
+                Operation::ended()
+            }
+        }
+    }
+
+    /// Whether the lease can still be used.
+    fn check(&self) -> Result<()> {
+        self.session.driver.check_process()?;
+        let held = !self.released.load(Ordering::Acquire);
+        if held && !self.session.is_closed() {
+            return Ok(());
+        }
+        let what = if held { "the session" } else { "the lease" };
+        let error = Error::new(ErrorCode::Closed, format!("{what} is closed"));
+        Err(error.with_server(self.server()).with_session(&*self.session.id))
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+/// A call as a future: dropping it cancels the call.
+pub(super) async fn finished(
+    start: impl FnOnce(Box<dyn FnOnce(Result<CallResult>) + Send>) -> Operation,
+) -> Result<CallResult> {
+    let (send, receive) = oneshot::channel();
+    let operation = start(Box::new(move |result| {
+        // Nobody listens any more when the future was dropped.
+        let _ = send.send(result);
+    }));
+    let cancel = CancelOnDrop(operation);
+    let result = receive.await;
+    std::mem::forget(cancel);
+    result.unwrap_or_else(|_| Err(Error::new(ErrorCode::Internal, "the call was lost")))
+}
+
+/// Cancels when it is dropped.
+struct CancelOnDrop(Operation);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
 }

@@ -1,13 +1,21 @@
 //! The public names: pool, session, lease, events, operations.
 
+mod call;
 mod event;
+mod holds;
 mod lease;
 mod operation;
 mod pool;
 mod session;
+mod status;
+mod view;
+mod wanted;
 
+pub use call::CallResult;
 pub use event::{Event, EventMask, Subscription};
-pub use lease::{CallResult, Lease, Listed};
+pub use lease::Lease;
 pub use operation::{CompletionQueue, Operation};
 pub use pool::{Pool, Servers};
 pub use session::Session;
+pub(crate) use session::SessionCore;
+pub use view::Listed;

@@ -1,17 +1,110 @@
 //! Work under way, and where its results go.
 
 use std::collections::VecDeque;
-use std::sync::Mutex;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use tokio::task::AbortHandle;
+
+use crate::client::{Connection, RequestId};
+use crate::driver::Driver;
+use crate::{Error, ErrorCode, Result};
 
 /// Something started that ends exactly once: with its result, or with an error (`cancelled`, `closed`, …).
 ///
 /// Dropping it cancels nothing.
 #[derive(Clone)]
-pub struct Operation(());
+pub struct Operation(Kind);
+
+#[derive(Clone)]
+enum Kind {
+    /// It ended before it was returned.
+    Ended,
+    /// A request on the wire.
+    Call { connection: Connection, id: RequestId, number: u64 },
+    /// A future on the internal runtime.
+    Task(AbortHandle),
+}
 
 impl Operation {
+    pub(crate) fn ended() -> Operation {
+        Operation(Kind::Ended)
+    }
+
+    pub(crate) fn call(connection: Connection, id: RequestId, number: u64) -> Operation {
+        Operation(Kind::Call { connection, id, number })
+    }
+
     /// Ends it with `cancelled`, unless it already ended. May be called from any thread, and again.
-    pub fn cancel(&self) {}
+    ///
+    /// A call's `done` runs before this returns; the server is told, and its answer is dropped.
+    pub fn cancel(&self) {
+        match &self.0 {
+            Kind::Ended => {}
+            Kind::Call { connection, id, .. } => connection.cancel(*id),
+            Kind::Task(task) => task.abort(),
+        }
+    }
+
+    /// For a call: the number under which its `progress` events come; unique within its session.
+    pub fn call_number(&self) -> Option<u64> {
+        match self.0 {
+            Kind::Call { number, .. } => Some(number),
+            Kind::Ended | Kind::Task(_) => None,
+        }
+    }
+}
+
+/// Runs a future on the internal runtime; `done` gets its result exactly once.
+pub(crate) fn start<T: Send + 'static>(
+    driver: &Arc<Driver>,
+    future: impl Future<Output = Result<T>> + Send + 'static,
+    done: impl FnOnce(Result<T>) + Send + 'static,
+) -> Operation {
+    if let Err(error) = driver.check_process() {
+        done(Err(error));
+        return Operation::ended();
+    }
+    let completion = Completion { done: Some(done), result: PhantomData };
+    let task = driver.spawn(async move {
+        let completion = completion;
+        let result = future.await;
+        completion.finish(result);
+    });
+    Operation(Kind::Task(task.abort_handle()))
+}
+
+/// Calls `done` exactly once: with the result, or with an error when it is dropped before there is one.
+struct Completion<T, F: FnOnce(Result<T>)> {
+    done: Option<F>,
+    result: PhantomData<fn(T)>,
+}
+
+impl<T, F: FnOnce(Result<T>)> Completion<T, F> {
+    fn finish(mut self, result: Result<T>) {
+        self.call(result);
+    }
+
+    fn call(&mut self, result: Result<T>) {
+        if let Some(done) = self.done.take() {
+            // The host's code: its panic ends here.
+            if catch_unwind(AssertUnwindSafe(|| done(result))).is_err() {
+                tracing::error!("a completion panicked");
+            }
+        }
+    }
+}
+
+impl<T, F: FnOnce(Result<T>)> Drop for Completion<T, F> {
+    fn drop(&mut self) {
+        let error = if std::thread::panicking() {
+            Error::new(ErrorCode::Internal, "the operation panicked")
+        } else {
+            Error::new(ErrorCode::Cancelled, "the operation was cancelled")
+        };
+        self.call(Err(error));
+    }
 }
 
 /// Results of many operations behind one wake-up: the wake function is called when the queue goes from empty to not
@@ -27,12 +120,13 @@ impl<T> CompletionQueue<T> {
         CompletionQueue { items: Mutex::new(VecDeque::new()), wake: Box::new(wake) }
     }
 
-    /// Adds a result; wakes if it is the first.
+    /// Adds a result; wakes if it is the first. Bounded by the operations under way, of which each adds one.
     pub fn push(&self, item: T) {
-        let mut items = self.items.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let first = items.is_empty();
-        items.push_back(item);
-        drop(items);
+        let first = {
+            let mut items = self.items();
+            items.push_back(item);
+            items.len() == 1
+        };
         if first {
             (self.wake)();
         }
@@ -40,18 +134,22 @@ impl<T> CompletionQueue<T> {
 
     /// Takes up to `most` results, oldest first. When some are left, the caller has to come again by itself.
     pub fn drain(&self, most: usize) -> Vec<T> {
-        let mut items = self.items.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut items = self.items();
         let count = most.min(items.len());
         items.drain(..count).collect()
     }
 
     /// How many results wait.
     pub fn len(&self) -> usize {
-        self.items.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).len()
+        self.items().len()
     }
 
     /// Whether no result waits.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    fn items(&self) -> MutexGuard<'_, VecDeque<T>> {
+        self.items.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }

@@ -1,83 +1,180 @@
 //! A session: one conversation in a host.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+use arc_swap::ArcSwapOption;
+use tokio::sync::Notify;
+use trunkline_pool::catalog::Difference;
 use trunkline_pool::config::ServerSpec;
-use trunkline_pool::options::{AcquireOptions, CallOptions};
+use trunkline_pool::options::{AcquireOptions, CallOptions, SessionOptions};
+use trunkline_pool::plan;
+use trunkline_pool::state::SessionId;
 
+use super::call::{self, CallResult, Callee, Calls};
 use super::event::{EventMask, Subscription};
-use super::lease::{CallResult, Lease, Listed};
+use super::holds::Holds;
+use super::lease::{Lease, finished};
 use super::operation::Operation;
-use super::pool::unwritten;
-use crate::Result;
+use super::pool::{Configured, PoolCore};
+use super::view::{Listed, View};
+use super::wanted::Wants;
+use crate::driver::{Driver, EntryCell, LeaseHold};
+use crate::{Error, ErrorCode, Result};
 
 /// One conversation: its holds on servers, and its view of their tools. Cheap to clone; all clones are one session.
 ///
-/// Dropping the last clone closes it.
+/// Usable from any thread. Dropping the last clone closes it.
 #[derive(Clone)]
-pub struct Session(());
+pub struct Session(Arc<Handle>);
+
+/// Closes the session when the host has no clone left.
+struct Handle(Arc<SessionCore>);
+
+/// What the session's handle, leases and calls share.
+pub(crate) struct SessionCore {
+    /// The id that the host gave.
+    pub id: Arc<str>,
+    /// The number that the pool gave.
+    pub number: SessionId,
+    /// The pool at work.
+    pub driver: Arc<Driver>,
+    pub(super) pool: Arc<PoolCore>,
+    pub(super) options: SessionOptions,
+    pub(super) calls: Calls,
+    /// The servers that it wants without asking.
+    pub(super) wants: Mutex<Wants>,
+    /// Something in `wants` was settled.
+    pub(super) settled: Notify,
+    /// Servers that the session brought itself.
+    own: Mutex<BTreeMap<Box<str>, Arc<Configured>>>,
+    /// What the session makes of each server's catalog.
+    filters: Mutex<BTreeMap<Box<str>, Arc<plan::View>>>,
+    pub(super) holds: Holds,
+    view: ArcSwapOption<View>,
+    revision: AtomicU64,
+    closed: AtomicBool,
+}
 
 impl Session {
+    /// A new session, or one that takes up what a closed one of the same id left (SPEC 3.13).
+    pub(super) fn open(
+        pool: &Arc<PoolCore>,
+        options: SessionOptions,
+        kept: Option<(SessionId, Vec<LeaseHold>)>,
+    ) -> Session {
+        let resumed = kept.as_ref().map(|(number, _)| *number);
+        let mut opened = None;
+        pool.driver.open_session(resumed, |number| {
+            let core = opened.insert(Arc::new(SessionCore::new(pool, options, number)));
+            Arc::downgrade(core)
+        });
+        let core = opened.expect("open_session calls its argument");
+        if let Some((_, holds)) = kept {
+            core.holds.inherit(holds);
+        }
+        core.want_all();
+        Session(Arc::new(Handle(core)))
+    }
+
+    pub(super) fn core(&self) -> &Arc<SessionCore> {
+        &self.0.0
+    }
+
+    /// Another handle of a live session; `None` when its last clone is gone.
+    pub(super) fn downgrade(&self) -> WeakSession {
+        WeakSession(Arc::downgrade(&self.0))
+    }
+
     /// Its id.
     pub fn id(&self) -> &str {
-        ""
+        &self.core().id
     }
 
     /// An explicit lease on a server, waiting until it is connected. With `spec`, the server is first put into the
-    /// session's own source.
+    /// session's own source, where it stays.
     ///
-    /// Dropping the future gives the hold up.
+    /// Dropping the future gives the hold up: a server that nobody else waits for goes straight to drain.
+    ///
+    /// # Errors
+    /// `invalid_argument` for an unknown server, `timeout` (`detail.which` is `connect`) at the end of this wait, the error of the
+    /// attempt (`spawn_failed`, `exited`, `protocol`, `timeout`, …), `limit`, `closing`, `closed`, `forked`.
     pub async fn acquire(
         &self,
         server: &str,
         spec: Option<&ServerSpec>,
         options: &AcquireOptions,
     ) -> Result<Lease> {
-        let _ = (server, spec, options);
-        Err(unwritten())
+        let core = self.core();
+        core.check()?;
+        if let Some(spec) = spec {
+            core.own().insert(server.into(), Configured::new(Arc::new(spec.clone())));
+        }
+        let spec = core.spec(server)?;
+        core.acquire(server, &spec, options.timeout).await
     }
 
-    /// Waits until every server that the session wants is ready or has failed; with `server`, for that one, whose failure is the error.
+    /// Waits until every server that the session wants is ready or has failed; with `server`, for that one, whose failure is
+    /// the error. Without `timeout` the servers' own connect time-outs bound it.
+    ///
+    /// # Errors
+    /// `timeout` with `detail.servers`, `invalid_argument` for a server that the session does not want, `closed`, `forked`.
     pub async fn ready(&self, server: Option<&str>, timeout: Option<Duration>) -> Result<()> {
-        let _ = (server, timeout);
-        Err(unwritten())
+        self.core().check()?;
+        self.core().ready(server, timeout).await
     }
 
     /// The tools of its view, by exposed name.
+    ///
+    /// # Errors
+    /// `closed`, `forked`.
     pub fn tools(&self) -> Result<Arc<[Listed]>> {
-        Err(unwritten())
+        Ok(self.core().view()?.tools.clone())
     }
 
     /// The prompts of its view.
+    ///
+    /// # Errors
+    /// `closed`, `forked`.
     pub fn prompts(&self) -> Result<Arc<[Listed]>> {
-        Err(unwritten())
+        Ok(self.core().view()?.prompts.clone())
     }
 
     /// The resources of its view.
+    ///
+    /// # Errors
+    /// `closed`, `forked`.
     pub fn resources(&self) -> Result<Arc<[Listed]>> {
-        Err(unwritten())
+        Ok(self.core().view()?.resources.clone())
     }
 
     /// The resource templates of its view.
+    ///
+    /// # Errors
+    /// `closed`, `forked`.
     pub fn resource_templates(&self) -> Result<Arc<[Listed]>> {
-        Err(unwritten())
+        Ok(self.core().view()?.resource_templates.clone())
     }
 
     /// Calls a tool by its exposed name; `arguments` is the text of a JSON object (empty = `{}`).
     ///
-    /// Dropping the future cancels the call.
+    /// Dropping the future cancels the call: the server is told, and its answer is dropped.
+    ///
+    /// # Errors
+    /// Those of [`Lease::call_tool`].
     pub async fn call_tool(
         &self,
         tool: &str,
         arguments: &str,
         options: &CallOptions,
     ) -> Result<CallResult> {
-        let _ = (tool, arguments, options);
-        Err(unwritten())
+        finished(|done| self.start_call_tool(tool, arguments, options, done)).await
     }
 
-    /// [`call_tool`](Self::call_tool) without a future: `done` gets the result exactly once, on a thread of the library.
+    /// [`call_tool`](Self::call_tool) without a future: `done` gets the result exactly once, on a thread of the library, or, when
+    /// nothing could be sent, on this one before the function returns. It must not block.
     pub fn start_call_tool(
         &self,
         tool: &str,
@@ -85,18 +182,172 @@ impl Session {
         options: &CallOptions,
         done: impl FnOnce(Result<CallResult>) + Send + 'static,
     ) -> Operation {
-        let _ = (tool, arguments, options, done);
-        unimplemented!()
+        let core = self.core();
+        let view = core.view();
+        let resolved = match &view {
+            Ok(view) => view.resolve(tool),
+            Err(error) => Err(error.clone()),
+        };
+        match resolved {
+            Ok((cell, own)) => call::start(core, cell, Callee::Tool(own), arguments, options, done),
+            Err(error) => {
+                done(Err(error.with_session(self.id())));
+                Operation::ended()
+            }
+        }
     }
 
-    /// Events of this session.
+    /// Events of this session; they end with it.
+    ///
+    /// # Errors
+    /// `closed`, `forked`.
     pub fn subscribe(&self, kinds: EventMask) -> Result<Subscription> {
-        let _ = kinds;
-        Err(unwritten())
+        let core = self.core();
+        core.check()?;
+        let status = || core.pool.status();
+        let subscriber = core.driver.hub.subscribe(kinds, Some(core.number), status)?;
+        Ok(Subscription { driver: core.driver.clone(), subscriber })
     }
 
-    /// Ends it: its calls are cancelled, its holds go now, or after `keep_for` (the session's option by default).
+    /// Ends it: its calls are cancelled, its holds go now, or after `keep_for` (the session's option by default). Repeating
+    /// it does nothing.
     pub fn close(&self, keep_for: Option<Duration>) {
-        let _ = keep_for;
+        self.core().close(keep_for);
+    }
+}
+
+/// A session that does not keep itself open.
+pub(super) struct WeakSession(std::sync::Weak<Handle>);
+
+impl WeakSession {
+    pub(super) fn upgrade(&self) -> Option<Session> {
+        self.0.upgrade().map(Session).filter(|session| !session.core().is_closed())
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        if !self.0.driver.runtime.is_forked() {
+            self.0.close(None);
+        }
+    }
+}
+
+impl SessionCore {
+    fn new(pool: &Arc<PoolCore>, options: SessionOptions, number: SessionId) -> SessionCore {
+        SessionCore {
+            id: options.id.as_str().into(),
+            number,
+            driver: pool.driver.clone(),
+            pool: pool.clone(),
+            options,
+            calls: Calls::default(),
+            wants: Mutex::default(),
+            settled: Notify::new(),
+            own: Mutex::default(),
+            filters: Mutex::default(),
+            holds: Holds::default(),
+            view: ArcSwapOption::empty(),
+            revision: AtomicU64::new(0),
+            closed: AtomicBool::new(false),
+        }
+    }
+
+    /// Fails when the session cannot be used any more.
+    pub(super) fn check(&self) -> Result<()> {
+        self.driver.check_process()?;
+        if self.is_closed() { Err(self.closed()) } else { Ok(()) }
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+
+    /// The error of a closed session.
+    pub(super) fn closed(&self) -> Error {
+        Error::new(ErrorCode::Closed, "the session is closed").with_session(&*self.id)
+    }
+
+    fn close(&self, keep_for: Option<Duration>) {
+        if self.closed.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        self.calls.close();
+        let keep_for = keep_for.unwrap_or(self.options.keep_for);
+        self.unwant_all();
+        // The reducer gives the holds up: here they only lose their meaning.
+        let kept = self.holds.close(self.number);
+        self.driver.close_session(self.number, keep_for);
+        self.pool.session_closed(self, keep_for, kept);
+        self.settled.notify_waiters();
+        self.driver.hub.end_session(self.number);
+    }
+
+    /// The configuration of a server: the session's own, else the pool's.
+    pub(super) fn spec(&self, server: &str) -> Result<Arc<Configured>> {
+        if let Some(spec) = self.own().get(server) {
+            return Ok(spec.clone());
+        }
+        self.pool.spec(server).ok_or_else(|| {
+            Error::new(ErrorCode::InvalidArgument, "no server of that name is configured")
+                .with_server(server)
+                .with_detail("path", "server")
+        })
+    }
+
+    /// What the session makes of a server's catalog: by the configuration that it has of it, and by its own options.
+    pub(super) fn filter(&self, server: &str) -> Arc<plan::View> {
+        self.filters().get(server).cloned().unwrap_or_default()
+    }
+
+    /// The session's configuration of a server is this now; its connection is not touched (SPEC 6.3).
+    pub(super) fn set_filter(&self, server: &str, spec: &ServerSpec) {
+        let mut view = plan::View::of(spec);
+        let options = &self.options;
+        view.by_session = options.filters.get(server).cloned().unwrap_or_default();
+        view.trust = options.trust.get(server).copied().unwrap_or(view.trust);
+        view.always_load = options.always_load.get(server).cloned().unwrap_or(view.always_load);
+        let mut filters = self.filters();
+        if filters.get(server).is_none_or(|old| **old != view) {
+            filters.insert(server.into(), Arc::new(view));
+        }
+    }
+
+    /// Whether the session sees a tool or prompt of that name.
+    pub(super) fn admits(&self, cell: &EntryCell, name: &str) -> bool {
+        self.filter(&cell.server).admits(name)
+    }
+
+    /// What the session is told of a difference.
+    pub(crate) fn visible(&self, cell: &EntryCell, difference: &Difference) -> Difference {
+        let view = self.filter(&cell.server);
+        view.by_session.apply(&view.by_server.apply(difference))
+    }
+
+    /// The number of the next change of the session's lists.
+    pub(crate) fn next_revision(&self) -> u64 {
+        self.revision.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// The view as it is now; made anew only when a catalog or a state in it changed.
+    pub(super) fn view(&self) -> Result<Arc<View>> {
+        self.check()?;
+        let cells = self.holds.cells();
+        if let Some(view) = self.view.load_full()
+            && view.is_current(self, &cells)
+        {
+            return Ok(view);
+        }
+        let view = Arc::new(View::new(self, &cells));
+        self.view.store(Some(view.clone()));
+        Ok(view)
+    }
+
+    fn filters(&self) -> MutexGuard<'_, BTreeMap<Box<str>, Arc<plan::View>>> {
+        self.filters.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    fn own(&self) -> MutexGuard<'_, BTreeMap<Box<str>, Arc<Configured>>> {
+        self.own.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }

@@ -31,6 +31,12 @@ pub(crate) use self::{
     spawner::launch,
 };
 
+mod generation;
+pub(crate) use self::generation::fork_generation;
+
+/// Who sees to it that no server survives the host: the process groups of the servers, from inside the host.
+pub(crate) const SUPERVISION: &str = "group";
+
 #[cfg(not(unix))]
 mod unsupported;
 #[cfg(not(unix))]

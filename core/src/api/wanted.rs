@@ -1,0 +1,338 @@
+//! The servers that a session wants without asking for them by name, and acquiring in general.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, MutexGuard};
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+use trunkline_pool::config::Share;
+use trunkline_pool::interface::EventKind;
+use trunkline_pool::options::Wanted;
+use trunkline_pool::state::{Family, Input, Ticket};
+
+use super::holds::HoldId;
+use super::lease::Lease;
+use super::pool::Configured;
+use super::session::SessionCore;
+use crate::driver::{About, Answered, Driver, LeaseHold};
+use crate::{Error, ErrorCode, Result};
+
+/// The wanted servers by name.
+#[derive(Default)]
+pub(super) struct Wants {
+    servers: BTreeMap<Box<str>, Want>,
+}
+
+struct Want {
+    configured: Arc<Configured>,
+    /// The question to the pool: tells an answer to an earlier want of the same name apart.
+    ticket: Option<Ticket>,
+    state: WantState,
+}
+
+enum WantState {
+    Pending,
+    Ready(HoldId),
+    Failed(Error),
+}
+
+/// What a change of the pool's configuration meant to a session.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Applied {
+    /// Nothing.
+    Unchanged,
+    /// It wants the server now.
+    Added,
+    /// It holds another configuration of the server now.
+    Replaced,
+    /// It no longer wants the server.
+    Removed,
+}
+
+impl Applied {
+    /// The word in a report.
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Applied::Unchanged => "unchanged",
+            Applied::Added => "added",
+            Applied::Replaced => "replaced",
+            Applied::Removed => "removed",
+        }
+    }
+}
+
+impl SessionCore {
+    /// Wants whatever the pool has configured, as far as the session's options go.
+    pub(super) fn want_all(self: &Arc<Self>) {
+        for (name, configured) in self.pool.servers() {
+            self.want(&name, Some(&configured));
+        }
+    }
+
+    /// The pool's configuration of one server is this now, or none.
+    pub(super) fn want(
+        self: &Arc<Self>,
+        name: &str,
+        configured: Option<&Arc<Configured>>,
+    ) -> Applied {
+        let wanted = match &self.options.servers {
+            Wanted::All => true,
+            Wanted::Names(names) => names.iter().any(|other| other == name),
+        };
+        let configured = configured.filter(|_| wanted);
+        let before = {
+            let mut wants = self.wants();
+            let same = |want: &Want| {
+                configured.is_some_and(|new| new.fingerprint == want.configured.fingerprint)
+            };
+            if wants.servers.get(name).is_some_and(same) {
+                configured.into_iter().for_each(|new| self.set_filter(name, &new.spec));
+                return Applied::Unchanged;
+            }
+            wants.servers.remove(name)
+        };
+        let had = before.is_some();
+        if let Some(before) = before {
+            self.give_up(before);
+        }
+        match configured {
+            Some(configured) => {
+                self.begin(name, configured);
+                if had { Applied::Replaced } else { Applied::Added }
+            }
+            None if had => Applied::Removed,
+            None => Applied::Unchanged,
+        }
+    }
+
+    /// Wants nothing any more. What is ready stays held until the holds are given up.
+    pub(super) fn unwant_all(&self) {
+        let servers = std::mem::take(&mut self.wants().servers);
+        for ticket in servers.into_values().filter_map(|want| want.pending()) {
+            self.driver.step(Input::CancelAcquire { ticket });
+        }
+    }
+
+    fn give_up(&self, want: Want) {
+        if let WantState::Ready(hold) = want.state {
+            self.holds.remove(hold, self.number);
+        } else if let Some(ticket) = want.pending() {
+            self.driver.step(Input::CancelAcquire { ticket });
+        }
+    }
+
+    fn begin(self: &Arc<Self>, name: &str, configured: &Arc<Configured>) {
+        let want = Want { configured: configured.clone(), ticket: None, state: WantState::Pending };
+        self.wants().servers.insert(name.into(), want);
+        let (session, server) = (Arc::downgrade(self), Box::<str>::from(name));
+        let asked = configured.clone();
+        let ticket = self.ask_for(name, configured, move |result| {
+            if let Some(session) = session.upgrade() {
+                session.settle(&server, &asked, result);
+            }
+        });
+        if let Some(want) = self.wants().servers.get_mut(name)
+            && Arc::ptr_eq(&want.configured, configured)
+        {
+            want.ticket = Some(ticket);
+        }
+    }
+
+    /// The answer to a want came. One that is no longer wanted is dropped, and so released.
+    fn settle(self: &Arc<Self>, name: &str, asked: &Arc<Configured>, result: Result<LeaseHold>) {
+        let about = match &result {
+            Ok(hold) => About::entry(&hold.cell, hold.cell.load().slot.generation),
+            Err(_) => About::server(name.into()),
+        };
+        let held = result.and_then(|hold| self.holds.add(self, hold).ok_or_else(|| self.closed()));
+        let held = held.map_err(|error| error.with_server(name));
+        let (kind, field) = match self.record(name, asked, &held) {
+            Some(left) => match &held {
+                Ok(_) => (EventKind::ServerReady, ("left", left.into())),
+                Err(error) => (EventKind::Failed, ("error", error.to_json())),
+            },
+            None => {
+                if let Ok(hold) = held {
+                    self.holds.remove(hold, self.number);
+                }
+                return;
+            }
+        };
+        self.driver.hub.publish(kind, Some(self), &about, &[field]);
+        self.settled.notify_waiters();
+    }
+
+    /// Writes the answer down, if it is still wanted. How many wants are open after it.
+    fn record(&self, name: &str, asked: &Arc<Configured>, held: &Result<HoldId>) -> Option<usize> {
+        let mut wants = self.wants();
+        let want = wants.servers.get_mut(name)?;
+        if !Arc::ptr_eq(&want.configured, asked) || !want.is_pending() {
+            return None;
+        }
+        want.state = match held {
+            Ok(hold) => WantState::Ready(*hold),
+            Err(error) => WantState::Failed(error.clone()),
+        };
+        Some(wants.servers.values().filter(|want| want.is_pending()).count())
+    }
+
+    /// Asks the pool for a hold; `answer` gets it, or the error, exactly once.
+    fn ask_for(
+        &self,
+        name: &str,
+        configured: &Configured,
+        answer: impl FnOnce(Result<LeaseHold>) + Send + 'static,
+    ) -> Ticket {
+        self.set_filter(name, &configured.spec);
+        let (session, server) = (self.number, Box::<str>::from(name));
+        let shared = match configured.spec.share {
+            Some(share) => share == Share::Pool,
+            None => {
+                let transport = configured.spec.transport_name();
+                self.driver.options.shared_transports.iter().any(|other| other == transport)
+            }
+        };
+        let owner = (!shared).then_some(session);
+        let family = match configured.spec.transport_name() {
+            "stdio" | "websocket" => Family::Local,
+            _ => Family::Remote,
+        };
+        self.driver.ask(
+            |ticket, interner| {
+                let key = interner.key(name, &configured.spec, configured.fingerprint, owner);
+                let server = interner.server(name);
+                Input::Acquire { ticket, session, key, server, family }
+            },
+            Box::new(move |answered| match answered {
+                Answered::Granted(hold) => answer(Ok(hold)),
+                Answered::Refused(error) => answer(Err(error.with_server(&*server))),
+                Answered::Restarted(_) | Answered::Drained(_) => {
+                    answer(Err(Error::new(ErrorCode::Internal, "the answer to another question")));
+                }
+            }),
+        )
+    }
+
+    /// An explicit lease. Dropping the future gives it up.
+    pub(super) async fn acquire(
+        self: &Arc<Self>,
+        name: &str,
+        configured: &Configured,
+        timeout: Option<Duration>,
+    ) -> Result<Lease> {
+        let (send, receive) = oneshot::channel();
+        let ticket = self.ask_for(name, configured, move |result| {
+            // A hold that nobody waits for is dropped here, and so released.
+            let _ = send.send(result);
+        });
+        let waiting = CancelAcquire { driver: &self.driver, ticket: Some(ticket) };
+        let result = match timeout {
+            None => receive.await,
+            Some(timeout) => tokio::select! {
+                biased;
+                result = receive => result,
+                () = self.driver.runtime.sleep_until(Instant::now() + timeout) => {
+                    drop(waiting);
+                    return Err(timed_out(timeout).with_server(name).with_session(&*self.id));
+                }
+            },
+        };
+        waiting.over();
+        let dead = |_| Err(Error::new(ErrorCode::Internal, "the pool gave no answer"));
+        let hold = result.unwrap_or_else(dead).map_err(|error| error.with_session(&*self.id))?;
+        Lease::new(self, hold)
+    }
+
+    /// See [`Session::ready`](super::Session::ready).
+    pub(super) async fn ready(
+        &self,
+        server: Option<&str>,
+        timeout: Option<Duration>,
+    ) -> Result<()> {
+        let deadline = timeout.map(|timeout| Instant::now() + timeout);
+        loop {
+            let settled = self.settled.notified();
+            let mut settled = std::pin::pin!(settled);
+            // Registered before the look, so that nothing is missed between the look and the wait.
+            settled.as_mut().enable();
+            self.check()?;
+            let pending = match self.unsettled(server)? {
+                None => return Ok(()),
+                Some(pending) => pending,
+            };
+            let Some(deadline) = deadline else {
+                settled.await;
+                continue;
+            };
+            tokio::select! {
+                () = settled => {}
+                () = self.driver.runtime.sleep_until(deadline) => {
+                    let error = timed_out(timeout.unwrap_or_default()).with_session(&*self.id);
+                    return Err(error.with_detail("servers", pending));
+                }
+            }
+        }
+    }
+
+    /// The servers that are not settled; `None` when all that are asked for are.
+    fn unsettled(&self, server: Option<&str>) -> Result<Option<Vec<String>>> {
+        let wants = self.wants();
+        let Some(name) = server else {
+            let pending = wants.servers.iter().filter(|(_, want)| want.is_pending());
+            let pending: Vec<_> = pending.map(|(name, _)| name.to_string()).collect();
+            return Ok((!pending.is_empty()).then_some(pending));
+        };
+        match wants.servers.get(name).map(|want| &want.state) {
+            Some(WantState::Pending) => Ok(Some(vec![name.to_owned()])),
+            Some(WantState::Ready(_)) => Ok(None),
+            Some(WantState::Failed(error)) => Err(error.clone().with_session(&*self.id)),
+            None => {
+                let message = "the session does not want a server of that name";
+                let error = Error::new(ErrorCode::InvalidArgument, message).with_server(name);
+                Err(error.with_session(&*self.id).with_detail("path", "server"))
+            }
+        }
+    }
+
+    fn wants(&self) -> MutexGuard<'_, Wants> {
+        self.wants.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl Want {
+    fn is_pending(&self) -> bool {
+        matches!(self.state, WantState::Pending)
+    }
+
+    fn pending(&self) -> Option<Ticket> {
+        self.ticket.filter(|_| self.is_pending())
+    }
+}
+
+fn timed_out(timeout: Duration) -> Error {
+    let millis = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
+    Error::new(ErrorCode::Timeout, format!("not connected within {millis} ms"))
+        .with_detail("which", "connect")
+        .with_detail("timeout_ms", millis)
+}
+
+/// Takes the question back when the asker is dropped.
+struct CancelAcquire<'a> {
+    driver: &'a Arc<Driver>,
+    ticket: Option<Ticket>,
+}
+
+impl CancelAcquire<'_> {
+    fn over(mut self) {
+        self.ticket = None;
+    }
+}
+
+impl Drop for CancelAcquire<'_> {
+    fn drop(&mut self) {
+        if let Some(ticket) = self.ticket.take() {
+            self.driver.step(Input::CancelAcquire { ticket });
+        }
+    }
+}

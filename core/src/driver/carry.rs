@@ -1,0 +1,155 @@
+//! Carrying out effects, in order.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, MutexGuard};
+
+use trunkline_pool::state::{
+    Audience, ConnectionId, Effect, EntryId, Input, KeyId, LeaseId, Notice, RestartReport, Slot,
+    Ticket,
+};
+
+use super::entry::Control;
+use super::{Answered, Core, Driver, EntryCell, LeaseHold, incarnation};
+use crate::{Error, ErrorCode};
+
+impl Driver {
+    /// Ends a step: gives the mutex back, and carries out the queue unless somebody is at it already.
+    pub(super) fn carry_out<'a>(self: &'a Arc<Self>, mut core: MutexGuard<'a, Core>) {
+        let deadline = core.state.next_deadline();
+        let nearer = deadline.is_some_and(|new| core.deadline.is_none_or(|old| new < old));
+        core.deadline = deadline;
+        if nearer {
+            self.timer.notify_one();
+        }
+        if core.executing {
+            return;
+        }
+        core.executing = true;
+        while let Some(effect) = core.effects.pop_front() {
+            drop(core);
+            // A completion of the host that panics must stop neither the queue nor this caller.
+            if catch_unwind(AssertUnwindSafe(|| self.perform(effect))).is_err() {
+                tracing::error!("a completion panicked");
+            }
+            core = self.core();
+        }
+        core.executing = false;
+    }
+
+    fn perform(self: &Arc<Self>, effect: Effect) {
+        tracing::debug!(?effect, "effect");
+        match effect {
+            Effect::Connect { connection, key } => self.connect(connection, key),
+            Effect::Close { connection, how } => {
+                let told = self
+                    .entry(connection.entry)
+                    .is_some_and(|cell| cell.control(connection.generation, Control::Close(how)));
+                if !told {
+                    tracing::error!(%connection, "close of a connection that is not there");
+                }
+            }
+            Effect::ListCatalog { connection } => self.list(connection),
+            Effect::Publish { entry, slot } => self.publish(entry, slot),
+            Effect::Grant { ticket, lease, entry } => self.grant(ticket, lease, entry),
+            Effect::Refuse { ticket, error } => self.answer(ticket, Answered::Refused(error)),
+            Effect::Restarted { ticket, reports } => self.restarted(ticket, reports),
+            Effect::Drained { ticket, report } => self.answer(ticket, Answered::Drained(report)),
+            Effect::Notify { audience, notice } => self.notify(audience, &notice),
+            other => tracing::error!(?other, "an effect that this version does not know"),
+        }
+    }
+
+    fn connect(self: &Arc<Self>, connection: ConnectionId, key: KeyId) {
+        let keyed = self.core().interner.keyed(key).clone();
+        let cell = self.entry_or_new(connection.entry);
+        if let Some(cell) = cell {
+            incarnation::start(self.clone(), cell, connection, keyed.spec);
+        }
+    }
+
+    /// Lists again, beside the connection's task, which ends it when the connection goes.
+    fn list(self: &Arc<Self>, connection: ConnectionId) {
+        let live =
+            self.entry(connection.entry).and_then(|cell| cell.connection(connection.generation));
+        let Some(live) = live else { return };
+        let driver = self.clone();
+        self.spawn(async move {
+            let result = live.list().await.map(Arc::new);
+            driver.step(Input::CatalogListed { connection, result });
+        });
+    }
+
+    fn publish(self: &Arc<Self>, entry: EntryId, slot: Slot) {
+        if let Some(cell) = self.entry_or_new(entry) {
+            cell.publish(slot);
+        }
+    }
+
+    fn grant(self: &Arc<Self>, ticket: Ticket, lease: LeaseId, entry: EntryId) {
+        match self.entry(entry) {
+            Some(cell) => {
+                let hold = LeaseHold { driver: self.clone(), cell, lease };
+                self.answer(ticket, Answered::Granted(hold));
+            }
+            None => {
+                self.answer(ticket, Answered::Refused(missing_entry()));
+                self.step(Input::Release { lease });
+            }
+        }
+    }
+
+    fn restarted(self: &Arc<Self>, ticket: Ticket, reports: Vec<RestartReport>) {
+        let indexed = reports.into_iter().map(|report| {
+            let index = self.entry(report.entry).map_or(u32::MAX, |cell| cell.index);
+            (index, report)
+        });
+        let indexed = indexed.collect();
+        self.answer(ticket, Answered::Restarted(indexed));
+    }
+
+    fn answer(&self, ticket: Ticket, answered: Answered) {
+        let answer = self.core().answers.remove(&ticket);
+        match answer {
+            Some(answer) => answer(answered),
+            None => tracing::error!(?ticket, "an answer to no question"),
+        }
+    }
+
+    fn notify(self: &Arc<Self>, audience: Audience, notice: &Notice) {
+        match audience {
+            Audience::Pool => self.deliver(None, notice),
+            Audience::Session(id) => {
+                let session = self.core().sessions.get(&id).and_then(std::sync::Weak::upgrade);
+                if let Some(session) = session {
+                    self.deliver(Some(&session), notice);
+                }
+            }
+        }
+    }
+
+    /// The cell of an entry that was published or connected before.
+    pub(crate) fn entry(&self, entry: EntryId) -> Option<Arc<EntryCell>> {
+        self.core().entries.get(&entry).cloned()
+    }
+
+    /// The entry is closed, and everybody was told.
+    pub(super) fn forget(&self, entry: EntryId) {
+        self.core().entries.remove(&entry);
+    }
+
+    fn entry_or_new(&self, entry: EntryId) -> Option<Arc<EntryCell>> {
+        let mut core = self.core();
+        if let Some(cell) = core.entries.get(&entry) {
+            return Some(cell.clone());
+        }
+        let status = core.state.entry(entry)?;
+        let keyed = core.interner.keyed(status.key).clone();
+        let cell = Arc::new(EntryCell::new(entry, keyed.name, status.index, keyed.spec));
+        core.entries.insert(entry, cell.clone());
+        Some(cell)
+    }
+}
+
+fn missing_entry() -> Error {
+    Error::new(ErrorCode::Internal, "the entry was closed while it was granted")
+}

@@ -1,0 +1,215 @@
+//! What callers see of an entry: published whole, read without a lock.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
+
+use arc_swap::ArcSwap;
+use tokio::sync::mpsc;
+use trunkline_pool::catalog::Catalog;
+use trunkline_pool::config::ServerSpec;
+use trunkline_pool::state::{CloseMode, EntryId, EntryState, Generation, SessionId, Slot};
+
+use crate::api::SessionCore;
+use crate::client::Connection;
+
+/// The published state of an entry, and the way to its connection.
+pub(crate) struct EntryCell {
+    /// The entry.
+    pub entry: EntryId,
+    /// The server's name.
+    pub server: Arc<str>,
+    /// The index that hosts see.
+    pub index: u32,
+    /// The configuration.
+    pub spec: Arc<ServerSpec>,
+    published: ArcSwap<Published>,
+    incarnation: Mutex<Incarnation>,
+    /// The sessions that hold it, with how many leases each.
+    holders: Mutex<BTreeMap<SessionId, (Weak<SessionCore>, usize)>>,
+    /// The sessions that subscribed to a resource, by its URI.
+    subscribers: Mutex<HashMap<Box<str>, BTreeMap<SessionId, Weak<SessionCore>>>>,
+    /// Calls started.
+    pub calls: AtomicU64,
+    /// Calls that ended with an error.
+    pub errors: AtomicU64,
+}
+
+/// What a caller sees at one moment.
+pub(crate) struct Published {
+    /// The reducer's part.
+    pub slot: Slot,
+    /// The connection of that generation, while it is connected.
+    pub connection: Option<Connection>,
+}
+
+/// The task that owns the connection.
+#[derive(Default)]
+struct Incarnation {
+    generation: Generation,
+    connection: Option<Connection>,
+    control: Option<mpsc::UnboundedSender<Control>>,
+}
+
+/// What the task of an incarnation is told. At most a handful are ever sent: bounded by the reducer, which closes once.
+#[derive(Clone, Debug)]
+pub(crate) enum Control {
+    /// End it.
+    Close(CloseMode),
+    /// It was lost; clean up.
+    Lost,
+}
+
+impl EntryCell {
+    pub(crate) fn new(entry: EntryId, server: Arc<str>, index: u32, spec: Arc<ServerSpec>) -> Self {
+        let slot = Slot {
+            generation: Generation(1),
+            state: EntryState::Spawning,
+            catalog: Arc::new(Catalog::default()),
+            error: None,
+        };
+        EntryCell {
+            entry,
+            server,
+            index,
+            spec,
+            published: ArcSwap::from_pointee(Published { slot, connection: None }),
+            incarnation: Mutex::default(),
+            holders: Mutex::default(),
+            subscribers: Mutex::default(),
+            calls: AtomicU64::new(0),
+            errors: AtomicU64::new(0),
+        }
+    }
+
+    /// What callers see now.
+    pub(crate) fn load(&self) -> arc_swap::Guard<Arc<Published>> {
+        self.published.load()
+    }
+
+    /// What callers see now, to keep.
+    pub(crate) fn load_full(&self) -> Arc<Published> {
+        self.published.load_full()
+    }
+
+    /// Replaces what callers see.
+    pub(crate) fn publish(&self, slot: Slot) {
+        let connected = slot.state.is_connected();
+        let connection = self.incarnation().connection_of(slot.generation).filter(|_| connected);
+        self.published.store(Arc::new(Published { slot, connection }));
+    }
+
+    /// A new incarnation begins; its task is reached through `control`.
+    pub(crate) fn begin(&self, generation: Generation, control: mpsc::UnboundedSender<Control>) {
+        *self.incarnation() = Incarnation { generation, connection: None, control: Some(control) };
+    }
+
+    /// The incarnation is connected.
+    pub(crate) fn connected(&self, generation: Generation, connection: Connection) {
+        let mut incarnation = self.incarnation();
+        if incarnation.generation == generation {
+            incarnation.connection = Some(connection);
+        }
+    }
+
+    /// The incarnation is gone.
+    pub(crate) fn ended(&self, generation: Generation) {
+        let mut incarnation = self.incarnation();
+        if incarnation.generation == generation {
+            incarnation.connection = None;
+            incarnation.control = None;
+        }
+    }
+
+    /// Tells the task of that incarnation; `false` when it is gone.
+    pub(crate) fn control(&self, generation: Generation, control: Control) -> bool {
+        let incarnation = self.incarnation();
+        let sender = incarnation.control.as_ref().filter(|_| incarnation.generation == generation);
+        sender.is_some_and(|sender| sender.send(control).is_ok())
+    }
+
+    /// The live connection of that generation.
+    pub(crate) fn connection(&self, generation: Generation) -> Option<Connection> {
+        self.incarnation().connection_of(generation)
+    }
+
+    /// The process of the live incarnation, connected or not.
+    pub(crate) fn pid(&self) -> Option<u32> {
+        self.incarnation().connection.as_ref().and_then(Connection::pid)
+    }
+
+    /// A session has one lease more.
+    pub(crate) fn hold(&self, session: &Arc<SessionCore>) {
+        let mut holders = lock(&self.holders);
+        let holder = holders.entry(session.number).or_insert((Arc::downgrade(session), 0));
+        holder.1 += 1;
+    }
+
+    /// A session has one lease less; with the last one its subscriptions go.
+    pub(crate) fn unhold(&self, session: SessionId) {
+        let mut holders = lock(&self.holders);
+        let Some(holder) = holders.get_mut(&session) else { return };
+        holder.1 -= 1;
+        if holder.1 == 0 {
+            holders.remove(&session);
+            drop(holders);
+            lock(&self.subscribers).retain(|_, sessions| {
+                sessions.remove(&session);
+                !sessions.is_empty()
+            });
+        }
+    }
+
+    /// The session that holds it, if it is the only one.
+    pub(crate) fn only_holder(&self) -> Option<Arc<SessionCore>> {
+        let holders = lock(&self.holders);
+        let mut all = holders.values();
+        all.next().filter(|_| all.next().is_none()).and_then(|(session, _)| session.upgrade())
+    }
+
+    /// Adds a session to a resource's subscribers. Whether it is the first.
+    pub(crate) fn subscribe(&self, uri: &str, session: &Arc<SessionCore>) -> bool {
+        let mut subscribers = lock(&self.subscribers);
+        let sessions = subscribers.entry(uri.into()).or_default();
+        sessions.insert(session.number, Arc::downgrade(session));
+        sessions.len() == 1
+    }
+
+    /// Takes a session out of a resource's subscribers. Whether it was the last.
+    pub(crate) fn unsubscribe(&self, uri: &str, session: SessionId) -> bool {
+        let mut subscribers = lock(&self.subscribers);
+        let Some(sessions) = subscribers.get_mut(uri) else { return false };
+        let was_there = sessions.remove(&session).is_some();
+        let last = sessions.is_empty();
+        if last {
+            subscribers.remove(uri);
+        }
+        was_there && last
+    }
+
+    /// The subscribers of a resource.
+    pub(crate) fn subscribers(&self, uri: &str) -> Vec<Arc<SessionCore>> {
+        let subscribers = lock(&self.subscribers);
+        let sessions = subscribers.get(uri).into_iter().flat_map(BTreeMap::values);
+        sessions.filter_map(Weak::upgrade).collect()
+    }
+
+    /// Counts the end of a call.
+    pub(crate) fn count_error(&self) {
+        self.errors.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn incarnation(&self) -> MutexGuard<'_, Incarnation> {
+        lock(&self.incarnation)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+impl Incarnation {
+    fn connection_of(&self, generation: Generation) -> Option<Connection> {
+        self.connection.clone().filter(|_| self.generation == generation)
+    }
+}

@@ -1,0 +1,183 @@
+//! Events on their way to subscribers: in order, bounded, and each written as JSON once.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use serde_json::{Map, Value};
+use trunkline_pool::interface::EventKind;
+use trunkline_pool::state::{Generation, SessionId};
+
+use super::EntryCell;
+use super::subscriber::Subscriber;
+use crate::api::{Event, EventMask, SessionCore};
+use crate::{Error, ErrorCode, Result};
+
+/// The pool's subscribers, and the order of its events.
+pub(crate) struct Hub {
+    backlog: usize,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    seq: u64,
+    ended: bool,
+    pool: Vec<Arc<Subscriber>>,
+    sessions: HashMap<SessionId, Vec<Arc<Subscriber>>>,
+}
+
+/// What an event is about.
+#[derive(Default)]
+pub(crate) struct About {
+    /// The server's name.
+    pub server: Option<Arc<str>>,
+    /// The entry's index.
+    pub entry_index: Option<u32>,
+    /// The incarnation.
+    pub generation: Option<Generation>,
+}
+
+impl About {
+    /// An incarnation of an entry.
+    pub(crate) fn entry(cell: &EntryCell, generation: Generation) -> About {
+        About {
+            server: Some(cell.server.clone()),
+            entry_index: Some(cell.index),
+            generation: Some(generation),
+        }
+    }
+
+    /// A server that may have no entry.
+    pub(crate) fn server(name: Arc<str>) -> About {
+        About { server: Some(name), ..About::default() }
+    }
+}
+
+impl Hub {
+    pub(crate) fn new(backlog: usize) -> Hub {
+        Hub { backlog, inner: Mutex::default() }
+    }
+
+    /// Adds a subscriber to the pool's events, or to those of one session. `status` is taken between two events, so
+    /// that what follows continues it.
+    ///
+    /// # Errors
+    /// `closed` after [`end`](Self::end).
+    pub(crate) fn subscribe(
+        &self,
+        mask: EventMask,
+        session: Option<SessionId>,
+        status: impl FnOnce() -> Value,
+    ) -> Result<Arc<Subscriber>> {
+        let mut inner = self.inner();
+        if inner.ended {
+            return Err(Error::new(ErrorCode::Closed, "the pool is closed"));
+        }
+        let mut snapshot = Map::new();
+        snapshot.insert("v".into(), 1.into());
+        snapshot.insert("seq".into(), inner.seq.into());
+        snapshot.insert("status".into(), status());
+        let snapshot = Value::Object(snapshot).to_string();
+        let subscriber = Arc::new(Subscriber::new(mask, session, self.backlog, snapshot));
+        match session {
+            None => inner.pool.push(subscriber.clone()),
+            Some(id) => inner.sessions.entry(id).or_default().push(subscriber.clone()),
+        }
+        Ok(subscriber)
+    }
+
+    /// Takes a subscriber out, and ends its stream.
+    pub(crate) fn unsubscribe(&self, subscriber: &Arc<Subscriber>) {
+        let mut inner = self.inner();
+        let keep = |other: &Arc<Subscriber>| !Arc::ptr_eq(other, subscriber);
+        match subscriber.session {
+            None => inner.pool.retain(keep),
+            Some(id) => {
+                if let Some(list) = inner.sessions.get_mut(&id) {
+                    list.retain(keep);
+                    if list.is_empty() {
+                        inner.sessions.remove(&id);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Ends the streams of a session; what waits in them can still be taken.
+    pub(crate) fn end_session(&self, session: SessionId) {
+        let gone = self.inner().sessions.remove(&session).unwrap_or_default();
+        gone.iter().for_each(|subscriber| subscriber.end());
+    }
+
+    /// Ends every stream; what waits in them can still be taken.
+    pub(crate) fn end(&self) {
+        let gone: Vec<_> = {
+            let mut inner = self.inner();
+            inner.ended = true;
+            let sessions = std::mem::take(&mut inner.sessions);
+            inner.pool.drain(..).chain(sessions.into_values().flatten()).collect()
+        };
+        gone.iter().for_each(|subscriber| subscriber.end());
+    }
+
+    /// Tells the pool's subscribers, and with `session` that session's.
+    pub(crate) fn publish(
+        &self,
+        kind: EventKind,
+        session: Option<&SessionCore>,
+        about: &About,
+        fields: &[(&str, Value)],
+    ) {
+        let mut inner = self.inner();
+        inner.seq += 1;
+        let seq = inner.seq;
+        let own = session.and_then(|session| inner.sessions.get(&session.number));
+        let interested = inner.pool.iter().chain(own.into_iter().flatten());
+        let interested: Vec<_> =
+            interested.filter(|subscriber| subscriber.mask.contains(kind)).cloned().collect();
+        if interested.is_empty() {
+            return;
+        }
+        let event = Event::new(kind, seq, write(kind, seq, session, about, fields));
+        // Still under the lock: two events must reach every queue in the order of their numbers.
+        let woken: Vec<_> =
+            interested.into_iter().filter(|subscriber| subscriber.push(event.clone())).collect();
+        drop(inner);
+        woken.iter().for_each(|subscriber| subscriber.wake());
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+/// The event's JSON: the envelope of SPEC 16.6, then the fields.
+pub(super) fn write(
+    kind: EventKind,
+    seq: u64,
+    session: Option<&SessionCore>,
+    about: &About,
+    fields: &[(&str, Value)],
+) -> Arc<str> {
+    let mut json = Map::new();
+    json.insert("v".into(), 1.into());
+    json.insert("seq".into(), seq.into());
+    json.insert("type".into(), kind.name().into());
+    json.insert("scope".into(), kind.scope().as_str().into());
+    if let Some(session) = session {
+        json.insert("session".into(), (&*session.id).into());
+    }
+    if let Some(server) = &about.server {
+        json.insert("server".into(), (&**server).into());
+    }
+    if let Some(index) = about.entry_index {
+        json.insert("entry_index".into(), index.into());
+    }
+    if let Some(generation) = about.generation {
+        json.insert("generation".into(), generation.0.into());
+    }
+    for (name, value) in fields {
+        json.insert((*name).into(), value.clone());
+    }
+    Value::Object(json).to_string().into()
+}

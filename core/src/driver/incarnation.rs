@@ -1,0 +1,246 @@
+//! The one task of a connection's incarnation: connects, waits, cleans up.
+
+use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use trunkline_pool::catalog::ListKind;
+use trunkline_pool::config::ServerSpec;
+use trunkline_pool::interface::EventKind;
+use trunkline_pool::state::{CloseExit, CloseMode, ConnectionId, Input, LossReason};
+
+use super::entry::{Control, EntryCell};
+use super::{About, Driver};
+use crate::Error;
+use crate::client::{ConnectOptions, Connection, ConnectionEvents, Kill};
+
+/// Starts the task of an incarnation. It ends with `ConnectFailed` or with `Closed`, whatever happens.
+pub(super) fn start(
+    driver: Arc<Driver>,
+    cell: Arc<EntryCell>,
+    id: ConnectionId,
+    spec: Arc<ServerSpec>,
+) {
+    let (control, orders) = mpsc::unbounded_channel();
+    cell.begin(id.generation, control);
+    let runtime = driver.runtime.clone();
+    let ended = Ended { driver, cell, id, last: None };
+    runtime.handle().spawn(run(ended, orders, spec));
+}
+
+/// Reports the end of the incarnation when it is dropped, so that even a task that dies leaves an answer.
+struct Ended {
+    driver: Arc<Driver>,
+    cell: Arc<EntryCell>,
+    id: ConnectionId,
+    last: Option<Input>,
+}
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        self.cell.ended(self.id.generation);
+        let died = || Input::Closed { connection: self.id, exit: CloseExit::Forced };
+        let last = self.last.take().unwrap_or_else(died);
+        if !self.driver.runtime.is_forked() {
+            self.driver.step(last);
+        }
+    }
+}
+
+async fn run(
+    mut ended: Ended,
+    mut orders: mpsc::UnboundedReceiver<Control>,
+    spec: Arc<ServerSpec>,
+) {
+    let id = ended.id;
+    let events = Arc::new(Events::new(&ended));
+    let options = connect_options(&ended.driver, &ended.cell, &spec);
+    let (cancel, cancelled) = tokio::sync::oneshot::channel();
+    let attempt = Connection::connect(&spec, options, events.clone(), cancelled);
+    let mut attempt = std::pin::pin!(attempt);
+    let mut cancel = Some(cancel);
+    let outcome = loop {
+        tokio::select! {
+            outcome = &mut attempt => break outcome,
+            // The attempt ends by itself once it is told, and only when nothing of it is left.
+            Some(_) = orders.recv(), if cancel.is_some() => drop(cancel.take()),
+        }
+    };
+    ended.last = Some(match outcome {
+        Err(_) if cancel.is_none() => Input::Closed { connection: id, exit: CloseExit::Forced },
+        Err(error) => Input::ConnectFailed { connection: id, error },
+        Ok((connection, _)) if cancel.is_none() => {
+            let exit = connection.close(Kill::AfterGraces).await;
+            Input::Closed { connection: id, exit }
+        }
+        Ok((connection, catalog)) => {
+            ended.cell.connected(id.generation, connection.clone());
+            ended.driver.step(Input::Connected { connection: id, catalog: Arc::new(catalog) });
+            events.announce();
+            let exit = until_closed(&ended, &connection, &mut orders).await;
+            Input::Closed { connection: id, exit }
+        }
+    });
+}
+
+/// Waits for the order to close or for the loss, and ends the connection.
+async fn until_closed(
+    ended: &Ended,
+    connection: &Connection,
+    orders: &mut mpsc::UnboundedReceiver<Control>,
+) -> CloseExit {
+    let mut patience = None;
+    loop {
+        let finished = async {
+            match patience {
+                Some(until) => tokio::select! {
+                    () = connection.quiet() => {}
+                    () = tokio::time::sleep_until(ended.driver.instant(until)) => {}
+                },
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = finished => return close(connection, orders).await,
+            order = orders.recv() => match order {
+                Some(Control::Close(CloseMode::Graceful { until })) => patience = Some(until),
+                Some(Control::Close(CloseMode::Kill)) => return connection.close(Kill::Now).await,
+                Some(Control::Close(CloseMode::Now)) | Some(Control::Lost) | None => {
+                    return close(connection, orders).await;
+                }
+            },
+        }
+    }
+}
+
+/// The ordered shutdown, cut short by an order to kill.
+async fn close(
+    connection: &Connection,
+    orders: &mut mpsc::UnboundedReceiver<Control>,
+) -> CloseExit {
+    let mut closing = std::pin::pin!(connection.close(Kill::AfterGraces));
+    loop {
+        tokio::select! {
+            exit = &mut closing => return exit,
+            Some(order) = orders.recv() => {
+                if matches!(order, Control::Close(CloseMode::Kill)) {
+                    return connection.close(Kill::Now).await;
+                }
+            }
+        }
+    }
+}
+
+fn connect_options(driver: &Driver, cell: &EntryCell, spec: &ServerSpec) -> ConnectOptions {
+    let options = &driver.options;
+    let timeout = spec.connect_timeout.or(options.connect_timeout);
+    ConnectOptions {
+        server: cell.server.clone(),
+        workspace: driver.workspace.clone(),
+        timeout: timeout.unwrap_or(CONNECT_TIMEOUT),
+        exit_grace: options.exit_grace,
+        kill_grace: options.kill_grace,
+        frame_bytes: options.limits.frame_bytes,
+        stderr_bytes: options.limits.stderr_bytes,
+        in_flight: options.limits.in_flight_per_entry,
+        inherit_env: options.inherit_env.clone(),
+    }
+}
+
+/// Connect and list together, for a process on this machine (SPEC 4.2).
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// What a connection tells, carried to the reducer and to the subscribers.
+///
+/// What it tells before the reducer knows that it is connected waits here, so that a loss cannot overtake `Connected`.
+struct Events {
+    driver: Weak<Driver>,
+    cell: Arc<EntryCell>,
+    id: ConnectionId,
+    gate: Mutex<Gate>,
+}
+
+enum Gate {
+    /// Not announced; the inputs that came meanwhile: at most one loss and one stale mark.
+    Waiting(Vec<Input>),
+    Announced,
+}
+
+impl Events {
+    fn new(ended: &Ended) -> Self {
+        Events {
+            driver: Arc::downgrade(&ended.driver),
+            cell: ended.cell.clone(),
+            id: ended.id,
+            gate: Mutex::new(Gate::Waiting(Vec::new())),
+        }
+    }
+
+    /// The reducer knows of the connection: what waited goes to it.
+    fn announce(&self) {
+        loop {
+            let waiting = match &mut *self.gate() {
+                Gate::Waiting(inputs) if !inputs.is_empty() => std::mem::take(inputs),
+                gate => {
+                    *gate = Gate::Announced;
+                    return;
+                }
+            };
+            for input in waiting {
+                self.pass(input);
+            }
+        }
+    }
+
+    fn tell(&self, input: Input) {
+        if let Gate::Waiting(inputs) = &mut *self.gate() {
+            if !inputs.contains(&input) {
+                inputs.push(input);
+            }
+            return;
+        }
+        self.pass(input);
+    }
+
+    fn pass(&self, input: Input) {
+        let Some(driver) = self.driver.upgrade() else { return };
+        let lost = matches!(input, Input::Disconnected { .. });
+        driver.step(input);
+        if lost {
+            self.cell.control(self.id.generation, Control::Lost);
+        }
+    }
+
+    fn gate(&self) -> std::sync::MutexGuard<'_, Gate> {
+        self.gate.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl ConnectionEvents for Events {
+    fn lost(&self, reason: LossReason, error: Error) {
+        self.tell(Input::Disconnected { connection: self.id, reason, error });
+    }
+
+    fn list_changed(&self, _list: ListKind) {
+        self.tell(Input::CatalogStale { connection: self.id });
+    }
+
+    fn resource_updated(&self, uri: &str) {
+        if let Some(driver) = self.driver.upgrade() {
+            driver.resource_updated(&self.cell, self.id, uri);
+        }
+    }
+
+    fn log(&self, params: &str) {
+        if let Some(driver) = self.driver.upgrade() {
+            driver.logged(&self.cell, self.id, params);
+        }
+    }
+
+    fn stderr(&self, line: &str) {
+        let Some(driver) = self.driver.upgrade() else { return };
+        let fields = [("line", line.into())];
+        let about = About::entry(&self.cell, self.id.generation);
+        driver.hub.publish(EventKind::Stderr, None, &about, &fields);
+    }
+}

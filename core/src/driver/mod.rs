@@ -1,0 +1,308 @@
+//! The driver: steps the reducer, and carries out what it wants, in order. It decides nothing.
+//!
+//! A command steps the reducer in the caller's own thread, under one short mutex. The effects go into ONE ordered
+//! queue, and whoever finds nobody at work on the queue carries them out, one after another and without the mutex,
+//! until it is empty. So the executor is a role and not a task: an acquire that can be granted at once is granted
+//! before the call returns, and no answer waits for another thread. Carrying out an effect never blocks and never awaits.
+
+mod carry;
+mod entry;
+mod hub;
+mod incarnation;
+mod intern;
+mod notices;
+mod runtime;
+mod subscriber;
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::time::Instant;
+use trunkline_pool::options::PoolOptions;
+use trunkline_pool::state::{
+    DrainReport, Effect, EntryId, EntryStatus, Input, LeaseId, Moment, PoolState, RestartReport,
+    SessionId, Ticket,
+};
+
+pub(crate) use entry::{EntryCell, Published};
+pub(crate) use hub::{About, Hub};
+pub(crate) use intern::Interner;
+pub(crate) use runtime::Runtime;
+pub(crate) use subscriber::Subscriber;
+
+use crate::api::SessionCore;
+use crate::{Error, ErrorCode, Result};
+
+/// One pool at work.
+pub(crate) struct Driver {
+    /// The pool's options.
+    pub options: PoolOptions,
+    /// The process's runtime.
+    pub runtime: Arc<Runtime>,
+    /// The folder that servers start in.
+    pub workspace: PathBuf,
+    /// Exposed names that the host keeps for itself.
+    pub reserved_names: BTreeSet<String>,
+    /// Where events go.
+    pub hub: Hub,
+    started: Instant,
+    core: Mutex<Core>,
+    /// Wakes the timer when the next deadline came nearer.
+    timer: Arc<Notify>,
+}
+
+/// What the mutex guards.
+struct Core {
+    state: PoolState,
+    interner: Interner,
+    effects: VecDeque<Effect>,
+    /// Whether somebody is at work on `effects`.
+    executing: bool,
+    deadline: Option<Moment>,
+    entries: HashMap<EntryId, Arc<EntryCell>>,
+    answers: HashMap<Ticket, Answer>,
+    sessions: HashMap<SessionId, Weak<SessionCore>>,
+    last_ticket: u64,
+    last_session: u64,
+}
+
+/// Where the answer to a ticket goes: called exactly once, never under the mutex, and it must not block.
+pub(crate) type Answer = Box<dyn FnOnce(Answered) + Send>;
+
+/// The answer to a ticket.
+pub(crate) enum Answered {
+    /// A lease. Dropping it releases it.
+    Granted(LeaseHold),
+    /// No.
+    Refused(Error),
+    /// One report per entry, with its index.
+    Restarted(Vec<(u32, RestartReport)>),
+    /// The pool is empty.
+    Drained(DrainReport),
+}
+
+/// A lease that was granted; dropping it releases it.
+pub(crate) struct LeaseHold {
+    /// The pool.
+    pub driver: Arc<Driver>,
+    /// The entry that is held.
+    pub cell: Arc<EntryCell>,
+    lease: LeaseId,
+}
+
+impl Drop for LeaseHold {
+    fn drop(&mut self) {
+        if !self.driver.runtime.is_forked() {
+            self.driver.step(Input::Release { lease: self.lease });
+        }
+    }
+}
+
+impl Driver {
+    /// An empty pool at work.
+    pub(crate) fn new(options: PoolOptions) -> Result<Arc<Driver>> {
+        let workspace = workspace(&options)?;
+        let runtime = Runtime::shared(options.workers)?;
+        let seed = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0_u8);
+        let driver = Arc::new(Driver {
+            hub: Hub::new(options.limits.event_backlog),
+            reserved_names: options.reserved_names.iter().cloned().collect(),
+            core: Mutex::new(Core {
+                state: PoolState::new(options.clone(), seed),
+                interner: Interner::default(),
+                effects: VecDeque::new(),
+                executing: false,
+                deadline: None,
+                entries: HashMap::new(),
+                answers: HashMap::new(),
+                sessions: HashMap::new(),
+                last_ticket: 0,
+                last_session: 0,
+            }),
+            options,
+            workspace,
+            runtime,
+            started: Instant::now(),
+            timer: Arc::new(Notify::new()),
+        });
+        driver.spawn(keep_time(Arc::downgrade(&driver), driver.timer.clone()));
+        Ok(driver)
+    }
+
+    /// Fails in a forked child; every public function begins with it.
+    pub(crate) fn check_process(&self) -> Result<()> {
+        if !self.runtime.is_forked() {
+            return Ok(());
+        }
+        let message = "this process is a fork of the one that made the pool";
+        Err(Error::new(ErrorCode::Forked, message).with_hint("make a new pool in the child"))
+    }
+
+    /// Fails once the pool drains.
+    pub(crate) fn check_open(&self) -> Result<()> {
+        if !self.core().state.is_closing() {
+            return Ok(());
+        }
+        Err(Error::new(ErrorCode::Closing, "the pool is draining"))
+    }
+
+    /// Takes one input to its end, and carries out what follows from it.
+    pub(crate) fn step(self: &Arc<Self>, input: Input) {
+        self.step_with(|_| input);
+    }
+
+    /// [`step`](Self::step), with an input that is made under the mutex.
+    fn step_with(self: &Arc<Self>, input: impl FnOnce(&mut Core) -> Input) {
+        let mut core = self.core();
+        let input = input(&mut core);
+        tracing::debug!(?input, "input");
+        let now = self.now();
+        core.run(|state, effects| state.step(now, input, effects));
+        self.carry_out(core);
+    }
+
+    /// Asks a question; `answer` gets the reducer's answer, now or later.
+    pub(crate) fn ask(
+        self: &Arc<Self>,
+        question: impl FnOnce(Ticket, &mut Interner) -> Input,
+        answer: Answer,
+    ) -> Ticket {
+        let mut asked = Ticket(0);
+        self.step_with(|core| {
+            core.last_ticket += 1;
+            asked = Ticket(core.last_ticket);
+            core.answers.insert(asked, answer);
+            question(asked, &mut core.interner)
+        });
+        asked
+    }
+
+    /// Gives a new session its number, or the closed session's that it resumes.
+    pub(crate) fn open_session(
+        self: &Arc<Self>,
+        resumed: Option<SessionId>,
+        session: impl FnOnce(SessionId) -> Weak<SessionCore>,
+    ) {
+        self.step_with(|core| {
+            let number = resumed.unwrap_or_else(|| {
+                core.last_session += 1;
+                SessionId(core.last_session)
+            });
+            core.sessions.insert(number, session(number));
+            match resumed {
+                None => Input::OpenSession { session: number },
+                Some(_) => Input::ResumeSession { session: number },
+            }
+        });
+    }
+
+    /// Ends a session; what it holds goes after `keep_for`.
+    pub(crate) fn close_session(self: &Arc<Self>, session: SessionId, keep_for: Duration) {
+        self.step_with(|core| {
+            core.sessions.remove(&session);
+            Input::CloseSession { session, keep_for }
+        });
+    }
+
+    /// The number of a server's name, if the pool ever saw it.
+    pub(crate) fn known_server(&self, name: &str) -> Option<trunkline_pool::state::ServerId> {
+        self.core().interner.known_server(name)
+    }
+
+    /// Every entry, with what callers see of it.
+    pub(crate) fn entries(&self) -> Vec<(EntryStatus, Arc<EntryCell>)> {
+        let core = self.core();
+        let entries = core.state.entries();
+        entries
+            .filter_map(|status| Some((status.clone(), core.entries.get(&status.entry)?.clone())))
+            .collect()
+    }
+
+    /// Tasks, timers and everything else run here.
+    pub(crate) fn spawn<F>(&self, future: F) -> tokio::task::JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        self.runtime.handle().spawn(future)
+    }
+
+    /// The pool's clock.
+    pub(crate) fn now(&self) -> Moment {
+        Moment(u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    /// The moment `duration` from now.
+    pub(crate) fn moment_after(&self, duration: Duration) -> Moment {
+        self.now().after(duration)
+    }
+
+    /// A moment of the pool's clock on tokio's.
+    fn instant(&self, moment: Moment) -> Instant {
+        self.started + Duration::from_nanos(moment.0)
+    }
+
+    fn core(&self) -> MutexGuard<'_, Core> {
+        self.core.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Does what fell due, and says when to come again.
+    fn handle_timeout(self: &Arc<Self>) -> Option<Instant> {
+        let mut core = self.core();
+        let now = self.now();
+        if core.deadline.is_some_and(|deadline| deadline <= now) {
+            core.run(|state, effects| state.handle_timeout(now, effects));
+            self.carry_out(core);
+            core = self.core();
+        }
+        core.deadline.map(|deadline| self.instant(deadline))
+    }
+}
+
+impl Core {
+    /// Runs one step, and queues what it wants.
+    fn run(&mut self, step: impl FnOnce(&mut PoolState, &mut Vec<Effect>)) {
+        let mut effects = Vec::new();
+        step(&mut self.state, &mut effects);
+        self.effects.extend(effects);
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        self.timer.notify_one();
+    }
+}
+
+/// The workspace as an absolute path.
+fn workspace(options: &PoolOptions) -> Result<PathBuf> {
+    let folder = options.workspace.as_deref().unwrap_or(".");
+    let wrong = |why: String| {
+        let error = Error::new(ErrorCode::InvalidArgument, format!("the workspace {why}"));
+        error.with_detail("path", "workspace")
+    };
+    let folder =
+        std::fs::canonicalize(folder).map_err(|error| wrong(format!("is not there: {error}")))?;
+    if folder.is_dir() { Ok(folder) } else { Err(wrong("is no folder".into())) }
+}
+
+/// Calls the reducer when its deadlines fall due; ends with the pool.
+async fn keep_time(driver: Weak<Driver>, timer: Arc<Notify>) {
+    loop {
+        let next = match driver.upgrade() {
+            Some(driver) => driver.handle_timeout(),
+            None => return,
+        };
+        // A notification that comes between the look at the deadline and the wait is kept by `Notify`.
+        match next {
+            Some(deadline) => tokio::select! {
+                () = tokio::time::sleep_until(deadline) => {}
+                () = timer.notified() => {}
+            },
+            None => timer.notified().await,
+        }
+    }
+}

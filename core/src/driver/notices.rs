@@ -1,0 +1,101 @@
+//! From the reducer's notices to the events that subscribers see.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use trunkline_pool::catalog::Change;
+use trunkline_pool::interface::EventKind;
+use trunkline_pool::state::{ConnectionId, EntryId, EntryState, Generation, Notice};
+
+use super::hub::About;
+use super::{Driver, EntryCell};
+use crate::api::SessionCore;
+
+impl Driver {
+    /// Delivers one notice, to a session that holds the entry or to the pool.
+    pub(super) fn deliver(&self, session: Option<&SessionCore>, notice: &Notice) {
+        match notice {
+            Notice::StatusChanged { entry, generation, from, to, reason } => {
+                let from = from.map_or(Value::Null, |state| state.as_str().into());
+                let fields =
+                    [("from", from), ("to", to.as_str().into()), ("reason", (*reason).into())];
+                self.tell(EventKind::StatusChanged, session, *entry, *generation, &fields);
+                if *to == EntryState::Closed {
+                    self.forget(*entry);
+                }
+            }
+            Notice::CatalogChanged { entry, generation, difference, .. } => {
+                let (Some(session), Some(cell)) = (session, self.entry(*entry)) else { return };
+                let seen = session.visible(&cell, difference);
+                let lists = [
+                    (EventKind::ToolsChanged, &seen.tools),
+                    (EventKind::PromptsChanged, &seen.prompts),
+                    (EventKind::ResourcesChanged, &seen.resources),
+                ];
+                for (kind, change) in
+                    lists.into_iter().filter(|(_, change)| **change != Change::default())
+                {
+                    let fields = change_fields(change, session.next_revision());
+                    self.tell(kind, Some(session), *entry, *generation, &fields);
+                }
+            }
+            Notice::Disconnected { entry, generation, reason } => {
+                let fields = [("reason", reason.as_str().into())];
+                self.tell(EventKind::Disconnected, session, *entry, *generation, &fields);
+            }
+            Notice::Reconnected { entry, generation, attempts, downtime } => {
+                let downtime = u64::try_from(downtime.as_millis()).unwrap_or(u64::MAX);
+                let fields = [("attempts", (*attempts).into()), ("downtime_ms", downtime.into())];
+                self.tell(EventKind::Reconnected, session, *entry, *generation, &fields);
+            }
+            Notice::Failed { entry, generation, error } => {
+                let fields = [("error", error.to_json())];
+                self.tell(EventKind::Failed, session, *entry, *generation, &fields);
+            }
+            other => tracing::error!(?other, "a notice that this version does not know"),
+        }
+    }
+
+    fn tell(
+        &self,
+        kind: EventKind,
+        session: Option<&SessionCore>,
+        entry: EntryId,
+        generation: Generation,
+        fields: &[(&str, Value)],
+    ) {
+        if let Some(cell) = self.entry(entry) {
+            self.hub.publish(kind, session, &About::entry(&cell, generation), fields);
+        }
+    }
+
+    /// A resource of the server was updated: its subscribers are told (SPEC 7.7).
+    pub(super) fn resource_updated(&self, cell: &EntryCell, id: ConnectionId, uri: &str) {
+        let fields = [("uri", uri.into())];
+        for session in cell.subscribers(uri) {
+            let about = About::entry(cell, id.generation);
+            self.hub.publish(EventKind::ResourceUpdated, Some(&session), &about, &fields);
+        }
+    }
+
+    /// A log message: to the one session that holds the connection. When several do it is nobody's in particular, and
+    /// only the pool's subscribers are told.
+    pub(super) fn logged(&self, cell: &EntryCell, id: ConnectionId, params: &str) {
+        let params: Value = serde_json::from_str(params).unwrap_or_default();
+        let fields = ["level", "logger", "data"].map(|name| (name, params[name].clone()));
+        let holder = cell.only_holder();
+        let about = About::entry(cell, id.generation);
+        self.hub.publish(EventKind::Log, holder.as_deref(), &about, &fields);
+    }
+}
+
+/// The fields of a `…_changed` event.
+fn change_fields(change: &Change, revision: u64) -> [(&'static str, Value); 4] {
+    let names = |names: &[Arc<str>]| json!(names.iter().map(|name| &**name).collect::<Vec<&str>>());
+    [
+        ("added", names(&change.added)),
+        ("removed", names(&change.removed)),
+        ("changed", names(&change.changed)),
+        ("revision", revision.into()),
+    ]
+}

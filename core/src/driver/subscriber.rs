@@ -1,0 +1,162 @@
+//! One subscriber's queue: bounded, with one wake-up for all that waits in it.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread::ThreadId;
+
+use tokio::sync::Notify;
+use trunkline_pool::interface::EventKind;
+use trunkline_pool::state::SessionId;
+
+use super::hub::{About, write};
+use crate::api::{Event, EventMask};
+
+/// One subscriber's queue.
+pub(crate) struct Subscriber {
+    pub(super) mask: EventMask,
+    pub(super) session: Option<SessionId>,
+    backlog: usize,
+    /// What the stream continues.
+    pub snapshot: String,
+    queue: Mutex<Queue>,
+    arrived: Notify,
+    wake: Mutex<Option<Wake>>,
+    /// The thread that runs the wake function now.
+    waking: Mutex<Option<ThreadId>>,
+    /// Held while the wake function runs.
+    turn: Mutex<()>,
+}
+
+type Wake = Arc<dyn Fn() + Send + Sync>;
+
+#[derive(Default)]
+struct Queue {
+    events: VecDeque<Event>,
+    /// Events that did not fit since the queue was last emptied.
+    missed: u64,
+    last_missed_seq: u64,
+    ended: bool,
+}
+
+impl Subscriber {
+    pub(super) fn new(
+        mask: EventMask,
+        session: Option<SessionId>,
+        backlog: usize,
+        snapshot: String,
+    ) -> Subscriber {
+        Subscriber {
+            mask,
+            session,
+            backlog,
+            snapshot,
+            queue: Mutex::default(),
+            arrived: Notify::new(),
+            wake: Mutex::new(None),
+            waking: Mutex::new(None),
+            turn: Mutex::new(()),
+        }
+    }
+
+    /// Adds an event, or counts it as missed. Whether the subscriber has to be woken.
+    pub(super) fn push(&self, event: Event) -> bool {
+        let mut queue = self.queue();
+        let was_empty = queue.events.is_empty();
+        if queue.missed > 0 || queue.events.len() >= self.backlog {
+            queue.missed += 1;
+            queue.last_missed_seq = event.seq();
+            return false;
+        }
+        queue.events.push_back(event);
+        was_empty
+    }
+
+    /// The next event. What was missed is told where it is missing: after the events that fitted.
+    pub(crate) fn try_next(&self) -> Option<Event> {
+        let mut queue = self.queue();
+        if let Some(event) = queue.events.pop_front() {
+            return Some(event);
+        }
+        let missed = std::mem::take(&mut queue.missed);
+        let seq = queue.last_missed_seq;
+        (missed > 0).then(|| {
+            let fields = [("missed", missed.into())];
+            Event::new(
+                EventKind::Lagged,
+                seq,
+                write(EventKind::Lagged, seq, None, &About::default(), &fields),
+            )
+        })
+    }
+
+    /// The next event, or `None` at the end of the stream.
+    pub(crate) async fn next(&self) -> Option<Event> {
+        loop {
+            let arrived = self.arrived.notified();
+            if let Some(event) = self.try_next() {
+                return Some(event);
+            }
+            if self.is_ended() {
+                return None;
+            }
+            arrived.await;
+        }
+    }
+
+    pub(crate) fn is_ended(&self) -> bool {
+        let queue = self.queue();
+        queue.ended && queue.events.is_empty() && queue.missed == 0
+    }
+
+    pub(super) fn end(&self) {
+        self.queue().ended = true;
+        self.wake();
+    }
+
+    pub(crate) fn set_wake(&self, wake: Wake) {
+        *lock(&self.wake) = Some(wake);
+        let waits = {
+            let queue = self.queue();
+            !queue.events.is_empty() || queue.ended
+        };
+        if waits {
+            self.wake();
+        }
+    }
+
+    /// Runs the wake function, one thread at a time, and never after [`silence`](Self::silence) has returned.
+    pub(super) fn wake(&self) {
+        self.arrived.notify_one();
+        if lock(&self.wake).is_none() {
+            return;
+        }
+        if *lock(&self.waking) == Some(std::thread::current().id()) {
+            // The wake function itself caused an event; whoever it woke finds the event as well.
+            return;
+        }
+        let turn = lock(&self.turn);
+        let wake = lock(&self.wake).clone();
+        if let Some(wake) = wake {
+            *lock(&self.waking) = Some(std::thread::current().id());
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| wake()));
+            *lock(&self.waking) = None;
+        }
+        drop(turn);
+    }
+
+    /// Takes the wake function away, and waits for a running one, unless it is the caller.
+    pub(crate) fn silence(&self) {
+        *lock(&self.wake) = None;
+        if *lock(&self.waking) != Some(std::thread::current().id()) {
+            drop(lock(&self.turn));
+        }
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        lock(&self.queue)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
