@@ -13,6 +13,7 @@ import weakref
 from asyncio import CancelledError, get_running_loop
 
 from . import _trunkline
+from ._errors import not_unicode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,8 +94,10 @@ async def submit(start: Callable[..., _trunkline.Operation], *args: Any) -> Any:
     bridge.pending[token] = future
     try:
         operation = start(bridge.native, token, *args)
-    except BaseException:
+    except BaseException as error:
         del bridge.pending[token]
+        if isinstance(error, UnicodeEncodeError):
+            raise not_unicode(error) from None
         raise
     try:
         return await future

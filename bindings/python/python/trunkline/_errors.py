@@ -171,6 +171,11 @@ def invalid(message: str, code: str = "invalid_argument", **detail: Any) -> Inva
     return error
 
 
+def not_unicode(error: UnicodeEncodeError) -> InvalidArgumentError:
+    """A text with half a surrogate pair, which has no form in UTF-8."""
+    return invalid(f"a text that cannot be written as UTF-8: {error.reason}")
+
+
 def _restore(kind: type[TrunklineError], message: str, state: dict[str, Any]) -> TrunklineError:
     error = kind(message)
     error.__dict__.update(state)

@@ -6,10 +6,11 @@ Waiting releases the GIL and answers Ctrl-C, which cancels the operation.
 from __future__ import annotations
 
 import json
+import threading
 import time
 
 from . import _exit, _trunkline
-from ._errors import TimeoutError
+from ._errors import TimeoutError, not_unicode
 from ._options import arguments_text, config_text, encode, mask, milliseconds
 from ._results import CallResult, Event
 from ._shared import EVENT_BATCH, LeaseBase, PoolBase, SessionBase
@@ -19,12 +20,62 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
-__all__ = ["EventStream", "Lease", "Pool", "Session"]
+__all__ = ["CancelScope", "EventStream", "Lease", "Pool", "Session"]
+
+_local = threading.local()
+
+
+class CancelScope:
+    """Lets another thread cancel the operation that this one waits for.
+
+    Operations inside ``with scope:`` end with ``CancelledError`` once any thread calls ``scope.cancel()``. Scopes
+    nest: the outer one cancels what is inside the inner one as well. One thread at a time uses a scope.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._cancelled = False
+        self._operation: _trunkline.Operation | None = None
+        self._outer: CancelScope | None = None
+
+    def cancel(self) -> None:
+        """Cancels the operation under way in the scope, and those that would follow. Repeating it does nothing."""
+        with self._lock:
+            self._cancelled = True
+            if self._operation is not None:
+                self._operation.cancel()
+
+    def __enter__(self) -> CancelScope:
+        self._outer = getattr(_local, "scope", None)
+        _local.scope = self
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        _local.scope = self._outer
+
+    def _watch(self, operation: _trunkline.Operation | None) -> None:
+        with self._lock:
+            self._operation = operation
+            if self._cancelled and operation is not None:
+                operation.cancel()
+        if self._outer is not None:
+            self._outer._watch(operation)
 
 
 def _block(start: Callable[..., _trunkline.Operation], *args: Any) -> Any:
     waiter = _trunkline.Waiter()
-    return waiter.wait(start(waiter, 0, *args))
+    try:
+        operation = start(waiter, 0, *args)
+    except UnicodeEncodeError as error:
+        raise not_unicode(error) from None
+    scope: CancelScope | None = getattr(_local, "scope", None)
+    if scope is None:
+        return waiter.wait(operation)
+    scope._watch(operation)
+    try:
+        return waiter.wait(operation)
+    finally:
+        scope._watch(None)
 
 
 class Pool(PoolBase):
