@@ -90,6 +90,3 @@ pub fn plan(current: &BTreeMap<String, Holding>, desired: &BTreeMap<String, Hold
     }
     plan
 }
-
-#[cfg(test)]
-mod tests;

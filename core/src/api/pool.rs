@@ -137,7 +137,8 @@ impl Pool {
                 self.session(options)?
             }
         };
-        opened.acquire(server, Some(spec), options).await
+        let lease = opened.acquire(server, Some(spec), options).await?;
+        Ok(lease.keeping(opened))
     }
 
     /// Makes these servers the pool's run-time source: what is new starts in the sessions that want it, what is gone is

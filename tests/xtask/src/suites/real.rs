@@ -12,7 +12,8 @@ pub fn real(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     machine.needs("core/tests/real_servers.rs")?;
     machine.testserver(run)?;
     machine.real_servers(run)?;
-    run.command(&mut machine.cargo(&["test", "-p", "trunkline", "--test", "real_servers"]))
+    let mut cargo = machine.cargo(&["test", "-p", "trunkline", "--test", "real_servers"]);
+    run.command(cargo.env("TRUNKLINE_REAL_SERVERS_REQUIRED", "1"))
 }
 
 /// Installs the servers and writes the file that `TRUNKLINE_REAL_SERVERS` names: a map of server

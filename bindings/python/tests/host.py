@@ -1,0 +1,99 @@
+"""What the tests of the Python package share: the reference server, and the processes that are left."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+ROOT = Path(__file__).resolve().parents[3]
+
+#: Seconds after which a test counts as hung; far more than a slow machine needs.
+HANG = 30.0
+
+
+def testserver() -> str:
+    """The path of the reference server."""
+    path = os.environ.get("TRUNKLINE_TESTSERVER")
+    if path is None:
+        path = str(ROOT / "target/debug/trunkline-testserver")
+    if not Path(path).is_file():
+        raise RuntimeError(f"no reference server at {path}: set TRUNKLINE_TESTSERVER")
+    return path
+
+
+class Log:
+    """A start log: each line is a process that a reference server was or started."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def server(self, *flags: str) -> dict[str, Any]:
+        """The configuration of a reference server that writes this log."""
+        return {"command": testserver(), "args": [*flags, "--start-log", str(self.path)]}
+
+    def lines(self) -> list[tuple[int, str]]:
+        if not self.path.exists():
+            return []
+        lines = (line.split(" ") for line in self.path.read_text().splitlines())
+        return [(int(pid), role) for pid, role in lines]
+
+    def starts(self) -> int:
+        return sum(role == "server" for _, role in self.lines())
+
+    def running(self) -> list[int]:
+        return [pid for pid, _ in self.lines() if is_running(pid)]
+
+    def settle(self, within: float = HANG) -> None:
+        """Waits until none of its processes runs."""
+        wait_until(lambda: not self.running(), f"processes of {self.path.name} are left", within)
+
+
+def is_running(pid: int) -> bool:
+    """Whether the process runs, or is a dead child that nobody has waited for."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    state, parent = stat.rpartition(")")[2].split()[:2]
+    return state != "Z" or int(parent) == os.getpid()
+
+
+def wait_until(holds: Any, otherwise: str, within: float = HANG) -> None:
+    deadline = time.monotonic() + within
+    while not holds():
+        assert time.monotonic() < deadline, otherwise
+        time.sleep(0.005)
+
+
+def run(coroutine: Coroutine[Any, Any, T]) -> T:
+    """``asyncio.run`` with a bound."""
+    return asyncio.run(asyncio.wait_for(coroutine, HANG))
+
+
+def text(result: Any) -> str:
+    """The text of a result's first block."""
+    found: str = result.content[0]["text"]
+    return found
+
+
+def python(program: str, *args: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Runs a Python program in a process of its own, and says how it ended."""
+    return subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-c", program, *args],
+        capture_output=True,
+        text=True,
+        timeout=HANG,
+        **options,
+    )
+
+
+def ended_well(done: subprocess.CompletedProcess[str]) -> None:
+    assert done.returncode == 0 and not done.stderr, (done.returncode, done.stdout, done.stderr)

@@ -1,0 +1,101 @@
+"""Options: Python names and float seconds, from the library's own table (SPEC 16.5)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import trunkline
+from trunkline import _options
+
+
+def encoded(scope: Any, **options: Any) -> Any:
+    return json.loads(_options.encode(scope, options))
+
+
+def test_durations_are_seconds_without_suffix() -> None:
+    """SPEC 16.5: nested ones as well, and those inside lists."""
+    assert encoded("pool", drain_delay=0.5, workers=2) == {"drain_delay_ms": 500, "workers": 2}
+    reconnect = {"delays": {"local": [1, 0.25]}, "breaker": {"window": 3}, "healthy_after": 1}
+    assert encoded("pool", reconnect=reconnect) == {
+        "reconnect": {
+            "delays_ms": {"local": [1000, 250]},
+            "breaker": {"window_ms": 3000},
+            "healthy_after_ms": 1000,
+        }
+    }
+
+
+def test_a_short_time_is_never_none() -> None:
+    assert encoded("call", timeout=0.0001) == {"timeout_ms": 1}
+    assert encoded("drain", timeout=0) == {"timeout_ms": 0}
+
+
+def test_none_is_the_default_and_sets_are_lists() -> None:
+    assert encoded("session", id="a", servers={"t", "s"}, keep_for=None) == {
+        "id": "a",
+        "servers": ["s", "t"],
+    }
+
+
+def test_every_option_of_the_table_has_its_python_name() -> None:
+    """SPEC 16.5."""
+    for scope, rows in _options.registry()["options"].items():
+        for row in rows:
+            assert row["python"] == row["name"].removesuffix("_ms"), (scope, row)
+            assert (row.get("unit") == "milliseconds") == row["name"].endswith("_ms"), row
+
+
+@pytest.mark.parametrize(
+    ("options", "option", "nearest"),
+    [
+        ({"drain_dely": 1}, "drain_dely", "drain_delay"),
+        ({"drain_delay_ms": 1}, "drain_delay_ms", "drain_delay"),
+        ({"limits": {"proceses": 1}}, "limits.proceses", "limits.processes"),
+    ],
+)
+def test_an_unknown_option_is_named_with_its_neighbour(
+    options: dict[str, Any], option: str, nearest: str
+) -> None:
+    """SPEC 16.5."""
+    with pytest.raises(trunkline.InvalidArgumentError) as caught:
+        trunkline.Pool(**options)
+    assert caught.value.code == "unknown_option"
+    assert caught.value.detail == {"option": option, "nearest": nearest}
+    assert option in str(caught.value) and nearest in str(caught.value)
+
+
+@pytest.mark.parametrize("value", ["5", True, -1, float("nan"), float("inf"), [1]])
+def test_a_duration_that_is_no_time_is_refused(value: Any) -> None:
+    with pytest.raises(trunkline.InvalidArgumentError) as caught:
+        trunkline.Pool(drain_delay=value)
+    assert caught.value.code == "invalid_argument"
+    assert caught.value.detail == {"path": "drain_delay"}
+
+
+def test_the_library_checks_ranges_and_types() -> None:
+    """SPEC 16.5."""
+    with pytest.raises(ValueError, match="workers"):
+        trunkline.Pool(workers=0)
+
+
+def test_an_unknown_event_type_is_refused() -> None:
+    with pytest.raises(trunkline.InvalidArgumentError, match="tool_changed"):
+        _options.mask(["tool_changed"])
+    assert _options.mask("tools_changed") == 2
+    assert _options.mask(None) == (1 << 64) - 1
+
+
+@pytest.mark.parametrize("arguments", [{"a": object()}, {"a": float("nan")}, {1j: 2}])
+def test_arguments_that_are_no_json_are_refused(arguments: Any) -> None:
+    with pytest.raises(trunkline.InvalidArgumentError, match="arguments"):
+        _options.arguments_text(arguments)
+
+
+def test_arguments_that_contain_themselves_are_refused() -> None:
+    loop: dict[str, Any] = {}
+    loop["again"] = loop
+    with pytest.raises(trunkline.InvalidArgumentError):
+        _options.arguments_text(loop)
