@@ -163,10 +163,7 @@ unsafe fn become_program(prepared: &Prepared, streams: [RawFd; 3], report: RawFd
     // SAFETY: `prepared` was built before the fork and lives until the exec; the descriptors are open.
     unsafe {
         libc::setsid();
-        // Ignored signals would be inherited through the exec. The C library's own two refuse, harmlessly.
-        for signal in 1..=64 {
-            libc::signal(signal, libc::SIG_DFL);
-        }
+        default_signals();
         if libc::chdir(prepared.cwd.as_ptr()) < 0 {
             fail(report, 0);
         }
@@ -181,6 +178,30 @@ unsafe fn become_program(prepared: &Prepared, streams: [RawFd; 3], report: RawFd
         libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), ptr::null_mut());
         libc::execve(prepared.program.as_ptr(), prepared.argv.as_ptr(), prepared.envp.as_ptr());
         fail(report, 2)
+    }
+}
+
+/// Resets every disposition, since ignored signals would be inherited through the exec.
+///
+/// # Safety
+/// Only in a child right after `fork`.
+unsafe fn default_signals() {
+    const SIGNAL_MAX: libc::c_int = 64;
+    for signal in 1..=SIGNAL_MAX {
+        // By the system call, because the C library keeps two signals to itself and refuses to touch them. All zeros
+        // is the default action with no flags, whatever the order of the fields; the mask has eight bytes.
+        #[cfg(target_os = "linux")]
+        // SAFETY: the kernel reads at most the size of its own structure, which is smaller than this one.
+        unsafe {
+            let default = [0_u64; 8];
+            let none = ptr::null_mut::<libc::c_void>();
+            libc::syscall(libc::SYS_rt_sigaction, signal, default.as_ptr(), none, 8_usize);
+        }
+        #[cfg(not(target_os = "linux"))]
+        // SAFETY: the default disposition is always valid; a number that is no signal fails harmlessly.
+        unsafe {
+            libc::signal(signal, libc::SIG_DFL);
+        }
     }
 }
 
