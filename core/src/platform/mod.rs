@@ -37,6 +37,14 @@ pub(crate) use self::generation::fork_generation;
 /// Who sees to it that no server survives the host: the process groups of the servers, from inside the host.
 pub(crate) const SUPERVISION: &str = "group";
 
+#[cfg(all(test, unix))]
+mod testing;
+#[cfg(all(test, unix))]
+pub(crate) use self::testing::{
+    alone_in_a_process, children_of_this_process, default_sigpipe, ignored_sigchld,
+    in_another_process, inheritable_descriptors, reap_everything,
+};
+
 #[cfg(not(unix))]
 mod unsupported;
 #[cfg(not(unix))]

@@ -1,1 +1,141 @@
-//! To be.
+//! The end of a process tree, whatever it does about it (I-01, SPEC 9.8).
+
+use super::*;
+
+/// The processes of a server, from its start log: `(pid, role)`.
+fn family(folder: &Folder) -> Vec<u32> {
+    let log = std::fs::read_to_string(folder.path("starts")).unwrap();
+    log.lines().map(|line| line.split(' ').next().unwrap().parse().unwrap()).collect()
+}
+
+/// Connects the reference server with these flags, closes it, and says how it went.
+async fn closed(name: &str, flags: &[&str], members: usize) -> (CloseExit, Duration) {
+    let folder = Folder::new(name);
+    let log = folder.path("starts").to_str().unwrap().to_owned();
+    let open = test_server(&[flags, &["--start-log", &log]].concat()).connect().await;
+    let family = family(&folder);
+    assert_eq!(family.len(), members, "{family:?}");
+    assert!(family.iter().all(|pid| lives(*pid)));
+    let begun = Instant::now();
+    let exit = open.close().await;
+    let took = begun.elapsed();
+    let left: Vec<_> = family.into_iter().filter(|pid| lives(*pid)).collect();
+    assert_eq!(left, [0; 0], "{name} left processes");
+    assert_eq!(open.connection.pid(), None);
+    (exit, took)
+}
+
+const GRACE: Duration = Duration::from_millis(300);
+const MARGIN: Duration = Duration::from_millis(250);
+
+/// I-01.
+#[tokio::test]
+async fn a_polite_server_is_gone_at_once() {
+    let (exit, took) = closed("polite", &[], 1).await;
+    assert_eq!(exit, CloseExit::Clean);
+    assert!(took < Duration::from_millis(150), "{took:?}");
+}
+
+/// I-01.
+#[tokio::test]
+async fn a_server_deaf_to_the_end_of_its_input_is_terminated() {
+    let (exit, took) = closed("eof-deaf", &["--ignore-eof"], 1).await;
+    assert_eq!(exit, CloseExit::Forced);
+    assert!(took >= GRACE && took < GRACE + MARGIN, "{took:?}");
+}
+
+/// I-01.
+#[tokio::test]
+async fn a_server_deaf_to_everything_is_killed() {
+    let (exit, took) = closed("all-deaf", &["--ignore-eof", "--ignore-term"], 1).await;
+    assert_eq!(exit, CloseExit::Forced);
+    assert!(took >= 2 * GRACE && took < 2 * GRACE + MARGIN, "{took:?}");
+}
+
+/// I-01: a helper in the group, also after the clean exit of its leader.
+#[tokio::test]
+async fn helpers_in_the_group_do_not_outlive_a_clean_exit() {
+    assert_eq!(closed("group", &["--fork-child"], 2).await.0, CloseExit::Forced);
+}
+
+/// I-01.
+#[tokio::test]
+async fn helpers_in_a_session_of_their_own_are_ended_too() {
+    assert_eq!(closed("setsid", &["--setsid-child", "--ignore-eof"], 2).await.0, CloseExit::Forced);
+    assert_eq!(closed("setsid-polite", &["--setsid-child"], 2).await.0, CloseExit::Forced);
+}
+
+/// I-01, SPEC 9.8: package runners.
+#[tokio::test]
+async fn wrappers_and_what_they_wrap_are_ended() {
+    assert_eq!(closed("wrapped", &["--wrapped"], 2).await.0, CloseExit::Clean);
+    let deaf = ["--wrapped", "--ignore-eof", "--ignore-term"];
+    assert_eq!(closed("wrapped-deaf", &deaf, 2).await.0, CloseExit::Forced);
+}
+
+/// I-01.
+#[tokio::test]
+async fn a_stopped_server_is_killed() {
+    let open = test_server(&[]).connect().await;
+    let stop = std::process::Command::new("kill").args(["-STOP", &open.pid.to_string()]).status();
+    assert!(stop.unwrap().success());
+    assert_eq!(open.close().await, CloseExit::Forced);
+    assert!(!lives(open.pid));
+}
+
+/// I-01: the leader is gone before anybody closes, and its helper holds our pipes.
+#[tokio::test]
+async fn a_loss_is_seen_and_the_helpers_ended_when_they_hold_the_pipes() {
+    let open = test_server(&["--fork-child"]).connect().await;
+    let helper = open.call("spawn_child", json!({})).await.unwrap();
+    let helper: Value = serde_json::from_str(&helper).unwrap();
+    let helper: u32 = helper["content"][0]["text"].as_str().unwrap().parse().unwrap();
+    let (_, answer) = open.start("crash", json!({ "code": 1 }));
+    assert_eq!(ended(answer).await.unwrap_err().code(), ErrorCode::CallInterrupted);
+    open.recorder.wait_for("lost TransportClosed").await;
+    open.close().await;
+    assert!(!lives(helper));
+}
+
+/// SPEC 9.7.
+#[tokio::test]
+async fn an_impatient_close_cuts_a_patient_one_short() {
+    let patient = Duration::from_secs(30);
+    let open =
+        test_server(&["--ignore-eof", "--ignore-term"]).options(|it| it.exit_grace = patient);
+    let open = open.connect().await;
+    let (_, answer) = open.start("sleep", json!({ "ms": 60000 }));
+    let begun = Instant::now();
+    let both = async {
+        tokio::join!(open.connection.close(Kill::AfterGraces), async {
+            ended(answer).await.unwrap_err();
+            open.connection.close(Kill::Now).await
+        })
+    };
+    let exits = tokio::time::timeout(HANG, both).await.unwrap();
+    assert_eq!(exits, (CloseExit::Forced, CloseExit::Forced));
+    assert!(begun.elapsed() < Duration::from_secs(5) && !lives(open.pid));
+    assert_eq!(open.recorder.told(), [""; 0], "a close is no loss");
+}
+
+/// SPEC 3.4, I-04.
+#[tokio::test]
+async fn an_attempt_that_is_called_off_returns_when_nothing_is_left() {
+    let folder = Folder::new("called-off");
+    let log = folder.path("starts").to_str().unwrap().to_owned();
+    let server = test_server(&["--silent", "--start-log", &log]);
+    let spec = ServerSpec::from_value("s", &server.value).unwrap();
+    let (wanted, cancel) = oneshot::channel();
+    let attempt =
+        Connection::connect(&spec, server.options.clone(), Arc::<Recorder>::default(), cancel);
+    let give_up = async {
+        while !folder.path("starts").exists() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        drop(wanted);
+    };
+    let (result, ()) =
+        tokio::time::timeout(HANG, async { tokio::join!(attempt, give_up) }).await.unwrap();
+    assert_eq!(result.err().unwrap().code(), ErrorCode::Cancelled);
+    assert!(!family(&folder).into_iter().any(lives));
+}

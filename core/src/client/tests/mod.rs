@@ -244,3 +244,20 @@ fn test_server_path() -> &'static Path {
         profile.join("trunkline-testserver")
     })
 }
+
+/// A server in shell: it shakes hands, lists one tool, and answers every call by running `on_call`, in which `$id` is
+/// the call's id, `$calls` counts the calls, and `reply JSON` answers.
+fn scripted(on_call: &str) -> String {
+    const SERVER: &str = r#"
+        reply() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$1"; }
+        calls=0
+        while read -r line; do
+            id=${line#*\"id\":}; id=${id%%[,\}]*}
+            case $line in
+                *'"method":"initialize"'*) reply '{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"sh","version":"0"}}';;
+                *'"method":"tools/list"'*) reply '{"tools":[{"name":"any","inputSchema":{"type":"object"}}]}';;
+                *'"method":"tools/call"'*) calls=$((calls+1)); ON_CALL;;
+            esac
+        done"#;
+    SERVER.replace("ON_CALL", on_call)
+}
