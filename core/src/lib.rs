@@ -1,4 +1,55 @@
-//! trunkline: a shared MCP connection pool.
+//! A shared connection pool for MCP servers, for programs that host agents.
+//!
+//! A host makes one [`Pool`] for each workspace and one [`Session`] for each conversation. Sessions that want the same
+//! server hold the same process of it; when the last one lets go, the process stays for a while and then ends, with
+//! everything that it started. The pool works on an internal runtime of its own: its futures can be awaited on any
+//! executor, and its functions be called from any thread.
+//!
+//! ```
+//! use trunkline::{AcquireOptions, CallOptions, Pool, PoolOptions, Servers, SessionOptions};
+//!
+//! # fn main() -> trunkline::Result<()> {
+//! # let command = std::env::var("TRUNKLINE_TESTSERVER")
+//! #     .unwrap_or_else(|_| format!("{}/../target/debug/trunkline-testserver", env!("CARGO_MANIFEST_DIR")));
+//! let pool = Pool::new(PoolOptions::default())?;
+//! let shared = pool.clone();
+//! pool.block_on(async move {
+//!     # let servers = format!(r#"{{"demo": {{"command": "{command}"}}}}"#);
+//!     # let _ =
+//!     r#"{"demo": {"command": "trunkline-testserver"}}"#;
+//!     shared.reconcile(Servers::from_json(&servers)?).await?;
+//!
+//!     let chat = shared.session(SessionOptions::new("chat-1"))?;
+//!     let lease = chat.acquire("demo", None, &AcquireOptions::default()).await?;
+//!     let result = lease.call_tool("echo", r#"{"message": "hi"}"#, &CallOptions::default()).await?;
+//!     assert!(result.json().contains("hi"));
+//!     assert!(chat.tools()?.iter().any(|tool| &*tool.name == "mcp__demo__echo"));
+//!
+//!     shared.close().await
+//! })
+//! # }
+//! ```
+//!
+//! # Five ideas
+//!
+//! 1. **A server is its configuration.** Two sessions share a process exactly when everything that defines the transport is
+//!    equal: command, arguments, folder, environment and the rest of what [`ServerSpec`] hashes.
+//! 2. **A lease is a hold.** [`Session::acquire`] gives one and waits for the server; dropping it lets go. A session also
+//!    holds, unasked, every server of the pool that its options want. Cancelling is dropping: an acquire, a call or a whole
+//!    session that is dropped leaves nothing behind.
+//! 3. **A call ends exactly once**: with the server's result, byte for byte, or with an [`Error`] whose
+//!    [`code`](Error::code) is stable and whose [`outcome`](Error::outcome) says whether the server can have seen it. A
+//!    lost connection answers every call at once; the lease works again after the reconnect.
+//! 4. **A view is published whole.** What a session sees changes at one moment from the old lists to the new ones, and an
+//!    event says what is different.
+//! 5. **One rule, four languages.** Errors, events and options are one table ([`interface`]), shared with C, Python and
+//!    Node.
+//!
+//! # Threads
+//!
+//! The first pool starts the runtime of the process: one worker thread, unless its options say otherwise. Every signal is
+//! blocked on the library's threads, so that the host's handlers run on the host's. Closures given to the library run on
+//! those threads, never under a lock; they must not block. After a `fork`, every function fails with `forked` in the child.
 #![deny(unsafe_code)]
 
 mod api;
