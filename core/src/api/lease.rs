@@ -252,17 +252,19 @@ pub(super) async fn finished(
         // Nobody listens any more when the future was dropped.
         let _ = send.send(result);
     }));
-    let cancel = CancelOnDrop(operation);
+    let mut cancel = CancelOnDrop(Some(operation));
     let result = receive.await;
-    std::mem::forget(cancel);
+    cancel.0 = None;
     result.unwrap_or_else(|_| Err(Error::new(ErrorCode::Internal, "the call was lost")))
 }
 
-/// Cancels when it is dropped.
-struct CancelOnDrop(Operation);
+/// Cancels when it is dropped with its operation.
+struct CancelOnDrop(Option<Operation>);
 
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
-        self.0.cancel();
+        if let Some(operation) = &self.0 {
+            operation.cancel();
+        }
     }
 }
