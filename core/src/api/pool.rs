@@ -30,6 +30,7 @@ pub(crate) struct PoolCore {
     pub(crate) driver: Arc<Driver>,
     /// The run-time source.
     servers: Mutex<BTreeMap<Box<str>, Arc<Configured>>>,
+    reconciling: Mutex<()>,
     sessions: Mutex<Sessions>,
     drained: OnceCell<Value>,
 }
@@ -83,6 +84,7 @@ impl Pool {
         let core = PoolCore {
             driver: Driver::new(options)?,
             servers: Mutex::default(),
+            reconciling: Mutex::default(),
             sessions: Mutex::default(),
             drained: OnceCell::new(),
         };
@@ -110,6 +112,8 @@ impl Pool {
         let session = Session::open(&self.0, options, kept);
         let place = (session.core().number, Some(session.downgrade()));
         self.0.sessions().live.insert(id, place);
+        // After it can be found: a reconcile that comes between finds it, or is seen by it.
+        session.core().want_all();
         Ok(session)
     }
 
@@ -293,6 +297,8 @@ impl PoolCore {
     }
 
     fn reconcile(&self, servers: Servers) -> Value {
+        // One at a time, so that no session is left with an older state than the newest.
+        let _turn = self.reconciling.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let mut report = Map::new();
         let mut changed: BTreeMap<Box<str>, (Option<Arc<Configured>>, Applied)> = BTreeMap::new();
         {

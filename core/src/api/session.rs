@@ -59,7 +59,7 @@ pub(crate) struct SessionCore {
 }
 
 impl Session {
-    /// A new session, or one that takes up what a closed one of the same id left (SPEC 3.13).
+    /// A new session that wants nothing yet, or one that takes up what a closed one of the same id left (SPEC 3.13).
     pub(super) fn open(
         pool: &Arc<PoolCore>,
         options: SessionOptions,
@@ -75,7 +75,6 @@ impl Session {
         if let Some((_, holds)) = kept {
             core.holds.inherit(holds);
         }
-        core.want_all();
         Session(Arc::new(Handle(core)))
     }
 
