@@ -59,6 +59,12 @@ def test_an_error_carries_everything() -> None:
     assert "secret" not in repr(error) and "secret" not in str(error)
 
 
+@pytest.mark.parametrize(("given", "back"), [("", {}), ("[1]", [1]), ("{", "{"), (None, None)])
+def test_arguments_are_given_back_whatever_they_are(given: str | None, back: Any) -> None:
+    """SPEC 5.6."""
+    assert _errors.from_json(json.dumps(FULL), given).arguments == back
+
+
 def test_an_error_survives_pickling() -> None:
     error = pickle.loads(pickle.dumps(_errors.from_json(json.dumps(FULL))))
     assert type(error) is trunkline.CallInterruptedError

@@ -145,7 +145,10 @@ def from_json(text: str, arguments: str | None = None) -> TrunklineError:
     """The exception of an error that crossed the language boundary as JSON text."""
     error = _from_object(json.loads(text))
     if arguments is not None:
-        error.arguments = json.loads(arguments)
+        try:
+            error.arguments = json.loads(arguments or "{}")
+        except ValueError:  # What was refused may have been no JSON.
+            error.arguments = arguments
     return error
 
 

@@ -1,0 +1,354 @@
+"""Hosts that end, fork and signal: each scenario is a process of its own.
+
+SPEC 16.3, 16.4; I-18, I-19, I-20, I-22.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from host import HANG, Log, ended_well, is_running, python, wait_until
+
+#: How often a scenario that depends on timing is repeated.
+REPETITIONS = 30
+
+#: Seconds in which a host has to end once its program has; the servers here end at once.
+PROMPT = 5.0
+
+#: The beginning of each program: a pool, a session, a lease, and their blocking twins on demand.
+PREAMBLE = """
+import asyncio, json, os, signal, sys, threading, time
+import trunkline, trunkline.sync
+config = json.loads(sys.argv[1])
+
+def text(result):
+    return result.content[0]["text"]
+
+def blocking(pool):
+    return pool.session("a", servers=[]).acquire("s", config)
+
+async def hold():
+    pool = trunkline.Pool()
+    return pool, await pool.session("a", servers=[]).acquire("s", config)
+
+def says(word):
+    print(word, flush=True)
+"""
+
+
+def host(log: Log, program: str, *flags: str) -> subprocess.CompletedProcess[str]:
+    """Runs the program to its end; it has to end promptly and leave no process."""
+    start = time.monotonic()
+    done = python(PREAMBLE + program, json.dumps(log.server(*flags)))
+    took = time.monotonic() - start
+    log.settle(PROMPT)
+    assert took < PROMPT + 5, f"it took {took:.1f} s"
+    return done
+
+
+PENDING = """
+loop = asyncio.new_event_loop()
+loop.set_exception_handler(lambda *_: None)
+
+async def main():
+    global pool, lease, tasks
+    pool, lease = await hold()
+    tasks = [asyncio.ensure_future(lease.call_tool("sleep", {"ms": 60000})) for _ in range(300)]
+    while text(await lease.call_tool("under_way")) != "300":
+        pass
+
+loop.run_until_complete(main())
+for task in tasks:
+    task._log_destroy_pending = False
+says("pending")
+"""
+
+
+def test_the_interpreter_exits_with_calls_pending(log: Log) -> None:
+    """SPEC 16.4, I-19."""
+    for _ in range(REPETITIONS):
+        done = host(log, PENDING)
+        assert done.stdout == "pending\n"
+        ended_well(done)
+
+
+def test_the_interpreter_exits_amid_traffic(log: Log) -> None:
+    """SPEC 16.4, I-19: results arrive while the interpreter goes."""
+    program = """
+loop = asyncio.new_event_loop()
+loop.set_exception_handler(lambda *_: None)
+
+async def main():
+    global pool, lease, tasks
+    pool, lease = await hold()
+    tasks = [asyncio.ensure_future(lease.call_tool("sleep", {"ms": n % 40})) for n in range(500)]
+    await tasks[0]
+
+loop.run_until_complete(main())
+for task in tasks:
+    task._log_destroy_pending = False
+"""
+    for _ in range(REPETITIONS):
+        ended_well(host(log, program))
+
+
+def test_the_interpreter_exits_with_threads_that_wait(log: Log) -> None:
+    """SPEC 16.4, I-19: daemon threads in calls, in streams and in callbacks."""
+    program = """
+pool = trunkline.sync.Pool()
+lease = blocking(pool)
+pool.on_event(lambda event: time.sleep(0.001))
+stream = pool.events()
+waits = [lambda: lease.call_tool("sleep", {"ms": 60000}), lambda: list(stream)]
+def wait(what):
+    try:
+        what()
+    except trunkline.TrunklineError:
+        pass
+threads = [threading.Thread(target=wait, args=(what,), daemon=True) for what in waits * 4]
+for thread in threads:
+    thread.start()
+while text(lease.call_tool("under_way")) != "4":
+    pass
+"""
+    for _ in range(REPETITIONS):
+        ended_well(host(log, program))
+
+
+def test_a_callback_that_blocks_does_not_hold_up_the_exit(log: Log) -> None:
+    """SPEC 16.4, I-18: longer than the exit's own bound."""
+    program = """
+pool = trunkline.sync.Pool()
+began = threading.Event()
+def callback(event):
+    began.set()
+    time.sleep(60)
+pool.on_event(callback)
+lease = blocking(pool)
+began.wait()
+"""
+    ended_well(host(log, program))
+
+
+def test_a_pool_that_is_not_closed_leaves_nothing(log: Log) -> None:
+    """SPEC 16.4, 9.7: on a loop and without one, with a server that is deaf to the end of its input."""
+    ended_well(host(log, "pool, lease = asyncio.run(hold())"))
+    ended_well(host(log, "pool = trunkline.sync.Pool(exit_grace=0.1)\nlease = blocking(pool)", "--ignore-eof"))
+    ended_well(host(log, "lease = blocking(trunkline.sync.Pool())\ndel lease"))
+    failing = host(log, "pool, lease = asyncio.run(hold())\nraise SystemExit(3)")
+    assert failing.returncode == 3
+
+
+def test_a_forked_child_is_told_at_once(log: Log) -> None:
+    """SPEC 16.3, I-20: within 50 ms, by every object; and its exit does not touch the parent's server."""
+    program = """
+pool, lease = asyncio.run(hold())
+plain = trunkline.sync.Pool()
+before = text(asyncio.run(lease.call_tool("pid")))
+child = os.fork()
+if child == 0:
+    start = time.monotonic()
+    attempts = [
+        pool.status, lease.release, lease.tools, lambda: lease.state, pool.events,
+        lambda: pool.session("b"), plain.close, plain.status, lambda: plain.reconcile({}),
+        lambda: asyncio.run(lease.call_tool("pid")), lambda: asyncio.run(pool.aclose()),
+    ]
+    for attempt in attempts:
+        try:
+            attempt()
+        except trunkline.ForkedError as error:
+            assert error.code == "forked"
+        else:
+            os._exit(3)
+    if time.monotonic() - start > 0.05 * len(attempts):
+        os._exit(4)
+    del pool, lease, plain
+    sys.exit(0)
+assert os.waitpid(child, 0)[1] == 0
+assert text(asyncio.run(lease.call_tool("pid"))) == before
+"""
+    for _ in range(REPETITIONS):
+        ended_well(host(log, program))
+
+
+def test_a_fork_amid_traffic_hangs_nobody(log: Log) -> None:
+    """SPEC 16.3, I-20: the locks of the library may be held at the fork."""
+    program = """
+async def main():
+    pool, lease = await hold()
+    async def traffic():
+        while True:
+            await lease.call_tool("echo", {"message": "x"})
+    busy = [asyncio.ensure_future(traffic()) for _ in range(32)]
+    for _ in range(10):
+        await asyncio.sleep(0.005)
+        child = os.fork()
+        if child == 0:
+            try:
+                pool.status()
+            except trunkline.ForkedError:
+                del pool, lease
+                os._exit(0)
+            os._exit(3)
+        assert os.waitpid(child, 0)[1] == 0
+    for task in busy:
+        task.cancel()
+    await asyncio.gather(*busy, return_exceptions=True)
+    await pool.aclose()
+asyncio.run(main())
+"""
+    for _ in range(3):
+        ended_well(host(log, program))
+
+
+def test_a_forked_child_may_have_a_pool_of_its_own(log: Log) -> None:
+    """SPEC 16.3: through multiprocessing, with parent and child at work."""
+    program = """
+import multiprocessing
+
+def work(queue):
+    async def main():
+        async with trunkline.Pool() as mine:
+            lease = await mine.session("a", servers=[]).acquire("s", config)
+            return text(await lease.call_tool("pid"))
+    queue.put(asyncio.run(main()))
+
+pool, lease = asyncio.run(hold())
+context = multiprocessing.get_context("fork")
+queue = context.SimpleQueue()
+children = [context.Process(target=work, args=(queue,)) for _ in range(3)]
+for child in children:
+    child.start()
+pids = {queue.get() for _ in children} | {text(asyncio.run(lease.call_tool("pid")))}
+for child in children:
+    child.join()
+assert len(pids) == 4 and all(child.exitcode == 0 for child in children), pids
+"""
+    ended_well(host(log, program))
+
+
+def test_ctrl_c_ends_what_blocks(log: Log) -> None:
+    """SPEC 5.5: a call, whose server is told, and a stream of events; each promptly."""
+    program = """
+pool = trunkline.sync.Pool()
+lease = blocking(pool)
+
+def interrupt(once):
+    global start
+    while not once():
+        pass
+    start = time.monotonic()
+    os.kill(os.getpid(), signal.SIGINT)
+
+def interrupted(what, once):
+    signaller = threading.Thread(target=interrupt, args=(once,))
+    try:
+        signaller.start()
+        what()
+    except KeyboardInterrupt:
+        assert time.monotonic() - start < 1
+    else:
+        sys.exit("not interrupted")
+    signaller.join()
+
+call = lambda: lease.call_tool("sleep", {"ms": 60000})
+interrupted(call, lambda: text(lease.call_tool("under_way")) == "1")
+while text(lease.call_tool("cancelled")) != "1":
+    pass
+interrupted(lambda: list(pool.events()), lambda: True)
+"""
+    ended_well(host(log, program))
+
+
+def test_signals_of_the_host_are_left_alone(log: Log) -> None:
+    """I-22: SIGPIPE with its default, SIGCHLD ignored, a host that waits for every child."""
+    program = """
+signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+
+def reap():
+    while True:
+        try:
+            os.waitpid(-1, 0)
+        except ChildProcessError:
+            time.sleep(0.001)
+
+if len(sys.argv) > 2:
+    threading.Thread(target=reap, daemon=True).start()
+pool = trunkline.sync.Pool()
+session = pool.session("a", servers=[])
+lease = session.acquire("s", config)
+for _ in range(3):
+    try:
+        lease.call_tool("crash")
+    except trunkline.CallInterruptedError:
+        pass
+    # Writes to the pipe of a server that is gone.
+    try:
+        lease.call_tool("echo", {"message": "x" * 100000})
+    except trunkline.TrunklineError:
+        pass
+    lease = session.acquire("s")
+    assert text(lease.call_tool("echo", {"message": "on"})) == "on"
+assert signal.getsignal(signal.SIGPIPE) == signal.SIG_DFL
+assert signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN
+pool.close()
+"""
+    program = program.replace("trunkline.sync.Pool()", "trunkline.sync.Pool(reconnect=QUICK)")
+    quick = 'QUICK = {"delays": {"local": [0.01] * 3}, "breaker": {"losses": 100}}\n'
+    ended_well(host(log, quick + program))
+    ended_well(host(log, quick + program.replace("len(sys.argv) > 2", "True")))
+
+
+def test_the_module_survives_a_second_import(log: Log) -> None:
+    """I-19: a package that is imported anew shares the native half."""
+    program = """
+pool, lease = asyncio.run(hold())
+for name in [name for name in sys.modules if name.startswith("trunkline") and name != "trunkline._trunkline"]:
+    del sys.modules[name]
+import trunkline as again
+assert again is not trunkline
+assert again.Pool().status()["v"] == 1
+"""
+    ended_well(host(log, program))
+
+
+def test_importing_is_cheap() -> None:
+    """It adds no module to asyncio and json that costs time, and starts no thread."""
+    program = """
+import asyncio, json, sys, threading
+before = set(sys.modules)
+import trunkline
+added = {name for name in set(sys.modules) - before if not name.startswith("trunkline")}
+print(*sorted(added))
+assert threading.active_count() == 1
+assert len(__import__("os").listdir("/proc/self/task")) == 1
+"""
+    done = python(program)
+    ended_well(done)
+    assert set(done.stdout.split()) <= {"atexit", "__future__"}, done.stdout
+
+
+def test_a_killed_host_leaves_no_polite_server(log: Log) -> None:
+    """SPEC 9.8: the end of its input tells the server."""
+    command = [sys.executable, "-c", PREAMBLE + PENDING + "time.sleep(60)", json.dumps(log.server())]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == "pending\n"
+        (server,) = log.running()
+        running.kill()
+        running.wait(HANG)
+    wait_until(lambda: not is_running(server), "the server is left")
+
+
+@pytest.mark.parametrize("end", ["os._exit(0)", "os.kill(os.getpid(), signal.SIGTERM)"])
+def test_an_end_without_clean_up_leaves_no_polite_server(log: Log, end: str) -> None:
+    """SPEC 16.4, 9.8."""
+    done = host(log, PENDING + end)
+    assert done.returncode in (0, -signal.SIGTERM)

@@ -1,0 +1,83 @@
+"""The blocking API: it mirrors the asyncio one, and works."""
+
+from __future__ import annotations
+
+import inspect
+import threading
+
+import pytest
+
+import trunkline
+import trunkline.sync
+
+from host import HANG, Log, text, wait_until
+
+
+def public(kind: type) -> set[str]:
+    return {name for name in dir(kind) if not name.startswith("_")}
+
+
+def test_both_have_the_same_names() -> None:
+    """SPEC 16.1: except for what asyncio spells in its own way."""
+    only_asyncio = {"Pool": {"aclose"}, "Session": {"aclose"}, "Lease": set(), "EventStream": set()}
+    only_sync = {"Pool": {"close"}, "Session": set(), "Lease": set(), "EventStream": {"next"}}
+    for name in only_asyncio:
+        asynchronous, blocking = getattr(trunkline, name), getattr(trunkline.sync, name)
+        assert public(asynchronous) - public(blocking) == only_asyncio[name]
+        assert public(blocking) - public(asynchronous) == only_sync[name]
+        for method in public(asynchronous) & public(blocking):
+            one, other = getattr(asynchronous, method), getattr(blocking, method)
+            if callable(one):
+                parameters = inspect.signature(one).parameters
+                assert parameters == inspect.signature(other).parameters, (name, method)
+
+
+def test_the_main_job_with_blocking_calls(log: Log) -> None:
+    """SPEC 2.1, 5.1, 6.1, 9.7."""
+    with trunkline.sync.Pool() as pool:
+        assert set(pool.reconcile({"s": log.server()})["servers"]) == {"s"}
+        with pool.session("a") as a, pool.session("b", servers=["s"]) as b:
+            with a.acquire("s") as one, b.acquire("s", timeout=HANG) as two:
+                assert text(one.call_tool("pid")) == text(two.call_tool("pid"))
+                b.ready()
+                b.ready("s", timeout=HANG)
+                assert text(b.call_tool("mcp__s__echo", {"message": "hi"})) == "hi"
+                assert {tool.own_name for tool in two.tools()} >= {"echo", "add"}
+                resource, prompt = a.resources()[0], a.prompts()[0]
+                assert one.read_resource(resource.own_name).decoded["contents"]
+                one.subscribe_resource(resource.own_name)
+                one.unsubscribe_resource(resource.own_name)
+                assert one.get_prompt(prompt.own_name).decoded["messages"]
+                assert one.request("ping").decoded == {}
+            assert isinstance(pool.restart("nothing"), (list, dict))
+        with pool.acquire("t", log.server("--label", "t"), session="c") as lease:
+            assert lease.server == "t"
+        report = pool.drain_all(force=True, timeout=5)
+        assert report["errors"] == []
+    pool.close()
+
+
+def test_a_scope_cancels_from_another_thread(log: Log) -> None:
+    """SPEC 5.5: the operation under way, those that follow, and what an inner scope waits for."""
+    with trunkline.sync.Pool() as pool, pool.session("a", servers=[]) as session:
+        lease = session.acquire("s", log.server())
+        scope = trunkline.sync.CancelScope()
+        errors: list[BaseException] = []
+
+        def call() -> None:
+            with scope, trunkline.sync.CancelScope():
+                for _ in range(2):
+                    try:
+                        lease.call_tool("sleep", {"ms": 60_000})
+                    except trunkline.CancelledError as error:
+                        errors.append(error)
+
+        calling = threading.Thread(target=call)
+        calling.start()
+        wait_until(lambda: text(lease.call_tool("under_way")) == "1", "no call")
+        scope.cancel()
+        calling.join(HANG)
+        assert [type(error) for error in errors] == [trunkline.CancelledError] * 2
+        assert text(lease.call_tool("echo", {"message": "outside"})) == "outside"
+        with scope, pytest.raises(trunkline.CancelledError):
+            lease.call_tool("sleep", {"ms": 60_000})
