@@ -112,7 +112,7 @@ impl Pool {
         let session = Session::open(&self.0, options, kept);
         let place = (session.core().number, Some(session.downgrade()));
         self.0.sessions().live.insert(id, place);
-        // After it can be found: a reconcile that comes between finds it, or is seen by it.
+        let _turn = self.0.turn();
         session.core().want_all();
         Ok(session)
     }
@@ -297,8 +297,7 @@ impl PoolCore {
     }
 
     fn reconcile(&self, servers: Servers) -> Value {
-        // One at a time, so that no session is left with an older state than the newest.
-        let _turn = self.reconciling.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let _turn = self.turn();
         let mut report = Map::new();
         let mut changed: BTreeMap<Box<str>, (Option<Arc<Configured>>, Applied)> = BTreeMap::new();
         {
@@ -335,6 +334,11 @@ impl PoolCore {
             report.insert(name.into(), json!({ "action": applied.as_str() }));
         }
         json!({ "v": 1, "servers": report })
+    }
+
+    /// One change of what sessions want at a time, so that none is left with an older state than the newest.
+    fn turn(&self) -> MutexGuard<'_, ()> {
+        self.reconciling.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     fn live_sessions(&self) -> Vec<Session> {
