@@ -164,3 +164,6 @@ fn hash(server: &str, tool: &str, round: u32) -> String {
     let letter = |byte: &u8| char::from(HASH_ALPHABET[usize::from(byte % 32)]);
     digest.iter().take(HASH_CHARS).map(letter).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -90,3 +90,6 @@ pub fn plan(current: &BTreeMap<String, Holding>, desired: &BTreeMap<String, Hold
     }
     plan
 }
+
+#[cfg(test)]
+mod tests;

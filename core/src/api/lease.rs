@@ -16,7 +16,7 @@ use super::view::{Listed, View};
 use crate::driver::{EntryCell, LeaseHold};
 use crate::{Error, ErrorCode, Result};
 
-/// A hold on a server. Dropping it releases it.
+/// A hold on a server. It keeps its session open. Dropping it releases it.
 ///
 /// Usable from any thread. Calls under way are not cancelled by the release of their lease: they finish within the drain.
 pub struct Lease {
@@ -24,22 +24,15 @@ pub struct Lease {
     cell: Arc<EntryCell>,
     hold: HoldId,
     released: AtomicBool,
-    /// The session that was opened for this lease alone.
-    opened: Option<Session>,
+    /// A lease keeps its session open.
+    _open: Session,
 }
 
 impl Lease {
-    pub(super) fn new(session: &Arc<SessionCore>, hold: LeaseHold) -> Result<Lease> {
-        let cell = hold.cell.clone();
-        let hold = session.holds.add(session, hold).ok_or_else(|| session.closed())?;
-        let released = AtomicBool::new(false);
-        Ok(Lease { session: session.clone(), cell, hold, released, opened: None })
-    }
-
-    /// The lease keeps its session open.
-    pub(super) fn keeping(mut self, session: Session) -> Lease {
-        self.opened = Some(session);
-        self
+    pub(super) fn new(open: Session, hold: LeaseHold) -> Result<Lease> {
+        let (session, cell) = (open.core().clone(), hold.cell.clone());
+        let hold = session.holds.add(&session, hold).ok_or_else(|| session.closed())?;
+        Ok(Lease { session, cell, hold, released: AtomicBool::new(false), _open: open })
     }
 
     /// The server's name.

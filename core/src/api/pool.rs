@@ -141,8 +141,7 @@ impl Pool {
                 self.session(options)?
             }
         };
-        let lease = opened.acquire(server, Some(spec), options).await?;
-        Ok(lease.keeping(opened))
+        opened.acquire(server, Some(spec), options).await
     }
 
     /// Makes these servers the pool's run-time source: what is new starts in the sessions that want it, what is gone is

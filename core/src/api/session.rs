@@ -26,7 +26,7 @@ use crate::{Error, ErrorCode, Result};
 
 /// One conversation: its holds on servers, and its view of their tools. Cheap to clone; all clones are one session.
 ///
-/// Usable from any thread. Dropping the last clone closes it.
+/// Usable from any thread. It closes when its last clone and its last lease are dropped.
 #[derive(Clone)]
 pub struct Session(Arc<Handle>);
 
@@ -112,7 +112,8 @@ impl Session {
             core.own().insert(server.into(), Configured::new(Arc::new(spec.clone())));
         }
         let spec = core.spec(server)?;
-        core.acquire(server, &spec, options.timeout).await
+        let hold = core.acquire(server, &spec, options.timeout).await?;
+        Lease::new(self.clone(), hold)
     }
 
     /// Waits until every server that the session wants is ready or has failed; with `server`, for that one, whose failure is

@@ -12,7 +12,6 @@ use trunkline_pool::options::Wanted;
 use trunkline_pool::state::{Family, Input, Ticket};
 
 use super::holds::HoldId;
-use super::lease::Lease;
 use super::pool::Configured;
 use super::session::SessionCore;
 use crate::driver::{About, Answered, Driver, LeaseHold};
@@ -214,13 +213,13 @@ impl SessionCore {
         )
     }
 
-    /// An explicit lease. Dropping the future gives it up.
+    /// A hold that was asked for. Dropping the future gives it up.
     pub(super) async fn acquire(
         self: &Arc<Self>,
         name: &str,
         configured: &Configured,
         timeout: Option<Duration>,
-    ) -> Result<Lease> {
+    ) -> Result<LeaseHold> {
         let (send, receive) = oneshot::channel();
         let ticket = self.ask_for(name, configured, move |result| {
             // A hold that nobody waits for is dropped here, and so released.
@@ -240,8 +239,7 @@ impl SessionCore {
         };
         waiting.over();
         let dead = |_| Err(Error::new(ErrorCode::Internal, "the pool gave no answer"));
-        let hold = result.unwrap_or_else(dead).map_err(|error| error.with_session(&*self.id))?;
-        Lease::new(self, hold)
+        result.unwrap_or_else(dead).map_err(|error| error.with_session(&*self.id))
     }
 
     /// See [`Session::ready`](super::Session::ready).

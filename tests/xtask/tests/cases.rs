@@ -55,7 +55,7 @@ impl Checker {
         let is_verb = |key: &&String| !EXPECTATIONS.contains(&key.as_str());
         let verbs: Vec<&String> = step.keys().filter(is_verb).collect();
         match verbs[..] {
-            [verb] => self.verb(verb, &step[verb], step),
+            [verb] => self.verb(verb, &step[verb]),
             _ => self.fault(format!("not one verb: {verbs:?}")),
         }
         for (key, value) in step.iter().filter(|(key, _)| EXPECTATIONS.contains(&key.as_str())) {
@@ -63,12 +63,12 @@ impl Checker {
         }
     }
 
-    fn verb(&mut self, verb: &str, argument: &Value, step: &Map<String, Value>) {
+    fn verb(&mut self, verb: &str, argument: &Value) {
         match verb {
             "until" => self.step(argument),
             "start" => match argument.as_object().and_then(|inner| inner.iter().next()) {
                 Some((inner, argument)) if STARTED.contains(&inner.as_str()) => {
-                    self.verb(inner, argument, step);
+                    self.verb(inner, argument);
                 }
                 _ => self.fault("start of something that cannot be started"),
             },

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use super::{Item, ListKind, Skipped};
-use crate::json::{canonical, members};
+use crate::json::{Malformed, canonical, members};
 use crate::text::{escaped, is_hidden};
 
 /// The longest name of a tool or prompt, in bytes. The protocol recommends 128 characters.
@@ -115,8 +115,10 @@ impl Item {
         let named = |reason: String| Skipped { list, name: Some(shown(&name)), reason };
         check_name(list, &name).map_err(|reason| named(reason.into()))?;
         // The whole has to have one meaning, or what a model is shown would depend on who reads it.
-        canonical(definition).map_err(|fault| named(format!("it {}", fault.sentence())))?;
-        let digest = digest(list, &members).map_err(named)?;
+        let unreadable = |fault: Malformed| named(format!("it {}", fault.sentence()));
+        let canonical = canonical(definition).map_err(unreadable)?;
+        let digest =
+            digest(list, &self::members(&canonical).map_err(unreadable)?).map_err(named)?;
         Ok(Item { name: name.into(), definition: definition.into(), digest })
     }
 }
@@ -138,7 +140,7 @@ fn check_name(list: ListKind, name: &str) -> Result<(), &'static str> {
     }
 }
 
-/// SHA-256 over the canonical form of what a model sees. A member that is null counts as absent.
+/// SHA-256 over the members that a model sees, which are in canonical form. A member that is null counts as absent.
 fn digest(list: ListKind, members: &[(String, &RawValue)]) -> Result<[u8; 32], String> {
     let mut hasher = Sha256::new();
     hasher.update(list.member());
@@ -153,8 +155,7 @@ fn digest(list: ListKind, members: &[(String, &RawValue)]) -> Result<[u8; 32], S
         if !shape.fits(value) {
             return Err(format!("its `{name}` is not {}", shape.as_str()));
         }
-        let text =
-            canonical(value.get()).map_err(|fault| format!("its `{name}` {}", fault.sentence()))?;
+        let text = value.get();
         // Names hold no NUL and lengths come first, so that no two lists of members read the same.
         hasher.update(format!("\0{name}\0{}\0", text.len()));
         hasher.update(text);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::error::{Error, ErrorCode, Result};
-use crate::interface::{OptionKind, OptionRow, Scope, Support, node_name, options};
+use crate::interface::{OptionKind, OptionRow, Scope, Support, options};
 use crate::json::joined;
 use crate::text::escaped;
 
@@ -60,7 +60,7 @@ impl<'a> Fields<'a> {
     /// The member of that name or one of its other spellings; two of them are an error.
     pub(super) fn take(&mut self, name: &str) -> Result<Option<Field>> {
         let mut found: Option<Field> = None;
-        for spelling in spellings(row(name)) {
+        for spelling in row(name).spellings() {
             let Some(value) = self.left.shift_remove(&spelling) else { continue };
             if let Some(first) = &found {
                 let message = format!("`{}` and `{spelling}` are the same field", first.name);
@@ -186,26 +186,11 @@ fn row(name: &str) -> &'static OptionRow {
     found.unwrap_or(&rows[0])
 }
 
-/// Every way to write a field: its name, the name in camelCase, and what others call it.
-fn spellings(row: &'static OptionRow) -> Vec<String> {
-    let camel = node_name(row.name);
-    let mut all = vec![row.name.to_owned()];
-    if camel != row.name {
-        all.push(camel);
-    }
-    for alias in row.aliases {
-        if !all.iter().any(|known| known == alias) {
-            all.push((*alias).to_owned());
-        }
-    }
-    all
-}
-
 /// The known spelling that `name` is, or differs from in its case alone.
 fn similar(name: &str) -> Option<(String, &'static OptionRow)> {
     let mut near = None;
     for row in options(Scope::Server) {
-        for spelling in spellings(row) {
+        for spelling in row.spellings() {
             if spelling == name {
                 return Some((spelling, row));
             }

@@ -51,6 +51,9 @@ impl ServerSpec {
 /// A server's name becomes part of exposed names, events and messages, never of a path.
 const NAME_BYTES_MAX: usize = 256;
 
+/// As much of a refused name as its error shows, in characters.
+const SHOWN_NAME_MAX: usize = 80;
+
 fn check_name(name: &str) -> Result<()> {
     let fault = if name.is_empty() {
         "the name of a server must not be empty"
@@ -61,8 +64,8 @@ fn check_name(name: &str) -> Result<()> {
     } else {
         return Ok(());
     };
-    let shown = &name[..name.floor_char_boundary(NAME_BYTES_MAX)];
-    Err(super::fields::invalid(shown, "", fault))
+    let shown: String = name.chars().take(SHOWN_NAME_MAX).collect();
+    Err(super::fields::invalid(&shown, "", fault))
 }
 
 /// The kinds that a configuration can state.

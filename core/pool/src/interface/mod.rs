@@ -20,10 +20,15 @@ const VERSION: u32 = 1;
 
 /// The whole registry as JSON: `{v, errors, events, envelope, options}`; options by scope.
 ///
+/// The fields of servers have `spellings` instead of names by language: their configuration is the same everywhere.
 /// Bindings translate their keyword arguments with it, and check their stubs against it.
 pub fn to_json() -> Value {
     let scopes = SCOPES.iter().map(|scope| {
-        let rows = options(*scope).iter().map(OptionRow::to_json).collect::<Vec<_>>();
+        let rows = options(*scope).iter().map(|row| match scope {
+            Scope::Server => server_field(row),
+            _ => row.to_json(),
+        });
+        let rows = rows.collect::<Vec<_>>();
         (scope.name().to_owned(), Value::from(rows))
     });
     json!({
@@ -33,6 +38,17 @@ pub fn to_json() -> Value {
         "envelope": events::ENVELOPE.iter().map(PayloadField::to_json).collect::<Vec<_>>(),
         "options": Value::Object(scopes.collect()),
     })
+}
+
+fn server_field(row: &OptionRow) -> Value {
+    let mut out = row.to_json();
+    if let Value::Object(members) = &mut out {
+        for name in ["python", "node", "aliases"] {
+            members.shift_remove(name);
+        }
+        members.insert("spellings".into(), row.spellings().into());
+    }
+    out
 }
 
 #[cfg(test)]

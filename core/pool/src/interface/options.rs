@@ -199,6 +199,22 @@ impl OptionRow {
         node_name(self.name)
     }
 
+    /// Every way to write a field of a server, whose configuration is the same text in every language: its name, the
+    /// name in camelCase, and what others call it.
+    pub fn spellings(&self) -> Vec<String> {
+        let camel = self.node_name();
+        let mut all = vec![self.name.to_owned()];
+        if camel != self.name {
+            all.push(camel);
+        }
+        for alias in self.aliases {
+            if !all.iter().any(|known| known == alias) {
+                all.push((*alias).to_owned());
+            }
+        }
+        all
+    }
+
     /// Its place in the registry as JSON.
     pub fn to_json(&self) -> Value {
         let mut out = Map::new();

@@ -86,7 +86,7 @@ fn events_have_one_bit_and_one_type_each() {
         assert_eq!(row.kind.row(), row);
         assert_eq!((row.kind.name(), row.kind.scope()), (row.name, row.scope));
     }
-    assert_eq!(mask, (1 << 21) - 1 | 1 << 63);
+    assert_eq!(mask, ((1 << 21) - 1) | (1 << 63));
     assert_eq!(EventKind::from_name("nothing"), None);
     let envelope: Vec<&str> = events::ENVELOPE.iter().map(|field| field.name).collect();
     let expected = ["v", "seq", "type", "scope", "session", "server", "entry_index", "generation"];

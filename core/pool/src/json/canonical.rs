@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::DEPTH_MAX;
@@ -30,12 +30,14 @@ impl Malformed {
     }
 }
 
-/// The canonical form of a JSON text.
+/// The canonical form of a JSON text, in time that grows with its length alone.
 ///
 /// Numbers stay as they are written: `1` and `1.0` are different, and no digit is lost.
 pub(crate) fn canonical(text: &str) -> Result<String, Malformed> {
+    // From here on the text is known to be JSON, but for half surrogate pairs.
+    serde_json::from_str::<IgnoredAny>(text).map_err(|_| Malformed::NotJson)?;
     let mut out = String::with_capacity(text.len());
-    write(text, 0, &mut out)?;
+    Scanner { rest: text }.value(0, &mut out)?;
     Ok(out)
 }
 
@@ -44,58 +46,116 @@ pub(crate) fn members(text: &str) -> Result<Vec<(String, &RawValue)>, Malformed>
     serde_json::from_str(text).map(|Members(members)| members).map_err(|_| Malformed::NotJson)
 }
 
-fn write(text: &str, depth: usize, out: &mut String) -> Result<(), Malformed> {
-    let text = text.trim();
-    let first = text.as_bytes().first();
-    if matches!(first, Some(b'{' | b'[')) && depth >= DEPTH_MAX {
-        return Err(Malformed::TooDeep);
-    }
-    match first {
-        Some(b'{') => write_object(text, depth, out),
-        Some(b'[') => {
-            let items: Vec<&RawValue> =
-                serde_json::from_str(text).map_err(|_| Malformed::NotJson)?;
-            out.push('[');
-            for (index, item) in items.iter().enumerate() {
-                if index > 0 {
-                    out.push(',');
-                }
-                write(item.get(), depth + 1, out)?;
-            }
-            out.push(']');
-            Ok(())
-        }
-        Some(b'"') => {
-            let string: String = serde_json::from_str(text).map_err(|_| Malformed::NotJson)?;
-            write_string(&string, out);
-            Ok(())
-        }
-        _ => {
-            // A number, true, false or null: checked here, and kept as written.
-            serde_json::from_str::<&RawValue>(text).map_err(|_| Malformed::NotJson)?;
-            out.push_str(text);
-            Ok(())
-        }
-    }
+/// Walks over a text that is known to be JSON.
+struct Scanner<'a> {
+    rest: &'a str,
 }
 
-fn write_object(text: &str, depth: usize, out: &mut String) -> Result<(), Malformed> {
-    let mut members = members(text)?;
-    members.sort_by(|a, b| a.0.cmp(&b.0));
-    if members.windows(2).any(|pair| pair[0].0 == pair[1].0) {
-        return Err(Malformed::Duplicate);
-    }
-    out.push('{');
-    for (index, (name, value)) in members.iter().enumerate() {
-        if index > 0 {
-            out.push(',');
+impl<'a> Scanner<'a> {
+    /// Writes the value that comes next.
+    fn value(&mut self, depth: usize, out: &mut String) -> Result<(), Malformed> {
+        match self.peek() {
+            Some(b'{' | b'[') if depth >= DEPTH_MAX => Err(Malformed::TooDeep),
+            Some(b'{') => self.object(depth, out),
+            Some(b'[') => self.array(depth, out),
+            Some(b'"') => {
+                write_string(&self.string()?, out);
+                Ok(())
+            }
+            _ => {
+                out.push_str(self.scalar()?);
+                Ok(())
+            }
         }
-        write_string(name, out);
-        out.push(':');
-        write(value.get(), depth + 1, out)?;
     }
-    out.push('}');
-    Ok(())
+
+    fn object(&mut self, depth: usize, out: &mut String) -> Result<(), Malformed> {
+        let mut members: Vec<(String, String)> = Vec::new();
+        while self.has_more(b'}') {
+            let name = self.string()?;
+            self.step();
+            let mut value = String::new();
+            self.value(depth + 1, &mut value)?;
+            members.push((name, value));
+        }
+        members.sort_by(|a, b| a.0.cmp(&b.0));
+        if members.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+            return Err(Malformed::Duplicate);
+        }
+        out.push('{');
+        for (index, (name, value)) in members.iter().enumerate() {
+            if index > 0 {
+                out.push(',');
+            }
+            write_string(name, out);
+            out.push(':');
+            out.push_str(value);
+        }
+        out.push('}');
+        Ok(())
+    }
+
+    fn array(&mut self, depth: usize, out: &mut String) -> Result<(), Malformed> {
+        out.push('[');
+        let mut is_first = true;
+        while self.has_more(b']') {
+            if !is_first {
+                out.push(',');
+            }
+            is_first = false;
+            self.value(depth + 1, out)?;
+        }
+        out.push(']');
+        Ok(())
+    }
+
+    /// Steps over the bracket or comma before the next item, or over the closing bracket when there is none.
+    fn has_more(&mut self, close: u8) -> bool {
+        if self.peek() == Some(close) {
+            self.step();
+            return false;
+        }
+        // The opening bracket, or the comma after an item.
+        self.step();
+        if self.peek() == Some(close) {
+            self.step();
+            return false;
+        }
+        self.peek().is_some()
+    }
+
+    fn string(&mut self) -> Result<String, Malformed> {
+        self.peek();
+        let bytes = self.rest.as_bytes();
+        let mut end = 1;
+        while end < bytes.len() && bytes[end] != b'"' {
+            end += if bytes[end] == b'\\' { 2 } else { 1 };
+        }
+        let (string, rest) = self.rest.split_at_checked(end + 1).ok_or(Malformed::NotJson)?;
+        self.rest = rest;
+        serde_json::from_str(string).map_err(|_| Malformed::NotJson)
+    }
+
+    /// A number, true, false or null, as it is written.
+    fn scalar(&mut self) -> Result<&'a str, Malformed> {
+        let is_end = |c: char| matches!(c, ',' | ']' | '}') || c.is_ascii_whitespace();
+        let end = self.rest.find(is_end).unwrap_or(self.rest.len());
+        let (scalar, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        if scalar.is_empty() { Err(Malformed::NotJson) } else { Ok(scalar) }
+    }
+
+    /// The byte that comes next, after white space.
+    fn peek(&mut self) -> Option<u8> {
+        self.rest = self.rest.trim_ascii_start();
+        self.rest.bytes().next()
+    }
+
+    /// Steps over one ASCII character and the white space before it.
+    fn step(&mut self) {
+        self.peek();
+        self.rest = self.rest.get(1..).unwrap_or_default();
+    }
 }
 
 fn write_string(string: &str, out: &mut String) {
@@ -130,7 +190,10 @@ impl<'de> Visitor<'de> for MembersVisitor {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
+    use crate::generate::Random;
 
     /// SPEC 1.1, 1.7: one text for one meaning.
     #[test]
@@ -147,6 +210,68 @@ mod tests {
         assert_ne!(canonical("9007199254740993"), canonical("9007199254740992"));
         assert_ne!(canonical("1.00000000000000000001"), canonical("1.0"));
         assert_ne!(canonical("{}"), canonical("[]"));
+    }
+
+    /// SPEC 1.7, 7.6: 5,000 generated values, written with and without white space and with their members in another
+    /// order: one form, which is JSON for the same value, and is its own canonical form.
+    #[test]
+    fn generated_values_have_one_form() {
+        let mut random = Random::new(31);
+        for _ in 0..5_000 {
+            let value = generate(&mut random, 4);
+            let form = canonical(&value.to_string()).unwrap();
+            assert_eq!(serde_json::from_str::<Value>(&form).unwrap(), value);
+            assert_eq!(canonical(&form).unwrap(), form);
+            let spread = serde_json::to_string_pretty(&reversed(&value)).unwrap();
+            assert_eq!(canonical(&spread).unwrap(), form);
+        }
+    }
+
+    fn generate(random: &mut Random, depth: usize) -> Value {
+        let letters = ['a', '"', '\\', '{', ']', ',', ':', 'é', '\u{1}', ' ', '\u{10ffff}'];
+        match random.below(if depth == 0 { 4 } else { 6 }) {
+            0 => Value::Null,
+            1 => random.is_one_in(2).into(),
+            2 => (random.number() as i64).into(),
+            3 => random.word(&letters, 5).into(),
+            4 => (0..random.below(4)).map(|_| generate(random, depth - 1)).collect(),
+            _ => {
+                let members = (0..random.below(4))
+                    .map(|_| (random.word(&letters, 3), generate(random, depth - 1)));
+                Value::Object(members.collect())
+            }
+        }
+    }
+
+    fn reversed(value: &Value) -> Value {
+        match value {
+            Value::Array(items) => items.iter().map(reversed).collect(),
+            Value::Object(members) => {
+                let members =
+                    members.iter().rev().map(|(name, value)| (name.clone(), reversed(value)));
+                Value::Object(members.collect())
+            }
+            scalar => scalar.clone(),
+        }
+    }
+
+    /// S-38: what is not JSON is told from what is, whatever the damage.
+    #[test]
+    fn damaged_texts_are_refused() {
+        let mut random = Random::new(37);
+        let letters: Vec<char> = "{}[]\":,\\u1e-. ax\u{0}é".chars().collect();
+        for _ in 0..20_000 {
+            let text = random.word(&letters, 10);
+            let is_json = serde_json::from_str::<Value>(&text).is_ok();
+            match canonical(&text) {
+                Ok(form) => assert!(serde_json::from_str::<Value>(&form).is_ok(), "{text}"),
+                Err(Malformed::Duplicate) => {}
+                Err(_) => assert!(!is_json, "{text}"),
+            }
+        }
+        for text in ["[1,]", "[,1]", "{\"a\":1,}", "{,}", "[1 2]", "{\"a\" 1}", "tru", "1 ]"] {
+            assert_eq!(canonical(text), Err(Malformed::NotJson), "{text}");
+        }
     }
 
     /// S-14, S-15: reserved names stay; double members, depth and half characters have no canonical form.

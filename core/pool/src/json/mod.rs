@@ -3,7 +3,7 @@
 mod canonical;
 mod strict;
 
-pub(crate) use canonical::{canonical, members};
+pub(crate) use canonical::{Malformed, canonical, members};
 pub(crate) use strict::{Defect, DefectKind, parse};
 
 use crate::text::escaped;

@@ -84,7 +84,7 @@ pub fn unwraps(source: &Source) -> Vec<Finding> {
     if !source.is_rust() {
         return Vec::new();
     }
-    let is_boundary = source.is_under(&["ffi/", "bindings/"]);
+    let is_boundary = source.is_under(&["ffi/src", "bindings/"]);
     let is_banned =
         |text: &&str| text.contains(".unwrap()") || is_boundary && text.contains(".expect(");
     let lines = source.product_lines().filter(|(_, text)| is_banned(text));

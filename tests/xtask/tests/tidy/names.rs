@@ -8,9 +8,10 @@ const EMPTY_PARTS: [&str; 8] =
     ["manager", "helper", "helpers", "util", "utils", "misc", "data", "info"];
 
 /// Names of the protocol, of C and of the standard library that hold such a part.
-const EXCEPTED: [&str; 9] = [
+const EXCEPTED: [&str; 10] = [
     "user_data",
     "userData",
+    "UserData",
     "client_info",
     "server_info",
     "clientInfo",
@@ -33,8 +34,9 @@ pub fn banned_names(source: &Source) -> Vec<Finding> {
     if !CODE.contains(&extension) {
         return Vec::new();
     }
-    let speaks_the_protocol =
-        source.text.contains("\"data\"") || source.text.contains("\\\"data\\\"");
+    let speaks_the_protocol = extension == "ts"
+        || source.text.contains("\"data\"")
+        || source.text.contains("\\\"data\\\"");
     let mut found = Vec::new();
     for (line, text) in source.code.lines().enumerate() {
         for (word, is_function) in given_names(text) {

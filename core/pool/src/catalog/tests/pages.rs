@@ -234,13 +234,13 @@ fn the_form_of_the_digest_is_stable() {
 /// text; computed elsewhere.
 const GOLDEN: &str = "8a2e60f0d6e82f537043de57528640cfa09b9628107d0ffac27c947d96e7f3c4";
 
-/// I-28: 20,000 damaged pages never panic, and never lose a sound neighbour silently.
+/// I-28: 8,000 damaged pages never panic, and never lose a sound neighbour silently.
 #[test]
 fn damaged_pages_never_panic() {
     let sound = json!({"tools": [tool("a"), tool("b")], "nextCursor": "c"}).to_string();
     let letters: Vec<char> = "{}[]\":,\\u1e-\u{0}ax".chars().collect();
     let mut random = Random::new(9);
-    for _ in 0..20_000 {
+    for _ in 0..8_000 {
         let mut text: Vec<char> = sound.chars().collect();
         let place = random.below(text.len());
         text[place] = *random.pick(&letters);

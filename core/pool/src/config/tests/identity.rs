@@ -227,14 +227,14 @@ fn oauth_fields_have_one_form() {
     );
 }
 
-/// SPEC 1.7: 2,000 shuffles of a configuration's members, at every level, have one fingerprint; and of each, one byte
+/// SPEC 1.7: 500 shuffles of a configuration's members, at every level, have one fingerprint; and of each, one byte
 /// more in one string has another.
 #[test]
 fn order_never_counts_and_every_byte_does() {
     let mut random = Random::new(3);
     for full in [full_stdio(), full_remote()] {
         let base = print(full.clone());
-        for _ in 0..1_000 {
+        for _ in 0..250 {
             let mut value = shuffled(&full, &mut random);
             assert_eq!(print(value.clone()), base);
             let member = *random.pick(&["env", "headers", "oauth"]);

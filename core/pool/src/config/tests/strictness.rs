@@ -151,13 +151,13 @@ fn reserved_names_survive_the_whole_chain() {
     }
 }
 
-/// I-28, S-15: 30,000 damaged configurations never panic, and have the same verdict each time.
+/// I-28, S-15: 4,000 damaged configurations never panic, and have the same verdict each time.
 #[test]
 fn damaged_texts_never_panic() {
     let sound = r#"{"mcpServers":{"a":{"command":"c","args":["x"],"env":{"A":"1","B":null},"timeout":5},"b":{"url":"http://h","headers":{"X":"y"},"oauth":{"scopes":["a"]}}}}"#;
     let letters: Vec<char> = "{}[]\":,\\u1e-\u{0}\u{feff}ax".chars().collect();
     let mut random = Random::new(5);
-    for _ in 0..30_000 {
+    for _ in 0..4_000 {
         let mut text: Vec<char> = sound.chars().collect();
         for _ in 0..=random.below(3) {
             let place = random.below(text.len());

@@ -1,0 +1,151 @@
+//! The reference pages of `docs/reference` are written from the registry, and are current.
+//!
+//! `UPDATE_REFERENCE=1 cargo test -p trunkline-pool --test reference` writes them anew.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use trunkline_pool::interface::{
+    ERRORS, EVENTS, EventRow, OptionKind, OptionRow, Presence, SCOPES, Scope, Support, options,
+};
+
+/// SPEC 5.12, 16.5, 16.6: what is documented is what is built.
+#[test]
+fn reference_pages_are_current() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference");
+    let mut stale = Vec::new();
+    for (name, page) in [("errors", errors()), ("events", events()), ("options", all_options())] {
+        let path = folder.join(format!("{name}.md"));
+        if std::env::var_os("UPDATE_REFERENCE").is_some() {
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(&path, &page).unwrap();
+        }
+        if std::fs::read_to_string(&path).ok() != Some(page) {
+            stale.push(name);
+        }
+    }
+    assert!(stale.is_empty(), "write the pages anew with UPDATE_REFERENCE=1: {stale:?}");
+}
+
+const ORIGIN: &str =
+    "<!-- Written from the registry in core/pool/src/interface; do not edit. -->\n\n";
+
+fn errors() -> String {
+    let mut page = format!(
+        "{ORIGIN}# Errors\n\nOne error type per language. The number is the C status; 0 is success. \
+         Numbers and names are never reused.\n\n\
+         | No. | Code | Retryable | Python | Node | When |\n|---|---|---|---|---|---|\n"
+    );
+    for row in ERRORS {
+        let base = row.python_base.map(|base| format!(" ({base})")).unwrap_or_default();
+        let cells = [
+            (row.code as i32).to_string(),
+            format!("`{}`", row.name),
+            row.retry.as_str().into(),
+            format!("`{}`{base}", row.python_class),
+            format!("`{}`", row.node_code),
+            row.doc.into(),
+        ];
+        push_row(&mut page, &cells);
+    }
+    page
+}
+
+fn events() -> String {
+    let mut page = format!(
+        "{ORIGIN}# Events\n\nEvery event has the envelope `{{v, seq, type, scope, session?, server?, entry_index?, \
+         generation?}}` and what its row names. The bit is that of a C mask. Events of scope `workspace` are told to \
+         every session: summing over sessions counts them as often as there are sessions.\n\n\
+         | Bit | Type | Scope | Payload | When |\n|---|---|---|---|---|\n"
+    );
+    for row in EVENTS {
+        let cells = [
+            (row.kind as u8).to_string(),
+            format!("`{}`", row.name),
+            row.scope.as_str().into(),
+            payload(row),
+            row.doc.into(),
+        ];
+        push_row(&mut page, &cells);
+    }
+    page
+}
+
+fn payload(row: &EventRow) -> String {
+    let fields = row.payload.iter().map(|field| {
+        let mark = if field.presence == Presence::Optional { "?" } else { "" };
+        format!("`{}{mark}`: {}", field.name, field.kind)
+    });
+    fields.collect::<Vec<_>>().join(", ")
+}
+
+fn all_options() -> String {
+    let mut page = format!(
+        "{ORIGIN}# Options\n\nNames are those of C and JSON, where durations are whole milliseconds. Python has the \
+         same names without `_ms` and takes float seconds; Node has them in camelCase, in milliseconds. An option \
+         that is marked *planned* is refused until a version supports it; an unknown one is refused with the nearest \
+         name.\n"
+    );
+    for scope in SCOPES {
+        let _ = write!(page, "\n## {}\n\n{}", scope.name(), intro(*scope));
+        let names = if *scope == Scope::Server { "Also written" } else { "Python | Node" };
+        let _ = writeln!(page, "| Option | {names} | Type | Default | Meaning |");
+        let rule = "---|".repeat(names.split('|').count() + 4);
+        let _ = writeln!(page, "|{rule}");
+        push_options(&mut page, options(*scope), "", *scope);
+    }
+    page
+}
+
+fn intro(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Server => {
+            "Members that are not in this table are kept and reported. Durations are milliseconds in every language.\n\n"
+        }
+        _ => "",
+    }
+}
+
+fn push_options(page: &mut String, rows: &[OptionRow], path: &str, scope: Scope) {
+    for row in rows {
+        let planned = if row.support == Support::Planned { "*planned*: " } else { "" };
+        let default = if row.default.is_empty() { "" } else { &format!("`{}`", row.default) };
+        let names = match scope {
+            Scope::Server => ticked(&row.spellings()[1..]),
+            _ => format!("`{}` | `{}`", row.python_name(), row.node_name()),
+        };
+        let _ = writeln!(
+            page,
+            "| `{path}{}` | {names} | {} | {default} | {planned}{} |",
+            row.name,
+            type_of(&row.kind),
+            row.doc
+        );
+        if let OptionKind::Object(members) = row.kind {
+            push_options(page, members, &format!("{path}{}.", row.name), scope);
+        }
+    }
+}
+
+fn type_of(kind: &OptionKind) -> String {
+    match kind {
+        OptionKind::Integer { min, max, unit } => {
+            format!("integer, {min} to {max} {unit}").trim_end().to_owned()
+        }
+        OptionKind::Duration { min, max } => format!("duration, {min} to {max} ms"),
+        OptionKind::DurationLists(names) => format!("lists of durations: {}", ticked(names)),
+        OptionKind::Word(choices) => format!("one of {}", ticked(choices)),
+        OptionKind::Words(choices) => format!("array of {}", ticked(choices)),
+        kind => kind.name().to_owned(),
+    }
+}
+
+fn ticked<S: AsRef<str>>(words: &[S]) -> String {
+    let words = words.iter().map(|word| format!("`{}`", word.as_ref()));
+    words.collect::<Vec<_>>().join(", ")
+}
+
+fn push_row(page: &mut String, cells: &[String]) {
+    let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+    let _ = writeln!(page, "| {} |", cells.join(" | "));
+}

@@ -1,0 +1,247 @@
+//! Which inputs met which states: an untried pair that can happen is a gap in the evidence.
+
+use std::collections::BTreeMap;
+
+use trunkline_pool::state::{EntryStatus, Input, Moment, PoolState, Situation, Ticket};
+
+use crate::model::{Cause, Model, is_current};
+use crate::world::connection_of;
+
+/// How often each pair was met: the state of the entry, or of the session, and the input.
+#[derive(Clone, Debug, Default)]
+pub struct Coverage {
+    pub pairs: BTreeMap<(&'static str, &'static str), u64>,
+}
+
+const SITUATIONS: [(Situation, &str); 11] = [
+    (Situation::Queued, "queued"),
+    (Situation::Replacing, "replacing"),
+    (Situation::Connecting, "connecting"),
+    (Situation::Connected, "connected"),
+    (Situation::Listing, "listing"),
+    (Situation::ListingOutdated, "listing-outdated"),
+    (Situation::BackoffEnding, "backoff-ending"),
+    (Situation::Backoff, "backoff"),
+    (Situation::FailedEnding, "failed-ending"),
+    (Situation::Failed, "failed"),
+    (Situation::Ending, "ending"),
+];
+
+/// Inputs that concern an entry, and the states in which they can never meet it.
+///
+/// Who waits does so only where an outcome is to come. An event is of the current incarnation (as opposed to `old`)
+/// when that incarnation exists outside, be it that the pool already knows what it says. Deadlines exist only where
+/// somebody goes or comes back. Lists of the incarnation that stands are answered once.
+const ENTRY_INPUTS: [(&str, &[&str]); 19] = [
+    ("acquire", &["ending"]),
+    ("cancel", &["connected", "listing", "listing-outdated", "failed", "failed-ending", "ending"]),
+    ("release", &["ending"]),
+    ("close-session", &["ending"]),
+    ("restart", &[]),
+    ("drain", &[]),
+    ("deadline", &["queued", "replacing", "connecting", "failed", "failed-ending", "ending"]),
+    ("connected", &["queued", "backoff", "failed"]),
+    (
+        "connect-failed",
+        &[
+            "queued",
+            "connected",
+            "listing",
+            "listing-outdated",
+            "backoff",
+            "backoff-ending",
+            "failed",
+            "failed-ending",
+        ],
+    ),
+    ("disconnected", &["queued", "connecting", "backoff", "failed"]),
+    ("stale", &["queued", "connecting", "backoff", "failed"]),
+    ("listed", &["queued", "connecting", "connected", "backoff", "failed"]),
+    ("closed", &["queued", "backoff", "failed"]),
+    ("old connected", &[]),
+    ("old connect-failed", &[]),
+    ("old disconnected", &[]),
+    ("old stale", &[]),
+    ("old listed", &[]),
+    ("old closed", &[]),
+];
+
+/// Session states and the inputs that concern them.
+const SESSION_INPUTS: [&str; 4] = ["open-session", "close-session", "resume-session", "acquire"];
+const SESSION_STATES: [&str; 3] = ["open session", "kept session", "no session"];
+
+fn word(row: &EntryStatus) -> &'static str {
+    SITUATIONS
+        .iter()
+        .find(|(situation, _)| *situation == row.situation)
+        .map_or("?", |(_, word)| word)
+}
+
+impl Coverage {
+    /// Counts what a step is about to meet.
+    pub fn note(&mut self, cause: &Cause<'_>, now: Moment, pool: &PoolState, model: &Model) {
+        let input = match cause {
+            Cause::Timeout => {
+                for row in pool.entries().filter(|row| row.due_at.is_some_and(|at| at <= now)) {
+                    self.count(word(&row), "deadline");
+                }
+                return;
+            }
+            Cause::Input(input) => *input,
+        };
+        if let Some(connection) = connection_of(input) {
+            let name = event_name(input, is_current(pool, input));
+            match pool.entry(connection.entry) {
+                Some(row) => self.count(word(&row), name),
+                None => self.count("absent", name),
+            }
+            return;
+        }
+        self.note_command(input, pool, model);
+    }
+
+    fn note_command(&mut self, input: &Input, pool: &PoolState, model: &Model) {
+        match input {
+            Input::Acquire { session, key, .. } => {
+                self.count(session_word(model, *session), "acquire");
+                let entry = pool
+                    .entries()
+                    .find(|row| row.key == *key && row.situation != Situation::Ending);
+                self.count(entry.as_ref().map_or("absent", word), "acquire");
+            }
+            Input::CancelAcquire { ticket } => {
+                let word = self.waits_at(*ticket, pool, model);
+                self.count(word, "cancel");
+            }
+            Input::Release { lease } => {
+                let held = model.leases.get(lease).and_then(|(_, entry)| pool.entry(*entry));
+                self.count(held.as_ref().map_or("absent", word), "release");
+            }
+            Input::OpenSession { session } => {
+                self.count(session_word(model, *session), "open-session");
+            }
+            Input::ResumeSession { session } => {
+                self.count(session_word(model, *session), "resume-session");
+            }
+            Input::CloseSession { session, .. } => {
+                self.count(session_word(model, *session), "close-session");
+                for (_, entry) in model.leases.values().filter(|(holder, _)| holder == session) {
+                    pool.entry(*entry).map(|row| self.count(word(&row), "close-session"));
+                }
+                for asked in model.acquires.values().filter(|asked| asked.session == *session) {
+                    let row = pool
+                        .entries()
+                        .find(|row| row.key == asked.key && row.situation != Situation::Ending);
+                    row.map(|row| self.count(word(&row), "close-session"));
+                }
+            }
+            Input::Restart { server, .. } => {
+                for row in pool.entries().filter(|row| row.server == *server) {
+                    self.count(word(&row), "restart");
+                }
+            }
+            Input::Drain { .. } => {
+                for row in pool.entries() {
+                    self.count(word(&row), "drain");
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn waits_at(&self, ticket: Ticket, pool: &PoolState, model: &Model) -> &'static str {
+        let asked = model.acquires.get(&ticket);
+        let row = asked.and_then(|asked| {
+            pool.entries().find(|row| row.key == asked.key && row.situation != Situation::Ending)
+        });
+        row.as_ref().map_or("absent", word)
+    }
+
+    fn count(&mut self, state: &'static str, input: &'static str) {
+        *self.pairs.entry((state, input)).or_default() += 1;
+    }
+
+    pub fn join(&mut self, other: &Coverage) {
+        for (pair, count) in &other.pairs {
+            *self.pairs.entry(*pair).or_default() += count;
+        }
+    }
+
+    /// Pairs that can happen and were not met.
+    pub fn gaps(&self) -> Vec<(&'static str, &'static str)> {
+        let mut feasible = Vec::new();
+        for (input, never) in ENTRY_INPUTS {
+            let states = SITUATIONS.iter().map(|(_, word)| *word).chain(["absent"]);
+            feasible.extend(states.filter(|state| !never.contains(state)).map(|s| (s, input)));
+        }
+        for input in SESSION_INPUTS {
+            feasible.extend(SESSION_STATES.iter().map(|state| (*state, input)));
+        }
+        let absent_is_silent = ["restart", "drain", "close-session", "deadline"];
+        let impossible = |(state, input): &(&str, &str)| {
+            *state == "absent" && (absent_is_silent.contains(input) || is_current_event(input))
+        };
+        feasible.retain(|pair| !impossible(pair) && !self.pairs.contains_key(pair));
+        feasible
+    }
+
+    /// Pairs that were met and are listed as impossible: the list is wrong.
+    pub fn surprises(&self) -> Vec<(&'static str, &'static str)> {
+        let listed = |(state, input): &&(&'static str, &'static str)| {
+            ENTRY_INPUTS.iter().any(|(name, never)| name == input && never.contains(state))
+        };
+        self.pairs.keys().filter(listed).copied().collect()
+    }
+
+    /// The table of counts, inputs down and states across.
+    pub fn table(&self) -> String {
+        let mut inputs: Vec<&str> = self.pairs.keys().map(|(_, input)| *input).collect();
+        inputs.sort_unstable();
+        inputs.dedup();
+        let mut states: Vec<&str> = SITUATIONS.iter().map(|(_, word)| *word).collect();
+        states.push("absent");
+        states.extend(SESSION_STATES);
+        let mut table = format!("{:20}", "");
+        for state in &states {
+            table += &format!("{state:>17}");
+        }
+        for input in inputs {
+            table += &format!("\n{input:20}");
+            for state in &states {
+                let count = self.pairs.get(&(*state, input)).copied().unwrap_or(0);
+                table += &format!("{count:>17}");
+            }
+        }
+        table
+    }
+}
+
+fn is_current_event(input: &str) -> bool {
+    ["connected", "connect-failed", "disconnected", "stale", "listed", "closed"].contains(&input)
+}
+
+fn session_word(model: &Model, session: trunkline_pool::state::SessionId) -> &'static str {
+    match model.sessions.get(&session) {
+        Some(None) => "open session",
+        Some(Some(_)) => "kept session",
+        None => "no session",
+    }
+}
+
+fn event_name(input: &Input, current: bool) -> &'static str {
+    match (input, current) {
+        (Input::Connected { .. }, true) => "connected",
+        (Input::Connected { .. }, false) => "old connected",
+        (Input::ConnectFailed { .. }, true) => "connect-failed",
+        (Input::ConnectFailed { .. }, false) => "old connect-failed",
+        (Input::Disconnected { .. }, true) => "disconnected",
+        (Input::Disconnected { .. }, false) => "old disconnected",
+        (Input::CatalogStale { .. }, true) => "stale",
+        (Input::CatalogStale { .. }, false) => "old stale",
+        (Input::CatalogListed { .. }, true) => "listed",
+        (Input::CatalogListed { .. }, false) => "old listed",
+        (Input::Closed { .. }, true) => "closed",
+        (Input::Closed { .. }, false) => "old closed",
+        _ => "a command",
+    }
+}

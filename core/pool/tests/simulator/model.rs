@@ -1,0 +1,454 @@
+//! What may be concluded from inputs and effects alone, without a look into the pool: who holds what, which tickets
+//! are open, what each entry's callers and holders were told. Every effect is held against it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use trunkline_pool::ErrorCode;
+use trunkline_pool::catalog::Difference;
+use trunkline_pool::state::{
+    Audience, ConnectionId, Effect, EntryId, EntryState, Input, KeyId, LeaseId, LossReason, Moment,
+    Notice, PoolState, ServerId, SessionId, Situation, Slot, Ticket,
+};
+
+use crate::setup::Setup;
+use crate::world::{World, connection_of};
+
+/// What an open acquire asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
+    pub session: SessionId,
+    pub key: KeyId,
+}
+
+/// What was told of one entry.
+#[derive(Clone, Debug, Default)]
+pub struct Told {
+    pub slot: Option<Slot>,
+    pub shown: Option<EntryState>,
+    /// What its holders were last told of its connection.
+    pub standing: Standing,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Standing {
+    #[default]
+    Never,
+    Up,
+    Away,
+    Failed,
+}
+
+/// Everything that was told.
+#[derive(Clone, Debug, Default)]
+pub struct Model {
+    pub now: Moment,
+    /// Live sessions, and until when closed ones keep what they hold.
+    pub sessions: BTreeMap<SessionId, Option<Moment>>,
+    pub leases: BTreeMap<LeaseId, (SessionId, EntryId)>,
+    pub acquires: BTreeMap<Ticket, Asked>,
+    pub restarts: BTreeMap<Ticket, ServerId>,
+    pub drains: BTreeSet<Ticket>,
+    pub entries: BTreeMap<EntryId, Told>,
+    pub drain_deadline: Option<Moment>,
+    pub drained_in_time: bool,
+    next_lease: u64,
+}
+
+/// Who held what when a step began.
+pub type Holds = BTreeMap<EntryId, BTreeSet<SessionId>>;
+
+/// What a step was about.
+pub enum Cause<'a> {
+    Input(&'a Input),
+    Timeout,
+}
+
+macro_rules! check {
+    ($condition:expr, $($words:tt)+) => {
+        if !$condition {
+            return Err(format!($($words)+));
+        }
+    };
+}
+
+impl Model {
+    pub fn holds(&self) -> Holds {
+        let mut holds = Holds::new();
+        for (session, entry) in self.leases.values() {
+            holds.entry(*entry).or_default().insert(*session);
+        }
+        holds
+    }
+
+    pub fn is_open(&self, session: SessionId) -> bool {
+        self.sessions.get(&session) == Some(&None)
+    }
+
+    /// Takes note of what is asked, before the answer.
+    pub fn expect(&mut self, cause: &Cause<'_>, now: Moment) {
+        self.now = self.now.max(now);
+        match cause {
+            Cause::Timeout => {
+                let now = self.now;
+                let over: Vec<SessionId> = self
+                    .sessions
+                    .iter()
+                    .filter(|(_, kept)| kept.is_some_and(|until| until <= now))
+                    .map(|(session, _)| *session)
+                    .collect();
+                for session in over {
+                    self.forget_session(session);
+                }
+            }
+            Cause::Input(input) => self.expect_input(input),
+        }
+    }
+
+    fn expect_input(&mut self, input: &Input) {
+        match input {
+            Input::OpenSession { session } => {
+                self.sessions.entry(*session).or_insert(None);
+            }
+            Input::ResumeSession { session } => {
+                self.sessions.insert(*session, None);
+            }
+            Input::CloseSession { session, keep_for } if keep_for.is_zero() => {
+                self.forget_session(*session);
+            }
+            Input::CloseSession { session, keep_for } => {
+                let until = self.now.after(*keep_for);
+                if let Some(kept) = self.sessions.get_mut(session) {
+                    *kept = Some(until);
+                }
+            }
+            Input::Acquire { ticket, session, key, .. } => {
+                self.acquires.insert(*ticket, Asked { session: *session, key: *key });
+            }
+            Input::Release { lease } => {
+                self.leases.remove(lease);
+            }
+            Input::Restart { ticket, server, .. } => {
+                self.restarts.insert(*ticket, *server);
+            }
+            Input::Drain { ticket, deadline, .. } => {
+                self.drains.insert(*ticket);
+                let set = self.drain_deadline.map_or(*deadline, |set| set.min(*deadline));
+                self.drain_deadline = Some(set);
+                self.leases.clear();
+            }
+            _ => {}
+        }
+    }
+
+    fn forget_session(&mut self, session: SessionId) {
+        self.sessions.remove(&session);
+        self.leases.retain(|_, (holder, _)| *holder != session);
+    }
+
+    /// Holds every effect of a step against what was told before.
+    pub fn take(
+        &mut self,
+        cause: &Cause<'_>,
+        effects: &[Effect],
+        held: &Holds,
+        world: &World,
+    ) -> Result<(), String> {
+        let published: BTreeMap<EntryId, Slot> = effects
+            .iter()
+            .filter_map(|effect| match effect {
+                Effect::Publish { entry, .. } => {
+                    Some((*entry, self.entries.get(entry)?.slot.clone()?))
+                }
+                _ => None,
+            })
+            .collect();
+        let mut ranks: BTreeMap<EntryId, u8> = BTreeMap::new();
+        for effect in effects {
+            if let Some((entry, rank)) = rank(effect) {
+                let last = ranks.insert(entry, rank).unwrap_or(0);
+                check!(last <= rank, "{effect:?} comes too late in {effects:?}");
+                let shown = self.entries.get(&entry).and_then(|told| told.shown);
+                check!(shown != Some(EntryState::Closed), "{effect:?} of a closed entry");
+            }
+            self.take_one(cause, effect, held, world)?;
+        }
+        self.nothing_is_owed(effects, held, &published)
+    }
+
+    fn take_one(
+        &mut self,
+        cause: &Cause<'_>,
+        effect: &Effect,
+        held: &Holds,
+        world: &World,
+    ) -> Result<(), String> {
+        match effect {
+            Effect::Connect { connection, .. } => {
+                check!(self.drain_deadline.is_none(), "{connection} begins after the drain");
+            }
+            Effect::Close { connection, .. } => {
+                let timer = matches!(cause, Cause::Timeout);
+                let holders = held.contains_key(&connection.entry)
+                    && self.leases.values().any(|(_, entry)| *entry == connection.entry);
+                check!(!(timer && holders), "a timer takes the held {connection} away");
+            }
+            Effect::ListCatalog { connection } => {
+                let up = world.connections.get(connection).is_some_and(|reality| reality.heard_up);
+                check!(up, "{connection} is to list, but does not stand");
+            }
+            Effect::Publish { entry, slot } => {
+                let told = self.entries.entry(*entry).or_default();
+                let last = told.slot.as_ref().map(|slot| slot.generation).unwrap_or_default();
+                check!(slot.generation >= last, "{entry:?} goes back to {:?}", slot.generation);
+                told.slot = Some(slot.clone());
+            }
+            Effect::Grant { ticket, lease, entry } => {
+                self.granted(*ticket, *lease, *entry, world)?
+            }
+            Effect::Refuse { ticket, error } => {
+                if let Some(asked) = self.acquires.remove(ticket) {
+                    let right = match error.code() {
+                        ErrorCode::Closed => !self.is_open(asked.session),
+                        ErrorCode::Closing => self.drain_deadline.is_some(),
+                        _ => self.is_open(asked.session),
+                    };
+                    check!(right, "{ticket:?} refused: {error:?}");
+                } else {
+                    let open = self.restarts.remove(ticket).is_some();
+                    check!(open && error.code() == ErrorCode::Closing, "{ticket:?} refused");
+                }
+            }
+            Effect::Restarted { ticket, reports } => {
+                check!(self.restarts.remove(ticket).is_some(), "{ticket:?} restarted twice");
+                let entries: Vec<EntryId> = reports.iter().map(|report| report.entry).collect();
+                check!(entries.is_sorted_by(|a, b| a < b), "reports in disorder: {entries:?}");
+            }
+            Effect::Drained { ticket, report } => {
+                check!(self.drains.remove(ticket), "{ticket:?} drained twice");
+                self.drained_in_time = report.errors.is_empty();
+            }
+            Effect::Notify { audience, notice } => self.notified(*audience, notice, held)?,
+            _ => return Err(format!("an effect that nobody expects: {effect:?}")),
+        }
+        Ok(())
+    }
+
+    fn granted(
+        &mut self,
+        ticket: Ticket,
+        lease: LeaseId,
+        entry: EntryId,
+        world: &World,
+    ) -> Result<(), String> {
+        let Some(asked) = self.acquires.remove(&ticket) else {
+            return Err(format!("{ticket:?} granted, but not open"));
+        };
+        check!(self.is_open(asked.session), "a lease for {:?}, which is closed", asked.session);
+        let slot = self.entries.get(&entry).and_then(|told| told.slot.clone());
+        let Some(slot) = slot.filter(|slot| slot.state == EntryState::Active) else {
+            return Err(format!("a lease on {entry:?}, which is not published as active"));
+        };
+        let connection = ConnectionId { entry, generation: slot.generation };
+        let real = world.connections.get(&connection);
+        let right = real.is_some_and(|reality| reality.heard_up && reality.key == asked.key);
+        check!(right, "a lease on {connection}, which is {real:?}, for {asked:?}");
+        check!(lease.0 >= self.next_lease, "{lease:?} used twice");
+        self.next_lease = lease.0 + 1;
+        self.leases.insert(lease, (asked.session, entry));
+        Ok(())
+    }
+
+    fn notified(&mut self, to: Audience, notice: &Notice, held: &Holds) -> Result<(), String> {
+        let entry = entry_of(notice);
+        let told = self.entries.entry(entry).or_default();
+        let slot = told.slot.clone().ok_or("a notice before anything was published")?;
+        if let Audience::Session(session) = to {
+            let holder = held.get(&entry).is_some_and(|holders| holders.contains(&session));
+            check!(holder, "{session:?} is told {notice:?}, but holds nothing");
+            check!(self.sessions.get(&session) == Some(&None), "{session:?} is told, but closed");
+        }
+        let Notice::StatusChanged { from, to, generation, .. } = notice else {
+            return self.holder_is_told(entry, notice, &slot);
+        };
+        check!(*from == told.shown && told.shown != Some(*to), "{notice:?} after {:?}", told.shown);
+        check!(*generation == slot.generation, "{notice:?} but {:?}", slot.generation);
+        told.shown = Some(*to);
+        Ok(())
+    }
+
+    /// The notices of one entry come in an order that makes sense (SPEC 8.5), each with the right generation.
+    fn holder_is_told(&self, entry: EntryId, notice: &Notice, slot: &Slot) -> Result<(), String> {
+        let standing = self.entries[&entry].standing;
+        let fits = match notice {
+            Notice::Disconnected { generation, reason, .. } => {
+                standing == Standing::Up
+                    && match reason {
+                        LossReason::Restart => generation.0 < slot.generation.0,
+                        _ => *generation == slot.generation,
+                    }
+            }
+            Notice::Reconnected { generation, attempts, .. } => {
+                *generation == slot.generation && *attempts > 0
+            }
+            Notice::Failed { generation, error, .. } => {
+                *generation == slot.generation && Some(error) == slot.error.as_ref()
+            }
+            Notice::CatalogChanged { generation, after, before, difference, .. } => {
+                *generation == slot.generation
+                    && *after == slot.catalog
+                    && **difference == Difference::between(before, after)
+                    && !difference.is_empty()
+            }
+            _ => false,
+        };
+        check!(fits, "{notice:?} while {standing:?} and published as {slot:?}");
+        Ok(())
+    }
+
+    /// Whoever holds an entry through a step hears of everything that it published.
+    fn nothing_is_owed(
+        &mut self,
+        effects: &[Effect],
+        held: &Holds,
+        published: &BTreeMap<EntryId, Slot>,
+    ) -> Result<(), String> {
+        for effect in effects {
+            let Effect::Publish { entry, slot } = effect else { continue };
+            let told = self.entries.entry(*entry).or_default();
+            let before = told.standing;
+            let connected = matches!(slot.state, EntryState::Active | EntryState::Draining);
+            let failed = matches!(slot.state, EntryState::Failed | EntryState::AuthRequired);
+            told.standing = match slot.state {
+                _ if connected => Standing::Up,
+                _ if failed => Standing::Failed,
+                EntryState::Closed => Standing::Never,
+                _ if before == Standing::Up => Standing::Away,
+                _ => before,
+            };
+            let after = told.standing;
+            let lost = before == Standing::Up && after != Standing::Up;
+            let back = matches!(before, Standing::Away | Standing::Failed) && after == Standing::Up;
+            let closed = slot.state == EntryState::Closed;
+            let changed = published.get(entry).is_some_and(|last| {
+                !closed && !Difference::between(&last.catalog, &slot.catalog).is_empty()
+            });
+            let gone = failed && slot.state != EntryState::Closed;
+            for session in held.get(entry).into_iter().flatten() {
+                if self.sessions.get(session) != Some(&None)
+                    || (closed && self.drain_deadline.is_none())
+                {
+                    continue;
+                }
+                let heard = heard(effects, *session, *entry);
+                let owed: Vec<&str> = [
+                    (lost, "disconnected"),
+                    (back, "reconnected"),
+                    (gone, "failed"),
+                    (changed, "changed"),
+                ]
+                .iter()
+                .filter_map(|(owed, word)| owed.then_some(*word))
+                .collect();
+                check!(heard == owed, "{session:?} heard {heard:?} of {entry:?}, not {owed:?}");
+            }
+        }
+        Ok(())
+    }
+
+    /// What the pool says of itself is what it told.
+    pub fn agrees_with(
+        &self,
+        pool: &PoolState,
+        setup: &Setup,
+        world: &World,
+    ) -> Result<(), String> {
+        let holds = self.holds();
+        let mut keys = BTreeSet::new();
+        let mut waiters = 0;
+        let mut names: BTreeMap<ServerId, u32> = BTreeMap::new();
+        for row in pool.entries() {
+            let told = self.entries.get(&row.entry).ok_or("an entry that was never published")?;
+            let slot = told.slot.as_ref().ok_or("an entry without a slot")?;
+            let over = row.situation == Situation::Ending;
+            let state = if over { EntryState::Closed } else { row.state };
+            check!(told.shown == Some(row.state), "shown {:?}, is {row:?}", told.shown);
+            check!(slot.state == state && slot.generation == row.generation, "{slot:?}, {row:?}");
+            check!(slot.error == row.error, "{slot:?} of {row:?}");
+            let holders = holds.get(&row.entry).map_or(0, BTreeSet::len);
+            check!(holders == row.refs as usize, "{holders} holders of {row:?}");
+            waiters += row.waiters as usize;
+            if let Some(generation) = row.living {
+                let connection = ConnectionId { entry: row.entry, generation };
+                check!(world.connections.contains_key(&connection), "{connection} never was");
+            }
+            if row.connected_at.is_some() {
+                let connection = ConnectionId { entry: row.entry, generation: row.generation };
+                let stands = world.connections.get(&connection).is_some_and(|real| real.heard_up);
+                check!(stands, "{connection} does not stand, but {row:?}");
+            }
+            if !over {
+                check!(keys.insert(row.key), "two entries of {:?}", row.key);
+                *names.entry(row.server).or_default() += 1;
+            }
+        }
+        let most = names.values().max().copied().unwrap_or(0);
+        check!(most <= setup.options.limits.entries_per_name, "{most} entries of one name");
+        check!(waiters == self.acquires.len(), "{waiters} wait, {} asked", self.acquires.len());
+        for (ticket, asked) in &self.acquires {
+            check!(keys.contains(&asked.key), "{ticket:?} waits for {asked:?}, which is not there");
+        }
+        let gone = holds.keys().find(|entry| pool.entry(**entry).is_none());
+        check!(gone.is_none(), "{gone:?} is held, but gone");
+        let processes = world.processes(setup);
+        check!(processes <= setup.options.limits.processes, "{processes} processes");
+        check!(processes <= pool.processes(), "{processes} processes, {} known", pool.processes());
+        Ok(())
+    }
+}
+
+/// Publish, then grant, then notify: the place of an effect in what is told of one entry.
+fn rank(effect: &Effect) -> Option<(EntryId, u8)> {
+    match effect {
+        Effect::Publish { entry, .. } => Some((*entry, 1)),
+        Effect::Grant { entry, .. } => Some((*entry, 2)),
+        Effect::Notify { notice, .. } => Some((entry_of(notice), 3)),
+        _ => None,
+    }
+}
+
+fn entry_of(notice: &Notice) -> EntryId {
+    match notice {
+        Notice::StatusChanged { entry, .. }
+        | Notice::CatalogChanged { entry, .. }
+        | Notice::Disconnected { entry, .. }
+        | Notice::Reconnected { entry, .. }
+        | Notice::Failed { entry, .. } => *entry,
+        _ => EntryId(u32::MAX),
+    }
+}
+
+/// What a session is told of an entry, in order.
+fn heard(effects: &[Effect], session: SessionId, of: EntryId) -> Vec<&'static str> {
+    let word = |effect: &Effect| match effect {
+        Effect::Notify { audience: Audience::Session(to), notice }
+            if *to == session && entry_of(notice) == of =>
+        {
+            Some(match notice {
+                Notice::Disconnected { .. } => "disconnected",
+                Notice::Reconnected { .. } => "reconnected",
+                Notice::Failed { .. } => "failed",
+                Notice::CatalogChanged { .. } => "changed",
+                _ => "something else",
+            })
+        }
+        _ => None,
+    };
+    effects.iter().filter_map(word).collect()
+}
+
+/// Whether an event is about the incarnation that the pool knows.
+pub fn is_current(pool: &PoolState, input: &Input) -> bool {
+    connection_of(input).is_some_and(|connection| {
+        pool.entry(connection.entry).is_some_and(|row| row.living == Some(connection.generation))
+    })
+}

@@ -1,0 +1,287 @@
+//! The timing rules, written a second time: when an idle entry closes (SPEC 3.6, 3.7) and when a lost one is tried
+//! again, or given up (SPEC 8.1, 8.2). The pool's deadlines must be exactly these.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use trunkline_pool::ErrorCode;
+use trunkline_pool::state::{
+    EntryId, EntryState, EntryStatus, Family, Input, Moment, PoolState, Situation,
+};
+
+use crate::model::{Cause, Holds, is_current};
+use crate::setup::Setup;
+use crate::world::connection_of;
+
+/// What one entry has been through.
+#[derive(Clone, Debug, Default)]
+struct Past {
+    held_since: Option<Moment>,
+    window: Option<Moment>,
+    idle_since: Option<Moment>,
+    why: Why,
+    used: usize,
+    came_back: bool,
+    losses: Vec<Moment>,
+    retry_from: Option<(Moment, Moment)>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Why {
+    #[default]
+    First,
+    Retry,
+    Fresh,
+    Restart,
+}
+
+/// One step, and how things were before it.
+pub struct Step<'a> {
+    pub cause: &'a Cause<'a>,
+    pub now: Moment,
+    pub before: &'a BTreeMap<EntryId, EntryStatus>,
+    /// For an event, whether it was about what the pool knew.
+    pub current: Option<bool>,
+    pub held_before: &'a Holds,
+    pub held: &'a Holds,
+}
+
+/// The past of every entry.
+#[derive(Clone, Debug, Default)]
+pub struct Rules {
+    past: BTreeMap<EntryId, Past>,
+}
+
+macro_rules! check {
+    ($condition:expr, $($words:tt)+) => {
+        if !$condition {
+            return Err(format!($($words)+));
+        }
+    };
+}
+
+fn is_up(row: &EntryStatus) -> bool {
+    row.connected_at.is_some()
+}
+
+impl Rules {
+    /// Compares what a step made of every entry with the rules.
+    pub fn check(
+        &mut self,
+        step: &Step<'_>,
+        pool: &PoolState,
+        setup: &Setup,
+    ) -> Result<(), String> {
+        for row in pool.entries().filter(|row| row.situation != Situation::Ending) {
+            let past = self.past.entry(row.entry).or_default();
+            let was = step.before.get(&row.entry);
+            past.note_holds(step, &row, was, setup);
+            past.note_cause(step.cause, &row, was);
+            past.expect_outcome(step, &row, was, setup)?;
+            past.expect_idle_deadline(step.now, &row, setup)?;
+        }
+        self.past.retain(|entry, _| pool.entry(*entry).is_some());
+        Ok(())
+    }
+}
+
+impl Past {
+    fn note_holds(
+        &mut self,
+        step: &Step<'_>,
+        row: &EntryStatus,
+        was: Option<&EntryStatus>,
+        setup: &Setup,
+    ) {
+        let now = step.now;
+        let was_held = step.held_before.contains_key(&row.entry);
+        let held = step.held.contains_key(&row.entry);
+        let was_up = was.is_some_and(is_up);
+        if held && !was_held {
+            self.held_since = Some(now);
+            self.idle_since = None;
+        }
+        if was_held && !held {
+            let since = self.held_since.take().unwrap_or(now);
+            if now >= since.after(setup.options.drain_delay) {
+                self.window = None;
+            }
+        }
+        if was_up && !is_up(row) {
+            self.idle_since = None;
+            if row.situation == Situation::Replacing {
+                self.window = None;
+            }
+        }
+        if is_up(row) && !held && (was_held || !was_up) {
+            self.idle_since = Some(now);
+            self.window.get_or_insert(now);
+        }
+    }
+
+    fn note_cause(&mut self, cause: &Cause<'_>, row: &EntryStatus, was: Option<&EntryStatus>) {
+        use Situation::{
+            Backoff, BackoffEnding, Connecting, Failed, FailedEnding, Queued, Replacing,
+        };
+        let Some(was) = was else {
+            self.why = Why::First;
+            return;
+        };
+        let begins = |row: &EntryStatus| matches!(row.situation, Queued | Replacing | Connecting);
+        let (began, begins) = (begins(was), begins(row));
+        match cause {
+            Cause::Input(Input::Restart { server, index, .. })
+                if *server == row.server && index.is_none_or(|index| index == row.index) =>
+            {
+                let in_flight = began && self.why == Why::First;
+                let shared = began && self.why == Why::Restart;
+                if begins && !in_flight && !shared {
+                    self.why = Why::Restart;
+                    self.used = 0;
+                    self.came_back = false;
+                    self.losses.clear();
+                }
+            }
+            _ if begins && matches!(was.situation, Backoff | BackoffEnding) => {
+                self.why = Why::Retry
+            }
+            _ if begins && matches!(was.situation, Failed | FailedEnding) => self.why = Why::Fresh,
+            _ => {}
+        }
+    }
+
+    fn expect_outcome(
+        &mut self,
+        step: &Step<'_>,
+        row: &EntryStatus,
+        was: Option<&EntryStatus>,
+        setup: &Setup,
+    ) -> Result<(), String> {
+        let now = step.now;
+        let Some(was) = was else { return Ok(()) };
+        let waits = |row: &EntryStatus| {
+            matches!(row.situation, Situation::Backoff | Situation::BackoffEnding)
+        };
+        if let Some((from, until)) = self.retry_from.filter(|_| waits(was) && waits(row)) {
+            let due = row.due_at.unwrap_or_default();
+            check!(from <= due && due <= until, "due at {due:?}, not in {from:?}..{until:?}");
+        }
+        let Cause::Input(input) = step.cause else { return Ok(()) };
+        let about_it = connection_of(input).is_some_and(|of| of.entry == row.entry);
+        if !about_it || step.current != Some(true) {
+            return Ok(());
+        }
+        if !is_up(was) && is_up(row) {
+            match self.why {
+                Why::First => {}
+                Why::Retry | Why::Fresh => self.came_back = true,
+                Why::Restart => self.came_back = false,
+            }
+        }
+        if is_up(was) && !is_up(row) {
+            self.lose(now, was, setup);
+            let bound = setup.options.reconnect.breaker_losses as usize;
+            let broken = self.losses.len() > bound;
+            return self.expect_schedule(now, row, setup, broken, error_code(input));
+        }
+        let failed = matches!(input, Input::ConnectFailed { .. } | Input::Closed { .. });
+        if failed && was.situation == Situation::Connecting {
+            let code = error_code(input);
+            match self.why {
+                Why::First => return Err(format!("a first failure left {row:?}")),
+                Why::Retry => return self.expect_schedule(now, row, setup, false, code),
+                Why::Fresh | Why::Restart => {
+                    let auth = code == Some(ErrorCode::AuthRequired);
+                    let state = if auth { EntryState::AuthRequired } else { EntryState::Failed };
+                    check!(row.state == state, "after a failed attempt {row:?}");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn lose(&mut self, now: Moment, was: &EntryStatus, setup: &Setup) {
+        let reconnect = &setup.options.reconnect;
+        let since = was.connected_at.unwrap_or(now);
+        if now >= since.after(reconnect.healthy_after) {
+            self.used = 0;
+            self.came_back = false;
+        }
+        self.losses.push(now);
+        self.losses.retain(|loss| loss.after(reconnect.breaker_window) >= now);
+    }
+
+    fn expect_schedule(
+        &mut self,
+        now: Moment,
+        row: &EntryStatus,
+        setup: &Setup,
+        broken: bool,
+        code: Option<ErrorCode>,
+    ) -> Result<(), String> {
+        self.retry_from = None;
+        if code == Some(ErrorCode::AuthRequired) {
+            check!(row.state == EntryState::AuthRequired, "without credentials {row:?}");
+            return Ok(());
+        }
+        let remote = setup.family_of(row.key) == Family::Remote;
+        let reconnect = &setup.options.reconnect;
+        let delays = if remote { &reconnect.remote_delays } else { &reconnect.local_delays };
+        let is_loop = row.error.as_ref().is_some_and(|e| e.code() == ErrorCode::CrashLoop);
+        if broken {
+            check!(row.state == EntryState::Failed && is_loop, "breaker, but {row:?}");
+        } else if let Some(delay) = delays.get(self.used) {
+            self.used += 1;
+            let most = if remote { *delay / 4 + Duration::from_nanos(1) } else { Duration::ZERO };
+            let (from, until) = (now.after(*delay), now.after(*delay).after(most));
+            let due = row.due_at.unwrap_or_default();
+            check!(
+                from <= due && due <= until,
+                "due at {due:?}, not in {from:?}..{until:?}: {row:?}"
+            );
+            self.retry_from = Some((from, until));
+        } else {
+            check!(row.state == EntryState::Failed, "attempts used up, but {row:?}");
+            check!(is_loop == self.came_back, "came back: {}, but {row:?}", self.came_back);
+        }
+        Ok(())
+    }
+
+    fn expect_idle_deadline(
+        &self,
+        now: Moment,
+        row: &EntryStatus,
+        setup: &Setup,
+    ) -> Result<(), String> {
+        if !is_up(row) {
+            return Ok(());
+        }
+        let expected = self.idle_since.map(|idle| {
+            let capped = self.window.unwrap_or(idle).after(setup.options.idle_cap);
+            idle.after(setup.options.drain_delay).min(capped)
+        });
+        check!(row.due_at == expected, "closes at {:?}, not {expected:?}: {row:?}", row.due_at);
+        check!(
+            expected.is_none_or(|at| at > now || row.refs > 0 || at > Moment(0)),
+            "late: {row:?}"
+        );
+        Ok(())
+    }
+}
+
+fn error_code(input: &Input) -> Option<ErrorCode> {
+    match input {
+        Input::ConnectFailed { error, .. } | Input::Disconnected { error, .. } => {
+            Some(error.code())
+        }
+        _ => None,
+    }
+}
+
+/// Whether an input is about what the pool knew before the step; `None` for a command.
+pub fn was_current(pool: &PoolState, cause: &Cause<'_>) -> Option<bool> {
+    match cause {
+        Cause::Input(input) if connection_of(input).is_some() => Some(is_current(pool, input)),
+        _ => None,
+    }
+}

@@ -1,0 +1,88 @@
+//! What a run is made of: options and sizes, drawn anew for each seed. A trivial configuration is no evidence.
+
+use trunkline_pool::options::PoolOptions;
+use trunkline_pool::state::{Family, KeyId, ServerId};
+
+use crate::chance::Chance;
+
+/// The sizes and habits of one run.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    pub options: PoolOptions,
+    pub keys: u32,
+    pub names: u32,
+    pub sessions: usize,
+    /// Percent of moves in which the world does something.
+    pub busy: u64,
+    /// Percent of attempts that fail.
+    pub failing: u64,
+    /// Percent of the world's moves on a standing connection that lose it.
+    pub losing: u64,
+    /// Percent of events that are delivered again later.
+    pub repeating: u64,
+    /// Percent of moves in which time passes.
+    pub hasty: u64,
+    /// Percent of runs' commands that drain the pool, in tenths.
+    pub draining: u64,
+}
+
+impl Setup {
+    pub fn draw(chance: &mut Chance) -> Setup {
+        let mut options = PoolOptions::default();
+        options.drain_delay = chance.millis(&[0, 10, 1_000, 30_000]);
+        options.idle_cap = chance.millis(&[0, 5, 1_500, 20_000, 300_000]);
+        let reconnect = &mut options.reconnect;
+        let count = chance.below(4);
+        reconnect.local_delays = (0..count).map(|_| chance.millis(&[0, 20, 5_000])).collect();
+        let count = chance.below(4);
+        reconnect.remote_delays =
+            (0..count).map(|_| chance.millis(&[0, 50, 1_000, 4_000])).collect();
+        reconnect.breaker_losses = chance.pick(&[0, 1, 2, 5]);
+        reconnect.breaker_window = chance.millis(&[0, 200, 30_000]);
+        reconnect.healthy_after = chance.millis(&[0, 100, 30_000]);
+        options.limits.processes = chance.pick(&[0, 1, 1, 2, 2, 3, 1024]);
+        options.limits.entries_per_name = chance.pick(&[1, 2, 256]);
+        let mut setup = Setup {
+            options,
+            keys: chance.pick(&[1, 1, 2, 2, 3, 4, 6]),
+            names: 1 + chance.below(3) as u32,
+            sessions: 1 + chance.below(5) as usize,
+            busy: chance.pick(&[20, 45, 70]),
+            failing: chance.pick(&[0, 20, 70]),
+            losing: chance.pick(&[0, 15, 60]),
+            repeating: chance.pick(&[0, 10, 40]),
+            hasty: chance.pick(&[5, 20, 40]),
+            draining: chance.pick(&[0, 0, 5, 30]),
+        };
+        if chance.percent(40) {
+            setup.crowd(chance);
+        }
+        setup
+    }
+
+    /// Failed entries that ask for a process slot while others are leaving theirs: rare unless it is wanted.
+    fn crowd(&mut self, chance: &mut Chance) {
+        self.options.limits.processes = 1;
+        self.options.limits.entries_per_name = 256;
+        self.options.drain_delay = chance.millis(&[0, 10]);
+        self.options.reconnect.local_delays.truncate(chance.below(2) as usize);
+        self.options.reconnect.breaker_losses = 5;
+        self.keys = chance.pick(&[2, 2, 4]);
+        self.sessions = 4;
+        self.failing = 20;
+        self.losing = 60;
+        self.repeating = 60;
+        self.draining = 0;
+        self.busy = 45;
+        self.hasty = 5;
+    }
+
+    pub fn server_of(&self, key: KeyId) -> ServerId {
+        ServerId(key.0 % self.names)
+    }
+
+    /// Two keys of three are local, so that both families meet in most runs.
+    pub fn family_of(&self, key: KeyId) -> Family {
+        if key.0 % 3 == 2 { Family::Remote } else { Family::Local }
+    }
+}

@@ -1,0 +1,295 @@
+//! The outside: it answers effects late, in any order between connections, sometimes twice, and fails at will.
+//!
+//! It keeps its own record of what is alive, which is what the pool's claims are held against.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use trunkline_pool::catalog::{Catalog, Item};
+use trunkline_pool::state::{
+    CloseExit, CloseMode, ConnectionId, Effect, EntryId, Family, Input, KeyId, LossReason,
+};
+use trunkline_pool::{Error, ErrorCode};
+
+use crate::chance::Chance;
+use crate::setup::Setup;
+
+/// One connection, as it really is.
+#[derive(Clone, Debug)]
+pub struct Reality {
+    pub key: KeyId,
+    pub stage: Stage,
+    /// A `Close` came for it.
+    pub closing: Option<CloseMode>,
+    /// A `ListCatalog` is not answered yet.
+    pub listing: bool,
+    /// Which lists the server has.
+    pub version: u32,
+    /// The last listing failed, so that the pool cannot know the newest lists.
+    pub listing_failed: bool,
+    /// What it has said and the pool has not heard.
+    pub unheard: VecDeque<Input>,
+    /// The pool heard `Connected` and nothing since that says otherwise.
+    pub heard_up: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    Attempting,
+    Up,
+    /// Lost; a process may still be there.
+    Dying,
+    Gone,
+}
+
+/// Everything outside.
+#[derive(Clone, Debug, Default)]
+pub struct World {
+    pub connections: BTreeMap<ConnectionId, Reality>,
+    /// Events to deliver once more, whatever they mean by then.
+    pub echoes: Vec<Input>,
+}
+
+/// The event's connection.
+pub fn connection_of(input: &Input) -> Option<ConnectionId> {
+    match input {
+        Input::Connected { connection, .. }
+        | Input::ConnectFailed { connection, .. }
+        | Input::Disconnected { connection, .. }
+        | Input::CatalogStale { connection }
+        | Input::CatalogListed { connection, .. }
+        | Input::Closed { connection, .. } => Some(*connection),
+        _ => None,
+    }
+}
+
+/// The lists of one version: each version adds a tool, changes one, and drops one.
+pub fn catalog(version: u32) -> Arc<Catalog> {
+    let tool = |number: u32, digest: u8| Item {
+        name: format!("t{number}").into(),
+        definition: format!("{{\"name\":\"t{number}\",\"v\":{digest}}}").into(),
+        digest: [digest; 32],
+    };
+    let mut catalog = Catalog::default();
+    catalog.tools = vec![tool(0, version as u8), tool(1 + version, 0)];
+    Arc::new(catalog)
+}
+
+impl World {
+    /// Takes one effect; a complaint when it asks for what must not be.
+    pub fn take(&mut self, effect: &Effect) -> Result<(), String> {
+        match effect {
+            Effect::Connect { connection, key } => self.connect(*connection, *key),
+            Effect::Close { connection, how } => {
+                let Some(reality) = self.connections.get_mut(connection) else {
+                    return Err(format!("close of {connection}, which is not there"));
+                };
+                reality.closing = Some(*how);
+                Ok(())
+            }
+            Effect::ListCatalog { connection } => {
+                let Some(reality) = self.connections.get_mut(connection) else {
+                    return Err(format!("listing of {connection}, which is not there"));
+                };
+                if std::mem::replace(&mut reality.listing, true) {
+                    return Err(format!("two listings of {connection} at once"));
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn connect(&mut self, connection: ConnectionId, key: KeyId) -> Result<(), String> {
+        let of_entry = |(other, _): &(&ConnectionId, &Reality)| other.entry == connection.entry;
+        for (other, reality) in self.connections.iter().filter(of_entry) {
+            if reality.stage != Stage::Gone {
+                return Err(format!("{connection} begins while {other} is {:?}", reality.stage));
+            }
+            if other.generation >= connection.generation || reality.key != key {
+                return Err(format!(
+                    "{connection} of {key:?} follows {other} of {:?}",
+                    reality.key
+                ));
+            }
+        }
+        self.connections.retain(|other, reality| {
+            other.entry != connection.entry || !reality.unheard.is_empty()
+        });
+        let reality = Reality {
+            key,
+            stage: Stage::Attempting,
+            closing: None,
+            listing: false,
+            version: connection.generation.0,
+            listing_failed: false,
+            unheard: VecDeque::new(),
+            heard_up: false,
+        };
+        self.connections.insert(connection, reality);
+        Ok(())
+    }
+
+    /// Processes that exist.
+    pub fn processes(&self, setup: &Setup) -> u32 {
+        let lives = |reality: &&Reality| {
+            reality.stage != Stage::Gone && setup.family_of(reality.key) == Family::Local
+        };
+        self.connections.values().filter(lives).count() as u32
+    }
+
+    /// Connections with something to do, or to say.
+    pub fn restless(&self) -> Vec<ConnectionId> {
+        let restless = |(_, reality): &(&ConnectionId, &Reality)| match reality.stage {
+            Stage::Attempting | Stage::Dying => true,
+            Stage::Up => reality.closing.is_some() || reality.listing,
+            Stage::Gone => false,
+        };
+        self.connections.iter().filter(restless).map(|(connection, _)| *connection).collect()
+    }
+
+    pub fn talkative(&self) -> Vec<ConnectionId> {
+        let talks = |(_, reality): &(&ConnectionId, &Reality)| !reality.unheard.is_empty();
+        self.connections.iter().filter(talks).map(|(connection, _)| *connection).collect()
+    }
+
+    /// One thing happens to a connection. With `calm`, only what has to happen, and well.
+    pub fn happen(
+        &mut self,
+        connection: ConnectionId,
+        setup: &Setup,
+        calm: bool,
+        chance: &mut Chance,
+    ) {
+        let Some(reality) = self.connections.get_mut(&connection) else {
+            return;
+        };
+        let fails = !calm && chance.percent(setup.failing);
+        match reality.stage {
+            Stage::Attempting if reality.closing.is_some() => {
+                reality.end_attempt(connection, chance)
+            }
+            Stage::Attempting if fails => {
+                reality.stage = Stage::Gone;
+                reality.say(Input::ConnectFailed { connection, error: failure(chance) });
+            }
+            Stage::Attempting if !calm && chance.percent(3) => {
+                reality.stage = Stage::Gone;
+                reality.say(Input::Closed { connection, exit: CloseExit::Clean });
+            }
+            Stage::Attempting => {
+                reality.stage = Stage::Up;
+                let catalog = catalog(reality.version);
+                reality.say(Input::Connected { connection, catalog });
+            }
+            Stage::Up if reality.closing.is_some() && chance.percent(80) => {
+                reality.reap(connection, chance);
+            }
+            Stage::Up if !calm && chance.percent(setup.losing) => {
+                if chance.percent(10) {
+                    // It ends without a word before.
+                    reality.reap(connection, chance);
+                } else {
+                    reality.stage = Stage::Dying;
+                    let reason = chance.pick(&[LossReason::TransportClosed, LossReason::Keepalive]);
+                    let error = failure(chance);
+                    reality.say(Input::Disconnected { connection, reason, error });
+                }
+            }
+            Stage::Up if reality.listing && (calm || chance.percent(50)) => {
+                reality.listing = false;
+                reality.listing_failed = fails;
+                let result =
+                    if fails { Err(failure(chance)) } else { Ok(catalog(reality.version)) };
+                reality.say(Input::CatalogListed { connection, result });
+            }
+            Stage::Up if !calm && chance.percent(60) => {
+                reality.version += 1;
+                for _ in 0..1 + chance.below(3) {
+                    reality.say(Input::CatalogStale { connection });
+                }
+            }
+            Stage::Up => {}
+            Stage::Dying => reality.reap(connection, chance),
+            Stage::Gone => {}
+        }
+    }
+
+    /// The next thing that a connection says.
+    pub fn deliver(
+        &mut self,
+        connection: ConnectionId,
+        setup: &Setup,
+        chance: &mut Chance,
+    ) -> Option<Input> {
+        let reality = self.connections.get_mut(&connection)?;
+        let input = reality.unheard.pop_front()?;
+        match input {
+            Input::Connected { .. } => reality.heard_up = true,
+            Input::Disconnected { .. } | Input::Closed { .. } => reality.heard_up = false,
+            _ => {}
+        }
+        if chance.percent(setup.repeating) && self.echoes.len() < 40 {
+            self.echoes.push(input.clone());
+            if matches!(input, Input::CatalogListed { .. } | Input::CatalogStale { .. }) {
+                self.echoes.push(input.clone());
+            }
+        }
+        Some(input)
+    }
+
+    /// An event that was delivered before. Each listing is answered once, so that answer is never repeated while its
+    /// connection stands.
+    ///
+    /// Mostly one of an entry that there still is: of the others one sees enough.
+    pub fn echo(&mut self, known: &[EntryId], chance: &mut Chance) -> Option<Input> {
+        let is_known =
+            |echo: &Input| connection_of(echo).is_some_and(|of| known.contains(&of.entry));
+        let places: Vec<usize> =
+            (0..self.echoes.len()).filter(|place| is_known(&self.echoes[*place])).collect();
+        let place = chance.pick_some(&places).filter(|_| chance.percent(80));
+        let place = place.or_else(|| self.echoes.len().checked_sub(1))?;
+        let input = self.echoes.swap_remove(place);
+        let connection = connection_of(&input)?;
+        let stands = self.connections.get(&connection).is_some_and(|reality| reality.heard_up);
+        let false_now = stands && matches!(input, Input::CatalogListed { .. });
+        (!false_now).then_some(input)
+    }
+}
+
+impl Reality {
+    fn say(&mut self, input: Input) {
+        self.unheard.push_back(input);
+    }
+
+    fn reap(&mut self, connection: ConnectionId, chance: &mut Chance) {
+        self.stage = Stage::Gone;
+        let exit = if chance.percent(30) { CloseExit::Forced } else { CloseExit::Clean };
+        self.say(Input::Closed { connection, exit });
+    }
+
+    /// A cancelled attempt ends in one of the ways that are allowed: it may still come up or fail first.
+    fn end_attempt(&mut self, connection: ConnectionId, chance: &mut Chance) {
+        match chance.below(4) {
+            0 => {
+                self.stage = Stage::Up;
+                let catalog = catalog(self.version);
+                self.say(Input::Connected { connection, catalog });
+            }
+            1 => {
+                self.stage = Stage::Gone;
+                self.say(Input::ConnectFailed { connection, error: failure(chance) });
+            }
+            2 => {
+                self.say(Input::ConnectFailed { connection, error: failure(chance) });
+                self.reap(connection, chance);
+            }
+            _ => self.reap(connection, chance),
+        }
+    }
+}
+
+fn failure(chance: &mut Chance) -> Error {
+    let codes = [ErrorCode::Exited, ErrorCode::Exited, ErrorCode::Timeout, ErrorCode::AuthRequired];
+    Error::new(chance.pick(&codes), format!("failure {}", chance.below(1000)))
+}

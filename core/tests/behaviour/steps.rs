@@ -1,0 +1,379 @@
+//! The verbs.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use tokio::task::JoinHandle;
+use trunkline::{
+    AcquireOptions, CallOptions, CallResult, DrainOptions, Error, ErrorCode, EventMask, Lease,
+    Listed, Pool, PoolOptions, ServerSpec, Servers, Session, SessionOptions,
+};
+
+use crate::expect::check;
+use crate::processes;
+use crate::record::Record;
+use crate::values::{Failure, Given, Saved, server};
+
+/// The longest that a step may take.
+const HANG_BOUND: Duration = Duration::from_secs(30);
+
+/// Between two tries of `until`.
+const POLL: Duration = Duration::from_millis(10);
+
+const EXPECTATIONS: [&str; 10] =
+    ["as", "equals", "differs", "is", "match", "text", "raw", "length", "own_names", "error"];
+
+/// What a started verb ends with; an acquire brings its lease along.
+type Outcome = Result<(Given, Option<Lease>), Error>;
+type Work = Pin<Box<dyn Future<Output = Outcome> + Send>>;
+
+struct World {
+    pool: Pool,
+    sessions: HashMap<String, Session>,
+    leases: HashMap<String, Arc<Lease>>,
+    /// Leases and sessions whose name was given anew; they live as long as the case.
+    kept: Vec<Arc<Lease>>,
+    closed: Vec<Session>,
+    records: HashMap<String, Record>,
+    operations: HashMap<String, JoinHandle<Outcome>>,
+    saved: Saved,
+    testserver: String,
+    start_log: PathBuf,
+}
+
+/// Runs one case from its pool to the check that nothing is left.
+pub async fn run_case(case: &Value, testserver: &Path) -> Result<(), String> {
+    let folder = fresh_folder();
+    let options = case.get("options").cloned().unwrap_or(json!({}));
+    let options = PoolOptions::from_json(&options.to_string()).map_err(|e| e.to_string())?;
+    let pool = Pool::new(options).map_err(|e| e.to_string())?;
+    let record = Record::new(pool.subscribe(EventMask::ALL).map_err(|e| e.to_string())?);
+    let mut world = World {
+        pool: pool.clone(),
+        sessions: HashMap::new(),
+        leases: HashMap::new(),
+        kept: Vec::new(),
+        closed: Vec::new(),
+        records: HashMap::from([("pool".to_string(), record)]),
+        operations: HashMap::new(),
+        saved: Saved::default(),
+        testserver: testserver.to_string_lossy().into_owned(),
+        start_log: folder.with_extension("starts"),
+    };
+    world.saved.0.insert("folder".into(), folder.to_string_lossy().into_owned().into());
+    let outcome = world.carry_out(case).await;
+    world.operations.values().for_each(JoinHandle::abort);
+    let closed = match tokio::time::timeout(HANG_BOUND, pool.close()).await {
+        Ok(closed) => closed.map_err(|error| format!("close: {error}")),
+        Err(_) => Err("the close hangs".to_string()),
+    };
+    let left = world.nothing_left().await;
+    let _ = std::fs::remove_file(&world.start_log);
+    let _ = std::fs::remove_dir_all(&folder);
+    outcome.and(closed).and(left)
+}
+
+fn fresh_folder() -> PathBuf {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let name = format!("trunkline-behaviour-{}-{number}", std::process::id());
+    let folder = std::env::temp_dir().join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder.canonicalize().unwrap()
+}
+
+impl World {
+    async fn carry_out(&mut self, case: &Value) -> Result<(), String> {
+        if let Some(servers) = case.get("servers") {
+            let step = json!({"reconcile": servers});
+            self.step(&step).await.map_err(|why| format!("servers: {why}"))?;
+        }
+        for (number, step) in case["steps"].as_array().into_iter().flatten().enumerate() {
+            let outcome = match tokio::time::timeout(HANG_BOUND, self.step(step)).await {
+                Ok(outcome) => outcome,
+                Err(_) => Err(format!("the step hangs; {}", self.pool.status())),
+            };
+            outcome.map_err(|why| format!("step {}, {step}: {why}", number + 1))?;
+        }
+        Ok(())
+    }
+
+    async fn nothing_left(&self) -> Result<(), String> {
+        let gone = async {
+            while processes::running(&self.start_log) > 0 {
+                tokio::time::sleep(POLL).await;
+            }
+        };
+        let waited = tokio::time::timeout(HANG_BOUND, gone).await;
+        waited.map_err(|_| format!("{} processes are left", processes::running(&self.start_log)))
+    }
+
+    async fn step(&mut self, step: &Value) -> Result<(), String> {
+        let step = step.as_object().ok_or("no object")?;
+        let mut verbs = step.iter().filter(|(key, _)| !EXPECTATIONS.contains(&key.as_str()));
+        let (Some((verb, argument)), None) = (verbs.next(), verbs.next()) else {
+            return Err("not exactly one verb".to_string());
+        };
+        if verb == "until" {
+            while Box::pin(self.step(argument)).await.is_err() {
+                tokio::time::sleep(POLL).await;
+            }
+            return Ok(());
+        }
+        let argument = match verb.as_str() {
+            "start" => argument.clone(),
+            _ => self.saved.filled_in(argument),
+        };
+        let arguments = match argument {
+            Value::Array(several) => several,
+            one => vec![one],
+        };
+        let given = self.verb(verb, &arguments, step).await;
+        let given = check(step, given, &self.saved)?;
+        if let Some(Value::String(name)) = step.get("as") {
+            self.saved.0.insert(name.clone(), given.value);
+        }
+        Ok(())
+    }
+
+    async fn verb(
+        &mut self,
+        verb: &str,
+        arguments: &[Value],
+        step: &Map<String, Value>,
+    ) -> Result<Given, Failure> {
+        let name = || step.get("as").and_then(Value::as_str).unwrap_or_default().to_string();
+        let first = text(arguments, 0);
+        match verb {
+            "open" => self.open(first, arguments.get(1)),
+            "close" => self.close(first, arguments.get(1)),
+            "release" => self.lease(first).map(|lease| lease.release()).map(|()| Given::nothing()),
+            "tools" => self.view(first, Session::tools),
+            "prompts" => self.view(first, Session::prompts),
+            "resources" => self.view(first, Session::resources),
+            "status" => Ok(Given::value(self.pool.status())),
+            "wait_event" => self.wait_event(arguments).await,
+            "no_event" => self.no_event(arguments),
+            "reconcile" => self.reconcile(&arguments[0]).await,
+            "pool" => {
+                let pool = Pool::new(PoolOptions::from_json(&arguments[0].to_string())?)?;
+                pool.close().await?;
+                Ok(Given::nothing())
+            }
+            "count" => self.count(first),
+            "start" => self.start(name(), &arguments[0]).await,
+            "cancel" => {
+                let operation = self.operations.get(first).ok_or_else(|| unknown(first))?;
+                operation.abort();
+                Ok(Given::nothing())
+            }
+            "finish" => {
+                let operation = self.operations.remove(first).ok_or_else(|| unknown(first))?;
+                let outcome = operation.await.unwrap_or_else(|ended| Err(joined(&ended)));
+                self.ended(name(), outcome)
+            }
+            _ => {
+                let outcome = self.work(verb, arguments)?.await;
+                self.ended(name(), outcome)
+            }
+        }
+    }
+
+    fn open(&mut self, id: &str, options: Option<&Value>) -> Result<Given, Failure> {
+        let mut members = options.and_then(Value::as_object).cloned().unwrap_or_default();
+        members.entry("servers").or_insert_with(|| json!([]));
+        members.insert("id".into(), id.into());
+        let options = SessionOptions::from_json(&Value::Object(members).to_string())?;
+        let session = self.pool.session(options)?;
+        let record = Record::new(session.subscribe(EventMask::ALL)?);
+        self.records.insert(id.to_string(), record);
+        self.closed.extend(self.sessions.insert(id.to_string(), session));
+        Ok(Given::nothing())
+    }
+
+    fn close(&self, id: &str, options: Option<&Value>) -> Result<Given, Failure> {
+        let keep_for = options.and_then(|options| options["keep_for_ms"].as_u64());
+        self.session(id)?.close(keep_for.map(Duration::from_millis));
+        Ok(Given::nothing())
+    }
+
+    fn view(
+        &self,
+        id: &str,
+        list: fn(&Session) -> trunkline::Result<Arc<[Listed]>>,
+    ) -> Result<Given, Failure> {
+        let listed = list(self.session(id)?)?;
+        let items =
+            listed.iter().map(|item| serde_json::from_str::<Value>(&item.to_json()).unwrap());
+        Ok(Given::value(items.collect()))
+    }
+
+    async fn wait_event(&mut self, arguments: &[Value]) -> Result<Given, Failure> {
+        let (subscriber, kind) = (text(arguments, 0), text(arguments, 1));
+        let pattern = arguments.get(2).cloned().unwrap_or(json!({}));
+        let record = self.records.get_mut(subscriber).ok_or_else(|| unknown(subscriber))?;
+        // Shorter than the step's own bound, so that the record can be shown.
+        let waited = tokio::time::timeout(HANG_BOUND * 9 / 10, record.wait(kind, &pattern)).await;
+        match waited {
+            Ok(Ok(event)) => Ok(Given::value(event)),
+            Ok(Err(why)) => Err(Failure::Case(why)),
+            Err(_) => Err(Failure::Case(format!("no such event; there are {}", record.left()))),
+        }
+    }
+
+    fn no_event(&mut self, arguments: &[Value]) -> Result<Given, Failure> {
+        let (subscriber, kind) = (text(arguments, 0), text(arguments, 1));
+        let pattern = arguments.get(2).cloned().unwrap_or(json!({}));
+        let record = self.records.get_mut(subscriber).ok_or_else(|| unknown(subscriber))?;
+        if record.has(kind, &pattern) {
+            return Err(Failure::Case(format!("there is such an event: {}", record.left())));
+        }
+        Ok(Given::nothing())
+    }
+
+    async fn reconcile(&self, servers: &Value) -> Result<Given, Failure> {
+        let servers = servers.as_object().into_iter().flatten();
+        let filled: Map<String, Value> =
+            servers.map(|(name, value)| (name.clone(), self.server(value))).collect();
+        let servers = Servers::from_json(&Value::Object(filled).to_string())?;
+        Ok(Given::value(self.pool.reconcile(servers).await?))
+    }
+
+    fn count(&self, what: &str) -> Result<Given, Failure> {
+        let count = match what {
+            "starts" => processes::starts(&self.start_log),
+            "processes" => processes::running(&self.start_log),
+            _ => return Err(unknown(what)),
+        };
+        Ok(Given::value(count.into()))
+    }
+
+    async fn start(&mut self, name: String, inner: &Value) -> Result<Given, Failure> {
+        let inner = inner.as_object().and_then(|inner| inner.iter().next());
+        let (verb, argument) = inner.ok_or_else(|| Failure::Case("nothing to start".into()))?;
+        let arguments = match self.saved.filled_in(argument) {
+            Value::Array(several) => several,
+            one => vec![one],
+        };
+        let work = self.work(verb, &arguments)?;
+        self.operations.insert(name, tokio::spawn(work));
+        // The new task runs up to its first wait before this one goes on.
+        tokio::task::yield_now().await;
+        Ok(Given::nothing())
+    }
+
+    /// The future of a verb that takes time.
+    fn work(&self, verb: &str, arguments: &[Value]) -> Result<Work, Failure> {
+        if verb == "acquire" {
+            return self.acquire(arguments);
+        }
+        if verb == "drain" {
+            let options = arguments.first().map_or(String::new(), Value::to_string);
+            let (pool, options) = (self.pool.clone(), DrainOptions::from_json(&options)?);
+            return Ok(Box::pin(async move {
+                Ok((Given::value(pool.drain_all(&options).await?), None))
+            }));
+        }
+        let (second, third) = (text(arguments, 1).to_string(), body(arguments, 2));
+        let options = arguments.get(3).map_or(String::new(), Value::to_string);
+        let options = CallOptions::from_json(&options)?;
+        if verb == "call_exposed" {
+            let session = self.session(text(arguments, 0))?.clone();
+            return Ok(Box::pin(async move {
+                given(session.call_tool(&second, &third, &options).await)
+            }));
+        }
+        let lease = Arc::clone(self.lease(text(arguments, 0))?);
+        Ok(match verb {
+            "call" => {
+                Box::pin(async move { given(lease.call_tool(&second, &third, &options).await) })
+            }
+            "request" => {
+                Box::pin(async move { given(lease.request(&second, &third, &options).await) })
+            }
+            "read_resource" => {
+                Box::pin(async move { given(lease.read_resource(&second, &options).await) })
+            }
+            "get_prompt" => {
+                Box::pin(async move { given(lease.get_prompt(&second, &third, &options).await) })
+            }
+            "subscribe" => Box::pin(async move {
+                lease.subscribe_resource(&second).await.map(|()| (Given::nothing(), None))
+            }),
+            "unsubscribe" => Box::pin(async move {
+                lease.unsubscribe_resource(&second).await.map(|()| (Given::nothing(), None))
+            }),
+            _ => return Err(Failure::Case(format!("no verb {verb}"))),
+        })
+    }
+
+    fn acquire(&self, arguments: &[Value]) -> Result<Work, Failure> {
+        let session = self.session(text(arguments, 0))?.clone();
+        let name = text(arguments, 1).to_string();
+        let spec = match arguments.get(2).filter(|value| !value.is_null()) {
+            Some(value) => Some(ServerSpec::from_value(&name, &self.server(value))?),
+            None => None,
+        };
+        let options = arguments.get(3).map_or(String::new(), Value::to_string);
+        let options = AcquireOptions::from_json(&options)?;
+        Ok(Box::pin(async move {
+            let lease = session.acquire(&name, spec.as_ref(), &options).await?;
+            let value = json!({
+                "server": lease.server(),
+                "entry_index": lease.entry_index(),
+                "generation": lease.generation(),
+            });
+            Ok((Given::value(value), Some(lease)))
+        }))
+    }
+
+    fn ended(&mut self, name: String, outcome: Outcome) -> Result<Given, Failure> {
+        let (given, lease) = outcome?;
+        if let Some(lease) = lease.map(Arc::new) {
+            self.kept.push(Arc::clone(&lease));
+            self.leases.insert(name, lease);
+        }
+        Ok(given)
+    }
+
+    fn server(&self, value: &Value) -> Value {
+        server(value, &self.testserver, &self.start_log.to_string_lossy())
+    }
+
+    fn session(&self, id: &str) -> Result<&Session, Failure> {
+        self.sessions.get(id).ok_or_else(|| unknown(id))
+    }
+
+    fn lease(&self, name: &str) -> Result<&Arc<Lease>, Failure> {
+        self.leases.get(name).ok_or_else(|| unknown(name))
+    }
+}
+
+fn given(result: trunkline::Result<CallResult>) -> Outcome {
+    Ok((Given::text(result?.json()), None))
+}
+
+/// An aborted task is the library's future dropped: that is how Rust cancels.
+fn joined(ended: &tokio::task::JoinError) -> Error {
+    let code = if ended.is_cancelled() { ErrorCode::Cancelled } else { ErrorCode::Internal };
+    Error::new(code, ended.to_string())
+}
+
+fn text(arguments: &[Value], at: usize) -> &str {
+    arguments.get(at).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The text of an argument, as the library takes it.
+fn body(arguments: &[Value], at: usize) -> String {
+    arguments.get(at).map_or(String::new(), Value::to_string)
+}
+
+fn unknown(name: &str) -> Failure {
+    Failure::Case(format!("{name} is not known"))
+}

@@ -1,0 +1,76 @@
+//! What a step gives, and what a case has saved.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+use trunkline::Error;
+
+/// What a step gives.
+#[derive(Clone)]
+pub struct Given {
+    pub value: Value,
+    /// The bytes of a result, as the library handed them over.
+    pub raw: Option<String>,
+}
+
+impl Given {
+    pub fn nothing() -> Given {
+        Given { value: Value::Null, raw: None }
+    }
+
+    pub fn value(value: Value) -> Given {
+        Given { value, raw: None }
+    }
+
+    pub fn text(text: &str) -> Given {
+        let value = serde_json::from_str(text).unwrap_or(Value::Null);
+        Given { value, raw: Some(text.to_string()) }
+    }
+}
+
+/// Why a step gave nothing: the library's error, or a slip of the case.
+pub enum Failure {
+    Library(Error),
+    Case(String),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure::Library(error)
+    }
+}
+
+/// The saved values of a case by name.
+#[derive(Default)]
+pub struct Saved(pub HashMap<String, Value>);
+
+impl Saved {
+    /// `value` with every string that is `$` and a saved name replaced.
+    pub fn filled_in(&self, value: &Value) -> Value {
+        match value {
+            Value::String(text) => {
+                let saved = text.strip_prefix('$').and_then(|name| self.0.get(name));
+                saved.cloned().unwrap_or_else(|| value.clone())
+            }
+            Value::Array(items) => items.iter().map(|item| self.filled_in(item)).collect(),
+            Value::Object(members) => {
+                let filled = members.iter().map(|(key, item)| (key.clone(), self.filled_in(item)));
+                Value::Object(filled.collect())
+            }
+            _ => value.clone(),
+        }
+    }
+}
+
+/// A server object of a case as the library wants it.
+pub fn server(value: &Value, testserver: &str, start_log: &str) -> Value {
+    let Some(Value::Array(flags)) = value.get("testserver") else { return value.clone() };
+    let mut args = flags.clone();
+    args.extend(["--start-log".into(), start_log.into()]);
+    let mut members = Map::new();
+    members.insert("command".into(), testserver.into());
+    members.insert("args".into(), args.into());
+    let others = value.as_object().into_iter().flatten().filter(|(key, _)| *key != "testserver");
+    members.extend(others.map(|(key, member)| (key.clone(), member.clone())));
+    Value::Object(members)
+}

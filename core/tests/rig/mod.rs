@@ -1,0 +1,135 @@
+//! What the tests of the public API share: the reference server, its start log, and waiting for what must come.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use trunkline::{
+    AcquireOptions, CallOptions, Lease, Pool, PoolOptions, Servers, Session, SessionOptions,
+};
+
+/// No wait of a test comes near it; a test that reaches it hangs.
+pub const HANG: Duration = Duration::from_secs(30);
+
+/// The reference server: the one that the environment names, else built here.
+pub fn testserver() -> &'static Path {
+    static PATH: OnceLock<PathBuf> = OnceLock::new();
+    PATH.get_or_init(|| {
+        if let Some(path) = std::env::var_os("TRUNKLINE_TESTSERVER") {
+            return path.into();
+        }
+        let exe = std::env::current_exe().unwrap();
+        let profile = exe.ancestors().nth(2).unwrap();
+        let mut build = Command::new(env!("CARGO"));
+        build.args(["build", "--quiet", "--package", "trunkline-testserver", "--target-dir"]);
+        build.arg(profile.parent().unwrap()).current_dir(env!("CARGO_MANIFEST_DIR"));
+        if profile.ends_with("release") {
+            build.arg("--release");
+        }
+        assert!(build.status().unwrap().success());
+        profile.join("trunkline-testserver")
+    })
+}
+
+/// A pool with its own start log, and nothing of it left when it goes.
+pub struct Rig {
+    pub pool: Pool,
+    folder: PathBuf,
+}
+
+impl Rig {
+    /// A pool with these options, as JSON, in an empty folder.
+    pub fn new(options: Value) -> Rig {
+        static COUNT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let name = format!("trunkline-test-{}-{number}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        std::fs::create_dir(&folder).unwrap();
+        let pool = Pool::new(PoolOptions::from_json(&options.to_string()).unwrap()).unwrap();
+        Rig { pool, folder }
+    }
+
+    /// The configuration of the reference server with these flags.
+    pub fn server(&self, flags: &[&str]) -> Value {
+        let log = self.folder.join("starts");
+        let args = flags.iter().map(|flag| json!(flag));
+        let args: Vec<Value> = args.chain([json!("--start-log"), json!(log)]).collect();
+        json!({ "command": testserver(), "args": args })
+    }
+
+    /// Makes these servers the pool's.
+    pub async fn configure(&self, servers: Value) -> Value {
+        let servers = Servers::from_json(&servers.to_string()).unwrap();
+        self.pool.reconcile(servers).await.unwrap()
+    }
+
+    /// A session that wants nothing unasked.
+    pub fn session(&self, id: &str) -> Session {
+        self.session_with(json!({ "id": id, "servers": [] }))
+    }
+
+    /// A session with these options.
+    pub fn session_with(&self, options: Value) -> Session {
+        self.pool.session(SessionOptions::from_json(&options.to_string()).unwrap()).unwrap()
+    }
+
+    /// The servers started so far, helpers included.
+    pub fn starts(&self) -> Vec<u32> {
+        let log = std::fs::read_to_string(self.folder.join("starts")).unwrap_or_default();
+        log.lines().filter_map(|line| line.split_whitespace().next()?.parse().ok()).collect()
+    }
+
+    /// Those of them that still run.
+    pub fn running(&self) -> Vec<u32> {
+        self.starts().into_iter().filter(|pid| runs(*pid)).collect()
+    }
+
+    /// Waits until none runs.
+    pub fn wait_for_no_process(&self) {
+        until(|| self.running().is_empty());
+    }
+}
+
+impl Drop for Rig {
+    fn drop(&mut self) {
+        let pool = self.pool.clone();
+        let closed = self.pool.block_on(async move { pool.close().await });
+        if !std::thread::panicking() {
+            closed.unwrap();
+            self.wait_for_no_process();
+        }
+        std::fs::remove_dir_all(&self.folder).unwrap();
+    }
+}
+
+/// Waits for something that has no signal of its own, in short steps.
+pub fn until(mut holds: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < HANG, "it never came");
+        std::thread::park_timeout(Duration::from_millis(5));
+    }
+}
+
+/// Whether a process is there and no zombie.
+pub fn runs(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit(')')
+        .next()
+        .is_some_and(|rest| !rest.trim().is_empty() && !rest.trim().starts_with('Z'))
+}
+
+/// A lease on a configured server.
+pub async fn acquire(session: &Session, server: &str) -> Lease {
+    session.acquire(server, None, &AcquireOptions::default()).await.unwrap()
+}
+
+/// The text of the first content block of a tool's result.
+pub async fn text(lease: &Lease, tool: &str, arguments: Value) -> String {
+    let result =
+        lease.call_tool(tool, &arguments.to_string(), &CallOptions::default()).await.unwrap();
+    let result: Value = serde_json::from_str(result.json()).unwrap();
+    result["content"][0]["text"].as_str().unwrap().to_owned()
+}
