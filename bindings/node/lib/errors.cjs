@@ -52,7 +52,9 @@ function errorOf(reason) {
   if (typeof reason === 'string') return fromFields(JSON.parse(reason));
   if (reason instanceof TrunklineError || !(reason instanceof Error)) return reason;
   if (reason.code === MARK) return fromFields(JSON.parse(reason.message));
-  // Node-API's own: a value of the wrong type, or a panic that was caught.
+  // Without a code it is JavaScript's own, and none of ours.
+  if (typeof reason.code !== 'string') return reason;
+  // Node-API's: a value of the wrong type, or a panic that was caught.
   const isPanic = reason.code === 'GenericFailure';
   return new TrunklineError({
     code: nodeCode(isPanic ? 'internal' : 'invalid_argument'),

@@ -64,11 +64,11 @@ function spell(rows, options, path) {
     if (value === undefined) continue;
     const row = rows.get(key);
     if (row === undefined) refuseOtherSpelling(rows, key, path);
-    const name = row?.name ?? toSnake(key);
+    if (typeof value === 'function') {
+      throw invalidArgument(`option \`${path}${key}\` cannot be a function`, `${path}${key}`);
+    }
     const isNested = row?.members !== undefined && isPlainObject(value);
-    // A function has no JSON form; as null it is refused by name instead of vanishing.
-    const plain = typeof value === 'function' ? null : value;
-    out[name] = isNested ? spell(row.members, value, `${path}${key}.`) : plain;
+    out[row?.name ?? toSnake(key)] = isNested ? spell(row.members, value, `${path}${key}.`) : value;
   }
   return out;
 }

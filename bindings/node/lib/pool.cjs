@@ -36,11 +36,8 @@ class Pool extends Emitter {
     const { own, rest } = split(options, ['signal', 'session']);
     const configJson = encodeJson(config, 'config');
     const json = encodeOptions('acquire', rest);
-    return new Lease(
-      await settle(own.signal, (number) =>
-        this.#native.acquire(server, configJson, own.session, json, number),
-      ),
-    );
+    const start = (number) => this.#native.acquire(server, configJson, own.session, json, number);
+    return new Lease(await settle(own.signal, start));
   }
 
   async reconcile(servers, options) {

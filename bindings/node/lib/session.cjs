@@ -28,9 +28,8 @@ class Session extends Emitter {
     const { own, rest } = split(options, ['signal']);
     const configJson = config === undefined || config === null ? undefined : encodeJson(config, 'config');
     const json = encodeOptions('acquire', rest);
-    return new Lease(
-      await settle(own.signal, (number) => this.#native.acquire(server, configJson, json, number)),
-    );
+    const start = (number) => this.#native.acquire(server, configJson, json, number);
+    return new Lease(await settle(own.signal, start));
   }
 
   async ready(server, options) {

@@ -22,7 +22,7 @@ pub struct Bridge {
 impl Bridge {
     /// `on_readable` is called with the number of a subscription that has events, or ended.
     #[napi(constructor, catch_unwind)]
-    pub fn new(env: Env, on_readable: Function<(f64,), ()>) -> Result<Self> {
+    pub fn new(env: Env, on_readable: Function<f64, ()>) -> Result<Self> {
         let environment = on_readable
             .create_ref()
             .and_then(|on_readable| Environment::open(env.raw(), on_readable))

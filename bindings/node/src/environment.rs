@@ -18,7 +18,7 @@ use trunkline::{CompletionQueue, Error, Operation, Pool};
 
 use crate::failure;
 use crate::lease::NativeLease;
-use crate::pending::{Deferred, Pending};
+use crate::pending::{Deferred, Owner, Pending};
 use crate::reply::{Arrival, Queue, Reply, Settled};
 use crate::waker::{Callbacks, Waker};
 use crate::{ending, text};
@@ -28,7 +28,7 @@ use crate::{ending, text};
 const BATCH: usize = 256;
 
 /// The JavaScript function that is told which subscription has events.
-type OnReadable = FunctionRef<(f64,), ()>;
+type OnReadable = FunctionRef<f64, ()>;
 
 /// The state of one environment. Only its JavaScript thread has it.
 pub struct Environment {
@@ -95,11 +95,12 @@ impl Environment {
     pub fn promise(
         &self,
         reserved: Option<f64>,
+        owner: Owner,
         begin: impl FnOnce(Reply) -> Operation,
     ) -> failure::Result<Promise> {
         let (deferred, promise) = Deferred::new(self.env).map_err(failure::of_node)?;
         let number = reserved.map_or_else(|| self.number(), |number| number as u64);
-        if self.pending.borrow_mut().insert(number, deferred) {
+        if self.pending.borrow_mut().insert(number, deferred, owner) {
             self.waker.hold(self.env);
         }
         // No borrow is held here: `begin` may answer before it returns.
@@ -116,7 +117,7 @@ impl Environment {
         future: impl Future<Output = std::result::Result<T, Error>> + Send + 'static,
         settle: impl FnOnce(T) -> Settled + Send + 'static,
     ) -> failure::Result<Promise> {
-        self.promise(reserved, |reply| {
+        self.promise(reserved, Owner::Itself, |reply| {
             pool.start(future, move |result| reply.send(result.map(settle)))
         })
     }
@@ -168,8 +169,8 @@ impl Environment {
             Settled::Nothing => text::undefined(self.env),
             Settled::Text(text) => text::to_js(self.env, &text),
             Settled::Call(result) => text::to_js(self.env, result.json()),
-            Settled::Lease(lease, pool) => {
-                let lease = NativeLease::new(self.clone(), pool, *lease);
+            Settled::Lease(held) => {
+                let lease = NativeLease::new(self.clone(), *held);
                 // SAFETY: this is the JavaScript thread of `env`.
                 unsafe { NativeLease::to_napi_value(self.env, lease) }
             }
@@ -183,7 +184,7 @@ impl Environment {
             Some(function) => function.borrow_back(&env),
             None => return,
         };
-        let _ = function.and_then(|function| function.call((subscription as f64,)));
+        let _ = function.and_then(|function| function.call(subscription as f64));
         report_exception(self.env);
     }
 

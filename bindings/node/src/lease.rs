@@ -5,25 +5,35 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use napi_derive::napi;
-use trunkline::{CallResult, Lease, Pool};
+use trunkline::{CallResult, Lease, Pool, Session};
 
 use crate::environment::{Environment, Promise};
 use crate::failure::{Result, thrown};
+use crate::pending::Owner;
 use crate::reply::Settled;
 use crate::session::{JsonText, call_options, list_text};
+
+/// A lease and what it needs to stay usable.
+pub struct Held {
+    /// The lease.
+    pub lease: Lease,
+    /// Its session, which would close when the host's own handle is collected. `None` where the lease keeps it by itself.
+    pub session: Option<Session>,
+    /// Its pool.
+    pub pool: Arc<Pool>,
+}
 
 /// A lease. Its finaliser releases it, if the host did not.
 #[napi]
 pub struct NativeLease {
     environment: Rc<Environment>,
-    pool: Arc<Pool>,
-    lease: Arc<Lease>,
+    held: Arc<Held>,
 }
 
 impl NativeLease {
     /// Wraps a lease.
-    pub fn new(environment: Rc<Environment>, pool: Arc<Pool>, lease: Lease) -> NativeLease {
-        NativeLease { environment, pool, lease: Arc::new(lease) }
+    pub fn new(environment: Rc<Environment>, held: Held) -> NativeLease {
+        NativeLease { environment, held: Arc::new(held) }
     }
 
     fn call(
@@ -31,7 +41,7 @@ impl NativeLease {
         number: Option<f64>,
         future: impl Future<Output = trunkline::Result<CallResult>> + Send + 'static,
     ) -> Result<Promise> {
-        self.environment.run(number, &self.pool, future, Settled::Call)
+        self.environment.run(number, &self.held.pool, future, Settled::Call)
     }
 
     fn act(
@@ -39,7 +49,7 @@ impl NativeLease {
         number: Option<f64>,
         future: impl Future<Output = trunkline::Result<()>> + Send + 'static,
     ) -> Result<Promise> {
-        self.environment.run(number, &self.pool, future, |()| Settled::Nothing)
+        self.environment.run(number, &self.held.pool, future, |()| Settled::Nothing)
     }
 }
 
@@ -48,31 +58,31 @@ impl NativeLease {
     /// The server's name.
     #[napi(catch_unwind)]
     pub fn server(&self) -> String {
-        self.lease.server().to_owned()
+        self.held.lease.server().to_owned()
     }
 
     /// The entry's index.
     #[napi(catch_unwind)]
     pub fn entry_index(&self) -> u32 {
-        self.lease.entry_index()
+        self.held.lease.entry_index()
     }
 
     /// The incarnation of the connection.
     #[napi(catch_unwind)]
     pub fn generation(&self) -> u32 {
-        self.lease.generation()
+        self.held.lease.generation()
     }
 
     /// The state of the entry, as in `status`.
     #[napi(catch_unwind)]
     pub fn state(&self) -> String {
-        self.lease.state().as_str().to_owned()
+        self.held.lease.state().as_str().to_owned()
     }
 
     /// The tools of this server in the session's view, as JSON text.
     #[napi(catch_unwind)]
     pub fn tools(&self) -> Result<JsonText> {
-        self.lease.tools().map(|listed| list_text(&listed)).map_err(thrown)
+        self.held.lease.tools().map(|listed| list_text(&listed)).map_err(thrown)
     }
 
     /// Calls a tool by the server's own name; `arguments` is the text of a JSON object.
@@ -85,8 +95,9 @@ impl NativeLease {
         number: Option<f64>,
     ) -> Result<Promise> {
         let options = call_options(options)?;
-        self.environment.promise(number, |reply| {
-            self.lease.start_call_tool(&tool, &arguments, &options, move |result| {
+        let owner = Owner::Lease(self.held.clone());
+        self.environment.promise(number, owner, |reply| {
+            self.held.lease.start_call_tool(&tool, &arguments, &options, move |result| {
                 reply.send(result.map(Settled::Call));
             })
         })
@@ -102,8 +113,9 @@ impl NativeLease {
         number: Option<f64>,
     ) -> Result<Promise> {
         let options = call_options(options)?;
-        self.environment.promise(number, |reply| {
-            self.lease.start_request(&method, &params, &options, move |result| {
+        let owner = Owner::Lease(self.held.clone());
+        self.environment.promise(number, owner, |reply| {
+            self.held.lease.start_request(&method, &params, &options, move |result| {
                 reply.send(result.map(Settled::Call));
             })
         })
@@ -117,8 +129,8 @@ impl NativeLease {
         options: Option<String>,
         number: Option<f64>,
     ) -> Result<Promise> {
-        let (lease, options) = (self.lease.clone(), call_options(options)?);
-        self.call(number, async move { lease.read_resource(&uri, &options).await })
+        let (held, options) = (self.held.clone(), call_options(options)?);
+        self.call(number, async move { held.lease.read_resource(&uri, &options).await })
     }
 
     /// Gets a prompt; `arguments` is the text of a JSON object.
@@ -130,8 +142,8 @@ impl NativeLease {
         options: Option<String>,
         number: Option<f64>,
     ) -> Result<Promise> {
-        let (lease, options) = (self.lease.clone(), call_options(options)?);
-        self.call(number, async move { lease.get_prompt(&name, &arguments, &options).await })
+        let (held, options) = (self.held.clone(), call_options(options)?);
+        self.call(number, async move { held.lease.get_prompt(&name, &arguments, &options).await })
     }
 
     /// Asks for completions; `params` is the text of the request's params object.
@@ -142,27 +154,27 @@ impl NativeLease {
         options: Option<String>,
         number: Option<f64>,
     ) -> Result<Promise> {
-        let (lease, options) = (self.lease.clone(), call_options(options)?);
-        self.call(number, async move { lease.complete(&params, &options).await })
+        let (held, options) = (self.held.clone(), call_options(options)?);
+        self.call(number, async move { held.lease.complete(&params, &options).await })
     }
 
     /// Subscribes the session to updates of a resource.
     #[napi(catch_unwind)]
     pub fn subscribe_resource(&self, uri: String, number: Option<f64>) -> Result<Promise> {
-        let lease = self.lease.clone();
-        self.act(number, async move { lease.subscribe_resource(&uri).await })
+        let held = self.held.clone();
+        self.act(number, async move { held.lease.subscribe_resource(&uri).await })
     }
 
     /// The counterpart of `subscribe_resource`.
     #[napi(catch_unwind)]
     pub fn unsubscribe_resource(&self, uri: String, number: Option<f64>) -> Result<Promise> {
-        let lease = self.lease.clone();
-        self.act(number, async move { lease.unsubscribe_resource(&uri).await })
+        let held = self.held.clone();
+        self.act(number, async move { held.lease.unsubscribe_resource(&uri).await })
     }
 
     /// Gives the hold up.
     #[napi(catch_unwind)]
     pub fn release(&self) {
-        self.lease.release();
+        self.held.lease.release();
     }
 }

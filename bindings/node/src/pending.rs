@@ -1,10 +1,12 @@
 //! The promises that are not settled yet.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use napi::{Result, check_status, sys};
-use trunkline::Operation;
+use trunkline::{Operation, Session};
 
+use crate::lease::Held;
 use crate::text;
 
 /// The promises of one environment by number. Only its JavaScript thread touches them.
@@ -17,6 +19,17 @@ pub struct Pending {
 struct Unsettled {
     deferred: Deferred,
     operation: Option<Operation>,
+    _owner: Owner,
+}
+
+/// What a pending operation keeps: its session must not be collected, and thereby closed, while somebody awaits it.
+pub enum Owner {
+    /// The operation keeps by itself what it needs.
+    Itself,
+    /// A session.
+    Session(Session),
+    /// A lease.
+    Lease(Arc<Held>),
 }
 
 /// The handle by which a promise is settled, once.
@@ -30,8 +43,9 @@ impl Pending {
     }
 
     /// Adds a promise; returns whether it is now the only one.
-    pub fn insert(&mut self, number: u64, deferred: Deferred) -> bool {
-        self.promises.insert(number, Unsettled { deferred, operation: None });
+    pub fn insert(&mut self, number: u64, deferred: Deferred, owner: Owner) -> bool {
+        let unsettled = Unsettled { deferred, operation: None, _owner: owner };
+        self.promises.insert(number, unsettled);
         self.promises.len() == 1
     }
 

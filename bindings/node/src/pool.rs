@@ -8,6 +8,7 @@ use trunkline::{AcquireOptions, DrainOptions, Pool, ServerSpec, Servers, Session
 
 use crate::environment::{Environment, Promise};
 use crate::failure::{Result, thrown};
+use crate::lease::Held;
 use crate::reply::Settled;
 use crate::session::NativeSession;
 use crate::subscription::NativeSubscription;
@@ -52,8 +53,9 @@ impl NativePool {
         let options = AcquireOptions::from_json(&options).map_err(thrown)?;
         let (pool, lender) = (self.pool.clone(), self.pool.clone());
         let future = async move { pool.acquire(&server, &spec, &session, &options).await };
-        self.environment
-            .run(number, &self.pool, future, |lease| Settled::Lease(Box::new(lease), lender))
+        self.environment.run(number, &self.pool, future, |lease| {
+            Settled::Lease(Box::new(Held { lease, session: None, pool: lender }))
+        })
     }
 
     /// Replaces the run-time source; the servers are a JSON text.

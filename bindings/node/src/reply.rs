@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use trunkline::{CallResult, CompletionQueue, Error, Lease, Pool};
+use trunkline::{CallResult, CompletionQueue, Error};
 
 use crate::failure;
+use crate::lease::Held;
 
 /// The queue of one environment.
 pub type Queue = CompletionQueue<Arrival>;
@@ -33,8 +34,8 @@ pub enum Settled {
     Text(String),
     /// A JSON text of a server, as received.
     Call(CallResult),
-    /// A lease, and its pool.
-    Lease(Box<Lease>, Arc<Pool>),
+    /// A lease.
+    Lease(Box<Held>),
 }
 
 /// The duty to settle one promise. Exactly one result comes of it, whatever happens: dropped unused, it answers `internal`.

@@ -11,6 +11,8 @@ use trunkline::{AcquireOptions, CallOptions, Listed, Pool, ServerSpec, Session};
 
 use crate::environment::{Environment, Promise};
 use crate::failure::{Result, thrown};
+use crate::lease::Held;
+use crate::pending::Owner;
 use crate::reply::Settled;
 use crate::subscription::NativeSubscription;
 use crate::text::{self, parse_json};
@@ -82,10 +84,12 @@ impl NativeSession {
             }
         };
         let options = AcquireOptions::from_json(&options).map_err(thrown)?;
-        let (session, lender) = (self.session.clone(), self.pool.clone());
+        let (session, keeper) = (self.session.clone(), self.session.clone());
+        let pool = self.pool.clone();
         let future = async move { session.acquire(&server, spec.as_ref(), &options).await };
-        self.environment
-            .run(number, &self.pool, future, |lease| Settled::Lease(Box::new(lease), lender))
+        self.environment.run(number, &self.pool, future, |lease| {
+            Settled::Lease(Box::new(Held { lease, session: Some(keeper), pool }))
+        })
     }
 
     /// Waits for one server, or for all that the session wants.
@@ -112,7 +116,8 @@ impl NativeSession {
         number: Option<f64>,
     ) -> Result<Promise> {
         let options = call_options(options)?;
-        self.environment.promise(number, |reply| {
+        let owner = Owner::Session(self.session.clone());
+        self.environment.promise(number, owner, |reply| {
             self.session.start_call_tool(&tool, &arguments, &options, move |result| {
                 reply.send(result.map(Settled::Call));
             })
