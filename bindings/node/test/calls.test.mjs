@@ -1,0 +1,173 @@
+// Calls, their results and their cancellation: SPEC 5.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { inspect } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+import { CallResult, TrunklineError } from '../index.mjs';
+import { openLease, rejection, textOf, until, within } from '../testing/support.mjs';
+
+/** A call whose session and lease nobody can reach any more. */
+async function callAndForget(t) {
+  const { lease } = await openLease(t);
+  return lease.callTool('sleep', { ms: 300 });
+}
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc');
+
+describe('results', () => {
+  // SPEC 5.1, 5.3
+  it('are decoded when somebody looks, and keep the text as received', async (t) => {
+    const { lease } = await openLease(t);
+    const sent = '{"zebra":1,"content":[{"type":"text","text":"x"}],"n":12345678901234567890,"_meta":{"k":1}}';
+    const result = await lease.callTool('verbatim', { result: sent });
+    assert.ok(result instanceof CallResult);
+    assert.equal(result.raw, sent);
+    assert.deepEqual(result.content, [{ type: 'text', text: 'x' }]);
+    assert.equal(result.structuredContent, undefined);
+    assert.equal(result.isError, false);
+    assert.deepEqual(result.meta, { k: 1 });
+    assert.deepEqual(JSON.parse(JSON.stringify(result)), JSON.parse(sent));
+    assert.match(inspect(result), /^CallResult \{/);
+  });
+
+  // SPEC 5.3
+  it('carry text beyond ASCII and beyond the pipe', async (t) => {
+    const { lease } = await openLease(t);
+    const message = 'grüße 🚋 \u0000 "\\ '.repeat(20_000);
+    assert.equal(textOf(await lease.callTool('echo', { message })), message);
+    const big = await lease.callTool('structured', { bytes: 500_000 });
+    assert.ok(big.structuredContent.rows.length > 1_000);
+  });
+
+  // SPEC 5.12
+  it('of a failing tool are results, not exceptions', async (t) => {
+    const { lease } = await openLease(t);
+    const result = await lease.callTool('fail', { text: 'no such city' });
+    assert.equal(result.isError, true);
+    assert.equal(textOf(result), 'no such city');
+  });
+});
+
+describe('requests', () => {
+  // SPEC 5.1
+  it('read resources, get prompts, complete, and anything else', async (t) => {
+    const { session, lease } = await openLease(t);
+    const [resource] = session.resources();
+    const read = await lease.readResource(resource.ownName);
+    assert.equal(read.contents[0].uri, resource.ownName);
+    const [prompt] = session.prompts();
+    const args = Object.fromEntries((prompt.definition.arguments ?? []).map(({ name }) => [name, 'x']));
+    const got = await lease.getPrompt(prompt.ownName, args);
+    assert.ok(got.messages.length > 0);
+    const list = await lease.request('tools/list', {});
+    assert.ok(list.value.tools.length > 0);
+    assert.ok(Array.isArray(session.resourceTemplates()));
+  });
+
+  // SPEC 5.1
+  it('of sessions use exposed names', async (t) => {
+    const { session, lease } = await openLease(t, { session: { servers: 'all' } });
+    await within(session.ready({ timeoutMs: 20_000 }), 'ready');
+    const echo = session.tools().find((tool) => tool.ownName === 'echo');
+    assert.deepEqual([echo.name, echo.server], ['mcp__s__echo', 's']);
+    assert.equal(echo.definition.name, 'echo');
+    assert.equal(textOf(await session.callTool(echo.name, { message: 'hi' })), 'hi');
+    assert.deepEqual(
+      lease.tools().map((tool) => tool.name),
+      session.tools().map((tool) => tool.name),
+    );
+  });
+
+  // SPEC 5.9
+  it('run side by side, each with its own answer', async (t) => {
+    const { lease } = await openLease(t);
+    const sums = Array.from({ length: 500 }, (_, a) => lease.callTool('add', { a, b: 1 }));
+    const texts = (await within(Promise.all(sums), 'the sums')).map(textOf);
+    assert.deepEqual(texts, Array.from({ length: 500 }, (_, a) => String(a + 1)));
+  });
+});
+
+describe('AbortSignal', () => {
+  // SPEC 5.5
+  it('cancels at the server, and the promise rejects with the reason', async (t) => {
+    const { lease } = await openLease(t);
+    const controller = new AbortController();
+    const call = lease.callTool('sleep', { ms: 60_000 }, { signal: controller.signal });
+    await until(async () => textOf(await lease.callTool('under_way')) === '1');
+    const reason = new Error('enough');
+    controller.abort(reason);
+    assert.equal(await rejection(call), reason);
+    await until(async () => textOf(await lease.callTool('cancelled')) === '1');
+    await until(async () => textOf(await lease.callTool('under_way')) === '0');
+  });
+
+  it('that is aborted already sends nothing', async (t) => {
+    const { lease } = await openLease(t);
+    const before = textOf(await lease.callTool('count'));
+    const call = lease.callTool('echo', { message: 'x' }, { signal: AbortSignal.abort() });
+    assert.equal((await rejection(call)).name, 'AbortError');
+    assert.equal(textOf(await lease.callTool('count')), String(Number(before) + 1));
+  });
+
+  it('that fires later than the result changes nothing', async (t) => {
+    const { lease } = await openLease(t);
+    const controller = new AbortController();
+    const result = await lease.callTool('echo', { message: 'x' }, { signal: controller.signal });
+    controller.abort();
+    assert.equal(textOf(result), 'x');
+    assert.equal(textOf(await lease.callTool('cancelled')), '0');
+  });
+
+  it('of a timeout gives its own reason', async (t) => {
+    const { lease } = await openLease(t);
+    const call = lease.callTool('sleep', { ms: 60_000 }, { signal: AbortSignal.timeout(20) });
+    assert.equal((await rejection(call)).name, 'TimeoutError');
+  });
+
+  // SPEC 3.4
+  it('ends an acquire, and nothing is left of it', async (t) => {
+    const { pool, log, session } = await openLease(t);
+    await pool.reconcile({ s: log.server(), slow: log.server('--initialize-delay-ms', '60000') });
+    const controller = new AbortController();
+    const acquire = session.acquire('slow', null, { signal: controller.signal });
+    controller.abort();
+    assert.equal((await rejection(acquire)).name, 'AbortError');
+  });
+
+  it('must be one', async (t) => {
+    const { lease } = await openLease(t);
+    const error = await rejection(lease.callTool('echo', {}, { signal: 'stop' }));
+    assert.ok(error instanceof TrunklineError);
+    assert.equal(error.code, 'TRUNKLINE_INVALID_ARGUMENT');
+  });
+});
+
+describe('what nobody holds', () => {
+  // A session that is collected closes, and that cancels its calls: so a lease and a pending call keep it.
+  it('is kept by leases and by pending calls', async (t) => {
+    const { lease } = await openLease(t);
+    const pending = callAndForget(t);
+    for (let round = 0; round < 20; round += 1) {
+      collectGarbage();
+      await lease.callTool('echo', { message: 'x' });
+    }
+    assert.equal(textOf(await pending), 'slept');
+  });
+});
+
+describe('timeouts', () => {
+  // SPEC 5.4, 5.5
+  it('end a call and cancel it at the server', async (t) => {
+    const { lease } = await openLease(t);
+    const error = await rejection(lease.callTool('sleep', { ms: 60_000 }, { timeoutMs: 50 }));
+    assert.equal(error.code, 'TRUNKLINE_TIMEOUT');
+    assert.equal(error.detail.which, 'total');
+    assert.equal(error.server, 's');
+    assert.equal(error.retryable, true);
+    await until(async () => textOf(await lease.callTool('under_way')) === '0');
+  });
+});

@@ -1,0 +1,174 @@
+// Errors and bad input: SPEC 5.6, 5.12, 16.2, 16.5.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { inspect } from 'node:util';
+
+import { Pool, TrunklineError } from '../index.mjs';
+import { openLease, openPool, rejection, textOf, within } from '../testing/support.mjs';
+
+function thrown(call) {
+  try {
+    call();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+describe('TrunklineError', () => {
+  it('has what INTERFACE names, and a stack that leads to the caller', async (t) => {
+    const { lease } = await openLease(t);
+    const error = await rejection(
+      (async function caller() {
+        await lease.callTool('error', { code: -32001, message: 'no', data: { some_key: 1 } });
+      })(),
+    );
+    assert.ok(error instanceof TrunklineError);
+    assert.ok(error instanceof Error);
+    assert.equal(error.name, 'TrunklineError');
+    assert.equal(error.code, 'TRUNKLINE_SERVER_ERROR');
+    assert.equal(error.server, 's');
+    assert.equal(error.retryable, false);
+    assert.deepEqual(error.detail, { code: -32001, message: 'no', data: { some_key: 1 } });
+    assert.match(error.message, /^s: /);
+    assert.match(error.stack, /caller/);
+  });
+
+  // SPEC 5.6
+  it('of an interrupted call gives the arguments back, and does not print them', async (t) => {
+    const { lease } = await openLease(t);
+    const error = await rejection(lease.callTool('crash', { code: 3, secret: 'tell nobody' }));
+    assert.equal(error.code, 'TRUNKLINE_CALL_INTERRUPTED');
+    assert.equal(error.outcome, 'unknown');
+    assert.equal(error.retryable, false);
+    assert.deepEqual(error.arguments, { code: 3, secret: 'tell nobody' });
+    assert.equal(error.detail.entryIndex, lease.entryIndex);
+    for (const printed of [inspect(error), JSON.stringify(error), String(error), error.stack]) {
+      assert.ok(!printed.includes('tell nobody'), printed);
+    }
+  });
+});
+
+describe('bad input', () => {
+  // SPEC 16.5
+  it('unknown options are named as they were written, with the nearest', () => {
+    const error = thrown(() => new Pool({ drainDelyMs: 5 }));
+    assert.equal(error.code, 'TRUNKLINE_UNKNOWN_OPTION');
+    assert.equal(error.detail.option, 'drainDelyMs');
+    assert.equal(error.detail.nearest, 'drainDelayMs');
+    assert.match(error.message, /`drainDelyMs`/);
+    assert.match(error.hint, /`drainDelayMs`/);
+    const nested = thrown(() => new Pool({ limits: { frameByte: 5 } }));
+    assert.equal(nested.detail.option, 'limits.frameByte');
+    assert.equal(nested.detail.nearest, 'limits.frameBytes');
+  });
+
+  it('an option has one spelling', () => {
+    const error = thrown(() => new Pool({ drain_delay_ms: 5 }));
+    assert.equal(error.code, 'TRUNKLINE_UNKNOWN_OPTION');
+    assert.equal(error.detail.nearest, 'drainDelayMs');
+  });
+
+  it('wrong values are refused by their path', () => {
+    const cases = [
+      [{ workers: 0 }, 'workers'],
+      [{ limits: { frameBytes: 'many' } }, 'limits.frameBytes'],
+      [{ inheritEnv: 'HOME' }, 'inheritEnv'],
+      [{ workspace: () => '.' }, 'workspace'],
+    ];
+    for (const [options, path] of cases) {
+      const error = thrown(() => new Pool(options));
+      assert.equal(error.code, 'TRUNKLINE_INVALID_ARGUMENT', path);
+      assert.equal(error.detail.path, path);
+    }
+    for (const options of [5, 'x', [], () => {}]) {
+      assert.equal(thrown(() => new Pool(options)).code, 'TRUNKLINE_INVALID_ARGUMENT');
+    }
+  });
+
+  it('arguments that JSON cannot write, or that are no object', async (t) => {
+    const { lease } = await openLease(t);
+    const circle = {};
+    circle.circle = circle;
+    for (const args of [circle, { n: 1n }, ['x'], 'x', 5, () => {}]) {
+      const error = await rejection(lease.callTool('echo', args));
+      assert.equal(error.code, 'TRUNKLINE_INVALID_ARGUMENT', inspect(args));
+    }
+    assert.equal((await rejection(lease.callTool(5, {}))).code, 'TRUNKLINE_INVALID_ARGUMENT');
+    assert.equal((await rejection(lease.callTool())).code, 'TRUNKLINE_INVALID_ARGUMENT');
+    assert.equal(textOf(await lease.callTool('echo', { message: 'fine' })), 'fine');
+  });
+
+  it('surrogates without a partner and NUL do no harm', async (t) => {
+    const { lease } = await openLease(t);
+    const error = await rejection(lease.callTool('no\ud800such\u0000tool', {}));
+    assert.equal(error.code, 'TRUNKLINE_TOOL_NOT_FOUND');
+  });
+
+  it('a session without an id, and one that is open already', (t) => {
+    const { pool } = openPool(t);
+    assert.equal(thrown(() => pool.session()).code, 'TRUNKLINE_INVALID_ARGUMENT');
+    assert.equal(thrown(() => pool.session(5)).code, 'TRUNKLINE_INVALID_ARGUMENT');
+    pool.session('a', { servers: [] });
+    const error = thrown(() => pool.session('a'));
+    assert.equal(error.code, 'TRUNKLINE_INVALID_ARGUMENT');
+  });
+
+  it('methods that are called on something else throw what JavaScript throws', () => {
+    assert.throws(() => Pool.prototype.status.call({}), TypeError);
+  });
+});
+
+describe('servers that do not come up', () => {
+  const cases = [
+    ['a missing command', () => ({ command: '/no/such/program' }), 'TRUNKLINE_SPAWN_FAILED'],
+    ['a program that exits at once', (log) => log.server('--exit-at-start', '7'), 'TRUNKLINE_EXITED'],
+    ['one that dies between initialize and list', (log) => log.server('--die-before-list'), 'TRUNKLINE_EXITED'],
+    ['one that never answers', (log) => log.server('--silent'), 'TRUNKLINE_TIMEOUT'],
+  ];
+  for (const [name, config, code] of cases) {
+    // SPEC 4.6
+    it(`${name}: a typed error, and nothing left`, async (t) => {
+      const { pool, log } = openPool(t, { connectTimeoutMs: 500 });
+      await pool.reconcile({ s: config(log) });
+      const session = pool.session('a', { servers: [] });
+      const error = await rejection(session.acquire('s', null, { timeoutMs: 10_000 }));
+      assert.equal(error.code, code);
+      assert.equal(error.server, 's');
+    });
+  }
+});
+
+describe('what is closed', () => {
+  // SPEC 3.10, 16.4
+  it('close rejects what is pending, promptly', async (t) => {
+    const { pool, lease } = await openLease(t);
+    const calls = Array.from({ length: 20 }, () => rejection(lease.callTool('sleep', { ms: 60_000 })));
+    await within(pool.drainAll({ force: true }), 'drain');
+    for (const error of await Promise.all(calls)) assert.ok(error instanceof TrunklineError);
+    await within(pool.close(), 'close');
+    await within(pool.close(), 'a second close');
+  });
+
+  // SPEC 3.10, 9.7
+  it('answers with typed errors, and status still works', async (t) => {
+    const { pool, session, lease } = await openLease(t);
+    await within(pool.close(), 'close');
+    const codes = ['TRUNKLINE_CLOSED', 'TRUNKLINE_CLOSING'];
+    assert.ok(codes.includes(thrown(() => pool.session('b')).code));
+    assert.ok(codes.includes((await rejection(session.acquire('s'))).code));
+    assert.ok(codes.includes((await rejection(lease.callTool('echo', { message: 'x' }))).code));
+    assert.equal(typeof pool.status(), 'object');
+    pool.on('tools_changed', () => {});
+  });
+
+  // SPEC 3.6
+  it('a lease is released once, however often that is said', async (t) => {
+    const { lease } = await openLease(t);
+    lease.release();
+    lease.release();
+    const error = await rejection(lease.callTool('echo', { message: 'x' }));
+    assert.ok(['TRUNKLINE_CLOSED', 'TRUNKLINE_BAD_HANDLE'].includes(error.code), error.code);
+  });
+});

@@ -1,0 +1,169 @@
+// Events, for listeners and as streams: SPEC 16.2, 16.6; I-16, I-18.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { describe, it } from 'node:test';
+
+import { TrunklineError } from '../index.mjs';
+import { openLease, openPool, until, within } from '../testing/support.mjs';
+
+const add = (lease, name) => lease.callTool('change_list', { add: name });
+
+describe('listeners', () => {
+  // SPEC 7.4, 16.6
+  it('of a session and of its pool hear of a list change', async (t) => {
+    const { pool, session, lease } = await openLease(t, { flags: ['--list-changes'] });
+    const heard = [once(pool, 'tools_changed'), once(session, 'tools_changed')];
+    await add(lease, 'fresh');
+    for (const [event] of await within(Promise.all(heard), 'the events')) {
+      assert.deepEqual(event.added, ['fresh']);
+      assert.equal(event.type, 'tools_changed');
+      assert.equal(event.scope, 'session');
+      assert.equal(event.session, 'a');
+      assert.equal(event.server, 's');
+      assert.equal(event.entryIndex, lease.entryIndex);
+      assert.equal(event.generation, lease.generation);
+    }
+    assert.ok(lease.tools().some((tool) => tool.ownName === 'fresh'));
+  });
+
+  // I-16
+  it('that were removed are not called again', async (t) => {
+    const { session, lease } = await openLease(t, { flags: ['--list-changes'] });
+    const heard = [];
+    const listener = (event) => heard.push(event.added[0]);
+    session.on('tools_changed', listener);
+    await add(lease, 'one');
+    await until(() => heard.length === 1);
+    session.off('tools_changed', listener);
+    const later = once(session, 'tools_changed');
+    await add(lease, 'two');
+    await within(later, 'the event for the other listener');
+    assert.deepEqual(heard, ['one']);
+  });
+
+  // SPEC 8.5: the order across kinds, with a listener that comes later.
+  it('keep the order of seq when more kinds are listened to', async (t) => {
+    const { session, lease } = await openLease(t, { flags: ['--list-changes'] });
+    const seqs = [];
+    session.on('log', (event) => seqs.push(event.seq));
+    const say = (text) => lease.callTool('log', { level: 'info', text });
+    await say('one');
+    session.on('tools_changed', (event) => seqs.push(event.seq));
+    await say('two');
+    await add(lease, 'fresh');
+    await say('three');
+    await until(() => seqs.length === 4, () => `${seqs}`);
+    assert.deepEqual(seqs, [...seqs].sort((a, b) => a - b));
+    assert.equal(new Set(seqs).size, 4);
+  });
+
+  // I-16
+  it('of a closed session are silent', async (t) => {
+    const { pool, session, lease } = await openLease(t, { flags: ['--list-changes'] });
+    let heard = 0;
+    session.on('tools_changed', () => (heard += 1));
+    const b = pool.session('b', { servers: [] });
+    const other = await b.acquire('s');
+    const told = once(b, 'tools_changed');
+    await add(other, 'fresh');
+    session.close();
+    const before = heard;
+    await within(told, 'the event of the other session');
+    assert.equal(heard, before);
+    lease.release();
+  });
+
+  it('other names are the host’s own', (t) => {
+    const { pool } = openPool(t);
+    let heard;
+    pool.once('mine', (value) => (heard = value));
+    pool.emit('mine', 5);
+    assert.equal(heard, 5);
+  });
+});
+
+describe('streams', () => {
+  // SPEC 16.6
+  it('begin with a snapshot, and have the kinds that were asked for', async (t) => {
+    const { session, lease } = await openLease(t, { flags: ['--list-changes'] });
+    const stream = session.events({ kinds: ['tools_changed'] });
+    assert.equal(typeof stream.snapshot.seq, 'number');
+    assert.equal(typeof stream.snapshot.status, 'object');
+    await lease.callTool('log', { level: 'info', text: 'not asked for' });
+    await add(lease, 'fresh');
+    const first = async () => {
+      for await (const event of stream) return event;
+    };
+    const event = await within(first(), 'the event');
+    assert.equal(event.type, 'tools_changed');
+    assert.ok(event.seq > stream.snapshot.seq);
+    assert.deepEqual(await stream.next(), { done: true, value: undefined });
+  });
+
+  it('end when the pool is closed, after what was left', async (t) => {
+    const { pool, lease } = await openLease(t);
+    const stream = pool.events();
+    lease.release();
+    const types = [];
+    const reading = (async () => {
+      for await (const event of stream) types.push(event.type);
+    })();
+    await within(pool.close(), 'close');
+    await within(reading, 'the end of the stream');
+    assert.ok(types.includes('status_changed'), `${types}`);
+  });
+
+  it('answer several readers in order', async (t) => {
+    const { session, lease } = await openLease(t);
+    const stream = session.events({ kinds: ['log'] });
+    const reads = [stream.next(), stream.next(), stream.next()];
+    for (const text of ['one', 'two', 'three']) await lease.callTool('log', { level: 'info', text });
+    const events = await within(Promise.all(reads), 'the events');
+    assert.deepEqual(events.map(({ value }) => value.data), ['one', 'two', 'three']);
+    await stream.return();
+  });
+
+  // SPEC 9.6
+  it('that nobody reads say what they lost', async (t) => {
+    const { session, lease } = await openLease(t, { options: { limits: { eventBacklog: 4 } } });
+    const stream = session.events({ kinds: ['log'] });
+    for (let n = 0; n < 20; n += 1) await lease.callTool('log', { level: 'info', text: String(n) });
+    const types = [];
+    while (!types.includes('lagged')) {
+      const { value } = await within(stream.next(), 'an event');
+      types.push(value.type);
+      if (value.type === 'lagged') assert.ok(value.missed > 0);
+    }
+    await stream.return();
+  });
+
+  it('of unknown kinds are refused', (t) => {
+    const { pool } = openPool(t);
+    assert.throws(() => pool.events({ kinds: ['tool_changed'] }), { code: 'TRUNKLINE_INVALID_ARGUMENT' });
+  });
+
+  // SPEC 5.9
+  it('deliver progress before the result', async (t) => {
+    const { session, lease } = await openLease(t);
+    const stream = session.events({ kinds: ['progress'] });
+    await lease.callTool('progress', { steps: 3 }, { progress: true });
+    const events = [];
+    while (events.length < 3) events.push((await within(stream.next(), 'progress')).value);
+    assert.deepEqual(events.map(({ progress, total }) => [progress, total]), [[1, 3], [2, 3], [3, 3]]);
+    await stream.return();
+  });
+});
+
+describe('the error of an event', () => {
+  // SPEC 8.5
+  it('is a TrunklineError', async (t) => {
+    const options = { reconnect: { delaysMs: { local: [] } } };
+    const { session, lease } = await openLease(t, { options });
+    const failed = once(session, 'failed');
+    await lease.callTool('crash', { code: 3 }).catch(() => {});
+    const [event] = await within(failed, 'failed');
+    assert.ok(event.error instanceof TrunklineError);
+    assert.match(event.error.code, /^TRUNKLINE_/);
+  });
+});

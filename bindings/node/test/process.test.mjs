@@ -1,0 +1,114 @@
+// The end of processes, environments and listeners: SPEC 16.2-16.4; I-18, I-19, I-22.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { repeat, run } from '../testing/scenario.mjs';
+
+/** What a bug of this kind shows only now and then. */
+const REPETITIONS = 30;
+
+/** The ordinary end of a process, and nothing on its stderr. */
+function endedWell(outcome) {
+  const { code, signal, err } = outcome;
+  assert.deepEqual({ code, signal, err }, { code: 0, signal: null, err: '' }, JSON.stringify(outcome));
+}
+
+describe('the end of a process', () => {
+  it('process.exit amid traffic ends clean and leaves no server', async () => {
+    for (const outcome of await repeat(REPETITIONS, () => run('exit-amid-traffic'))) endedWell(outcome);
+  });
+
+  it('a pool that was not closed does not hold the process, and its server goes', async () => {
+    for (const outcome of await repeat(5, () => run('unclosed'))) {
+      endedWell(outcome);
+      assert.equal(outcome.out, 'end\n');
+    }
+  });
+
+  it('a server that ignores the end of its input is gone when the host is', async () => {
+    const outcome = await run('unclosed', { flags: ['--ignore-eof', '--ignore-term', '--fork-child'] });
+    endedWell(outcome);
+    assert.equal(outcome.out, 'end\n');
+  });
+
+  it('an idle pool and its subscriptions do not hold the event loop', async () => {
+    const outcome = await run('idle-pool');
+    endedWell(outcome);
+    assert.equal(outcome.out, 'end\n');
+  });
+
+  it('a pending call holds the event loop until it is settled', async () => {
+    const outcome = await run('pending');
+    endedWell(outcome);
+    assert.equal(outcome.out, 'slept\n');
+  });
+});
+
+describe('worker threads', () => {
+  it('workers terminated amid traffic take nothing with them and leave no server', async () => {
+    const outcome = await run('workers', { args: [String(REPETITIONS), '3', 'terminate'] });
+    endedWell(outcome);
+    assert.equal(outcome.out, 'running\nend\n');
+    assert.equal(outcome.starts, REPETITIONS);
+  });
+
+  it('workers that call process.exit amid traffic leave no server', async () => {
+    const outcome = await run('workers', { args: ['6', '3', 'exit'] });
+    endedWell(outcome);
+    assert.equal(outcome.starts, 6);
+  });
+
+  it('workers that end by themselves have an environment each', async () => {
+    const outcome = await run('workers', { args: ['4', '2', 'natural'] });
+    endedWell(outcome);
+    assert.equal(outcome.out, 'from a worker\nend\n');
+    assert.equal(outcome.starts, 4);
+  });
+
+  it('process.exit of the main thread takes the pools of workers along', async () => {
+    const outcomes = await repeat(6, () => run('exit-with-workers', { flags: ['--ignore-eof'] }));
+    for (const outcome of outcomes) {
+      endedWell(outcome);
+      assert.equal(outcome.starts, 3);
+    }
+  });
+});
+
+describe('listeners', () => {
+  it('what a listener throws is an uncaught exception of the host, and the next event still comes', async () => {
+    const outcome = await run('listener-throws');
+    endedWell(outcome);
+    assert.equal(outcome.out, 'uncaught: no good: one\nuncaught: no good: two\nstill here\n');
+  });
+
+  it('a host without a handler for that ends as Node ends, and its server goes', async () => {
+    const outcome = await run('listener-kills');
+    assert.equal(outcome.code, 1);
+    assert.match(outcome.err, /nobody catches this/);
+  });
+});
+
+describe('signals of the host', () => {
+  it('children of the host and servers do not take each other’s exits', async () => {
+    const outcome = await run('children');
+    endedWell(outcome);
+    assert.equal(outcome.out, 'end\n');
+  });
+
+  it('a host started with SIGCHLD and SIGPIPE ignored works', async () => {
+    const outcome = await run('children', { shell: `trap '' CHLD PIPE; exec "$@"` });
+    endedWell(outcome);
+    assert.equal(outcome.out, 'end\n');
+  });
+
+  it('a broken pipe to a server fails its calls alone', async () => {
+    const outcomes = await repeat(REPETITIONS, () => run('crash', { shell: `trap - PIPE; exec "$@"` }));
+    for (const outcome of outcomes) {
+      endedWell(outcome);
+      for (const code of outcome.out.trim().split(',')) {
+        assert.match(code, /^TRUNKLINE_(CALL_INTERRUPTED|UNAVAILABLE)$/);
+      }
+    }
+  });
+});

@@ -1,0 +1,111 @@
+// The verbs of behaviour cases: docs/behaviour.md, "Steps". Each gives `{value, raw?, lease?}`.
+
+import { Pool } from '../../index.mjs';
+import { Record } from './record.mjs';
+import { documentOf, optionsOf } from './spelling.mjs';
+
+/** The verbs that `start` can begin. They take an AbortSignal last. */
+export const STARTABLE = new Set([
+  'acquire',
+  'call',
+  'call_exposed',
+  'request',
+  'read_resource',
+  'get_prompt',
+  'drain',
+]);
+
+const nothing = { value: undefined };
+
+const answer = (result) => ({ value: result.value, raw: result.raw });
+
+const held = (lease) => ({
+  value: { server: lease.server, entry_index: lease.entryIndex, generation: lease.generation },
+  lease,
+});
+
+const views = (listed) => ({
+  value: listed.map(({ name, server, ownName, definition }) => ({
+    name,
+    server,
+    own_name: ownName,
+    definition,
+  })),
+});
+
+const withSignal = (options, signal) => {
+  const spelled = optionsOf(options);
+  if (signal === undefined) return spelled;
+  return { ...spelled, signal };
+};
+
+/** Verb → `(case, args, signal)`; `case` is the running case of `case.mjs`. */
+export const VERBS = {
+  open(run, [id, options]) {
+    const session = run.pool.session(id, optionsOf({ servers: [], ...options }));
+    run.addSession(id, session, new Record(session.events()));
+    return nothing;
+  },
+  close(run, [id, options]) {
+    run.session(id).close(optionsOf(options));
+    return nothing;
+  },
+  async acquire(run, [id, server, config, options], signal) {
+    const spec = config === undefined || config === null ? undefined : run.serverOf(config);
+    return held(await run.session(id).acquire(server, spec, withSignal(options, signal)));
+  },
+  release(run, [lease]) {
+    run.lease(lease).release();
+    return nothing;
+  },
+  async call(run, [lease, tool, args, options], signal) {
+    return answer(await run.lease(lease).callTool(tool, args, withSignal(options, signal)));
+  },
+  async call_exposed(run, [id, tool, args, options], signal) {
+    return answer(await run.session(id).callTool(tool, args, withSignal(options, signal)));
+  },
+  async request(run, [lease, method, params, options], signal) {
+    return answer(await run.lease(lease).request(method, params, withSignal(options, signal)));
+  },
+  async read_resource(run, [lease, uri], signal) {
+    return answer(await run.lease(lease).readResource(uri, withSignal(undefined, signal)));
+  },
+  async get_prompt(run, [lease, name, args], signal) {
+    return answer(await run.lease(lease).getPrompt(name, args, withSignal(undefined, signal)));
+  },
+  async subscribe(run, [lease, uri]) {
+    await run.lease(lease).subscribeResource(uri);
+    return nothing;
+  },
+  async unsubscribe(run, [lease, uri]) {
+    await run.lease(lease).unsubscribeResource(uri);
+    return nothing;
+  },
+  tools: (run, [id]) => views(run.session(id).tools()),
+  prompts: (run, [id]) => views(run.session(id).prompts()),
+  resources: (run, [id]) => views(run.session(id).resources()),
+  status: (run) => ({ value: documentOf(run.pool.status()) }),
+  async wait_event(run, [subscriber, type, pattern = {}]) {
+    return { value: await run.record(subscriber).take(type, pattern) };
+  },
+  no_event(run, [subscriber, type, pattern = {}]) {
+    const event = run.record(subscriber).find(type, pattern);
+    if (event !== undefined) throw new Error(`there was such an event: ${JSON.stringify(event)}`);
+    return nothing;
+  },
+  async reconcile(run, [servers]) {
+    return { value: documentOf(await run.pool.reconcile(run.serversOf(servers))) };
+  },
+  async drain(run, [options], signal) {
+    return { value: documentOf(await run.pool.drainAll(withSignal(options, signal))) };
+  },
+  async pool(run, [options]) {
+    await new Pool(optionsOf(options)).close();
+    return nothing;
+  },
+  count(run, [what]) {
+    if (what === 'starts') return { value: run.log.starts };
+    if (what === 'processes') return { value: run.log.running.length };
+    throw new Error(`count knows no ${what}`);
+  },
+};
