@@ -126,13 +126,17 @@ impl Coverage {
             Input::CloseSession { session, .. } => {
                 self.count(session_word(model, *session), "close-session");
                 for (_, entry) in model.leases.values().filter(|(holder, _)| holder == session) {
-                    pool.entry(*entry).map(|row| self.count(word(&row), "close-session"));
+                    if let Some(row) = pool.entry(*entry) {
+                        self.count(word(&row), "close-session");
+                    }
                 }
                 for asked in model.acquires.values().filter(|asked| asked.session == *session) {
                     let row = pool
                         .entries()
                         .find(|row| row.key == asked.key && row.situation != Situation::Ending);
-                    row.map(|row| self.count(word(&row), "close-session"));
+                    if let Some(row) = row {
+                        self.count(word(&row), "close-session");
+                    }
                 }
             }
             Input::Restart { server, .. } => {

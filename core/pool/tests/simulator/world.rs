@@ -70,9 +70,8 @@ pub fn catalog(version: u32) -> Arc<Catalog> {
         definition: format!("{{\"name\":\"t{number}\",\"v\":{digest}}}").into(),
         digest: [digest; 32],
     };
-    let mut catalog = Catalog::default();
-    catalog.tools = vec![tool(0, version as u8), tool(1 + version, 0)];
-    Arc::new(catalog)
+    let tools = vec![tool(0, version as u8), tool(1 + version, 0)];
+    Arc::new(Catalog { tools, ..Catalog::default() })
 }
 
 impl World {

@@ -1,0 +1,296 @@
+//! A pool on a table: a clock turned by hand, short words for inputs, and whole effect lists to compare with.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use trunkline_pool::catalog::{Catalog, Difference, Item};
+use trunkline_pool::options::PoolOptions;
+use trunkline_pool::state::*;
+use trunkline_pool::{Error, ErrorCode};
+
+pub use trunkline_pool::state::EntryState::*;
+
+/// A pool and its clock, in milliseconds.
+pub struct Bench {
+    pub pool: PoolState,
+    pub now: u64,
+}
+
+/// Options with round delays: drain 1 s, idle cap 5 s, reconnect after 1 and 2 s, healthy after 30 s.
+pub fn options() -> PoolOptions {
+    let mut options = PoolOptions::default();
+    options.drain_delay = ms(1_000);
+    options.idle_cap = ms(5_000);
+    options.reconnect.local_delays = vec![ms(1_000), ms(2_000)];
+    options.reconnect.remote_delays = vec![ms(1_000), ms(2_000)];
+    options
+}
+
+/// What opened session 0, granted lease 0 by ticket 0 and connected entry 0 of key 0.
+pub fn held() -> Bench {
+    held_with(options())
+}
+
+pub fn held_with(options: PoolOptions) -> Bench {
+    let mut bench = Bench::with(options);
+    bench.step(open(0));
+    bench.step(acquire(0, 0, 0));
+    bench.step(connected(0, 1, 1));
+    bench
+}
+
+impl Bench {
+    pub fn new() -> Bench {
+        Bench::with(options())
+    }
+
+    pub fn with(options: PoolOptions) -> Bench {
+        Bench { pool: PoolState::new(options, 7), now: 0 }
+    }
+
+    /// One input; every invariant must hold after it.
+    pub fn step(&mut self, input: Input) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        self.pool.step(at(self.now), input, &mut effects);
+        self.pool.invariants().unwrap();
+        effects
+    }
+
+    /// Time passes to `now`, in milliseconds, and what fell due is done.
+    pub fn wait_until(&mut self, now: u64) -> Vec<Effect> {
+        self.now = now;
+        let mut effects = Vec::new();
+        self.pool.handle_timeout(at(now), &mut effects);
+        self.pool.invariants().unwrap();
+        effects
+    }
+
+    pub fn row(&self, entry: u32) -> EntryStatus {
+        self.pool.entry(EntryId(entry)).unwrap()
+    }
+
+    pub fn deadline(&self) -> Option<u64> {
+        self.pool.next_deadline().map(|at| at.0 / 1_000_000)
+    }
+}
+
+pub fn ms(number: u64) -> Duration {
+    Duration::from_millis(number)
+}
+
+pub fn at(number: u64) -> Moment {
+    Moment(number * 1_000_000)
+}
+
+pub fn id(entry: u32, generation: u32) -> ConnectionId {
+    ConnectionId { entry: EntryId(entry), generation: Generation(generation) }
+}
+
+pub fn tools(version: u8) -> Arc<Catalog> {
+    if version == 0 {
+        return Arc::default();
+    }
+    let item = Item { name: "t".into(), definition: "{}".into(), digest: [version; 32] };
+    Arc::new(Catalog { tools: vec![item], ..Catalog::default() })
+}
+
+pub fn exited() -> Error {
+    Error::new(ErrorCode::Exited, "it ended")
+}
+
+pub fn unauthorized() -> Error {
+    Error::new(ErrorCode::AuthRequired, "no token")
+}
+
+pub fn crash_loop() -> Error {
+    Error::new(ErrorCode::CrashLoop, "lost too often, the last time: it ended").with_cause(exited())
+}
+
+pub fn closing() -> Error {
+    Error::new(ErrorCode::Closing, "the pool is draining")
+}
+
+pub fn closed_session() -> Error {
+    Error::new(ErrorCode::Closed, "the session is closed")
+}
+
+pub fn cancelled() -> Error {
+    Error::new(ErrorCode::Cancelled, "the acquire was cancelled")
+}
+
+pub fn limit(name: &str, limit: u32) -> Error {
+    Error::new(ErrorCode::Limit, format!("the limit of {limit} for {name} is reached"))
+        .with_detail("limit", name)
+}
+
+// Inputs.
+
+pub fn open(session: u64) -> Input {
+    Input::OpenSession { session: SessionId(session) }
+}
+
+pub fn close(session: u64) -> Input {
+    close_keeping(session, 0)
+}
+
+pub fn close_keeping(session: u64, keep_for: u64) -> Input {
+    Input::CloseSession { session: SessionId(session), keep_for: ms(keep_for) }
+}
+
+pub fn resume(session: u64) -> Input {
+    Input::ResumeSession { session: SessionId(session) }
+}
+
+/// An acquire of a local server; the server's number is the key's.
+pub fn acquire(ticket: u64, session: u64, key: u32) -> Input {
+    acquire_of(ticket, session, key, key, Family::Local)
+}
+
+pub fn acquire_of(ticket: u64, session: u64, key: u32, server: u32, family: Family) -> Input {
+    Input::Acquire {
+        ticket: Ticket(ticket),
+        session: SessionId(session),
+        key: KeyId(key),
+        server: ServerId(server),
+        family,
+    }
+}
+
+pub fn cancel(ticket: u64) -> Input {
+    Input::CancelAcquire { ticket: Ticket(ticket) }
+}
+
+pub fn release(lease: u64) -> Input {
+    Input::Release { lease: LeaseId(lease) }
+}
+
+pub fn restart(ticket: u64, server: u32, index: Option<u32>) -> Input {
+    Input::Restart { ticket: Ticket(ticket), server: ServerId(server), index }
+}
+
+pub fn drain(ticket: u64, how: DrainMode, deadline: u64) -> Input {
+    Input::Drain { ticket: Ticket(ticket), how, deadline: at(deadline) }
+}
+
+pub fn connected(entry: u32, generation: u32, version: u8) -> Input {
+    Input::Connected { connection: id(entry, generation), catalog: tools(version) }
+}
+
+pub fn connect_failed(entry: u32, generation: u32, error: Error) -> Input {
+    Input::ConnectFailed { connection: id(entry, generation), error }
+}
+
+pub fn disconnected(entry: u32, generation: u32) -> Input {
+    disconnected_by(entry, generation, exited())
+}
+
+pub fn disconnected_by(entry: u32, generation: u32, error: Error) -> Input {
+    let reason = LossReason::TransportClosed;
+    Input::Disconnected { connection: id(entry, generation), reason, error }
+}
+
+pub fn closed(entry: u32, generation: u32) -> Input {
+    Input::Closed { connection: id(entry, generation), exit: CloseExit::Clean }
+}
+
+pub fn killed(entry: u32, generation: u32) -> Input {
+    Input::Closed { connection: id(entry, generation), exit: CloseExit::Forced }
+}
+
+pub fn stale(entry: u32, generation: u32) -> Input {
+    Input::CatalogStale { connection: id(entry, generation) }
+}
+
+pub fn listed(entry: u32, generation: u32, version: u8) -> Input {
+    Input::CatalogListed { connection: id(entry, generation), result: Ok(tools(version)) }
+}
+
+// Effects.
+
+pub fn connect(entry: u32, generation: u32, key: u32) -> Effect {
+    Effect::Connect { connection: id(entry, generation), key: KeyId(key) }
+}
+
+pub fn end(entry: u32, generation: u32, how: CloseMode) -> Effect {
+    Effect::Close { connection: id(entry, generation), how }
+}
+
+pub fn list(entry: u32, generation: u32) -> Effect {
+    Effect::ListCatalog { connection: id(entry, generation) }
+}
+
+pub fn publish(entry: u32, generation: u32, state: EntryState, version: u8) -> Effect {
+    publish_error(entry, generation, state, version, None)
+}
+
+pub fn publish_error(
+    entry: u32,
+    generation: u32,
+    state: EntryState,
+    version: u8,
+    error: impl Into<Option<Error>>,
+) -> Effect {
+    let (generation, catalog) = (Generation(generation), tools(version));
+    let slot = Slot { generation, state, catalog, error: error.into() };
+    Effect::Publish { entry: EntryId(entry), slot }
+}
+
+pub fn grant(ticket: u64, lease: u64, entry: u32) -> Effect {
+    Effect::Grant { ticket: Ticket(ticket), lease: LeaseId(lease), entry: EntryId(entry) }
+}
+
+pub fn refuse(ticket: u64, error: Error) -> Effect {
+    Effect::Refuse { ticket: Ticket(ticket), error }
+}
+
+pub fn restarted(ticket: u64, reports: &[(u32, Result<u64, RestartRefusal>)]) -> Effect {
+    let report = |(entry, result): &(u32, Result<u64, RestartRefusal>)| RestartReport {
+        entry: EntryId(*entry),
+        result: result.clone().map(ms),
+    };
+    Effect::Restarted { ticket: Ticket(ticket), reports: reports.iter().map(report).collect() }
+}
+
+pub fn drained(ticket: u64, drained: u32, forced: u32, errors: &[(u32, Error)]) -> Effect {
+    let errors = errors.iter().map(|(entry, error)| (EntryId(*entry), error.clone())).collect();
+    Effect::Drained { ticket: Ticket(ticket), report: DrainReport { drained, forced, errors } }
+}
+
+/// The pool's subscribers hear of a state; `from` is `None` for a new entry.
+pub fn status(
+    entry: u32,
+    generation: u32,
+    from: impl Into<Option<EntryState>>,
+    to: EntryState,
+    reason: &'static str,
+) -> Effect {
+    let (entry, generation, from) = (EntryId(entry), Generation(generation), from.into());
+    let notice = Notice::StatusChanged { entry, generation, from, to, reason };
+    Effect::Notify { audience: Audience::Pool, notice }
+}
+
+pub fn tell(session: u64, notice: Notice) -> Effect {
+    Effect::Notify { audience: Audience::Session(SessionId(session)), notice }
+}
+
+pub fn lost(session: u64, entry: u32, generation: u32, reason: LossReason) -> Effect {
+    let (entry, generation) = (EntryId(entry), Generation(generation));
+    tell(session, Notice::Disconnected { entry, generation, reason })
+}
+
+pub fn back(session: u64, entry: u32, generation: u32, attempts: u32, downtime: u64) -> Effect {
+    let (entry, generation, downtime) = (EntryId(entry), Generation(generation), ms(downtime));
+    tell(session, Notice::Reconnected { entry, generation, attempts, downtime })
+}
+
+pub fn failed(session: u64, entry: u32, generation: u32, error: Error) -> Effect {
+    let (entry, generation) = (EntryId(entry), Generation(generation));
+    tell(session, Notice::Failed { entry, generation, error })
+}
+
+pub fn changed(session: u64, entry: u32, generation: u32, before: u8, after: u8) -> Effect {
+    let (before, after) = (tools(before), tools(after));
+    let difference = Arc::new(Difference::between(&before, &after));
+    let (entry, generation) = (EntryId(entry), Generation(generation));
+    tell(session, Notice::CatalogChanged { entry, generation, before, after, difference })
+}

@@ -1,0 +1,547 @@
+//! Loss, reconnect, the breaker, and a fresh attempt for a failed entry.
+
+use trunkline_pool::state::*;
+
+use crate::bench::*;
+
+/// A held entry that used up its two attempts and failed at 3 s.
+fn failed_entry() -> Bench {
+    let mut bench = held();
+    bench.step(disconnected(0, 1));
+    bench.step(closed(0, 1));
+    bench.wait_until(1_000);
+    bench.step(connect_failed(0, 2, exited()));
+    bench.wait_until(3_000);
+    bench.step(connect_failed(0, 3, exited()));
+    assert_eq!(bench.row(0).state, Failed);
+    bench
+}
+
+/// SPEC 8.1, 8.5
+#[test]
+fn a_lost_connection_comes_back_after_its_delay() {
+    let mut bench = held();
+    assert_eq!(
+        bench.step(disconnected(0, 1)),
+        [
+            publish_error(0, 1, Reconnecting, 1, exited()),
+            status(0, 1, Active, Reconnecting, "lost"),
+            lost(0, 0, 1, LossReason::TransportClosed),
+        ]
+    );
+    assert_eq!(bench.pool.last_error(ServerId(0)), Some(&exited()));
+    assert_eq!(bench.step(closed(0, 1)), []);
+    assert_eq!(bench.wait_until(999), []);
+    assert_eq!(
+        bench.wait_until(1_000),
+        [publish_error(0, 2, Reconnecting, 1, exited()), connect(0, 2, 0)]
+    );
+    bench.now = 1_200;
+    assert_eq!(
+        bench.step(connected(0, 2, 2)),
+        [
+            publish(0, 2, Active, 2),
+            status(0, 2, Reconnecting, Active, "connected"),
+            back(0, 0, 2, 1, 1_200),
+            changed(0, 0, 2, 1, 2),
+        ]
+    );
+}
+
+/// SPEC 8.5: lists that are the same are no news.
+#[test]
+fn coming_back_with_the_same_lists_says_nothing_of_them() {
+    let mut bench = held();
+    bench.step(disconnected(0, 1));
+    bench.step(closed(0, 1));
+    bench.wait_until(1_000);
+    assert_eq!(
+        bench.step(connected(0, 2, 1)),
+        [
+            publish(0, 2, Active, 1),
+            status(0, 2, Reconnecting, Active, "connected"),
+            back(0, 0, 2, 1, 1_000),
+        ]
+    );
+}
+
+/// SPEC 8.1: incarnations never overlap, so that the attempt waits for what is still ending.
+#[test]
+fn an_attempt_waits_for_the_end_of_what_was_lost() {
+    let mut bench = held();
+    bench.step(disconnected(0, 1));
+    assert_eq!(bench.wait_until(1_000), [publish_error(0, 2, Reconnecting, 1, exited())]);
+    assert_eq!(bench.row(0).situation, Situation::Replacing);
+    assert_eq!(bench.step(closed(0, 1)), [connect(0, 2, 0)]);
+}
+
+/// SPEC 8.1, 5.8
+#[test]
+fn an_entry_whose_attempts_are_used_up_fails_with_the_last_error() {
+    let mut bench = held();
+    bench.step(disconnected(0, 1));
+    bench.step(closed(0, 1));
+    bench.wait_until(1_000);
+    let other = trunkline_pool::Error::new(trunkline_pool::ErrorCode::SpawnFailed, "no such file");
+    assert_eq!(
+        bench.step(connect_failed(0, 2, other.clone())),
+        [publish_error(0, 2, Reconnecting, 1, other.clone())]
+    );
+    assert_eq!(bench.deadline(), Some(3_000));
+    bench.wait_until(3_000);
+    assert_eq!(
+        bench.step(connect_failed(0, 3, other.clone())),
+        [
+            publish_error(0, 3, Failed, 0, other.clone()),
+            status(0, 3, Reconnecting, Failed, "attempts_used_up"),
+            failed(0, 0, 3, other.clone()),
+            changed(0, 0, 3, 1, 0),
+        ]
+    );
+    assert_eq!(bench.deadline(), None);
+    assert_eq!(bench.pool.processes(), 0);
+    assert_eq!(bench.pool.last_error(ServerId(0)), Some(&other));
+}
+
+/// SPEC 8.1: jitter adds up to a quarter, never takes away, and differs.
+#[test]
+fn remote_delays_are_spread() {
+    let mut waits = Vec::new();
+    for seed in 0..50 {
+        let mut bench = Bench { pool: PoolState::new(options(), seed), now: 0 };
+        bench.step(open(0));
+        bench.step(acquire_of(0, 0, 0, 0, Family::Remote));
+        bench.step(connected(0, 1, 1));
+        bench.step(disconnected(0, 1));
+        waits.push(bench.pool.next_deadline().unwrap().0);
+    }
+    assert!(waits.iter().all(|wait| (1_000_000_000..=1_250_000_000).contains(wait)), "{waits:?}");
+    let (least, most) = (waits.iter().min().unwrap(), waits.iter().max().unwrap());
+    assert!(*least < 1_050_000_000 && *most > 1_200_000_000, "{least} to {most}");
+    waits.sort_unstable();
+    waits.dedup();
+    assert_eq!(waits.len(), 50);
+}
+
+/// SPEC 8.1: local delays are exact, and each family has its own.
+#[test]
+fn each_family_has_its_own_delays() {
+    let mut options = options();
+    options.reconnect.remote_delays = vec![];
+    let mut bench = Bench::with(options);
+    bench.step(open(0));
+    bench.step(acquire_of(0, 0, 0, 0, Family::Remote));
+    bench.step(connected(0, 1, 1));
+    bench.step(disconnected(0, 1));
+    assert_eq!(bench.row(0).state, Failed);
+    bench.step(acquire_of(1, 0, 1, 1, Family::Local));
+    bench.step(connected(1, 1, 1));
+    bench.step(disconnected(1, 1));
+    assert_eq!(bench.deadline(), Some(1_000));
+}
+
+/// SPEC 8.1: nobody to come back for.
+#[test]
+fn a_loss_of_a_draining_entry_ends_it() {
+    let mut bench = held();
+    bench.step(release(0));
+    assert_eq!(bench.step(disconnected(0, 1)), [publish_error(0, 1, Closed, 0, exited())]);
+    assert_eq!(bench.deadline(), None);
+    assert_eq!(bench.step(closed(0, 1)), [status(0, 1, Draining, Closed, "lost")]);
+    assert_eq!(bench.pool.last_error(ServerId(0)), Some(&exited()));
+}
+
+/// SPEC 8.1
+#[test]
+fn the_last_release_ends_a_reconnect_that_is_waiting() {
+    let mut bench = held();
+    bench.step(disconnected(0, 1));
+    bench.step(closed(0, 1));
+    assert_eq!(
+        bench.step(release(0)),
+        [publish(0, 1, Closed, 0), status(0, 1, Reconnecting, Closed, "unwanted")]
+    );
+    assert_eq!(bench.deadline(), None);
+    assert_eq!(bench.pool.processes(), 0);
+}
+
+/// SPEC 8.1: the same while the attempt waits for what is still ending.
+#[test]
+fn the_last_release_ends_a_reconnect_that_waits_for_an_end() {
+    let mut bench = held();
+    bench.step(disconnected(0, 1));
+    bench.wait_until(1_000);
+    assert_eq!(bench.step(release(0)), [publish(0, 2, Closed, 0)]);
+    assert_eq!(bench.step(closed(0, 1)), [status(0, 2, Reconnecting, Closed, "unwanted")]);
+}
+
+/// SPEC 3.4, 8.1
+#[test]
+fn a_reconnect_under_way_that_nobody_wants_comes_up_into_its_drain() {
+    let mut bench = held();
+    bench.step(disconnected(0, 1));
+    bench.step(closed(0, 1));
+    bench.wait_until(1_000);
+    assert_eq!(bench.step(release(0)), []);
+    assert_eq!(
+        bench.step(connected(0, 2, 1)),
+        [publish(0, 2, Draining, 1), status(0, 2, Reconnecting, Draining, "connected")]
+    );
+    assert_eq!(bench.deadline(), Some(2_000));
+}
+
+/// SPEC 8.1
+#[test]
+fn a_reconnect_under_way_that_nobody_wants_is_not_repeated() {
+    let mut bench = held();
+    bench.step(disconnected(0, 1));
+    bench.step(closed(0, 1));
+    bench.wait_until(1_000);
+    bench.step(release(0));
+    assert_eq!(
+        bench.step(connect_failed(0, 2, exited())),
+        [
+            publish_error(0, 2, Closed, 0, exited()),
+            status(0, 2, Reconnecting, Closed, "connect_failed"),
+        ]
+    );
+}
+
+/// SPEC 3.2, 8.1
+#[test]
+fn an_acquire_of_a_reconnecting_entry_waits_for_the_outcome() {
+    let mut bench = held();
+    bench.step(open(1));
+    bench.step(disconnected(0, 1));
+    bench.step(closed(0, 1));
+    assert_eq!(bench.step(acquire(1, 1, 0)), []);
+    bench.wait_until(1_000);
+    assert_eq!(
+        bench.step(connect_failed(0, 2, exited())),
+        [publish_error(0, 2, Reconnecting, 1, exited())]
+    );
+    bench.wait_until(3_000);
+    assert_eq!(
+        bench.step(connected(0, 3, 1)),
+        [
+            publish(0, 3, Active, 1),
+            grant(1, 1, 0),
+            status(0, 3, Reconnecting, Active, "connected"),
+            back(0, 0, 3, 2, 3_000),
+        ]
+    );
+}
+
+/// SPEC 3.3, 8.1
+#[test]
+fn who_waits_for_a_reconnect_hears_of_its_failure() {
+    let mut bench = held();
+    bench.step(open(1));
+    bench.step(disconnected(0, 1));
+    bench.step(closed(0, 1));
+    bench.step(acquire(1, 1, 0));
+    bench.wait_until(1_000);
+    bench.step(connect_failed(0, 2, exited()));
+    bench.wait_until(3_000);
+    assert_eq!(
+        bench.step(connect_failed(0, 3, exited())),
+        [
+            publish_error(0, 3, Failed, 0, exited()),
+            refuse(1, exited()),
+            status(0, 3, Reconnecting, Failed, "attempts_used_up"),
+            failed(0, 0, 3, exited()),
+            changed(0, 0, 3, 1, 0),
+        ]
+    );
+}
+
+/// SPEC 8.1, 3.3: with waiters but no holders nothing is stored but the error.
+#[test]
+fn a_failed_reconnect_that_nobody_holds_ends() {
+    let mut bench = held();
+    bench.step(open(1));
+    bench.step(disconnected(0, 1));
+    bench.step(closed(0, 1));
+    bench.step(acquire(1, 1, 0));
+    bench.step(release(0));
+    bench.wait_until(1_000);
+    bench.step(connect_failed(0, 2, exited()));
+    bench.wait_until(3_000);
+    assert_eq!(
+        bench.step(connect_failed(0, 3, exited())),
+        [
+            publish_error(0, 3, Closed, 0, exited()),
+            refuse(1, exited()),
+            status(0, 3, Reconnecting, Closed, "attempts_used_up"),
+        ]
+    );
+}
+
+/// SPEC 3.2
+#[test]
+fn an_acquire_of_a_failed_entry_starts_one_fresh_attempt() {
+    let mut bench = failed_entry();
+    bench.step(open(1));
+    assert_eq!(
+        bench.step(acquire(1, 1, 0)),
+        [
+            publish_error(0, 4, Reconnecting, 0, exited()),
+            connect(0, 4, 0),
+            status(0, 4, Failed, Reconnecting, "acquire"),
+        ]
+    );
+    assert_eq!(bench.step(acquire(2, 0, 0)), []);
+    bench.now = 4_000;
+    assert_eq!(
+        bench.step(connected(0, 4, 2)),
+        [
+            publish(0, 4, Active, 2),
+            grant(1, 1, 0),
+            grant(2, 2, 0),
+            status(0, 4, Reconnecting, Active, "connected"),
+            back(0, 0, 4, 3, 4_000),
+            changed(0, 0, 4, 0, 2),
+        ]
+    );
+    assert_eq!((bench.row(0).index, bench.row(0).refs), (0, 2));
+    // The lease of before is as good as ever.
+    bench.step(release(0));
+    assert_eq!(bench.row(0).refs, 2);
+}
+
+/// SPEC 3.2
+#[test]
+fn a_fresh_attempt_that_fails_is_answered_and_leaves_the_entry_failed() {
+    let mut bench = failed_entry();
+    bench.step(acquire(1, 0, 0));
+    assert_eq!(
+        bench.step(connect_failed(0, 4, exited())),
+        [
+            publish_error(0, 4, Failed, 0, exited()),
+            refuse(1, exited()),
+            status(0, 4, Reconnecting, Failed, "connect_failed"),
+            failed(0, 0, 4, exited()),
+        ]
+    );
+    assert_eq!(bench.deadline(), None);
+}
+
+/// SPEC 3.2, 3.4: the holders still want what a cancelled acquire asked for.
+#[test]
+fn a_fresh_attempt_goes_on_for_the_holders() {
+    let mut bench = failed_entry();
+    bench.step(acquire(1, 0, 0));
+    assert_eq!(bench.step(cancel(1)), [refuse(1, cancelled())]);
+    assert_eq!(
+        bench.step(connected(0, 4, 1)),
+        [
+            publish(0, 4, Active, 1),
+            status(0, 4, Reconnecting, Active, "connected"),
+            back(0, 0, 4, 3, 3_000),
+            changed(0, 0, 4, 0, 1),
+        ]
+    );
+}
+
+/// SPEC 3.2, 3.3
+#[test]
+fn the_last_release_of_a_failed_entry_ends_it() {
+    let mut bench = failed_entry();
+    assert_eq!(
+        bench.step(release(0)),
+        [publish(0, 3, Closed, 0), status(0, 3, Failed, Closed, "unwanted")]
+    );
+    assert_eq!(bench.pool.entries().count(), 0);
+}
+
+/// SPEC 8.2: six losses within the window; every attempt but the last one succeeds.
+#[test]
+fn too_many_losses_open_the_breaker() {
+    let mut options = options();
+    options.reconnect.local_delays = vec![ms(0); 100];
+    let mut bench = held_with(options);
+    for generation in 1..=5 {
+        bench.step(disconnected(0, generation));
+        bench.step(closed(0, generation));
+        bench.wait_until(u64::from(generation) * 6_000);
+        bench.step(connected(0, generation + 1, 1));
+    }
+    // The first loss was 30 s ago, which still counts.
+    assert_eq!(
+        bench.step(disconnected(0, 6)),
+        [
+            publish_error(0, 6, Failed, 0, crash_loop()),
+            status(0, 6, Active, Failed, "crash_loop"),
+            lost(0, 0, 6, LossReason::TransportClosed),
+            failed(0, 0, 6, crash_loop()),
+            changed(0, 0, 6, 1, 0),
+        ]
+    );
+    assert_eq!(bench.row(0).losses, 6);
+    assert_eq!(bench.row(0).situation, Situation::FailedEnding);
+}
+
+/// SPEC 8.2
+#[test]
+fn losses_outside_the_window_do_not_count() {
+    let mut options = options();
+    options.reconnect.local_delays = vec![ms(0); 100];
+    let mut bench = held_with(options);
+    for generation in 1..=20 {
+        bench.step(disconnected(0, generation));
+        bench.step(closed(0, generation));
+        bench.wait_until(u64::from(generation) * 6_001);
+        bench.step(connected(0, generation + 1, 1));
+    }
+    assert_eq!(bench.row(0).state, Active);
+}
+
+/// SPEC 8.2
+#[test]
+fn running_out_of_attempts_after_short_lived_successes_is_a_crash_loop() {
+    let mut bench = held();
+    for (generation, now) in [(1, 1_000), (2, 3_000)] {
+        bench.step(disconnected(0, generation));
+        bench.step(closed(0, generation));
+        bench.wait_until(now);
+        bench.step(connected(0, generation + 1, 1));
+    }
+    assert_eq!(
+        bench.step(disconnected(0, 3)),
+        [
+            publish_error(0, 3, Failed, 0, crash_loop()),
+            status(0, 3, Active, Failed, "crash_loop"),
+            lost(0, 0, 3, LossReason::TransportClosed),
+            failed(0, 0, 3, crash_loop()),
+            changed(0, 0, 3, 1, 0),
+        ]
+    );
+}
+
+/// SPEC 8.2
+#[test]
+fn attempts_are_forgiven_after_a_time_of_health() {
+    let mut bench = held();
+    bench.step(disconnected(0, 1));
+    bench.step(closed(0, 1));
+    bench.wait_until(1_000);
+    bench.step(connected(0, 2, 1));
+    bench.now = 31_000;
+    bench.step(disconnected(0, 2));
+    assert_eq!(bench.deadline(), Some(32_000));
+    bench.step(closed(0, 2));
+    bench.wait_until(32_000);
+    bench.step(connect_failed(0, 3, exited()));
+    bench.wait_until(34_000);
+    bench.step(connect_failed(0, 4, exited()));
+    // The success before the time of health no longer makes this a crash loop.
+    assert_eq!(bench.row(0).error, Some(exited()));
+}
+
+/// SPEC 8.2
+#[test]
+fn a_little_less_health_forgives_nothing() {
+    let mut bench = held();
+    bench.step(disconnected(0, 1));
+    bench.step(closed(0, 1));
+    bench.wait_until(1_000);
+    bench.step(connected(0, 2, 1));
+    bench.now = 30_999;
+    bench.step(disconnected(0, 2));
+    assert_eq!(bench.deadline(), Some(32_999));
+}
+
+/// SPEC 8.2, I-10
+#[test]
+fn an_acquire_buys_a_crash_looping_entry_one_attempt() {
+    let mut options = options();
+    options.reconnect.breaker_losses = 0;
+    let mut bench = held_with(options);
+    bench.step(disconnected(0, 1));
+    bench.step(closed(0, 1));
+    bench.step(acquire(1, 0, 0));
+    bench.step(connected(0, 2, 1));
+    assert_eq!(bench.row(0).state, Active);
+    bench.step(disconnected(0, 2));
+    assert_eq!(bench.row(0).state, Failed);
+    assert_eq!(bench.row(0).error, Some(crash_loop()));
+}
+
+/// SPEC 8.2, 3.2: the fresh attempt waits for the end of what failed.
+#[test]
+fn a_fresh_attempt_waits_for_the_end_of_what_was_lost() {
+    let mut options = options();
+    options.reconnect.local_delays = vec![];
+    let mut bench = held_with(options);
+    bench.step(disconnected(0, 1));
+    assert_eq!(
+        bench.step(acquire(1, 0, 0)),
+        [
+            publish_error(0, 2, Reconnecting, 0, exited()),
+            status(0, 2, Failed, Reconnecting, "acquire"),
+        ]
+    );
+    assert_eq!(bench.step(closed(0, 1)), [connect(0, 2, 0)]);
+}
+
+/// SPEC 8.4
+#[test]
+fn a_loss_for_lack_of_credentials_is_not_tried_again() {
+    let mut bench = held();
+    assert_eq!(
+        bench.step(disconnected_by(0, 1, unauthorized())),
+        [
+            publish_error(0, 1, AuthRequired, 0, unauthorized()),
+            status(0, 1, Active, AuthRequired, "auth_required"),
+            lost(0, 0, 1, LossReason::TransportClosed),
+            failed(0, 0, 1, unauthorized()),
+            changed(0, 0, 1, 1, 0),
+        ]
+    );
+    // SPEC 3.2: nothing has changed since.
+    assert_eq!(bench.step(acquire(1, 0, 0)), [refuse(1, unauthorized())]);
+    assert_eq!(bench.deadline(), None);
+}
+
+/// SPEC 8.4
+#[test]
+fn an_attempt_that_lacks_credentials_is_not_repeated() {
+    let mut bench = held();
+    bench.step(disconnected(0, 1));
+    bench.step(closed(0, 1));
+    bench.wait_until(1_000);
+    assert_eq!(
+        bench.step(connect_failed(0, 2, unauthorized())),
+        [
+            publish_error(0, 2, AuthRequired, 0, unauthorized()),
+            status(0, 2, Reconnecting, AuthRequired, "auth_required"),
+            failed(0, 0, 2, unauthorized()),
+            changed(0, 0, 2, 1, 0),
+        ]
+    );
+}
+
+/// SPEC 8.2: a loss counts from the last one, and the newest losses decide however many came before.
+#[test]
+fn the_breaker_stays_open_while_losses_go_on() {
+    let mut options = options();
+    options.reconnect.local_delays = vec![ms(0); 100];
+    options.reconnect.breaker_losses = 1;
+    options.reconnect.breaker_window = ms(10_000);
+    let mut bench = held_with(options);
+    bench.step(disconnected(0, 1));
+    bench.step(closed(0, 1));
+    bench.wait_until(1_000);
+    bench.step(connected(0, 2, 1));
+    for (ticket, generation, now) in [(1, 2, 5_000), (2, 3, 12_000), (3, 4, 20_000)] {
+        bench.now = now;
+        bench.step(disconnected(0, generation));
+        assert_eq!(bench.row(0).state, Failed, "at {now}");
+        bench.step(closed(0, generation));
+        bench.step(acquire(ticket, 0, 0));
+        bench.step(connected(0, generation + 1, 1));
+    }
+    bench.now = 30_001;
+    bench.step(disconnected(0, 5));
+    assert_eq!(bench.row(0).state, Reconnecting);
+}

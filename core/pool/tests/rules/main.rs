@@ -1,0 +1,12 @@
+//! Every rule of the reducer by name: one behaviour a test, whole effect lists compared.
+
+mod acquire;
+mod bench;
+mod drain;
+mod idle;
+mod limits;
+mod loss;
+mod refresh;
+mod restart;
+mod session;
+mod status;
