@@ -1,5 +1,6 @@
 //! `cargo xtask`: the project's commands `demo`, `test` and `bench`.
 
+mod bench;
 mod children;
 mod demo;
 mod machine;
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
     };
     match command {
         "test" => suites::test(&machine, &chosen),
+        "bench" => bench::bench(&machine, &chosen),
         "demo" => demo::demo(&machine, &chosen),
         _ => {
             println!("{HELP}");
@@ -42,5 +44,6 @@ fn main() -> ExitCode {
 const HELP: &str = "\
 cargo xtask demo [LANGUAGE...]         show the main job in each language: rust c python node
 cargo xtask test [--full] [SUITE...]   run the suites, or those named; --full adds the long forms
+cargo xtask bench [--rounds N] [CLIENT...]  compare clients: pipe rust c rmcp python mcp node sdk
 
 Suites, in order:";

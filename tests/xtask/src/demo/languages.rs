@@ -1,6 +1,6 @@
 //! How each language's demo is built and started.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::machine::{Machine, write};
@@ -48,21 +48,38 @@ fn c(machine: &Machine, run: &mut Run) -> Result<Command, Stop> {
     Ok(machine.command(machine.target.join("c/demo")))
 }
 
-/// The package as it would be installed, put together from cargo's own output: no network is needed.
 fn python(machine: &Machine, run: &mut Run) -> Result<Command, Stop> {
-    let supported = "import sys; sys.exit(sys.version_info < (3, 10))";
-    let mut probe = machine.command("python3");
-    run.preparation("Python 3.10 or later (python3)", probe.args(["-c", supported]))?;
-    let mut cargo = machine.cargo(&["build", "-p", "trunkline-python"]);
-    run.command(cargo.env("PYO3_BUILD_EXTENSION_MODULE", "1"))?;
-    let site = machine.target.join("demo/python");
-    copy_package(&machine.root.join("bindings/python/python/trunkline"), &site.join("trunkline"))?;
-    let module = site.join("trunkline/_trunkline.abi3.so");
-    copy(&machine.target.join("debug/lib_trunkline.so"), &module)?;
+    let site = python_site(machine, run, Profile::Dev)?;
     let mut command = machine.command("python3");
     command.arg("bindings/python/examples/demo.py").env("PYTHONPATH", site);
     command.env("PYTHONDONTWRITEBYTECODE", "1");
     Ok(command)
+}
+
+/// How the native module is built.
+#[derive(Clone, Copy)]
+pub enum Profile {
+    Dev,
+    Release,
+}
+
+/// The package as it would be installed, put together from cargo's own output, so that no network
+/// is needed; says the folder for `PYTHONPATH`.
+pub fn python_site(machine: &Machine, run: &mut Run, profile: Profile) -> Result<PathBuf, Stop> {
+    let supported = "import sys; sys.exit(sys.version_info < (3, 10))";
+    let mut probe = machine.command("python3");
+    run.preparation("Python 3.10 or later (python3)", probe.args(["-c", supported]))?;
+    let (profile, folder) = match profile {
+        Profile::Dev => ("dev", "debug"),
+        Profile::Release => ("release", "release"),
+    };
+    let mut cargo = machine.cargo(&["build", "-p", "trunkline-python", "--profile", profile]);
+    run.command(cargo.env("PYO3_BUILD_EXTENSION_MODULE", "1"))?;
+    let site = machine.target.join(folder).join("python");
+    copy_package(&machine.root.join("bindings/python/python/trunkline"), &site.join("trunkline"))?;
+    let module = site.join("trunkline/_trunkline.abi3.so");
+    copy(&machine.target.join(folder).join("lib_trunkline.so"), &module)?;
+    Ok(site)
 }
 
 fn node(machine: &Machine, run: &mut Run) -> Result<Command, Stop> {

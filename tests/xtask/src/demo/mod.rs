@@ -13,6 +13,7 @@ use crate::children::is_running;
 use crate::machine::Machine;
 use crate::run::{Run, Stop};
 use languages::{LANGUAGES, Language};
+pub use languages::{Profile, python_site};
 
 /// Shows the demo in all languages, or in those that are named.
 pub fn demo(machine: &Machine, chosen: &[&str]) -> ExitCode {

@@ -1,0 +1,61 @@
+// The workloads and figures of the benchmark's Node clients: the contract is in tests/bench/src/lib.rs.
+
+const WIDTH = 64;
+const WARM_UP_MS = 100;
+const MEASURED_MS = 400;
+const CALLS_MIN = 200;
+const SIZES = [
+  [100, '100'],
+  [100_000, '100k'],
+];
+
+function cpuMs() {
+  const usage = process.cpuUsage();
+  return (usage.user + usage.system) / 1000;
+}
+
+function show(workload, calls, tookMs, cpu, times) {
+  const line = { workload, calls, calls_per_s: (calls / tookMs) * 1000, cpu_us: (cpu * 1000) / calls };
+  if (times) {
+    times.sort((a, b) => a - b);
+    line.p50_us = times[(calls - 1) >> 1] * 1000;
+    line.p99_us = times[Math.floor((calls - 1) * 0.99)] * 1000;
+  }
+  console.log(JSON.stringify(line));
+}
+
+async function sequential(name, call, size) {
+  const end = performance.now() + WARM_UP_MS;
+  while (performance.now() < end) await call(size);
+  const times = [];
+  const started = performance.now();
+  const before = cpuMs();
+  while (performance.now() - started < MEASURED_MS || times.length < CALLS_MIN) {
+    const start = performance.now();
+    await call(size);
+    times.push(performance.now() - start);
+  }
+  show(name, times.length, performance.now() - started, cpuMs() - before, times);
+}
+
+async function wide(name, call, size) {
+  const started = performance.now();
+  const before = cpuMs();
+  let calls = 0;
+  const caller = async () => {
+    while (performance.now() - started < MEASURED_MS) {
+      await call(size);
+      calls += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: WIDTH }, caller));
+  show(name, calls, performance.now() - started, cpuMs() - before);
+}
+
+/** Measures `call(size)`, which calls the tool `big` and looks at the text that comes back. */
+export async function measure(call) {
+  for (const [size, name] of SIZES) {
+    await sequential(`seq-${name}`, call, size);
+    await wide(`wide-${name}`, call, size);
+  }
+}

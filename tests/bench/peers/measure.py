@@ -1,0 +1,62 @@
+"""The workloads and figures of the benchmark's Python clients: the contract is in tests/bench/src/lib.rs."""
+
+import asyncio
+import json
+import resource
+import time
+
+WIDTH = 64
+WARM_UP = 0.1
+MEASURED = 0.4
+CALLS_MIN = 200
+SIZES = ((100, "100"), (100_000, "100k"))
+
+
+def cpu():
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
+
+
+def show(name, calls, took, cpu_s, times=None):
+    line = {"workload": name, "calls": calls, "calls_per_s": calls / took, "cpu_us": cpu_s * 1e6 / calls}
+    if times:
+        times.sort()
+        line["p50_us"] = times[(calls - 1) // 2] * 1e6
+        line["p99_us"] = times[int((calls - 1) * 0.99)] * 1e6
+    print(json.dumps(line), flush=True)
+
+
+async def sequential(name, call, size):
+    clock = time.perf_counter
+    end = clock() + WARM_UP
+    while clock() < end:
+        await call(size)
+    times = []
+    started, before = clock(), cpu()
+    while clock() - started < MEASURED or len(times) < CALLS_MIN:
+        start = clock()
+        await call(size)
+        times.append(clock() - start)
+    show(name, len(times), clock() - started, cpu() - before, times)
+
+
+async def wide(name, call, size):
+    clock = time.perf_counter
+    started, before = clock(), cpu()
+
+    async def caller():
+        calls = 0
+        while clock() - started < MEASURED:
+            await call(size)
+            calls += 1
+        return calls
+
+    calls = sum(await asyncio.gather(*(caller() for _ in range(WIDTH))))
+    show(name, calls, clock() - started, cpu() - before)
+
+
+async def measure(call):
+    """Measures `call(size)`, which calls the tool `big` and looks at the text that comes back."""
+    for size, name in SIZES:
+        await sequential(f"seq-{name}", call, size)
+        await wide(f"wide-{name}", call, size)

@@ -1,0 +1,91 @@
+/* The benchmark's client on trunkline's C ABI: blocking calls, and 64 in flight through a queue. */
+#define _GNU_SOURCE
+#include "measure.h"
+
+#include <poll.h>
+#include <string.h>
+#include <trunkline.h>
+
+static trunkline_pool *pool;
+static uint64_t lease;
+
+static void check(trunkline_status status, trunkline_error *error) {
+    if (status == TRUNKLINE_STATUS_OK) return;
+    trunkline_str text = trunkline_error_message(error);
+    fprintf(stderr, "status %d: %.*s\n", (int)status, (int)text.len, text.ptr);
+    exit(1);
+}
+
+static trunkline_str str(const char *text) {
+    return TRUNKLINE_TEXT(text, strlen(text));
+}
+
+static void call(const char *arguments) {
+    trunkline_buf *result = NULL;
+    trunkline_error *error = NULL;
+    check(trunkline_lease_call_tool(pool, lease, str("big"), str(arguments), NULL, &result, &error), error);
+    trunkline_buf_free(result);
+}
+
+static void sequential(const char *name, const char *arguments) {
+    double end = now() + WARM_UP;
+    while (now() < end) call(arguments);
+    size_t calls = 0;
+    double started = now(), before = cpu(), last = started;
+    while (last - started < MEASURED && calls < TIMES_MAX) {
+        call(arguments);
+        double t = now();
+        times_us[calls++] = (t - last) * 1e6;
+        last = t;
+    }
+    print_sequential(name, calls, last - started, cpu() - before);
+}
+
+static void enqueue(trunkline_queue *queue, const char *arguments) {
+    trunkline_error *error = NULL;
+    check(trunkline_lease_call_tool_enqueue(pool, lease, str("big"), str(arguments), NULL, queue, 0, NULL, &error), error);
+}
+
+static void wide(const char *name, const char *arguments) {
+    trunkline_queue *queue = NULL;
+    trunkline_error *error = NULL;
+    check(trunkline_queue_new(&queue, &error), error);
+    struct pollfd ready = {trunkline_queue_fd(queue), POLLIN, 0};
+    size_t calls = 0, in_flight = 0;
+    double started = now(), before = cpu();
+    for (; in_flight < WIDTH; in_flight++) enqueue(queue, arguments);
+    while (in_flight > 0) {
+        trunkline_item items[WIDTH];
+        size_t count = 0;
+        poll(&ready, 1, -1);
+        check(trunkline_queue_drain(queue, items, WIDTH, &count, &error), error);
+        int goes_on = now() - started < MEASURED;
+        for (size_t i = 0; i < count; i++) {
+            check(items[i].status, items[i].error);
+            trunkline_item_clear(&items[i]);
+            calls++;
+            if (goes_on) enqueue(queue, arguments);
+            else in_flight--;
+        }
+    }
+    print_wide(name, calls, now() - started, cpu() - before);
+    trunkline_queue_free(queue);
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) return 2;
+    trunkline_error *error = NULL;
+    uint64_t session = 0;
+    char config[4096];
+    snprintf(config, sizeof config, "{\"command\": \"%s\"}", argv[1]);
+    check(trunkline_pool_new(str(""), &pool, &error), error);
+    check(trunkline_session_open(pool, str("{\"id\": \"a\", \"servers\": []}"), &session, &error), error);
+    check(trunkline_session_acquire(pool, session, str("s"), str(config), str(""), &lease, &error), error);
+    sequential("seq-100", "{\"bytes\":100}");
+    wide("wide-100", "{\"bytes\":100}");
+    sequential("seq-100k", "{\"bytes\":100000}");
+    wide("wide-100k", "{\"bytes\":100000}");
+    check(trunkline_pool_close(pool, TRUNKLINE_DEFAULT, &error), error);
+    trunkline_pool_free(pool);
+    return 0;
+}

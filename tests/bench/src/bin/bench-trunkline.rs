@@ -1,0 +1,77 @@
+//! The benchmark's client on trunkline's Rust API, from a single-threaded executor of the host.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use trunkline::{
+    AcquireOptions, CallOptions, Pool, PoolOptions, Result, Servers, Session, SessionOptions,
+};
+use trunkline_bench::{SIZES, cpu_time, report, sequential, wide};
+
+fn main() -> Result<()> {
+    let server = std::env::args().nth(1).unwrap_or_default();
+    match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime.block_on(run(&server)),
+        Err(error) => {
+            eprintln!("no executor: {error}");
+            std::process::exit(1);
+        }
+    }
+}
+
+async fn run(server: &str) -> Result<()> {
+    let pool = Pool::new(PoolOptions::default())?;
+    let servers = json!({"s": {"command": server}}).to_string();
+    pool.reconcile(Servers::from_json(&servers)?).await?;
+    let session = pool.session(SessionOptions::from_json(r#"{"id": "a", "servers": []}"#)?)?;
+    let lease = Arc::new(session.acquire("s", None, &AcquireOptions::default()).await?);
+    let options = Arc::new(CallOptions::default());
+    for (bytes, size) in SIZES {
+        let arguments = format!(r#"{{"bytes":{bytes}}}"#);
+        let one = async || match lease.call_tool("big", &arguments, &options).await {
+            Ok(result) => assert!(result.json().len() > bytes),
+            Err(error) => panic!("{error}"),
+        };
+        sequential(&format!("seq-{size}"), one).await;
+        wide(&format!("wide-{size}"), |until| {
+            let (lease, options) = (Arc::clone(&lease), Arc::clone(&options));
+            let arguments = arguments.clone();
+            async move {
+                let mut calls = 0;
+                while Instant::now() < until {
+                    match lease.call_tool("big", &arguments, &options).await {
+                        Ok(_) => calls += 1,
+                        Err(error) => panic!("{error}"),
+                    }
+                }
+                calls
+            }
+        })
+        .await;
+    }
+    warm_acquire(&session).await?;
+    pool.close().await
+}
+
+/// Acquire and release of a server that is connected and held already.
+async fn warm_acquire(session: &Session) -> Result<()> {
+    let options = AcquireOptions::default();
+    let mut times = Vec::with_capacity(1 << 18);
+    for _ in 0..WARM_UP_ACQUIRES {
+        session.acquire("s", None, &options).await?.release();
+    }
+    let (started, cpu) = (Instant::now(), cpu_time());
+    while started.elapsed() < ACQUIRE_TIME {
+        let before = Instant::now();
+        let lease = session.acquire("s", None, &options).await?;
+        lease.release();
+        times.push(before.elapsed());
+    }
+    report("acquire", &mut times, started.elapsed(), cpu_time() - cpu);
+    Ok(())
+}
+
+const WARM_UP_ACQUIRES: usize = 1000;
+
+const ACQUIRE_TIME: Duration = Duration::from_millis(200);

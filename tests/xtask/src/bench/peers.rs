@@ -1,0 +1,135 @@
+//! The clients that are compared, and how each is built.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::demo::{Profile, python_site};
+use crate::machine::Machine;
+use crate::run::{Run, Stop};
+
+/// One client.
+pub struct Peer {
+    pub name: &'static str,
+    pub what: &'static str,
+    pub prepare: fn(&Machine, &mut Run) -> Result<Program, Stop>,
+}
+
+/// A client that has been built.
+pub struct Started {
+    pub peer: &'static Peer,
+    pub program: Program,
+}
+
+/// How a client is started; the server's path is its last argument.
+pub struct Program {
+    path: PathBuf,
+    arguments: Vec<OsString>,
+    environment: Vec<(&'static str, OsString)>,
+}
+
+impl Program {
+    fn new(path: impl Into<PathBuf>) -> Program {
+        Program { path: path.into(), arguments: Vec::new(), environment: Vec::new() }
+    }
+
+    fn argument(mut self, argument: impl Into<OsString>) -> Program {
+        self.arguments.push(argument.into());
+        self
+    }
+
+    fn environment(mut self, name: &'static str, value: impl Into<OsString>) -> Program {
+        self.environment.push((name, value.into()));
+        self
+    }
+
+    /// A new command for one round.
+    pub fn command(&self, machine: &Machine) -> Command {
+        let mut command = machine.command(&self.path);
+        command
+            .args(&self.arguments)
+            .envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command
+    }
+}
+
+/// In the order of each round: neighbours are compared with each other.
+pub const PEERS: [Peer; 8] = [
+    Peer { name: "pipe", what: "a bare pipe in C, the floor", prepare: pipe },
+    Peer { name: "rust", what: "trunkline from Rust", prepare: rust },
+    Peer { name: "c", what: "trunkline from C", prepare: c },
+    Peer { name: "rmcp", what: "rmcp 3.9.0", prepare: rmcp },
+    Peer { name: "python", what: "trunkline from Python", prepare: python },
+    Peer { name: "mcp", what: "the Python SDK, mcp 2.3.0", prepare: mcp },
+    Peer { name: "node", what: "trunkline from Node", prepare: node },
+    Peer { name: "sdk", what: "the TypeScript SDK 1.32.2", prepare: sdk },
+];
+
+const CLIENTS: &str = "tests/bench/peers";
+
+fn pipe(machine: &Machine, run: &mut Run) -> Result<Program, Stop> {
+    run.command(&mut machine.cargo(&["build", "--release", "-p", "trunkline-testserver"]))?;
+    let program = machine.target.join("release/bench-pipe");
+    compile(machine, run, "pipe.c", &program, &[])?;
+    Ok(Program::new(program))
+}
+
+fn rust(machine: &Machine, run: &mut Run) -> Result<Program, Stop> {
+    run.command(&mut machine.cargo(&["build", "--release", "-p", "trunkline-bench"]))?;
+    Ok(Program::new(machine.target.join("release/bench-trunkline")))
+}
+
+fn rmcp(machine: &Machine, run: &mut Run) -> Result<Program, Stop> {
+    run.command(&mut machine.cargo(&["build", "--release", "-p", "trunkline-bench"]))?;
+    Ok(Program::new(machine.target.join("release/bench-rmcp")))
+}
+
+fn c(machine: &Machine, run: &mut Run) -> Result<Program, Stop> {
+    machine.needs("include/trunkline.h")?;
+    run.command(&mut machine.cargo(&["build", "--release", "-p", "trunkline-dist"]))?;
+    let release = machine.target.join("release");
+    let program = release.join("bench-c");
+    let library = release.join("libtrunkline.a").into_os_string();
+    let system = ["-lgcc_s", "-lutil", "-lrt", "-lpthread", "-lm", "-ldl", "-lc"];
+    let mut arguments = vec![library];
+    arguments.extend(system.iter().map(OsString::from));
+    compile(machine, run, "trunkline.c", &program, &arguments)?;
+    Ok(Program::new(program))
+}
+
+fn compile(
+    machine: &Machine,
+    run: &mut Run,
+    source: &str,
+    program: &PathBuf,
+    arguments: &[OsString],
+) -> Result<(), Stop> {
+    run.preparation("a C compiler (cc)", machine.command("cc").arg("--version"))?;
+    let mut cc = machine.command("cc");
+    cc.args(["-O2", "-std=gnu99", "-Wall", "-Wextra", "-Iinclude", "-o"]).arg(program);
+    run.command(cc.arg(format!("{CLIENTS}/{source}")).args(arguments))
+}
+
+fn python(machine: &Machine, run: &mut Run) -> Result<Program, Stop> {
+    let site = python_site(machine, run, Profile::Release)?;
+    let client = format!("{CLIENTS}/trunkline_client.py");
+    Ok(Program::new("python3").argument(client).environment("PYTHONPATH", site))
+}
+
+fn mcp(machine: &Machine, run: &mut Run) -> Result<Program, Stop> {
+    let folder = machine.python_environment(run, "bench-venv", &["mcp==2.3.0"])?;
+    Ok(Program::new(folder.join("bin/python")).argument(format!("{CLIENTS}/mcp_client.py")))
+}
+
+fn node(machine: &Machine, run: &mut Run) -> Result<Program, Stop> {
+    machine.needs("bindings/node/build.mjs")?;
+    let mut build = machine.command("node");
+    run.command(build.args(["bindings/node/build.mjs", "--release"]))?;
+    Ok(Program::new("node").argument(format!("{CLIENTS}/trunkline_client.mjs")))
+}
+
+fn sdk(machine: &Machine, run: &mut Run) -> Result<Program, Stop> {
+    let modules = machine.npm_packages(run, &["@modelcontextprotocol/sdk@1.32.2"])?;
+    let client = format!("{CLIENTS}/sdk_client.mjs");
+    Ok(Program::new("node").argument(client).environment("NODE_MODULES", modules))
+}
