@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
+use crate::text::escaped;
+
 /// What an operation of the library returns.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -253,7 +255,7 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(server) = &self.0.server {
-            write!(f, "{server}: ")?;
+            write!(f, "{}: ", escaped(server))?;
         }
         f.write_str(&self.0.message)
     }
@@ -270,3 +272,6 @@ impl std::error::Error for Error {
         self.0.cause.as_ref().map(|cause| cause as _)
     }
 }
+
+#[cfg(test)]
+mod tests;

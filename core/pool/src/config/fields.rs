@@ -173,9 +173,7 @@ impl<'a> Fields<'a> {
 
 /// The error for one server's configuration.
 pub(super) fn invalid(server: &str, path: &str, message: &str) -> Error {
-    Error::new(ErrorCode::InvalidConfig, message)
-        .with_server(escaped(server))
-        .with_detail("path", path)
+    Error::new(ErrorCode::InvalidConfig, message).with_server(server).with_detail("path", path)
 }
 
 /// The registry's row of a server's field. Asked only for names that are in it.

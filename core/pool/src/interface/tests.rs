@@ -201,3 +201,44 @@ fn stated_defaults(rows: &'static [OptionRow]) -> serde_json::Map<String, serde_
     }
     out
 }
+
+/// SPEC 4.2, 9.6, 16.5: ranges, in the units of the registry: the ends are in, what is beyond them is not.
+#[test]
+fn ranges_are_these() {
+    let second = 1_000_u64;
+    let (minute, hour, day) = (60 * second, 3_600 * second, 86_400 * second);
+    for (path, min, max) in [
+        ("workers", 1, 64),
+        ("drain_delay_ms", 0, day),
+        ("idle_cap_ms", 0, day),
+        ("exit_grace_ms", 0, 10 * minute),
+        ("kill_grace_ms", 0, 10 * minute),
+        ("connect_timeout_ms", 100, 300 * second),
+        ("call_timeout_ms", 1, 7 * day),
+        ("keepalive_ms", 10, day),
+        ("keepalive_misses", 1, 100),
+        ("reconnect.breaker.losses", 1, 1_000),
+        ("reconnect.breaker.window_ms", 1, day),
+        ("reconnect.healthy_after_ms", 0, day),
+        ("limits.processes", 1, 65_536),
+        ("limits.in_flight_per_entry", 1, 1_048_576),
+        ("limits.frame_bytes", 1_024, 1_073_741_824),
+        ("limits.stderr_bytes", 0, 67_108_864),
+        ("limits.event_backlog", 1, 1_048_576),
+        ("start_gate_ms", 0, 10 * minute),
+    ] {
+        assert_eq!(range(options(Scope::Pool), path), (min, max), "{path}");
+    }
+    assert_eq!(range(options(Scope::Drain), "timeout_ms"), (0, hour));
+    assert_eq!(range(options(Scope::Call), "idle_timeout_ms"), (1, 7 * day));
+    assert_eq!(range(options(Scope::Session), "keep_for_ms"), (0, day));
+}
+
+fn range(rows: &'static [OptionRow], path: &str) -> (u64, u64) {
+    let (name, rest) = path.split_once('.').unwrap_or((path, ""));
+    match rows.iter().find(|row| row.name == name).unwrap().kind {
+        OptionKind::Integer { min, max, .. } | OptionKind::Duration { min, max } => (min, max),
+        OptionKind::Object(members) => range(members, rest),
+        kind => panic!("{path} is {kind:?}"),
+    }
+}

@@ -1,0 +1,82 @@
+//! The one error type.
+
+use std::error::Error as _;
+
+use super::*;
+
+/// SPEC 5.12: every part of an error is there, in Rust and as JSON.
+#[test]
+fn an_error_carries_everything() {
+    let cause = Error::new(ErrorCode::Exited, "the process ended");
+    let error = Error::new(ErrorCode::CallInterrupted, "the connection was lost")
+        .with_server("s")
+        .with_session("a")
+        .with_outcome(Outcome::NotSent)
+        .with_detail("tool", "echo")
+        .with_detail("generation", 2)
+        .with_hint("call again")
+        .with_cause(cause.clone())
+        .with_arguments("{}".into());
+    assert_eq!(error.code(), ErrorCode::CallInterrupted);
+    assert_eq!(error.message(), "the connection was lost");
+    assert_eq!((error.server(), error.session()), (Some("s"), Some("a")));
+    assert_eq!(error.outcome(), Some(Outcome::NotSent));
+    assert_eq!(error.detail()["generation"], 2);
+    assert_eq!(error.hint(), Some("call again"));
+    assert_eq!(error.cause(), Some(&cause));
+    assert_eq!(error.source().unwrap().to_string(), "the process ended");
+    assert_eq!(error.arguments(), Some("{}"));
+    assert!(error.is_retryable());
+    let expected = json!({
+        "code": "call_interrupted", "number": 21, "message": "the connection was lost", "retryable": true,
+        "server": "s", "session": "a", "outcome": "not_sent", "hint": "call again",
+        "cause": {"code": "exited", "number": 17, "message": "the process ended", "retryable": true, "detail": {}},
+        "detail": {"tool": "echo", "generation": 2},
+    });
+    assert_eq!(error.to_json(), expected);
+    assert_eq!(error.to_string(), "s: the connection was lost");
+    assert_eq!(format!("{error:?}"), "Error(call_interrupted, s: the connection was lost)");
+}
+
+/// SPEC 5.12: a bare error has its code's defaults and nothing else.
+#[test]
+fn a_bare_error_has_nothing_else() {
+    let error = Error::new(ErrorCode::Closed, "the pool is closed");
+    assert_eq!((error.server(), error.session(), error.hint()), (None, None, None));
+    assert_eq!((error.outcome(), error.cause(), error.arguments()), (None, None, None));
+    assert!(error.source().is_none() && error.detail().is_empty() && !error.is_retryable());
+    assert_eq!(error.to_string(), "the pool is closed");
+    let expected = json!({
+        "code": "closed", "number": 4, "message": "the pool is closed", "retryable": false, "detail": {},
+    });
+    assert_eq!(error.to_json(), expected);
+}
+
+/// SPEC 5.6: an outcome decides about repeating an interrupted call, and about nothing else.
+#[test]
+fn an_outcome_changes_only_interrupted_calls() {
+    let unavailable = Error::new(ErrorCode::Unavailable, "reconnecting");
+    assert!(unavailable.with_outcome(Outcome::Unknown).is_retryable());
+    let closed = Error::new(ErrorCode::Closed, "closed").with_outcome(Outcome::NotSent);
+    assert!(!closed.is_retryable());
+    assert_eq!((Outcome::NotSent.as_str(), Outcome::Unknown.as_str()), ("not_sent", "unknown"));
+}
+
+/// SPEC 5.12: a copy that is changed leaves the original as it was.
+#[test]
+fn errors_are_values() {
+    let first = Error::new(ErrorCode::Limit, "too many");
+    let second = first.clone().with_server("s");
+    assert_eq!(first.server(), None);
+    assert_ne!(first, second);
+    assert_eq!(first, Error::new(ErrorCode::Limit, "too many"));
+}
+
+/// S-49: the name of a server is escaped where it is shown, and is itself where it is asked for.
+#[test]
+fn a_server_is_shown_escaped() {
+    let error = Error::new(ErrorCode::Closed, "closed").with_server("a\u{1b}[2J");
+    assert_eq!(error.to_string(), "a\\u{1b}[2J: closed");
+    assert_eq!(format!("{error:?}"), "Error(closed, a\\u{1b}[2J: closed)");
+    assert_eq!(error.server(), Some("a\u{1b}[2J"));
+}
