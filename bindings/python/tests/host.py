@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[3]
 HANG = 30.0
 
 
-def testserver() -> str:
+def server_program() -> str:
     """The path of the reference server."""
     path = os.environ.get("TRUNKLINE_TESTSERVER")
     if path is None:
@@ -37,7 +37,7 @@ class Log:
 
     def server(self, *flags: str) -> dict[str, Any]:
         """The configuration of a reference server that writes this log."""
-        return {"command": testserver(), "args": [*flags, "--start-log", str(self.path)]}
+        return {"command": server_program(), "args": [*flags, "--start-log", str(self.path)]}
 
     def lines(self) -> list[tuple[int, str]]:
         if not self.path.exists():

@@ -1,0 +1,114 @@
+"""Servers that no one here wrote: npm's server-everything, PyPI's mcp-server-time and mcp-server-git.
+
+``TRUNKLINE_REAL_SERVERS`` names the file with their configurations; ``cargo xtask test`` installs them and sets it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import trunkline
+import trunkline.sync
+
+from host import is_running, run, text, wait_until
+
+FILE = os.environ.get("TRUNKLINE_REAL_SERVERS")
+
+pytestmark = pytest.mark.skipif(
+    FILE is None and "CI" not in os.environ,
+    reason="TRUNKLINE_REAL_SERVERS is not set: the real servers are not installed",
+)
+
+
+@pytest.fixture(scope="module")
+def servers() -> dict[str, Any]:
+    assert FILE is not None, "TRUNKLINE_REAL_SERVERS is not set"
+    found: dict[str, Any] = json.loads(Path(FILE).read_text())
+    return found
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left() -> Iterator[None]:
+    """SPEC 9.8: no process of these servers is left, wrappers and their children included."""
+    before = children()
+    yield
+    wait_until(lambda: not children() - before, "processes are left")
+
+
+def children() -> set[int]:
+    """All processes that descend from this one."""
+    parents: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and is_running(int(entry.name)):
+            try:
+                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            except OSError:
+                continue
+            parents.setdefault(parent, []).append(int(entry.name))
+    found: set[int] = set()
+    front = [os.getpid()]
+    while front:
+        front = [child for one in front for child in parents.get(one, []) if child not in found]
+        found.update(front)
+    return found
+
+
+def test_everything(servers: dict[str, Any]) -> None:
+    """SPEC 2.1, 5.1, 6.1, 7.4: tools, prompts and resources, and a burst of list changes at the start."""
+
+    async def main() -> None:
+        async with trunkline.Pool() as pool:
+            await pool.reconcile({"everything": servers["everything"]})
+            async with pool.session("a") as a, pool.session("b") as b:
+                leases = await asyncio.gather(a.acquire("everything"), b.acquire("everything"))
+                assert pool.status()["processes"] == 1
+                echo = next(tool for tool in a.tools() if tool.own_name == "echo")
+                assert text(await a.call_tool(echo.name, {"message": "hi"})).endswith("hi")
+                answers = await asyncio.gather(
+                    *(lease.call_tool("echo", {"message": str(n)}) for n in range(20) for lease in leases)
+                )
+                assert [text(answer)[-1] for answer in answers[::2]] == [str(n)[-1] for n in range(20)]
+                assert a.prompts() and a.resources()
+                first = a.resources()[0].own_name
+                assert (await leases[0].read_resource(first)).decoded["contents"]
+
+    run(main())
+
+
+@pytest.mark.parametrize("name", ["everything_npx"])
+def test_a_server_behind_a_package_runner(servers: dict[str, Any], name: str) -> None:
+    """SPEC 9.8."""
+    with trunkline.sync.Pool() as pool, pool.session("a", servers=[]) as session:
+        lease = session.acquire("s", servers[name])
+        assert text(lease.call_tool("echo", {"message": "hi"})).endswith("hi")
+
+
+def test_time(servers: dict[str, Any]) -> None:
+    """SPEC 5.1."""
+    with trunkline.sync.Pool() as pool, pool.session("a", servers=[]) as session:
+        lease = session.acquire("time", servers["time"])
+        now = json.loads(text(lease.call_tool("get_current_time", {"timezone": "Europe/Paris"})))
+        assert now["timezone"] == "Europe/Paris"
+        bad = lease.call_tool("get_current_time", {"timezone": "Nowhere/None"})
+        assert bad.is_error
+
+
+def test_git(servers: dict[str, Any]) -> None:
+    """SPEC 5.1."""
+    arguments = servers["git"]["args"]
+    repository = arguments[arguments.index("--repository") + 1]
+
+    async def main() -> None:
+        async with trunkline.Pool() as pool, pool.session("a", servers=[]) as session:
+            async with session.acquire("git", servers["git"]) as lease:
+                status = await lease.call_tool("git_status", {"repo_path": repository})
+                assert "note.txt" in text(status)
+
+    run(main())
