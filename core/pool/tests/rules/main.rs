@@ -2,6 +2,7 @@
 
 mod acquire;
 mod bench;
+mod breaker;
 mod drain;
 mod idle;
 mod limits;
