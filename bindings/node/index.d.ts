@@ -203,7 +203,7 @@ export type Servers = Record<string, ServerConfig> | { mcpServers: Record<string
 
 /** The answer of a server to a request, decoded when somebody looks. */
 export class Result {
-  private constructor();
+  protected constructor();
   /** The JSON text exactly as received: large numbers and the order of members survive in it. */
   readonly raw: string;
   /** The decoded answer. */
@@ -326,10 +326,12 @@ export interface EventPayloads {
 export type EventKind = keyof EventPayloads;
 
 /** One event of a kind. */
-export type EventOf<K extends EventKind> = EventEnvelope & { type: K } & EventPayloads[K];
+export type EventOf<K extends EventKind> = K extends EventKind
+  ? EventEnvelope & { type: K } & EventPayloads[K]
+  : never;
 
 /** One event. */
-export type TrunklineEvent = { [K in EventKind]: EventOf<K> }[EventKind];
+export type TrunklineEvent = EventOf<EventKind>;
 
 /** Which events a stream has. */
 export interface EventsOptions<K extends EventKind = EventKind> {

@@ -47,20 +47,22 @@ function fromFields(fields) {
   });
 }
 
-/** Whatever the addon threw, or rejected a promise with, as an error for the host. */
-function errorOf(reason) {
+/** Whatever the addon threw, or rejected a promise with, as an error for the host. Its stack begins below `above`. */
+function errorOf(reason, above = errorOf) {
+  const error = made(reason);
+  if (error !== reason) Error.captureStackTrace(error, above);
+  return error;
+}
+
+function made(reason) {
   if (typeof reason === 'string') return fromFields(JSON.parse(reason));
   if (reason instanceof TrunklineError || !(reason instanceof Error)) return reason;
   if (reason.code === MARK) return fromFields(JSON.parse(reason.message));
   // Without a code it is JavaScript's own, and none of ours.
   if (typeof reason.code !== 'string') return reason;
   // Node-API's: a value of the wrong type, or a panic that was caught.
-  const isPanic = reason.code === 'GenericFailure';
-  return new TrunklineError({
-    code: nodeCode(isPanic ? 'internal' : 'invalid_argument'),
-    message: reason.message,
-    cause: reason,
-  });
+  const code = nodeCode(reason.code === 'GenericFailure' ? 'internal' : 'invalid_argument');
+  return new TrunklineError({ code, message: reason.message, cause: reason });
 }
 
 /** An error about a value that the host gave. */
@@ -78,7 +80,7 @@ function guarded(call) {
   try {
     return call();
   } catch (reason) {
-    throw errorOf(reason);
+    throw errorOf(reason, guarded);
   }
 }
 

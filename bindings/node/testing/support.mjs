@@ -1,6 +1,6 @@
 // What the tests share: the reference server, its start log, waiting, and pools that are closed and looked after.
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -66,15 +66,29 @@ export class StartLog {
   }
 }
 
-function isRunning(pid) {
+/** Whether a process runs; what somebody else has to reap does not. */
+export function isRunning(pid) {
+  const { state, parent } = stateOf(pid);
+  return state !== undefined && (state !== 'Z' || parent === process.pid);
+}
+
+/** A process and all below it. */
+export function treeOf(pid) {
+  const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number);
+  const tree = [pid];
+  for (const above of tree) tree.push(...all.filter((other) => stateOf(other).parent === above));
+  return tree;
+}
+
+function stateOf(pid) {
   let stat;
   try {
     stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   } catch {
-    return false;
+    return {};
   }
   const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return state !== 'Z' || Number(parent) === process.pid;
+  return { state, parent: Number(parent) };
 }
 
 /** Waits until `condition()` holds. */

@@ -3,10 +3,8 @@
 import { open } from './open.mjs';
 
 const { pool, lease } = await open();
-const calls = Array.from({ length: 50 }, () => lease.callTool('echo', { message: 'x'.repeat(100_000) }));
 const crash = lease.callTool('crash', { code: 3 });
-const results = await Promise.allSettled([...calls, crash]);
-const codes = new Set(results.map((result) => result.reason?.code ?? 'answered'));
-codes.delete('answered');
-console.log([...codes].sort().join());
+const calls = Array.from({ length: 20 }, () => lease.callTool('echo', { message: 'x'.repeat(100_000) }));
+const results = await Promise.allSettled([crash, ...calls]);
+console.log([...new Set(results.map((result) => result.reason?.code ?? 'answered'))].join());
 await pool.close();

@@ -1,0 +1,51 @@
+// How the package is loaded, and what it is: CommonJS and ES modules, one instance.
+
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { execFileSync } from 'node:child_process';
+
+import * as names from '../index.mjs';
+import { packageFolder, repository } from '../testing/support.mjs';
+
+const require = createRequire(import.meta.url);
+const manifest = require('../package.json');
+
+/** Runs a program in a folder where the package is installed under its name. */
+function runInstalled(args) {
+  const folder = mkdtempSync(join(tmpdir(), 'trunkline-installed-'));
+  try {
+    mkdirSync(join(folder, 'node_modules'));
+    symlinkSync(packageFolder, join(folder, 'node_modules/trunkline'), 'dir');
+    return execFileSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+describe('the package', () => {
+  it('is the same whether it is required or imported', () => {
+    const required = require('../index.cjs');
+    const { default: whole, ...imported } = names;
+    assert.equal(whole, required);
+    assert.deepEqual({ ...imported }, { ...required });
+  });
+
+  it('is found by its name, either way', () => {
+    const required = `console.log(typeof require('trunkline').Pool)`;
+    assert.equal(runInstalled(['-e', required]), 'function\n');
+    const imported = `import { Pool, TrunklineError } from 'trunkline'; console.log(typeof Pool, typeof TrunklineError)`;
+    assert.equal(runInstalled(['--input-type=module', '-e', imported]), 'function function\n');
+  });
+
+  it('says in its manifest what the workspace says', () => {
+    const cargo = readFileSync(join(repository, 'Cargo.toml'), 'utf8');
+    assert.match(cargo, new RegExp(`^version = "${manifest.version}"$`, 'm'));
+    assert.match(cargo, new RegExp(`^license = "${manifest.license}"$`, 'm'));
+    assert.equal(manifest.engines.node, '>=20');
+    assert.equal(manifest.dependencies, undefined);
+  });
+});

@@ -1,0 +1,114 @@
+// The addon, its declarations and the registry say the same: SPEC 16.2, 16.5, 16.6.
+
+import assert from 'node:assert/strict';
+import { readFileSync, readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+
+import * as names from '../index.mjs';
+import { packageFolder } from '../testing/support.mjs';
+
+const require = createRequire(import.meta.url);
+const addon = require('../trunkline.node');
+const { registry } = require('../lib/native.cjs');
+
+const read = (path) => readFileSync(join(packageFolder, path), 'utf8');
+
+/** The methods of each class that `native.d.ts` declares. */
+function declaredNatives() {
+  const classes = read('native.d.ts').matchAll(/^export class (\w+) \{\n([^}]*)\}/gm);
+  return Object.fromEntries(
+    Array.from(classes, ([, name, body]) => [name, Array.from(body.matchAll(/^ {2}(\w+)\(/gm), ([, method]) => method).sort()]),
+  );
+}
+
+const isMethod = (name) => name !== 'constructor';
+
+const methodsOf = (native) => Object.getOwnPropertyNames(native.prototype).filter(isMethod).sort();
+
+/** The body of a declaration of `index.d.ts`. */
+function declaration(head) {
+  const text = read('index.d.ts');
+  const start = text.indexOf(`export ${head}`);
+  assert.ok(start >= 0, head);
+  return text.slice(start, text.indexOf('\n\n', start));
+}
+
+const optionNames = (body) => Array.from(body.matchAll(/^ {2}(\w+)\??:/gm), ([, name]) => name).sort();
+
+const supported = (rows) => rows.filter((row) => row.supported).map((row) => row.node).sort();
+
+describe('native.d.ts', () => {
+  it('declares what the addon exports', () => {
+    const exported = Object.entries(addon).map(([name, value]) => [
+      name,
+      methodsOf(value),
+    ]);
+    const declared = Object.entries(declaredNatives()).map(([name, methods]) => [name, methods.filter(isMethod)]);
+    assert.deepEqual(Object.fromEntries(exported), Object.fromEntries(declared));
+  });
+
+  it('declares nothing that lib does not use', () => {
+    const files = readdirSync(join(packageFolder, 'lib'));
+    const code = files.map((name) => read(`lib/${name}`)).join('\n');
+    for (const [name, methods] of Object.entries(declaredNatives())) {
+      for (const method of methods.filter(isMethod)) {
+        const pattern = new RegExp(`(native|bridge|target|pool)\\.${method}\\(`, 'i');
+        assert.match(code, pattern, `${name}.${method}`);
+      }
+    }
+  });
+
+  it('is the work of functions that catch panics', () => {
+    const files = readdirSync(join(packageFolder, 'src'));
+    for (const name of files) {
+      const attributes = read(`src/${name}`).matchAll(/#\[napi(\([^)]*\))?\]\n\s*(.*)/g);
+      for (const [whole, options = '', next] of attributes) {
+        if (next.startsWith('pub fn')) assert.match(options, /catch_unwind/, `${name}: ${whole}`);
+      }
+    }
+  });
+});
+
+describe('index.d.ts', () => {
+  it('has the names that the package exports', () => {
+    const classes = Array.from(read('index.d.ts').matchAll(/^export class (\w+)/gm), ([, name]) => name);
+    const { default: whole, ...exported } = names;
+    assert.deepEqual(classes.sort(), Object.keys(exported).sort());
+    assert.equal(typeof whole, 'object');
+  });
+
+  it('has the codes of the registry', () => {
+    const declared = Array.from(declaration('type ErrorCode').matchAll(/'(\w+)'/g), ([, code]) => code);
+    assert.deepEqual(declared, registry.errors.map((row) => row.node_code));
+  });
+
+  it('has the events of the registry, with their members', () => {
+    const { toCamel } = require('../lib/names.cjs');
+    const body = declaration('interface EventPayloads');
+    for (const row of registry.events) {
+      const line = body.split('\n').find((line) => line.startsWith(`  ${row.type}: `));
+      assert.ok(line, row.type);
+      const shape = line.includes('ListChange') ? declaration('interface ListChange') : line;
+      for (const field of row.payload) {
+        const mark = field.required ? '' : '\\?';
+        assert.match(shape, new RegExp(`\\b${toCamel(field.name)}${mark}: `), `${row.type}.${field.name}`);
+      }
+    }
+    assert.equal(body.match(/^ {2}\w+: /gm).length, registry.events.length);
+  });
+
+  it('has the options of the registry that this version supports', () => {
+    const { pool, session, call, acquire, drain } = registry.options;
+    const nested = (name) => pool.find((row) => row.name === name).members;
+    assert.deepEqual(optionNames(declaration('interface PoolOptions')), supported(pool));
+    assert.deepEqual(optionNames(declaration('interface ReconnectOptions')), supported(nested('reconnect')));
+    assert.deepEqual(optionNames(declaration('interface LimitOptions')), supported(nested('limits')));
+    const withoutId = supported(session).filter((name) => name !== 'id');
+    assert.deepEqual(optionNames(declaration('interface SessionOptions')), withoutId);
+    assert.deepEqual(optionNames(declaration('interface CallOptions')), supported(call));
+    assert.deepEqual(optionNames(declaration('interface AcquireOptions')), supported(acquire));
+    assert.deepEqual(optionNames(declaration('interface DrainOptions')), supported(drain));
+  });
+});

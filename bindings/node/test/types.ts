@@ -1,0 +1,86 @@
+// What the declarations allow, and what they refuse: compiled by `tsc --noEmit`, never run.
+
+import { CallResult, Lease, Pool, Session, TrunklineError } from '../index.js';
+import type { EventOf, Listed, TrunklineEvent } from '../index.js';
+
+/** Whether two types are the same. */
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+
+function same<A, B>(_: Same<A, B>): void {}
+
+export async function host(signal: AbortSignal): Promise<void> {
+  await using pool = new Pool({
+    drainDelayMs: 500,
+    limits: { frameBytes: 1 << 20 },
+    reconnect: { delaysMs: { local: [1, 2] }, breaker: { losses: 3 } },
+  });
+  const report = await pool.reconcile({ files: { command: 'files', args: ['--all'] } });
+  same<string | undefined, NonNullable<(typeof report.servers)[string]>['action'] | undefined>(true);
+  await pool.reconcile({ mcpServers: { files: { command: 'files' } } }, { signal });
+
+  await using session: Session = pool.session('chat', { servers: ['files'], exclude: { files: ['rm'] } });
+  await session.ready({ timeoutMs: 1000 });
+  await session.ready('files', { signal });
+  const tools: Listed[] = session.tools();
+  const result: CallResult = await session.callTool(tools[0]?.name ?? '', { a: 1 }, { signal, progress: true });
+  const [block] = result.content;
+  if (block?.type === 'text') same<string, typeof block.text>(true);
+  same<boolean, typeof result.isError>(true);
+
+  using lease: Lease = await session.acquire('files', null, { timeoutMs: 5, signal });
+  const { contents } = await lease.readResource('file:///a');
+  same<string | undefined, NonNullable<(typeof contents)[0]>['text']>(true);
+  const drained = await pool.drainAll({ force: true });
+  same<number, typeof drained.forced>(true);
+}
+
+export async function listen(pool: Pool): Promise<void> {
+  pool.on('tools_changed', (event) => {
+    same<string[], typeof event.added>(true);
+    same<'tools_changed', typeof event.type>(true);
+  });
+  pool.once('failed', ({ error }) => same<TrunklineError, typeof error>(true));
+  for await (const event of pool.events({ kinds: ['log', 'progress'] })) {
+    same<EventOf<'log' | 'progress' | 'lagged'>, typeof event>(true);
+    if (event.type === 'progress') same<number, typeof event.progress>(true);
+  }
+  for await (const event of pool.events()) tell(event);
+}
+
+function tell(event: TrunklineEvent): string {
+  switch (event.type) {
+    case 'reconnected':
+      return `${event.server ?? ''} after ${event.downtimeMs} ms`;
+    case 'lagged':
+      return `${event.missed} missed`;
+    default:
+      return event.type;
+  }
+}
+
+export function explain(error: unknown): string {
+  if (!(error instanceof TrunklineError)) throw error;
+  switch (error.code) {
+    case 'TRUNKLINE_CALL_INTERRUPTED':
+      return error.outcome === 'not_sent' ? 'try again' : `the server may have run it: ${error.arguments}`;
+    case 'TRUNKLINE_TIMEOUT':
+      return `${error.server}: ${error.detail['which']}`;
+    default:
+      return error.retryable ? 'later' : (error.hint ?? error.message);
+  }
+}
+
+export function refused(pool: Pool, session: Session): void {
+  // @ts-expect-error: options are camelCase.
+  new Pool({ drain_delay_ms: 5 });
+  // @ts-expect-error: there is no such option.
+  session.callTool('x', {}, { timeout: 5 });
+  // @ts-expect-error: arguments are an object.
+  session.callTool('x', 'y');
+  // @ts-expect-error: there is no such kind of event.
+  pool.events({ kinds: ['tool_changed'] });
+  // @ts-expect-error: sessions are opened by their pool.
+  new Session();
+  // @ts-expect-error: an acquire in the pool says for which session.
+  pool.acquire('x', { command: 'x' });
+}
