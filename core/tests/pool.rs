@@ -344,3 +344,43 @@ fn a_completion_queue_wakes_once_per_batch() {
     queue.push(10);
     assert_eq!(woken.load(Ordering::SeqCst), 2);
 }
+
+/// SPEC 6.2: trust and always-load are the session's own marks, on its own copy.
+#[test]
+fn two_sessions_never_see_each_other_s_marks() {
+    let rig = Rig::new(json!({}));
+    host(async {
+        rig.configure(json!({ "s": rig.server(&[]) })).await;
+        let marked = rig.session_with(json!({
+            "id": "a", "servers": [], "trust": { "s": true }, "always_load": { "s": ["ec*"] },
+        }));
+        let plain = rig.session("b");
+        let (_a, _b) = (acquire(&marked, "s").await, acquire(&plain, "s").await);
+        let marks = |session: &trunkline::Session| -> Vec<(bool, bool)> {
+            let tools = session.tools().unwrap();
+            let shown = tools.iter().filter(|tool| ["echo", "pid"].contains(&&*tool.own_name));
+            shown.map(|tool| (tool.trust, tool.always_load)).collect()
+        };
+        assert_eq!(marks(&marked), [(true, true), (true, false)]);
+        assert_eq!(marks(&plain), [(false, false), (false, false)]);
+    });
+}
+
+/// A server that its configuration switches off is neither started nor handed out.
+#[test]
+fn a_disabled_server_is_not_started() {
+    let rig = Rig::new(json!({}));
+    host(async {
+        let mut server = rig.server(&[]);
+        server["disabled"] = true.into();
+        rig.configure(json!({ "s": server })).await;
+        let session = rig.session_with(json!({ "id": "a" }));
+        session.ready(None, None).await.unwrap();
+        let error = session.acquire("s", None, &AcquireOptions::default()).await.err().unwrap();
+        assert_eq!(
+            (error.code(), &error.detail()["reason"]),
+            (ErrorCode::NotAdmitted, &json!("disabled"))
+        );
+        assert_eq!(rig.starts(), [0; 0]);
+    });
+}

@@ -280,7 +280,8 @@ fn timeouts(
 ) -> (Duration, Duration) {
     let pool = &session.driver.options;
     let total = options.timeout.or(cell.spec.call_timeout).unwrap_or(pool.call_timeout);
-    let idle = options.idle_timeout.unwrap_or(pool.call_idle_timeout);
+    let idle = options.idle_timeout.or(cell.spec.call_idle_timeout);
+    let idle = idle.unwrap_or(pool.call_idle_timeout);
     (total, idle.min(total))
 }
 

@@ -112,6 +112,11 @@ impl Session {
             core.own().insert(server.into(), Configured::new(Arc::new(spec.clone())));
         }
         let spec = core.spec(server)?;
+        if spec.spec.disabled {
+            let message = "the server's configuration switches it off";
+            let error = Error::new(ErrorCode::NotAdmitted, message).with_server(server);
+            return Err(error.with_session(self.id()).with_detail("reason", "disabled"));
+        }
         let hold = core.acquire(server, &spec, options.timeout).await?;
         Lease::new(self.clone(), hold)
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use trunkline_pool::catalog::{Catalog, Item};
 use trunkline_pool::naming::{NameMap, ToolName, explain_unknown};
+use trunkline_pool::pattern::matches_any;
 use trunkline_pool::plan;
 use trunkline_pool::state::{EntryId, EntryState};
 
@@ -26,16 +27,20 @@ pub struct Listed {
     pub own_name: Arc<str>,
     /// The definition, as the server sent it.
     pub definition: Arc<str>,
+    /// Whether the session trusts the server; its own mark, which no other session sees (SPEC 6.2).
+    pub trust: bool,
+    /// Tools: whether the session wants it loaded whatever else is deferred; its own mark.
+    pub always_load: bool,
 }
 
 impl Listed {
-    /// `{"name", "server", "own_name", "definition"}` as JSON text, the definition unchanged.
+    /// `{"name", "server", "own_name", "trust", "always_load", "definition"}` as JSON text, the definition unchanged.
     pub fn to_json(&self) -> String {
         let [name, server, own_name] =
             [&self.name, &self.server, &self.own_name].map(|text| Value::from(&**text).to_string());
-        let definition = &self.definition;
+        let Listed { definition, trust, always_load, .. } = self;
         format!(
-            r#"{{"name":{name},"server":{server},"own_name":{own_name},"definition":{definition}}}"#
+            r#"{{"name":{name},"server":{server},"own_name":{own_name},"trust":{trust},"always_load":{always_load},"definition":{definition}}}"#
         )
     }
 }
@@ -101,6 +106,17 @@ impl View {
             server: cell.server.clone(),
             tool: item.name.clone(),
         };
+        let listed = |server: &Arc<str>, item: &Item, name: Arc<str>| {
+            let filter = session.filter(server);
+            Listed {
+                name,
+                server: server.clone(),
+                own_name: item.name.clone(),
+                definition: item.definition.clone(),
+                trust: filter.trust,
+                always_load: matches_any(&filter.always_load, &item.name),
+            }
+        };
         let own = |cell: &EntryCell, item: &Item| listed(&cell.server, item, item.name.clone());
         let visible = |list: fn(&Catalog) -> &[Item]| {
             seen.iter().flat_map(move |(cell, seen)| {
@@ -157,11 +173,6 @@ impl View {
             }
         })
     }
-}
-
-fn listed(server: &Arc<str>, item: &Item, name: Arc<str>) -> Listed {
-    let (server, own_name) = (server.clone(), item.name.clone());
-    Listed { name, server, own_name, definition: item.definition.clone() }
 }
 
 fn sorted(items: impl Iterator<Item = Listed>) -> Arc<[Listed]> {

@@ -79,7 +79,7 @@ impl SessionCore {
             Wanted::All => true,
             Wanted::Names(names) => names.iter().any(|other| other == name),
         };
-        let configured = configured.filter(|_| wanted);
+        let configured = configured.filter(|configured| wanted && !configured.spec.disabled);
         let before = {
             let mut wants = self.wants();
             let same = |want: &Want| {

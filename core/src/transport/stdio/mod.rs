@@ -26,7 +26,7 @@ pub(crate) async fn start(
     inherit_env: &[String],
 ) -> Result<Launched> {
     let patterns = [inherit_env, &spec.inherit_env].concat();
-    let env = environment::child_environment(std::env::vars_os(), &patterns, &spec.env);
+    let env = environment::child_environment(std::env::vars_os(), &patterns, spec);
     let cwd = match &spec.cwd {
         Some(cwd) => workspace.join(cwd),
         None => workspace.to_owned(),
