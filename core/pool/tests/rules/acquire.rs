@@ -251,3 +251,19 @@ fn an_older_moment_counts_as_the_newest_seen() {
     bench.step(release(0));
     assert_eq!(bench.deadline(), Some(5_000));
 }
+
+/// SPEC 3.3, I-25: what failed leaves no trace that grows.
+#[test]
+fn failed_connects_do_not_pile_up() {
+    let mut bench = Bench::new();
+    bench.step(open(0));
+    let mut fail = |from: u32, to: u32| {
+        for entry in from..to {
+            bench.step(acquire(u64::from(entry), 0, 0));
+            bench.step(connect_failed(entry, 1, exited()));
+        }
+        format!("{:?}", bench.pool).len()
+    };
+    let (few, many) = (fail(0, 1_000), fail(1_000, 10_000));
+    assert!(many < few + 100, "{few} bytes of text became {many}");
+}
