@@ -82,7 +82,8 @@ impl PoolState {
         waiters.into_iter().filter_map(grant).collect()
     }
 
-    /// Begins an attempt as soon as nothing of the last one is left and there is a process slot for it.
+    /// Begins an attempt as soon as nothing of the last one is left and there is a process slot for
+    /// it.
     ///
     /// The caller has seen that there [is room](Self::has_room).
     pub(super) fn attempt(&mut self, id: EntryId, why: Why, out: &mut Vec<Effect>) {
@@ -143,7 +144,8 @@ impl PoolState {
         }
     }
 
-    /// Sets the deadline of a connected entry that nobody holds; the reason to end it when that has passed already.
+    /// Sets the deadline of a connected entry that nobody holds; the reason to end it when that has
+    /// passed already.
     pub(super) fn plan_close(&mut self, id: EntryId) -> Option<&'static str> {
         let (now, delay, cap) = (self.now, self.options.drain_delay, self.options.idle_cap);
         let entry = self.entries.get_mut(id)?;
@@ -263,7 +265,8 @@ impl PoolState {
         self.announce(id, reason::ACQUIRE, out);
     }
 
-    /// The record of a new entry, before its first attempt: nothing of it exists, as of a failed one.
+    /// The record of a new entry, before its first attempt: nothing of it exists, as of a failed
+    /// one.
     fn make_entry(&mut self, ask: &Ask) -> EntryId {
         let id = EntryId(self.next_entry);
         self.next_entry += 1;

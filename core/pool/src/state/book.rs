@@ -1,6 +1,7 @@
 //! The pool's books: process slots, deadlines, and the one function that changes an entry's phase.
 //!
-//! Everything here is derived from the entries and kept only to be found quickly; `invariants` compares.
+//! Everything here is derived from the entries and kept only to be found quickly; `invariants`
+//! compares.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +13,8 @@ use crate::error::Error;
 
 /// The process slots (SPEC 9.6).
 ///
-/// An entry keeps its slot from its first attempt until nothing of it is left, also while it is away and is to come
-/// back, so that a loss never costs it its place. A failed one has none.
+/// An entry keeps its slot from its first attempt until nothing of it is left, also while it is
+/// away and is to come back, so that a loss never costs it its place. A failed one has none.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Slots {
     pub(super) used: u32,
@@ -137,7 +138,8 @@ impl PoolState {
         }
     }
 
-    /// Tells every session that holds the entry. A closed session whose holds are kept hears nothing.
+    /// Tells every session that holds the entry. A closed session whose holds are kept hears
+    /// nothing.
     pub(super) fn tell_holders(&self, id: EntryId, notice: &Notice, out: &mut Vec<Effect>) {
         let Some(entry) = self.entries.get(id) else {
             return;

@@ -12,7 +12,8 @@ use crate::catalog::{Catalog, Difference};
 use crate::error::{Error, ErrorCode};
 
 impl PoolState {
-    /// An attempt succeeded: publish, answer who waited, tell who held it through its absence (SPEC 8.5).
+    /// An attempt succeeded: publish, answer who waited, tell who held it through its absence
+    /// (SPEC 8.5).
     pub(super) fn connected(
         &mut self,
         connection: ConnectionId,

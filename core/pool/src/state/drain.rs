@@ -41,7 +41,8 @@ impl Patience {
 }
 
 impl PoolState {
-    /// Ends everything, or joins the drain under way: of two the earlier deadline and the lesser patience count.
+    /// Ends everything, or joins the drain under way: of two the earlier deadline and the lesser
+    /// patience count.
     pub(super) fn drain(
         &mut self,
         ticket: Ticket,
@@ -170,6 +171,6 @@ impl PoolState {
     }
 }
 
-/// From the kill at the deadline to the answer, whatever is left: 200 ms, so that the caller has it within 250 ms of
-/// the deadline.
+/// From the kill at the deadline to the answer, whatever is left: 200 ms, so that the caller has it
+/// within 250 ms of the deadline.
 const KILL_GRACE: Duration = Duration::from_millis(200);

@@ -158,7 +158,8 @@ impl Entry {
         }
     }
 
-    /// Whether it stopped for lack of credentials, where trying again by itself is of no use (SPEC 8.4).
+    /// Whether it stopped for lack of credentials, where trying again by itself is of no use
+    /// (SPEC 8.4).
     pub(super) fn wants_credentials(&self) -> bool {
         self.error.as_ref().is_some_and(|error| error.code() == ErrorCode::AuthRequired)
     }

@@ -83,7 +83,8 @@ impl PoolState {
         }
     }
 
-    /// Gives up on an entry until somebody asks. One that nobody holds ends instead: nothing is stored but the error.
+    /// Gives up on an entry until somebody asks. One that nobody holds ends instead: nothing is
+    /// stored but the error.
     pub(super) fn fail(
         &mut self,
         id: EntryId,

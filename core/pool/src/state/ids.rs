@@ -21,13 +21,15 @@ pub struct SessionId(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ServerId(pub u32);
 
-/// A pool key, interned: dense, from 0. Two acquires share a connection exactly when their keys are equal.
+/// A pool key, interned: dense, from 0. Two acquires share a connection exactly when their keys are
+/// equal.
 ///
 /// A connection that is not shared has a key of its own per session (SPEC 2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeyId(pub u32);
 
-/// An entry of the pool: dense, from 0, never reused (the index that a host sees is per server name).
+/// An entry of the pool: dense, from 0, never reused (the index that a host sees is per server
+/// name).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntryId(pub u32);
 
@@ -44,7 +46,8 @@ pub struct ConnectionId {
     pub generation: Generation,
 }
 
-/// A question that the reducer owes exactly one answer: `Grant`, `Refuse`, `Restarted` or `Drained`.
+/// A question that the reducer owes exactly one answer: `Grant`, `Refuse`, `Restarted` or
+/// `Drained`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ticket(pub u64);
 

@@ -1,8 +1,9 @@
 //! The reducer: the only writer of pool state.
 //!
-//! One [`Input`] is one [`step`](PoolState::step), which runs to its end and appends what it wants done. It reads
-//! no clock and does no IO; deadlines are data. A step costs the same however many entries and sessions there are
-//! (but for the logarithm of ordered sets), and what it tells goes to the holders of the entry concerned only.
+//! One [`Input`] is one [`step`](PoolState::step), which runs to its end and appends what it wants
+//! done. It reads no clock and does no IO; deadlines are data. A step costs the same however many
+//! entries and sessions there are (but for the logarithm of ordered sets), and what it tells goes
+//! to the holders of the entry concerned only.
 //!
 //! ```text
 //!              acquire                Connected               Disconnected
@@ -16,9 +17,10 @@
 //!       └──── Closed ──── Ended ◀──────────────────┘
 //! ```
 //!
-//! Beside this phase, which is what the pool wants, each entry has at most one *wire*: the incarnation that exists
-//! outside. A new one begins only when `Closed` (or `ConnectFailed`) said that nothing of the last one is left.
-//! An entry that is over is a tombstone until then; a new entry of its key lives beside it.
+//! Beside this phase, which is what the pool wants, each entry has at most one *wire*: the
+//! incarnation that exists outside. A new one begins only when `Closed` (or `ConnectFailed`) said
+//! that nothing of the last one is left. An entry that is over is a tombstone until then; a new
+//! entry of its key lives beside it.
 //!
 //! What always holds, and [`PoolState::invariants`] checks:
 //!
@@ -27,8 +29,8 @@
 //! 3. Leases, sessions' holds and entries' holders agree.
 //! 4. `Connected` and an established wire of the entry's own generation come together.
 //! 5. A deadline that takes an entry away is set only while nobody holds it.
-//! 6. Process slots in use are at most the limit, and equal those that the entries claim. Who waits for one is
-//!    outnumbered by entries that are over and still hold one, so that every wait ends.
+//! 6. Process slots in use are at most the limit, and equal those that the entries claim. Who waits
+//!    for one is outnumbered by entries that are over and still hold one, so that every wait ends.
 //! 7. The deadlines, the places of who waits and the counts equal those derived from the records.
 //! 8. While the pool drains no entry is anything but over.
 
@@ -144,8 +146,8 @@ impl PoolState {
 
     /// Takes one input to its end; what it wants done is appended to `effects`.
     ///
-    /// A `now` before that of an earlier step counts as that one. An event of an incarnation that is no longer the
-    /// current one changes nothing (SPEC 3.11).
+    /// A `now` before that of an earlier step counts as that one. An event of an incarnation that
+    /// is no longer the current one changes nothing (SPEC 3.11).
     pub fn step(&mut self, now: Moment, input: Input, effects: &mut Vec<Effect>) {
         self.now = self.now.max(now);
         match input {

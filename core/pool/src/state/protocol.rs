@@ -1,7 +1,8 @@
 //! What goes into the reducer and what comes out of it.
 //!
-//! Commands are imperatives, events are past tense, effects are imperatives. Every event from the outside
-//! carries the [`ConnectionId`] that it is about, so that a stale one can be dropped in one place.
+//! Commands are imperatives, events are past tense, effects are imperatives. Every event from the
+//! outside carries the [`ConnectionId`] that it is about, so that a stale one can be dropped in one
+//! place.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,14 +24,16 @@ pub enum Input {
     },
     /// A session ends: its holds go, and its acquires under way are answered with `closed`.
     ///
-    /// With `keep_for` the holds go only after that time, unless the session is resumed (SPEC 3.13).
+    /// With `keep_for` the holds go only after that time, unless the session is resumed
+    /// (SPEC 3.13).
     CloseSession {
         /// The session.
         session: SessionId,
         /// How long its holds stay; zero by default.
         keep_for: Duration,
     },
-    /// The closed session's holds are taken over by the same session, opened again within `keep_for`.
+    /// The closed session's holds are taken over by the same session, opened again within
+    /// `keep_for`.
     ResumeSession {
         /// The session.
         session: SessionId,
@@ -48,7 +51,8 @@ pub enum Input {
         /// The kind of transport, for reconnect delays and the limit of processes.
         family: Family,
     },
-    /// The asker no longer waits. Answered by `Refuse(cancelled)` when the ticket was still open, else by nothing.
+    /// The asker no longer waits. Answered by `Refuse(cancelled)` when the ticket was still open,
+    /// else by nothing.
     CancelAcquire {
         /// The ticket of the acquire.
         ticket: Ticket,
@@ -129,19 +133,22 @@ pub enum Family {
     Remote,
 }
 
-/// What a step wants done. Effects are carried out in order: `Publish`, then `Grant`, then `Notify`.
+/// What a step wants done. Effects are carried out in order: `Publish`, then `Grant`, then
+/// `Notify`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Effect {
-    /// Start a connection attempt. Answered by `Connected` or `ConnectFailed`, unless a `Close` comes first.
+    /// Start a connection attempt. Answered by `Connected` or `ConnectFailed`, unless a `Close`
+    /// comes first.
     Connect {
         /// Which.
         connection: ConnectionId,
         /// Whose configuration.
         key: KeyId,
     },
-    /// End a connection or an attempt. Answered by `Closed`, always (also when it ends by itself meanwhile), and once:
-    /// a second `Close` of the same connection only raises the urgency of the first.
+    /// End a connection or an attempt. Answered by `Closed`, always (also when it ends by itself
+    /// meanwhile), and once: a second `Close` of the same connection only raises the urgency of the
+    /// first.
     Close {
         /// Which.
         connection: ConnectionId,

@@ -1,4 +1,5 @@
-//! Reading a server's lists again: at most one listing under way and one to follow it (SPEC 7.2, 7.3).
+//! Reading a server's lists again: at most one listing under way and one to follow it (SPEC 7.2,
+//! 7.3).
 
 use std::sync::Arc;
 
@@ -22,7 +23,8 @@ impl PoolState {
         }
     }
 
-    /// A listing ended. A failed one leaves the old lists; either way a change seen meanwhile is looked at.
+    /// A listing ended. A failed one leaves the old lists; either way a change seen meanwhile is
+    /// looked at.
     pub(super) fn catalog_listed(
         &mut self,
         connection: ConnectionId,

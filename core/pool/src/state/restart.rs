@@ -39,7 +39,8 @@ impl PoolState {
             (Some(name), None) => name.entries.values().copied().collect(),
             (Some(name), Some(index)) => name.entries.get(&index).copied().into_iter().collect(),
         };
-        // One report more than there are entries: the answer comes when all were looked at, not before.
+        // One report more than there are entries: the answer comes when all were looked at, not
+        // before.
         let left = u32::try_from(entries.len()).unwrap_or(u32::MAX).saturating_add(1);
         let wait = RestartWait { since: self.now, left, reports: Vec::new() };
         self.tickets.insert(ticket, Open::Restart(wait));

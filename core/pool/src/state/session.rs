@@ -39,7 +39,8 @@ impl PoolState {
         }
     }
 
-    /// Opens a closed session again with what it holds; with nothing, when that was released meanwhile.
+    /// Opens a closed session again with what it holds; with nothing, when that was released
+    /// meanwhile.
     pub(super) fn resume_session(&mut self, id: SessionId) {
         let Some(session) = self.sessions.get_mut(id) else {
             self.open_session(id);
@@ -71,7 +72,8 @@ impl PoolState {
         }
     }
 
-    /// Releases everything that a session holds, and forgets it. Costs what it holds, not what there is.
+    /// Releases everything that a session holds, and forgets it. Costs what it holds, not what
+    /// there is.
     pub(super) fn end_session(&mut self, id: SessionId, out: &mut Vec<Effect>) {
         let Some(session) = self.sessions.remove(id) else {
             return;

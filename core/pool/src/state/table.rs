@@ -1,11 +1,13 @@
-//! Rows by id: looked up by hash, walked in the order of their places, so that nothing depends on a hasher.
+//! Rows by id: looked up by hash, walked in the order of their places, so that nothing depends on a
+//! hasher.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 /// A map whose walk depends only on what was inserted and removed before.
 ///
-/// Places of removed rows are used again, so that it never holds more places than it once held rows.
+/// Places of removed rows are used again, so that it never holds more places than it once held
+/// rows.
 #[derive(Clone, Debug)]
 pub(super) struct Table<K, V> {
     places: HashMap<K, usize, BuildHasherDefault<IdHasher>>,
@@ -92,7 +94,8 @@ impl Hasher for IdHasher {
     }
 
     fn write_u64(&mut self, value: u64) {
-        // The odd constant is 2^64 divided by the golden ratio; the rotation brings its well-mixed high bits down.
+        // The odd constant is 2^64 divided by the golden ratio; the rotation brings its well-mixed
+        // high bits down.
         self.0 = (self.0 ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(26);
     }
 }

@@ -1,4 +1,5 @@
-//! A pool on a table: a clock turned by hand, short words for inputs, and whole effect lists to compare with.
+//! A pool on a table: a clock turned by hand, short words for inputs, and whole effect lists to
+//! compare with.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +17,8 @@ pub struct Bench {
     pub now: u64,
 }
 
-/// Options with round delays: drain 1 s, idle cap 5 s, reconnect after 1 and 2 s, healthy after 30 s.
+/// Options with round delays: drain 1 s, idle cap 5 s, reconnect after 1 and 2 s, healthy after 30
+/// s.
 pub fn options() -> PoolOptions {
     let mut options = PoolOptions::default();
     options.drain_delay = ms(1_000);

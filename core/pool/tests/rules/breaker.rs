@@ -154,7 +154,8 @@ fn an_attempt_that_lacks_credentials_is_not_repeated() {
     );
 }
 
-/// SPEC 8.2: a loss counts from the last one, and the newest losses decide however many came before.
+/// SPEC 8.2: a loss counts from the last one, and the newest losses decide however many came
+/// before.
 #[test]
 fn the_breaker_stays_open_while_losses_go_on() {
     let mut options = options();

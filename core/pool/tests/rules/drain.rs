@@ -174,7 +174,8 @@ fn a_second_drain_can_only_hurry() {
     );
 }
 
-/// SPEC 9.7: a drain that joins after the deadline neither kills again nor softens what is under way.
+/// SPEC 9.7: a drain that joins after the deadline neither kills again nor softens what is under
+/// way.
 #[test]
 fn a_drain_after_the_deadline_waits_with_the_first() {
     let mut bench = held();

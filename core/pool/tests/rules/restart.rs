@@ -281,7 +281,8 @@ fn a_restart_is_no_short_lived_success() {
     assert_eq!(bench.row(0).error, Some(exited()));
 }
 
-/// SPEC 9.1: a restart without credentials is tried, since it is what a person asks for after a sign-in.
+/// SPEC 9.1: a restart without credentials is tried, since it is what a person asks for after a
+/// sign-in.
 #[test]
 fn a_restart_tries_what_waits_for_credentials() {
     let mut bench = held();

@@ -11,7 +11,8 @@ impl Chance {
         Chance(seed)
     }
 
-    /// A source of its own for the `number`th move of a run, so that dropping a move leaves the others as they were.
+    /// A source of its own for the `number`th move of a run, so that dropping a move leaves the
+    /// others as they were.
     pub fn of_move(seed: u64, number: u64) -> Chance {
         let mut chance = Chance(seed ^ number.wrapping_mul(0xd134_2543_de82_ef95));
         chance.next();

@@ -29,9 +29,10 @@ const SITUATIONS: [(Situation, &str); 11] = [
 
 /// Inputs that concern an entry, and the states in which they can never meet it.
 ///
-/// Who waits does so only where an outcome is to come. An event is of the current incarnation (as opposed to `old`)
-/// when that incarnation exists outside, be it that the pool already knows what it says. Deadlines exist only where
-/// somebody goes or comes back. Lists of the incarnation that stands are answered once.
+/// Who waits does so only where an outcome is to come. An event is of the current incarnation (as
+/// opposed to `old`) when that incarnation exists outside, be it that the pool already knows what
+/// it says. Deadlines exist only where somebody goes or comes back. Lists of the incarnation that
+/// stands are answered once.
 const ENTRY_INPUTS: [(&str, &[&str]); 19] = [
     ("acquire", &["ending"]),
     ("cancel", &["connected", "listing", "listing-outdated", "failed", "failed-ending", "ending"]),

@@ -1,7 +1,8 @@
-//! The simulator: random commands, completions, failures and time from a seed, every invariant after every step.
+//! The simulator: random commands, completions, failures and time from a seed, every invariant
+//! after every step.
 //!
-//! `TRUNKLINE_SIM_STEPS` sets how many steps are made (three million by default). `TRUNKLINE_SEED` repeats one seed and
-//! tells its story. See `docs/simulator.md`.
+//! `TRUNKLINE_SIM_STEPS` sets how many steps are made (three million by default). `TRUNKLINE_SEED`
+//! repeats one seed and tells its story. See `docs/simulator.md`.
 
 mod chance;
 mod coverage;

@@ -1,5 +1,6 @@
-//! What may be concluded from inputs and effects alone, without a look into the pool: who holds what, which tickets
-//! are open, what each entry's callers and holders were told. Every effect is held against it.
+//! What may be concluded from inputs and effects alone, without a look into the pool: who holds
+//! what, which tickets are open, what each entry's callers and holders were told. Every effect is
+//! held against it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -276,7 +277,8 @@ impl Model {
         Ok(())
     }
 
-    /// The notices of one entry come in an order that makes sense (SPEC 8.5), each with the right generation.
+    /// The notices of one entry come in an order that makes sense (SPEC 8.5), each with the right
+    /// generation.
     fn holder_is_told(&self, entry: EntryId, notice: &Notice, slot: &Slot) -> Result<(), String> {
         let standing = self.entries[&entry].standing;
         let fits = match notice {

@@ -1,5 +1,6 @@
-//! The timing rules, written a second time: when an idle entry closes (SPEC 3.6, 3.7) and when a lost one is tried
-//! again, or given up (SPEC 8.1, 8.2). The pool's deadlines must be exactly these.
+//! The timing rules, written a second time: when an idle entry closes (SPEC 3.6, 3.7) and when a
+//! lost one is tried again, or given up (SPEC 8.1, 8.2). The pool's deadlines must be exactly
+//! these.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

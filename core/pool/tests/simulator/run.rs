@@ -1,5 +1,5 @@
-//! One run: a setup and a row of moves, each drawn from a source of its own, so that a run repeats exactly and can be
-//! cut down by leaving moves out.
+//! One run: a setup and a row of moves, each drawn from a source of its own, so that a run repeats
+//! exactly and can be cut down by leaving moves out.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -277,7 +277,8 @@ impl Run {
         );
     }
 
-    /// Nothing more is asked and nothing more goes wrong: everything must come to rest, and then to an end.
+    /// Nothing more is asked and nothing more goes wrong: everything must come to rest, and then to
+    /// an end.
     fn come_to_rest(&mut self, chance: &mut Chance) -> Result<(), String> {
         self.world.echoes.clear();
         self.settle(chance, false)?;
@@ -303,7 +304,8 @@ impl Run {
         }
     }
 
-    /// Lets the world finish what it owes. `late` lets idle servers run into their deadlines as well.
+    /// Lets the world finish what it owes. `late` lets idle servers run into their deadlines as
+    /// well.
     fn settle(&mut self, chance: &mut Chance, late: bool) -> Result<(), String> {
         for _ in 0..ROUNDS_TO_REST {
             if !self.world.talkative().is_empty() || !self.world.restless().is_empty() {
@@ -346,7 +348,8 @@ impl Run {
     }
 }
 
-/// The text without the inside of catalogs: of each, what tells it from others is the version of its first tool.
+/// The text without the inside of catalogs: of each, what tells it from others is the version of
+/// its first tool.
 fn brief(text: &str) -> String {
     let mut pieces = text.split("Catalog {");
     let mut out = pieces.next().unwrap_or_default().to_owned();

@@ -1,4 +1,5 @@
-//! What a run is made of: options and sizes, drawn anew for each seed. A trivial configuration is no evidence.
+//! What a run is made of: options and sizes, drawn anew for each seed. A trivial configuration is
+//! no evidence.
 
 use trunkline_pool::options::PoolOptions;
 use trunkline_pool::state::{Family, KeyId, ServerId};
@@ -60,7 +61,8 @@ impl Setup {
         setup
     }
 
-    /// Failed entries that ask for a process slot while others are leaving theirs: rare unless it is wanted.
+    /// Failed entries that ask for a process slot while others are leaving theirs: rare unless it
+    /// is wanted.
     fn crowd(&mut self, chance: &mut Chance) {
         self.options.limits.processes = 1;
         self.options.limits.entries_per_name = 256;

@@ -1,4 +1,5 @@
-//! The outside: it answers effects late, in any order between connections, sometimes twice, and fails at will.
+//! The outside: it answers effects late, in any order between connections, sometimes twice, and
+//! fails at will.
 //!
 //! It keeps its own record of what is alive, which is what the pool's claims are held against.
 
@@ -237,8 +238,8 @@ impl World {
         Some(input)
     }
 
-    /// An event that was delivered before. Each listing is answered once, so that answer is never repeated while its
-    /// connection stands.
+    /// An event that was delivered before. Each listing is answered once, so that answer is never
+    /// repeated while its connection stands.
     ///
     /// Mostly one of an entry that there still is: of the others one sees enough.
     pub fn echo(&mut self, known: &[EntryId], chance: &mut Chance) -> Option<Input> {
@@ -267,7 +268,8 @@ impl Reality {
         self.say(Input::Closed { connection, exit });
     }
 
-    /// A cancelled attempt ends in one of the ways that are allowed: it may still come up or fail first.
+    /// A cancelled attempt ends in one of the ways that are allowed: it may still come up or fail
+    /// first.
     fn end_attempt(&mut self, connection: ConnectionId, chance: &mut Chance) {
         match chance.below(4) {
             0 => {
