@@ -34,15 +34,17 @@ impl Lease {
         &self,
         to: &Bound<'_, PyAny>,
         token: u64,
-        request: impl FnOnce(Arc<HeldLease>) -> F,
+        options: &str,
+        request: impl FnOnce(Arc<HeldLease>, CallOptions) -> F,
     ) -> PyResult<Operation>
     where
         F: Future<Output = trunkline::Result<Payload>> + Send + 'static,
     {
         let held = self.0.here()?;
-        let sink = sink(to, token)?;
         guarded(|| {
-            let future = request(Arc::clone(held));
+            let options = CallOptions::from_json(options).or_raise(to.py())?;
+            let sink = sink(to, token)?;
+            let future = request(Arc::clone(held), options);
             Ok(Operation::new(held.pool.start(future, move |outcome| sink.put(outcome))))
         })
     }
@@ -120,8 +122,7 @@ impl Lease {
         uri: String,
         options: &str,
     ) -> PyResult<Operation> {
-        let options = CallOptions::from_json(options).or_raise(to.py())?;
-        self.start(to, token, |held| async move {
+        self.start(to, token, options, |held, options| async move {
             held.lease.read_resource(&uri, &options).await.map(Payload::Call)
         })
     }
@@ -135,8 +136,7 @@ impl Lease {
         arguments: String,
         options: &str,
     ) -> PyResult<Operation> {
-        let options = CallOptions::from_json(options).or_raise(to.py())?;
-        self.start(to, token, |held| async move {
+        self.start(to, token, options, |held, options| async move {
             held.lease.get_prompt(&name, &arguments, &options).await.map(Payload::Call)
         })
     }
@@ -149,8 +149,7 @@ impl Lease {
         params: String,
         options: &str,
     ) -> PyResult<Operation> {
-        let options = CallOptions::from_json(options).or_raise(to.py())?;
-        self.start(to, token, |held| async move {
+        self.start(to, token, options, |held, options| async move {
             held.lease.complete(&params, &options).await.map(Payload::Call)
         })
     }
@@ -162,7 +161,7 @@ impl Lease {
         token: u64,
         uri: String,
     ) -> PyResult<Operation> {
-        self.start(to, token, |held| async move {
+        self.start(to, token, "", |held, _| async move {
             held.lease.subscribe_resource(&uri).await.map(|()| Payload::Nothing)
         })
     }
@@ -174,7 +173,7 @@ impl Lease {
         token: u64,
         uri: String,
     ) -> PyResult<Operation> {
-        self.start(to, token, |held| async move {
+        self.start(to, token, "", |held, _| async move {
             held.lease.unsubscribe_resource(&uri).await.map(|()| Payload::Nothing)
         })
     }

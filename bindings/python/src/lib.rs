@@ -1,7 +1,7 @@
 //! The native half of the Python package: few flat classes, no policy.
 //!
 //! Threads of the library never run Python code and never hold a Python object: they put results under a number into a
-//! queue ([`delivery`]), and Python takes them out on a thread of its own.
+//! queue (`delivery`), and Python takes them out on a thread of its own.
 
 mod delivery;
 mod failure;

@@ -64,19 +64,23 @@ impl Pool {
         session: String,
         options: &str,
     ) -> PyResult<Operation> {
-        let options = AcquireOptions::from_json(options).or_raise(to.py())?;
-        let spec = server_spec(&server, config).or_raise(to.py())?;
-        self.start(to, token, |pool| async move {
-            let lease = pool.acquire(&server, &spec, &session, &options).await?;
-            Ok(Payload::Lease(HeldLease { lease, pool }))
+        guarded(|| {
+            let options = AcquireOptions::from_json(options).or_raise(to.py())?;
+            let spec = server_spec(&server, config).or_raise(to.py())?;
+            self.start(to, token, |pool| async move {
+                let lease = pool.acquire(&server, &spec, &session, &options).await?;
+                Ok(Payload::Lease(HeldLease { lease, pool }))
+            })
         })
     }
 
     /// Starts making these servers the pool's own.
     fn reconcile(&self, to: &Bound<'_, PyAny>, token: u64, servers: &str) -> PyResult<Operation> {
-        let servers = Servers::from_json(servers).or_raise(to.py())?;
-        self.start(to, token, |pool| async move {
-            pool.reconcile(servers).await.map(|report| Payload::Text(report.to_string()))
+        guarded(|| {
+            let servers = Servers::from_json(servers).or_raise(to.py())?;
+            self.start(to, token, |pool| async move {
+                pool.reconcile(servers).await.map(|report| Payload::Text(report.to_string()))
+            })
         })
     }
 
@@ -107,9 +111,11 @@ impl Pool {
 
     /// Starts ending everything.
     fn drain_all(&self, to: &Bound<'_, PyAny>, token: u64, options: &str) -> PyResult<Operation> {
-        let options = DrainOptions::from_json(options).or_raise(to.py())?;
-        self.start(to, token, |pool| async move {
-            pool.drain_all(&options).await.map(|report| Payload::Text(report.to_string()))
+        guarded(|| {
+            let options = DrainOptions::from_json(options).or_raise(to.py())?;
+            self.start(to, token, |pool| async move {
+                pool.drain_all(&options).await.map(|report| Payload::Text(report.to_string()))
+            })
         })
     }
 
