@@ -96,10 +96,9 @@ pub(super) fn find_id(frame: &[u8]) -> Option<u64> {
             b'}' | b']' => depth = depth.saturating_sub(1),
             b'"' => {
                 let end = at + 1 + string_length(&frame[at + 1..])?;
-                if depth == 1 && &frame[at + 1..end] == b"id" {
-                    if let Some(id) = id_after(&frame[end + 1..]) {
-                        return Some(id);
-                    }
+                let is_id = depth == 1 && &frame[at + 1..end] == b"id";
+                if let Some(id) = id_after(&frame[end + 1..]).filter(|_| is_id) {
+                    return Some(id);
                 }
                 at = end;
             }

@@ -119,12 +119,7 @@ impl Link {
             Some(server) => (server.name.clone(), server.version.clone()),
             None => Default::default(),
         };
-        let facts = ServerFacts {
-            protocol_version: revision.to_owned(),
-            name,
-            version,
-            lists_change: lists.change,
-        };
+        let facts = ServerFacts { protocol_version: revision.to_owned(), name, version };
         // A connection shakes hands once.
         let _ = (self.facts.set(facts), self.declared.set(lists));
         Ok(())

@@ -7,18 +7,16 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
-use super::Done;
+use super::{Done, OnProgress};
 
 /// Ids below belong to the handshake.
 const FIRST_ID: u64 = 1 << 32;
-
-/// Receives the params of progress notifications.
-pub(super) type OnProgress = Box<dyn FnMut(&str) + Send>;
 
 /// One request that waits for its answer.
 pub(super) struct Flight {
@@ -57,6 +55,7 @@ pub(super) enum Refused {
 
 pub(super) struct InFlight {
     table: Mutex<Table>,
+    next_id: AtomicU64,
     /// Wakes the timer: an earlier deadline, or the end.
     pub timer: Notify,
     quiet: Notify,
@@ -64,7 +63,6 @@ pub(super) struct InFlight {
 
 struct Table {
     flights: HashMap<u64, Flight, BuildHasherDefault<IdHasher>>,
-    next_id: u64,
     calls: usize,
     calls_max: usize,
     /// When the timer looks next; `None`: not before it is woken.
@@ -102,12 +100,12 @@ impl InFlight {
         InFlight {
             table: Mutex::new(Table {
                 flights: HashMap::default(),
-                next_id: FIRST_ID,
                 calls: 0,
                 calls_max: usize::try_from(calls_max).unwrap_or(usize::MAX),
                 armed: None,
                 ended: false,
             }),
+            next_id: AtomicU64::new(FIRST_ID),
             timer: Notify::new(),
             quiet: Notify::new(),
         }
@@ -115,10 +113,7 @@ impl InFlight {
 
     /// An id that was never used on this connection.
     pub(super) fn new_id(&self) -> u64 {
-        let mut table = self.lock();
-        let id = table.next_id;
-        table.next_id += 1;
-        id
+        self.next_id.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Takes a request in. It must be in the table before its first byte is written.

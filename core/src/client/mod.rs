@@ -72,6 +72,9 @@ pub(crate) trait ConnectionEvents: Send + Sync + 'static {
 /// nothing could be sent. Must not block. A panic in it is contained and logged.
 pub(crate) type Done = Box<dyn FnOnce(Result<Reply>) + Send>;
 
+/// Receives the params of progress notifications. Must not block. A panic in it is contained and logged.
+pub(crate) type OnProgress = Box<dyn FnMut(&str) + Send>;
+
 /// The `result` of a reply: JSON text as received.
 #[derive(Clone, Debug)]
 pub(crate) struct Reply {
@@ -91,7 +94,7 @@ pub(crate) struct Request<'a> {
     pub idle_timeout: Duration,
     /// Receives the params of each progress notification, in the order of the wire, before the result. Its presence
     /// asks for progress.
-    pub progress: Option<Box<dyn FnMut(&str) + Send>>,
+    pub progress: Option<OnProgress>,
 }
 
 /// The id of a request of ours on one connection.
@@ -183,6 +186,4 @@ pub(crate) struct ServerFacts {
     pub name: String,
     /// The server's own version.
     pub version: String,
-    /// Whether it declared that any of its lists may change.
-    pub lists_change: bool,
 }

@@ -20,51 +20,64 @@ use crate::{Error, Outcome};
 /// answered before.
 const EXIT_STATUS_WAIT: Duration = Duration::from_millis(100);
 
+/// How long the reader has the word when a write has failed.
+const LAST_ANSWERS_WAIT: Duration = Duration::from_millis(5);
+
 /// Bytes of a line of noise that are kept, to show what the server prints.
 const NOISE_SHOWN_BYTES: usize = 200;
+
+/// How a loss is seen first. Of the first two, the process's exit is mostly the reason.
+pub(super) enum Sighting {
+    /// The server's output ended.
+    OutputClosed,
+    /// The server no longer reads.
+    InputClosed,
+    /// The stream cannot be followed any more.
+    Broken(Error),
+}
 
 /// Reads until the server's output ends or its process does. The body of one task.
 pub(super) async fn read_frames(link: Arc<Link>, stdout: ReadPipe) {
     let mut frames = FrameReader::new(link.options.frame_bytes);
-    let loss = read_to_end(&link, &stdout, &mut frames).await;
+    let result = read_to_end(&link, &stdout, &mut frames).await;
     drop(stdout);
-    link.lose(loss).await;
+    link.lose(result.err().map_or(Sighting::OutputClosed, Sighting::Broken)).await;
 }
 
 /// Writes what callers had to queue, until the pipe is closed. The body of one task.
 pub(super) async fn write_frames(link: Arc<Link>) {
     if link.writer.drain().await.is_err() {
-        // Mostly the process has ended, and the reader will say how; a server that only closed its input is lost too.
-        tokio::time::sleep(EXIT_STATUS_WAIT).await;
-        let error = failure::protocol(&link.server, "the server closed its standard input");
-        link.lose(Some(Loss { reason: LossReason::TransportError, error })).await;
+        // Mostly the process has ended, and answers may still be in the pipe; a server that only closed its input is
+        // lost too.
+        tokio::time::sleep(LAST_ANSWERS_WAIT).await;
+        link.lose(Sighting::InputClosed).await;
     }
 }
 
-/// `None`: the stream ended, and the process's exit says why.
-async fn read_to_end(link: &Link, stdout: &ReadPipe, frames: &mut FrameReader) -> Option<Loss> {
+/// Ends with the stream, or with the process.
+///
+/// # Errors
+/// When the stream cannot be followed any more.
+async fn read_to_end(
+    link: &Link,
+    stdout: &ReadPipe,
+    frames: &mut FrameReader,
+) -> Result<(), Error> {
     let exited = link.process.exited();
     tokio::pin!(exited);
-    let broken = |error| Some(Loss { reason: LossReason::TransportError, error });
     loop {
         let read = tokio::select! {
             biased;
             read = stdout.read(frames.room()) => read,
-            _ = &mut exited => {
-                // What it wrote before its end still counts; a descendant that holds the pipe does not.
-                return read_rest(link, stdout, frames).err().and_then(broken);
-            }
+            // What it wrote before its end still counts; a descendant that holds the pipe does not.
+            _ = &mut exited => return read_rest(link, stdout, frames),
         };
         match read {
-            Ok(0) => return link.take_last_line(frames).err().and_then(broken),
-            Ok(_) => {
-                if let Err(error) = link.take_lines(frames) {
-                    return broken(error);
-                }
-            }
+            Ok(0) => return link.take_last_line(frames),
+            Ok(_) => link.take_lines(frames)?,
             Err(error) => {
                 let message = format!("its output cannot be read: {}", error.kind());
-                return broken(failure::protocol(&link.server, message));
+                return Err(failure::protocol(&link.server, message));
             }
         }
     }
@@ -85,9 +98,7 @@ fn read_rest(link: &Link, stdout: &ReadPipe, frames: &mut FrameReader) -> Result
 
 impl Link {
     /// Ends a connection that was lost: every call in flight first, then the report, then the process tree.
-    ///
-    /// `None` for the end of the server's output.
-    pub(super) async fn lose(self: &Arc<Self>, loss: Option<Loss>) {
+    pub(super) async fn lose(self: &Arc<Self>, sighting: Sighting) {
         let before = self.advance(Life::Lost, |life| matches!(life, Life::Connecting | Life::Open));
         self.cut();
         self.begin_end();
@@ -95,13 +106,20 @@ impl Link {
             return;
         }
         let exit = tokio::time::timeout(EXIT_STATUS_WAIT, self.process.exited()).await.ok();
-        let loss = loss.unwrap_or_else(|| {
-            let error = match exit {
-                Some(exit) => failure::exited(&self.server, exit, &self.stderr.lines()),
-                None => failure::protocol(&self.server, "the server closed its standard output"),
-            };
-            Loss { reason: LossReason::TransportClosed, error }
-        });
+        let closed =
+            |stream| failure::protocol(&self.server, format!("the server closed its {stream}"));
+        let (reason, error) = match (sighting, exit) {
+            (Sighting::Broken(error), _) => (LossReason::TransportError, error),
+            (_, Some(exit)) => {
+                let error = failure::exited(&self.server, exit, &self.stderr.lines());
+                (LossReason::TransportClosed, error)
+            }
+            (Sighting::OutputClosed, None) => {
+                (LossReason::TransportClosed, closed("standard output"))
+            }
+            (Sighting::InputClosed, None) => (LossReason::TransportError, closed("standard input")),
+        };
+        let loss = Loss { reason, error };
         tracing::info!(server = %self.server, error = %loss.error, "connection lost");
         self.ending.lost.send_replace(Some(loss.clone()));
         if before == Life::Open && self.stands() == Life::Lost {
@@ -192,7 +210,7 @@ impl Link {
 
     fn take_notification(&self, method: &str, params: &str) {
         match method {
-            "notifications/progress" => return self.take_progress(params),
+            "notifications/progress" => self.take_progress(params),
             "notifications/tools/list_changed" => {
                 self.tell(|events| events.list_changed(ListKind::Tools));
             }

@@ -38,9 +38,9 @@ pub(crate) use self::generation::fork_generation;
 pub(crate) const SUPERVISION: &str = "group";
 
 #[cfg(all(test, unix))]
-mod testing;
+mod tests;
 #[cfg(all(test, unix))]
-pub(crate) use self::testing::{
+pub(crate) use self::tests::{
     alone_in_a_process, children_of_this_process, default_sigpipe, ignored_sigchld,
     in_another_process, inheritable_descriptors, reap_everything,
 };

@@ -131,7 +131,7 @@ async fn a_panic_in_a_completion_or_a_progress_receiver_harms_nobody() {
     let open = test_server(&[]).connect().await;
     let params = json!({ "name": "progress", "arguments": { "steps": 2 } }).to_string();
     let fail = || -> () { panic!("on purpose") };
-    let progress: Option<Box<dyn FnMut(&str) + Send>> = Some(Box::new(move |_| fail()));
+    let progress: Option<OnProgress> = Some(Box::new(move |_| fail()));
     let panics = Box::new(move |_| fail());
     open.connection.start(Request { params: &params, progress, ..request() }, panics);
     open.call("echo", json!({ "message": "x" })).await.unwrap();

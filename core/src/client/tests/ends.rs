@@ -52,15 +52,15 @@ async fn a_server_deaf_to_everything_is_killed() {
     assert!(took >= 2 * GRACE && took < 2 * GRACE + MARGIN, "{took:?}");
 }
 
-/// I-01: a helper in the group, also after the clean exit of its leader.
+/// I-01: a child in the group, also after the clean exit of its leader.
 #[tokio::test]
-async fn helpers_in_the_group_do_not_outlive_a_clean_exit() {
+async fn children_in_the_group_do_not_outlive_a_clean_exit() {
     assert_eq!(closed("group", &["--fork-child"], 2).await.0, CloseExit::Forced);
 }
 
 /// I-01.
 #[tokio::test]
-async fn helpers_in_a_session_of_their_own_are_ended_too() {
+async fn children_in_a_session_of_their_own_are_ended_too() {
     assert_eq!(closed("setsid", &["--setsid-child", "--ignore-eof"], 2).await.0, CloseExit::Forced);
     assert_eq!(closed("setsid-polite", &["--setsid-child"], 2).await.0, CloseExit::Forced);
 }
@@ -83,18 +83,18 @@ async fn a_stopped_server_is_killed() {
     assert!(!lives(open.pid));
 }
 
-/// I-01: the leader is gone before anybody closes, and its helper holds our pipes.
+/// I-01: the leader is gone before anybody closes, and its child holds our pipes.
 #[tokio::test]
-async fn a_loss_is_seen_and_the_helpers_ended_when_they_hold_the_pipes() {
+async fn a_loss_is_seen_and_its_children_ended_when_they_hold_the_pipes() {
     let open = test_server(&["--fork-child"]).connect().await;
-    let helper = open.call("spawn_child", json!({})).await.unwrap();
-    let helper: Value = serde_json::from_str(&helper).unwrap();
-    let helper: u32 = helper["content"][0]["text"].as_str().unwrap().parse().unwrap();
+    let child = open.call("spawn_child", json!({})).await.unwrap();
+    let child: Value = serde_json::from_str(&child).unwrap();
+    let child: u32 = child["content"][0]["text"].as_str().unwrap().parse().unwrap();
     let (_, answer) = open.start("crash", json!({ "code": 1 }));
     assert_eq!(ended(answer).await.unwrap_err().code(), ErrorCode::CallInterrupted);
     open.recorder.wait_for("lost TransportClosed").await;
     open.close().await;
-    assert!(!lives(helper));
+    assert!(!lives(child));
 }
 
 /// SPEC 9.7.
