@@ -63,14 +63,13 @@ impl PoolState {
         }
     }
 
-    /// Whether an entry that claims `claims` can have a process slot, now or when one comes back.
+    /// Whether an entry with these claims can have a process slot, now or when one comes back.
     pub(super) fn has_room(&self, family: Family, claims: Claims) -> bool {
         let waiting = u32::try_from(self.slots.waiting.len()).unwrap_or(u32::MAX);
         match family {
             Family::Remote => true,
             Family::Local => {
                 claims.slot
-                    || claims.place.is_some()
                     || self.slots.used < self.options.limits.processes
                     || waiting < self.slots.leaving
             }

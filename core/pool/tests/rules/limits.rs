@@ -140,6 +140,23 @@ fn a_fresh_attempt_needs_a_slot() {
     assert_eq!(effects, [status(1, 1, Draining, Closed, "drain_delay"), connect(0, 3, 0)]);
 }
 
+/// SPEC 9.6, 3.2: what is lost and not yet gone has a slot still, and the fresh attempt takes it.
+#[test]
+fn a_fresh_attempt_takes_over_the_slot_of_what_is_dying() {
+    let mut options = processes(1);
+    options.reconnect.local_delays = vec![];
+    let mut bench = held_with(options);
+    bench.step(disconnected(0, 1));
+    assert_eq!(
+        bench.step(acquire(1, 0, 0)),
+        [
+            publish_error(0, 2, Reconnecting, 0, exited()),
+            status(0, 2, Failed, Reconnecting, "acquire"),
+        ]
+    );
+    assert_eq!(bench.step(closed(0, 1)), [connect(0, 2, 0)]);
+}
+
 /// SPEC 9.6, 9.2: a restart takes the slot of what it replaces.
 #[test]
 fn a_restart_keeps_within_the_limit() {
