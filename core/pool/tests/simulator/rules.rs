@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use trunkline_pool::ErrorCode;
 use trunkline_pool::state::{
-    EntryId, EntryState, EntryStatus, Family, Input, Moment, PoolState, Situation,
+    Effect, EntryId, EntryState, EntryStatus, Family, Input, Moment, PoolState, Situation,
 };
 
 use crate::model::{Cause, Holds, is_current};
@@ -277,6 +277,44 @@ fn error_code(input: &Input) -> Option<ErrorCode> {
         }
         _ => None,
     }
+}
+
+/// A refusal has a reason: what was asked cannot be had, or whoever asked no longer wants it.
+pub fn refusals_are_just(
+    step: &Step<'_>,
+    effects: &[Effect],
+    processes: u32,
+    setup: &Setup,
+) -> Result<(), String> {
+    for effect in effects {
+        let Effect::Refuse { error, .. } = effect else { continue };
+        // Time answers an acquire only with the failure of what it waited for, which the model checks.
+        let Cause::Input(input) = step.cause else { continue };
+        let just = match (error.code(), input) {
+            (ErrorCode::Cancelled, Input::CancelAcquire { .. })
+            | (ErrorCode::Closed, Input::CloseSession { .. } | Input::Acquire { .. }) => true,
+            (ErrorCode::Closing, Input::Drain { .. } | Input::Restart { .. }) => true,
+            (ErrorCode::Closing, Input::Acquire { .. }) => true,
+            (ErrorCode::Limit, Input::Acquire { key, server, family, .. }) => {
+                let limits = &setup.options.limits;
+                let living = || step.before.values().filter(|r| r.situation != Situation::Ending);
+                let of_name = living().filter(|row| row.server == *server).count() as u32;
+                let full = *family == Family::Local && processes >= limits.processes;
+                match living().find(|row| row.key == *key) {
+                    None => full || of_name >= limits.entries_per_name,
+                    Some(row) => full && row.situation == Situation::Failed,
+                }
+            }
+            (_, Input::Acquire { key, .. }) => step.before.values().any(|row| {
+                row.key == *key
+                    && row.state == EntryState::AuthRequired
+                    && row.error.as_ref() == Some(error)
+            }),
+            (_, event) => connection_of(event).is_some(),
+        };
+        check!(just, "{error:?} is no answer to {input:?}");
+    }
+    Ok(())
 }
 
 /// Whether an input is about what the pool knew before the step; `None` for a command.

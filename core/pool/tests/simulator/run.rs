@@ -13,7 +13,7 @@ use trunkline_pool::state::{
 use crate::chance::Chance;
 use crate::coverage::Coverage;
 use crate::model::{Cause, Model};
-use crate::rules::{Rules, Step, was_current};
+use crate::rules::{Rules, Step, refusals_are_just, was_current};
 use crate::setup::Setup;
 use crate::world::{Stage, World, catalog};
 
@@ -235,6 +235,7 @@ impl Run {
         let before: BTreeMap<EntryId, EntryStatus> =
             self.pool.entries().map(|row| (row.entry, row)).collect();
         let current = was_current(&self.pool, cause);
+        let processes = self.pool.processes();
         let mut effects = Vec::new();
         // A panic is a failure like any other: it is to be cut down and told.
         let pool = &mut self.pool;
@@ -262,6 +263,7 @@ impl Run {
             held_before: &held,
             held: &self.model.holds(),
         };
+        refusals_are_just(&step, &effects, processes, &self.setup)?;
         self.rules.check(&step, &self.pool, &self.setup)
     }
 
