@@ -1,0 +1,235 @@
+/*
+ * What trunkline.hpp is made of: errors, call options, handles, futures. Include trunkline.hpp.
+ *
+ * SPDX-License-Identifier: Apache-2.0 OR MIT
+ */
+#ifndef TRUNKLINE_DETAIL_HPP
+#define TRUNKLINE_DETAIL_HPP
+
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <future>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "trunkline.h"
+
+namespace trunkline {
+
+namespace detail {
+
+inline trunkline_str view(std::string_view text) noexcept { return {text.data(), text.size()}; }
+
+inline std::string copy(trunkline_str text) { return text.len ? std::string(text.ptr, text.len) : std::string(); }
+
+struct free_error {
+    void operator()(trunkline_error *error) const noexcept { trunkline_error_free(error); }
+};
+
+struct free_buf {
+    void operator()(trunkline_buf *buf) const noexcept { trunkline_buf_free(buf); }
+};
+
+struct free_pool {
+    void operator()(trunkline_pool *pool) const noexcept { trunkline_pool_free(pool); }
+};
+
+struct free_queue {
+    void operator()(trunkline_queue *queue) const noexcept { trunkline_queue_free(queue); }
+};
+
+inline std::string take(trunkline_buf *buf) {
+    std::unique_ptr<trunkline_buf, free_buf> owner(buf);
+    return copy(trunkline_buf_str(buf));
+}
+
+inline std::uint64_t milliseconds(std::optional<std::chrono::milliseconds> time) {
+    return time ? static_cast<std::uint64_t>(time->count()) : TRUNKLINE_DEFAULT;
+}
+
+} // namespace detail
+
+/** A failure: the status, the message, and everything else that the library says of it. */
+class error : public std::runtime_error {
+public:
+    explicit error(trunkline_error *raw)
+        : std::runtime_error(detail::copy(trunkline_error_message(raw))), raw_(raw, detail::free_error()) {}
+
+    trunkline_status code() const noexcept { return trunkline_error_code(raw_.get()); }
+    /** The stable name of the code, such as `tool_not_found`. */
+    std::string name() const { return detail::copy(trunkline_error_name(raw_.get())); }
+    std::string server() const { return detail::copy(trunkline_error_server(raw_.get())); }
+    std::string session() const { return detail::copy(trunkline_error_session(raw_.get())); }
+    bool retryable() const noexcept { return trunkline_error_retryable(raw_.get()); }
+    /** `not_sent`, `unknown` or empty. */
+    std::string outcome() const { return detail::copy(trunkline_error_outcome(raw_.get())); }
+    /** A JSON object. */
+    std::string detail() const { return detail::copy(trunkline_error_detail(raw_.get())); }
+    std::string hint() const { return detail::copy(trunkline_error_hint(raw_.get())); }
+    /** The arguments of the failed call; in no other text. */
+    std::string arguments() const { return detail::copy(trunkline_error_arguments(raw_.get())); }
+    /** Everything but the arguments, as a JSON object. */
+    std::string json() const { return detail::copy(trunkline_error_json(raw_.get())); }
+
+private:
+    std::shared_ptr<trunkline_error> raw_;
+};
+
+namespace detail {
+
+/** Calls a function of the C interface with a place for its error, and throws what it puts there. */
+template <class Call> void checked(Call &&call) {
+    trunkline_error *raw = nullptr;
+    if (call(&raw) != TRUNKLINE_STATUS_OK)
+        throw error(raw);
+}
+
+template <class Call> std::string text(Call &&call) {
+    trunkline_buf *buf = nullptr;
+    checked([&](trunkline_error **err) { return call(&buf, err); });
+    return take(buf);
+}
+
+} // namespace detail
+
+/** Options of a call; what is not set is the default. */
+struct call_options {
+    std::chrono::milliseconds timeout{0};
+    std::chrono::milliseconds idle_timeout{0};
+    bool progress = false;
+    /** `_meta` of the request: a JSON object, or empty. */
+    std::string meta;
+
+    trunkline_call_options raw() const noexcept {
+        trunkline_call_options options = TRUNKLINE_CALL_OPTIONS_INIT;
+        options.timeout_ms = static_cast<std::uint64_t>(timeout.count());
+        options.idle_timeout_ms = static_cast<std::uint64_t>(idle_timeout.count());
+        options.progress = progress ? 1 : 0;
+        options.meta_json = detail::view(meta);
+        return options;
+    }
+};
+
+namespace detail {
+
+/** What several owners know of one pool: where it is, until it is gone. */
+struct pool_place {
+    trunkline_pool *raw;
+};
+
+/** A number that stands for something in a pool, and the function that gives it up. */
+class handle {
+public:
+    using give_up = void (*)(trunkline_pool *, std::uint64_t) noexcept;
+
+    handle() noexcept = default;
+    handle(std::shared_ptr<pool_place> pool, std::uint64_t number, give_up release) noexcept
+        : pool_(std::move(pool)), number_(number), release_(release) {}
+    handle(handle &&other) noexcept
+        : pool_(std::move(other.pool_)), number_(std::exchange(other.number_, 0)), release_(other.release_) {}
+    handle &operator=(handle &&other) noexcept {
+        handle moved(std::move(other));
+        std::swap(pool_, moved.pool_);
+        std::swap(number_, moved.number_);
+        std::swap(release_, moved.release_);
+        return *this;
+    }
+    ~handle() {
+        if (number_ && pool_ && pool_->raw)
+            release_(pool_->raw, number_);
+    }
+
+    std::uint64_t forget() noexcept { return std::exchange(number_, 0); }
+    std::uint64_t number() const noexcept { return number_; }
+    trunkline_pool *pool() const noexcept { return pool_ ? pool_->raw : nullptr; }
+    const std::shared_ptr<pool_place> &place() const noexcept { return pool_; }
+
+private:
+    std::shared_ptr<pool_place> pool_;
+    std::uint64_t number_ = 0;
+    give_up release_ = nullptr;
+};
+
+/** One text of the object that a handle stands for. */
+template <class Function> std::string read(const handle &handle, Function function) {
+    return text([&](trunkline_buf **out, trunkline_error **err) {
+        return function(handle.pool(), handle.number(), out, err);
+    });
+}
+
+/** A call or request, and waits. */
+template <class Function>
+std::string call(const handle &handle, Function function, std::string_view what, std::string_view with,
+                 const call_options &options) {
+    auto raw = options.raw();
+    return text([&](trunkline_buf **out, trunkline_error **err) {
+        return function(handle.pool(), handle.number(), view(what), view(with), &raw, out, err);
+    });
+}
+
+/** Ends a promise with what an item tells; `Take` makes the value. */
+template <class Value> struct pending {
+    std::promise<Value> promise;
+    std::function<Value(trunkline_item &)> take;
+
+    static void done(void *user_data, trunkline_item *item) noexcept {
+        auto &self = *static_cast<pending *>(user_data);
+        try {
+            if (item->status != TRUNKLINE_STATUS_OK)
+                throw error(std::exchange(item->error, nullptr));
+            self.set(*item);
+        } catch (...) {
+            self.promise.set_exception(std::current_exception());
+        }
+    }
+
+    void set(trunkline_item &item) {
+        if constexpr (std::is_void_v<Value>)
+            promise.set_value();
+        else
+            promise.set_value(take(item));
+    }
+
+    static void destroy(void *user_data) noexcept { delete static_cast<pending *>(user_data); }
+};
+
+/** Starts an operation whose end a future gets. `call` is given the callback's three arguments and the place for the error. */
+template <class Value, class Take, class Call> std::future<Value> started(Take take, Call &&call) {
+    auto owner = std::make_unique<pending<Value>>();
+    owner->take = std::move(take);
+    std::future<Value> future = owner->promise.get_future();
+    void *user_data = owner.release(); // The library destroys it, also when the start fails.
+    checked([&](trunkline_error **err) {
+        return call(&pending<Value>::done, user_data, &pending<Value>::destroy, err);
+    });
+    return future;
+}
+
+inline std::string take_text(trunkline_item &item) { return take(std::exchange(item.buf, nullptr)); }
+
+template <class Call> std::future<std::string> started_text(Call &&call) {
+    return started<std::string>(&take_text, std::forward<Call>(call));
+}
+
+/** A call or request, for a future. */
+template <class Function>
+std::future<std::string> call_async(const handle &handle, Function function, std::string_view what, std::string_view with,
+                                    const call_options &options) {
+    auto raw = options.raw();
+    return started_text([&](auto done, void *user_data, auto destroy, trunkline_error **err) {
+        return function(handle.pool(), handle.number(), view(what), view(with), &raw, done, user_data, destroy, nullptr, err);
+    });
+}
+
+} // namespace detail
+
+} // namespace trunkline
+
+#endif

@@ -1,0 +1,238 @@
+/* The main job in C: a pool, a session, a lease, calls in all three forms, lists, events, and the end. */
+#define _POSIX_C_SOURCE 200809L
+#include "fixture.h"
+
+#include <pthread.h>
+
+static const trunkline_str none = {NULL, 0};
+
+/* What a completion callback leaves for the thread that waits. */
+typedef struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int ended;
+    int destroyed;
+    trunkline_status status;
+    uint64_t handle;
+    trunkline_buf *buf;
+} ending;
+
+static ending new_ending(void)
+{
+    ending e = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, TRUNKLINE_STATUS_OK, 0, NULL};
+    return e;
+}
+
+static void note_end(void *user_data, trunkline_item *item)
+{
+    ending *e = user_data;
+    pthread_mutex_lock(&e->lock);
+    e->ended++;
+    e->status = item->status;
+    e->handle = item->handle;
+    e->buf = item->buf;
+    item->buf = NULL;
+    pthread_cond_broadcast(&e->changed);
+    pthread_mutex_unlock(&e->lock);
+}
+
+static void note_destroy(void *user_data)
+{
+    ending *e = user_data;
+    pthread_mutex_lock(&e->lock);
+    e->destroyed++;
+    pthread_cond_broadcast(&e->changed);
+    pthread_mutex_unlock(&e->lock);
+}
+
+static void wait_destroyed(ending *e)
+{
+    pthread_mutex_lock(&e->lock);
+    while (!e->destroyed)
+        pthread_cond_wait(&e->changed, &e->lock);
+    pthread_mutex_unlock(&e->lock);
+}
+
+/* SPEC 16.1 */
+static void the_library_says_what_it_is(void)
+{
+    json *features = json_parse(trunkline_features().ptr, trunkline_features().len);
+    CHECK(json_is(features, JSON_ARRAY));
+    CHECK(strchr(trunkline_version(), '.'));
+    json_free(features);
+}
+
+/* SPEC 5.1, 3.3 */
+static void a_call_gives_the_servers_answer(void)
+{
+    scene s = open_scene("", "");
+    uint64_t lease = acquire(&s);
+    trunkline_buf *buf = NULL;
+    OK(trunkline_lease_call_tool(s.pool, lease, TRUNKLINE_LITERAL("echo"),
+                                 TRUNKLINE_LITERAL("{\"message\":\"gr\303\274n\"}"), NULL, &buf, &err));
+    CHECK(take_text(buf, "gr\303\274n"));
+    OK(trunkline_session_call_tool(s.pool, s.session, TRUNKLINE_LITERAL("mcp__s__add"),
+                                   TRUNKLINE_LITERAL("{\"a\":40,\"b\":2}"), NULL, &buf, &err));
+    CHECK(take_text(buf, "42"));
+    OK(trunkline_lease_release(s.pool, lease, &err));
+    close_scene(&s);
+}
+
+/* SPEC 3.1, 9.3 */
+static void a_lease_describes_what_it_holds(void)
+{
+    scene s = open_scene("", "");
+    uint64_t lease = acquire(&s);
+    trunkline_buf *buf = NULL;
+    OK(trunkline_lease_describe(s.pool, lease, &buf, &err));
+    json *description = take_json(buf);
+    CHECK(json_is_text(json_get(description, "server"), "s"));
+    CHECK(json_is_text(json_get(description, "state"), "active"));
+    CHECK(json_number(json_get(description, "generation")) == 1);
+    CHECK(json_number(json_get(description, "v")) == 1);
+    json_free(description);
+    close_scene(&s);
+}
+
+/* SPEC 6.1, 14.3 */
+static void a_session_lists_what_it_sees(void)
+{
+    scene s = open_scene("", "\"--tools\",\"2\"");
+    uint64_t lease = acquire(&s);
+    trunkline_buf *buf = NULL;
+    OK(trunkline_session_tools(s.pool, s.session, &buf, &err));
+    json *tools = take_json(buf);
+    OK(trunkline_lease_tools(s.pool, lease, &buf, &err));
+    json *same = take_json(buf);
+    CHECK(json_equal(tools, same) && tools->count > 2);
+    CHECK(strncmp(json_text(json_get(json_at(tools, 0), "name")), "mcp__s__", 8) == 0);
+    CHECK(json_is(json_get(json_at(tools, 0), "definition"), JSON_OBJECT));
+    json_free(tools);
+    json_free(same);
+    trunkline_status (*lists[])(trunkline_pool *, uint64_t, trunkline_buf **, trunkline_error **) = {
+        trunkline_session_prompts, trunkline_session_resources, trunkline_session_resource_templates};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        OK(lists[i](s.pool, s.session, &buf, &err));
+        json *list = take_json(buf);
+        CHECK(json_is(list, JSON_ARRAY) && list->count > 0);
+        json_free(list);
+    }
+    close_scene(&s);
+}
+
+/* SPEC 16.2: a started operation ends exactly once, and its user data is destroyed exactly once, afterwards. */
+static void a_started_operation_ends_in_its_callback(void)
+{
+    scene s = open_scene("", "");
+    ending e = new_ending();
+    uint64_t op = 0;
+    OK(trunkline_session_acquire_start(s.pool, s.session, TRUNKLINE_LITERAL("s"), none, none, note_end, &e, note_destroy,
+                                       &op, &err));
+    CHECK(op != 0);
+    wait_destroyed(&e);
+    CHECK(e.ended == 1 && e.status == TRUNKLINE_STATUS_OK && e.handle != 0);
+    uint64_t lease = e.handle;
+    e = new_ending();
+    OK(trunkline_lease_call_tool_start(s.pool, lease, TRUNKLINE_LITERAL("echo"), TRUNKLINE_LITERAL("{\"message\":\"m\"}"),
+                                       NULL, note_end, &e, note_destroy, NULL, &err));
+    wait_destroyed(&e);
+    CHECK(e.ended == 1 && e.destroyed == 1 && e.status == TRUNKLINE_STATUS_OK);
+    CHECK(take_text(e.buf, "m"));
+    /* A cancel that comes too late is fine. */
+    OK(trunkline_op_cancel(s.pool, op, &err));
+    close_scene(&s);
+}
+
+/* SPEC 5.1 */
+static void other_requests_and_resources_work(void)
+{
+    scene s = open_scene("", "");
+    uint64_t lease = acquire(&s);
+    trunkline_buf *buf = NULL;
+    OK(trunkline_session_resources(s.pool, s.session, &buf, &err));
+    json *resources = take_json(buf);
+    const char *uri = json_text(json_get(json_at(resources, 0), "own_name"));
+    char params[256];
+    snprintf(params, sizeof params, "{\"uri\":\"%s\"}", uri);
+    OK(trunkline_lease_request(s.pool, lease, TRUNKLINE_LITERAL("resources/read"), text_of(params), NULL, &buf, &err));
+    json *result = take_json(buf);
+    CHECK(json_is_text(json_get(json_at(json_get(result, "contents"), 0), "uri"), uri));
+    OK(trunkline_lease_subscribe_resource(s.pool, lease, text_of(uri), &err));
+    OK(trunkline_lease_unsubscribe_resource(s.pool, lease, text_of(uri), &err));
+    json_free(resources);
+    json_free(result);
+    close_scene(&s);
+}
+
+/* SPEC 9.4, 9.1 */
+static void a_pool_reports_its_state_and_restarts(void)
+{
+    scene s = open_scene("", "");
+    acquire(&s);
+    trunkline_buf *buf = NULL;
+    OK(trunkline_pool_restart(s.pool, TRUNKLINE_LITERAL("s"), TRUNKLINE_EVERY_ENTRY, &buf, &err));
+    trunkline_buf_free(buf);
+    CHECK(starts_of(s.log) == 2);
+    OK(trunkline_pool_status(s.pool, &buf, &err));
+    json *status = take_json(buf);
+    CHECK(json_is(json_get(json_get(status, "servers"), "s"), JSON_OBJECT));
+    json_free(status);
+    OK(trunkline_session_ready(s.pool, s.session, none, 10000, &err));
+    close_scene(&s);
+}
+
+/* SPEC 9.7, 3.10 */
+static void a_drained_pool_refuses_and_closes(void)
+{
+    scene s = open_scene("", "");
+    uint64_t lease = acquire(&s);
+    trunkline_buf *buf = NULL;
+    OK(trunkline_pool_drain_all(s.pool, none, &buf, &err));
+    json *report = take_json(buf);
+    CHECK(json_number(json_get(report, "drained")) == 1 && json_number(json_get(report, "forced")) == 0);
+    json_free(report);
+    CHECK(processes_of(s.log) == 0);
+    trunkline_error *err = NULL;
+    trunkline_status status =
+        trunkline_session_acquire(s.pool, s.session, TRUNKLINE_LITERAL("s"), none, none, &lease, &err);
+    CHECK(status == TRUNKLINE_STATUS_CLOSING || status == TRUNKLINE_STATUS_CLOSED);
+    trunkline_error_free(err);
+    OK(trunkline_pool_close(s.pool, TRUNKLINE_DEFAULT, &err));
+    close_scene(&s);
+}
+
+/* SPEC 5.12, 4.1: failures are typed and say what and where. */
+static void failures_are_typed(void)
+{
+    scene s = open_scene("", "");
+    uint64_t lease = acquire(&s), other = 77;
+    trunkline_buf *buf = NULL;
+    trunkline_error *err = NULL;
+    CHECK(trunkline_lease_call_tool(s.pool, lease, TRUNKLINE_LITERAL("no_such"), none, NULL, &buf, &err) ==
+          TRUNKLINE_STATUS_TOOL_NOT_FOUND);
+    CHECK(text_is(trunkline_error_name(err), "tool_not_found") && text_is(trunkline_error_server(err), "s"));
+    CHECK(!trunkline_error_retryable(err) && buf == NULL);
+    trunkline_error_free(err);
+    FAILS(TRUNKLINE_STATUS_INVALID_ARGUMENT,
+          trunkline_lease_call_tool(s.pool, lease, TRUNKLINE_LITERAL("echo"), TRUNKLINE_LITERAL("[1]"), NULL, &buf, &err));
+    FAILS(TRUNKLINE_STATUS_SPAWN_FAILED,
+          trunkline_session_acquire(s.pool, s.session, TRUNKLINE_LITERAL("x"),
+                                    TRUNKLINE_LITERAL("{\"command\":\"/no/such/program\"}"), none, &other, &err));
+    CHECK(buf == NULL && other == 77);
+    close_scene(&s);
+}
+
+int main(int argc, char **argv)
+{
+    begin_program(argc, argv);
+    RUN(the_library_says_what_it_is);
+    RUN(a_call_gives_the_servers_answer);
+    RUN(a_lease_describes_what_it_holds);
+    RUN(a_session_lists_what_it_sees);
+    RUN(a_started_operation_ends_in_its_callback);
+    RUN(other_requests_and_resources_work);
+    RUN(a_pool_reports_its_state_and_restarts);
+    RUN(a_drained_pool_refuses_and_closes);
+    RUN(failures_are_typed);
+    return 0;
+}

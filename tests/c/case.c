@@ -1,0 +1,212 @@
+#define _POSIX_C_SOURCE 200809L
+#include "case.h"
+
+#include <dirent.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <unistd.h>
+
+/* Tags of events begin here; below are the numbers of operations. */
+static const uint64_t FIRST_RECORD = 1u << 20;
+
+void fail(run *run, const char *format, ...)
+{
+    va_list arguments;
+    if (run->problem[0])
+        return;
+    va_start(arguments, format);
+    vsnprintf(run->problem, sizeof run->problem, format, arguments);
+    va_end(arguments);
+}
+
+named *find_named(named *all, size_t count, const char *name)
+{
+    for (size_t i = count; i-- > 0;)
+        if (strcmp(all[i].name, name) == 0)
+            return &all[i];
+    return NULL;
+}
+
+uint64_t add_record(run *run, const char *name)
+{
+    CHECK(run->record_count < NAMED_MAX);
+    record *record = &run->records[run->record_count];
+    snprintf(record->name, sizeof record->name, "%s", name);
+    record->events = json_new(JSON_ARRAY);
+    return FIRST_RECORD + run->record_count++;
+}
+
+record *find_record(run *run, const char *name)
+{
+    for (size_t i = run->record_count; i-- > 0;)
+        if (strcmp(run->records[i].name, name) == 0)
+            return &run->records[i];
+    return NULL;
+}
+
+outcome outcome_of(trunkline_status status, trunkline_buf *buf, trunkline_error *err)
+{
+    outcome outcome = {NULL, NULL, NULL};
+    if (status != TRUNKLINE_STATUS_OK) {
+        trunkline_str text = trunkline_error_json(err);
+        outcome.error = json_parse(text.ptr, text.len);
+        CHECK(outcome.error);
+        trunkline_error_free(err);
+        return outcome;
+    }
+    if (buf) {
+        trunkline_str text = trunkline_buf_str(buf);
+        outcome.raw = malloc(text.len + 1);
+        CHECK(outcome.raw);
+        memcpy(outcome.raw, text.ptr, text.len);
+        outcome.raw[text.len] = '\0';
+        outcome.value = json_parse(text.ptr, text.len);
+        trunkline_buf_free(buf);
+    }
+    return outcome;
+}
+
+void free_outcome(outcome *outcome)
+{
+    json_free(outcome->value);
+    json_free(outcome->error);
+    free(outcome->raw);
+    memset(outcome, 0, sizeof *outcome);
+}
+
+static void take_item(run *run, trunkline_item *item)
+{
+    if (item->kind == TRUNKLINE_ITEM_KIND_DONE) {
+        CHECK(item->tag < run->operation_count);
+        operation *operation = &run->operations[item->tag];
+        CHECK(!operation->ended);
+        operation->ended = true;
+        operation->outcome = outcome_of(item->status, item->buf, item->error);
+        operation->lease = item->handle;
+    } else if (item->kind == TRUNKLINE_ITEM_KIND_EVENT) {
+        json_put(run->records[item->tag - FIRST_RECORD].events, NULL, take_json(item->buf));
+    }
+}
+
+bool pump(run *run, bool wait)
+{
+    trunkline_item items[32];
+    size_t count = 0;
+    struct pollfd polled = {trunkline_queue_fd(run->queue), POLLIN, 0};
+    if (wait && poll(&polled, 1, STEP_SECONDS * 1000) != 1)
+        return false;
+    do {
+        OK(trunkline_queue_drain(run->queue, items, 32, &count, &err));
+        for (size_t i = 0; i < count; i++)
+            take_item(run, &items[i]);
+    } while (count == 32);
+    return true;
+}
+
+/* `{"testserver": [flags], ...}` becomes the command that starts it. */
+static void become_server(const run *run, json *object)
+{
+    const json *flags = json_get(object, "testserver");
+    json *arguments = json_new(JSON_ARRAY);
+    for (size_t i = 0; i < flags->count; i++)
+        json_put(arguments, NULL, json_copy(flags->items[i]));
+    json_put(arguments, NULL, json_new_text("--start-log"));
+    json_put(arguments, NULL, json_new_text(run->log));
+    json *server = json_new(JSON_OBJECT);
+    json_put(server, "command", json_new_text(getenv("TRUNKLINE_TESTSERVER")));
+    json_put(server, "args", arguments);
+    for (size_t i = 0; i < object->count; i++)
+        if (strcmp(object->names[i], "testserver") != 0)
+            json_put(server, object->names[i], json_copy(object->items[i]));
+    json swapped = *object;
+    *object = *server;
+    *server = swapped;
+    json_free(server);
+}
+
+json *resolved(const run *run, const json *value)
+{
+    if (json_is(value, JSON_TEXT) && value->text[0] == '$') {
+        const json *saved = json_get(run->saved, value->text + 1);
+        if (saved)
+            return json_copy(saved);
+    }
+    if (value->count == 0)
+        return json_copy(value);
+    json *copy = json_new(value->kind);
+    for (size_t i = 0; i < value->count; i++)
+        json_put(copy, value->names ? value->names[i] : NULL, resolved(run, value->items[i]));
+    if (json_is(json_get(copy, "testserver"), JSON_ARRAY))
+        become_server(run, copy);
+    return copy;
+}
+
+void set_up(run *run, const json *the_case)
+{
+    const json *options = json_get(the_case, "options"), *servers = json_get(the_case, "servers");
+    uint64_t subscription;
+    trunkline_error *err = NULL;
+    memset(run, 0, sizeof *run);
+    make_log(run->log);
+    strcpy(run->folder, "/tmp/trunkline-c-XXXXXX");
+    CHECK(mkdtemp(run->folder));
+    run->saved = json_new(JSON_OBJECT);
+    json_put(run->saved, "folder", json_new_text(run->folder));
+    OK(trunkline_queue_new(&run->queue, &err));
+    json *values = options ? resolved(run, options) : json_new(JSON_OBJECT);
+    char *text = json_write(values);
+    if (trunkline_pool_new(text_of(text), &run->pool, &err) != TRUNKLINE_STATUS_OK) {
+        trunkline_str why = trunkline_error_json(err);
+        fail(run, "the pool's options: %.*s", (int)why.len, why.ptr);
+        trunkline_error_free(err);
+    } else {
+        OK(trunkline_pool_subscribe_queue(run->pool, TRUNKLINE_EVERY_EVENT, run->queue, add_record(run, "pool"),
+                                          &subscription, NULL, &err));
+        if (servers) {
+            outcome outcome = run_verb(run, "reconcile", servers);
+            if (outcome.error)
+                fail(run, "the servers: %s", json_text(json_get(outcome.error, "message")));
+            free_outcome(&outcome);
+        }
+    }
+    free(text);
+    json_free(values);
+}
+
+static void remove_folder(const char *path)
+{
+    char name[512];
+    struct dirent *entry;
+    DIR *folder = opendir(path);
+    while (folder && (entry = readdir(folder))) {
+        snprintf(name, sizeof name, "%s/%.200s", path, entry->d_name);
+        unlink(name);
+    }
+    if (folder)
+        closedir(folder);
+    rmdir(path);
+}
+
+void tear_down(run *run)
+{
+    trunkline_error *err = NULL;
+    if (run->pool && trunkline_pool_close(run->pool, TRUNKLINE_DEFAULT, &err) != TRUNKLINE_STATUS_OK) {
+        trunkline_str why = trunkline_error_json(err);
+        fail(run, "the close: %.*s", (int)why.len, why.ptr);
+        trunkline_error_free(err);
+    }
+    for (long long end = now_ms() + STEP_SECONDS * 1000; processes_of(run->log) > 0 && now_ms() < end;)
+        pause_ms(10);
+    if (processes_of(run->log) > 0)
+        fail(run, "%d processes are left", processes_of(run->log));
+    trunkline_pool_free(run->pool);
+    pump(run, false);
+    trunkline_queue_free(run->queue);
+    unlink(run->log);
+    remove_folder(run->folder);
+    json_free(run->saved);
+    for (size_t i = 0; i < run->operation_count; i++)
+        free_outcome(&run->operations[i].outcome);
+    for (size_t i = 0; i < run->record_count; i++)
+        json_free(run->records[i].events);
+}

@@ -1,0 +1,87 @@
+/*
+ * One behaviour case at work: its pool, and what its steps made. Everything that takes time ends in one queue, which the steps drain.
+ */
+#ifndef CASE_H
+#define CASE_H
+
+#include "fixture.h"
+
+enum { NAMED_MAX = 64, STEP_SECONDS = 30 };
+
+typedef struct {
+    char name[64];
+    uint64_t handle;
+    /* Given up by the case; the library calls its number a bad handle, other languages say `closed`. */
+    bool given_up;
+} named;
+
+/* How a verb ended: a value, or an error, or neither. `raw` is the text that the value was parsed from. */
+typedef struct {
+    json *value;
+    json *error;
+    char *raw;
+} outcome;
+
+typedef struct {
+    char name[64];
+    char verb[32];
+    uint64_t op;
+    bool ended;
+    outcome outcome;
+    uint64_t lease;
+} operation;
+
+/* The events of one subscriber that no step took yet. */
+typedef struct {
+    char name[64];
+    json *events;
+} record;
+
+typedef struct {
+    trunkline_pool *pool;
+    trunkline_queue *queue;
+    char log[64];
+    char folder[64];
+    json *saved;
+    named leases[NAMED_MAX];
+    size_t lease_count;
+    named sessions[NAMED_MAX];
+    size_t session_count;
+    operation operations[NAMED_MAX];
+    size_t operation_count;
+    record records[NAMED_MAX];
+    size_t record_count;
+    /* Why the case fails; empty as long as it does not. */
+    char problem[1024];
+} run;
+
+void fail(run *run, const char *format, ...);
+
+/* Makes the pool and what belongs to it; ends it and looks for what is left. */
+void set_up(run *run, const json *the_case);
+void tear_down(run *run);
+
+/* Carries one step out; whether it held. */
+bool run_step(run *run, const json *step);
+/* Carries a verb out, and waits for its end. */
+outcome run_verb(run *run, const char *verb, const json *arguments);
+/* Starts a verb; the operation, or NULL with the outcome of a start that failed. */
+operation *start_verb(run *run, const char *verb, const json *arguments, outcome *refused);
+bool can_start(const char *verb);
+
+/* Takes out of the queue what is there; waits for something when `wait` says so. False after 30 s without anything. */
+bool pump(run *run, bool wait);
+/* A record of the events that come with this tag. */
+uint64_t add_record(run *run, const char *name);
+record *find_record(run *run, const char *name);
+named *find_named(named *all, size_t count, const char *name);
+
+/* A copy in which variables have their values, and `testserver` objects are servers. */
+json *resolved(const run *run, const json *value);
+/* The same of a step's arguments; an argument that is no array stands for the array with that one element. */
+json *arguments_of(const run *run, const json *step_arguments);
+
+outcome outcome_of(trunkline_status status, trunkline_buf *buf, trunkline_error *err);
+void free_outcome(outcome *outcome);
+
+#endif

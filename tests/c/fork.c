@@ -1,0 +1,201 @@
+/*
+ * Forks of a process that has a pool. A program of its own, since a forked child inherits the verdicts of test tools.
+ * The children use no checks of the fixture: they say by their exit status which step went wrong.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "fixture.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const trunkline_str none = {NULL, 0};
+
+/* An answer that takes longer counts as a hang; the rule is 50 ms, the rest is for a busy machine and valgrind. */
+enum { ANSWER_MS = 500 };
+
+typedef struct {
+    scene scene;
+    uint64_t lease;
+    uint64_t subscription;
+    trunkline_queue *queue;
+} host;
+
+static host new_host(void)
+{
+    host h = {open_scene("", ""), 0, 0, NULL};
+    h.lease = acquire(&h.scene);
+    OK(trunkline_queue_new(&h.queue, &err));
+    OK(trunkline_pool_subscribe_queue(h.scene.pool, TRUNKLINE_EVERY_EVENT, h.queue, 1, &h.subscription, NULL, &err));
+    return h;
+}
+
+static void ignore_item(void *user_data, trunkline_item *item)
+{
+    (void)user_data;
+    (void)item;
+}
+
+static int destroyed;
+
+static void note_destroy(void *user_data)
+{
+    (void)user_data;
+    destroyed++;
+}
+
+/* Every function on the parent's objects; the number of the first that does not answer FORKED in time. */
+static int try_everything(const host *h)
+{
+    trunkline_pool *pool = h->scene.pool;
+    trunkline_buf *buf = NULL;
+    trunkline_item item;
+    uint64_t handle;
+    size_t count;
+    trunkline_error *err = NULL;
+    long long begun = now_ms();
+    trunkline_str tool = TRUNKLINE_LITERAL("pid");
+    const trunkline_status answers[] = {
+        trunkline_pool_status(pool, &buf, NULL),
+        trunkline_pool_close(pool, 1000, NULL),
+        trunkline_pool_drain_all(pool, none, &buf, NULL),
+        trunkline_pool_reconcile(pool, TRUNKLINE_LITERAL("{}"), &buf, NULL),
+        trunkline_pool_subscribe_queue(pool, 1, h->queue, 1, &handle, NULL, NULL),
+        trunkline_session_open(pool, TRUNKLINE_LITERAL("{\"id\":\"c\"}"), &handle, NULL),
+        trunkline_session_tools(pool, h->scene.session, &buf, NULL),
+        trunkline_session_acquire(pool, h->scene.session, TRUNKLINE_LITERAL("s"), none, none, &handle, NULL),
+        trunkline_session_close(pool, h->scene.session, 0, NULL),
+        trunkline_lease_call_tool(pool, h->lease, tool, none, NULL, &buf, NULL),
+        trunkline_lease_call_tool_start(pool, h->lease, tool, none, NULL, ignore_item, NULL, note_destroy, NULL, NULL),
+        trunkline_lease_call_tool_enqueue(pool, h->lease, tool, none, NULL, h->queue, 1, NULL, NULL),
+        trunkline_lease_describe(pool, h->lease, &buf, NULL),
+        trunkline_lease_release(pool, h->lease, NULL),
+        trunkline_subscription_close(pool, h->subscription, NULL),
+        trunkline_op_cancel(pool, 1, NULL),
+        trunkline_queue_drain(h->queue, &item, 1, &count, NULL),
+        trunkline_pool_status(pool, &buf, &err),
+    };
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
+        if (answers[i] != TRUNKLINE_STATUS_FORKED)
+            return (int)i + 1;
+    if (now_ms() - begun > ANSWER_MS)
+        return 50;
+    if (destroyed != 1 || trunkline_error_code(err) != TRUNKLINE_STATUS_FORKED)
+        return 51;
+    if (trunkline_queue_fd(h->queue) != -1)
+        return 52;
+    trunkline_error_free(err);
+    trunkline_queue_free(h->queue);
+    trunkline_pool_free(pool);
+    return 0;
+}
+
+static int use_a_pool_of_its_own(const host *h)
+{
+    trunkline_pool *pool;
+    trunkline_buf *buf = NULL;
+    uint64_t session, lease;
+    char *server = server_config("", h->scene.log);
+    if (trunkline_pool_new(none, &pool, NULL) ||
+        trunkline_session_open(pool, TRUNKLINE_LITERAL("{\"id\":\"c\"}"), &session, NULL) ||
+        trunkline_session_acquire(pool, session, TRUNKLINE_LITERAL("s"), text_of(server), none, &lease, NULL) ||
+        trunkline_lease_call_tool(pool, lease, TRUNKLINE_LITERAL("echo"), TRUNKLINE_LITERAL("{\"message\":\"c\"}"), NULL, &buf,
+                                  NULL))
+        return 1;
+    if (!take_text(buf, "c") || trunkline_pool_close(pool, TRUNKLINE_DEFAULT, NULL))
+        return 2;
+    trunkline_pool_free(pool);
+    free(server);
+    return 0;
+}
+
+/* Runs the body in a child that ends by exit(), as a careless host's would, and checks that it did well. */
+static void in_child(const host *h, int (*body)(const host *))
+{
+    int status = -1;
+    fflush(NULL);
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        alarm(30);
+        exit(body(h));
+    }
+    CHECK(waitpid(child, &status, 0) == child);
+    if (status != 0)
+        fprintf(stderr, "the child ended with %x\n", (unsigned)status);
+    CHECK(status == 0);
+}
+
+static void check_parent(host *h, const char *pid)
+{
+    trunkline_buf *buf = NULL;
+    OK(trunkline_lease_call_tool(h->scene.pool, h->lease, TRUNKLINE_LITERAL("pid"), none, NULL, &buf, &err));
+    CHECK(take_text(buf, pid));
+}
+
+static void server_pid(const host *h, char pid[32])
+{
+    trunkline_buf *buf = NULL;
+    OK(trunkline_lease_call_tool(h->scene.pool, h->lease, TRUNKLINE_LITERAL("pid"), none, NULL, &buf, &err));
+    json *result = take_json(buf);
+    snprintf(pid, 32, "%s", json_text(json_get(json_at(json_get(result, "content"), 0), "text")));
+    json_free(result);
+}
+
+/* I-20, SPEC 16.3 */
+static void a_child_gets_forked_at_once_and_the_parent_goes_on(void)
+{
+    host h = new_host();
+    char pid[32];
+    server_pid(&h, pid);
+    for (int round = 0; round < 30; round++) {
+        in_child(&h, try_everything);
+        check_parent(&h, pid);
+    }
+    close_scene(&h.scene);
+    trunkline_queue_free(h.queue);
+}
+
+/* SPEC 16.3 */
+static void a_child_may_make_a_pool_of_its_own(void)
+{
+    host h = new_host();
+    char pid[32];
+    server_pid(&h, pid);
+    in_child(&h, use_a_pool_of_its_own);
+    check_parent(&h, pid);
+    close_scene(&h.scene);
+    trunkline_queue_free(h.queue);
+}
+
+/* I-20: forks while calls are under way, so that locks are held by threads that the child does not have. */
+static void a_fork_amid_calls_hangs_neither_side(void)
+{
+    host h = new_host();
+    trunkline_item items[64];
+    for (int round = 0; round < 30; round++) {
+        for (uint64_t tag = 0; tag < 64; tag++)
+            OK(trunkline_lease_call_tool_enqueue(h.scene.pool, h.lease, TRUNKLINE_LITERAL("pid"), none, NULL, h.queue, tag,
+                                                 NULL, &err));
+        in_child(&h, try_everything);
+        for (size_t left = 64, count; left > 0;) {
+            OK(trunkline_queue_drain(h.queue, items, 64, &count, &err));
+            for (size_t i = 0; i < count; i++) {
+                left -= items[i].kind == TRUNKLINE_ITEM_KIND_DONE;
+                CHECK(items[i].status == TRUNKLINE_STATUS_OK);
+                trunkline_item_clear(&items[i]);
+            }
+            pause_ms(1);
+        }
+    }
+    close_scene(&h.scene);
+    trunkline_queue_free(h.queue);
+}
+
+int main(int argc, char **argv)
+{
+    begin_program(argc, argv);
+    RUN(a_child_gets_forked_at_once_and_the_parent_goes_on);
+    RUN(a_child_may_make_a_pool_of_its_own);
+    RUN(a_fork_amid_calls_hangs_neither_side);
+    return 0;
+}

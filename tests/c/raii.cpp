@@ -1,0 +1,225 @@
+// trunkline.hpp: owners, exceptions, futures, callbacks that throw.
+#include <poll.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <stdexcept>
+#include <type_traits>
+
+#include "trunkline.hpp"
+
+extern "C" {
+#include "fixture.h"
+}
+
+namespace {
+
+using namespace std::chrono_literals;
+
+static_assert(std::is_move_constructible_v<trunkline::lease> && !std::is_copy_constructible_v<trunkline::lease>);
+static_assert(std::is_move_assignable_v<trunkline::session> && !std::is_copy_constructible_v<trunkline::session>);
+static_assert(std::is_move_constructible_v<trunkline::pool> && !std::is_copy_constructible_v<trunkline::pool>);
+static_assert(std::is_move_constructible_v<trunkline::queue> && !std::is_copy_constructible_v<trunkline::queue>);
+static_assert(std::is_nothrow_destructible_v<trunkline::subscription>);
+
+/// A pool with the reference server as `s`, and the log of its starts.
+struct host {
+    explicit host(const char *flags = "", const char *options = "") : pool(options) {
+        make_log(log);
+        char *server = server_config(flags, log);
+        pool.reconcile(std::string("{\"s\":") + server + "}");
+        std::free(server);
+        session = pool.open(R"({"id": "a", "servers": []})");
+    }
+    ~host() {
+        UNTIL(processes_of(log) == 0);
+        std::remove(log);
+    }
+
+    char log[64];
+    trunkline::pool pool;
+    trunkline::session session;
+};
+
+bool has(const std::string &text, const char *part) { return text.find(part) != std::string::npos; }
+
+/// A number that callbacks count up.
+class tally {
+public:
+    void up() {
+        std::lock_guard<std::mutex> lock(mutex_);
+        count_++;
+        changed_.notify_all();
+    }
+    void wait(int count) {
+        std::unique_lock<std::mutex> lock(mutex_);
+        changed_.wait(lock, [&] { return count_ >= count; });
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    int count_ = 0;
+};
+
+// SPEC 5.1
+void calls_give_texts_and_futures() {
+    host h;
+    trunkline::lease lease = h.session.acquire("s");
+    CHECK(has(lease.call_tool("echo", R"({"message": "plain"})"), "plain"));
+    CHECK(has(h.session.call_tool("mcp__s__add", R"({"a": 1, "b": 2})"), "\"3\""));
+    std::future<std::string> first = lease.call_tool_async("echo", R"({"message": "first"})");
+    std::future<std::string> second = h.session.call_tool_async("mcp__s__echo", R"({"message": "second"})");
+    CHECK(has(first.get(), "first") && has(second.get(), "second"));
+    CHECK(has(lease.request_async("prompts/list").get(), "prompts"));
+    CHECK(has(lease.describe(), "\"active\"") && has(h.session.tools(), "mcp__s__echo"));
+    trunkline::lease other = h.session.acquire_async("s").get();
+    CHECK(other.number() != lease.number());
+    h.session.ready({}, 10s);
+    h.pool.close();
+}
+
+// SPEC 5.12
+void a_failure_is_an_exception_with_its_particulars() {
+    host h;
+    trunkline::lease lease = h.session.acquire("s");
+    trunkline::call_options options;
+    options.timeout = 50ms;
+    try {
+        lease.call_tool("sleep", R"({"ms": 60000})", options);
+        CHECK(false);
+    } catch (const trunkline::error &failure) {
+        CHECK(failure.code() == TRUNKLINE_STATUS_TIMEOUT && failure.name() == "timeout" && failure.retryable());
+        CHECK(failure.server() == "s" && *failure.what() && has(failure.detail(), "total"));
+    }
+    try {
+        lease.call_tool_async("none").get();
+        CHECK(false);
+    } catch (const trunkline::error &failure) {
+        CHECK(failure.code() == TRUNKLINE_STATUS_TOOL_NOT_FOUND);
+    }
+    try {
+        trunkline::pool wrong(R"({"no_such_option": 1})");
+        CHECK(false);
+    } catch (const trunkline::error &failure) {
+        CHECK(failure.code() == TRUNKLINE_STATUS_UNKNOWN_OPTION);
+    }
+    h.pool.close();
+}
+
+// SPEC 3.6
+void owners_release_when_they_are_destroyed() {
+    host h("", R"({"drain_delay_ms": 50})");
+    {
+        trunkline::lease lease = h.session.acquire("s"), moved = std::move(lease);
+        CHECK(lease.number() == 0 && moved.number() != 0);
+        moved = h.session.acquire("s");
+        CHECK(processes_of(h.log) == 1);
+    }
+    UNTIL(processes_of(h.log) == 0);
+    h.session = h.pool.open(R"({"id": "b", "servers": []})");
+    trunkline::lease lease = h.session.acquire("s");
+    h.session.close();
+    h.session = trunkline::session();
+    h.pool.close();
+}
+
+// SPEC 16.2, I-18
+void a_callback_that_throws_is_contained() {
+    host h;
+    tally calls;
+    trunkline::subscription subscription = h.pool.subscribe(
+        [&](std::uint32_t, std::string_view) {
+            calls.up();
+            throw std::runtime_error("thrown by a callback");
+        },
+        TRUNKLINE_MASK(TRUNKLINE_EVENT_LOG));
+    CHECK(has(subscription.snapshot(), "\"seq\""));
+    trunkline::lease lease = h.session.acquire("s");
+    for (int i = 1; i <= 3; i++) {
+        lease.call_tool("log", R"({"level": "info", "text": "x"})");
+        calls.wait(i);
+    }
+    CHECK(has(lease.call_tool("echo", R"({"message": "well"})"), "well"));
+    h.pool.close();
+}
+
+// I-16
+void a_subscription_may_be_ended_from_inside() {
+    host h;
+    tally calls;
+    std::mutex mutex;
+    trunkline::subscription subscription;
+    trunkline::lease lease = h.session.acquire("s");
+    {
+        std::lock_guard<std::mutex> lock(mutex);
+        subscription = h.session.subscribe(
+            [&](std::uint32_t, std::string_view json) {
+                std::lock_guard<std::mutex> inner(mutex);
+                CHECK(json.find("\"v\":1") != json.npos);
+                subscription.close();
+                calls.up();
+            },
+            TRUNKLINE_MASK(TRUNKLINE_EVENT_LOG));
+    }
+    lease.call_tool("log", R"({"level": "info", "text": "x"})");
+    calls.wait(1);
+    h.pool.close();
+}
+
+// SPEC 16.1
+void a_queue_gives_items() {
+    host h;
+    trunkline::queue queue;
+    trunkline::lease lease = h.session.acquire("s");
+    trunkline_str tool = TRUNKLINE_LITERAL("none"), arguments = {nullptr, 0};
+    trunkline::detail::checked([&](trunkline_error **err) {
+        return trunkline_lease_call_tool_enqueue(h.pool.raw(), lease.number(), tool, arguments, nullptr, queue.raw(), 9,
+                                                 nullptr, err);
+    });
+    std::vector<trunkline::item> items;
+    while (items.empty()) {
+        pollfd polled = {queue.fd(), POLLIN, 0};
+        CHECK(poll(&polled, 1, 30000) == 1);
+        items = queue.drain();
+    }
+    CHECK(items.size() == 1 && items[0].tag == 9 && items[0].failure);
+    CHECK(items[0].failure->code() == TRUNKLINE_STATUS_TOOL_NOT_FOUND);
+    h.pool.close();
+}
+
+// I-19
+void a_pool_may_go_before_what_it_gave() {
+    trunkline::lease lease;
+    trunkline::session session;
+    trunkline::subscription subscription;
+    std::future<std::string> answer;
+    {
+        host h;
+        lease = h.session.acquire("s");
+        subscription = h.pool.subscribe([](std::uint32_t, std::string_view) {});
+        answer = lease.call_tool_async("sleep", R"({"ms": 60000})");
+        session = std::move(h.session);
+        trunkline::pool gone = std::move(h.pool);
+    }
+    try {
+        answer.get();
+        CHECK(false);
+    } catch (const trunkline::error &failure) {
+        CHECK(failure.code() == TRUNKLINE_STATUS_CLOSED);
+    }
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+    begin_program(argc, argv);
+    RUN(calls_give_texts_and_futures);
+    RUN(a_failure_is_an_exception_with_its_particulars);
+    RUN(owners_release_when_they_are_destroyed);
+    RUN(a_callback_that_throws_is_contained);
+    RUN(a_subscription_may_be_ended_from_inside);
+    RUN(a_queue_gives_items);
+    RUN(a_pool_may_go_before_what_it_gave);
+    return 0;
+}
