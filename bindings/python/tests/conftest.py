@@ -1,14 +1,26 @@
-"""Fixtures: a start log whose processes must be gone when the test ends."""
+"""Fixtures: a start log whose processes must be gone when the test ends; and what is not run."""
 
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from host import Log
+
+
+#: The real servers are not installed, and this is a machine where that may be.
+WITHOUT_REAL = "TRUNKLINE_REAL_SERVERS" not in os.environ and "CI" not in os.environ
+
+collect_ignore = ["test_real.py"] if WITHOUT_REAL else []
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if WITHOUT_REAL:
+        terminalreporter.write_line("NOT RUN: test_real.py, since TRUNKLINE_REAL_SERVERS is not set")
 
 
 @pytest.fixture
