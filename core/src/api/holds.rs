@@ -43,12 +43,17 @@ impl Holds {
         let replaced: Vec<_> =
             inner.inherited.extract_if(.., |old| old.cell.server == server).collect();
         drop(inner);
+        replaced.iter().for_each(|old| old.cell.unhold(session.number));
         drop(replaced);
         Some(id)
     }
 
-    /// Takes over what an earlier session of the same id held.
-    pub(super) fn inherit(&self, holds: Vec<LeaseHold>) {
+    /// Takes over what an earlier session of the same id held. The session sees it through its own filters.
+    pub(super) fn inherit(&self, session: &Arc<SessionCore>, holds: Vec<LeaseHold>) {
+        for hold in &holds {
+            session.set_filter(&hold.cell.server, &hold.cell.spec);
+            hold.cell.hold(session);
+        }
         self.inner().inherited = holds;
     }
 

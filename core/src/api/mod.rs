@@ -6,6 +6,8 @@ mod holds;
 mod lease;
 mod operation;
 mod pool;
+mod reconcile;
+mod registry;
 mod session;
 mod status;
 mod view;

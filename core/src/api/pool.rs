@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use serde_json::{Map, Value, json};
-use tokio::sync::{OnceCell, oneshot};
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
 use trunkline_pool::config::{Fingerprint, ServerSpec, parse_servers};
 use trunkline_pool::options::{AcquireOptions, DrainOptions, PoolOptions, SessionOptions, Wanted};
-use trunkline_pool::state::{DrainMode, Input, SessionId};
+use trunkline_pool::state::{DrainMode, Input};
 
 use super::event::{EventMask, Subscription};
 use super::lease::Lease;
 use super::operation::{self, Operation};
-use super::session::{Session, SessionCore, WeakSession};
-use super::wanted::Applied;
-use crate::driver::{Answered, Driver, LeaseHold};
+use super::registry::Registry;
+use super::session::Session;
+use crate::driver::{Answered, Driver, carries_out};
 use crate::{Error, ErrorCode, Result};
 
 /// The connections of one workspace. Cheap to clone; all clones are one pool.
@@ -30,16 +30,7 @@ pub(crate) struct PoolCore {
     pub(crate) driver: Arc<Driver>,
     /// The run-time source.
     servers: Mutex<BTreeMap<Box<str>, Arc<Configured>>>,
-    reconciling: Mutex<()>,
-    sessions: Mutex<Sessions>,
-    drained: OnceCell<Value>,
-}
-
-#[derive(Default)]
-struct Sessions {
-    live: BTreeMap<Arc<str>, (SessionId, Option<WeakSession>)>,
-    /// What closed sessions left for who resumes them in time.
-    kept: BTreeMap<Arc<str>, (SessionId, Vec<LeaseHold>)>,
+    pub(super) registry: Registry,
 }
 
 /// A server's configuration with its fingerprint, which is computed once.
@@ -84,9 +75,7 @@ impl Pool {
         let core = PoolCore {
             driver: Driver::new(options)?,
             servers: Mutex::default(),
-            reconciling: Mutex::default(),
-            sessions: Mutex::default(),
-            drained: OnceCell::new(),
+            registry: Registry::default(),
         };
         Ok(Pool(Arc::new(core)))
     }
@@ -98,22 +87,12 @@ impl Pool {
     pub fn session(&self, options: SessionOptions) -> Result<Session> {
         self.0.driver.check_process()?;
         self.0.driver.check_open()?;
-        let id: Arc<str> = options.id.as_str().into();
-        let mut sessions = self.0.sessions();
-        if sessions.live.contains_key(&id) {
-            let message = "a live session has that id";
-            let error = Error::new(ErrorCode::InvalidArgument, message).with_session(&*id);
-            return Err(error.with_detail("path", "id"));
-        }
-        let kept = sessions.kept.remove(&id);
-        // A place for the id first: opening a session may call the host, and must not happen under the lock.
-        sessions.live.insert(id.clone(), (SessionId(u64::MAX), None));
-        drop(sessions);
-        let session = Session::open(&self.0, options, kept);
-        let place = (session.core().number, Some(session.downgrade()));
-        self.0.sessions().live.insert(id, place);
-        let _turn = self.0.turn();
-        session.core().want_all();
+        let session = self.0.open(options).map_err(|live| {
+            let error = Error::new(ErrorCode::InvalidArgument, "a live session has that id");
+            error.with_session(live.id()).with_detail("path", "id")
+        })?;
+        // After it can be found: a reconcile that comes between finds it, or is seen by it.
+        session.core().follow();
         Ok(session)
     }
 
@@ -129,18 +108,11 @@ impl Pool {
         session: &str,
         options: &AcquireOptions,
     ) -> Result<Lease> {
-        let live = {
-            let sessions = self.0.sessions();
-            sessions.live.get(session).and_then(|(_, weak)| weak.as_ref()?.upgrade())
-        };
-        let opened = match live {
-            Some(session) => session,
-            None => {
-                let mut options = SessionOptions::new(session);
-                options.servers = Wanted::Names(Vec::new());
-                self.session(options)?
-            }
-        };
+        self.0.driver.check_process()?;
+        self.0.driver.check_open()?;
+        let mut wanting_nothing = SessionOptions::new(session);
+        wanting_nothing.servers = Wanted::Names(Vec::new());
+        let opened = self.0.open(wanting_nothing).unwrap_or_else(|live| live);
         opened.acquire(server, Some(spec), options).await
     }
 
@@ -183,7 +155,8 @@ impl Pool {
     }
 
     /// Ends everything, one-way (SPEC 9.7): `{v, drained, forced, errors: [{server, entry_index, error}]}`. A second drain
-    /// waits for the first and gives its report. Dropping the future stops nothing.
+    /// joins the first and gives its report: of the two the earlier deadline and the lesser patience count. Dropping the
+    /// future stops nothing.
     ///
     /// # Errors
     /// `forked`.
@@ -215,13 +188,13 @@ impl Pool {
     /// Runs a future on the internal runtime and waits for it. Not for use inside of a callback of the library.
     ///
     /// # Errors
-    /// `wrong_thread` on a thread of the library, and those of the future.
+    /// `wrong_thread` on a thread of the library, inside a wake function and inside any async runtime, and those of the future.
     pub fn block_on<T: Send + 'static>(
         &self,
         future: impl Future<Output = Result<T>> + Send + 'static,
     ) -> Result<T> {
-        if tokio::runtime::Handle::try_current().is_ok() {
-            let message = "a blocking call on a thread that runs async tasks";
+        if tokio::runtime::Handle::try_current().is_ok() || carries_out() {
+            let message = "a blocking call in a callback, or on a thread that runs async tasks";
             return Err(Error::new(ErrorCode::WrongThread, message));
         }
         let (send, receive) = std::sync::mpsc::sync_channel(1);
@@ -251,100 +224,6 @@ impl PoolCore {
         self.source().get(name).cloned()
     }
 
-    /// The ids of the live sessions, and how many wait to be resumed.
-    pub(super) fn session_ids(&self) -> (Vec<Arc<str>>, usize) {
-        let sessions = self.sessions();
-        (sessions.live.keys().cloned().collect(), sessions.kept.len())
-    }
-
-    /// A session was closed; what it held is kept for a while, or dropped now.
-    pub(super) fn session_closed(
-        self: &Arc<Self>,
-        session: &SessionCore,
-        keep_for: Duration,
-        holds: Vec<LeaseHold>,
-    ) {
-        let number = session.number;
-        let mut sessions = self.sessions();
-        if sessions.live.get(&session.id).is_some_and(|(live, _)| *live == number) {
-            sessions.live.remove(&session.id);
-        }
-        if keep_for.is_zero() || holds.is_empty() {
-            drop(sessions);
-            drop(holds);
-            return;
-        }
-        let replaced = sessions.kept.insert(session.id.clone(), (number, holds));
-        drop(sessions);
-        drop(replaced);
-        let (pool, id) = (Arc::downgrade(self), session.id.clone());
-        let until = tokio::time::Instant::now() + keep_for;
-        self.driver.spawn(async move {
-            tokio::time::sleep_until(until).await;
-            if let Some(pool) = pool.upgrade() {
-                pool.forget_kept(&id, number);
-            }
-        });
-    }
-
-    fn forget_kept(&self, id: &str, number: SessionId) {
-        let mut sessions = self.sessions();
-        let is_it = sessions.kept.get(id).is_some_and(|(kept, _)| *kept == number);
-        let gone = is_it.then(|| sessions.kept.remove(id));
-        drop(sessions);
-        drop(gone);
-    }
-
-    fn reconcile(&self, servers: Servers) -> Value {
-        let _turn = self.turn();
-        let mut report = Map::new();
-        let mut changed: BTreeMap<Box<str>, (Option<Arc<Configured>>, Applied)> = BTreeMap::new();
-        {
-            let mut source = self.source();
-            let mut gone = std::mem::take(&mut *source);
-            for (name, spec) in servers.0 {
-                let name: Box<str> = name.into();
-                let old = gone.remove(&name);
-                let new = match spec {
-                    Ok(spec) => Configured::new(Arc::new(spec)),
-                    Err(error) => {
-                        let entry = json!({ "action": "invalid", "error": error.to_json() });
-                        report.insert(name.to_string(), entry);
-                        source.extend(old.map(|old| (name, old)));
-                        continue;
-                    }
-                };
-                let applied = match &old {
-                    None => Applied::Added,
-                    Some(old) if old.fingerprint == new.fingerprint => Applied::Unchanged,
-                    Some(_) => Applied::Replaced,
-                };
-                source.insert(name.clone(), new.clone());
-                changed.insert(name, (Some(new), applied));
-            }
-            changed.extend(gone.into_keys().map(|name| (name, (None, Applied::Removed))));
-        }
-        for session in self.live_sessions() {
-            for (name, (configured, _)) in &changed {
-                session.core().want(name, configured.as_ref());
-            }
-        }
-        for (name, (_, applied)) in changed {
-            report.insert(name.into(), json!({ "action": applied.as_str() }));
-        }
-        json!({ "v": 1, "servers": report })
-    }
-
-    /// One change of what sessions want at a time, so that none is left with an older state than the newest.
-    fn turn(&self) -> MutexGuard<'_, ()> {
-        self.reconciling.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-
-    fn live_sessions(&self) -> Vec<Session> {
-        let sessions = self.sessions();
-        sessions.live.values().filter_map(|(_, weak)| weak.as_ref()?.upgrade()).collect()
-    }
-
     async fn restart(&self, server: &str, index: Option<u32>) -> Result<Value> {
         let Some(server) = self.driver.known_server(server) else {
             return Ok(json!({ "v": 1, "entries": [] }));
@@ -363,17 +242,12 @@ impl PoolCore {
     }
 
     async fn drain(&self, options: &DrainOptions) -> Value {
-        let drain = || async {
-            let (send, receive) = oneshot::channel();
-            self.ask_drain(options.mode, options.timeout, move |answered| {
-                drop(send.send(answered))
-            });
-            match receive.await {
-                Ok(Answered::Drained(report)) => super::status::drain_report(&self.driver, &report),
-                _ => json!({ "v": 1, "drained": 0, "forced": 0, "errors": [] }),
-            }
-        };
-        self.drained.get_or_init(drain).await.clone()
+        let (send, receive) = oneshot::channel();
+        self.ask_drain(options.mode, options.timeout, move |answered| drop(send.send(answered)));
+        match receive.await {
+            Ok(Answered::Drained(report)) => super::status::drain_report(&self.driver, &report),
+            _ => json!({ "v": 1, "drained": 0, "forced": 0, "errors": [] }),
+        }
     }
 
     fn ask_drain(
@@ -390,15 +264,12 @@ impl PoolCore {
         for session in self.live_sessions() {
             session.close(Some(Duration::ZERO));
         }
+        self.forget_all_kept();
         self.driver.hub.end();
     }
 
-    fn source(&self) -> MutexGuard<'_, BTreeMap<Box<str>, Arc<Configured>>> {
+    pub(super) fn source(&self) -> MutexGuard<'_, BTreeMap<Box<str>, Arc<Configured>>> {
         self.servers.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-
-    fn sessions(&self) -> MutexGuard<'_, Sessions> {
-        self.sessions.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
@@ -408,9 +279,7 @@ impl Drop for PoolCore {
         if self.driver.runtime.is_forked() {
             return;
         }
-        if self.drained.get().is_none() {
-            self.ask_drain(DrainMode::Force, DrainOptions::default().timeout, drop);
-        }
+        self.ask_drain(DrainMode::Force, DrainOptions::default().timeout, drop);
         self.driver.hub.end();
     }
 }

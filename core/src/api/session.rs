@@ -19,9 +19,10 @@ use super::holds::Holds;
 use super::lease::{Lease, finished};
 use super::operation::Operation;
 use super::pool::{Configured, PoolCore};
+use super::registry::Kept;
 use super::view::{Listed, View};
 use super::wanted::Wants;
-use crate::driver::{Driver, EntryCell, LeaseHold};
+use crate::driver::{Driver, EntryCell};
 use crate::{Error, ErrorCode, Result};
 
 /// One conversation: its holds on servers, and its view of their tools. Cheap to clone; all clones are one session.
@@ -63,17 +64,17 @@ impl Session {
     pub(super) fn open(
         pool: &Arc<PoolCore>,
         options: SessionOptions,
-        kept: Option<(SessionId, Vec<LeaseHold>)>,
+        kept: Option<Kept>,
     ) -> Session {
-        let resumed = kept.as_ref().map(|(number, _)| *number);
+        let resumed = kept.as_ref().map(|kept| kept.number);
         let mut opened = None;
         pool.driver.open_session(resumed, |number| {
             let core = opened.insert(Arc::new(SessionCore::new(pool, options, number)));
             Arc::downgrade(core)
         });
         let core = opened.expect("open_session calls its argument");
-        if let Some((_, holds)) = kept {
-            core.holds.inherit(holds);
+        if let Some(kept) = kept {
+            core.holds.inherit(&core, kept.take());
         }
         Session(Arc::new(Handle(core)))
     }

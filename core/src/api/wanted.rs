@@ -21,6 +21,8 @@ use crate::{Error, ErrorCode, Result};
 #[derive(Default)]
 pub(super) struct Wants {
     servers: BTreeMap<Box<str>, Want>,
+    /// The session is closed: nothing is wanted any more.
+    closed: bool,
 }
 
 struct Want {
@@ -36,79 +38,59 @@ enum WantState {
     Failed(Error),
 }
 
-/// What a change of the pool's configuration meant to a session.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Applied {
-    /// Nothing.
-    Unchanged,
-    /// It wants the server now.
-    Added,
-    /// It holds another configuration of the server now.
-    Replaced,
-    /// It no longer wants the server.
-    Removed,
-}
-
-impl Applied {
-    /// The word in a report.
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Applied::Unchanged => "unchanged",
-            Applied::Added => "added",
-            Applied::Replaced => "replaced",
-            Applied::Removed => "removed",
-        }
-    }
-}
-
 impl SessionCore {
-    /// Wants whatever the pool has configured, as far as the session's options go.
-    pub(super) fn want_all(self: &Arc<Self>) {
-        for (name, configured) in self.pool.servers() {
-            self.want(&name, Some(&configured));
-        }
+    /// Wants what the pool has configured now, as far as the session's options go.
+    ///
+    /// What is to be done is decided under the lock and from the newest source, so that of two at once each leaves the
+    /// newest state. It is done without the lock, since an answer may call the host.
+    pub(super) fn follow(self: &Arc<Self>) {
+        let (gone, new) = self.differences();
+        gone.into_iter().for_each(|want| self.give_up(want));
+        new.iter().for_each(|(name, configured)| self.begin(name, configured));
     }
 
-    /// The pool's configuration of one server is this now, or none.
-    pub(super) fn want(
-        self: &Arc<Self>,
-        name: &str,
-        configured: Option<&Arc<Configured>>,
-    ) -> Applied {
-        let wanted = match &self.options.servers {
+    /// Brings the list of wants up to date: those that are over, and those that are to be asked for.
+    fn differences(&self) -> (Vec<Want>, Vec<(Box<str>, Arc<Configured>)>) {
+        let mut wants = self.wants();
+        if wants.closed {
+            return Default::default();
+        }
+        let mut wanted: BTreeMap<_, _> = self.pool.servers().into_iter().collect();
+        wanted.retain(|name, configured| self.is_wanted(name) && !configured.spec.disabled);
+        let before = std::mem::take(&mut wants.servers);
+        let (same, gone): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            before.into_iter().partition(|(name, want): &(Box<str>, Want)| {
+                let new = wanted.get(name);
+                new.is_some_and(|new| new.fingerprint == want.configured.fingerprint)
+            });
+        wants.servers = same;
+        let mut new = Vec::new();
+        for (name, configured) in wanted {
+            if wants.servers.contains_key(&name) {
+                self.set_filter(&name, &configured.spec);
+            } else {
+                wants.servers.insert(name.clone(), Want::pending(&configured));
+                new.push((name, configured));
+            }
+        }
+        (gone.into_values().collect(), new)
+    }
+
+    fn is_wanted(&self, name: &str) -> bool {
+        match &self.options.servers {
             Wanted::All => true,
             Wanted::Names(names) => names.iter().any(|other| other == name),
-        };
-        let configured = configured.filter(|configured| wanted && !configured.spec.disabled);
-        let before = {
-            let mut wants = self.wants();
-            let same = |want: &Want| {
-                configured.is_some_and(|new| new.fingerprint == want.configured.fingerprint)
-            };
-            if wants.servers.get(name).is_some_and(same) {
-                configured.into_iter().for_each(|new| self.set_filter(name, &new.spec));
-                return Applied::Unchanged;
-            }
-            wants.servers.remove(name)
-        };
-        let had = before.is_some();
-        if let Some(before) = before {
-            self.give_up(before);
-        }
-        match configured {
-            Some(configured) => {
-                self.begin(name, configured);
-                if had { Applied::Replaced } else { Applied::Added }
-            }
-            None if had => Applied::Removed,
-            None => Applied::Unchanged,
         }
     }
 
     /// Wants nothing any more. What is ready stays held until the holds are given up.
     pub(super) fn unwant_all(&self) {
-        let servers = std::mem::take(&mut self.wants().servers);
-        for ticket in servers.into_values().filter_map(|want| want.pending()) {
+        let servers = {
+            let mut wants = self.wants();
+            wants.closed = true;
+            std::mem::take(&mut wants.servers)
+        };
+        for ticket in servers.into_values().filter_map(|want| want.open_ticket()) {
             self.driver.step(Input::CancelAcquire { ticket });
         }
     }
@@ -116,14 +98,13 @@ impl SessionCore {
     fn give_up(&self, want: Want) {
         if let WantState::Ready(hold) = want.state {
             self.holds.remove(hold, self.number);
-        } else if let Some(ticket) = want.pending() {
+        } else if let Some(ticket) = want.open_ticket() {
             self.driver.step(Input::CancelAcquire { ticket });
         }
     }
 
+    /// Asks for a server that was put into the list of wants.
     fn begin(self: &Arc<Self>, name: &str, configured: &Arc<Configured>) {
-        let want = Want { configured: configured.clone(), ticket: None, state: WantState::Pending };
-        self.wants().servers.insert(name.into(), want);
         let (session, server) = (Arc::downgrade(self), Box::<str>::from(name));
         let asked = configured.clone();
         let ticket = self.ask_for(name, configured, move |result| {
@@ -131,10 +112,14 @@ impl SessionCore {
                 session.settle(&server, &asked, result);
             }
         });
-        if let Some(want) = self.wants().servers.get_mut(name)
-            && Arc::ptr_eq(&want.configured, configured)
-        {
-            want.ticket = Some(ticket);
+        let mut wants = self.wants();
+        let want = wants.servers.get_mut(name);
+        match want.filter(|want| Arc::ptr_eq(&want.configured, configured)) {
+            Some(want) => want.ticket = Some(ticket),
+            None => {
+                drop(wants);
+                self.driver.step(Input::CancelAcquire { ticket });
+            }
         }
     }
 
@@ -299,11 +284,15 @@ impl SessionCore {
 }
 
 impl Want {
+    fn pending(configured: &Arc<Configured>) -> Want {
+        Want { configured: configured.clone(), ticket: None, state: WantState::Pending }
+    }
+
     fn is_pending(&self) -> bool {
         matches!(self.state, WantState::Pending)
     }
 
-    fn pending(&self) -> Option<Ticket> {
+    fn open_ticket(&self) -> Option<Ticket> {
         self.ticket.filter(|_| self.is_pending())
     }
 }

@@ -1,5 +1,6 @@
 //! Carrying out effects, in order.
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, MutexGuard};
 
@@ -11,6 +12,16 @@ use trunkline_pool::state::{
 use super::entry::Control;
 use super::{Answered, Core, Driver, EntryCell, LeaseHold, incarnation};
 use crate::{Error, ErrorCode};
+
+thread_local! {
+    /// Whether this thread carries out effects now, of any pool.
+    static CARRYING_OUT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread carries out effects now: a wait for the pool would be a wait for itself.
+pub(crate) fn carries_out() -> bool {
+    CARRYING_OUT.get()
+}
 
 impl Driver {
     /// Ends a step: gives the mutex back, and carries out the queue unless somebody is at it already.
@@ -25,6 +36,7 @@ impl Driver {
             return;
         }
         core.executing = true;
+        let before = CARRYING_OUT.replace(true);
         while let Some(effect) = core.effects.pop_front() {
             drop(core);
             // A completion of the host that panics must stop neither the queue nor this caller.
@@ -34,6 +46,7 @@ impl Driver {
             core = self.core();
         }
         core.executing = false;
+        CARRYING_OUT.set(before);
     }
 
     fn perform(self: &Arc<Self>, effect: Effect) {

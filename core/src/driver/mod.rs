@@ -27,6 +27,7 @@ use trunkline_pool::state::{
     SessionId, Ticket,
 };
 
+pub(crate) use carry::carries_out;
 pub(crate) use entry::{EntryCell, Published};
 pub(crate) use hub::{About, Hub};
 pub(crate) use intern::Interner;
@@ -181,22 +182,25 @@ impl Driver {
     }
 
     /// Gives a new session its number, or the closed session's that it resumes.
+    ///
+    /// Nothing follows from it, so that nothing is carried out here: the caller may hold a lock.
     pub(crate) fn open_session(
-        self: &Arc<Self>,
+        &self,
         resumed: Option<SessionId>,
         session: impl FnOnce(SessionId) -> Weak<SessionCore>,
     ) {
-        self.step_with(|core| {
-            let number = resumed.unwrap_or_else(|| {
-                core.last_session += 1;
-                SessionId(core.last_session)
-            });
-            core.sessions.insert(number, session(number));
-            match resumed {
-                None => Input::OpenSession { session: number },
-                Some(_) => Input::ResumeSession { session: number },
-            }
+        let mut core = self.core();
+        let number = resumed.unwrap_or_else(|| {
+            core.last_session += 1;
+            SessionId(core.last_session)
         });
+        core.sessions.insert(number, session(number));
+        let input = match resumed {
+            None => Input::OpenSession { session: number },
+            Some(_) => Input::ResumeSession { session: number },
+        };
+        let now = self.now();
+        core.run(|state, effects| state.step(now, input, effects));
     }
 
     /// Ends a session; what it holds goes after `keep_for`.

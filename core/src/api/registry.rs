@@ -1,0 +1,138 @@
+//! The sessions of a pool by their ids: the live ones, and what closed ones left for who resumes them in time.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use tokio::task::AbortHandle;
+use tokio::time::Instant;
+use trunkline_pool::options::SessionOptions;
+use trunkline_pool::state::SessionId;
+
+use super::pool::PoolCore;
+use super::session::{Session, SessionCore, WeakSession};
+use crate::driver::LeaseHold;
+
+/// A pool's sessions. Its lock is never held while a session or a hold is dropped, since that may call back here.
+#[derive(Default)]
+pub(super) struct Registry(Mutex<Sessions>);
+
+#[derive(Default)]
+struct Sessions {
+    live: BTreeMap<Arc<str>, (SessionId, WeakSession)>,
+    kept: BTreeMap<Arc<str>, Kept>,
+}
+
+/// What a closed session left.
+pub(super) struct Kept {
+    pub(super) number: SessionId,
+    holds: Vec<LeaseHold>,
+    /// When it is given up: tells it from what an earlier session of the same number left.
+    until: Instant,
+    timer: AbortHandle,
+}
+
+impl Kept {
+    /// Takes the holds, for the session that resumes it.
+    pub(super) fn take(mut self) -> Vec<LeaseHold> {
+        std::mem::take(&mut self.holds)
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        self.timer.abort();
+    }
+}
+
+impl PoolCore {
+    /// Opens a session that wants nothing yet.
+    ///
+    /// # Errors
+    /// The live session of that id, if there is one.
+    pub(super) fn open(
+        self: &Arc<Self>,
+        options: SessionOptions,
+    ) -> std::result::Result<Session, Session> {
+        let id: Arc<str> = options.id.as_str().into();
+        let mut sessions = self.sessions();
+        let live = sessions.live.get(&id).and_then(|(_, weak)| weak.upgrade());
+        if let Some(live) = live {
+            // It may be the last handle by now, and its drop comes back here.
+            drop(sessions);
+            return Err(live);
+        }
+        let kept = sessions.kept.remove(&id);
+        let session = Session::open(self, options, kept);
+        sessions.live.insert(id, (session.core().number, session.downgrade()));
+        Ok(session)
+    }
+
+    /// A session was closed; what it held is kept for a while, or dropped now.
+    pub(super) fn session_closed(
+        self: &Arc<Self>,
+        session: &SessionCore,
+        keep_for: Duration,
+        holds: Vec<LeaseHold>,
+    ) {
+        let (id, number) = (session.id.clone(), session.number);
+        let mut sessions = self.sessions();
+        if sessions.live.get(&id).is_some_and(|(live, _)| *live == number) {
+            sessions.live.remove(&id);
+        }
+        if keep_for.is_zero() || holds.is_empty() {
+            drop(sessions);
+            drop(holds);
+            return;
+        }
+        let until = Instant::now() + keep_for.min(KEPT_LONGEST);
+        let timer = self.forget_later(id.clone(), until);
+        let replaced = sessions.kept.insert(id, Kept { number, holds, until, timer });
+        drop(sessions);
+        drop(replaced);
+    }
+
+    /// The live sessions.
+    pub(super) fn live_sessions(&self) -> Vec<Session> {
+        let sessions = self.sessions();
+        sessions.live.values().filter_map(|(_, weak)| weak.upgrade()).collect()
+    }
+
+    /// The ids of the live sessions, and how many wait to be resumed.
+    pub(super) fn session_ids(&self) -> (Vec<Arc<str>>, usize) {
+        let sessions = self.sessions();
+        (sessions.live.keys().cloned().collect(), sessions.kept.len())
+    }
+
+    /// Gives up what closed sessions left.
+    pub(super) fn forget_all_kept(&self) {
+        let gone = std::mem::take(&mut self.sessions().kept);
+        drop(gone);
+    }
+
+    fn forget_later(self: &Arc<Self>, id: Arc<str>, until: Instant) -> AbortHandle {
+        let pool = Arc::downgrade(self);
+        let task = self.driver.spawn(async move {
+            tokio::time::sleep_until(until).await;
+            if let Some(pool) = pool.upgrade() {
+                pool.forget_kept(&id, until);
+            }
+        });
+        task.abort_handle()
+    }
+
+    fn forget_kept(&self, id: &str, until: Instant) {
+        let mut sessions = self.sessions();
+        let is_it = sessions.kept.get(id).is_some_and(|kept| kept.until == until);
+        let gone = is_it.then(|| sessions.kept.remove(id));
+        drop(sessions);
+        drop(gone);
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, Sessions> {
+        self.registry.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+/// The longest that holds are kept: a year, which every clock can represent.
+const KEPT_LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);

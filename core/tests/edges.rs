@@ -1,0 +1,165 @@
+//! The pool at its edges: callbacks that call back, races of many callers, limits, and ends of every kind.
+
+mod rig;
+
+use std::sync::mpsc;
+use std::time::Duration;
+
+use rig::{HANG, Rig, acquire, until};
+use serde_json::{Value, json};
+use trunkline::{
+    AcquireOptions, CallOptions, DrainOptions, Error, ErrorCode, EventMask, ServerSpec,
+    SessionOptions,
+};
+
+fn host<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
+const SERVER_READY: EventMask = EventMask(1 << 19);
+
+fn spec(server: &Value) -> ServerSpec {
+    ServerSpec::from_value("s", server).unwrap()
+}
+
+fn drain(options: &str) -> DrainOptions {
+    DrainOptions::from_json(options).unwrap()
+}
+
+/// SPEC 16.2: no lock is held while a wake function runs, so that it may open a session.
+#[test]
+fn a_wake_function_may_open_sessions() {
+    let rig = Rig::new(json!({}));
+    let pool = rig.pool.clone();
+    let (send, opened) = mpsc::channel();
+    host(async {
+        rig.configure(json!({ "s": rig.server(&[]) })).await;
+        let first = rig.session_with(json!({ "id": "first" }));
+        first.ready(None, Some(HANG)).await.unwrap();
+        let events = rig.pool.subscribe(SERVER_READY).unwrap();
+        let (inner, number) = (pool.clone(), std::sync::atomic::AtomicU32::new(0));
+        events.set_wake(move || {
+            if number.fetch_add(1, std::sync::atomic::Ordering::SeqCst) == 0 {
+                let _ = send.send(inner.session(SessionOptions::new("third")));
+            }
+        });
+        // Granted at once, and told on the thread that asks.
+        let second = std::thread::spawn(move || pool.session(SessionOptions::new("second")));
+        let third = opened.recv_timeout(HANG).unwrap().unwrap();
+        let second = second.join().unwrap().unwrap();
+        for session in [&second, &third] {
+            session.ready(Some("s"), Some(HANG)).await.unwrap();
+        }
+    });
+}
+
+/// SPEC 16.2: a wake function that blocks on the pool is refused, also on a thread of the host.
+#[test]
+fn a_blocking_call_inside_a_wake_function_is_refused() {
+    let rig = Rig::new(json!({}));
+    let pool = rig.pool.clone();
+    let (send, results) = mpsc::channel();
+    host(async {
+        rig.configure(json!({ "s": rig.server(&[]) })).await;
+        let first = rig.session_with(json!({ "id": "first" }));
+        first.ready(None, Some(HANG)).await.unwrap();
+        let events = rig.pool.subscribe(SERVER_READY).unwrap();
+        let inner = pool.clone();
+        events.set_wake(move || {
+            let _ = send.send(inner.block_on(async { Ok(()) }).map_err(|error| error.code()));
+        });
+        let second = std::thread::spawn(move || pool.session(SessionOptions::new("second")));
+        assert_eq!(results.recv_timeout(HANG).unwrap(), Err(ErrorCode::WrongThread));
+        second.join().unwrap().unwrap();
+    });
+}
+
+/// INTERFACE: `pool.acquire` opens the session that it names, whoever else asks for it at the same time.
+#[test]
+fn acquires_that_name_one_new_session_share_it() {
+    let rig = Rig::new(json!({}));
+    let server = spec(&rig.server(&[]));
+    for round in 0..20 {
+        let id = format!("s{round}");
+        let begin = std::sync::Barrier::new(8);
+        std::thread::scope(|scope| {
+            let ask = || {
+                let (pool, server, id) = (rig.pool.clone(), server.clone(), id.clone());
+                begin.wait();
+                rig.pool.block_on(async move {
+                    pool.acquire("s", &server, &id, &AcquireOptions::default()).await
+                })
+            };
+            let asked: Vec<_> = (0..8).map(|_| scope.spawn(ask)).collect();
+            let leases: Vec<_> = asked.into_iter().map(|ask| ask.join().unwrap()).collect();
+            leases.into_iter().for_each(|lease| assert!(lease.is_ok(), "{:?}", lease.err()));
+        });
+    }
+}
+
+/// SPEC 3.13: a second close counts from itself; what the first would have ended goes on.
+#[test]
+fn a_session_kept_twice_is_kept_for_the_second_time() {
+    let rig = Rig::new(json!({ "drain_delay_ms": 0 }));
+    host(async {
+        rig.configure(json!({ "s": rig.server(&[]), "t": rig.server(&[]) })).await;
+        let (a, b) = (rig.session("a"), rig.session("b"));
+        let (lease, _of_b) = (acquire(&a, "s").await, acquire(&b, "t").await);
+        let entry = lease.entry_index();
+        a.close(Some(Duration::from_millis(50)));
+        rig.session("a").close(Some(Duration::from_secs(3600)));
+        b.close(Some(Duration::from_millis(200)));
+        until(|| rig.pool.status()["totals"]["sessions_kept"] == 1);
+        let again = rig.session("a");
+        assert_eq!(acquire(&again, "s").await.entry_index(), entry);
+        again.close(Some(Duration::ZERO));
+    });
+    rig.wait_for_no_process();
+}
+
+/// SPEC 3.13, 5.2: what a session inherits it sees through its own filters.
+#[test]
+fn a_session_that_is_opened_again_sees_through_its_own_filters() {
+    let rig = Rig::new(json!({}));
+    host(async {
+        rig.configure(json!({ "s": rig.server(&[]) })).await;
+        let session = rig.session("a");
+        acquire(&session, "s").await;
+        let lease = acquire(&session, "s").await;
+        session.close(Some(Duration::from_secs(3600)));
+        drop((lease, session));
+        let options = json!({ "id": "a", "servers": [], "exclude": { "s": ["echo"] } });
+        let again = rig.session_with(options);
+        let tools = again.tools().unwrap();
+        assert!(tools.iter().any(|tool| &*tool.own_name == "add"));
+        assert!(tools.iter().all(|tool| &*tool.own_name != "echo"));
+        let hidden = again.call_tool("mcp__s__echo", "{}", &CallOptions::default()).await;
+        assert_eq!(code(hidden), ErrorCode::ToolNotFound);
+        again.close(Some(Duration::ZERO));
+    });
+}
+
+fn code<T>(result: Result<T, Error>) -> ErrorCode {
+    result.err().expect("it has to fail").code()
+}
+
+/// SPEC 9.7: a drain without patience ends the patience of one that is under way.
+#[test]
+fn a_forced_drain_cuts_a_patient_one_short() {
+    let rig = Rig::new(json!({}));
+    host(async {
+        rig.configure(json!({ "s": rig.server(&[]) })).await;
+        let session = rig.session("a");
+        let lease = acquire(&session, "s").await;
+        let (send, cut) = mpsc::channel();
+        lease.start_call_tool("sleep", r#"{"ms":60000}"#, &CallOptions::default(), move |result| {
+            let _ = send.send(result.map(drop).map_err(|error| error.code()));
+        });
+        let (patient, forced) = (drain(r#"{"timeout_ms":3600000}"#), drain(r#"{"force":true}"#));
+        let both =
+            async { tokio::join!(rig.pool.drain_all(&patient), rig.pool.drain_all(&forced)) };
+        let (first, second) = tokio::time::timeout(HANG, both).await.expect("it is forced");
+        assert_eq!(first.unwrap(), second.unwrap());
+        assert_eq!(cut.recv_timeout(HANG).unwrap(), Err(ErrorCode::CallInterrupted));
+    });
+}
