@@ -3,8 +3,8 @@
 //! A private bridge: it converts, calls the core, and converts back. Names, option spelling, error classes, iterators and
 //! disposal belong to the JavaScript files in `lib/`, and `native.d.ts` lists what they may use of this.
 //!
-//! Threads: everything here runs on the environment's JavaScript thread, except [`Reply`](reply::Reply) and
-//! [`Waker::wake`](waker::Waker::wake), which the library's own threads use. No JavaScript runs on those.
+//! Threads: everything here runs on the environment's JavaScript thread, except `reply::Reply` and
+//! `waker::Waker::wake`, which the library's own threads use. No JavaScript runs on those.
 //!
 //! Panics: every exported function carries `catch_unwind`, and the two entry points that Node calls by pointer guard themselves.
 

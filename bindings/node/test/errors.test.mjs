@@ -19,9 +19,10 @@ function thrown(call) {
 describe('TrunklineError', () => {
   it('has what INTERFACE names, and a stack that leads to the caller', async (t) => {
     const { lease } = await openLease(t);
+    const asked = JSON.parse('{"code":-32001,"message":"no","data":{"some_key":1}}');
     const error = await rejection(
       (async function caller() {
-        await lease.callTool('error', { code: -32001, message: 'no', data: { some_key: 1 } });
+        await lease.callTool('error', asked);
       })(),
     );
     assert.ok(error instanceof TrunklineError);
@@ -30,7 +31,7 @@ describe('TrunklineError', () => {
     assert.equal(error.code, 'TRUNKLINE_SERVER_ERROR');
     assert.equal(error.server, 's');
     assert.equal(error.retryable, false);
-    assert.deepEqual(error.detail, { code: -32001, message: 'no', data: { some_key: 1 } });
+    assert.deepEqual(error.detail, asked);
     assert.match(error.message, /^s: /);
     assert.match(error.stack, /caller/);
   });

@@ -10,8 +10,7 @@ const workers = Array.from(
   { length: 2 },
   () =>
     new Worker(new URL('./worker.mjs', import.meta.url), {
-      argv: process.argv.slice(2),
-      workerData: { server, ending: 'terminate' },
+      argv: [JSON.stringify(server), 'terminate'],
     }),
 );
 await Promise.all(workers.map((worker) => once(worker, 'message')));

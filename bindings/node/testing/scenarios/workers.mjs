@@ -9,8 +9,7 @@ const [rounds, lanes, ending] = [Number(process.argv[3]), Number(process.argv[4]
 
 async function round() {
   const worker = new Worker(new URL('./worker.mjs', import.meta.url), {
-    argv: process.argv.slice(2),
-    workerData: { server, ending },
+    argv: [JSON.stringify(server), ending],
   });
   const exit = once(worker, 'exit');
   const [message] = await once(worker, 'message');
