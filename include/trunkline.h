@@ -62,9 +62,9 @@
 
 /** Options of a call, all defaults. */
 #ifdef __cplusplus
-#define TRUNKLINE_CALL_OPTIONS_INIT {sizeof(trunkline_call_options), 0, 0, 0, 0, {nullptr, 0}}
+#define TRUNKLINE_CALL_OPTIONS_INIT {sizeof(trunkline_call_options), 0, 0, 0, 0, {nullptr, 0}, nullptr}
 #else
-#define TRUNKLINE_CALL_OPTIONS_INIT {sizeof(trunkline_call_options), 0, 0, 0, 0, {NULL, 0}}
+#define TRUNKLINE_CALL_OPTIONS_INIT {sizeof(trunkline_call_options), 0, 0, 0, 0, {NULL, 0}, NULL}
 #endif
 
 /**
@@ -436,6 +436,12 @@ typedef struct {
      * The request's `_meta`: the text of a JSON object; empty: none.
      */
     trunkline_str meta_json;
+    /**
+     * NULL, or where the number is put by which the call's progress events name it (`call`),
+     * unique within its session. Written before the function returns (a blocking one: before it
+     * waits), and left alone when nothing was sent.
+     */
+    uint64_t *out_call;
 } trunkline_call_options;
 
 /**

@@ -240,3 +240,61 @@ pub(crate) unsafe fn free_parts(item: &Item) {
 fn freed() -> Error {
     Error::new(ErrorCode::Closed, "the pool was freed while the operation was under way")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::guard::prepare_process;
+
+    fn error_of(outcome: Result<Value>) -> Error {
+        match outcome {
+            Err(error) => error,
+            Ok(_) => panic!("it succeeded"),
+        }
+    }
+
+    /// I-17, I-18: an operation whose start panics was accepted, and ends with what the panic said.
+    #[test]
+    fn an_operation_whose_start_panics_ends_with_internal() {
+        prepare_process();
+        let objects = Objects::new();
+        let error = error_of(wait(&objects, |_completion| panic!("amid the start")));
+        assert_eq!((error.code(), error.message()), (ErrorCode::Internal, "amid the start"));
+        assert!(error.detail()["place"].as_str().unwrap().contains("completion.rs:"));
+    }
+
+    /// I-17: the thread that carries an operation out may go away with it.
+    #[test]
+    fn a_completion_that_is_dropped_ends_its_operation_with_closed() {
+        let objects = Objects::new();
+        let waiter = Arc::new(Waiter::default());
+        let target = Some(Target::Waiter(waiter.clone()));
+        let handle = objects.operations.reserve().unwrap();
+        let completion = Completion { objects: objects.clone(), handle, target };
+        std::thread::spawn(move || drop(completion)).join().unwrap();
+        assert_eq!(error_of(waiter.wait()).code(), ErrorCode::Closed);
+        assert!(objects.operations.remove(handle).is_none());
+    }
+
+    /// I-17
+    #[test]
+    fn a_completion_that_has_finished_says_nothing_when_it_is_dropped() {
+        let objects = Objects::new();
+        let waiter = Arc::new(Waiter::default());
+        let target = Some(Target::Waiter(waiter.clone()));
+        let completion = Completion { objects, handle: 0, target };
+        completion.finish(Ok(Value::Nothing));
+        assert!(matches!(waiter.wait(), Ok(Value::Nothing)));
+        assert!(waiter.outcome.lock().unwrap().is_none());
+    }
+
+    /// I-18: a wait on a thread that runs a callback would wait for itself.
+    #[test]
+    fn a_wait_inside_a_callback_starts_nothing() {
+        let objects = Objects::new();
+        in_callback(|| {
+            let error = error_of(wait(&objects, |_completion| panic!("it was started")));
+            assert_eq!(error.code(), ErrorCode::WrongThread);
+        });
+    }
+}

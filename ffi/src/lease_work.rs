@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use trunkline::{Operation, Result};
+use trunkline::{CallResult, Operation, Result};
 
 use crate::buf::Buf;
 use crate::completion::{Completion, Value};
@@ -286,7 +286,7 @@ unsafe fn call_tool(
     options: *const CallOptionsStruct,
 ) -> Result<impl FnOnce(Completion) -> Operation + use<>> {
     // SAFETY: as the function's own.
-    let (call, options) = unsafe {
+    let (call, settings) = unsafe {
         let tool = raw::text(tool, "tool")?;
         (
             (tool.to_owned(), raw::text(arguments_json, "arguments_json")?.to_owned()),
@@ -296,9 +296,12 @@ unsafe fn call_tool(
     let lease = pool.objects.leases.find(lease)?;
     Ok(move |completion: Completion| {
         let (tool, arguments) = call;
-        lease.start_call_tool(&tool, &arguments, &options, |outcome| {
+        let done = |outcome: Result<CallResult>| {
             completion.finish(outcome.map(|result| Value::Text(Buf::from(result))));
-        })
+        };
+        let operation = lease.start_call_tool(&tool, &arguments, &settings.options, done);
+        // SAFETY: the host's function that passed the options has not returned yet.
+        unsafe { settings.tell_number(operation) }
     })
 }
 
@@ -314,7 +317,7 @@ unsafe fn request(
     options: *const CallOptionsStruct,
 ) -> Result<impl FnOnce(Completion) -> Operation + use<>> {
     // SAFETY: as the function's own.
-    let (call, options) = unsafe {
+    let (call, settings) = unsafe {
         let method = raw::text(method, "method")?;
         (
             (method.to_owned(), raw::text(params_json, "params_json")?.to_owned()),
@@ -324,9 +327,12 @@ unsafe fn request(
     let lease = pool.objects.leases.find(lease)?;
     Ok(move |completion: Completion| {
         let (method, params) = call;
-        lease.start_request(&method, &params, &options, |outcome| {
+        let done = |outcome: Result<CallResult>| {
             completion.finish(outcome.map(|result| Value::Text(Buf::from(result))));
-        })
+        };
+        let operation = lease.start_request(&method, &params, &settings.options, done);
+        // SAFETY: the host's function that passed the options has not returned yet.
+        unsafe { settings.tell_number(operation) }
     })
 }
 

@@ -7,7 +7,7 @@ use std::mem::{offset_of, size_of};
 use std::ptr::NonNull;
 use std::time::Duration;
 
-use trunkline::{CallOptions, Error, ErrorCode, Result, ServerSpec};
+use trunkline::{CallOptions, Error, ErrorCode, Operation, Result, ServerSpec};
 
 use crate::guard::check_fork;
 use crate::pool::PoolObject;
@@ -105,15 +105,35 @@ pub(crate) unsafe fn queue<'a>(queue: *const QueueObject) -> Result<&'a std::syn
     Ok(&queue.queue)
 }
 
+/// The options of a call, and where its number goes.
+pub(crate) struct CallSettings {
+    pub(crate) options: CallOptions,
+    out_call: *mut u64,
+}
+
+impl CallSettings {
+    /// Tells the host the number of the call that was started, and passes the operation on.
+    ///
+    /// # Safety
+    /// The host's options are still as they were when they were read.
+    pub(crate) unsafe fn tell_number(&self, operation: Operation) -> Operation {
+        if let Some(number) = operation.call_number() {
+            // SAFETY: NULL or writable, says the caller.
+            unsafe { write_optional(self.out_call, number) };
+        }
+        operation
+    }
+}
+
 /// The options of a call; NULL is all defaults.
 ///
 /// # Safety
 /// `options` is NULL or points to as many bytes as its `struct_size` says, and `meta_json` is as of
 /// [`text`].
-pub(crate) unsafe fn call_options(options: *const CallOptionsStruct) -> Result<CallOptions> {
+pub(crate) unsafe fn call_options(options: *const CallOptionsStruct) -> Result<CallSettings> {
     let mut typed = CallOptions::default();
     if options.is_null() {
-        return Ok(typed);
+        return Ok(CallSettings { options: typed, out_call: std::ptr::null_mut() });
     }
     // SAFETY: `struct_size` is the first field of every version.
     let size = unsafe { options.cast::<usize>().read_unaligned() };
@@ -146,7 +166,7 @@ pub(crate) unsafe fn call_options(options: *const CallOptionsStruct) -> Result<C
     // SAFETY: as the function's own.
     let meta = unsafe { optional_text(known.meta_json, "options.meta_json") }?;
     typed.meta = meta.map(str::to_owned);
-    Ok(typed)
+    Ok(CallSettings { options: typed, out_call: known.out_call })
 }
 
 /// The configuration of one server.

@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use trunkline::{AcquireOptions, Operation, Result};
+use trunkline::{AcquireOptions, CallResult, Operation, Result};
 
 use crate::buf::Buf;
 use crate::completion::{Completion, Value};
@@ -294,7 +294,7 @@ unsafe fn call_tool(
     options: *const CallOptionsStruct,
 ) -> Result<impl FnOnce(Completion) -> Operation + use<>> {
     // SAFETY: as the function's own.
-    let (call, options) = unsafe {
+    let (call, settings) = unsafe {
         let tool = raw::text(tool, "tool")?;
         (
             (tool.to_owned(), raw::text(arguments_json, "arguments_json")?.to_owned()),
@@ -304,8 +304,11 @@ unsafe fn call_tool(
     let session = pool.objects.sessions.find(session)?;
     Ok(move |completion: Completion| {
         let (tool, arguments) = call;
-        session.start_call_tool(&tool, &arguments, &options, |outcome| {
+        let done = |outcome: Result<CallResult>| {
             completion.finish(outcome.map(|result| Value::Text(Buf::from(result))));
-        })
+        };
+        let operation = session.start_call_tool(&tool, &arguments, &settings.options, done);
+        // SAFETY: the host's function that passed the options has not returned yet.
+        unsafe { settings.tell_number(operation) }
     })
 }

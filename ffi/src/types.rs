@@ -261,6 +261,10 @@ pub struct CallOptionsStruct {
     pub reserved: u32,
     /// The request's `_meta`: the text of a JSON object; empty: none.
     pub meta_json: Str,
+    /// NULL, or where the number is put by which the call's progress events name it (`call`),
+    /// unique within its session. Written before the function returns (a blocking one: before it
+    /// waits), and left alone when nothing was sent.
+    pub out_call: *mut u64,
 }
 
 /// Called once, on a thread of the library, when an operation ended. `item` is the library's, and

@@ -4,7 +4,7 @@
 
 static const trunkline_str none = {NULL, 0};
 
-/* STYLE 7, SPEC 16.2 */
+/* SPEC 16.2 */
 static void null_is_answered_everywhere(void)
 {
     scene s = open_scene("", "");

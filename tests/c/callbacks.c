@@ -250,7 +250,7 @@ static void freeing_the_pool_ends_what_is_under_way(void)
     end_scene(&h.scene);
 }
 
-/* BINDINGS 3.6, SPEC 16.2 */
+/* SPEC 16.2 */
 static void user_data_is_destroyed_when_a_start_is_refused(void)
 {
     host h = new_host();

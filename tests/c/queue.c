@@ -102,19 +102,24 @@ static void progress_comes_before_the_result(void)
     uint64_t lease = acquire(&s), subscription = 0;
     trunkline_queue *queue = NULL;
     trunkline_call_options options = TRUNKLINE_CALL_OPTIONS_INIT;
+    uint64_t number = 0, before = 0;
     options.progress = 1;
+    options.out_call = &number;
     OK(trunkline_queue_new(&queue, &err));
     OK(trunkline_session_subscribe_queue(s.pool, s.session, TRUNKLINE_MASK(TRUNKLINE_EVENT_PROGRESS), queue, 2, &subscription,
                                          NULL, &err));
     for (int round = 0; round < 20; round++) {
         OK(trunkline_lease_call_tool_enqueue(s.pool, lease, TRUNKLINE_LITERAL("progress"), TRUNKLINE_LITERAL("{\"steps\":5}"),
                                              &options, queue, 1, NULL, &err));
+        CHECK(number > before);
+        before = number;
         for (int step = 1; step <= 5; step++) {
             trunkline_item item = next_item(queue);
             CHECK(item.tag == 2 && item.kind == TRUNKLINE_ITEM_KIND_EVENT && item.event == TRUNKLINE_EVENT_PROGRESS);
             CHECK(item.handle == subscription);
             json *event = take_json(item.buf);
             CHECK(json_number(json_get(event, "progress")) == step);
+            CHECK(json_number(json_get(event, "call")) == (double)number);
             json_free(event);
         }
         trunkline_item item = next_item(queue);
