@@ -5,10 +5,10 @@ mod rig;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use rig::{HANG, Rig, acquire, until};
+use rig::{HANG, Rig, acquire, text, until};
 use serde_json::{Value, json};
 use trunkline::{
-    AcquireOptions, CallOptions, DrainOptions, Error, ErrorCode, EventMask, ServerSpec,
+    AcquireOptions, CallOptions, DrainOptions, Error, ErrorCode, EventMask, Outcome, ServerSpec,
     SessionOptions,
 };
 
@@ -143,6 +143,44 @@ fn code<T>(result: Result<T, Error>) -> ErrorCode {
     result.err().expect("it has to fail").code()
 }
 
+/// SPEC 9.6: calls in flight are limited per session, and one session's do not count for another.
+#[test]
+fn a_session_has_only_so_many_calls_in_flight() {
+    let rig = Rig::new(json!({ "limits": { "in_flight_per_session": 2 } }));
+    host(async {
+        rig.configure(json!({ "s": rig.server(&[]) })).await;
+        let (a, b) = (rig.session("a"), rig.session("b"));
+        let (of_a, of_b) = (acquire(&a, "s").await, acquire(&b, "s").await);
+        let sleep =
+            || of_a.start_call_tool("sleep", r#"{"ms":60000}"#, &CallOptions::default(), |_| {});
+        let under_way = [sleep(), sleep()];
+        let refused =
+            of_a.call_tool("pid", "", &CallOptions::default()).await.err().expect("too many");
+        assert_eq!((refused.code(), refused.outcome()), (ErrorCode::Limit, Some(Outcome::NotSent)));
+        assert_eq!(refused.detail()["limit"], "in_flight_per_session");
+        assert_eq!((refused.server(), refused.session()), (Some("s"), Some("a")));
+        text(&of_b, "pid", json!({})).await;
+        under_way[0].cancel();
+        text(&of_a, "pid", json!({})).await;
+        under_way[1].cancel();
+    });
+}
+
+/// SPEC 9.7: the drain's deadline holds for a server that is still being connected, whatever its graces.
+#[test]
+fn a_drain_kills_a_connect_at_its_deadline() {
+    let graces = json!({ "exit_grace_ms": 60_000, "kill_grace_ms": 60_000 });
+    let rig = Rig::new(graces);
+    let server = rig.server(&["--silent", "--ignore-eof", "--ignore-term"]);
+    host(async {
+        rig.configure(json!({ "s": server })).await;
+        let _session = rig.session_with(json!({ "id": "a" }));
+        until(|| !rig.starts().is_empty());
+        let report = rig.pool.drain_all(&drain(r#"{"timeout_ms":100}"#)).await.unwrap();
+        assert_eq!((&report["forced"], &report["errors"]), (&json!(1), &json!([])));
+    });
+}
+
 /// SPEC 9.7: a drain without patience ends the patience of one that is under way.
 #[test]
 fn a_forced_drain_cuts_a_patient_one_short() {
@@ -161,5 +199,78 @@ fn a_forced_drain_cuts_a_patient_one_short() {
         let (first, second) = tokio::time::timeout(HANG, both).await.expect("it is forced");
         assert_eq!(first.unwrap(), second.unwrap());
         assert_eq!(cut.recv_timeout(HANG).unwrap(), Err(ErrorCode::CallInterrupted));
+    });
+}
+
+/// SPEC 9.7, INTERFACE: after the drain a lease says that it is over, not that its tools are unknown.
+#[test]
+fn a_call_after_the_drain_says_closed() {
+    let rig = Rig::new(json!({}));
+    host(async {
+        rig.configure(json!({ "s": rig.server(&[]) })).await;
+        let lease = acquire(&rig.session("a"), "s").await;
+        rig.pool.drain_all(&DrainOptions::default()).await.unwrap();
+        let error = lease.call_tool("pid", "", &CallOptions::default()).await.err().unwrap();
+        assert_eq!((error.code(), error.outcome()), (ErrorCode::Closed, Some(Outcome::NotSent)));
+        assert_eq!((error.server(), error.session()), (Some("s"), Some("a")));
+    });
+}
+
+/// SPEC 3.3, 9.4: what failed leaves its error behind, and nothing else.
+#[test]
+fn status_tells_the_last_error_of_a_server_without_an_entry() {
+    let rig = Rig::new(json!({}));
+    host(async {
+        rig.configure(json!({ "s": { "command": "/nowhere/to/be/found" } })).await;
+        let session = rig.session_with(json!({ "id": "a" }));
+        let failed = session.ready(Some("s"), Some(HANG)).await.err().unwrap();
+        let status = rig.pool.status();
+        let server = &status["servers"]["s"];
+        assert_eq!((&server["entries"], &server["state"]), (&json!([]), &json!("disconnected")));
+        assert_eq!(server["error_code"], failed.code().name());
+        assert_eq!(server["last_error"]["message"], failed.message());
+    });
+}
+
+/// SPEC 9.1, 9.3: a report names the index of an entry that went while the others restarted.
+#[test]
+fn a_restart_names_entries_that_are_gone_meanwhile() {
+    let rig = Rig::new(json!({ "drain_delay_ms": 0 }));
+    host(async {
+        let (a, b) = (rig.session("a"), rig.session("b"));
+        let options = AcquireOptions::default();
+        let quick = a.acquire("s", Some(&spec(&rig.server(&[]))), &options).await.unwrap();
+        let slow = spec(&rig.server(&["--initialize-delay-ms", "300"]));
+        let _slow = b.acquire("s", Some(&slow), &options).await.unwrap();
+        let events = rig.pool.subscribe(EventMask(1 << 5)).unwrap();
+        let gone = async {
+            events.next().await.unwrap();
+            drop(quick);
+        };
+        let (report, ()) = tokio::join!(rig.pool.restart("s", None), gone);
+        let report = report.unwrap();
+        let indices: Vec<_> =
+            report["entries"].as_array().unwrap().iter().map(|row| &row["entry_index"]).collect();
+        assert_eq!(indices, [0, 1]);
+    });
+}
+
+/// SPEC 16.6: every consumer of a stream gets its events and its end.
+#[test]
+fn two_consumers_of_one_subscription_both_see_the_end() {
+    let rig = Rig::new(json!({}));
+    host(async {
+        let events = std::sync::Arc::new(rig.pool.subscribe(EventMask::ALL).unwrap());
+        let consumers: Vec<_> = (0..2)
+            .map(|_| {
+                let events = events.clone();
+                tokio::spawn(async move { while events.next().await.is_some() {} })
+            })
+            .collect();
+        tokio::task::yield_now().await;
+        rig.pool.close().await.unwrap();
+        for consumer in consumers {
+            tokio::time::timeout(HANG, consumer).await.expect("the stream has ended").unwrap();
+        }
     });
 }

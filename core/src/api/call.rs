@@ -55,15 +55,22 @@ struct UnderWay {
 }
 
 impl Calls {
-    fn begin(&self) -> Option<u64> {
+    /// The number of a call that may begin.
+    fn begin(&self, session: &SessionCore) -> Result<u64> {
+        let limit = session.driver.options.limits.in_flight_per_session;
         let mut inner = self.inner();
         if inner.closed {
-            return None;
+            return Err(session.closed());
+        }
+        if inner.calls.len() >= usize::try_from(limit).unwrap_or(usize::MAX) {
+            let message = format!("the session has {limit} calls in flight, as many as it may");
+            let error = Error::new(ErrorCode::Limit, message);
+            return Err(error.with_detail("limit", "in_flight_per_session"));
         }
         inner.last += 1;
         let number = inner.last;
         inner.calls.insert(number, None);
-        Some(number)
+        Ok(number)
     }
 
     /// The call is on its way; whether the session was closed meanwhile.
@@ -119,7 +126,8 @@ pub(crate) fn start(
     let (connection, params, number) = match prepared {
         Ok(prepared) => prepared,
         Err(error) => {
-            done(Err(error.with_server(&*cell.server).with_outcome(Outcome::NotSent)));
+            let error = error.with_server(&*cell.server).with_session(&*session.id);
+            done(Err(error.with_outcome(Outcome::NotSent)));
             return Operation::ended();
         }
     };
@@ -199,7 +207,9 @@ fn prepare(
     let params = match callee {
         Callee::Tool(tool) => {
             let listed = published.slot.catalog.tool(tool).is_some() && session.admits(cell, tool);
-            if !listed && published.slot.state != EntryState::Failed {
+            // What has failed or is closed lists nothing, and says so instead.
+            let over = matches!(published.slot.state, EntryState::Failed | EntryState::Closed);
+            if !listed && !over {
                 return Err(tool_not_found(tool));
             }
             let name = serde_json::Value::from(tool);
@@ -209,7 +219,7 @@ fn prepare(
     };
     let params = with_meta(params, options.meta.as_deref())?;
     let connection = published.connection.clone().ok_or_else(|| not_connected(published))?;
-    let number = session.calls.begin().ok_or_else(|| session.closed())?;
+    let number = session.calls.begin(session)?;
     Ok((connection, params, number))
 }
 

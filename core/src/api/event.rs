@@ -67,23 +67,25 @@ impl Subscription {
 
     /// The next event that waits, or `None` when none does now.
     pub fn try_next(&self) -> Option<Event> {
-        self.subscriber.try_next()
+        if self.driver.runtime.is_forked() { None } else { self.subscriber.try_next() }
     }
 
     /// The next event; `None` once the pool (or the session) is closed and nothing waits. Dropping the future loses nothing.
     pub async fn next(&self) -> Option<Event> {
-        self.subscriber.next().await
+        if self.driver.runtime.is_forked() { None } else { self.subscriber.next().await }
     }
 
-    /// Whether the stream has ended: nothing waits, and nothing will come.
+    /// Whether the stream has ended: nothing waits, and nothing will come. In a forked child it has.
     pub fn is_ended(&self) -> bool {
-        self.subscriber.is_ended()
+        self.driver.runtime.is_forked() || self.subscriber.is_ended()
     }
 
-    /// Sets the function that is called, on a thread of the library, when the stream goes from empty to not empty, and when it
-    /// ends. It must not block. It is called at once if something waits already.
+    /// Sets the function that is called when the stream goes from empty to not empty, and when it ends: on a thread of the
+    /// library, or on the one whose call into the library caused the event. It must not block. It is called at once if something waits already.
     pub fn set_wake(&self, wake: impl Fn() + Send + Sync + 'static) {
-        self.subscriber.set_wake(Arc::new(wake));
+        if !self.driver.runtime.is_forked() {
+            self.subscriber.set_wake(Arc::new(wake));
+        }
     }
 }
 

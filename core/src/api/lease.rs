@@ -144,6 +144,7 @@ impl Lease {
         arguments: &str,
         options: &CallOptions,
     ) -> Result<CallResult> {
+        self.check()?;
         if !self.session.admits(&self.cell, name) {
             let message = "no such prompt in this session's view";
             return Err(Error::new(ErrorCode::InvalidArgument, message).with_detail("path", "name"));
@@ -196,7 +197,9 @@ impl Lease {
 
     /// Gives the hold up. Calls under way go on. Repeating it does nothing.
     pub fn release(&self) {
-        if !self.released.swap(true, Ordering::AcqRel) {
+        // In a forked child the hold, and whoever has its lock, are the parent's.
+        let forked = self.session.driver.runtime.is_forked();
+        if !forked && !self.released.swap(true, Ordering::AcqRel) {
             self.session.holds.remove(self.hold, self.session.number);
         }
     }

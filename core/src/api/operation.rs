@@ -9,13 +9,17 @@ use tokio::task::AbortHandle;
 
 use crate::client::{Connection, RequestId};
 use crate::driver::Driver;
+use crate::platform;
 use crate::{Error, ErrorCode, Result};
 
 /// Something started that ends exactly once: with its result, or with an error (`cancelled`, `closed`, …).
 ///
 /// Dropping it cancels nothing.
 #[derive(Clone)]
-pub struct Operation(Kind);
+pub struct Operation {
+    kind: Kind,
+    fork_generation: u64,
+}
 
 #[derive(Clone)]
 enum Kind {
@@ -29,18 +33,26 @@ enum Kind {
 
 impl Operation {
     pub(crate) fn ended() -> Operation {
-        Operation(Kind::Ended)
+        Operation::new(Kind::Ended)
     }
 
     pub(crate) fn call(connection: Connection, id: RequestId, number: u64) -> Operation {
-        Operation(Kind::Call { connection, id, number })
+        Operation::new(Kind::Call { connection, id, number })
+    }
+
+    fn new(kind: Kind) -> Operation {
+        Operation { kind, fork_generation: platform::fork_generation() }
     }
 
     /// Ends it with `cancelled`, unless it already ended. May be called from any thread, and again.
     ///
-    /// A call's `done` runs before this returns; the server is told, and its answer is dropped.
+    /// A call's `done` runs before this returns; the server is told, and its answer is dropped. In a forked child it does
+    /// nothing: the work is the parent's.
     pub fn cancel(&self) {
-        match &self.0 {
+        if self.fork_generation != platform::fork_generation() {
+            return;
+        }
+        match &self.kind {
             Kind::Ended => {}
             Kind::Call { connection, id, .. } => connection.cancel(*id),
             Kind::Task(task) => task.abort(),
@@ -49,7 +61,7 @@ impl Operation {
 
     /// For a call: the number under which its `progress` events come; unique within its session.
     pub fn call_number(&self) -> Option<u64> {
-        match self.0 {
+        match self.kind {
             Kind::Call { number, .. } => Some(number),
             Kind::Ended | Kind::Task(_) => None,
         }
@@ -72,7 +84,7 @@ pub(crate) fn start<T: Send + 'static>(
         let result = future.await;
         completion.finish(result);
     });
-    Operation(Kind::Task(task.abort_handle()))
+    Operation::new(Kind::Task(task.abort_handle()))
 }
 
 /// Calls `done` exactly once: with the result, or with an error when it is dropped before there is one.

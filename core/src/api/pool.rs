@@ -1,6 +1,6 @@
 //! The pool: one workspace's set of connections.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -138,9 +138,13 @@ impl Pool {
         self.0.restart(server, index).await
     }
 
-    /// The whole pool as JSON (SPEC 9.4). Always works, and never shows a secret.
+    /// The whole pool as JSON (SPEC 9.4). Always works, and never shows a secret. In a forked child `{v, error}`: nothing of
+    /// the pool is there.
     pub fn status(&self) -> Value {
-        self.0.status()
+        match self.0.driver.check_process() {
+            Ok(()) => self.0.status(),
+            Err(error) => json!({ "v": 1, "error": error.to_json() }),
+        }
     }
 
     /// Events of the whole pool, its sessions' included.
@@ -228,13 +232,16 @@ impl PoolCore {
         let Some(server) = self.driver.known_server(server) else {
             return Ok(json!({ "v": 1, "entries": [] }));
         };
+        // Taken first: an entry may be gone when the last of the others has restarted.
+        let entries = self.driver.entries().into_iter();
+        let indices: HashMap<_, _> = entries.map(|(row, _)| (row.entry, row.index)).collect();
         let (send, receive) = oneshot::channel();
         let answer = move |answered| drop(send.send(answered));
         self.driver.ask(|ticket, _| Input::Restart { ticket, server, index }, Box::new(answer));
         match receive.await {
             Ok(Answered::Restarted(reports)) => {
-                let entries: Vec<_> = reports.iter().map(super::status::restart_report).collect();
-                Ok(json!({ "v": 1, "entries": entries }))
+                let row = |report| super::status::restart_report(&indices, report);
+                Ok(json!({ "v": 1, "entries": reports.iter().map(row).collect::<Vec<_>>() }))
             }
             Ok(Answered::Refused(error)) => Err(error),
             Ok(_) | Err(_) => Err(Error::new(ErrorCode::Internal, "the pool gave no answer")),

@@ -212,7 +212,10 @@ impl Session {
         core.check()?;
         let status = || core.pool.status();
         let subscriber = core.driver.hub.subscribe(kinds, Some(core.number), status)?;
-        Ok(Subscription { driver: core.driver.clone(), subscriber })
+        let subscription = Subscription { driver: core.driver.clone(), subscriber };
+        // A close that came between did not see it, and would never end it.
+        core.check()?;
+        Ok(subscription)
     }
 
     /// Ends it: its calls are cancelled, its holds go now, or after `keep_for` (the session's option by default). Repeating
@@ -233,9 +236,7 @@ impl WeakSession {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        if !self.0.driver.runtime.is_forked() {
-            self.0.close(None);
-        }
+        self.0.close(None);
     }
 }
 
@@ -275,7 +276,8 @@ impl SessionCore {
     }
 
     fn close(&self, keep_for: Option<Duration>) {
-        if self.closed.swap(true, Ordering::AcqRel) {
+        // In a forked child the servers, and whoever holds a lock, are the parent's.
+        if self.driver.runtime.is_forked() || self.closed.swap(true, Ordering::AcqRel) {
             return;
         }
         self.calls.close();

@@ -1,11 +1,13 @@
 //! What the pool says of itself (SPEC 9.4). No secret, no argument and no fingerprint is in it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use serde_json::{Map, Value, json};
-use trunkline_pool::state::{DrainReport, EntryState, EntryStatus, RestartRefusal, RestartReport};
+use trunkline_pool::state::{
+    DrainReport, EntryId, EntryState, EntryStatus, RestartRefusal, RestartReport,
+};
 
 use super::pool::{Configured, PoolCore};
 use crate::driver::{Driver, EntryCell};
@@ -34,7 +36,7 @@ impl PoolCore {
             "sessions_kept": kept,
         });
         let servers: Map<String, Value> =
-            by_name.iter().map(|(name, server)| (name.to_string(), self.server(server))).collect();
+            by_name.iter().map(|(name, row)| (name.to_string(), self.server(name, row))).collect();
         json!({
             "v": 1,
             "initialized": true,
@@ -48,13 +50,16 @@ impl PoolCore {
         })
     }
 
-    fn server(&self, server: &Server) -> Value {
+    fn server(&self, name: &str, server: &Server) -> Value {
         let spec = server.configured.as_ref().map(|configured| &configured.spec);
         let spec = spec.or_else(|| server.entries.first().map(|(_, cell)| &cell.spec));
         let newest = server.entries.last().map(|(_, cell)| cell.load_full());
         let catalog = newest.as_ref().map(|published| published.slot.catalog.clone());
         let catalog = catalog.unwrap_or_default();
         let error = newest.as_ref().and_then(|published| published.slot.error.clone());
+        // What could not be started has no entry; its error stays until the next one connects.
+        let gone = || newest.is_none().then(|| self.driver.last_error(name)).flatten();
+        let error = error.or_else(gone);
         let pids: Vec<u32> = server.entries.iter().filter_map(|(_, cell)| cell.pid()).collect();
         json!({
             "configured": server.configured.is_some(),
@@ -126,7 +131,8 @@ impl Server {
 }
 
 /// One row of a restart's answer.
-pub(super) fn restart_report((index, report): &(u32, RestartReport)) -> Value {
+pub(super) fn restart_report(indices: &HashMap<EntryId, u32>, report: &RestartReport) -> Value {
+    let index = indices.get(&report.entry);
     let mut row = json!({ "entry_index": index, "restarted": report.result.is_ok() });
     match &report.result {
         Ok(duration) => {

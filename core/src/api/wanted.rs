@@ -318,7 +318,7 @@ impl CancelAcquire<'_> {
 
 impl Drop for CancelAcquire<'_> {
     fn drop(&mut self) {
-        if let Some(ticket) = self.ticket.take() {
+        if let Some(ticket) = self.ticket.take().filter(|_| !self.driver.runtime.is_forked()) {
             self.driver.step(Input::CancelAcquire { ticket });
         }
     }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use tokio::sync::oneshot;
 use tokio::time::Instant;
 use trunkline_pool::catalog::Catalog;
 use trunkline_pool::config::{ServerSpec, Transport};
@@ -11,7 +10,7 @@ use trunkline_pool::state::{CloseExit, LossReason};
 
 use super::link::{Life, Link};
 use super::lists::When;
-use super::{ConnectOptions, Connection, ConnectionEvents, Kill, failure};
+use super::{ConnectOptions, Connection, ConnectionEvents, GivenUp, Kill, failure};
 use crate::transport::stdio;
 use crate::{Error, ErrorCode, Result};
 
@@ -20,7 +19,7 @@ pub(super) async fn connect(
     spec: &ServerSpec,
     options: ConnectOptions,
     events: Arc<dyn ConnectionEvents>,
-    mut cancel: oneshot::Receiver<()>,
+    mut given_up: GivenUp,
 ) -> Result<(Connection, Catalog)> {
     let server = options.server.clone();
     let Transport::Stdio(program) = &spec.transport else {
@@ -33,7 +32,7 @@ pub(super) async fn connect(
     let launched = tokio::select! {
         biased;
         // Told, or dropped by whoever wanted the connection.
-        _ = &mut cancel => return Err(cancelled(&server)),
+        _ = given_up.wait_for(Option::is_some) => return Err(cancelled(&server)),
         launched = tokio::time::timeout_at(begun + limit, started) => launched,
     };
     let launched = launched.map_err(|_| failure::slow(&server, "connect", limit))??;
@@ -41,7 +40,7 @@ pub(super) async fn connect(
     let attempt = Attempt { link: Some(link.clone()) };
     let negotiated = tokio::select! {
         biased;
-        _ = &mut cancel => Err(cancelled(&server)),
+        _ = given_up.wait_for(Option::is_some) => Err(cancelled(&server)),
         negotiated = negotiate(&link, begun) => negotiated,
     };
     match negotiated {
@@ -52,7 +51,7 @@ pub(super) async fn connect(
             Ok((Connection(link), catalog))
         }
         Err(error) => {
-            let error = failed(&link, error).await;
+            let error = failed(&link, error, given_up).await;
             attempt.over();
             tracing::info!(%server, %error, "connecting failed");
             Err(error)
@@ -95,10 +94,21 @@ fn lost(link: &Link) -> Error {
 }
 
 /// Ends what an attempt started, and completes its error with what the end brought to light.
-async fn failed(link: &Arc<Link>, error: Error) -> Error {
+async fn failed(link: &Arc<Link>, error: Error, mut given_up: GivenUp) -> Error {
     let closed_output = matches!(&*link.ending.lost.borrow(), Some(loss)
         if loss.reason == LossReason::TransportClosed && loss.error.code() == error.code());
-    let by_itself = link.close(Kill::AfterGraces).await == CloseExit::Clean;
+    let killed = async {
+        if given_up.wait_for(|how| *how == Some(Kill::Now)).await.is_err() {
+            // Nobody is there to lose patience.
+            std::future::pending::<()>().await;
+        }
+    };
+    let exit = tokio::select! {
+        biased;
+        exit = link.close(Kill::AfterGraces) => exit,
+        () = killed => link.close(Kill::Now).await,
+    };
+    let by_itself = exit == CloseExit::Clean;
     let stderr = link.stderr.lines();
     let error = match link.process.exit_now() {
         Some(exit) if closed_output && by_itself => failure::exited(&link.server, exit, &stderr),

@@ -108,16 +108,16 @@ pub(crate) struct Connection(Arc<Link>);
 impl Connection {
     /// Starts the server, shakes hands and lists everything, within `options.timeout`.
     ///
-    /// On an error nothing is left running: the process tree is ended first, and the error is returned only then. When `cancel`
-    /// is resolved or dropped the attempt gives up the same way, with the error `cancelled`. Dropping the future leaves the
-    /// ending to the runtime.
+    /// On an error nothing is left running: the process tree is ended first, and the error is returned only then. When `given_up`
+    /// says how, or is dropped, the attempt gives up the same way, with the error `cancelled`; a later `Kill::Now` cuts the
+    /// graces short, also those of an attempt that failed by itself. Dropping the future leaves the ending to the runtime.
     pub(crate) async fn connect(
         spec: &ServerSpec,
         options: ConnectOptions,
         events: Arc<dyn ConnectionEvents>,
-        cancel: tokio::sync::oneshot::Receiver<()>,
+        given_up: GivenUp,
     ) -> Result<(Connection, Catalog)> {
-        connect::connect(spec, options, events, cancel).await
+        connect::connect(spec, options, events, given_up).await
     }
 
     /// Writes a request; `done` is called exactly once, whatever happens. Never blocks: a full pipe queues, and a full
@@ -167,6 +167,9 @@ impl Connection {
         self.0.facts.get().cloned().unwrap_or_default()
     }
 }
+
+/// Tells an attempt that it is no longer wanted, and how much patience its end may have.
+pub(crate) type GivenUp = tokio::sync::watch::Receiver<Option<Kill>>;
 
 /// Whether a close waits for the server's own exit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

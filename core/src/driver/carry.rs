@@ -5,8 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, MutexGuard};
 
 use trunkline_pool::state::{
-    Audience, ConnectionId, Effect, EntryId, Input, KeyId, LeaseId, Notice, RestartReport, Slot,
-    Ticket,
+    Audience, ConnectionId, Effect, EntryId, Input, KeyId, LeaseId, Notice, Slot, Ticket,
 };
 
 use super::entry::Control;
@@ -65,7 +64,9 @@ impl Driver {
             Effect::Publish { entry, slot } => self.publish(entry, slot),
             Effect::Grant { ticket, lease, entry } => self.grant(ticket, lease, entry),
             Effect::Refuse { ticket, error } => self.answer(ticket, Answered::Refused(error)),
-            Effect::Restarted { ticket, reports } => self.restarted(ticket, reports),
+            Effect::Restarted { ticket, reports } => {
+                self.answer(ticket, Answered::Restarted(reports));
+            }
             Effect::Drained { ticket, report } => self.answer(ticket, Answered::Drained(report)),
             Effect::Notify { audience, notice } => self.notify(audience, &notice),
             other => tracing::error!(?other, "an effect that this version does not know"),
@@ -73,10 +74,9 @@ impl Driver {
     }
 
     fn connect(self: &Arc<Self>, connection: ConnectionId, key: KeyId) {
-        let keyed = self.core().interner.keyed(key).clone();
-        let cell = self.entry_or_new(connection.entry);
-        if let Some(cell) = cell {
-            incarnation::start(self.clone(), cell, connection, keyed.spec);
+        match self.entry_or_new(connection.entry) {
+            Some(cell) => incarnation::start(self.clone(), cell, connection),
+            None => tracing::error!(%connection, ?key, "a connect of an entry that is not there"),
         }
     }
 
@@ -111,19 +111,17 @@ impl Driver {
         }
     }
 
-    fn restarted(self: &Arc<Self>, ticket: Ticket, reports: Vec<RestartReport>) {
-        let indexed = reports.into_iter().map(|report| {
-            let index = self.entry(report.entry).map_or(u32::MAX, |cell| cell.index);
-            (index, report)
-        });
-        let indexed = indexed.collect();
-        self.answer(ticket, Answered::Restarted(indexed));
-    }
-
     fn answer(&self, ticket: Ticket, answered: Answered) {
-        let answer = self.core().answers.remove(&ticket);
-        match answer {
-            Some(answer) => answer(answered),
+        let asked = {
+            let mut core = self.core();
+            let asked = core.answers.remove(&ticket);
+            if let Some(key) = asked.as_ref().and_then(|asked| asked.key) {
+                core.interner.release(key);
+            }
+            asked
+        };
+        match asked {
+            Some(asked) => (asked.answer)(answered),
             None => tracing::error!(?ticket, "an answer to no question"),
         }
     }
@@ -147,7 +145,10 @@ impl Driver {
 
     /// The entry is closed, and everybody was told.
     pub(super) fn forget(&self, entry: EntryId) {
-        self.core().entries.remove(&entry);
+        let mut core = self.core();
+        if let Some(cell) = core.entries.remove(&entry) {
+            core.interner.release(cell.key);
+        }
     }
 
     fn entry_or_new(&self, entry: EntryId) -> Option<Arc<EntryCell>> {
@@ -156,8 +157,9 @@ impl Driver {
             return Some(cell.clone());
         }
         let status = core.state.entry(entry)?;
-        let keyed = core.interner.keyed(status.key).clone();
-        let cell = Arc::new(EntryCell::new(entry, keyed.name, status.index, keyed.spec));
+        let keyed = core.interner.keyed(status.key)?.clone();
+        core.interner.keep(status.key);
+        let cell = Arc::new(EntryCell::new(&status, keyed));
         core.entries.insert(entry, cell.clone());
         Some(cell)
     }

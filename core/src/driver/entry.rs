@@ -8,15 +8,20 @@ use arc_swap::ArcSwap;
 use tokio::sync::mpsc;
 use trunkline_pool::catalog::Catalog;
 use trunkline_pool::config::ServerSpec;
-use trunkline_pool::state::{CloseMode, EntryId, EntryState, Generation, SessionId, Slot};
+use trunkline_pool::state::{
+    CloseMode, EntryId, EntryState, EntryStatus, Generation, KeyId, SessionId, Slot,
+};
 
+use super::intern::Keyed;
 use crate::api::SessionCore;
-use crate::client::Connection;
+use crate::client::{Connection, Kill};
 
 /// The published state of an entry, and the way to its connection.
 pub(crate) struct EntryCell {
     /// The entry.
     pub entry: EntryId,
+    /// The pool key, which stays interned for as long as the cell is the driver's.
+    pub key: KeyId,
     /// The server's name.
     pub server: Arc<str>,
     /// The index that hosts see.
@@ -60,8 +65,20 @@ pub(crate) enum Control {
     Lost,
 }
 
+impl Control {
+    /// How an attempt that is told this ends.
+    pub(super) fn patience(&self) -> Kill {
+        match self {
+            Control::Close(CloseMode::Kill) => Kill::Now,
+            Control::Close(CloseMode::Graceful { .. } | CloseMode::Now) | Control::Lost => {
+                Kill::AfterGraces
+            }
+        }
+    }
+}
+
 impl EntryCell {
-    pub(crate) fn new(entry: EntryId, server: Arc<str>, index: u32, spec: Arc<ServerSpec>) -> Self {
+    pub(super) fn new(status: &EntryStatus, keyed: Keyed) -> Self {
         let slot = Slot {
             generation: Generation(1),
             state: EntryState::Spawning,
@@ -69,10 +86,11 @@ impl EntryCell {
             error: None,
         };
         EntryCell {
-            entry,
-            server,
-            index,
-            spec,
+            entry: status.entry,
+            key: status.key,
+            server: keyed.name,
+            index: status.index,
+            spec: keyed.spec,
             published: ArcSwap::from_pointee(Published { slot, connection: None }),
             incarnation: Mutex::default(),
             holders: Mutex::default(),

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use trunkline_pool::catalog::ListKind;
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::interface::EventKind;
@@ -15,17 +15,12 @@ use crate::Error;
 use crate::client::{ConnectOptions, Connection, ConnectionEvents, Kill};
 
 /// Starts the task of an incarnation. It ends with `ConnectFailed` or with `Closed`, whatever happens.
-pub(super) fn start(
-    driver: Arc<Driver>,
-    cell: Arc<EntryCell>,
-    id: ConnectionId,
-    spec: Arc<ServerSpec>,
-) {
+pub(super) fn start(driver: Arc<Driver>, cell: Arc<EntryCell>, id: ConnectionId) {
     let (control, orders) = mpsc::unbounded_channel();
     cell.begin(id.generation, control);
     let runtime = driver.runtime.clone();
     let ended = Ended { driver, cell, id, last: None };
-    runtime.handle().spawn(run(ended, orders, spec));
+    runtime.handle().spawn(run(ended, orders));
 }
 
 /// Reports the end of the incarnation when it is dropped, so that even a task that dies leaves an answer.
@@ -47,30 +42,33 @@ impl Drop for Ended {
     }
 }
 
-async fn run(
-    mut ended: Ended,
-    mut orders: mpsc::UnboundedReceiver<Control>,
-    spec: Arc<ServerSpec>,
-) {
+async fn run(mut ended: Ended, mut orders: mpsc::UnboundedReceiver<Control>) {
     let id = ended.id;
     let events = Arc::new(Events::new(&ended));
+    let spec = ended.cell.spec.clone();
     let options = connect_options(&ended.driver, &ended.cell, &spec);
-    let (cancel, cancelled) = tokio::sync::oneshot::channel();
-    let attempt = Connection::connect(&spec, options, events.clone(), cancelled);
+    let (give_up, given_up) = watch::channel(None);
+    let attempt = Connection::connect(&spec, options, events.clone(), given_up);
     let mut attempt = std::pin::pin!(attempt);
-    let mut cancel = Some(cancel);
     let outcome = loop {
         tokio::select! {
             outcome = &mut attempt => break outcome,
             // The attempt ends by itself once it is told, and only when nothing of it is left.
-            Some(_) = orders.recv(), if cancel.is_some() => drop(cancel.take()),
+            Some(order) = orders.recv() => {
+                give_up.send_replace(Some(order.patience()));
+            }
         }
     };
+    let given_up = *give_up.borrow();
     ended.last = Some(match outcome {
-        Err(_) if cancel.is_none() => Input::Closed { connection: id, exit: CloseExit::Forced },
+        Err(_) if given_up.is_some() => Input::Closed { connection: id, exit: CloseExit::Forced },
         Err(error) => Input::ConnectFailed { connection: id, error },
-        Ok((connection, _)) if cancel.is_none() => {
-            let exit = connection.close(Kill::AfterGraces).await;
+        Ok((connection, _)) if given_up == Some(Kill::Now) => {
+            let exit = connection.close(Kill::Now).await;
+            Input::Closed { connection: id, exit }
+        }
+        Ok((connection, _)) if given_up.is_some() => {
+            let exit = close(&connection, &mut orders).await;
             Input::Closed { connection: id, exit }
         }
         Ok((connection, catalog)) => {

@@ -16,12 +16,26 @@ pub(crate) struct Keyed {
 }
 
 /// The numbers of a pool's names and keys.
+///
+/// A name keeps its number for as long as the pool lives, since the indices of its entries are never reused. A key is
+/// forgotten with the last who [keeps](Self::keep) it, and its number used again: otherwise every session with a
+/// connection of its own, and every secret that was rotated, would leave something behind.
 #[derive(Default)]
 pub(crate) struct Interner {
     names: Vec<Arc<str>>,
     servers: HashMap<Arc<str>, ServerId>,
-    keys: HashMap<(ServerId, Fingerprint, Option<SessionId>), KeyId>,
-    keyed: Vec<Keyed>,
+    keys: HashMap<Identity, KeyId>,
+    /// By number.
+    keyed: Vec<Option<Row>>,
+    free: Vec<KeyId>,
+}
+
+type Identity = (ServerId, Fingerprint, Option<SessionId>);
+
+struct Row {
+    keyed: Keyed,
+    identity: Identity,
+    uses: u32,
 }
 
 impl Interner {
@@ -42,7 +56,7 @@ impl Interner {
         self.servers.get(name).copied()
     }
 
-    /// The number of a pool key. `owner` keeps the connection to one session.
+    /// The number of a pool key, kept once more. `owner` keeps the connection to one session.
     pub(crate) fn key(
         &mut self,
         name: &str,
@@ -51,17 +65,70 @@ impl Interner {
         owner: Option<SessionId>,
     ) -> KeyId {
         let server = self.server(name);
-        let next = KeyId(self.keyed.len() as u32);
-        let key = *self.keys.entry((server, fingerprint, owner)).or_insert(next);
-        if key == next {
-            let name = self.names[server.0 as usize].clone();
-            self.keyed.push(Keyed { name, spec: spec.clone() });
+        let identity = (server, fingerprint, owner);
+        if let Some(&key) = self.keys.get(&identity) {
+            self.keep(key);
+            return key;
         }
+        let name = self.names[server.0 as usize].clone();
+        let row = Some(Row { keyed: Keyed { name, spec: spec.clone() }, identity, uses: 1 });
+        let key = self.free.pop().unwrap_or_else(|| {
+            self.keyed.push(None);
+            KeyId(self.keyed.len() as u32 - 1)
+        });
+        self.keyed[key.0 as usize] = row;
+        self.keys.insert(identity, key);
         key
     }
 
     /// What a key stands for.
-    pub(crate) fn keyed(&self, key: KeyId) -> &Keyed {
-        &self.keyed[key.0 as usize]
+    pub(crate) fn keyed(&self, key: KeyId) -> Option<&Keyed> {
+        self.keyed.get(key.0 as usize)?.as_ref().map(|row| &row.keyed)
+    }
+
+    /// One more keeps a key.
+    pub(crate) fn keep(&mut self, key: KeyId) {
+        if let Some(Some(row)) = self.keyed.get_mut(key.0 as usize) {
+            row.uses += 1;
+        }
+    }
+
+    /// One less keeps a key.
+    pub(crate) fn release(&mut self, key: KeyId) {
+        let Some(place) = self.keyed.get_mut(key.0 as usize) else { return };
+        let Some(row) = place else { return };
+        row.uses -= 1;
+        if row.uses == 0 {
+            self.keys.remove(&row.identity);
+            *place = None;
+            self.free.push(key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// SPEC 2.2: a connection that is not shared has a key of its own, for as long as somebody uses it.
+    #[test]
+    fn a_key_that_nobody_keeps_is_forgotten_and_its_number_used_again() {
+        let spec = ServerSpec::from_value("s", &serde_json::json!({ "command": "x" })).unwrap();
+        let (spec, fingerprint) = (Arc::new(spec.clone()), spec.fingerprint("pool", &[]));
+        let mut interner = Interner::default();
+        let shared = interner.key("s", &spec, fingerprint, None);
+        assert_eq!(interner.key("s", &spec, fingerprint, None), shared);
+        for number in 0..1000 {
+            let own = interner.key("s", &spec, fingerprint, Some(SessionId(number)));
+            assert_eq!(own, KeyId(1));
+            interner.keep(own);
+            interner.release(own);
+            assert!(interner.keyed(own).is_some());
+            interner.release(own);
+            assert!(interner.keyed(own).is_none());
+        }
+        interner.release(shared);
+        assert!(interner.keyed(shared).is_some());
+        assert_eq!(interner.keys.len(), 1);
     }
 }

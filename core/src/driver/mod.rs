@@ -23,8 +23,8 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use trunkline_pool::options::PoolOptions;
 use trunkline_pool::state::{
-    DrainReport, Effect, EntryId, EntryStatus, Input, LeaseId, Moment, PoolState, RestartReport,
-    SessionId, Ticket,
+    DrainReport, Effect, EntryId, EntryStatus, Input, KeyId, LeaseId, Moment, PoolState,
+    RestartReport, SessionId, Ticket,
 };
 
 pub(crate) use carry::carries_out;
@@ -64,10 +64,17 @@ struct Core {
     executing: bool,
     deadline: Option<Moment>,
     entries: HashMap<EntryId, Arc<EntryCell>>,
-    answers: HashMap<Ticket, Answer>,
+    answers: HashMap<Ticket, Asked>,
     sessions: HashMap<SessionId, Weak<SessionCore>>,
     last_ticket: u64,
     last_session: u64,
+}
+
+/// An open question.
+struct Asked {
+    answer: Answer,
+    /// The key that it is about, which stays interned until the answer.
+    key: Option<KeyId>,
 }
 
 /// Where the answer to a ticket goes: called exactly once, never under the mutex, and it must not block.
@@ -79,8 +86,8 @@ pub(crate) enum Answered {
     Granted(LeaseHold),
     /// No.
     Refused(Error),
-    /// One report per entry, with its index.
-    Restarted(Vec<(u32, RestartReport)>),
+    /// One report per entry.
+    Restarted(Vec<RestartReport>),
     /// The pool is empty.
     Drained(DrainReport),
 }
@@ -159,26 +166,36 @@ impl Driver {
     fn step_with(self: &Arc<Self>, input: impl FnOnce(&mut Core) -> Input) {
         let mut core = self.core();
         let input = input(&mut core);
+        self.run(core, input);
+    }
+
+    fn run<'a>(self: &'a Arc<Self>, mut core: MutexGuard<'a, Core>, input: Input) {
         tracing::debug!(?input, "input");
         let now = self.now();
         core.run(|state, effects| state.step(now, input, effects));
         self.carry_out(core);
     }
 
-    /// Asks a question; `answer` gets the reducer's answer, now or later.
+    /// Asks a question; `answer` gets the reducer's answer, now or later. When too many are open the answer is `limit`.
     pub(crate) fn ask(
         self: &Arc<Self>,
         question: impl FnOnce(Ticket, &mut Interner) -> Input,
         answer: Answer,
     ) -> Ticket {
-        let mut asked = Ticket(0);
-        self.step_with(|core| {
-            core.last_ticket += 1;
-            asked = Ticket(core.last_ticket);
-            core.answers.insert(asked, answer);
-            question(asked, &mut core.interner)
-        });
-        asked
+        let mut core = self.core();
+        core.last_ticket += 1;
+        let ticket = Ticket(core.last_ticket);
+        let input = question(ticket, &mut core.interner);
+        let key = if let Input::Acquire { key, .. } = input { Some(key) } else { None };
+        if core.answers.len() >= QUESTIONS_MAX && !matches!(input, Input::Drain { .. }) {
+            key.into_iter().for_each(|key| core.interner.release(key));
+            drop(core);
+            answer(Answered::Refused(too_many_questions()));
+            return ticket;
+        }
+        core.answers.insert(ticket, Asked { answer, key });
+        self.run(core, input);
+        ticket
     }
 
     /// Gives a new session its number, or the closed session's that it resumes.
@@ -214,6 +231,12 @@ impl Driver {
     /// The number of a server's name, if the pool ever saw it.
     pub(crate) fn known_server(&self, name: &str) -> Option<trunkline_pool::state::ServerId> {
         self.core().interner.known_server(name)
+    }
+
+    /// The last error of a server's name, also of entries that are gone.
+    pub(crate) fn last_error(&self, name: &str) -> Option<Error> {
+        let core = self.core();
+        core.state.last_error(core.interner.known_server(name)?).cloned()
     }
 
     /// Every entry, with what callers see of it.
@@ -279,6 +302,14 @@ impl Drop for Driver {
     fn drop(&mut self) {
         self.timer.notify_one();
     }
+}
+
+/// Open questions of one pool: more wait only when a host asks without end.
+const QUESTIONS_MAX: usize = 65_536;
+
+fn too_many_questions() -> Error {
+    let message = format!("{QUESTIONS_MAX} acquires and restarts are under way already");
+    Error::new(ErrorCode::Limit, message).with_detail("limit", "queued_commands")
 }
 
 /// The workspace as an absolute path.

@@ -93,11 +93,11 @@ impl Subscriber {
     pub(crate) async fn next(&self) -> Option<Event> {
         loop {
             let arrived = self.arrived.notified();
-            if let Some(event) = self.try_next() {
-                return Some(event);
-            }
-            if self.is_ended() {
-                return None;
+            let event = self.try_next();
+            if event.is_some() || self.is_ended() {
+                // One notification stands for all that waits: whoever else waits for an event looks in turn.
+                self.arrived.notify_one();
+                return event;
             }
             arrived.await;
         }
@@ -114,7 +114,8 @@ impl Subscriber {
     }
 
     pub(crate) fn set_wake(&self, wake: Wake) {
-        *lock(&self.wake) = Some(wake);
+        let before = lock(&self.wake).replace(wake);
+        drop(before);
         let waits = {
             let queue = self.queue();
             !queue.events.is_empty() || queue.ended
@@ -146,7 +147,9 @@ impl Subscriber {
 
     /// Takes the wake function away, and waits for a running one, unless it is the caller.
     pub(crate) fn silence(&self) {
-        *lock(&self.wake) = None;
+        // The host's function is dropped without the lock, as it is called.
+        let before = lock(&self.wake).take();
+        drop(before);
         if *lock(&self.waking) != Some(std::thread::current().id()) {
             drop(lock(&self.turn));
         }

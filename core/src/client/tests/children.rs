@@ -89,7 +89,7 @@ async fn leave_nothing() {
             for i in 0..count {
                 missing.refused().await;
                 let spec = ServerSpec::from_value("s", &silent.value).unwrap();
-                let (_wanted, cancel) = oneshot::channel();
+                let (_wanted, cancel) = watch::channel(None);
                 let events = Arc::<Recorder>::default();
                 let attempt = Connection::connect(&spec, silent.options.clone(), events, cancel);
                 // At another moment each time: before the fork, amid it, amid the handshake.

@@ -125,7 +125,7 @@ async fn an_attempt_that_is_called_off_returns_when_nothing_is_left() {
     let log = folder.path("starts").to_str().unwrap().to_owned();
     let server = test_server(&["--silent", "--start-log", &log]);
     let spec = ServerSpec::from_value("s", &server.value).unwrap();
-    let (wanted, cancel) = oneshot::channel();
+    let (wanted, cancel) = watch::channel(None);
     let attempt =
         Connection::connect(&spec, server.options.clone(), Arc::<Recorder>::default(), cancel);
     let give_up = async {

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::{Notify, oneshot, watch};
 use trunkline_pool::catalog::{Catalog, ListKind};
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::state::LossReason;
@@ -121,7 +121,7 @@ impl Server {
     async fn try_connect(&self) -> (Result<(Connection, Catalog)>, Arc<Recorder>) {
         let recorder = Arc::new(Recorder::default());
         let spec = ServerSpec::from_value("s", &self.value).unwrap();
-        let (_wanted, cancel) = oneshot::channel();
+        let (_wanted, cancel) = watch::channel(None);
         let attempt = Connection::connect(&spec, self.options.clone(), recorder.clone(), cancel);
         let result = tokio::time::timeout(HANG, attempt).await.expect("the attempt ends");
         (result, recorder)
