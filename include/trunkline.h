@@ -60,6 +60,9 @@
 #define TRUNKLINE_TEXT(ptr, len) ((trunkline_str){(ptr), (len)})
 #endif
 
+/** A text that ends with a NUL byte as trunkline_str. Needs <string.h>. */
+#define TRUNKLINE_STRING(text) TRUNKLINE_TEXT((text), strlen(text))
+
 /** Options of a call, all defaults. */
 #ifdef __cplusplus
 #define TRUNKLINE_CALL_OPTIONS_INIT {sizeof(trunkline_call_options), 0, 0, 0, 0, {nullptr, 0}, nullptr}
