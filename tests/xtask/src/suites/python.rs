@@ -34,4 +34,4 @@ fn within(machine: &Machine, folder: &Path, args: &[&str]) -> Command {
 }
 
 /// What the tests need beside the package itself.
-const PACKAGES: [&str; 4] = ["maturin==1.16.0", "pytest", "mypy", "uvloop"];
+const PACKAGES: [&str; 4] = ["maturin==1.16.0", "pytest==9.2.0", "mypy==2.4.1", "uvloop==0.23.0"];
