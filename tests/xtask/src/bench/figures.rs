@@ -51,6 +51,13 @@ impl Figures {
 /// Prints one block for each workload.
 pub fn print(figures: &Figures, clients: &[&'static str]) {
     for (workload, title, figure) in WORKLOADS {
+        let has_run = |client: &&str| {
+            let key = (client.to_string(), workload.to_string(), figure.to_string());
+            figures.0.contains_key(&key)
+        };
+        if !clients.iter().any(has_run) {
+            continue;
+        }
         println!("\n{title}");
         println!(
             "{:<10} {:>12} {:>10} {:>10} {:>12} {:>10}",
@@ -81,6 +88,7 @@ pub fn print(figures: &Figures, clients: &[&'static str]) {
 fn shown(value: Option<f64>) -> String {
     match value {
         Some(value) if value >= 1000.0 => format!("{value:.0}"),
+        Some(value) if value < 0.1 => format!("{value:.4}"),
         Some(value) => format!("{value:.2}"),
         None => "-".to_string(),
     }
