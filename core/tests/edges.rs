@@ -274,3 +274,32 @@ fn two_consumers_of_one_subscription_both_see_the_end() {
         }
     });
 }
+
+/// SPEC 7.7: the wire sees the first and the last, a release counts as the last, and a reconnect renews.
+#[test]
+fn resource_subscriptions_follow_their_subscribers() {
+    let rig = Rig::new(json!({ "reconnect": { "delays_ms": { "local": [0] } } }));
+    host(async {
+        rig.configure(json!({ "s": rig.server(&[]) })).await;
+        let (a, b) = (rig.session("a"), rig.session("b"));
+        let (of_a, of_b) = (acquire(&a, "s").await, acquire(&b, "s").await);
+        let uri = a.resources().unwrap()[0].own_name.to_string();
+        let touch = async || text(&of_b, "touch_resource", json!({ "uri": uri })).await;
+        let unknown = "not subscribed";
+        assert_eq!(touch().await, unknown);
+        of_a.subscribe_resource(&uri).await.unwrap();
+        let events = a.subscribe(EventMask(1 << 4 | 1 << 6)).unwrap();
+        assert_ne!(touch().await, unknown);
+        let updated: Value = serde_json::from_str(events.next().await.unwrap().json()).unwrap();
+        assert_eq!((&updated["type"], &updated["uri"]), (&json!("resource_updated"), &json!(uri)));
+        let _ = of_b.call_tool("crash", r#"{"code":3}"#, &CallOptions::default()).await;
+        assert_eq!(events.next().await.unwrap().kind().name(), "reconnected");
+        while touch().await == unknown {
+            tokio::task::yield_now().await;
+        }
+        of_a.release();
+        while touch().await != unknown {
+            tokio::task::yield_now().await;
+        }
+    });
+}

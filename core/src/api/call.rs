@@ -264,7 +264,7 @@ pub(super) fn tool_not_found(tool: &str) -> Error {
 }
 
 /// Why an entry takes no calls (SPEC 5.8).
-fn not_connected(published: &Published) -> Error {
+pub(super) fn not_connected(published: &Published) -> Error {
     let slot = &published.slot;
     let error = match slot.state {
         EntryState::Closed => Error::new(ErrorCode::Closed, "the server is closed"),

@@ -43,7 +43,7 @@ impl Holds {
         let replaced: Vec<_> =
             inner.inherited.extract_if(.., |old| old.cell.server == server).collect();
         drop(inner);
-        replaced.iter().for_each(|old| old.cell.unhold(session.number));
+        replaced.iter().for_each(|old| old.leaves(session.number));
         drop(replaced);
         Some(id)
     }
@@ -61,7 +61,7 @@ impl Holds {
     pub(super) fn remove(&self, id: HoldId, session: SessionId) {
         let gone = self.inner().holds.remove(&id);
         if let Some(hold) = gone {
-            hold.cell.unhold(session);
+            hold.leaves(session);
         }
     }
 
@@ -73,7 +73,7 @@ impl Holds {
             (std::mem::take(&mut inner.holds), std::mem::take(&mut inner.inherited))
         };
         let holds: Vec<_> = holds.into_values().chain(inherited).collect();
-        holds.iter().for_each(|hold| hold.cell.unhold(session));
+        holds.iter().for_each(|hold| hold.leaves(session));
         holds
     }
 

@@ -168,14 +168,17 @@ impl Lease {
     /// Those of [`request`](Self::request); the session is not subscribed then.
     pub async fn subscribe_resource(&self, uri: &str) -> Result<()> {
         self.check()?;
-        if !self.cell.subscribe(uri, &self.session) {
-            return Ok(());
+        let published = self.cell.load_full();
+        if published.connection.is_none() {
+            return Err(self.named(call::not_connected(&published)));
         }
-        let sent = self.subscription("resources/subscribe", uri).await;
-        if sent.is_err() {
-            self.cell.unsubscribe(uri, self.session.number);
-        }
-        sent
+        let added = self.cell.resources.want(uri, &self.session);
+        let mut undo = Undo { lease: self, uri: added.then_some(uri) };
+        self.tell_demand(uri).await?;
+        // A release that came between did not see it.
+        self.check()?;
+        undo.uri = None;
+        Ok(())
     }
 
     /// The counterpart of [`subscribe_resource`](Self::subscribe_resource): the server hears of the last alone.
@@ -184,15 +187,20 @@ impl Lease {
     /// Those of [`request`](Self::request).
     pub async fn unsubscribe_resource(&self, uri: &str) -> Result<()> {
         self.check()?;
-        if self.cell.unsubscribe(uri, self.session.number) {
-            self.subscription("resources/unsubscribe", uri).await?;
-        }
-        Ok(())
+        self.cell.resources.unwant(uri, self.session.number);
+        self.tell_demand(uri).await
     }
 
-    async fn subscription(&self, method: &str, uri: &str) -> Result<()> {
-        let params = json!({ "uri": uri }).to_string();
-        self.request(method, &params, &CallOptions::default()).await.map(drop)
+    async fn tell_demand(&self, uri: &str) -> Result<()> {
+        let told = tokio::select! {
+            told = self.cell.tell_demand(&self.session.driver.options, uri) => told,
+            () = self.session.until_closed() => Err(self.session.closed()),
+        };
+        told.map_err(|error| self.named(error))
+    }
+
+    fn named(&self, error: Error) -> Error {
+        error.with_server(self.server()).with_session(&*self.session.id)
     }
 
     /// Gives the hold up. Calls under way go on. Repeating it does nothing.
@@ -230,6 +238,21 @@ impl Lease {
         let what = if held { "the session" } else { "the lease" };
         let error = Error::new(ErrorCode::Closed, format!("{what} is closed"));
         Err(error.with_server(self.server()).with_session(&*self.session.id))
+    }
+}
+
+/// Takes a subscription back that did not come about.
+struct Undo<'a> {
+    lease: &'a Lease,
+    uri: Option<&'a str>,
+}
+
+impl Drop for Undo<'_> {
+    fn drop(&mut self) {
+        let Lease { session, cell, .. } = self.lease;
+        let Some(uri) = self.uri.filter(|_| !session.driver.runtime.is_forked()) else { return };
+        cell.resources.unwant(uri, session.number);
+        session.driver.tell_demand_later(cell, vec![uri.into()]);
     }
 }
 

@@ -47,7 +47,7 @@ pub(crate) struct SessionCore {
     pub(super) calls: Calls,
     /// The servers that it wants without asking.
     pub(super) wants: Mutex<Wants>,
-    /// Something in `wants` was settled.
+    /// Something in `wants` was settled, or the session closed.
     pub(super) settled: Notify,
     /// Servers that the session brought itself.
     own: Mutex<BTreeMap<Box<str>, Arc<Configured>>>,
@@ -268,6 +268,18 @@ impl SessionCore {
 
     pub(super) fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Acquire)
+    }
+
+    /// Waits until it is closed.
+    pub(super) async fn until_closed(&self) {
+        loop {
+            let mut settled = std::pin::pin!(self.settled.notified());
+            settled.as_mut().enable();
+            if self.is_closed() {
+                return;
+            }
+            settled.await;
+        }
     }
 
     /// The error of a closed session.

@@ -25,6 +25,9 @@ pub(super) struct Wants {
     closed: bool,
 }
 
+/// A server that is to be asked for.
+type Added = (Box<str>, Arc<Configured>);
+
 struct Want {
     configured: Arc<Configured>,
     /// The question to the pool: tells an answer to an earlier want of the same name apart.
@@ -50,7 +53,7 @@ impl SessionCore {
     }
 
     /// Brings the list of wants up to date: those that are over, and those that are to be asked for.
-    fn differences(&self) -> (Vec<Want>, Vec<(Box<str>, Arc<Configured>)>) {
+    fn differences(&self) -> (Vec<Want>, Vec<Added>) {
         let mut wants = self.wants();
         if wants.closed {
             return Default::default();

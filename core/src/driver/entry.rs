@@ -1,6 +1,6 @@
 //! What callers see of an entry: published whole, read without a lock.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
@@ -13,6 +13,7 @@ use trunkline_pool::state::{
 };
 
 use super::intern::Keyed;
+use super::resources::Resources;
 use crate::api::SessionCore;
 use crate::client::{Connection, Kill};
 
@@ -32,8 +33,8 @@ pub(crate) struct EntryCell {
     incarnation: Mutex<Incarnation>,
     /// The sessions that hold it, with how many leases each.
     holders: Mutex<BTreeMap<SessionId, (Weak<SessionCore>, usize)>>,
-    /// The sessions that subscribed to a resource, by its URI.
-    subscribers: Mutex<HashMap<Box<str>, BTreeMap<SessionId, Weak<SessionCore>>>>,
+    /// The resources that sessions want updates of.
+    pub resources: Resources,
     /// Calls started.
     pub calls: AtomicU64,
     /// Calls that ended with an error.
@@ -94,7 +95,7 @@ impl EntryCell {
             published: ArcSwap::from_pointee(Published { slot, connection: None }),
             incarnation: Mutex::default(),
             holders: Mutex::default(),
-            subscribers: Mutex::default(),
+            resources: Resources::default(),
             calls: AtomicU64::new(0),
             errors: AtomicU64::new(0),
         }
@@ -151,6 +152,12 @@ impl EntryCell {
         self.incarnation().connection_of(generation)
     }
 
+    /// The live connection, and which incarnation it is.
+    pub(super) fn live_connection(&self) -> Option<(Generation, Connection)> {
+        let incarnation = self.incarnation();
+        Some((incarnation.generation, incarnation.connection.clone()?))
+    }
+
     /// The process of the live incarnation, connected or not.
     pub(crate) fn pid(&self) -> Option<u32> {
         self.incarnation().connection.as_ref().and_then(Connection::pid)
@@ -163,19 +170,17 @@ impl EntryCell {
         holder.1 += 1;
     }
 
-    /// A session has one lease less; with the last one its subscriptions go.
-    pub(crate) fn unhold(&self, session: SessionId) {
+    /// A session has one lease less; with the last one its subscriptions go. The resources that nobody wants then.
+    pub(super) fn unhold(&self, session: SessionId) -> Vec<Box<str>> {
         let mut holders = lock(&self.holders);
-        let Some(holder) = holders.get_mut(&session) else { return };
+        let Some(holder) = holders.get_mut(&session) else { return Vec::new() };
         holder.1 -= 1;
-        if holder.1 == 0 {
-            holders.remove(&session);
-            drop(holders);
-            lock(&self.subscribers).retain(|_, sessions| {
-                sessions.remove(&session);
-                !sessions.is_empty()
-            });
+        if holder.1 > 0 {
+            return Vec::new();
         }
+        holders.remove(&session);
+        drop(holders);
+        self.resources.unwant_all(session)
     }
 
     /// The session that holds it, if it is the only one.
@@ -183,33 +188,6 @@ impl EntryCell {
         let holders = lock(&self.holders);
         let mut all = holders.values();
         all.next().filter(|_| all.next().is_none()).and_then(|(session, _)| session.upgrade())
-    }
-
-    /// Adds a session to a resource's subscribers. Whether it is the first.
-    pub(crate) fn subscribe(&self, uri: &str, session: &Arc<SessionCore>) -> bool {
-        let mut subscribers = lock(&self.subscribers);
-        let sessions = subscribers.entry(uri.into()).or_default();
-        sessions.insert(session.number, Arc::downgrade(session));
-        sessions.len() == 1
-    }
-
-    /// Takes a session out of a resource's subscribers. Whether it was the last.
-    pub(crate) fn unsubscribe(&self, uri: &str, session: SessionId) -> bool {
-        let mut subscribers = lock(&self.subscribers);
-        let Some(sessions) = subscribers.get_mut(uri) else { return false };
-        let was_there = sessions.remove(&session).is_some();
-        let last = sessions.is_empty();
-        if last {
-            subscribers.remove(uri);
-        }
-        was_there && last
-    }
-
-    /// The subscribers of a resource.
-    pub(crate) fn subscribers(&self, uri: &str) -> Vec<Arc<SessionCore>> {
-        let subscribers = lock(&self.subscribers);
-        let sessions = subscribers.get(uri).into_iter().flat_map(BTreeMap::values);
-        sessions.filter_map(Weak::upgrade).collect()
     }
 
     /// Counts the end of a call.

@@ -74,6 +74,7 @@ async fn run(mut ended: Ended, mut orders: mpsc::UnboundedReceiver<Control>) {
         Ok((connection, catalog)) => {
             ended.cell.connected(id.generation, connection.clone());
             ended.driver.step(Input::Connected { connection: id, catalog: Arc::new(catalog) });
+            ended.driver.renew_demand(&ended.cell);
             events.announce();
             let exit = until_closed(&ended, &connection, &mut orders).await;
             Input::Closed { connection: id, exit }

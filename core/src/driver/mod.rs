@@ -11,6 +11,7 @@ mod hub;
 mod incarnation;
 mod intern;
 mod notices;
+mod resources;
 mod runtime;
 mod subscriber;
 
@@ -99,6 +100,14 @@ pub(crate) struct LeaseHold {
     /// The entry that is held.
     pub cell: Arc<EntryCell>,
     lease: LeaseId,
+}
+
+impl LeaseHold {
+    /// The session that had it no longer has; what it alone wanted of the server is taken back.
+    pub(crate) fn leaves(&self, session: SessionId) {
+        let unwanted = self.cell.unhold(session);
+        self.driver.tell_demand_later(&self.cell, unwanted);
+    }
 }
 
 impl Drop for LeaseHold {

@@ -72,7 +72,7 @@ impl Driver {
     /// A resource of the server was updated: its subscribers are told (SPEC 7.7).
     pub(super) fn resource_updated(&self, cell: &EntryCell, id: ConnectionId, uri: &str) {
         let fields = [("uri", uri.into())];
-        for session in cell.subscribers(uri) {
+        for session in cell.resources.subscribers(uri) {
             let about = About::entry(cell, id.generation);
             self.hub.publish(EventKind::ResourceUpdated, Some(&session), &about, &fields);
         }
