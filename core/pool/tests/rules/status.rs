@@ -93,3 +93,48 @@ fn a_moment_after_the_last_is_the_last() {
     assert_eq!(Moment(u64::MAX).after(ms(1)), Moment(u64::MAX));
     assert_eq!(Moment(1).after(std::time::Duration::MAX), Moment(u64::MAX));
 }
+
+/// SPEC 3.1, 9.4
+#[test]
+fn every_state_has_its_word() {
+    let states = [Spawning, Active, Draining, Reconnecting, AuthRequired, Failed, Closed];
+    assert_eq!(
+        states.map(EntryState::as_str),
+        ["spawning", "active", "draining", "reconnecting", "auth_required", "failed", "closed"]
+    );
+    assert_eq!(
+        states.map(EntryState::is_connected),
+        [false, true, true, false, false, false, false]
+    );
+}
+
+/// SPEC 8.5
+#[test]
+fn every_loss_has_its_word() {
+    let reasons = [
+        (LossReason::TransportClosed, "transport_closed"),
+        (LossReason::TransportError, "transport_error"),
+        (LossReason::Keepalive, "keepalive"),
+        (LossReason::SessionLost, "session_lost"),
+        (LossReason::Restart, "restart"),
+        (LossReason::Gate, "gate"),
+        (LossReason::Config, "config"),
+        (LossReason::Shutdown, "shutdown"),
+    ];
+    for (reason, word) in reasons {
+        assert_eq!(reason.as_str(), word);
+    }
+}
+
+/// SPEC 9.1
+#[test]
+fn every_refusal_of_a_restart_has_its_word() {
+    let refusals = [
+        RestartRefusal::InFlight,
+        RestartRefusal::Superseded,
+        RestartRefusal::Failed(exited()),
+        RestartRefusal::Closing,
+    ];
+    let words = refusals.each_ref().map(RestartRefusal::as_str);
+    assert_eq!(words, ["in_flight", "superseded", "failed", "closing"]);
+}
