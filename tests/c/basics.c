@@ -181,6 +181,25 @@ static void a_pool_reports_its_state_and_restarts(void)
     close_scene(&s);
 }
 
+/* SPEC 3.3: the short form, for a session that is opened on the way, and for one that is there. */
+static void a_pool_acquires_for_a_session_by_its_id(void)
+{
+    scene s = open_scene("", "");
+    uint64_t leases[2] = {0, 0};
+    trunkline_buf *buf = NULL;
+    char *config = server_config("", s.log);
+    trunkline_str ids[] = {TRUNKLINE_LITERAL("a"), TRUNKLINE_LITERAL("new")};
+    for (int i = 0; i < 2; i++) {
+        OK(trunkline_pool_acquire(s.pool, TRUNKLINE_LITERAL("own"), text_of(config), ids[i], none, &leases[i], &err));
+        OK(trunkline_lease_call_tool(s.pool, leases[i], TRUNKLINE_LITERAL("echo"), TRUNKLINE_LITERAL("{\"message\":\"m\"}"),
+                                     NULL, &buf, &err));
+        CHECK(take_text(buf, "m"));
+    }
+    CHECK(starts_of(s.log) == 1);
+    free(config);
+    close_scene(&s);
+}
+
 /* SPEC 9.7, 3.10 */
 static void a_drained_pool_refuses_and_closes(void)
 {
@@ -232,6 +251,7 @@ int main(int argc, char **argv)
     RUN(a_started_operation_ends_in_its_callback);
     RUN(other_requests_and_resources_work);
     RUN(a_pool_reports_its_state_and_restarts);
+    RUN(a_pool_acquires_for_a_session_by_its_id);
     RUN(a_drained_pool_refuses_and_closes);
     RUN(failures_are_typed);
     return 0;
