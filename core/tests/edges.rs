@@ -155,7 +155,7 @@ fn a_session_has_only_so_many_calls_in_flight() {
             || of_a.start_call_tool("sleep", r#"{"ms":60000}"#, &CallOptions::default(), |_| {});
         let under_way = [sleep(), sleep()];
         let refused =
-            of_a.call_tool("pid", "", &CallOptions::default()).await.err().expect("too many");
+            of_a.call_tool("pid", "", &CallOptions::default()).await.expect_err("too many");
         assert_eq!((refused.code(), refused.outcome()), (ErrorCode::Limit, Some(Outcome::NotSent)));
         assert_eq!(refused.detail()["limit"], "in_flight_per_session");
         assert_eq!((refused.server(), refused.session()), (Some("s"), Some("a")));

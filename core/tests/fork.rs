@@ -1,0 +1,54 @@
+//! A process that forks: the child has nothing of the pool, and harms nothing of it.
+
+mod rig;
+
+use std::sync::mpsc;
+
+use rig::{HANG, Rig, acquire, text};
+use serde_json::json;
+use trunkline::{CallOptions, ErrorCode, EventMask, SessionOptions};
+
+/// SPEC 16.3: in the child everything answers at once, with a typed error where there is one, and the parent's call goes on.
+#[test]
+fn a_forked_child_leaves_the_parent_s_servers_alone() {
+    let rig = Rig::new(json!({}));
+    let host = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    host.block_on(async {
+        rig.configure(json!({ "s": rig.server(&[]) })).await;
+        let session = rig.session("a");
+        let lease = acquire(&session, "s").await;
+        let events = session.subscribe(EventMask::ALL).unwrap();
+        let (send, ended) = mpsc::channel();
+        let call = lease.start_call_tool(
+            "sleep",
+            r#"{"ms":60000}"#,
+            &CallOptions::default(),
+            move |result| {
+                let _ = send.send(result.map(drop).map_err(|error| error.code()));
+            },
+        );
+        // SAFETY: the child only calls the library, which touches no lock there, and ends without running destructors.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            call.cancel();
+            lease.release();
+            session.close(None);
+            let refused = rig.pool.session(SessionOptions::new("b")).err();
+            let fine = refused.is_some_and(|error| error.code() == ErrorCode::Forked)
+                && session.tools().is_err_and(|error| error.code() == ErrorCode::Forked)
+                && rig.pool.status()["error"]["code"] == "forked"
+                && events.is_ended()
+                && events.try_next().is_none();
+            // SAFETY: ends the process at once.
+            unsafe { libc::_exit(if fine { 0 } else { 1 }) };
+        }
+        let mut status = 0;
+        // SAFETY: the child is ours, and `status` is writable.
+        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+        assert_eq!(status, 0);
+        assert_eq!(text(&lease, "cancelled", json!({})).await, "0");
+        assert!(ended.try_recv().is_err());
+        call.cancel();
+        assert_eq!(ended.recv_timeout(HANG).unwrap(), Err(ErrorCode::Cancelled));
+    });
+}
