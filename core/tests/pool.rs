@@ -384,3 +384,34 @@ fn a_disabled_server_is_not_started() {
         assert_eq!(rig.starts(), [0; 0]);
     });
 }
+
+/// SPEC 13.1: a server that is gone from the configuration, or another one now, takes its leases along.
+#[test]
+fn a_lease_ends_with_the_configuration_that_it_stands_for() {
+    let rig = Rig::new(json!({ "drain_delay_ms": 0 }));
+    host(async {
+        let (first, second) = (rig.server(&[]), rig.server(&["--label", "new"]));
+        rig.configure(json!({ "s": first })).await;
+        let session = rig.session("a");
+        let lease = acquire(&session, "s").await;
+        rig.configure(json!({ "s": second })).await;
+        let error = lease.call_tool("pid", "", &CallOptions::default()).await.err().unwrap();
+        assert_eq!(
+            (error.code(), &error.detail()["reason"]),
+            (ErrorCode::Closed, &json!("config"))
+        );
+        assert_eq!(session.tools().unwrap().len(), 0);
+        let lease = acquire(&session, "s").await;
+        rig.configure(json!({})).await;
+        assert_eq!(
+            code(lease.call_tool("pid", "", &CallOptions::default()).await),
+            ErrorCode::Closed
+        );
+        assert_eq!(session.tools().unwrap().len(), 0);
+        let error = session.acquire("s", None, &AcquireOptions::default()).await.err().unwrap();
+        assert_eq!(
+            (error.code(), &error.detail()["reason"]),
+            (ErrorCode::NotAdmitted, &json!("removed"))
+        );
+    });
+}

@@ -1,12 +1,15 @@
 //! What a session holds: one hold per lease, and what its view is made of.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use trunkline_pool::state::SessionId;
 
+use super::pool::Configured;
 use super::session::SessionCore;
 use crate::driver::{EntryCell, LeaseHold};
+use crate::{Error, ErrorCode, Result};
 
 /// A session's holds, until it is closed.
 #[derive(Default)]
@@ -22,14 +25,60 @@ pub(super) struct HoldId(u64);
 struct Inner {
     last: u64,
     closed: bool,
-    holds: BTreeMap<HoldId, LeaseHold>,
+    holds: BTreeMap<HoldId, Held>,
     /// What an earlier session of the same id held, until this one holds the server itself.
     inherited: Vec<LeaseHold>,
 }
 
+struct Held {
+    hold: LeaseHold,
+    follower: Option<Follower>,
+}
+
+/// A lease that ends when the pool's configuration of its server is another.
+pub(super) struct Follower {
+    pub(super) configured: Arc<Configured>,
+    pub(super) standing: Arc<Standing>,
+}
+
+/// Whether a lease still holds its server: shared by the lease and by who may end it.
+#[derive(Default)]
+pub(super) struct Standing(AtomicU8);
+
+const HELD: u8 = 0;
+const RELEASED: u8 = 1;
+const REVOKED: u8 = 2;
+
+impl Standing {
+    /// The host lets go; `false` when it did before, or the lease was ended.
+    pub(super) fn release(&self) -> bool {
+        self.0.compare_exchange(HELD, RELEASED, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// # Errors
+    /// `closed`, with `detail.reason` `released` or `config`.
+    pub(super) fn held(&self) -> Result<()> {
+        let (message, reason) = match self.0.load(Ordering::Acquire) {
+            HELD => return Ok(()),
+            RELEASED => ("the lease is closed", "released"),
+            _ => ("the server's configuration changed; acquire it again", "config"),
+        };
+        Err(Error::new(ErrorCode::Closed, message).with_detail("reason", reason))
+    }
+
+    fn revoke(&self) {
+        let _ = self.0.compare_exchange(HELD, REVOKED, Ordering::AcqRel, Ordering::Acquire);
+    }
+}
+
 impl Holds {
     /// Adds a hold; `None` (and the hold is given up) when the session is closed.
-    pub(super) fn add(&self, session: &Arc<SessionCore>, hold: LeaseHold) -> Option<HoldId> {
+    pub(super) fn add(
+        &self,
+        session: &Arc<SessionCore>,
+        hold: LeaseHold,
+        follower: Option<Follower>,
+    ) -> Option<HoldId> {
         let mut inner = self.inner();
         if inner.closed {
             drop(inner);
@@ -39,7 +88,7 @@ impl Holds {
         let id = HoldId(inner.last);
         hold.cell.hold(session);
         let server = hold.cell.server.clone();
-        inner.holds.insert(id, hold);
+        inner.holds.insert(id, Held { hold, follower });
         let replaced: Vec<_> =
             inner.inherited.extract_if(.., |old| old.cell.server == server).collect();
         drop(inner);
@@ -60,8 +109,30 @@ impl Holds {
     /// Gives one hold up. Nothing when it is gone already.
     pub(super) fn remove(&self, id: HoldId, session: SessionId) {
         let gone = self.inner().holds.remove(&id);
-        if let Some(hold) = gone {
-            hold.leaves(session);
+        if let Some(held) = gone {
+            held.hold.leaves(session);
+        }
+    }
+
+    /// Ends the leases whose server the pool no longer has as it was: their tools go at once (SPEC 13.1).
+    pub(super) fn revoke(&self, session: &SessionCore) {
+        let followers: Vec<_> = {
+            let inner = self.inner();
+            let all = inner.holds.iter().filter_map(|(id, held)| {
+                let follower = held.follower.as_ref()?;
+                Some((*id, held.hold.cell.server.clone(), follower.configured.clone()))
+            });
+            all.collect()
+        };
+        for (id, server, configured) in followers {
+            if session.stands(&server, &configured) {
+                continue;
+            }
+            let gone = self.inner().holds.remove(&id);
+            if let Some(held) = gone {
+                held.follower.iter().for_each(|follower| follower.standing.revoke());
+                held.hold.leaves(session.number);
+            }
         }
     }
 
@@ -72,7 +143,8 @@ impl Holds {
             inner.closed = true;
             (std::mem::take(&mut inner.holds), std::mem::take(&mut inner.inherited))
         };
-        let holds: Vec<_> = holds.into_values().chain(inherited).collect();
+        let holds = holds.into_values().map(|held| held.hold);
+        let holds: Vec<_> = holds.chain(inherited).collect();
         holds.iter().for_each(|hold| hold.leaves(session));
         holds
     }
@@ -80,7 +152,8 @@ impl Holds {
     /// The entries that are seen, in the order of their servers' names; of several of one name, the newest hold's.
     pub(super) fn cells(&self) -> Vec<Arc<EntryCell>> {
         let inner = self.inner();
-        let held = inner.inherited.iter().chain(inner.holds.values());
+        let held = inner.holds.values().map(|held| &held.hold);
+        let held = inner.inherited.iter().chain(held);
         let newest: BTreeMap<&str, &Arc<EntryCell>> =
             held.map(|hold| (&*hold.cell.server, &hold.cell)).collect();
         newest.into_values().cloned().collect()

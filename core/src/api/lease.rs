@@ -1,7 +1,6 @@
 //! A lease: a session's hold on a server, and the calls through it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -9,8 +8,9 @@ use trunkline_pool::options::CallOptions;
 use trunkline_pool::state::EntryState;
 
 use super::call::{self, CallResult, Callee};
-use super::holds::HoldId;
+use super::holds::{Follower, HoldId, Standing};
 use super::operation::Operation;
+use super::pool::Configured;
 use super::session::{Session, SessionCore};
 use super::view::{Listed, View};
 use crate::driver::{EntryCell, LeaseHold};
@@ -23,16 +23,24 @@ pub struct Lease {
     session: Arc<SessionCore>,
     cell: Arc<EntryCell>,
     hold: HoldId,
-    released: AtomicBool,
+    standing: Arc<Standing>,
     /// A lease keeps its session open.
     _open: Session,
 }
 
 impl Lease {
-    pub(super) fn new(open: Session, hold: LeaseHold) -> Result<Lease> {
+    /// With `follows`, it ends when that is no longer what the pool has configured.
+    pub(super) fn new(
+        open: Session,
+        hold: LeaseHold,
+        follows: Option<Arc<Configured>>,
+    ) -> Result<Lease> {
         let (session, cell) = (open.core().clone(), hold.cell.clone());
-        let hold = session.holds.add(&session, hold).ok_or_else(|| session.closed())?;
-        Ok(Lease { session, cell, hold, released: AtomicBool::new(false), _open: open })
+        let standing = Arc::new(Standing::default());
+        let follower =
+            follows.map(|configured| Follower { configured, standing: standing.clone() });
+        let hold = session.holds.add(&session, hold, follower).ok_or_else(|| session.closed())?;
+        Ok(Lease { session, cell, hold, standing, _open: open })
     }
 
     /// The server's name.
@@ -207,7 +215,7 @@ impl Lease {
     pub fn release(&self) {
         // In a forked child the hold, and whoever has its lock, are the parent's.
         let forked = self.session.driver.runtime.is_forked();
-        if !forked && !self.released.swap(true, Ordering::AcqRel) {
+        if !forked && self.standing.release() {
             self.session.holds.remove(self.hold, self.session.number);
         }
     }
@@ -231,12 +239,11 @@ impl Lease {
     /// Whether the lease can still be used.
     fn check(&self) -> Result<()> {
         self.session.driver.check_process()?;
-        let held = !self.released.load(Ordering::Acquire);
-        if held && !self.session.is_closed() {
-            return Ok(());
-        }
-        let what = if held { "the session" } else { "the lease" };
-        let error = Error::new(ErrorCode::Closed, format!("{what} is closed"));
+        let error = match self.standing.held() {
+            Ok(()) if !self.session.is_closed() => return Ok(()),
+            Ok(()) => Error::new(ErrorCode::Closed, "the session is closed"),
+            Err(error) => error,
+        };
         Err(error.with_server(self.server()).with_session(&*self.session.id))
     }
 }

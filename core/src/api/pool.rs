@@ -13,6 +13,7 @@ use trunkline_pool::state::{DrainMode, Input};
 use super::event::{EventMask, Subscription};
 use super::lease::Lease;
 use super::operation::{self, Operation};
+use super::reconcile::Source;
 use super::registry::Registry;
 use super::session::Session;
 use crate::driver::{Answered, Driver, carries_out};
@@ -29,7 +30,7 @@ pub struct Pool(Arc<PoolCore>);
 pub(crate) struct PoolCore {
     pub(crate) driver: Arc<Driver>,
     /// The run-time source.
-    servers: Mutex<BTreeMap<Box<str>, Arc<Configured>>>,
+    servers: Mutex<Source>,
     pub(super) registry: Registry,
 }
 
@@ -219,13 +220,15 @@ impl Pool {
 impl PoolCore {
     /// The run-time source.
     pub(super) fn servers(&self) -> Vec<(Box<str>, Arc<Configured>)> {
-        let servers = self.source();
-        servers.iter().map(|(name, configured)| (name.clone(), configured.clone())).collect()
+        self.source().servers()
     }
 
     /// One server of the run-time source.
-    pub(super) fn spec(&self, name: &str) -> Option<Arc<Configured>> {
-        self.source().get(name).cloned()
+    ///
+    /// # Errors
+    /// Those of [`Source::server`].
+    pub(super) fn configured(&self, name: &str) -> Result<Arc<Configured>> {
+        self.source().server(name)
     }
 
     async fn restart(&self, server: &str, index: Option<u32>) -> Result<Value> {
@@ -275,7 +278,7 @@ impl PoolCore {
         self.driver.hub.end();
     }
 
-    pub(super) fn source(&self) -> MutexGuard<'_, BTreeMap<Box<str>, Arc<Configured>>> {
+    pub(super) fn source(&self) -> MutexGuard<'_, Source> {
         self.servers.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }

@@ -1,13 +1,95 @@
 //! The run-time source: what replaces it, and the report of what that changed (SPEC 13.1, 13.2).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use trunkline_pool::config::ServerSpec;
 
 use super::pool::{Configured, PoolCore, Servers};
-use crate::Result;
+use crate::{Error, ErrorCode, Result};
+
+/// The run-time source: servers by name, and what is known of names that have none.
+#[derive(Default)]
+pub(super) struct Source {
+    servers: BTreeMap<Box<str>, Arc<Configured>>,
+    /// Entries of the newest state that are wrong, and had nothing right before.
+    invalid: BTreeMap<Box<str>, Error>,
+    /// Names that were there, at most [`REMOVED_MAX`].
+    removed: BTreeSet<Box<str>>,
+}
+
+/// Names that are remembered as removed, for the reason of a refusal; of more, the first by name are forgotten.
+const REMOVED_MAX: usize = 4096;
+
+impl Source {
+    /// Every server.
+    pub(super) fn servers(&self) -> Vec<(Box<str>, Arc<Configured>)> {
+        let servers = self.servers.iter();
+        servers.map(|(name, configured)| (name.clone(), configured.clone())).collect()
+    }
+
+    /// One server.
+    ///
+    /// # Errors
+    /// `invalid_config` when its entry is wrong; `not_admitted` with the reason `removed` or `not_configured`.
+    pub(super) fn server(&self, name: &str) -> Result<Arc<Configured>> {
+        if let Some(configured) = self.servers.get(name) {
+            return Ok(configured.clone());
+        }
+        if let Some(error) = self.invalid.get(name) {
+            return Err(error.clone().with_server(name));
+        }
+        let (reason, message) = match self.removed.contains(name) {
+            true => ("removed", "the server was removed from the configuration"),
+            false => ("not_configured", "no server of that name is configured"),
+        };
+        let error = Error::new(ErrorCode::NotAdmitted, message).with_server(name);
+        Err(error.with_detail("reason", reason))
+    }
+
+    /// Becomes this; one row for each server of the report.
+    fn replace(&mut self, servers: Servers) -> Map<String, Value> {
+        let mut report = Map::new();
+        let mut gone = std::mem::take(&mut self.servers);
+        self.invalid.clear();
+        for (name, spec) in servers.0 {
+            let name: Box<str> = name.into();
+            self.removed.remove(&name);
+            let row = self.put(&name, gone.remove(&name), spec);
+            report.insert(name.into(), row);
+        }
+        let removed = json!({ "action": Applied::Removed.as_str() });
+        report.extend(gone.keys().map(|name| (name.to_string(), removed.clone())));
+        self.removed.extend(gone.into_keys());
+        while self.removed.len() > REMOVED_MAX {
+            self.removed.pop_first();
+        }
+        report
+    }
+
+    /// Puts one server in; its row of the report. A bad one keeps what it had.
+    fn put(&mut self, name: &str, old: Option<Arc<Configured>>, spec: Result<ServerSpec>) -> Value {
+        let new = match spec {
+            Ok(spec) => Configured::new(Arc::new(spec)),
+            Err(error) => {
+                let row = json!({ "action": "invalid", "error": error.to_json() });
+                match old {
+                    Some(old) => drop(self.servers.insert(name.into(), old)),
+                    None => drop(self.invalid.insert(name.into(), error)),
+                }
+                return row;
+            }
+        };
+        let applied = match &old {
+            None => Applied::Added,
+            Some(old) if old.fingerprint == new.fingerprint => Applied::Unchanged,
+            Some(_) => Applied::Replaced,
+        };
+        self.servers.insert(name.into(), new);
+        json!({ "action": applied.as_str() })
+    }
+}
 
 /// What a change of the source meant to one server.
 #[derive(Clone, Copy)]
@@ -37,18 +119,7 @@ impl Applied {
 impl PoolCore {
     /// Replaces the run-time source, and lets the live sessions follow it.
     pub(super) fn reconcile(&self, servers: Servers) -> Value {
-        let mut report = Map::new();
-        {
-            let mut source = self.source();
-            let mut gone = std::mem::take(&mut *source);
-            for (name, spec) in servers.0 {
-                let name: Box<str> = name.into();
-                let row = replace(&mut source, &name, gone.remove(&name), spec);
-                report.insert(name.into(), row);
-            }
-            let removed = json!({ "action": Applied::Removed.as_str() });
-            report.extend(gone.into_keys().map(|name| (name.into(), removed.clone())));
-        }
+        let report = self.source().replace(servers);
         // Each takes what is newest when its turn comes: a session that opens or another change that comes meanwhile
         // makes none of them miss anything.
         for session in self.live_sessions() {
@@ -56,27 +127,4 @@ impl PoolCore {
         }
         json!({ "v": 1, "servers": report })
     }
-}
-
-/// Puts one server into the new source; its row in the report. A bad one keeps what it had.
-fn replace(
-    source: &mut BTreeMap<Box<str>, Arc<Configured>>,
-    name: &str,
-    old: Option<Arc<Configured>>,
-    spec: Result<ServerSpec>,
-) -> Value {
-    let new = match spec {
-        Ok(spec) => Configured::new(Arc::new(spec)),
-        Err(error) => {
-            source.extend(old.map(|old| (name.into(), old)));
-            return json!({ "action": "invalid", "error": error.to_json() });
-        }
-    };
-    let applied = match &old {
-        None => Applied::Added,
-        Some(old) if old.fingerprint == new.fingerprint => Applied::Unchanged,
-        Some(_) => Applied::Replaced,
-    };
-    source.insert(name.into(), new);
-    json!({ "action": applied.as_str() })
 }

@@ -99,7 +99,7 @@ impl Session {
     /// Dropping the future gives the hold up: a server that nobody else waits for goes straight to drain.
     ///
     /// # Errors
-    /// `invalid_argument` for an unknown server, `timeout` (`detail.which` is `connect`) at the end of this wait, the error of the
+    /// `not_admitted` (`detail.reason`: `removed`, `not_configured`, `disabled`), `invalid_config`, `timeout` (`detail.which` is `connect`) at the end of this wait, the error of the
     /// attempt (`spawn_failed`, `exited`, `protocol`, `timeout`, …), `limit`, `closing`, `closed`, `forked`.
     pub async fn acquire(
         &self,
@@ -112,14 +112,22 @@ impl Session {
         if let Some(spec) = spec {
             core.own().insert(server.into(), Configured::new(Arc::new(spec.clone())));
         }
-        let spec = core.spec(server)?;
-        if spec.spec.disabled {
-            let message = "the server's configuration switches it off";
-            let error = Error::new(ErrorCode::NotAdmitted, message).with_server(server);
-            return Err(error.with_session(self.id()).with_detail("reason", "disabled"));
+        let own = core.own().contains_key(server);
+        loop {
+            let configured = core.spec(server)?;
+            if configured.spec.disabled {
+                let message = "the server's configuration switches it off";
+                let error = Error::new(ErrorCode::NotAdmitted, message).with_server(server);
+                return Err(error.with_session(self.id()).with_detail("reason", "disabled"));
+            }
+            let hold = core.acquire(server, &configured, options.timeout).await?;
+            let follows = (!own).then(|| configured.clone());
+            let lease = Lease::new(self.clone(), hold, follows)?;
+            // A reconcile that came meanwhile did not see the lease.
+            if own || core.stands(server, &configured) {
+                return Ok(lease);
+            }
         }
-        let hold = core.acquire(server, &spec, options.timeout).await?;
-        Lease::new(self.clone(), hold)
     }
 
     /// Waits until every server that the session wants is ready or has failed; with `server`, for that one, whose failure is
@@ -308,11 +316,13 @@ impl SessionCore {
         if let Some(spec) = self.own().get(server) {
             return Ok(spec.clone());
         }
-        self.pool.spec(server).ok_or_else(|| {
-            Error::new(ErrorCode::InvalidArgument, "no server of that name is configured")
-                .with_server(server)
-                .with_detail("path", "server")
-        })
+        self.pool.configured(server).map_err(|error| error.with_session(&*self.id))
+    }
+
+    /// Whether a lease on the pool's own configuration of a server still stands for it.
+    pub(super) fn stands(&self, server: &str, configured: &Configured) -> bool {
+        let now = self.spec(server);
+        now.is_ok_and(|now| now.fingerprint == configured.fingerprint && !now.spec.disabled)
     }
 
     /// What the session makes of a server's catalog: by the configuration that it has of it, and by its own options.

@@ -49,6 +49,7 @@ impl SessionCore {
     pub(super) fn follow(self: &Arc<Self>) {
         let (gone, new) = self.differences();
         gone.into_iter().for_each(|want| self.give_up(want));
+        self.holds.revoke(self);
         new.iter().for_each(|(name, configured)| self.begin(name, configured));
     }
 
@@ -132,7 +133,8 @@ impl SessionCore {
             Ok(hold) => About::entry(&hold.cell, hold.cell.load().slot.generation),
             Err(_) => About::server(name.into()),
         };
-        let held = result.and_then(|hold| self.holds.add(self, hold).ok_or_else(|| self.closed()));
+        let held =
+            result.and_then(|hold| self.holds.add(self, hold, None).ok_or_else(|| self.closed()));
         let held = held.map_err(|error| error.with_server(name));
         let (kind, field) = match self.record(name, asked, &held) {
             Some(left) => match &held {

@@ -16,6 +16,8 @@ pub(super) enum Message<'a> {
     Request { id: &'a str },
     /// A notification.
     Notification { method: Cow<'a, str>, params: Option<&'a str> },
+    /// A reply whose id can be none of ours.
+    Stray,
     /// JSON, but no message: a reply without a result, or with two. The id, when there is one.
     Malformed { id: Option<u64> },
 }
@@ -60,6 +62,7 @@ impl<'a> Message<'a> {
             }
             (None, Some(result), None) => match number() {
                 Some(id) => Message::Result { id, result: result.get() },
+                None if id.is_some() => Message::Stray,
                 None => Message::Malformed { id: None },
             },
             (None, None, Some(error)) => Message::Error { id: number(), error: error.get() },

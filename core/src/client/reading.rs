@@ -167,6 +167,10 @@ impl Link {
             || failure::protocol(&self.server, "the server sent a message that cannot be read");
         match Message::parse(frame) {
             None => self.fail_by_id(find_id(frame), unreadable()),
+            Some(Message::Stray) => {
+                count(&self.ignored.replies);
+                Ok(())
+            }
             Some(Message::Malformed { id }) => self.fail_by_id(id, unreadable()),
             Some(Message::Result { id, result }) => {
                 if let Some(flight) = self.calls.take(id) {
