@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::ConnectOptions;
 use super::in_flight::{Flight, Missed};
 use crate::platform::Exit;
 use crate::transport::escape::escape_line;
@@ -68,6 +69,15 @@ pub(super) fn slow(server: &Arc<str>, which: &'static str, limit: std::time::Dur
         .with_server(server.as_ref())
         .with_detail("which", which)
         .with_detail("limit_ms", limit)
+}
+
+/// The server answered none of the keep-alive's questions.
+pub(super) fn silent(server: &Arc<str>, options: &ConnectOptions) -> Error {
+    let misses = options.keepalive_misses;
+    Error::new(ErrorCode::Timeout, "the server sent nothing and left the keep-alive unanswered")
+        .with_server(server.as_ref())
+        .with_detail("which", "keepalive")
+        .with_detail("misses", misses)
 }
 
 /// A bound of ours was reached.

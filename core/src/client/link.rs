@@ -10,6 +10,7 @@ use trunkline_pool::state::{CloseExit, LossReason};
 
 use super::frame_transport::Handshake;
 use super::in_flight::InFlight;
+use super::keepalive::Pulse;
 use super::stderr::{self, StderrTail};
 use super::{ConnectOptions, ConnectionEvents, ServerFacts, lists::Lists, reading, timer};
 use crate::Error;
@@ -28,6 +29,7 @@ pub(crate) struct Link {
     /// Which lists the server declared.
     pub(super) declared: OnceLock<Lists>,
     pub(super) handshake: Handshake,
+    pub(super) pulse: Pulse,
     /// What nobody asked for, by kind.
     pub(super) ignored: Ignored,
     pub(super) runtime: Handle,
@@ -99,6 +101,7 @@ impl Link {
             facts: OnceLock::new(),
             declared: OnceLock::new(),
             handshake: Handshake::default(),
+            pulse: Pulse::new(),
             ignored: Ignored::default(),
             runtime: Handle::current(),
             ending: Ending {

@@ -9,6 +9,7 @@ mod envelope;
 mod failure;
 mod frame_transport;
 mod in_flight;
+mod keepalive;
 mod link;
 mod lists;
 mod reading;
@@ -50,6 +51,10 @@ pub(crate) struct ConnectOptions {
     pub stderr_bytes: usize,
     /// Calls in flight on this connection.
     pub in_flight: u32,
+    /// Silence before the server is asked whether it lives; zero never asks.
+    pub keepalive: Duration,
+    /// Missed answers in a row that count as loss.
+    pub keepalive_misses: u32,
     /// Names or patterns of host variables that every server inherits.
     pub inherit_env: Vec<String>,
 }

@@ -1,6 +1,7 @@
 //! The reader of a connection: cuts the stream into frames, and carries each where it belongs, in order.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -34,6 +35,8 @@ pub(super) enum Sighting {
     InputClosed,
     /// The stream cannot be followed any more.
     Broken(Error),
+    /// Nothing came any more, however often it was asked.
+    Silent,
 }
 
 /// Reads until the server's output ends or its process does. The body of one task.
@@ -74,7 +77,10 @@ async fn read_to_end(
         };
         match read {
             Ok(0) => return link.take_last_line(frames),
-            Ok(_) => link.take_lines(frames)?,
+            Ok(_) => {
+                link.pulse.beat();
+                link.take_lines(frames)?;
+            }
             Err(error) => {
                 let message = format!("its output cannot be read: {}", error.kind());
                 return Err(failure::protocol(&link.server, message));
@@ -110,6 +116,9 @@ impl Link {
             |stream| failure::protocol(&self.server, format!("the server closed its {stream}"));
         let (reason, error) = match (sighting, exit) {
             (Sighting::Broken(error), _) => (LossReason::TransportError, error),
+            (Sighting::Silent, None) => {
+                (LossReason::Keepalive, failure::silent(&self.server, &self.options))
+            }
             (_, Some(exit)) => {
                 let error = failure::exited(&self.server, exit, &self.stderr.lines());
                 (LossReason::TransportClosed, error)
@@ -215,15 +224,9 @@ impl Link {
     fn take_notification(&self, method: &str, params: &str) {
         match method {
             "notifications/progress" => self.take_progress(params),
-            "notifications/tools/list_changed" => {
-                self.tell(|events| events.list_changed(ListKind::Tools));
-            }
-            "notifications/prompts/list_changed" => {
-                self.tell(|events| events.list_changed(ListKind::Prompts));
-            }
-            "notifications/resources/list_changed" => {
-                self.tell(|events| events.list_changed(ListKind::Resources));
-            }
+            "notifications/tools/list_changed" => self.take_list_changed(ListKind::Tools),
+            "notifications/prompts/list_changed" => self.take_list_changed(ListKind::Prompts),
+            "notifications/resources/list_changed" => self.take_list_changed(ListKind::Resources),
             "notifications/resources/updated" => {
                 #[derive(Deserialize)]
                 struct Updated {
@@ -237,6 +240,11 @@ impl Link {
             "notifications/message" => self.tell(|events| events.log(params)),
             _ => count(&self.ignored.notifications),
         }
+    }
+
+    fn take_list_changed(&self, list: ListKind) {
+        self.pulse.announces.store(true, Ordering::Relaxed);
+        self.tell(|events| events.list_changed(list));
     }
 
     fn take_progress(&self, params: &str) {

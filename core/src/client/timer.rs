@@ -1,28 +1,39 @@
-//! The one timer of a connection: it ends what is overdue, and sleeps until the next deadline.
+//! The one timer of a connection: it ends what is overdue, asks a silent server whether it lives, and sleeps until the
+//! next deadline.
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use super::in_flight::Next;
+use super::keepalive::{self, KeepAlive};
 use super::link::Link;
+use super::reading::Sighting;
 
 /// Runs until the connection has ended. The body of one task.
 pub(super) async fn watch_deadlines(link: Arc<Link>) {
+    let mut keepalive = KeepAlive::new(link.options.keepalive, link.options.keepalive_misses);
     loop {
-        let (overdue, next) = link.calls.expire(Instant::now());
+        let now = Instant::now();
+        let look = match keepalive.watch(&link, now) {
+            keepalive::Next::Look(at) => at,
+            keepalive::Next::Dead => return link.lose(Sighting::Silent).await,
+        };
+        let (overdue, next) = link.calls.expire(now);
         for (id, flight, missed) in overdue {
             link.expire(id, flight, missed);
         }
         let woken = link.calls.timer.notified();
-        match next {
+        let deadline = match next {
             None => return,
-            Some(Next::WhenWoken) => woken.await,
-            Some(Next::At(deadline)) => {
-                tokio::select! {
-                    () = woken => {}
-                    () = tokio::time::sleep_until(deadline.into()) => {}
-                }
-            }
+            Some(Next::WhenWoken) => look,
+            Some(Next::At(deadline)) => Some(look.map_or(deadline, |look| look.min(deadline))),
+        };
+        match deadline {
+            None => woken.await,
+            Some(deadline) => tokio::select! {
+                () = woken => {}
+                () = tokio::time::sleep_until(deadline.into()) => {}
+            },
         }
     }
 }

@@ -142,6 +142,8 @@ fn connect_options(driver: &Driver, cell: &EntryCell, spec: &ServerSpec) -> Conn
         frame_bytes: options.limits.frame_bytes,
         stderr_bytes: options.limits.stderr_bytes,
         in_flight: options.limits.in_flight_per_entry,
+        keepalive: options.keepalive,
+        keepalive_misses: options.keepalive_misses,
         inherit_env: options.inherit_env.clone(),
     }
 }

@@ -54,9 +54,9 @@ pub(super) const POOL: &[OptionRow] = &[
     ),
     row(
         "keepalive_ms",
-        duration(10, DAY),
+        duration(0, DAY),
         "30000",
-        "without traffic, until a server is asked whether it lives",
+        "without a word from a server, until it is asked whether it lives; 0 never asks",
     ),
     row("keepalive_misses", integer(1, 100, ""), "3", "missed answers in a row that count as loss"),
     row("reconnect", Object(RECONNECT), "", "how lost connections come back"),

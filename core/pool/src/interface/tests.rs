@@ -215,7 +215,7 @@ fn ranges_are_these() {
         ("kill_grace_ms", 0, 10 * minute),
         ("connect_timeout_ms", 100, 300 * second),
         ("call_timeout_ms", 1, 7 * day),
-        ("keepalive_ms", 10, day),
+        ("keepalive_ms", 0, day),
         ("keepalive_misses", 1, 100),
         ("reconnect.breaker.losses", 1, 1_000),
         ("reconnect.breaker.window_ms", 1, day),

@@ -36,7 +36,7 @@ pub struct PoolOptions {
     pub call_timeout: Duration,
     /// A call without progress: 300 s.
     pub call_idle_timeout: Duration,
-    /// Without traffic, until the server is asked whether it lives: 30 s.
+    /// Without a word from a server, until it is asked whether it lives: 30 s. Zero never asks.
     pub keepalive: Duration,
     /// Misses in a row that count as loss: 3.
     pub keepalive_misses: u32,

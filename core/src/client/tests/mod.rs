@@ -5,6 +5,7 @@ mod calls;
 mod children;
 mod ends;
 mod host;
+mod keepalive;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -103,6 +104,8 @@ impl Server {
             frame_bytes: 8 << 20,
             stderr_bytes: 64 << 10,
             in_flight: 2000,
+            keepalive: Duration::ZERO,
+            keepalive_misses: 3,
             inherit_env: Vec::new(),
         };
         Server { value, options }

@@ -1,0 +1,217 @@
+//! The keep-alive: a connection that says nothing is asked whether it lives (SPEC 8.3).
+//!
+//! It runs in the connection's one timer. The reader notes when it heard something, with one relaxed store; nothing else
+//! of it is on the way of a call.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use trunkline_pool::catalog::ListKind;
+
+use super::Request;
+use super::in_flight::Purpose;
+use super::link::{Life, Link};
+
+/// An answer to a ping takes a round trip, so that a server which needs longer than this does not serve.
+const ANSWER_WAIT_MAX: Duration = Duration::from_secs(30);
+
+/// What the reader tells the keep-alive.
+#[derive(Debug)]
+pub(super) struct Pulse {
+    opened: Instant,
+    /// When the last bytes came, in nanoseconds since `opened`.
+    heard: AtomicU64,
+    /// The server announced a change of a list at least once.
+    pub announces: AtomicBool,
+}
+
+impl Pulse {
+    pub(super) fn new() -> Self {
+        Pulse {
+            opened: Instant::now(),
+            heard: AtomicU64::new(0),
+            announces: AtomicBool::new(false),
+        }
+    }
+
+    /// Something came from the server: whatever it was, it lives.
+    pub(super) fn beat(&self) {
+        let since = u64::try_from(self.opened.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.heard.store(since, Ordering::Relaxed);
+    }
+
+    fn heard_at(&self) -> Instant {
+        self.opened + Duration::from_nanos(self.heard.load(Ordering::Relaxed))
+    }
+}
+
+/// Where the keep-alive of a connection stands.
+#[derive(Debug)]
+pub(super) struct KeepAlive {
+    /// Silence before a question; zero never asks.
+    interval: Duration,
+    misses_max: u32,
+    /// Questions in a row that nothing came after.
+    misses: u32,
+    /// When the open question was sent.
+    asked: Option<Instant>,
+}
+
+/// What a look at the connection calls for.
+#[derive(Debug, PartialEq, Eq)]
+enum Verdict {
+    /// Nothing before this moment; `None`: nothing, ever.
+    Wait(Option<Instant>),
+    /// A question; its answer is missed at this moment.
+    Ask(Instant),
+    /// It no longer lives.
+    Dead,
+}
+
+/// What the timer does next.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// Looks again at this moment, if there is one.
+    Look(Option<Instant>),
+    /// Gives the connection up.
+    Dead,
+}
+
+impl KeepAlive {
+    pub(super) fn new(interval: Duration, misses_max: u32) -> Self {
+        KeepAlive { interval, misses_max, misses: 0, asked: None }
+    }
+
+    /// Looks at the connection, and asks the server if it is time.
+    pub(super) fn watch(&mut self, link: &Arc<Link>, now: Instant) -> Next {
+        if link.stands() != Life::Open {
+            // Until then the connect's own deadline holds.
+            return Next::Look((!self.interval.is_zero()).then(|| now + self.interval));
+        }
+        let first = self.asked.is_none();
+        match self.look(now, link.pulse.heard_at()) {
+            Verdict::Wait(until) => Next::Look(until),
+            Verdict::Ask(until) => {
+                link.ping(until - now);
+                if first {
+                    link.relist();
+                }
+                Next::Look(Some(until))
+            }
+            Verdict::Dead => Next::Dead,
+        }
+    }
+
+    /// Decides by the clock and by when something was heard last.
+    fn look(&mut self, now: Instant, heard: Instant) -> Verdict {
+        if self.interval.is_zero() {
+            return Verdict::Wait(None);
+        }
+        let answer_wait = self.interval.min(ANSWER_WAIT_MAX);
+        match self.asked {
+            Some(asked) if heard > asked => {
+                self.asked = None;
+                self.misses = 0;
+            }
+            Some(asked) if now < asked + answer_wait => {
+                return Verdict::Wait(Some(asked + answer_wait));
+            }
+            Some(_) => {
+                self.misses += 1;
+                if self.misses >= self.misses_max {
+                    return Verdict::Dead;
+                }
+                self.asked = Some(now);
+                return Verdict::Ask(now + answer_wait);
+            }
+            None => {}
+        }
+        if now < heard + self.interval {
+            return Verdict::Wait(Some(heard + self.interval));
+        }
+        self.asked = Some(now);
+        Verdict::Ask(now + answer_wait)
+    }
+}
+
+impl Link {
+    /// Asks the server for a sign of life. Whatever it sends counts, an error too, so the answer itself is of no interest.
+    fn ping(self: &Arc<Self>, timeout: Duration) {
+        let request = Request {
+            method: "ping",
+            params: "{}",
+            timeout,
+            idle_timeout: timeout,
+            progress: None,
+        };
+        self.start(request, Box::new(drop), Purpose::Own);
+    }
+
+    /// Lists again what may have changed unannounced: a server that says that its lists change and never said so of one may
+    /// be one that forgets to (SPEC 7.8).
+    fn relist(&self) {
+        let changes = self.declared.get().is_some_and(|declared| declared.change);
+        if changes && !self.pulse.announces.load(Ordering::Relaxed) {
+            self.tell(|events| events.list_changed(ListKind::Tools));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INTERVAL: Duration = Duration::from_secs(20);
+
+    fn at(start: Instant, seconds: u64) -> Instant {
+        start + Duration::from_secs(seconds)
+    }
+
+    /// SPEC 8.3.
+    #[test]
+    fn silence_is_asked_and_three_missed_answers_in_a_row_are_the_end() {
+        let start = Instant::now();
+        let mut keepalive = KeepAlive::new(INTERVAL, 3);
+        let look = |keepalive: &mut KeepAlive, seconds| keepalive.look(at(start, seconds), start);
+        assert_eq!(look(&mut keepalive, 5), Verdict::Wait(Some(at(start, 20))));
+        assert_eq!(look(&mut keepalive, 20), Verdict::Ask(at(start, 40)));
+        assert_eq!(look(&mut keepalive, 39), Verdict::Wait(Some(at(start, 40))));
+        assert_eq!(look(&mut keepalive, 40), Verdict::Ask(at(start, 60)));
+        assert_eq!(look(&mut keepalive, 60), Verdict::Ask(at(start, 80)));
+        assert_eq!(look(&mut keepalive, 80), Verdict::Dead);
+    }
+
+    /// SPEC 8.3: a busy server that still sends anything is alive.
+    #[test]
+    fn anything_that_comes_forgives_the_misses_and_puts_the_next_question_off() {
+        let start = Instant::now();
+        let mut keepalive = KeepAlive::new(INTERVAL, 3);
+        for seconds in [20, 40, 60] {
+            assert!(matches!(keepalive.look(at(start, seconds), start), Verdict::Ask(_)));
+        }
+        let heard = at(start, 79);
+        assert_eq!(keepalive.look(at(start, 80), heard), Verdict::Wait(Some(at(start, 99))));
+        for seconds in [99, 119, 139] {
+            assert!(matches!(keepalive.look(at(start, seconds), heard), Verdict::Ask(_)));
+        }
+        assert_eq!(keepalive.look(at(start, 159), heard), Verdict::Dead);
+    }
+
+    /// SPEC 8.3: the deadline of an answer is bounded, however long silence may last.
+    #[test]
+    fn an_answer_is_not_awaited_longer_than_its_bound() {
+        let start = Instant::now();
+        let mut keepalive = KeepAlive::new(Duration::from_secs(3600), 1);
+        assert_eq!(keepalive.look(at(start, 3600), start), Verdict::Ask(at(start, 3630)));
+        assert_eq!(keepalive.look(at(start, 3630), start), Verdict::Dead);
+    }
+
+    /// SPEC 8.3.
+    #[test]
+    fn an_interval_of_zero_never_asks() {
+        let start = Instant::now();
+        let mut keepalive = KeepAlive::new(Duration::ZERO, 3);
+        assert_eq!(keepalive.look(at(start, 1_000_000), start), Verdict::Wait(None));
+    }
+}

@@ -1,0 +1,89 @@
+//! Servers that fall silent, and servers that only seem to.
+
+use super::*;
+
+const INTERVAL: Duration = Duration::from_millis(250);
+
+fn kept_alive(server: Server) -> Server {
+    server.options(|options| options.keepalive = INTERVAL)
+}
+
+/// SPEC 8.3.
+#[tokio::test]
+async fn a_silent_server_is_asked_and_lives_as_long_as_it_answers() {
+    let open = kept_alive(test_server(&[])).connect().await;
+    tokio::time::sleep(INTERVAL * 6).await;
+    let asked = open.call("seen", json!({ "method": "ping" })).await.unwrap();
+    let asked: Value = serde_json::from_str(&asked).unwrap();
+    let asked: u32 = asked["content"][0]["text"].as_str().unwrap().parse().unwrap();
+    assert!(asked >= 2, "asked {asked} times");
+    assert_eq!(open.recorder.told(), [""; 0]);
+    open.close().await;
+}
+
+/// SPEC 8.3, 5.6.
+#[tokio::test]
+async fn a_server_that_answers_nothing_is_lost_after_its_misses() {
+    let open = kept_alive(test_server(&[])).connect().await;
+    let begun = Instant::now();
+    let (_, call) = open.start("sleep", json!({ "ms": 60000 }));
+    open.call("stop_reading", json!({ "ms": 60000 })).await.unwrap();
+    let lost = open.recorder.wait_for("lost").await;
+    assert!(lost.starts_with("lost Keepalive timeout s: the server sent nothing"), "{lost}");
+    // The silence, and then each of the three questions, last an interval.
+    assert!(begun.elapsed() >= INTERVAL * 4, "{:?}", begun.elapsed());
+    let error = ended(call).await.unwrap_err();
+    assert_eq!(
+        (error.code(), error.outcome()),
+        (ErrorCode::CallInterrupted, Some(crate::Outcome::Unknown))
+    );
+    open.close().await;
+    assert!(!lives(open.pid));
+}
+
+/// SPEC 8.3: a busy server that still sends anything is alive, even if it answers no question.
+#[tokio::test]
+async fn a_server_that_answers_no_question_but_says_something_is_alive() {
+    let babble =
+        "i=0; while [ $i -lt 50 ]; do echo noise; sleep 0.03; i=$((i+1)); done; reply '{}'";
+    let open = kept_alive(script(&scripted(babble))).connect().await;
+    open.call("any", json!({})).await.unwrap();
+    assert_eq!(open.recorder.told(), [""; 0]);
+    open.close().await;
+}
+
+/// SPEC 8.3: an error is an answer too.
+#[tokio::test]
+async fn a_server_that_does_not_know_ping_is_alive() {
+    let refuse = scripted("reply '{}'").replace(
+        "*'\"method\":\"initialize\"'*)",
+        r#"*'"method":"ping"'*) printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"?"}}\n' "$id";;
+           *'"method":"initialize"'*)"#,
+    );
+    let open = kept_alive(script(&refuse)).connect().await;
+    tokio::time::sleep(INTERVAL * 6).await;
+    open.call("any", json!({})).await.unwrap();
+    assert_eq!(open.recorder.told(), [""; 0]);
+    open.close().await;
+}
+
+/// SPEC 7.8.
+#[tokio::test]
+async fn a_server_that_may_change_and_never_said_so_is_listed_at_the_keepalive() {
+    let open = kept_alive(test_server(&["--list-changes"])).connect().await;
+    open.recorder.wait_for("list_changed Tools").await;
+    open.close().await;
+}
+
+/// SPEC 7.8: who announces is believed.
+#[tokio::test]
+async fn a_server_that_announces_its_changes_is_not_listed_at_the_keepalive() {
+    let open = kept_alive(test_server(&["--list-changes"])).connect().await;
+    open.call("change_list", json!({ "add": ["new"] })).await.unwrap();
+    let announced = open.recorder.told().len();
+    tokio::time::sleep(INTERVAL * 5).await;
+    let asked = open.call("seen", json!({ "method": "ping" })).await.unwrap();
+    assert!(!asked.contains("\"0\""), "{asked}");
+    assert_eq!(open.recorder.told().len(), announced);
+    open.close().await;
+}
