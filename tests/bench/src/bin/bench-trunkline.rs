@@ -1,4 +1,5 @@
-//! The benchmark's client on trunkline's Rust API, from a single-threaded executor of the host.
+//! The benchmark's client on trunkline's Rust API: on the library's own runtime, or, with `--foreign`, on a
+//! single-threaded executor of the host, which costs a change of threads in each direction.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,18 +11,18 @@ use trunkline::{
 use trunkline_bench::{SIZES, cpu_time, report, sequential, wide};
 
 fn main() -> Result<()> {
-    let server = std::env::args().nth(1).unwrap_or_default();
-    match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => runtime.block_on(run(&server)),
-        Err(error) => {
-            eprintln!("no executor: {error}");
-            std::process::exit(1);
-        }
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let server = arguments.last().cloned().unwrap_or_default();
+    let pool = Pool::new(PoolOptions::default())?;
+    if arguments.first().is_some_and(|first| first == "--foreign") {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.expect("a thread needs nothing to run on").block_on(run(pool, server))
+    } else {
+        pool.clone().block_on(run(pool, server))
     }
 }
 
-async fn run(server: &str) -> Result<()> {
-    let pool = Pool::new(PoolOptions::default())?;
+async fn run(pool: Pool, server: String) -> Result<()> {
     let servers = json!({"s": {"command": server}}).to_string();
     pool.reconcile(Servers::from_json(&servers)?).await?;
     let session = pool.session(SessionOptions::from_json(r#"{"id": "a", "servers": []}"#)?)?;

@@ -54,9 +54,10 @@ impl Program {
 }
 
 /// In the order of each round: neighbours are compared with each other.
-pub const PEERS: [Peer; 8] = [
+pub const PEERS: [Peer; 9] = [
     Peer { name: "pipe", what: "a bare pipe in C, the floor", prepare: pipe },
-    Peer { name: "rust", what: "trunkline from Rust", prepare: rust },
+    Peer { name: "rust", what: "trunkline from Rust, on its own runtime", prepare: rust },
+    Peer { name: "foreign", what: "the same on a host's own executor", prepare: foreign },
     Peer { name: "c", what: "trunkline from C", prepare: c },
     Peer { name: "rmcp", what: "rmcp 3.9.0", prepare: rmcp },
     Peer { name: "python", what: "trunkline from Python", prepare: python },
@@ -77,6 +78,10 @@ fn pipe(machine: &Machine, run: &mut Run) -> Result<Program, Stop> {
 fn rust(machine: &Machine, run: &mut Run) -> Result<Program, Stop> {
     run.command(&mut machine.cargo(&["build", "--release", "-p", "trunkline-bench"]))?;
     Ok(Program::new(machine.target.join("release/bench-trunkline")))
+}
+
+fn foreign(machine: &Machine, run: &mut Run) -> Result<Program, Stop> {
+    Ok(rust(machine, run)?.argument("--foreign"))
 }
 
 fn rmcp(machine: &Machine, run: &mut Run) -> Result<Program, Stop> {
