@@ -12,7 +12,7 @@ import pytest
 
 from host import HANG, ROOT, Log, ended_well, server_program
 
-PAGES = [ROOT / "docs/python.md", ROOT / "bindings/python/README.md"]
+PAGES = [ROOT / "README.md", ROOT / "docs/python.md", ROOT / "bindings/python/README.md"]
 
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
