@@ -123,3 +123,19 @@ impl Jitter {
 
 /// The most that jitter adds to a delay, as a share of it.
 const JITTER_SHARE: f64 = 0.25;
+
+#[cfg(test)]
+mod tests {
+    use super::Jitter;
+
+    /// The published sequence of SplitMix64 for this seed: jitter is as good as its generator.
+    #[test]
+    fn the_generator_gives_the_published_sequence() {
+        let mut jitter = Jitter(1_234_567);
+        let sequence = [(); 3].map(|()| jitter.next());
+        assert_eq!(
+            sequence,
+            [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]
+        );
+    }
+}
