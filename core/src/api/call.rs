@@ -4,14 +4,15 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::value::RawValue;
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::options::{CallOptions, Progress};
-use trunkline_pool::state::EntryState;
+use trunkline_pool::state::{EntryState, Generation};
 
 use super::operation::Operation;
+use super::retry::{self, LastingCall};
 use super::session::SessionCore;
 use crate::client::{Connection, Reply, Request, RequestId};
 use crate::driver::{About, EntryCell, Published};
@@ -51,7 +52,7 @@ pub(crate) struct Calls {
 struct UnderWay {
     last: u64,
     closed: bool,
-    calls: HashMap<u64, Option<(Connection, RequestId)>>,
+    calls: HashMap<u64, Option<Started>>,
 }
 
 impl Calls {
@@ -74,15 +75,15 @@ impl Calls {
     }
 
     /// The call is on its way; whether the session was closed meanwhile.
-    fn started(&self, number: u64, connection: &Connection, id: RequestId) -> bool {
+    fn started(&self, number: u64, started: &Started) -> bool {
         let mut inner = self.inner();
         if let Some(call) = inner.calls.get_mut(&number) {
-            *call = Some((connection.clone(), id));
+            *call = Some(started.clone());
         }
         inner.closed
     }
 
-    fn end(&self, number: u64) {
+    pub(super) fn end(&self, number: u64) {
         self.inner().calls.remove(&number);
     }
 
@@ -93,13 +94,30 @@ impl Calls {
             inner.closed = true;
             inner.calls.values().flatten().cloned().collect()
         };
-        for (connection, id) in calls {
-            connection.cancel(id);
-        }
+        calls.iter().for_each(Started::cancel);
     }
 
     fn inner(&self) -> std::sync::MutexGuard<'_, UnderWay> {
         self.inner.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+/// A call that was begun.
+#[derive(Clone)]
+pub(super) enum Started {
+    /// A request on the wire.
+    Once(Connection, RequestId),
+    /// One that may outlive a connection.
+    Lasting(Arc<LastingCall>),
+}
+
+impl Started {
+    /// Ends it with `cancelled`, unless it ended.
+    pub(super) fn cancel(&self) {
+        match self {
+            Started::Once(connection, id) => connection.cancel(*id),
+            Started::Lasting(call) => call.cancel(),
+        }
     }
 }
 
@@ -112,7 +130,8 @@ pub(crate) enum Callee<'a> {
     Method(&'a str),
 }
 
-/// Writes a call to the wire. `done` is called exactly once: here, when nothing could be sent, else on an I/O thread.
+/// Writes a call to the wire, or lets it wait for a connection when its options say so. `done` is called exactly once: here,
+/// when nothing could be sent, else on a thread of the library, or on the one that cancels.
 pub(crate) fn start(
     session: &Arc<SessionCore>,
     cell: &Arc<EntryCell>,
@@ -122,105 +141,181 @@ pub(crate) fn start(
     done: impl FnOnce(Result<CallResult>) + Send + 'static,
 ) -> Operation {
     let published = cell.load();
-    let prepared = prepare(session, cell, &published, callee, arguments, options);
-    let (connection, params, number) = match prepared {
-        Ok(prepared) => prepared,
+    let call = match Call::prepare(session, cell, &published, callee, arguments, options) {
+        Ok(call) => call,
         Err(error) => {
             let error = error.with_server(&*cell.server).with_session(&*session.id);
             done(Err(error.with_outcome(Outcome::NotSent)));
             return Operation::ended();
         }
     };
-    let method = match callee {
-        Callee::Tool(_) => "tools/call",
-        Callee::Method(method) => method,
-    };
-    let (timeout, idle_timeout) = timeouts(session, cell, options);
-    let progress =
-        (options.progress == Progress::On).then(|| progress_events(session, cell, number));
-    let request = Request { method, params: &params, timeout, idle_timeout, progress };
     cell.calls.fetch_add(1, Ordering::Relaxed);
-    let ending = Ending { session: session.clone(), cell: cell.clone(), number };
-    let about = match callee {
-        Callee::Tool(tool) => Some((Arc::<str>::from(tool), Arc::<str>::from(arguments))),
-        Callee::Method(_) => None,
+    let number = call.number;
+    let started = match &published.connection {
+        Some(connection) if !retry::lasts(options) => {
+            start_once(call, connection, published.slot.generation, done)
+        }
+        _ => Started::Lasting(retry::begin(call, &published, options.retry, Box::new(done))),
     };
-    let generation = published.slot.generation.0;
-    let id = connection.start(
-        request,
-        Box::new(move |result| {
-            let result = ending.finish(result, generation, about);
-            done(result);
-        }),
-    );
-    if session.calls.started(number, &connection, id) {
-        connection.cancel(id);
+    if session.calls.started(number, &started) {
+        started.cancel();
     }
-    Operation::call(connection, id, number)
+    Operation::call(started, number)
 }
 
-/// What the end of a call has to put right.
-struct Ending {
-    session: Arc<SessionCore>,
-    cell: Arc<EntryCell>,
-    number: u64,
+/// The way of nearly every call: one request, whose end is the call's.
+fn start_once(
+    call: Call,
+    connection: &Connection,
+    generation: Generation,
+    done: impl FnOnce(Result<CallResult>) + Send + 'static,
+) -> Started {
+    let call = Arc::new(call);
+    let ending = call.clone();
+    let done = Box::new(move |result| {
+        let result = ending.outcome(result, generation);
+        ending.session.calls.end(ending.number);
+        done(result.map_err(|error| ending.failed(error)));
+    });
+    let id = connection.start(call.request(None), done);
+    Started::Once(connection.clone(), id)
 }
 
-impl Ending {
-    fn finish(
+/// A call that passed every check that can be made before anything is sent.
+pub(super) struct Call {
+    pub session: Arc<SessionCore>,
+    pub cell: Arc<EntryCell>,
+    /// Unique within the session.
+    pub number: u64,
+    /// In all.
+    pub timeout: Duration,
+    idle_timeout: Duration,
+    progress: Progress,
+    what: What,
+    /// The text of the request's params.
+    params: String,
+}
+
+enum What {
+    /// A tool, and the arguments that its caller gets back when it is interrupted.
+    Tool {
+        name: Arc<str>,
+        arguments: Arc<str>,
+    },
+    Method(Box<str>),
+}
+
+impl Call {
+    /// Everything that can be refused before anything is sent.
+    fn prepare(
+        session: &Arc<SessionCore>,
+        cell: &Arc<EntryCell>,
+        published: &Published,
+        callee: Callee<'_>,
+        arguments: &str,
+        options: &CallOptions,
+    ) -> Result<Call> {
+        session.driver.check_process()?;
+        let given = object("arguments", arguments)?;
+        let (what, params) = match callee {
+            Callee::Tool(tool) => {
+                check_listed(session, cell, published, tool)?;
+                let name = serde_json::Value::from(tool);
+                let what = What::Tool { name: tool.into(), arguments: arguments.into() };
+                (what, format!(r#"{{"name":{name},"arguments":{given}}}"#))
+            }
+            Callee::Method(method) => (What::Method(method.into()), given.into_owned()),
+        };
+        let params = with_meta(params, options.meta.as_deref())?;
+        let waits = retry::lasts(options) && retry::comes_back(published.slot.state);
+        if published.connection.is_none() && !waits {
+            return Err(not_connected(published));
+        }
+        let (timeout, idle_timeout) = timeouts(session, cell, options);
+        Ok(Call {
+            number: session.calls.begin(session)?,
+            session: session.clone(),
+            cell: cell.clone(),
+            timeout,
+            idle_timeout,
+            progress: options.progress,
+            what,
+            params,
+        })
+    }
+
+    /// Whether the session sees the tool in what is published now.
+    pub(super) fn check_listed(&self, published: &Published) -> Result<()> {
+        match self.tool() {
+            Some(tool) => check_listed(&self.session, &self.cell, published, tool),
+            None => Ok(()),
+        }
+    }
+
+    /// The tool, by the server's own name.
+    pub(super) fn tool(&self) -> Option<&str> {
+        match &self.what {
+            What::Tool { name, .. } => Some(name),
+            What::Method(_) => None,
+        }
+    }
+
+    /// The request of an attempt. The time in all counts from `begun`, or from the attempt.
+    pub(super) fn request(&self, begun: Option<Instant>) -> Request<'_> {
+        let method = match &self.what {
+            What::Tool { .. } => "tools/call",
+            What::Method(method) => method,
+        };
+        let on = self.progress == Progress::On;
+        Request {
+            method,
+            params: &self.params,
+            begun,
+            timeout: self.timeout,
+            idle_timeout: self.idle_timeout,
+            progress: on.then(|| progress_events(&self.session, &self.cell, self.number)),
+        }
+    }
+
+    /// The end of an attempt, as the caller sees it (SPEC 5.6).
+    pub(super) fn outcome(
         &self,
         result: Result<Reply>,
-        generation: u32,
-        about: Option<(Arc<str>, Arc<str>)>,
+        generation: Generation,
     ) -> Result<CallResult> {
-        self.session.calls.end(self.number);
         result.map(CallResult).map_err(|error| {
-            self.cell.count_error();
-            let error = error.with_server(&*self.cell.server).with_session(&*self.session.id);
             if error.code() != ErrorCode::CallInterrupted {
                 return error;
             }
             let error = error
                 .with_detail("entry_index", self.cell.index)
-                .with_detail("generation", generation);
-            match about {
-                Some((tool, arguments)) => {
-                    error.with_detail("tool", &*tool).with_arguments(arguments)
+                .with_detail("generation", generation.0);
+            match &self.what {
+                What::Tool { name, arguments } => {
+                    error.with_detail("tool", &**name).with_arguments(arguments.clone())
                 }
-                None => error,
+                What::Method(_) => error,
             }
         })
     }
+
+    /// The call ends with this error.
+    pub(super) fn failed(&self, error: Error) -> Error {
+        self.cell.count_error();
+        error.with_server(&*self.cell.server).with_session(&*self.session.id)
+    }
 }
 
-/// Everything that can be refused before anything is sent.
-fn prepare(
+fn check_listed(
     session: &SessionCore,
     cell: &EntryCell,
     published: &Published,
-    callee: Callee<'_>,
-    arguments: &str,
-    options: &CallOptions,
-) -> Result<(Connection, String, u64)> {
-    session.driver.check_process()?;
-    let arguments = object("arguments", arguments)?;
-    let params = match callee {
-        Callee::Tool(tool) => {
-            let listed = published.slot.catalog.tool(tool).is_some() && session.admits(cell, tool);
-            // What has failed or is closed lists nothing, and says so instead.
-            let over = matches!(published.slot.state, EntryState::Failed | EntryState::Closed);
-            if !listed && !over {
-                return Err(tool_not_found(tool));
-            }
-            let name = serde_json::Value::from(tool);
-            format!(r#"{{"name":{name},"arguments":{arguments}}}"#)
-        }
-        Callee::Method(_) => arguments.into_owned(),
-    };
-    let params = with_meta(params, options.meta.as_deref())?;
-    let connection = published.connection.clone().ok_or_else(|| not_connected(published))?;
-    let number = session.calls.begin(session)?;
-    Ok((connection, params, number))
+    tool: &str,
+) -> Result<()> {
+    let listed = published.slot.catalog.tool(tool).is_some() && session.admits(cell, tool);
+    // What has failed or is closed lists nothing, and says so instead.
+    let over = matches!(published.slot.state, EntryState::Failed | EntryState::Closed);
+    if listed || over { Ok(()) } else { Err(tool_not_found(tool)) }
 }
 
 /// The text of a JSON object on one line: a frame must not hold a line break.

@@ -8,6 +8,7 @@ mod operation;
 mod pool;
 mod reconcile;
 mod registry;
+mod retry;
 mod session;
 mod status;
 mod view;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio::task::AbortHandle;
 
-use crate::client::{Connection, RequestId};
+use super::call::Started;
 use crate::driver::Driver;
 use crate::platform;
 use crate::{Error, ErrorCode, Result};
@@ -25,8 +25,8 @@ pub struct Operation {
 enum Kind {
     /// It ended before it was returned.
     Ended,
-    /// A request on the wire.
-    Call { connection: Connection, id: RequestId, number: u64 },
+    /// A call, by its number.
+    Call(Started, u64),
     /// A future on the internal runtime.
     Task(AbortHandle),
 }
@@ -36,8 +36,8 @@ impl Operation {
         Operation::new(Kind::Ended)
     }
 
-    pub(crate) fn call(connection: Connection, id: RequestId, number: u64) -> Operation {
-        Operation::new(Kind::Call { connection, id, number })
+    pub(super) fn call(started: Started, number: u64) -> Operation {
+        Operation::new(Kind::Call(started, number))
     }
 
     fn new(kind: Kind) -> Operation {
@@ -54,7 +54,7 @@ impl Operation {
         }
         match &self.kind {
             Kind::Ended => {}
-            Kind::Call { connection, id, .. } => connection.cancel(*id),
+            Kind::Call(started, _) => started.cancel(),
             Kind::Task(task) => task.abort(),
         }
     }
@@ -62,7 +62,7 @@ impl Operation {
     /// For a call: the number under which its `progress` events come; unique within its session.
     pub fn call_number(&self) -> Option<u64> {
         match self.kind {
-            Kind::Call { number, .. } => Some(number),
+            Kind::Call(_, number) => Some(number),
             Kind::Ended | Kind::Task(_) => None,
         }
     }

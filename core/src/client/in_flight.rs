@@ -77,9 +77,10 @@ impl Flight {
         progress: Option<OnProgress>,
         total: Duration,
         idle: Duration,
+        begun: Option<Instant>,
     ) -> Self {
         let now = Instant::now();
-        let total_at = later(now, total);
+        let total_at = later(begun.unwrap_or(now), total);
         Flight { done, purpose, progress, total, idle, total_at, idle_at: later(now, idle) }
     }
 

@@ -141,6 +141,7 @@ impl Link {
         let request = Request {
             method: "ping",
             params: "{}",
+            begun: None,
             timeout,
             idle_timeout: timeout,
             progress: None,

@@ -137,8 +137,14 @@ impl Link {
         // The listing as a whole has a deadline, and ends its requests with it.
         const NEVER: Duration = Duration::MAX;
         let (answer, reply) = oneshot::channel();
-        let request =
-            Request { method, params, timeout: NEVER, idle_timeout: NEVER, progress: None };
+        let request = Request {
+            method,
+            params,
+            begun: None,
+            timeout: NEVER,
+            idle_timeout: NEVER,
+            progress: None,
+        };
         let done = Box::new(move |result| {
             // Nobody waits any more when the listing was dropped.
             let _ = answer.send(result);

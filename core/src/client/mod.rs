@@ -22,7 +22,7 @@ mod tests;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use trunkline_pool::catalog::{Catalog, ListKind};
 use trunkline_pool::config::ServerSpec;
@@ -93,6 +93,8 @@ pub(crate) struct Request<'a> {
     pub method: &'a str,
     /// The text of a JSON object.
     pub params: &'a str,
+    /// Since when the time in all counts; the start of the request by default.
+    pub begun: Option<Instant>,
     /// In all.
     pub timeout: Duration,
     /// Without progress.

@@ -26,9 +26,9 @@ impl Link {
     /// Writes a request; `done` is called exactly once.
     pub(super) fn start(&self, request: Request<'_>, done: Done, purpose: Purpose) -> RequestId {
         let id = self.calls.new_id();
-        let Request { method, params, timeout, idle_timeout, progress } = request;
+        let Request { method, params, begun, timeout, idle_timeout, progress } = request;
         let token = progress.as_ref().map(|_| id);
-        let flight = Flight::new(done, purpose, progress, timeout, idle_timeout);
+        let flight = Flight::new(done, purpose, progress, timeout, idle_timeout, begun);
         match self.calls.register(id, flight) {
             Ok(()) => {}
             Err(Refused::Limit(done)) => {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use arc_swap::ArcSwap;
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 use trunkline_pool::catalog::Catalog;
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::state::{
@@ -30,6 +30,8 @@ pub(crate) struct EntryCell {
     /// The configuration.
     pub spec: Arc<ServerSpec>,
     published: ArcSwap<Published>,
+    /// Wakes the calls that wait for another state.
+    pub changed: Notify,
     incarnation: Mutex<Incarnation>,
     /// The sessions that hold it, with how many leases each.
     holders: Mutex<BTreeMap<SessionId, (Weak<SessionCore>, usize)>>,
@@ -93,6 +95,7 @@ impl EntryCell {
             index: status.index,
             spec: keyed.spec,
             published: ArcSwap::from_pointee(Published { slot, connection: None }),
+            changed: Notify::new(),
             incarnation: Mutex::default(),
             holders: Mutex::default(),
             resources: Resources::default(),
@@ -116,6 +119,7 @@ impl EntryCell {
         let connected = slot.state.is_connected();
         let connection = self.incarnation().connection_of(slot.generation).filter(|_| connected);
         self.published.store(Arc::new(Published { slot, connection }));
+        self.changed.notify_waiters();
     }
 
     /// A new incarnation begins; its task is reached through `control`.

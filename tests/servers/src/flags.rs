@@ -33,6 +33,8 @@ pub struct Flags {
     pub tools_only: bool,
     /// Lists four malformed tools among the good ones.
     pub malformed_tools: bool,
+    /// What the tools are declared to be, whatever they are.
+    pub hints: Hints,
     /// Every page of a list names the same next cursor.
     pub repeat_cursor: bool,
     pub list_changes: bool,
@@ -43,6 +45,18 @@ pub struct Flags {
     pub wrapped: bool,
     /// Internal: this process is a helper that ignores the end of its input.
     pub hold: bool,
+}
+
+/// The annotations of the fixed tools.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Hints {
+    /// Each has its own.
+    #[default]
+    True,
+    /// All are declared read-only.
+    All,
+    /// None declares anything.
+    None,
 }
 
 impl Flags {
@@ -98,6 +112,13 @@ impl Flags {
             "--stderr-text" => self.stderr_text = Some(value),
             "--protocol-version" => self.protocol_version = Some(value),
             "--label" => self.label = Some(value),
+            "--hints" => {
+                self.hints = match value.as_str() {
+                    "all" => Hints::All,
+                    "none" => Hints::None,
+                    _ => return Err(format!("--hints needs all or none, not {value:?}")),
+                };
+            }
             _ => self.set_number(flag, &value)?,
         }
         Ok(())
@@ -121,11 +142,12 @@ impl Flags {
 }
 
 /// The flags that take a value.
-const VALUED: [&str; 11] = [
+const VALUED: [&str; 12] = [
     "--start-log",
     "--stderr-text",
     "--protocol-version",
     "--label",
+    "--hints",
     "--tools",
     "--page-size",
     "--fail-starts",
@@ -139,7 +161,7 @@ const HELP: &str = "\
 usage: trunkline-testserver [flags]      (MCP over stdio, revisions 2024-11-05 to 2025-11-25)
 
 Lists        --tools N  --page-size N  --no-tools  --no-prompts  --no-resources  --tools-only
-             --malformed-tools  --repeat-cursor  --list-changes  --label TEXT
+             --malformed-tools  --repeat-cursor  --list-changes  --label TEXT  --hints all|none
 Delays       --initialize-delay-ms N  --list-delay-ms N  --reply-delay-ms N
 Start        --start-log FILE  --exit-at-start CODE  --fail-starts N  --stderr-text TEXT
              --protocol-version V  --wrapped

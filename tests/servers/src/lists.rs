@@ -1,6 +1,6 @@
 //! The four lists, which can change while the server runs.
 
-use crate::flags::Flags;
+use crate::flags::{Flags, Hints};
 use crate::tools::TOOLS;
 use crate::wire::quote;
 
@@ -78,7 +78,11 @@ impl Lists {
                 tool.name,
                 quote(&format!("{}{}", tool.description, self.label)),
                 tool.schema,
-                tool.annotations,
+                match flags.hints {
+                    Hints::True => tool.annotations,
+                    Hints::All => r#","annotations":{"readOnlyHint":true}"#,
+                    Hints::None => "",
+                },
             );
             self.tools.push(Item { key: tool.name.to_string(), definition });
         }

@@ -292,13 +292,19 @@ pub(super) const CALL: &[OptionRow] = &[
         "the server's, or the pool's",
         "the call without progress",
     ),
-    planned(
+    row(
         "retry",
         Word(&["never", "not_sent", "safe"]),
         "never",
-        "what is repeated after a loss",
+        "what is sent again after a loss, within the call's time: what was never sent, or also a tool that a trusted server \
+         declares read-only or idempotent",
     ),
-    planned("wait", Bool, "false", "whether the call waits while the server is reconnecting"),
+    row(
+        "wait",
+        Bool,
+        "false",
+        "whether the call waits while the server is reconnecting, at most for its time in all",
+    ),
     row("progress", Bool, "false", "whether progress is asked for and delivered"),
     row("meta", AnyObject, "none", "`_meta` of the request"),
 ];

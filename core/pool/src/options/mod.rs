@@ -128,6 +128,22 @@ pub struct CallOptions {
     pub progress: Progress,
     /// `_meta` of the request: the text of a JSON object.
     pub meta: Option<String>,
+    /// What is sent again after a loss.
+    pub retry: Retry,
+    /// Whether the call waits while the server is reconnecting, at most for its time in all.
+    pub wait: bool,
+}
+
+/// What is sent again, through the next connection, when a call's own is lost (SPEC 5.7).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Retry {
+    /// Nothing.
+    #[default]
+    Never,
+    /// What was provably never sent.
+    NotSent,
+    /// Also a call of a tool that is declared read-only or idempotent, by a session that trusts the server.
+    Safe,
 }
 
 /// Options of an explicit acquire.

@@ -150,6 +150,13 @@ impl CallOptions {
                 Some(false) | None => Progress::Off,
             },
             meta: meta_as_written(text),
+            retry: match given.text("retry").as_deref() {
+                Some("not_sent") => Retry::NotSent,
+                Some("safe") => Retry::Safe,
+                // The check let no other word pass.
+                Some(_) | None => Retry::Never,
+            },
+            wait: given.bool("wait").unwrap_or(false),
         })
     }
 }

@@ -132,11 +132,13 @@ fn a_session_needs_an_id() {
 /// SPEC 5.4, 9.7: options of a call, an acquire and a drain; `meta` stays as it is written.
 #[test]
 fn options_of_operations_are_read() {
-    let text = r#"{"timeout_ms":9, "idle_timeout_ms":9.0,"progress":true,"meta":{ "b":1.50,"a":18446744073709551616}}"#;
+    let text = r#"{"timeout_ms":9, "idle_timeout_ms":9.0,"progress":true,"retry":"safe","wait":true,"meta":{ "b":1.50,"a":18446744073709551616}}"#;
     let options = CallOptions::from_json(text).unwrap();
     assert_eq!(options.timeout, Some(Duration::from_millis(9)));
     assert_eq!(options.idle_timeout, Some(Duration::from_millis(9)));
-    assert_eq!(options.progress, Progress::On);
+    assert_eq!((options.progress, options.retry, options.wait), (Progress::On, Retry::Safe, true));
+    let not_sent = CallOptions::from_json(r#"{"retry":"not_sent"}"#).unwrap();
+    assert_eq!((not_sent.retry, not_sent.wait), (Retry::NotSent, false));
     assert_eq!(options.meta.as_deref(), Some(r#"{ "b":1.50,"a":18446744073709551616}"#));
     let drain = DrainOptions::from_json(r#"{"force":true,"timeout_ms":0}"#).unwrap();
     assert_eq!((drain.mode, drain.timeout), (DrainMode::Force, Duration::ZERO));

@@ -10,7 +10,7 @@ mod keepalive;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::{Notify, oneshot, watch};
@@ -187,6 +187,7 @@ fn request() -> Request<'static> {
     Request {
         method: "tools/call",
         params: "{}",
+        begun: None,
         timeout: HANG,
         idle_timeout: HANG,
         progress: None,

@@ -1,0 +1,348 @@
+//! Calls that outlive a connection: they wait for the next one, and may be sent again through it (SPEC 5.7, 5.8).
+//!
+//! Invariants:
+//! 1. `done` is called exactly once, by whoever takes it out of the state, with no lock held.
+//! 2. Of a call, one attempt is on the wire, or one task waits for the entry, never both.
+//! 3. What may have reached a server is sent again only with `retry: safe`, by a session that trusts the server, and when
+//!    the definition of the new connection says that it may be repeated.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+use tokio::task::AbortHandle;
+use trunkline_pool::options::{CallOptions, Retry};
+use trunkline_pool::state::{EntryState, Generation};
+
+use super::call::{self, Call, CallResult};
+use super::session::SessionCore;
+use crate::client::{Connection, Reply, RequestId};
+use crate::driver::{EntryCell, Published};
+use crate::{Error, ErrorCode, Outcome, Result};
+
+/// How often what may have reached a server is sent again: a call that three connections did not survive is more likely
+/// their end than their victim.
+const REPEATS_MAX: u32 = 3;
+
+/// Receives the result of a call.
+pub(super) type Done = Box<dyn FnOnce(Result<CallResult>) + Send>;
+
+/// Whether a call with these options may outlive a connection.
+pub(super) fn lasts(options: &CallOptions) -> bool {
+    options.wait || options.retry != Retry::Never
+}
+
+/// A call, from its first attempt or wait to its end.
+pub(super) struct LastingCall {
+    call: Call,
+    retry: Retry,
+    begun: Instant,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// Absent once the call has ended.
+    done: Option<Done>,
+    /// The host, or the end of the session, cancelled it.
+    cancelled: bool,
+    /// The attempt under way, by the generation of its connection.
+    attempt: Option<Generation>,
+    /// Where the attempt can be cancelled.
+    wire: Option<(Connection, RequestId)>,
+    /// The task that waits for the entry.
+    waiting: Option<AbortHandle>,
+    /// The generation of the last attempt, and how it was interrupted.
+    interrupted: Option<(Generation, Error)>,
+    /// Attempts that may have reached a server.
+    sent: u32,
+}
+
+/// Begins a call that passed every check. It may end before this returns.
+pub(super) fn begin(
+    call: Call,
+    published: &Published,
+    retry: Retry,
+    done: Done,
+) -> Arc<LastingCall> {
+    let lasting = Arc::new(LastingCall {
+        call,
+        retry,
+        begun: Instant::now(),
+        state: Mutex::new(State {
+            done: Some(done),
+            cancelled: false,
+            attempt: None,
+            wire: None,
+            waiting: None,
+            interrupted: None,
+            sent: 0,
+        }),
+    });
+    match &published.connection {
+        Some(connection) => lasting.attempt(connection, published.slot.generation),
+        None => lasting.wait(),
+    }
+    lasting
+}
+
+impl LastingCall {
+    /// Ends it with `cancelled` before this returns, unless it ended before.
+    pub(super) fn cancel(self: &Arc<Self>) {
+        let wire = {
+            let mut state = self.state();
+            state.cancelled = true;
+            if state.attempt.is_some() && state.wire.is_none() {
+                // Whoever is at the attempt sees the mark.
+                return;
+            }
+            state.wire.take()
+        };
+        match wire {
+            Some((connection, id)) => connection.cancel(id),
+            None => self.finish(Err(cancelled())),
+        }
+    }
+
+    /// Sends it through this connection.
+    fn attempt(self: &Arc<Self>, connection: &Connection, generation: Generation) {
+        {
+            let mut state = self.state();
+            state.waiting = None;
+            if state.done.is_none() {
+                return;
+            }
+            state.attempt = Some(generation);
+        }
+        let this = self.clone();
+        let done = Box::new(move |result| this.ended(result, generation));
+        let id = connection.start(self.call.request(Some(self.begun)), done);
+        let cancelled = {
+            let mut state = self.state();
+            if state.attempt != Some(generation) {
+                return;
+            }
+            state.wire = Some((connection.clone(), id));
+            state.cancelled
+        };
+        if cancelled {
+            connection.cancel(id);
+        }
+    }
+
+    /// An attempt has ended: with the call's result, or with a reason to go on.
+    fn ended(self: &Arc<Self>, result: Result<Reply>, generation: Generation) {
+        let result = self.call.outcome(result, generation);
+        let mut state = self.state();
+        state.attempt = None;
+        state.wire = None;
+        let interrupted = match &result {
+            Err(error) if error.code() == ErrorCode::CallInterrupted => error,
+            Ok(_) | Err(_) => {
+                drop(state);
+                return self.finish(result);
+            }
+        };
+        if state.cancelled {
+            let outcome = interrupted.outcome().unwrap_or(Outcome::Unknown);
+            drop(state);
+            return self.finish(Err(cancelled().with_outcome(outcome)));
+        }
+        let sent = interrupted.outcome() != Some(Outcome::NotSent);
+        state.sent += u32::from(sent);
+        let repeatable =
+            !sent || (self.retry == Retry::Safe && self.is_trusted() && state.sent <= REPEATS_MAX);
+        if !repeatable {
+            drop(state);
+            return self.finish(result);
+        }
+        state.interrupted = result.err().map(|error| (generation, error));
+        drop(state);
+        self.wait();
+    }
+
+    /// Waits for the entry's next connection, in a task of its own; then goes on, or ends.
+    fn wait(self: &Arc<Self>) {
+        let this = self.clone();
+        let deadline = self.begun + self.call.timeout.min(LONGEST);
+        let going_on = async move {
+            let next = tokio::select! {
+                biased;
+                next = this.next_connection() => next,
+                () = tokio::time::sleep_until(deadline.into()) => Err(this.overdue()),
+            };
+            match next {
+                Ok((connection, generation)) => this.attempt(&connection, generation),
+                Err(error) => this.finish(Err(error)),
+            }
+        };
+        let mut state = self.state();
+        if state.cancelled {
+            drop(state);
+            return self.finish(Err(cancelled()));
+        }
+        if state.done.is_some() {
+            // Under the lock, so that no later wait is written down before this one.
+            state.waiting = Some(self.session().driver.spawn(going_on).abort_handle());
+        }
+    }
+
+    async fn next_connection(&self) -> Result<(Connection, Generation)> {
+        let cell = self.cell();
+        loop {
+            let changed = cell.changed.notified();
+            let mut changed = std::pin::pin!(changed);
+            // Registered before the look, so that nothing is missed between the look and the wait.
+            changed.as_mut().enable();
+            if let Some(next) = self.look(&cell.load_full()) {
+                return next;
+            }
+            changed.await;
+        }
+    }
+
+    /// What the entry has for this call now; nothing yet: `None`.
+    fn look(&self, published: &Published) -> Option<Result<(Connection, Generation)>> {
+        let generation = published.slot.generation;
+        let (before, sent) = {
+            let state = self.state();
+            (state.interrupted.clone(), state.sent > 0)
+        };
+        // What cannot go on ends as it was interrupted, or else with the reason.
+        let end = |reason: Error| {
+            Some(Err(before.as_ref().map_or(reason, |(_, interrupted)| interrupted.clone())))
+        };
+        if !comes_back(published.slot.state) {
+            return end(call::not_connected(published));
+        }
+        let connection = published.connection.as_ref()?;
+        if before.as_ref().is_some_and(|(lost, _)| *lost >= generation) {
+            return None;
+        }
+        if let Err(error) = self.call.check_listed(published) {
+            return end(error);
+        }
+        if sent && !(self.is_trusted() && self.is_declared_safe(published)) {
+            return end(call::not_connected(published));
+        }
+        Some(Ok((connection.clone(), generation)))
+    }
+
+    fn is_trusted(&self) -> bool {
+        self.session().filter(&self.cell().server).trust
+    }
+
+    /// Whether the tool's definition says that a repetition changes nothing.
+    fn is_declared_safe(&self, published: &Published) -> bool {
+        let tool = self.call.tool();
+        let definition = tool.and_then(|tool| published.slot.catalog.tool(tool));
+        definition.is_some_and(|item| declares_safe(&item.definition))
+    }
+
+    /// The call's own time is over before a connection came.
+    fn overdue(&self) -> Error {
+        let limit = u64::try_from(self.call.timeout.as_millis()).unwrap_or(u64::MAX);
+        let message = format!("the server did not come back within {limit} ms");
+        let error = Error::new(ErrorCode::Timeout, message)
+            .with_detail("which", "total")
+            .with_detail("limit_ms", limit);
+        match self.state().interrupted.take() {
+            Some((_, interrupted)) => error.with_cause(interrupted),
+            None => error,
+        }
+    }
+
+    fn finish(&self, result: Result<CallResult>) {
+        let (done, waiting, sent) = {
+            let mut state = self.state();
+            (state.done.take(), state.waiting.take(), state.sent > 0)
+        };
+        let Some(done) = done else { return };
+        let result = result.map_err(|error| {
+            // An earlier attempt may have reached the server, whatever became of the last.
+            let outcome = match error.outcome() {
+                _ if sent => Outcome::Unknown,
+                Some(outcome) => outcome,
+                None => Outcome::NotSent,
+            };
+            self.call.failed(error).with_outcome(outcome)
+        });
+        self.session().calls.end(self.call.number);
+        // The host's code: its panic ends here.
+        if catch_unwind(AssertUnwindSafe(|| done(result))).is_err() {
+            tracing::error!("a completion panicked");
+        }
+        // Last, since it may be the task that this runs in.
+        if let Some(waiting) = waiting {
+            waiting.abort();
+        }
+    }
+
+    fn session(&self) -> &Arc<SessionCore> {
+        &self.call.session
+    }
+
+    fn cell(&self) -> &Arc<EntryCell> {
+        &self.call.cell
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+/// Far enough, and it can always be represented.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
+
+/// Whether an entry in this state is connected, or will be without anybody asking for it.
+pub(super) fn comes_back(state: EntryState) -> bool {
+    !matches!(state, EntryState::Failed | EntryState::Closed | EntryState::AuthRequired)
+}
+
+fn cancelled() -> Error {
+    Error::new(ErrorCode::Cancelled, "the call was cancelled")
+}
+
+/// Whether a tool's definition declares it read-only or idempotent; what cannot be read declares nothing.
+fn declares_safe(definition: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Definition {
+        annotations: Hints,
+    }
+    #[derive(Deserialize)]
+    struct Hints {
+        #[serde(default, rename = "readOnlyHint")]
+        read_only: bool,
+        #[serde(default, rename = "idempotentHint")]
+        idempotent: bool,
+    }
+    let definition = serde_json::from_str::<Definition>(definition);
+    definition
+        .is_ok_and(|Definition { annotations }| annotations.read_only || annotations.idempotent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// SPEC 5.7.
+    #[test]
+    fn only_a_hint_that_is_true_declares_a_tool_safe() {
+        for safe in [
+            r#"{"name":"t","annotations":{"readOnlyHint":true}}"#,
+            r#"{"name":"t","annotations":{"title":"T","idempotentHint":true,"readOnlyHint":false}}"#,
+        ] {
+            assert!(declares_safe(safe), "{safe}");
+        }
+        for unsafe_one in [
+            r#"{"name":"t"}"#,
+            r#"{"name":"t","annotations":null}"#,
+            r#"{"name":"t","annotations":{}}"#,
+            r#"{"name":"t","annotations":{"readOnlyHint":"true"}}"#,
+            r#"{"name":"t","readOnlyHint":true}"#,
+            r#"{"name":"t","annotations":{"destructiveHint":false}}"#,
+        ] {
+            assert!(!declares_safe(unsafe_one), "{unsafe_one}");
+        }
+    }
+}
