@@ -169,6 +169,13 @@ export interface CallOptions extends Abortable {
   progress?: boolean;
   /** `_meta` of the request. */
   meta?: JsonObject;
+  /**
+   * What is sent again after a loss, within the call's time: nothing, what was never sent, or also a tool that a trusted
+   * server declares read-only or idempotent; default `'never'`.
+   */
+  retry?: 'never' | 'not_sent' | 'safe';
+  /** Whether the call waits while the server is reconnecting, at most for its time in all; default false. */
+  wait?: boolean;
 }
 
 /** Options of an acquire. */

@@ -128,7 +128,8 @@ class Lease(LeaseBase):
     async def call_tool(self, tool: str, arguments: Any = None, **options: Any) -> CallResult:
         """Calls a tool by the server's own name. Cancelling the task cancels the call.
 
-        Options: ``timeout`` and ``idle_timeout`` in seconds, ``progress``, ``meta``.
+        Options: ``timeout`` and ``idle_timeout`` in seconds, ``progress``, ``meta``, ``wait`` (for a server that is
+        reconnecting), ``retry`` (``"never"``, ``"not_sent"`` or ``"safe"``).
         """
         text = arguments_text(arguments)
         return CallResult(await submit(self._native.call_tool, tool, text, encode("call", options)))
