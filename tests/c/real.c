@@ -1,0 +1,150 @@
+/*
+ * Servers that no one here wrote: npm's server-everything (also behind its package runner), PyPI's mcp-server-time and mcp-server-git.
+ *
+ * TRUNKLINE_REAL_SERVERS names the file with their configurations; `cargo xtask test` installs them and sets it. Without it nothing is
+ * run, and the program says so; in CI that is a failure.
+ *
+ * SPEC 2.1, 5.1, 9.8.
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/types.h>
+
+#include "fixture.h"
+
+static json *servers;
+
+static json *read_servers(const char *path)
+{
+    char text[65536];
+    FILE *file = fopen(path, "r");
+    CHECK(file);
+    size_t length = fread(text, 1, sizeof text, file);
+    fclose(file);
+    CHECK(length < sizeof text);
+    json *value = json_parse(text, length);
+    CHECK(value);
+    return value;
+}
+
+static uint64_t session_named(trunkline_pool *pool, const char *options)
+{
+    uint64_t session = 0;
+    OK(trunkline_session_open(pool, text_of(options), &session, &err));
+    return session;
+}
+
+static uint64_t lease_on(trunkline_pool *pool, uint64_t session, const char *server)
+{
+    char *config = json_write(json_get(servers, server));
+    uint64_t lease = 0;
+    CHECK(config && json_get(servers, server));
+    OK(trunkline_session_acquire(pool, session, text_of(server), text_of(config), text_of(""), &lease, &err));
+    free(config);
+    return lease;
+}
+
+static json *call(trunkline_pool *pool, uint64_t lease, const char *tool, const char *arguments)
+{
+    trunkline_buf *buf = NULL;
+    OK(trunkline_lease_call_tool(pool, lease, text_of(tool), text_of(arguments), NULL, &buf, &err));
+    return take_json(buf);
+}
+
+static bool first_text_has(json *result, const char *part)
+{
+    bool has = strstr(json_text(json_get(json_at(json_get(result, "content"), 0), "text")), part) != NULL;
+    json_free(result);
+    return has;
+}
+
+/* The process of the only entry of a server: the leader of a group that its wrapper's children are in too. */
+static pid_t leader_of(trunkline_pool *pool, const char *server)
+{
+    trunkline_buf *buf = NULL;
+    OK(trunkline_pool_status(pool, &buf, &err));
+    json *status = take_json(buf);
+    json *entries = json_get(json_get(json_get(status, "servers"), server), "entries");
+    CHECK(entries && entries->count == 1);
+    pid_t pid = (pid_t)json_number(json_get(json_at(entries, 0), "pid"));
+    json_free(status);
+    CHECK(pid > 1);
+    return pid;
+}
+
+static void close_and_find_nothing(trunkline_pool *pool, const char *server)
+{
+    pid_t leader = leader_of(pool, server);
+    CHECK(kill(leader, 0) == 0);
+    OK(trunkline_pool_close(pool, TRUNKLINE_DEFAULT, &err));
+    CHECK(kill(leader, 0) == -1 && errno == ESRCH);
+    CHECK(kill(-leader, 0) == -1 && errno == ESRCH);
+    trunkline_pool_free(pool);
+}
+
+static void two_sessions_share_server_everything(void)
+{
+    trunkline_pool *pool = NULL;
+    trunkline_buf *buf = NULL;
+    OK(trunkline_pool_new(text_of("{}"), &pool, &err));
+    uint64_t a = session_named(pool, "{\"id\":\"a\",\"servers\":[]}"), b = session_named(pool, "{\"id\":\"b\",\"servers\":[]}");
+    uint64_t of_a = lease_on(pool, a, "everything"), of_b = lease_on(pool, b, "everything");
+    CHECK(first_text_has(call(pool, of_a, "echo", "{\"message\":\"one\"}"), "one"));
+    CHECK(first_text_has(call(pool, of_b, "echo", "{\"message\":\"two\"}"), "two"));
+    OK(trunkline_session_tools(pool, a, &buf, &err));
+    json *tools = take_json(buf);
+    CHECK(tools->count >= 10);
+    json_free(tools);
+    close_and_find_nothing(pool, "everything");
+}
+
+static void one_call_of(const char *server, const char *tool, const char *arguments, const char *wanted)
+{
+    trunkline_pool *pool = NULL;
+    OK(trunkline_pool_new(text_of("{}"), &pool, &err));
+    uint64_t session = session_named(pool, "{\"id\":\"a\",\"servers\":[]}");
+    uint64_t lease = lease_on(pool, session, server);
+    CHECK(first_text_has(call(pool, lease, tool, arguments), wanted));
+    close_and_find_nothing(pool, server);
+}
+
+static void nothing_is_left_of_a_server_behind_a_package_runner(void)
+{
+    one_call_of("everything_npx", "echo", "{\"message\":\"hi\"}", "hi");
+}
+
+static void the_time_server_answers(void)
+{
+    one_call_of("time", "get_current_time", "{\"timezone\":\"Europe/Paris\"}", "Europe/Paris");
+}
+
+static void the_git_server_answers(void)
+{
+    json *args = json_get(json_get(servers, "git"), "args");
+    json *arguments = json_new(JSON_OBJECT);
+    CHECK(args && args->count >= 2);
+    json_put(arguments, "repo_path", json_copy(json_at(args, args->count - 1)));
+    char *text = json_write(arguments);
+    one_call_of("git", "git_status", text, "note.txt");
+    free(text);
+    json_free(arguments);
+}
+
+int main(int argc, char **argv)
+{
+    const char *path = getenv("TRUNKLINE_REAL_SERVERS");
+    begin_program(argc, argv);
+    if (path == NULL) {
+        puts("NOT RUN: TRUNKLINE_REAL_SERVERS is not set");
+        return getenv("CI") != NULL;
+    }
+    servers = read_servers(path);
+    RUN(two_sessions_share_server_everything);
+    RUN(nothing_is_left_of_a_server_behind_a_package_runner);
+    RUN(the_time_server_answers);
+    RUN(the_git_server_answers);
+    json_free(servers);
+    return 0;
+}
