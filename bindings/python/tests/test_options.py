@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import trunkline
+import trunkline.sync
 from trunkline import _options
 
 
@@ -79,6 +80,15 @@ def test_the_library_checks_ranges_and_types() -> None:
     """SPEC 16.5."""
     with pytest.raises(ValueError, match="workers"):
         trunkline.Pool(workers=0)
+
+
+def test_a_text_that_is_no_unicode_is_refused() -> None:
+    """SPEC 16.5: half a surrogate pair in an option, where nothing waits."""
+    for options in ({"workspace": "\ud800"}, {"inherit_env": ["\ud800"]}):
+        with pytest.raises(trunkline.InvalidArgumentError, match="UTF-8"):
+            trunkline.Pool(**options)
+    with trunkline.sync.Pool() as pool, pytest.raises(trunkline.InvalidArgumentError):
+        pool.session("\ud800")
 
 
 def test_an_unknown_event_type_is_refused() -> None:

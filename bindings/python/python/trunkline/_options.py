@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from . import _trunkline
-from ._errors import InvalidArgumentError, invalid
+from ._errors import InvalidArgumentError, invalid, not_unicode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +44,13 @@ def encode(scope: _Scope, options: Mapping[str, Any]) -> str:
     """The options as the library reads them; nothing for no options."""
     if not options:
         return ""
-    return _dump(_translate(_table(scope), options, ""))
+    text = _dump(_translate(_table(scope), options, ""))
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise not_unicode(error) from None
+    return text
 
 
 def _translate(table: dict[str, Any], options: Mapping[str, Any], path: str) -> dict[str, Any]:
