@@ -142,6 +142,42 @@ def test_a_loop_may_be_closed_with_calls_under_way(log: Log) -> None:
     run(pool.aclose())
 
 
+def test_a_coroutine_that_is_dropped_cancels_in_silence(log: Log) -> None:
+    """SPEC 5.5: its end comes to nobody, which is no fault for the loop to report."""
+    pool, lease = held(log)
+    reported: list[dict[str, Any]] = []
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, context: reported.append(context))
+        call = lease.call_tool("sleep", {"ms": 60_000})
+        call.send(None)
+        while text(await lease.call_tool("under_way")) != "1":
+            pass
+        call.close()
+        while text(await lease.call_tool("cancelled")) != "1":
+            pass
+        gc.collect()
+
+    run(main())
+    assert reported == []
+    run(pool.aclose())
+
+
+def test_a_stream_of_a_loop_that_is_gone_can_be_closed() -> None:
+    """I-19: with a task left that waited for it."""
+    pool = trunkline.Pool()
+    stream = pool.events()
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(anext(stream, None))
+    loop.call_soon(loop.call_soon, loop.stop)
+    loop.run_forever()
+    loop.close()
+    task._log_destroy_pending = False  # type: ignore[attr-defined]
+    stream.close()
+    run(pool.aclose())
+
+
 class WithoutReaders(asyncio.SelectorEventLoop):
     """A loop that cannot watch descriptors, as on Windows."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from asyncio import get_running_loop
+from contextlib import suppress
 
 from . import _exit, _trunkline
 from ._bridge import bridge_of, next_token, submit
@@ -273,7 +274,8 @@ class EventStream:
         if bridge is not None:
             future = bridge.pending.pop(self._token, None)
             if future is not None and not future.done():
-                future.get_loop().call_soon_threadsafe(_end, future)
+                with suppress(RuntimeError):  # Its loop is closed, and the task with it.
+                    future.get_loop().call_soon_threadsafe(_end, future)
 
     async def __aenter__(self) -> EventStream:
         return self

@@ -38,7 +38,7 @@ class LoopBridge:
 
     def __init__(self, loop: AbstractEventLoop) -> None:
         self.native = _trunkline.Bridge()
-        #: Who waits, by number. A cancelled wait leaves when its operation's end comes.
+        #: Who waits, by number.
         self.pending: dict[int, Future[Any]] = {}
         # Weak: the loop holds the bridge, and nothing in this module may hold the loop.
         self._loop = weakref.ref(loop)
@@ -102,6 +102,8 @@ async def submit(start: Callable[..., _trunkline.Operation], *args: Any) -> Any:
     try:
         return await future
     except (CancelledError, GeneratorExit):
+        # Its end is for nobody any more.
+        bridge.pending.pop(token, None)
         operation.cancel()
         raise
 
