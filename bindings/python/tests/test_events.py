@@ -7,6 +7,7 @@ import gc
 import logging
 import threading
 import time
+from typing import Any
 
 import pytest
 
@@ -159,6 +160,28 @@ def test_blocking_streams_have_a_bound(log: Log) -> None:
             pool.session("a", servers=[]).acquire("s", log.server())
             assert stream.next(timeout=HANG)["to"] == "spawning"
         assert list(stream) == []
+
+
+def test_a_blocking_stream_is_read_by_one_thread_at_a_time() -> None:
+    """I-16: a second one is told, where it would have waited for an end that the first one takes."""
+    with trunkline.sync.Pool() as pool:
+        stream = pool.events(kinds="failed")
+        ended = threading.Event()
+        reading = threading.Thread(target=lambda: (list(stream), ended.set()))
+        reading.start()
+        wait_until(lambda: stream._reading.locked(), "nobody reads")
+        with pytest.raises(RuntimeError, match="another thread"):
+            stream.next(timeout=0.05)
+        stream.close()
+        reading.join(HANG)
+        assert ended.is_set() and list(stream) == []
+
+
+@pytest.mark.parametrize("timeout", [float("nan"), -1, "5"])
+def test_a_bound_that_is_no_time_is_refused(timeout: Any) -> None:
+    """SPEC 16.5."""
+    with trunkline.sync.Pool() as pool, pytest.raises(trunkline.InvalidArgumentError, match="timeout"):
+        pool.events().next(timeout=timeout)
 
 
 def test_a_forgotten_stream_and_callback_keep_no_pool(log: Log) -> None:

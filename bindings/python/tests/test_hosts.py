@@ -104,8 +104,7 @@ def test_the_interpreter_exits_with_threads_that_wait(log: Log) -> None:
 pool = trunkline.sync.Pool()
 lease = blocking(pool)
 pool.on_event(lambda event: time.sleep(0.001))
-stream = pool.events()
-waits = [lambda: lease.call_tool("sleep", {"ms": 60000}), lambda: list(stream)]
+waits = [lambda: lease.call_tool("sleep", {"ms": 60000}), lambda: list(pool.events())]
 def wait(what):
     try:
         what()

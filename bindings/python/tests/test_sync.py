@@ -81,3 +81,17 @@ def test_a_scope_cancels_from_another_thread(log: Log) -> None:
         assert text(lease.call_tool("echo", {"message": "outside"})) == "outside"
         with scope, pytest.raises(trunkline.CancelledError):
             lease.call_tool("sleep", {"ms": 60_000})
+
+
+def test_a_scope_can_be_cancelled_from_a_signal_handler() -> None:
+    """SPEC 5.5: a handler runs on the waiting thread itself, also while that has the scope's lock."""
+    scope = trunkline.sync.CancelScope()
+    done = threading.Event()
+
+    def interrupted() -> None:
+        with scope._lock:
+            scope.cancel()
+        done.set()
+
+    threading.Thread(target=interrupted, daemon=True).start()
+    assert done.wait(HANG)

@@ -33,7 +33,8 @@ class CancelScope:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        # Reentrant: a signal handler may cancel while its own thread is inside.
+        self._lock = threading.RLock()
         self._cancelled = False
         self._operation: _trunkline.Operation | None = None
         self._outer: CancelScope | None = None
@@ -211,12 +212,14 @@ class Lease(LeaseBase):
 class EventStream:
     """A stream of events: ``for``, or ``next(timeout=…)``. It ends when what it listens to is closed.
 
-    A bounded number of events waits in it; what does not fit is counted in one ``lagged`` event.
+    A bounded number of events waits in it; what does not fit is counted in one ``lagged`` event. One thread at a time
+    waits for its next event.
     """
 
     def __init__(self, owner: object, native: _trunkline.Subscription) -> None:
         self._owner = owner  # Keeps the pool.
         self._native = native
+        self._reading = threading.Lock()
         self._taken: list[str] = []
         native.wake_threads()
 
@@ -234,6 +237,16 @@ class EventStream:
 
     def next(self, timeout: float | None = None) -> Event:
         """The next event. Raises ``TimeoutError`` after so many seconds, and ``StopIteration`` at the end."""
+        if timeout is not None:
+            milliseconds(timeout, "timeout")
+        if not self._reading.acquire(blocking=False):
+            raise RuntimeError("another thread waits for the next event of this stream")
+        try:
+            return self._next(timeout)
+        finally:
+            self._reading.release()
+
+    def _next(self, timeout: float | None) -> Event:
         deadline = None if timeout is None else time.monotonic() + timeout
         while not self._taken:
             # Before the look, so that nothing can come between the two.
