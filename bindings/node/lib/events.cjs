@@ -64,12 +64,15 @@ class Subscription {
 
 /** Events, one by one: `for await (const event of pool.events())`. Leaving the loop unsubscribes. */
 class EventStream {
+  /** What it listens to: that would close, and the stream end, if it were collected. */
+  #target;
   #subscription;
   #snapshot;
   #events = [];
   #waiting = [];
 
-  constructor(native) {
+  constructor(native, target) {
+    this.#target = target;
     this.#subscription = new Subscription(native, () => this.#serve());
     this.#snapshot = this.#subscription.snapshot;
   }
@@ -116,6 +119,7 @@ class EventStream {
   #end() {
     this.#subscription?.close();
     this.#subscription = undefined;
+    this.#target = undefined;
     this.#events = [];
     for (const resolve of this.#waiting.splice(0)) resolve({ done: true, value: undefined });
   }
@@ -129,7 +133,8 @@ Object.defineProperty(EventStream.prototype, asyncDispose, {
 
 /** A stream over `target`, of these kinds, or of all. */
 function openStream(target, { kinds } = {}) {
-  return new EventStream(guarded(() => target.subscribe(kindNumbers(kinds ?? [...KINDS.keys()]))));
+  const numbers = kindNumbers(kinds ?? [...KINDS.keys()]);
+  return new EventStream(guarded(() => target.subscribe(numbers)), target);
 }
 
 /** The numbers of these kinds. */

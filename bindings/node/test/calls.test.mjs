@@ -7,7 +7,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 import { CallResult, TrunklineError } from '../index.mjs';
-import { openLease, rejection, textOf, until, within } from '../testing/support.mjs';
+import { openLease, openPool, rejection, textOf, until, within } from '../testing/support.mjs';
 
 /** A call whose session and lease nobody can reach any more. */
 async function callAndForget(t) {
@@ -156,6 +156,22 @@ describe('what nobody holds', () => {
       await lease.callTool('echo', { message: 'x' });
     }
     assert.equal(textOf(await pending), 'slept');
+  });
+});
+
+describe('a stream that somebody waits for', () => {
+  // SPEC 16.6: as with calls, its session would close if it were collected, and the stream end without a reason.
+  it('keeps its session', async (t) => {
+    const { lease } = await openLease(t);
+    const { pool } = openPool(t);
+    const next = (() => pool.session('forgotten', { servers: [] }).events().next())();
+    for (let round = 0; round < 20; round += 1) {
+      collectGarbage();
+      await lease.callTool('echo', { message: 'x' });
+    }
+    assert.deepEqual(pool.status().sessions, ['forgotten']);
+    await within(pool.close(), 'close');
+    assert.equal((await within(next, 'the end')).done, true);
   });
 });
 
