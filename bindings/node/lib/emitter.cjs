@@ -106,7 +106,7 @@ class Emitter extends EventEmitter {
     this.#subscription = subscription;
     subscription.hold();
     if (former === undefined) return;
-    this.#backlog.push(...takeAll(former));
+    this.#backlog.push(...takeAll(former).filter((event) => !this.#isDelivered(event)));
     former.close();
     this.#lastSeq = Math.max(this.#lastSeq, this.#backlog.at(-1)?.seq ?? 0);
     this.#deliveredKinds = new Set(this.#kinds);

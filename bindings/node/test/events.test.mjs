@@ -2,10 +2,33 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { createRequire } from 'node:module';
 import { describe, it } from 'node:test';
 
 import { TrunklineError } from '../index.mjs';
 import { openLease, openPool, until, within } from '../testing/support.mjs';
+
+const { Emitter, finish } = createRequire(import.meta.url)('../lib/emitter.cjs');
+
+/** What an emitter subscribes to, with an event `log` between each subscription and the end of the one before. */
+function overlapping() {
+  const open = new Set();
+  let last = 0;
+  const subscribe = () => {
+    const waiting = [];
+    open.add(waiting);
+    last += 1;
+    const number = -last;
+    for (const queue of open) queue.push({ type: 'log', seq: last });
+    return {
+      number: () => number,
+      take: (most) => (waiting.length === 0 ? '' : JSON.stringify(waiting.splice(0, most))),
+      isEnded: () => false,
+      close: () => open.delete(waiting),
+    };
+  };
+  return { subscribe };
+}
 
 const add = (lease, name) => lease.callTool('change_list', { add: name });
 
@@ -56,6 +79,15 @@ describe('listeners', () => {
     await until(() => seqs.length === 4, () => `${seqs}`);
     assert.deepEqual(seqs, [...seqs].sort((a, b) => a - b));
     assert.equal(new Set(seqs).size, 4);
+  });
+
+  // I-16: an event that comes while one subscription takes over from another is in both.
+  it('hear of an event once, however many listeners are added at once', () => {
+    const heard = [];
+    const emitter = new Emitter(overlapping());
+    for (const kind of ['log', 'failed', 'progress']) emitter.on(kind, ({ seq }) => heard.push(seq));
+    emitter[finish]();
+    assert.deepEqual(heard, [1, 2, 3]);
   });
 
   // I-16
