@@ -67,6 +67,9 @@ function spell(rows, options, path) {
     if (typeof value === 'function') {
       throw invalidArgument(`option \`${path}${key}\` cannot be a function`, `${path}${key}`);
     }
+    if (typeof value === 'number' && !Number.isFinite(value)) {
+      throw invalidArgument(`option \`${path}${key}\` must be a number that JSON has, not ${value}`, `${path}${key}`);
+    }
     const isNested = row?.members !== undefined && isPlainObject(value);
     out[row?.name ?? toSnake(key)] = isNested ? spell(row.members, value, `${path}${key}.`) : value;
   }

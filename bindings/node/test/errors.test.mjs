@@ -77,6 +77,8 @@ describe('bad input', () => {
       [{ limits: { frameBytes: 'many' } }, 'limits.frameBytes'],
       [{ inheritEnv: 'HOME' }, 'inheritEnv'],
       [{ workspace: () => '.' }, 'workspace'],
+      [{ callTimeoutMs: NaN }, 'callTimeoutMs'],
+      [{ limits: { processes: Infinity } }, 'limits.processes'],
     ];
     for (const [options, path] of cases) {
       const error = thrown(() => new Pool(options));
