@@ -1,7 +1,7 @@
 // How the package is loaded, and what it is: CommonJS and ES modules, one instance.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,6 +39,13 @@ describe('the package', () => {
     assert.equal(runInstalled(['-e', required]), 'function\n');
     const imported = `import { Pool, TrunklineError } from 'trunkline'; console.log(typeof Pool, typeof TrunklineError)`;
     assert.equal(runInstalled(['--input-type=module', '-e', imported]), 'function function\n');
+  });
+
+  it('packs its licences and its description, and nothing that is not there', () => {
+    for (const name of ['LICENSE-APACHE', 'LICENSE-MIT', 'README.md', 'trunkline.node']) {
+      assert.ok(manifest.files.includes(name), name);
+    }
+    for (const name of manifest.files) assert.ok(existsSync(join(packageFolder, name)), name);
   });
 
   it('says in its manifest what the workspace says', () => {
