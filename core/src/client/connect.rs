@@ -74,8 +74,9 @@ async fn negotiate(link: &Arc<Link>, begun: Instant) -> Result<Catalog> {
         }
     };
     let result = steps.await;
-    if result.is_err() && link.stands() == Life::Lost {
-        // Whatever the step saw is a consequence; the loss itself says more.
+    // Whatever the step saw of a loss is a consequence; the loss itself says more. A write that failed sees it first.
+    let cut = result.as_ref().is_err_and(|error| error.code() == ErrorCode::CallInterrupted);
+    if cut || result.is_err() && link.stands() == Life::Lost {
         let mut loss = link.ending.lost.subscribe();
         if let Ok(loss) = loss.wait_for(Option::is_some).await {
             return Err(loss.as_ref().map_or_else(|| lost(link), |loss| loss.error.clone()));
