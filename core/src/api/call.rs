@@ -1,7 +1,7 @@
 //! Calls: from the caller's thread to the wire, past the pool's bookkeeping.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -52,7 +52,8 @@ pub(crate) struct Calls {
 struct UnderWay {
     last: u64,
     closed: bool,
-    calls: HashMap<u64, Option<Started>>,
+    /// In a map that needs no hash: there are seldom many.
+    calls: BTreeMap<u64, Option<Started>>,
 }
 
 impl Calls {

@@ -86,7 +86,10 @@ impl Lease {
         arguments: &str,
         options: &CallOptions,
     ) -> Result<CallResult> {
-        finished(|done| self.start(Callee::Tool(tool), arguments, options, done)).await
+        finished(|sent| {
+            self.start(Callee::Tool(tool), arguments, options, |result| sent.end(result))
+        })
+        .await
     }
 
     /// [`call_tool`](Self::call_tool) without a future: `done` gets the result exactly once, on a thread of the library, or, when
@@ -112,7 +115,8 @@ impl Lease {
         params: &str,
         options: &CallOptions,
     ) -> Result<CallResult> {
-        finished(|done| self.start_request(method, params, options, done)).await
+        finished(|sent| self.start_request(method, params, options, |result| sent.end(result)))
+            .await
     }
 
     /// [`request`](Self::request) without a future.
@@ -269,19 +273,25 @@ impl Drop for Lease {
     }
 }
 
-/// A call as a future: dropping it cancels the call.
-pub(super) async fn finished(
-    start: impl FnOnce(Box<dyn FnOnce(Result<CallResult>) + Send>) -> Operation,
-) -> Result<CallResult> {
+/// A call as a future: dropping it cancels the call. `start` is given the end of the call.
+pub(super) async fn finished<S>(start: S) -> Result<CallResult>
+where
+    S: FnOnce(Sent) -> Operation,
+{
     let (send, receive) = oneshot::channel();
-    let operation = start(Box::new(move |result| {
-        // Nobody listens any more when the future was dropped.
-        let _ = send.send(result);
-    }));
-    let mut cancel = CancelOnDrop(Some(operation));
+    let mut cancel = CancelOnDrop(Some(start(Sent(send))));
     let result = receive.await;
     cancel.0 = None;
     result.unwrap_or_else(|_| Err(Error::new(ErrorCode::Internal, "the call was lost")))
+}
+
+/// Where a future's call ends. Nobody listens any more when the future was dropped.
+pub(super) struct Sent(oneshot::Sender<Result<CallResult>>);
+
+impl Sent {
+    pub(super) fn end(self, result: Result<CallResult>) {
+        let _ = self.0.send(result);
+    }
 }
 
 /// Cancels when it is dropped with its operation.

@@ -184,7 +184,8 @@ impl Session {
         arguments: &str,
         options: &CallOptions,
     ) -> Result<CallResult> {
-        finished(|done| self.start_call_tool(tool, arguments, options, done)).await
+        finished(|sent| self.start_call_tool(tool, arguments, options, |result| sent.end(result)))
+            .await
     }
 
     /// [`call_tool`](Self::call_tool) without a future: `done` gets the result exactly once, on a thread of the library, or, when
