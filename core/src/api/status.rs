@@ -44,7 +44,7 @@ impl PoolCore {
             "closing": self.driver.check_open().is_err(),
             "totals": totals,
             "processes": processes,
-            "supervision": platform::SUPERVISION,
+            "supervision": platform::supervision(),
             "sessions": sessions.iter().map(|id| &**id).collect::<Vec<&str>>(),
             "servers": servers,
         })

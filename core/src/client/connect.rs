@@ -5,12 +5,13 @@ use std::sync::atomic::Ordering;
 
 use tokio::time::Instant;
 use trunkline_pool::catalog::Catalog;
-use trunkline_pool::config::{ServerSpec, Transport};
+use trunkline_pool::config::{ServerSpec, StdioSpec, Transport};
 use trunkline_pool::state::{CloseExit, LossReason};
 
 use super::link::{Life, Link};
 use super::lists::When;
-use super::{ConnectOptions, Connection, ConnectionEvents, GivenUp, Kill, failure};
+use super::{ConnectOptions, Connection, ConnectionEvents, GivenUp, Kill, ending, failure};
+use crate::platform::Launched;
 use crate::transport::stdio;
 use crate::{Error, ErrorCode, Result};
 
@@ -27,15 +28,7 @@ pub(super) async fn connect(
         return Err(Error::new(ErrorCode::ConnectFailed, message).with_server(server.as_ref()));
     };
     let begun = Instant::now();
-    let limit = options.timeout;
-    let started = stdio::start(&server, program, &options.workspace, &options.inherit_env);
-    let launched = tokio::select! {
-        biased;
-        // Told, or dropped by whoever wanted the connection.
-        _ = given_up.wait_for(Option::is_some) => return Err(cancelled(&server)),
-        launched = tokio::time::timeout_at(begun + limit, started) => launched,
-    };
-    let launched = launched.map_err(|_| failure::slow(&server, "connect", limit))??;
+    let launched = start(program, &options, begun, &mut given_up).await?;
     let link = Link::open(launched, options, events);
     let attempt = Attempt { link: Some(link.clone()) };
     let negotiated = tokio::select! {
@@ -57,6 +50,28 @@ pub(super) async fn connect(
             Err(error)
         }
     }
+}
+
+/// Starts the program. An attempt that is given up, or has no time left, returns when nothing of it is left.
+async fn start(
+    program: &StdioSpec,
+    options: &ConnectOptions,
+    begun: Instant,
+    given_up: &mut GivenUp,
+) -> Result<Launched> {
+    let (server, limit) = (&options.server, options.timeout);
+    let started = stdio::start(server, program, &options.workspace, &options.inherit_env);
+    tokio::pin!(started);
+    let refusal = tokio::select! {
+        biased;
+        // Told, or dropped by whoever wanted the connection.
+        _ = given_up.wait_for(Option::is_some) => cancelled(server),
+        launched = &mut started => return launched,
+        () = tokio::time::sleep_until(begun + limit) => failure::slow(server, "connect", limit),
+    };
+    // It may run already, without our having heard of it.
+    ending::abandon(server, started).await;
+    Err(refusal)
 }
 
 /// Handshake and lists, each within what is left of the time; an end of the connection ends it with the reason.

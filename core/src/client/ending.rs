@@ -10,15 +10,14 @@ use trunkline_pool::state::CloseExit;
 use super::link::{Life, Link};
 use super::requests::complete;
 use super::{Kill, failure};
-use crate::Outcome;
-use crate::platform::TreeSignal;
+use crate::platform::{Launched, Process, TreeSignal};
+use crate::{Outcome, Result};
 
 /// How long killed processes may take to vanish; a kernel that does not end them within it never will.
 const DEATH_WAIT: Duration = Duration::from_secs(2);
 
-/// How often the tree is looked at while it is awaited: soon first, then more and more rarely.
-const LOOK_FIRST: Duration = Duration::from_millis(1);
-const LOOK_LAST: Duration = Duration::from_millis(16);
+/// How soon a tree that is not gone is killed again.
+const KILL_AGAIN: Duration = Duration::from_millis(16);
 
 /// How long stderr may hold out after the processes that wrote it are gone.
 const STDERR_WAIT: Duration = Duration::from_millis(100);
@@ -75,7 +74,7 @@ async fn end_tree(link: Arc<Link>) {
     } else {
         process.signal(TreeSignal::Terminate);
         if !wait_gone(&link, link.options.kill_grace, &mut kill).await {
-            kill_all(&link).await;
+            kill_all(process, &link.server).await;
         }
         CloseExit::Forced
     };
@@ -94,33 +93,29 @@ async fn wait_gone(link: &Link, grace: Duration, kill: &mut watch::Receiver<bool
             _ = kill.wait_for(|kill| *kill) => {}
         }
     };
-    let gone = async {
-        link.process.exited().await;
-        let mut pause = LOOK_FIRST;
-        while !link.process.is_gone() {
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(LOOK_LAST);
-        }
-    };
     tokio::select! {
         biased;
-        () = gone => true,
+        () = link.process.gone() => true,
         () = patience => false,
     }
 }
 
+/// Ends a program that is being started and has no connection yet, and waits until nothing of it is left.
+pub(super) async fn abandon(server: &str, started: impl Future<Output = Result<Launched>>) {
+    // What does not come up in this time is ended when the attempt is dropped.
+    if let Ok(Ok(launched)) = tokio::time::timeout(DEATH_WAIT, started).await {
+        kill_all(&launched.process, server).await;
+    }
+}
+
 /// Kills until nothing is left: a tree that forks while it is killed is met again and again.
-async fn kill_all(link: &Link) {
+async fn kill_all(process: &Process, server: &str) {
     let deadline = Instant::now() + DEATH_WAIT;
     while Instant::now() < deadline {
-        link.process.signal(TreeSignal::Kill);
-        let pause = Instant::now() + LOOK_LAST;
-        while Instant::now() < pause {
-            if link.process.is_gone() {
-                return;
-            }
-            tokio::time::sleep(LOOK_FIRST).await;
+        process.signal(TreeSignal::Kill);
+        if tokio::time::timeout(KILL_AGAIN, process.gone()).await.is_ok() {
+            return;
         }
     }
-    tracing::error!(server = %link.server, "processes of a server survived SIGKILL");
+    tracing::error!(%server, "processes of a server survived SIGKILL");
 }

@@ -128,6 +128,9 @@ pub(super) fn exited(server: &Arc<str>, exit: Exit, stderr: &[String]) -> Error 
         Exit::Signal(signal) => {
             (format!("the server was ended by signal {signal}"), Some(("signal", signal)))
         }
+        Exit::SupervisorLost => {
+            ("the supervisor was ended from outside, and the server with it".to_owned(), None)
+        }
         Exit::Unknown => ("the server exited".to_owned(), None),
     };
     let error = Error::new(ErrorCode::Exited, message).with_server(server.as_ref());
@@ -139,6 +142,7 @@ pub(super) fn exited(server: &Arc<str>, exit: Exit, stderr: &[String]) -> Error 
         Exit::Status(127) => "a program that the command needs was not found",
         Exit::Status(126) => "a program that the command needs cannot be executed",
         Exit::Status(0) => "the command ended without serving; check its arguments",
+        Exit::SupervisorLost => "look for what ends processes here, such as a lack of memory",
         Exit::Status(_) | Exit::Signal(_) | Exit::Unknown => {
             "see the server's stderr in the detail"
         }

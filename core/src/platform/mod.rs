@@ -1,18 +1,14 @@
 //! What is asked of the operating system by hand: processes, their pipes, signals. The one module with `unsafe`.
 //!
-//! A server is started by [`launch`], which answers with its process and three pipes; the fork itself happens on one
-//! long-lived thread, so that a supervisor process can take that role without a change to the callers. Nothing here
-//! installs a signal handler, waits for a process that is not ours, or changes the host's own state.
+//! A server is started by [`launch`], which answers with its process and three pipes. On Linux a supervisor process
+//! holds it (`supervised`, and the program in `core/supervisor`); where none can run, the host does (`group`). Nothing
+//! here installs a signal handler, waits for a process that is not ours, or changes the host's own state.
 #![allow(unsafe_code)]
 
 #[cfg(unix)]
-mod children;
+mod child;
 #[cfg(unix)]
-mod exit;
-#[cfg(unix)]
-mod fork;
-#[cfg(unix)]
-mod last_resort;
+mod group;
 #[cfg(unix)]
 mod pipe;
 #[cfg(unix)]
@@ -21,21 +17,19 @@ mod process;
 mod signals;
 #[cfg(unix)]
 mod spawner;
+#[cfg(target_os = "linux")]
+mod supervised;
 
 #[cfg(unix)]
 pub(crate) use self::{
-    exit::Exit,
     pipe::{ReadPipe, WritePipe},
-    process::{Process, TreeSignal},
+    process::Process,
     signals::block_all_signals,
-    spawner::launch,
+    spawner::{launch, supervision},
 };
 
 mod generation;
 pub(crate) use self::generation::fork_generation;
-
-/// Who sees to it that no server survives the host: the process groups of the servers, from inside the host.
-pub(crate) const SUPERVISION: &str = "group";
 
 #[cfg(all(test, unix))]
 mod tests;
@@ -49,11 +43,42 @@ pub(crate) use self::tests::{
 mod unsupported;
 #[cfg(not(unix))]
 pub(crate) use self::unsupported::{
-    Exit, Process, ReadPipe, TreeSignal, WritePipe, block_all_signals, launch,
+    Process, ReadPipe, WritePipe, block_all_signals, launch, supervision,
 };
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// With this status.
+    Status(i32),
+    /// By this signal.
+    Signal(i32),
+    /// The supervisor above it was ended from outside, and it went with it.
+    SupervisorLost,
+    /// Somebody else reaped it: the host ignores SIGCHLD, or waits for all its children.
+    Unknown,
+}
+
+/// What a signal to a tree is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TreeSignal {
+    /// SIGTERM: a request.
+    Terminate,
+    /// SIGKILL: the end, also of a stopped process.
+    Kill,
+}
+
+/// What a child does on its way to its program, as errors name it; the supervisor's program counts them alike.
+#[cfg(unix)]
+const LAUNCH_STEPS: [&str; 4] =
+    ["enter its working directory", "arrange its standard streams", "execute it", "start it"];
+
+/// How long a launch may take before it is given up: an exec can hang on a file system that does not answer.
+#[cfg(unix)]
+const LAUNCH_TIMEOUT_MS: u16 = 10_000;
 
 /// A program to start, with everything already resolved.
 ///

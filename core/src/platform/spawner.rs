@@ -1,7 +1,7 @@
-//! The thread that starts every server of this process: requests in, children out.
+//! The thread on which this process forks, and the choice of who holds a new server.
 //!
-//! One thread, because what the kernel ties to the forking thread must not end with a worker of some runtime; an
-//! asynchronous interface, because a supervisor process is to take this role.
+//! One thread, because what the kernel ties to the forking thread must not end with a worker of some runtime, and
+//! because every signal is blocked on it, so that no handler of the host runs in a child.
 
 use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -9,73 +9,77 @@ use std::sync::{Mutex, PoisonError};
 
 use tokio::sync::oneshot;
 
-use super::fork::{RawChild, fork_exec};
-use super::process::Process;
-use super::{Launch, LaunchError, Launched, ReadPipe, WritePipe, signals};
+#[cfg(target_os = "linux")]
+use super::supervised;
+use super::{Launch, LaunchError, Launched, group, signals};
 
 /// Requests that may wait. More servers than this at once are refused by the pool's own limits.
 const QUEUE_MAX: usize = 4096;
 
-struct Order {
-    launch: Launch,
-    answer: oneshot::Sender<Result<RawChild, LaunchError>>,
-}
+type Job = Box<dyn FnOnce() + Send>;
 
 /// The thread's queue, with the process that it lives in: threads do not survive a fork.
-static SPAWNER: Mutex<Option<(u32, SyncSender<Order>)>> = Mutex::new(None);
+static SPAWNER: Mutex<Option<(u32, SyncSender<Job>)>> = Mutex::new(None);
 
 /// Starts a program. Must be awaited on the runtime that is to serve its pipes.
 ///
-/// A dropped future leaves nothing: a child that comes up without a taker is killed and reaped.
+/// A dropped future leaves nothing: a process that comes up without a taker is ended.
 pub(crate) async fn launch(launch: Launch) -> Result<Launched, LaunchError> {
-    let (answer, child) = oneshot::channel();
-    let queue = queue().map_err(|error| LaunchError::new("start a thread for it", error))?;
-    queue.try_send(Order { launch, answer }).map_err(|refused| {
-        let kind = match refused {
-            TrySendError::Full(_) => io::ErrorKind::WouldBlock,
-            TrySendError::Disconnected(_) => io::ErrorKind::BrokenPipe,
-        };
-        LaunchError::new("queue it", kind.into())
-    })?;
-    match child.await {
-        Ok(child) => adopt(child?),
-        Err(_) => Err(LaunchError::new("start it", io::ErrorKind::BrokenPipe.into())),
+    #[cfg(target_os = "linux")]
+    if let Some(launched) = supervised::launch(&launch).await? {
+        return Ok(launched);
     }
+    let child = on_thread(move || group::fork_exec(&launch)).await;
+    let child = child.map_err(|error| LaunchError::new("start it", error))?;
+    group::adopt(child?)
 }
 
-/// Gives a child to the runtime.
-fn adopt(child: RawChild) -> Result<Launched, LaunchError> {
-    let failed = |error| LaunchError::new("watch it", error);
-    let process = Process::claim(child.leader).map_err(failed)?;
-    Ok(Launched {
-        process,
-        stdin: WritePipe::new(child.stdin).map_err(failed)?,
-        stdout: ReadPipe::new(child.stdout).map_err(failed)?,
-        stderr: ReadPipe::new(child.stderr).map_err(failed)?,
-    })
+/// Who sees to it that no server survives the host: `supervisor`, or the servers' process `group`s from inside the host.
+///
+/// Before the first server is started it says what will be tried.
+pub(crate) fn supervision() -> &'static str {
+    #[cfg(target_os = "linux")]
+    if supervised::is_expected() {
+        return "supervisor";
+    }
+    "group"
 }
 
-fn queue() -> io::Result<SyncSender<Order>> {
+/// Runs a job on the thread. One whose future was dropped before its turn is not run.
+pub(super) async fn on_thread<T: Send + 'static>(
+    job: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<T> {
+    let (answer, result) = oneshot::channel();
+    let job = move || {
+        if !answer.is_closed() {
+            // A result without a taker is dropped, and what it holds ended.
+            let _ = answer.send(job());
+        }
+    };
+    queue()?.try_send(Box::new(job)).map_err(|refused| match refused {
+        TrySendError::Full(_) => io::Error::from(io::ErrorKind::WouldBlock),
+        TrySendError::Disconnected(_) => io::ErrorKind::BrokenPipe.into(),
+    })?;
+    result.await.map_err(|_| io::ErrorKind::BrokenPipe.into())
+}
+
+fn queue() -> io::Result<SyncSender<Job>> {
     let mut spawner = SPAWNER.lock().unwrap_or_else(PoisonError::into_inner);
     match &*spawner {
         Some((pid, queue)) if *pid == std::process::id() => Ok(queue.clone()),
         _ => {
-            let (queue, orders) = sync_channel(QUEUE_MAX);
+            let (queue, jobs) = sync_channel(QUEUE_MAX);
             let thread = std::thread::Builder::new().name("trunkline-spawn".into());
-            signals::with_signals_blocked(|| thread.spawn(move || serve(&orders)))?;
+            signals::with_signals_blocked(|| thread.spawn(move || serve(&jobs)))?;
             *spawner = Some((std::process::id(), queue.clone()));
             Ok(queue)
         }
     }
 }
 
-fn serve(orders: &Receiver<Order>) {
+fn serve(jobs: &Receiver<Job>) {
     signals::block_all_signals();
-    for Order { launch, answer } in orders {
-        if answer.is_closed() {
-            continue;
-        }
-        // An answer without a taker is dropped, and the child in it ended.
-        let _ = answer.send(fork_exec(&launch));
+    for job in jobs {
+        job();
     }
 }

@@ -68,9 +68,18 @@ pub(crate) fn reap_everything() {
     });
 }
 
-/// How many children this process has, dead ones that nobody has reaped included.
+/// How many children this process and its supervisor have, dead ones that nobody has reaped included.
 pub(crate) fn children_of_this_process() -> usize {
-    let threads = std::fs::read_dir("/proc/self/task").unwrap().flatten();
-    let lists = threads.filter_map(|it| std::fs::read_to_string(it.path().join("children")).ok());
+    #[cfg(target_os = "linux")]
+    let supervised = super::supervised::pid().map_or(0, |pid| children_of(&pid.to_string()));
+    #[cfg(not(target_os = "linux"))]
+    let supervised = 0;
+    children_of("self") + supervised
+}
+
+fn children_of(process: &str) -> usize {
+    let Ok(threads) = std::fs::read_dir(format!("/proc/{process}/task")) else { return 0 };
+    let lists =
+        threads.flatten().filter_map(|it| std::fs::read_to_string(it.path().join("children")).ok());
     lists.map(|list| list.split_ascii_whitespace().count()).sum()
 }

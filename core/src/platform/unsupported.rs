@@ -3,27 +3,7 @@
 use std::convert::Infallible;
 use std::io;
 
-use super::{Launch, LaunchError, Launched};
-
-/// How a process ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Exit {
-    /// With this status.
-    Status(i32),
-    /// By this signal.
-    Signal(i32),
-    /// Somebody else reaped it.
-    Unknown,
-}
-
-/// What a signal to a tree is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TreeSignal {
-    /// A request.
-    Terminate,
-    /// The end.
-    Kill,
-}
+use super::{Exit, Launch, LaunchError, Launched, TreeSignal};
 
 /// A server's process.
 #[derive(Debug)]
@@ -42,6 +22,11 @@ pub(crate) async fn launch(_launch: Launch) -> Result<Launched, LaunchError> {
     Err(LaunchError::new("start a process on this system", io::ErrorKind::Unsupported.into()))
 }
 
+/// There are no servers to survive.
+pub(crate) fn supervision() -> &'static str {
+    "group"
+}
+
 /// Nothing to block here.
 pub(crate) fn block_all_signals() {}
 
@@ -58,7 +43,7 @@ impl Process {
     pub(crate) fn survey(&self) {
         match self.0 {}
     }
-    pub(crate) fn is_gone(&self) -> bool {
+    pub(crate) async fn gone(&self) {
         match self.0 {}
     }
     pub(crate) fn signal(&self, _signal: TreeSignal) {

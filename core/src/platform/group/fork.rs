@@ -5,22 +5,17 @@
 
 use std::ffi::{CString, OsStr};
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::ptr;
 
-use super::pipe::{pipe, set_nonblocking};
-use super::{Launch, LaunchError};
-
-/// How long an exec may take before the child is given up: it can hang on a file system that does not answer.
-const EXEC_TIMEOUT_MS: libc::c_int = 10_000;
-
-/// The highest descriptor that is closed one by one where the kernel cannot close a range.
-const CLOSE_ONE_BY_ONE_MAX: RawFd = 65_536;
+use crate::platform::child::{close_others_on_exec, default_signals};
+use crate::platform::pipe::{pipe, set_nonblocking};
+use crate::platform::{LAUNCH_STEPS, LAUNCH_TIMEOUT_MS, Launch, LaunchError};
 
 /// A child that was started, before it meets the runtime.
 #[derive(Debug)]
-pub(super) struct RawChild {
+pub(in crate::platform) struct RawChild {
     pub leader: Unclaimed,
     pub stdin: OwnedFd,
     pub stdout: OwnedFd,
@@ -29,7 +24,7 @@ pub(super) struct RawChild {
 
 /// A child that nobody watches yet: killed and reaped when it is dropped before it was claimed.
 #[derive(Debug)]
-pub(super) struct Unclaimed(Option<libc::pid_t>);
+pub(in crate::platform) struct Unclaimed(Option<libc::pid_t>);
 
 impl Unclaimed {
     /// The pid; from here on its taker ends it.
@@ -56,13 +51,10 @@ struct Prepared {
     _texts: Vec<CString>,
 }
 
-const STEPS: [&str; 3] =
-    ["enter its working directory", "arrange its standard streams", "execute it"];
-
-/// Starts the program. Blocks until the exec succeeded or failed, at most [`EXEC_TIMEOUT_MS`].
+/// Starts the program. Blocks until the exec succeeded or failed, at most [`LAUNCH_TIMEOUT_MS`].
 ///
 /// The caller's thread must have every signal blocked, so that no handler of the host runs in the child.
-pub(super) fn fork_exec(launch: &Launch) -> Result<RawChild, LaunchError> {
+pub(in crate::platform) fn fork_exec(launch: &Launch) -> Result<RawChild, LaunchError> {
     let prepared = Prepared::new(launch)
         .map_err(|error| LaunchError::new("pass its arguments and environment", error))?;
     let open = |error| LaunchError::new("open its pipes", error);
@@ -111,7 +103,7 @@ pub(super) fn abandon(pid: libc::pid_t) {
 fn read_report(report: &OwnedFd) -> Result<(), LaunchError> {
     let mut wait = libc::pollfd { fd: report.as_raw_fd(), events: libc::POLLIN, revents: 0 };
     // SAFETY: one valid entry.
-    let ready = unsafe { libc::poll(&mut wait, 1, EXEC_TIMEOUT_MS) };
+    let ready = unsafe { libc::poll(&mut wait, 1, LAUNCH_TIMEOUT_MS.into()) };
     if ready == 0 {
         return Err(LaunchError::new("execute it", io::ErrorKind::TimedOut.into()));
     }
@@ -120,7 +112,7 @@ fn read_report(report: &OwnedFd) -> Result<(), LaunchError> {
     let count =
         unsafe { libc::read(report.as_raw_fd(), words.as_mut_ptr().cast(), size_of_val(&words)) };
     if usize::try_from(count) == Ok(size_of_val(&words)) {
-        let step = usize::try_from(words[0]).ok().and_then(|step| STEPS.get(step).copied());
+        let step = usize::try_from(words[0]).ok().and_then(|step| LAUNCH_STEPS.get(step).copied());
         let error = io::Error::from_raw_os_error(words[1]);
         return Err(LaunchError::new(step.unwrap_or("start it"), error));
     }
@@ -172,63 +164,12 @@ unsafe fn become_program(prepared: &Prepared, streams: [RawFd; 3], report: RawFd
                 fail(report, 1);
             }
         }
-        close_others_on_exec();
+        close_others_on_exec(3);
         let mut none = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
         libc::sigemptyset(none.as_mut_ptr());
         libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), ptr::null_mut());
         libc::execve(prepared.program.as_ptr(), prepared.argv.as_ptr(), prepared.envp.as_ptr());
         fail(report, 2)
-    }
-}
-
-/// Resets every disposition, since ignored signals would be inherited through the exec.
-///
-/// # Safety
-/// Only in a child right after `fork`.
-unsafe fn default_signals() {
-    const SIGNAL_MAX: libc::c_int = 64;
-    for signal in 1..=SIGNAL_MAX {
-        // By the system call, because the C library keeps two signals to itself and refuses to touch them. All zeros
-        // is the default action with no flags, whatever the order of the fields; the mask has eight bytes.
-        #[cfg(target_os = "linux")]
-        // SAFETY: the kernel reads at most the size of its own structure, which is smaller than this one.
-        unsafe {
-            let default = [0_u64; 8];
-            let none = ptr::null_mut::<libc::c_void>();
-            libc::syscall(libc::SYS_rt_sigaction, signal, default.as_ptr(), none, 8_usize);
-        }
-        #[cfg(not(target_os = "linux"))]
-        // SAFETY: the default disposition is always valid; a number that is no signal fails harmlessly.
-        unsafe {
-            libc::signal(signal, libc::SIG_DFL);
-        }
-    }
-}
-
-/// Leaves the program nothing but descriptors 0, 1 and 2.
-///
-/// # Safety
-/// Only in a child right after `fork`.
-unsafe fn close_others_on_exec() {
-    #[cfg(target_os = "linux")]
-    {
-        const CLOSE_RANGE_CLOEXEC: libc::c_uint = 4;
-        // SAFETY: marks descriptors of this child only.
-        let done = unsafe {
-            libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, CLOSE_RANGE_CLOEXEC)
-        };
-        if done == 0 {
-            return;
-        }
-    }
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the struct is valid for the call, and marking a number that is not open fails harmlessly.
-    unsafe {
-        libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit);
-        let end = RawFd::try_from(limit.rlim_cur).unwrap_or(RawFd::MAX).min(CLOSE_ONE_BY_ONE_MAX);
-        for fd in 3..end {
-            libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC);
-        }
     }
 }
 
@@ -242,22 +183,5 @@ unsafe fn fail(report: RawFd, step: i32) -> ! {
     unsafe {
         libc::write(report, words.as_ptr().cast(), size_of_val(&words));
         libc::_exit(127)
-    }
-}
-
-/// A descriptor that becomes readable when the process has ended; `None` where the kernel has none.
-pub(super) fn exit_descriptor(pid: libc::pid_t) -> Option<OwnedFd> {
-    #[cfg(target_os = "linux")]
-    {
-        // SAFETY: opens a new descriptor, closed on exec by definition.
-        let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
-        let fd = RawFd::try_from(fd).ok().filter(|fd| *fd >= 0)?;
-        // SAFETY: the descriptor is new and unowned.
-        Some(unsafe { OwnedFd::from_raw_fd(fd) })
-    }
-    #[cfg(not(target_os = "linux"))]
-    {
-        let _ = pid;
-        None
     }
 }

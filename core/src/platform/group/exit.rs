@@ -7,19 +7,8 @@ use std::os::fd::OwnedFd;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::watch;
 
-use super::fork::exit_descriptor;
-use super::signals;
-
-/// How a process ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Exit {
-    /// With this status.
-    Status(i32),
-    /// By this signal.
-    Signal(i32),
-    /// Somebody else reaped it: the host ignores SIGCHLD, or waits for all its children.
-    Unknown,
-}
+use crate::platform::child::exit_descriptor;
+use crate::platform::{Exit, signals};
 
 /// Starts to watch a child of ours; the answer stays `None` while it lives. It is not reaped by this.
 pub(super) fn watch(pid: libc::pid_t) -> io::Result<watch::Receiver<Option<Exit>>> {

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use super::fork::exit_descriptor;
+use crate::platform::child::exit_descriptor;
 
 /// How many descendants of one server are followed.
 pub(super) const DESCENDANTS_MAX: usize = 256;

@@ -1,0 +1,28 @@
+//! Servers as children of the host itself: the fallback where no supervisor can run.
+//!
+//! Each server leads a session and a group of its own. What leaves both and loses its parent is not found again, and a
+//! host that is killed takes nothing with it: `status` says `supervision: group`.
+
+mod children;
+mod exit;
+mod fork;
+mod last_resort;
+mod process;
+
+use self::fork::RawChild;
+pub(super) use self::fork::fork_exec;
+pub(super) use self::process::Process;
+
+use super::{LaunchError, Launched, ReadPipe, WritePipe};
+
+/// Gives a child to the runtime.
+pub(super) fn adopt(child: RawChild) -> Result<Launched, LaunchError> {
+    let failed = |error| LaunchError::new("watch it", error);
+    let process = Process::claim(child.leader).map_err(failed)?;
+    Ok(Launched {
+        process: super::Process::Group(process),
+        stdin: WritePipe::new(child.stdin).map_err(failed)?,
+        stdout: ReadPipe::new(child.stdout).map_err(failed)?,
+        stderr: ReadPipe::new(child.stderr).map_err(failed)?,
+    })
+}

@@ -1,0 +1,195 @@
+//! A server's process and its tree: watching it, signalling it, and making sure that nothing of it is left (I-01).
+
+use std::collections::BTreeSet;
+use std::io;
+use std::ptr;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+use super::children::{self, Identity};
+use super::exit;
+use super::fork::{Unclaimed, abandon};
+use super::last_resort;
+use crate::platform::{Exit, TreeSignal};
+
+/// How often, at one millisecond each, a drop looks whether the killed leader has ended.
+const REAP_TRIES: u32 = 50;
+
+/// How often the tree is looked at while it is awaited: soon first, then more and more rarely.
+const LOOK_FIRST: Duration = Duration::from_millis(1);
+const LOOK_LAST: Duration = Duration::from_millis(16);
+
+/// A server's process, the leader of its own session and group. Dropping it kills what is left of its tree.
+#[derive(Debug)]
+pub(crate) struct Process {
+    pid: libc::pid_t,
+    /// Absent where there is no `/proc`; the group alone is ended there.
+    identity: Option<Identity>,
+    /// The process that started it: a fork of the host must not end its parent's servers.
+    owner: libc::pid_t,
+    exit: watch::Receiver<Option<Exit>>,
+    tree: Mutex<Tree>,
+}
+
+#[derive(Debug, Default)]
+struct Tree {
+    /// Descendants seen so far.
+    known: BTreeSet<Identity>,
+    /// The leader was reaped: its pid is no longer ours, its group only while it has members.
+    reaped: bool,
+    /// Nothing is left.
+    gone: bool,
+}
+
+impl Process {
+    /// Takes over a child that was just started. Needs the runtime.
+    pub(super) fn claim(child: Unclaimed) -> io::Result<Self> {
+        let pid = child.claim().ok_or(io::ErrorKind::NotFound)?;
+        let exit = exit::watch(pid).inspect_err(|_| abandon(pid))?;
+        last_resort::register(pid);
+        Ok(Process {
+            pid,
+            identity: Identity::of(pid),
+            // SAFETY: has no preconditions.
+            owner: unsafe { libc::getpid() },
+            exit,
+            tree: Mutex::default(),
+        })
+    }
+
+    /// Its pid, which stays its own until nothing of the tree is left.
+    pub(crate) fn pid(&self) -> u32 {
+        self.pid.unsigned_abs()
+    }
+
+    /// How the leader ended; `None` while it lives.
+    pub(crate) fn exit_now(&self) -> Option<Exit> {
+        *self.exit.borrow()
+    }
+
+    /// Waits for the end of the leader. A dropped future changes nothing.
+    pub(crate) async fn exited(&self) -> Exit {
+        let mut exit = self.exit.clone();
+        match exit.wait_for(Option::is_some).await {
+            Ok(exit) => exit.unwrap_or(Exit::Unknown),
+            // The watch ended without an answer: nothing more can be known.
+            Err(_) => Exit::Unknown,
+        }
+    }
+
+    /// Notes the descendants of the moment, since the links to them vanish with their parents.
+    pub(crate) fn survey(&self) {
+        let mut tree = self.lock();
+        let found = children::descendants(self.pid, &tree.known);
+        tree.known.extend(found);
+    }
+
+    /// Whether the leader, its group and every known descendant are gone. Reaps the leader once it has ended.
+    fn is_gone(&self) -> bool {
+        if self.exit_now().is_none() {
+            return false;
+        }
+        let mut tree = self.lock();
+        if tree.gone {
+            return true;
+        }
+        if !tree.reaped {
+            let found = children::descendants(self.pid, &tree.known);
+            tree.known.extend(found);
+            reap(self.pid);
+            tree.reaped = true;
+        }
+        tree.known.retain(|identity| identity.is_alive());
+        tree.gone = tree.known.is_empty() && !self.group_lives();
+        if tree.gone {
+            last_resort::forget(self.pid);
+        }
+        tree.gone
+    }
+
+    /// Waits until nothing is left. A dropped future changes nothing.
+    pub(crate) async fn gone(&self) {
+        self.exited().await;
+        let mut pause = LOOK_FIRST;
+        while !self.is_gone() {
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(LOOK_LAST);
+        }
+    }
+
+    /// Sends a signal to the group and to every descendant that can be found now.
+    pub(crate) fn signal(&self, signal: TreeSignal) {
+        let number = match signal {
+            TreeSignal::Terminate => libc::SIGTERM,
+            TreeSignal::Kill => libc::SIGKILL,
+        };
+        let mut tree = self.lock();
+        if tree.gone {
+            return;
+        }
+        let found = children::descendants(self.pid, &tree.known);
+        tree.known.extend(found);
+        if tree.reaped {
+            // The members that outlived their leader, one by one, each by its identity.
+            let found = children::members(self.pid, &tree.known);
+            tree.known.extend(found);
+        }
+        if self.group_is_ours() {
+            // SAFETY: the group is this server's own: its leader is unreaped, or it still has members.
+            unsafe { libc::kill(-self.pid, number) };
+        }
+        for identity in &tree.known {
+            identity.signal(number);
+        }
+    }
+
+    /// Whether the number still names the group that this leader founded.
+    fn group_is_ours(&self) -> bool {
+        !self.identity.is_some_and(Identity::is_replaced)
+    }
+
+    /// Whether a living process is left in the group, apart from a leader that is not reaped.
+    fn group_lives(&self) -> bool {
+        // SAFETY: signal 0 only asks.
+        let answer = unsafe { libc::kill(-self.pid, 0) };
+        if answer < 0 && io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH) {
+            return false;
+        }
+        if !self.group_is_ours() {
+            return false;
+        }
+        // Dead members that their own parent has not reaped keep the group's number, and are no survivors.
+        self.identity.is_none() || !children::members(self.pid, &BTreeSet::new()).is_empty()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Tree> {
+        self.tree.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Process {
+    /// Only reached with a live tree when the runtime ended before the ordered shutdown did.
+    fn drop(&mut self) {
+        // SAFETY: has no preconditions.
+        if self.lock().gone || unsafe { libc::getpid() } != self.owner {
+            return;
+        }
+        self.signal(TreeSignal::Kill);
+        let reaped = self.lock().reaped;
+        for _ in 0..if reaped { 0 } else { REAP_TRIES } {
+            if reap(self.pid) {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        last_resort::forget(self.pid);
+    }
+}
+
+/// Reaps a child that has ended; `false` when it has not ended yet. Somebody else may have reaped it.
+fn reap(pid: libc::pid_t) -> bool {
+    // SAFETY: waits for a child of ours by its pid; the status is not asked for.
+    unsafe { libc::waitpid(pid, ptr::null_mut(), libc::WNOHANG) != 0 }
+}
