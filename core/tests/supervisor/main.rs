@@ -1,0 +1,210 @@
+//! Nothing of a server survives: not a close, not the host's death, not the supervisor's (SPEC 9.8, I-01, I-21).
+//!
+//! These tests are about the supervisor: they fail where `TRUNKLINE_SUPERVISION=group` keeps it away.
+#![cfg(target_os = "linux")]
+
+mod behaviours;
+mod faults;
+#[path = "../rig/mod.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod rig;
+mod traces;
+
+use std::time::{Duration, Instant};
+
+use rig::{Rig, acquire, text, until};
+use serde_json::{Value, json};
+use trunkline::{Lease, Session};
+
+use behaviours::{BEHAVIOURS, Behaviour};
+use traces::{Family, kill, parent};
+
+/// The default graces of a close, which these tests leave as they are, and what may come on top.
+const GRACES: Duration = Duration::from_secs(2);
+const MARGIN: Duration = Duration::from_millis(250);
+
+/// Connects a server with this behaviour, and brings it to where its close is interesting.
+async fn established(rig: &Rig, behaviour: &Behaviour, family: &Family) -> (Session, Lease, u32) {
+    rig.configure(json!({ "s": behaviour.server(family) })).await;
+    assert_eq!(rig.pool.status()["supervision"], "supervisor");
+    let session = rig.session("a");
+    let lease = acquire(&session, "s").await;
+    let pid = text(&lease, "pid", json!({})).await.parse().unwrap();
+    behaviour.provoke(&lease, pid).await;
+    until(|| family.members().len() >= behaviour.members);
+    (session, lease, pid)
+}
+
+/// A host of its own: any executor will do.
+fn host<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
+/// I-01, SECURITY row 1: each of the behaviours, closed in order.
+#[test]
+fn nothing_survives_a_close() {
+    for behaviour in BEHAVIOURS {
+        let family = Family::new(behaviour.name);
+        let rig = Rig::new(json!({}));
+        let took = host(async {
+            let _held = established(&rig, behaviour, &family).await;
+            let begun = Instant::now();
+            rig.pool.close().await.unwrap();
+            begun.elapsed()
+        });
+        assert_eq!(family.members(), [0; 0], "{} left processes after {took:?}", behaviour.name);
+        println!("close       {:40} {took:?}", behaviour.name);
+        assert!(took < GRACES + MARGIN * 4, "{} took {took:?}", behaviour.name);
+    }
+}
+
+/// I-21, SECURITY row 2: each of the behaviours, and the host killed amid it.
+#[test]
+fn nothing_survives_a_killed_host() {
+    const TEST: &str = "nothing_survives_a_killed_host";
+    if let Some(given) = traces::in_host(TEST) {
+        live_until_killed(&given);
+    }
+    for behaviour in BEHAVIOURS {
+        let family = Family::new(behaviour.name);
+        let mut killed = traces::Host::start(TEST, &json!([behaviour.name, family.mark()]));
+        let ready = killed.read_line();
+        let pid: u32 = ready.trim().parse().unwrap_or_else(|_| panic!("{ready}"));
+        let holders = [parent(pid), parent(pid).and_then(parent)];
+        killed.kill();
+        let begun = Instant::now();
+        until(|| family.members().is_empty());
+        println!("host killed {:40} {:?}", behaviour.name, begun.elapsed());
+        assert!(begun.elapsed() < GRACES, "{}", behaviour.name);
+        until(|| !holders.iter().flatten().any(|pid| rig::runs(*pid) && traces::is_ours(*pid)));
+    }
+}
+
+/// The host that is killed: says the pid of its server, and waits for its end.
+fn live_until_killed(given: &Value) -> ! {
+    let (name, mark) = (given[0].as_str().unwrap(), given[1].as_str().unwrap());
+    let behaviour = BEHAVIOURS.iter().find(|it| it.name == name).unwrap();
+    let rig = Rig::new(json!({}));
+    host(async {
+        let held = established(&rig, behaviour, &Family::of(mark)).await;
+        println!("\nready {}", held.2);
+        std::future::pending::<()>().await;
+    });
+    unreachable!("it is killed");
+}
+
+/// I-21: a host that is killed while it connects.
+#[test]
+fn nothing_survives_a_host_that_is_killed_while_it_connects() {
+    const TEST: &str = "nothing_survives_a_host_that_is_killed_while_it_connects";
+    if let Some(given) = traces::in_host(TEST) {
+        let rig = Rig::new(json!({}));
+        let family = Family::of(given.as_str().unwrap());
+        host(async {
+            let server = behaviours::script("trap '' TERM; sleep 1000", &family);
+            rig.configure(json!({ "s": server })).await;
+            println!("\nready 0");
+            acquire(&rig.session("a"), "s").await;
+        });
+    }
+    let family = Family::new("connecting");
+    let mut killed = traces::Host::start(TEST, &json!(family.mark()));
+    killed.read_line();
+    until(|| !family.members().is_empty());
+    killed.kill();
+    until(|| family.members().is_empty());
+}
+
+/// SPEC 9.8: all servers in parallel.
+#[test]
+fn ten_deaf_servers_close_in_the_time_of_one() {
+    let deaf = BEHAVIOURS.iter().find(|it| it.name == "deaf to EOF and SIGTERM").unwrap();
+    let family = Family::new("ten");
+    let rig = Rig::new(json!({}));
+    let took = host(async {
+        let servers: Value = (0..10).map(|i| (format!("s{i}"), deaf.server(&family))).collect();
+        rig.configure(servers).await;
+        let session = rig.session("a");
+        let mut leases = Vec::new();
+        for i in 0..10 {
+            leases.push(acquire(&session, &format!("s{i}")).await);
+        }
+        let begun = Instant::now();
+        rig.pool.close().await.unwrap();
+        begun.elapsed()
+    });
+    assert_eq!(family.members(), [0; 0]);
+    println!("ten deaf servers {took:?}");
+    assert!(took < GRACES + GRACES / 5, "{took:?}");
+}
+
+/// I-25: starts and ends leave neither a process nor a descriptor, here or in the supervisor.
+#[test]
+fn two_hundred_starts_and_ends_leave_no_descriptor() {
+    const TEST: &str = "two_hundred_starts_and_ends_leave_no_descriptor";
+    traces::alone(TEST, || {
+        let rig = Rig::new(json!({ "drain_delay_ms": 0 }));
+        let supervisor = host(async {
+            rig.configure(json!({ "s": rig.server(&[]) })).await;
+            let session = rig.session("a");
+            let lease = acquire(&session, "s").await;
+            let pid = text(&lease, "pid", json!({})).await.parse().unwrap();
+            parent(pid).and_then(parent).unwrap()
+        });
+        rig.wait_for_no_process();
+        let open = || (traces::descriptors(std::process::id()), traces::descriptors(supervisor));
+        until(|| traces::children(supervisor) == 0);
+        let before = open();
+        host(async {
+            let session = rig.session("b");
+            for _ in 0..200 {
+                drop(acquire(&session, "s").await);
+            }
+        });
+        rig.wait_for_no_process();
+        until(|| traces::children(supervisor) == 0);
+        until(|| open() <= before);
+    });
+}
+
+/// SECURITY 6: the fallback, chosen or not, is told.
+#[test]
+fn a_host_may_choose_the_groups() {
+    const TEST: &str = "a_host_may_choose_the_groups";
+    traces::alone_with(TEST, ("TRUNKLINE_SUPERVISION", "group"), || {
+        let rig = Rig::new(json!({}));
+        host(async {
+            rig.configure(json!({ "s": rig.server(&[]) })).await;
+            let lease = acquire(&rig.session("a"), "s").await;
+            assert_eq!(rig.pool.status()["supervision"], "group");
+            let pid = text(&lease, "pid", json!({})).await.parse().unwrap();
+            assert_eq!(parent(pid), Some(std::process::id()));
+        });
+    });
+}
+
+/// The supervisor and the keepers have nothing of the host: neither its environment nor its terminal nor its folder.
+#[test]
+fn the_supervisor_carries_nothing_of_the_host() {
+    let rig = Rig::new(json!({}));
+    host(async {
+        rig.configure(json!({ "s": rig.server(&[]) })).await;
+        let lease = acquire(&rig.session("a"), "s").await;
+        let server = text(&lease, "pid", json!({})).await.parse().unwrap();
+        let keeper = parent(server).unwrap();
+        for holder in [keeper, parent(keeper).unwrap()] {
+            assert!(traces::is_ours(holder));
+            let read = |name: &str| std::fs::read(format!("/proc/{holder}/{name}")).unwrap();
+            assert_eq!(read("environ"), b"");
+            let folder = std::fs::read_link(format!("/proc/{holder}/cwd")).unwrap();
+            assert_eq!(folder.to_str(), Some("/"));
+            let stat = String::from_utf8(read("stat")).unwrap();
+            let terminal = stat.rsplit(')').next().unwrap().split_whitespace().nth(4).unwrap();
+            assert_eq!(terminal, "0");
+            // A terminal's or a stranger's signal changes nothing.
+            kill("TERM", holder);
+            kill("INT", holder);
+        }
+        assert_eq!(text(&lease, "pid", json!({})).await, server.to_string());
+    });
+}
