@@ -17,9 +17,12 @@ use crate::transport::escape::escape_line;
 use crate::transport::{FrameReader, Line};
 use crate::{Error, Outcome};
 
-/// How long a loss waits for the exit of the process, so that its report can name the status. The calls in flight are
-/// answered before.
+/// How long a loss waits for the exit of the process, so that its report can name the status.
 const EXIT_STATUS_WAIT: Duration = Duration::from_millis(100);
+
+/// How long the calls in flight wait with it: whoever hears that a call was lost should find the loss reported. The exit
+/// is mostly known within a millisecond.
+const ANSWER_WAIT: Duration = Duration::from_millis(20);
 
 /// How long the reader has the word when a write has failed.
 const LAST_ANSWERS_WAIT: Duration = Duration::from_millis(5);
@@ -106,12 +109,17 @@ impl Link {
     /// Ends a connection that was lost: every call in flight first, then the report, then the process tree.
     pub(super) async fn lose(self: &Arc<Self>, sighting: Sighting) {
         let before = self.advance(Life::Lost, |life| matches!(life, Life::Connecting | Life::Open));
+        let is_first = matches!(before, Life::Connecting | Life::Open);
+        let exited = async |limit| tokio::time::timeout(limit, self.process.exited()).await.ok();
+        let mut exit = if is_first { exited(ANSWER_WAIT).await } else { None };
         self.cut();
         self.begin_end();
-        if matches!(before, Life::Lost | Life::Closing) {
+        if !is_first {
             return;
         }
-        let exit = tokio::time::timeout(EXIT_STATUS_WAIT, self.process.exited()).await.ok();
+        if exit.is_none() {
+            exit = exited(EXIT_STATUS_WAIT - ANSWER_WAIT).await;
+        }
         let closed =
             |stream| failure::protocol(&self.server, format!("the server closed its {stream}"));
         let (reason, error) = match (sighting, exit) {
