@@ -24,7 +24,10 @@ namespace trunkline {
 /** What a subscriber is called with: a `trunkline_event`, and the event as a JSON object that is good until the function returns. */
 using event_function = std::function<void(std::uint32_t event, std::string_view json)>;
 
-/** Events, for as long as it lives. Destroying it waits for a callback that is running, unless that is the one that destroys it. */
+/**
+ * Events, for as long as it lives. Destroying it waits for a callback that is running, unless that is the one that destroys it. Destroying
+ * the pool first does not: what the function refers to must then outlive the function itself.
+ */
 class subscription {
 public:
     subscription() noexcept = default;
@@ -45,8 +48,10 @@ private:
         }
     }
     static void destroyed(void *user_data) noexcept { delete static_cast<event_function *>(user_data); }
-    static void ended(trunkline_pool *pool, std::uint64_t number) noexcept {
-        trunkline_subscription_close(pool, number, nullptr);
+    static void ended(detail::pool_place &pool, std::uint64_t number) noexcept {
+        // Not under the lock: it waits for a callback, which may destroy the pool.
+        if (pool.raw)
+            trunkline_subscription_close(pool.raw, number, nullptr);
     }
 
     template <class Call>
@@ -101,8 +106,10 @@ private:
 
     lease(std::shared_ptr<detail::pool_place> pool, std::uint64_t number) noexcept
         : handle_(std::move(pool), number, &released) {}
-    static void released(trunkline_pool *pool, std::uint64_t number) noexcept {
-        trunkline_lease_release(pool, number, nullptr);
+    static void released(detail::pool_place &pool, std::uint64_t number) noexcept {
+        std::lock_guard<std::mutex> lock(pool.lock);
+        if (pool.raw)
+            trunkline_lease_release(pool.raw, number, nullptr);
     }
 
     detail::handle handle_;
@@ -173,8 +180,9 @@ private:
 
     session(std::shared_ptr<detail::pool_place> pool, std::uint64_t number) noexcept
         : handle_(std::move(pool), number, &closed) {}
-    static void closed(trunkline_pool *pool, std::uint64_t number) noexcept {
-        trunkline_session_close(pool, number, TRUNKLINE_DEFAULT, nullptr);
+    static void closed(detail::pool_place &pool, std::uint64_t number) noexcept {
+        if (pool.raw)
+            trunkline_session_close(pool.raw, number, TRUNKLINE_DEFAULT, nullptr);
     }
 
     detail::handle handle_;
@@ -231,7 +239,7 @@ public:
         trunkline_pool *raw = nullptr;
         detail::checked([&](trunkline_error **err) { return trunkline_pool_new(detail::view(options), &raw, err); });
         raw_.reset(raw);
-        place_ = std::make_shared<detail::pool_place>(detail::pool_place{raw});
+        place_ = std::make_shared<detail::pool_place>(raw);
     }
     pool(pool &&) noexcept = default;
     pool &operator=(pool &&other) noexcept {
@@ -303,8 +311,10 @@ private:
         return function(raw_.get(), text, done, user_data, destroy, nullptr, err);
     }
     void leave() noexcept {
-        if (place_)
+        if (place_) {
+            std::lock_guard<std::mutex> lock(place_->lock);
             place_->raw = nullptr;
+        }
         raw_.reset();
     }
 

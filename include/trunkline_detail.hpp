@@ -12,6 +12,7 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -119,15 +120,20 @@ struct call_options {
 
 namespace detail {
 
-/** What several owners know of one pool: where it is, until it is gone. */
+/**
+ * What several owners know of one pool: where it is, until it is gone. The lock is for owners that a thread of the library destroys, such
+ * as the lease of a future that was dropped: it may do so while the pool goes.
+ */
 struct pool_place {
+    explicit pool_place(trunkline_pool *pool) noexcept : raw(pool) {}
     trunkline_pool *raw;
+    std::mutex lock;
 };
 
 /** A number that stands for something in a pool, and the function that gives it up. */
 class handle {
 public:
-    using give_up = void (*)(trunkline_pool *, std::uint64_t) noexcept;
+    using give_up = void (*)(pool_place &, std::uint64_t) noexcept;
 
     handle() noexcept = default;
     handle(std::shared_ptr<pool_place> pool, std::uint64_t number, give_up release) noexcept
@@ -142,8 +148,8 @@ public:
         return *this;
     }
     ~handle() {
-        if (number_ && pool_ && pool_->raw)
-            release_(pool_->raw, number_);
+        if (number_ && pool_)
+            release_(*pool_, number_);
     }
 
     std::uint64_t forget() noexcept { return std::exchange(number_, 0); }

@@ -210,6 +210,17 @@ void a_pool_may_go_before_what_it_gave() {
     }
 }
 
+// I-19: a lease that nobody waits for any more is released on a thread of the library, perhaps while the pool goes.
+void a_lease_may_come_while_its_pool_goes() {
+    for (int round = 0; round < 5; round++) {
+        host h;
+        trunkline::lease lease = h.session.acquire("s");
+        for (int i = 0; i < 50; i++)
+            h.session.acquire_async("s");
+        trunkline::pool gone = std::move(h.pool);
+    }
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -221,5 +232,6 @@ int main(int argc, char **argv) {
     RUN(a_subscription_may_be_ended_from_inside);
     RUN(a_queue_gives_items);
     RUN(a_pool_may_go_before_what_it_gave);
+    RUN(a_lease_may_come_while_its_pool_goes);
     return 0;
 }
