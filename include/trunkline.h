@@ -23,7 +23,7 @@
  *   - Times are integer milliseconds.
  *   - Operations have three forms. The plain one blocks. `_start` ends in a callback, `_enqueue`
  *     in a queue that has a descriptor to poll. An operation that was started ends exactly once:
- *     with its result, or with an error.
+ *     with its result, or with an error. `out_op` is written before it can end.
  *   - Callbacks run on threads of the library that serve nothing else, never under a lock. They
  *     must not throw. With each goes a `user_data` and a `destroy` function for it, which is
  *     called exactly once, after the last use, even when the function fails. Inside a callback
@@ -34,7 +34,7 @@
  *   - Fork. In a child process every object of the parent answers TRUNKLINE_STATUS_FORKED at
  *     once, and freeing it does nothing. The child may make a pool of its own.
  *   - Signals. The library installs no handler. A host may ignore SIGCHLD, or leave SIGPIPE as it
- *     is.
+ *     is. Callbacks run with all signals blocked but those of faults, such as SIGSEGV.
  *
  * JSON in results and reports carries "v": 1 and only grows: ignore members that you do not know.
  */
@@ -442,7 +442,8 @@ typedef struct {
     /**
      * NULL, or where the number is put by which the call's progress events name it (`call`),
      * unique within its session. Written before the function returns (a blocking one: before it
-     * waits), and left alone when nothing was sent.
+     * waits), and left alone when nothing was sent. It may come after the call's end, so it must
+     * not lie in what `destroy` frees.
      */
     uint64_t *out_call;
 } trunkline_call_options;
@@ -1391,8 +1392,8 @@ trunkline_status trunkline_session_subscribe_queue(trunkline_pool *pool,
  * been called; a queue gives no more of its events. Its handle is bad from here on.
  *
  * Waits for a callback that is running. From inside its own callback it returns at once, and that
- * callback is the last one; so it does when the other callback is itself waiting, in this
- * function, for the one that this is called from.
+ * callback is the last one; so it does when the other callback, of this pool or another, is itself
+ * waiting, in this function, for the one that this is called from.
  *
  * Errors: `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
  */

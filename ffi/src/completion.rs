@@ -104,6 +104,10 @@ impl Completion {
             Err(error) if error.code() == ErrorCode::Cancelled && self.objects.is_freed() => {
                 Err(freed().with_cause(error))
             }
+            // The panic that ended it unwinds this thread.
+            Err(error) if error.code() == ErrorCode::Internal && std::thread::panicking() => {
+                Err(last_panic())
+            }
             other => other,
         };
         match target {
@@ -122,28 +126,30 @@ impl Drop for Completion {
             return;
         }
         let error = match std::thread::panicking() {
-            true => last_panic(),
+            true => Error::new(ErrorCode::Internal, "the operation panicked"),
             false => Error::new(ErrorCode::Closed, "the operation was dropped before it ended"),
         };
         self.deliver(Err(error));
     }
 }
 
-/// Starts an operation; the handle it has until it ended. Once this has succeeded, the target hears
-/// of the end exactly once.
+/// Starts an operation. `tell` gets the handle that it has until it ended, before it can end. Once
+/// this has succeeded, the target hears of the end exactly once.
 ///
 /// # Errors
 /// `limit` or `closed`: nothing was started, and the target hears nothing.
 pub(crate) fn begin(
     objects: &Arc<Objects>,
     target: Target,
+    tell: impl FnOnce(u64),
     launch: impl FnOnce(Completion) -> Operation,
-) -> Result<u64> {
+) -> Result<()> {
     let handle = objects.operations.reserve()?;
     if let Err(error) = target.register(objects) {
         objects.operations.remove(handle);
         return Err(error);
     }
+    tell(handle);
     let completion = Completion { objects: objects.clone(), handle, target: Some(target) };
     // A panic here drops the completion, which tells the target: the operation counts as accepted.
     if let Ok(operation) = contain(|| Ok(launch(completion))) {
@@ -153,7 +159,7 @@ pub(crate) fn begin(
             operation.cancel();
         }
     }
-    Ok(handle)
+    Ok(())
 }
 
 /// Runs an operation and waits for its end.
@@ -166,7 +172,7 @@ pub(crate) fn wait(
 ) -> Result<Value> {
     check_may_block()?;
     let waiter = Arc::new(Waiter::default());
-    begin(objects, Target::Waiter(waiter.clone()), launch)?;
+    begin(objects, Target::Waiter(waiter.clone()), |_| (), launch)?;
     waiter.wait()
 }
 
@@ -260,6 +266,34 @@ mod tests {
         let objects = Objects::new();
         let error = error_of(wait(&objects, |_completion| panic!("amid the start")));
         assert_eq!((error.code(), error.message()), (ErrorCode::Internal, "amid the start"));
+        assert!(error.detail()["place"].as_str().unwrap().contains("completion.rs:"));
+    }
+
+    /// SPEC 16.2: the host may keep the handle where its callback finds it, and where `destroy` frees it.
+    #[test]
+    fn the_handle_is_told_before_the_operation_can_end() {
+        let (objects, waiter) = (Objects::new(), Arc::new(Waiter::default()));
+        let told = std::cell::Cell::new(0);
+        let tell = |handle| told.set(handle);
+        let begun = begin(&objects, Target::Waiter(waiter.clone()), tell, |completion| {
+            assert_eq!(told.get(), completion.handle);
+            panic!("nothing to start")
+        });
+        assert!(begun.is_ok() && told.get() != 0);
+        assert_eq!(error_of(waiter.wait()).message(), "nothing to start");
+    }
+
+    /// SPEC 16.2: nobody of the host's is on that thread, so that only the error can say what happened and where.
+    #[test]
+    fn an_operation_that_panics_later_ends_with_internal_and_its_place() {
+        prepare_process();
+        let (pool, objects) =
+            (trunkline::Pool::new(trunkline::PoolOptions::default()).unwrap(), Objects::new());
+        let error = error_of(wait(&objects, |completion| {
+            let future = async { panic!("amid the work") };
+            pool.start(future, |outcome| completion.finish(outcome))
+        }));
+        assert_eq!((error.code(), error.message()), (ErrorCode::Internal, "amid the work"));
         assert!(error.detail()["place"].as_str().unwrap().contains("completion.rs:"));
     }
 

@@ -45,8 +45,7 @@ where
             }
             let launch = prepare(pool)?;
             let target = Target::Callback(Callback { done, user_data });
-            raw::write_optional(outs.op, begin(&pool.objects, target, launch)?);
-            Ok(())
+            begin(&pool.objects, target, |op| raw::write_optional(outs.op, op), launch)
         })
     }
 }
@@ -69,8 +68,8 @@ where
         guard(outs.err, || {
             let pool = raw::pool(pool)?;
             let target = Target::Queue(raw::queue(queue)?.clone(), tag);
-            raw::write_optional(outs.op, begin(&pool.objects, target, prepare(pool)?)?);
-            Ok(())
+            let launch = prepare(pool)?;
+            begin(&pool.objects, target, |op| raw::write_optional(outs.op, op), launch)
         })
     }
 }

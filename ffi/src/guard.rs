@@ -54,8 +54,8 @@ fn drop_payload(payload: Box<dyn Any + Send>) {
     }
 }
 
-/// Prepares the process, once: panics of guarded code are noted for the error instead of printed,
-/// and a fork is noticed.
+/// Prepares the process, once: panics are noted for the error, and those of guarded code are not
+/// printed; a fork is noticed.
 pub(crate) fn prepare_process() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -64,14 +64,14 @@ pub(crate) fn prepare_process() {
         unsafe { libc::pthread_atfork(None, None, Some(note_fork)) };
         let previous = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
-            if GUARDED.with(Cell::get) == 0 {
-                return previous(panic);
-            }
             let payload = panic.payload();
             let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
             let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
             let place = panic.location().map(ToString::to_string).unwrap_or_default();
             PANIC.with(|last| last.replace(Some((text.unwrap_or_default(), place))));
+            if GUARDED.with(Cell::get) == 0 {
+                previous(panic);
+            }
         }));
     });
 }
@@ -111,7 +111,7 @@ pub(crate) fn in_callback(callback: impl FnOnce()) {
     IN_CALLBACK.with(|inside| inside.set(before));
 }
 
-/// While it lives, panics of this thread are noted instead of printed.
+/// While it lives, panics of this thread are not printed.
 struct Guarded;
 
 impl Guarded {

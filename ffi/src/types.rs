@@ -263,7 +263,8 @@ pub struct CallOptionsStruct {
     pub meta_json: Str,
     /// NULL, or where the number is put by which the call's progress events name it (`call`),
     /// unique within its session. Written before the function returns (a blocking one: before it
-    /// waits), and left alone when nothing was sent.
+    /// waits), and left alone when nothing was sent. It may come after the call's end, so it must
+    /// not lie in what `destroy` frees.
     pub out_call: *mut u64,
 }
 
