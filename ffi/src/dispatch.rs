@@ -3,13 +3,13 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::Instant;
 
 use trunkline::{Error, ErrorCode, Result};
 
 use crate::completion::{Callback, Value};
 use crate::objects::Objects;
+use crate::threads::start_callback_thread;
 
 /// The callbacks that wait for a thread, and the threads. An I/O thread of the core only ever adds
 /// to it.
@@ -135,7 +135,7 @@ pub(crate) fn no_thread(error: std::io::Error) -> Error {
 fn start_thread(objects: &Arc<Objects>) -> std::io::Result<()> {
     let objects = objects.clone();
     let body = move || objects.completions.run(&objects);
-    thread::Builder::new().name("trunkline-done".to_owned()).spawn(body).map(drop)
+    start_callback_thread("trunkline-done", body)
 }
 
 /// Threads for completion callbacks in one pool. Callbacks are to be short; a few threads forgive

@@ -8,7 +8,8 @@
 //! - [`table`]: handles; [`objects`]: the tables of one pool.
 //! - [`completion`]: the end of an operation, exactly once; [`forms`]: the three ways to ask for
 //!   it.
-//! - [`dispatch`] and [`subscription`]: the threads that run the host's callbacks.
+//! - [`dispatch`] and [`subscription`]: the threads that run the host's callbacks; [`threads`]: how
+//!   they are started.
 //! - [`queue`] and [`notify`]: what a host with a loop of its own polls instead.
 //!
 //! In a forked child nothing of the parent's is locked or freed: every function compares the number
@@ -37,6 +38,7 @@ mod session_work;
 mod subscribe;
 mod subscription;
 mod table;
+mod threads;
 mod types;
 
 pub use buf::*;

@@ -75,7 +75,9 @@ impl Queue {
 
     /// Notes that a subscriber's stream has something.
     pub(crate) fn push_events(&self, subscriber: Arc<Subscriber>) {
-        self.push(Entry::Events(subscriber));
+        if subscriber.take_place() {
+            self.push(Entry::Events(subscriber));
+        }
     }
 
     fn push(&self, entry: Entry) {
@@ -101,13 +103,14 @@ impl Queue {
                     count += 1;
                 }
                 Entry::Events(subscriber) => {
+                    subscriber.leave_place();
                     while count < most
                         && let Some(item) = next_item(&subscriber)
                     {
                         take(count, item);
                         count += 1;
                     }
-                    if count == most {
+                    if count == most && subscriber.take_place() {
                         self.lock().entries.push_front(Entry::Events(subscriber));
                     }
                 }
@@ -262,3 +265,27 @@ pub unsafe extern "C" fn trunkline_queue_free(queue: *mut QueueObject) {
 /// Results that one queue holds and awaits together. A host that is so far behind has stopped
 /// draining.
 const RESULTS_MAX: usize = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use trunkline::{EventMask, Pool, PoolOptions};
+
+    use super::*;
+
+    /// I-18: a host that takes fewer items at a time than there are leaves the place where it was; the next wake-up then
+    /// finds it there.
+    #[test]
+    fn a_subscription_has_one_place_in_the_queue_however_often_it_is_woken() {
+        let pool = Pool::new(PoolOptions::default()).unwrap();
+        let queue = Arc::new(Queue::new().unwrap());
+        let stream = pool.subscribe(EventMask::ALL).unwrap();
+        let subscriber = Subscriber::queued(stream, queue.clone(), 1, 1);
+        for _ in 0..3 {
+            queue.push_events(subscriber.clone());
+        }
+        assert_eq!(queue.lock().entries.len(), 1);
+        assert_eq!(queue.drain(1, |_, _| ()), 0);
+        queue.push_events(subscriber);
+        assert_eq!(queue.lock().entries.len(), 1);
+    }
+}

@@ -125,8 +125,8 @@ pub unsafe extern "C" fn trunkline_session_subscribe_queue(
 /// been called; a queue gives no more of its events. Its handle is bad from here on.
 ///
 /// Waits for a callback that is running. From inside its own callback it returns at once, and that
-/// callback is the last one; so it does when the other callback is itself waiting, in this
-/// function, for the one that this is called from.
+/// callback is the last one; so it does when the other callback, of this pool or another, is itself
+/// waiting, in this function, for the one that this is called from.
 ///
 /// Errors: `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
 #[unsafe(no_mangle)]
@@ -138,10 +138,8 @@ pub unsafe extern "C" fn trunkline_subscription_close(
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe {
         guard(err, || {
-            let objects = &raw::pool(pool)?.objects;
-            let subscriber = objects.subscribers.remove(subscription);
-            let subscriber = subscriber.ok_or_else(|| bad_handle(Kind::Subscription))?;
-            subscriber.close(&objects.subscriptions);
+            let subscriber = raw::pool(pool)?.objects.subscribers.remove(subscription);
+            subscriber.ok_or_else(|| bad_handle(Kind::Subscription))?.close();
             Ok(())
         })
     }

@@ -1,10 +1,9 @@
 //! Subscribers: event callbacks on a thread of each subscription's own, and event streams that a
 //! queue drains.
 
-use std::cell::Cell;
-use std::collections::HashMap;
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::Instant;
 
 use trunkline::{Error, ErrorCode, Event, Result, Subscription};
@@ -14,6 +13,7 @@ use crate::dispatch::no_thread;
 use crate::guard::in_callback;
 use crate::objects::Objects;
 use crate::queue::Queue;
+use crate::threads::start_callback_thread;
 use crate::types::{EventFn, Str};
 
 /// What a subscription handle stands for.
@@ -26,7 +26,13 @@ pub(crate) struct Subscriber {
 /// How events reach the host.
 pub(crate) enum Way {
     Thread(Arc<Signal>),
-    Queue { queue: Arc<Queue>, tag: u64, handle: u64 },
+    Queue {
+        queue: Arc<Queue>,
+        tag: u64,
+        handle: u64,
+        /// Whether the subscription has a place in the queue.
+        placed: AtomicBool,
+    },
 }
 
 /// What a stream gives next.
@@ -46,7 +52,7 @@ impl Subscriber {
         tag: u64,
         handle: u64,
     ) -> Arc<Subscriber> {
-        let way = Way::Queue { queue, tag, handle };
+        let way = Way::Queue { queue, tag, handle, placed: AtomicBool::new(false) };
         Arc::new(Subscriber { stream: Mutex::new(Some(stream)), way })
     }
 
@@ -73,8 +79,7 @@ impl Subscriber {
             signal.change(|state| state.finished = true);
             objects_of_thread.subscriptions.leave();
         };
-        let started = thread::Builder::new().name("trunkline-event".to_owned()).spawn(body);
-        if let Err(error) = started {
+        if let Err(error) = start_callback_thread("trunkline-event", body) {
             objects.subscriptions.leave();
             return Err(no_thread(error));
         }
@@ -98,6 +103,18 @@ impl Subscriber {
                     }
                 });
             }
+        }
+    }
+
+    /// Takes a place in the queue; whether it had none.
+    pub(crate) fn take_place(&self) -> bool {
+        matches!(&self.way, Way::Queue { placed, .. } if !placed.swap(true, Ordering::SeqCst))
+    }
+
+    /// Gives the place in the queue back; whoever wakes it from here on takes one again.
+    pub(crate) fn leave_place(&self) {
+        if let Way::Queue { placed, .. } = &self.way {
+            placed.store(false, Ordering::SeqCst);
         }
     }
 
@@ -128,19 +145,20 @@ impl Subscriber {
 
     /// Ends the deliveries. When it returns, no callback runs or will, but for the one that this
     /// thread is in, and for one that waits in turn for this thread's own.
-    pub(crate) fn close(self: &Arc<Self>, subscriptions: &Subscriptions) {
+    pub(crate) fn close(&self) {
         self.stop();
-        let Way::Thread(signal) = &self.way else { return };
-        let (mine, theirs) = (CURRENT.with(Cell::get), signal.id());
-        if mine == theirs || !subscriptions.may_wait(mine, theirs) {
-            return;
+        let Way::Thread(theirs) = &self.way else { return };
+        // A thread that is ending has none: subscriptions' threads run no code of the host's then.
+        let mine = CURRENT.try_with(|current| current.borrow().clone()).unwrap_or_default();
+        let Some(mine) = mine else { return theirs.wait_for(|state| state.finished) };
+        if mine.may_wait_for(theirs) {
+            theirs.wait_for(|state| state.finished);
+            mine.note_wait(None);
         }
-        signal.wait_for(|state| state.finished);
-        subscriptions.waited(mine);
     }
 
     fn call_until_stopped(&self, signal: &Arc<Signal>, callback: EventFn, user_data: UserData) {
-        CURRENT.with(|current| current.set(signal.id()));
+        CURRENT.set(Some(signal.clone()));
         let stopped = |signal: &Signal| signal.lock().stopped;
         'stream: loop {
             signal.wait_for(|state| std::mem::take(&mut state.woken) || state.stopped);
@@ -172,6 +190,8 @@ fn call(callback: EventFn, user_data: &UserData, event: &Event) {
 pub(crate) struct Signal {
     state: Mutex<SignalState>,
     changed: Condvar,
+    /// The one whose end the callback of this thread waits for; of any pool.
+    waits_for: Mutex<Option<Arc<Signal>>>,
 }
 
 #[derive(Default)]
@@ -194,8 +214,27 @@ impl Signal {
         }
     }
 
-    fn id(&self) -> usize {
-        std::ptr::from_ref(self) as usize
+    /// Notes that this one's callback waits for another to return, unless that is itself, or one that waits for it, directly
+    /// or through others. Noted before it looks, so that of callbacks that close a ring the last one sees it.
+    fn may_wait_for(self: &Arc<Self>, other: &Arc<Signal>) -> bool {
+        self.note_wait(Some(other.clone()));
+        let mut next = Some(other.clone());
+        while let Some(signal) = next {
+            if Arc::ptr_eq(&signal, self) {
+                self.note_wait(None);
+                return false;
+            }
+            next = signal.lock_wait().clone();
+        }
+        true
+    }
+
+    fn note_wait(&self, other: Option<Arc<Signal>>) {
+        *self.lock_wait() = other;
+    }
+
+    fn lock_wait(&self) -> MutexGuard<'_, Option<Arc<Signal>>> {
+        self.waits_for.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> MutexGuard<'_, SignalState> {
@@ -203,80 +242,52 @@ impl Signal {
     }
 }
 
-/// The threads of one pool's subscriptions, and which waits for which.
+/// The threads of one pool's subscriptions.
 #[derive(Default)]
 pub(crate) struct Subscriptions {
-    state: Mutex<Threads>,
+    count: Mutex<usize>,
     quiet: Condvar,
-}
-
-#[derive(Default)]
-struct Threads {
-    count: usize,
-    waits: HashMap<usize, usize>,
 }
 
 impl Subscriptions {
     /// Waits until no thread is left; whether that was so by the deadline.
     pub(crate) fn wait_until_quiet(&self, deadline: Instant) -> bool {
-        let mut state = self.lock();
-        while state.count > 0 {
+        let mut count = self.lock();
+        while *count > 0 {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return false;
             }
-            let waited = self.quiet.wait_timeout(state, left);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            let waited = self.quiet.wait_timeout(count, left);
+            count = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         true
     }
 
     fn enter(&self) -> Result<()> {
-        let mut state = self.lock();
-        if state.count >= THREADS_MAX {
+        let mut count = self.lock();
+        if *count >= THREADS_MAX {
             return Err(Error::new(ErrorCode::Limit, "too many subscriptions with a callback")
                 .with_detail("limit", "subscriptions")
                 .with_hint("subscribe with a queue"));
         }
-        state.count += 1;
+        *count += 1;
         Ok(())
     }
 
     fn leave(&self) {
-        self.lock().count -= 1;
+        *self.lock() -= 1;
         self.quiet.notify_all();
     }
 
-    /// Notes that a callback waits for another to return, unless that one waits for it, directly or
-    /// through others.
-    fn may_wait(&self, mine: usize, theirs: usize) -> bool {
-        if mine == 0 {
-            return true;
-        }
-        let mut state = self.lock();
-        let mut next = theirs;
-        while let Some(further) = state.waits.get(&next) {
-            next = *further;
-            if next == mine {
-                return false;
-            }
-        }
-        state.waits.insert(mine, theirs);
-        true
-    }
-
-    fn waited(&self, mine: usize) {
-        self.lock().waits.remove(&mine);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Threads> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, usize> {
+        self.count.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 thread_local! {
-    /// The subscription whose thread this is; 0 on every other thread.
-    static CURRENT: Cell<usize> = const { Cell::new(0) };
+    /// The subscription whose thread this is; none on every other thread.
+    static CURRENT: RefCell<Option<Arc<Signal>>> = const { RefCell::new(None) };
 }
 
 /// Subscriptions with a callback in one pool; each has a thread, so that a callback that blocks
