@@ -341,14 +341,14 @@ pub(super) fn object<'a>(path: &str, text: &'a str) -> Result<Cow<'a, str>> {
 fn with_meta(params: String, meta: Option<&str>) -> Result<String> {
     let Some(meta) = meta else { return Ok(params) };
     let meta = object("meta", meta)?;
-    let mut members: serde_json::Map<String, serde_json::Value> =
-        serde_json::from_str(&params).unwrap_or_default();
+    // Raw values: what is in them need not fit any type of ours.
+    let members: HashMap<Cow<'_, str>, &RawValue> = serde_json::from_str(&params)
+        .map_err(|error| Error::new(ErrorCode::InvalidArgument, format!("no JSON: {error}")))?;
     if members.contains_key("_meta") {
         let error = Error::new(ErrorCode::InvalidArgument, "`_meta` is given twice");
         return Err(error.with_detail("path", "meta"));
     }
     let separator = if members.is_empty() { "" } else { "," };
-    members.clear();
     let open = params.trim_end().strip_suffix('}').unwrap_or(&params);
     Ok(format!(r#"{open}{separator}"_meta":{meta}}}"#))
 }
@@ -409,4 +409,19 @@ fn progress_events(
         let about = About::entry(&cell, cell.load().slot.generation);
         session.driver.hub.publish(EventKind::Progress, Some(&session), &about, &fields);
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// SPEC 5.1: what is valid JSON but fits no number of ours is the server's to judge, not ours to spoil.
+    #[test]
+    fn meta_is_added_to_params_that_hold_numbers_of_any_size() {
+        let params = r#"{"name":"t","arguments":{"a":1e999}}"#.to_owned();
+        let with = with_meta(params, Some(r#"{"k":1}"#)).unwrap();
+        assert_eq!(with, r#"{"name":"t","arguments":{"a":1e999},"_meta":{"k":1}}"#);
+        assert_eq!(with_meta("{}".to_owned(), Some("{}")).unwrap(), r#"{"_meta":{}}"#);
+        assert!(with_meta(with, Some("{}")).is_err());
+    }
 }
