@@ -480,3 +480,5 @@ export class Lease {
   [Symbol.dispose](): void;
   [Symbol.asyncDispose](): Promise<void>;
 }
+// Without this line every declaration of the file counts as exported, `Emitter` too.
+export {};

@@ -1,6 +1,7 @@
 // What the declarations allow, and what they refuse: compiled by `tsc --noEmit`, never run.
 
 import { CallResult, Lease, Pool, Session, TrunklineError } from '../index.js';
+import type * as names from '../index.js';
 import type { EventOf, Listed, TrunklineEvent } from '../index.js';
 
 /** Whether two types are the same. */
@@ -69,6 +70,9 @@ export function explain(error: unknown): string {
       return error.retryable ? 'later' : (error.hint ?? error.message);
   }
 }
+
+// @ts-expect-error: the class that pools and sessions share is no export.
+export type Shared = names.Emitter;
 
 export function refused(pool: Pool, session: Session): void {
   // @ts-expect-error: options are camelCase.
