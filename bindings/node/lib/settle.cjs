@@ -6,6 +6,9 @@ const { bridge } = require('./native.cjs');
 
 const CANCELLED = nodeCode('cancelled');
 
+/** Per signal the operations that its abort cancels, and the one listener for them all: many would draw a warning from Node. */
+const watched = new WeakMap();
+
 /**
  * Awaits what `start(number)` returns. With a signal, its abort cancels the operation, and the promise then rejects with the
  * signal's reason; a result that came first is still a result.
@@ -24,16 +27,37 @@ async function settle(signal, start) {
 async function settleUntilAbort(signal, start) {
   signal.throwIfAborted();
   const number = bridge.reserve();
-  const cancel = () => bridge.cancel(number);
-  signal.addEventListener('abort', cancel, { once: true });
+  watch(signal, number);
   try {
     return await start(number);
   } catch (reason) {
     const error = errorOf(reason);
     throw signal.aborted && error.code === CANCELLED ? signal.reason : error;
   } finally {
-    signal.removeEventListener('abort', cancel);
+    unwatch(signal, number);
   }
+}
+
+function watch(signal, number) {
+  const { numbers } = watched.get(signal) ?? listen(signal);
+  numbers.add(number);
+}
+
+function listen(signal) {
+  const numbers = new Set();
+  const listener = () => numbers.forEach((number) => bridge.cancel(number));
+  signal.addEventListener('abort', listener, { once: true });
+  const entry = { numbers, listener };
+  watched.set(signal, entry);
+  return entry;
+}
+
+function unwatch(signal, number) {
+  const { numbers, listener } = watched.get(signal);
+  numbers.delete(number);
+  if (numbers.size > 0) return;
+  signal.removeEventListener('abort', listener);
+  watched.delete(signal);
 }
 
 function checked(signal) {

@@ -1,6 +1,7 @@
 // Calls, their results and their cancellation: SPEC 5.
 
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { describe, it } from 'node:test';
 import { inspect } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
@@ -126,6 +127,23 @@ describe('AbortSignal', () => {
     const { lease } = await openLease(t);
     const call = lease.callTool('sleep', { ms: 60_000 }, { signal: AbortSignal.timeout(20) });
     assert.equal((await rejection(call)).name, 'TimeoutError');
+  });
+
+  // SPEC 5.5: an event target warns of more than ten listeners.
+  it('of many calls is listened to once, and not after them', async (t) => {
+    const { lease } = await openLease(t);
+    const { signal } = new AbortController();
+    const calls = Array.from({ length: 20 }, () => lease.callTool('sleep', { ms: 20 }, { signal }));
+    assert.equal(getEventListeners(signal, 'abort').length, 1);
+    await within(Promise.all(calls), 'the calls');
+    assert.equal(getEventListeners(signal, 'abort').length, 0);
+
+    const controller = new AbortController();
+    const cancelled = Array.from({ length: 20 }, () => {
+      return rejection(lease.callTool('sleep', { ms: 60_000 }, { signal: controller.signal }));
+    });
+    controller.abort();
+    for (const error of await Promise.all(cancelled)) assert.equal(error, controller.signal.reason);
   });
 
   // SPEC 3.4
