@@ -2,7 +2,7 @@
 // One workspace's set of connections.
 
 const { Emitter, finish } = require('./emitter.cjs');
-const { fromFields, guarded } = require('./errors.cjs');
+const { fromFields, guarded, invalidArgument } = require('./errors.cjs');
 const { asyncDispose, openStream } = require('./events.cjs');
 const { Lease } = require('./lease.cjs');
 const { spellDocument, toCamel } = require('./names.cjs');
@@ -34,6 +34,9 @@ class Pool extends Emitter {
 
   async acquire(server, config, options) {
     const { own, rest } = split(options, ['signal', 'session']);
+    if (typeof own.session !== 'string') {
+      throw invalidArgument('option `session` must be the id of a session', 'session');
+    }
     const configJson = encodeJson(config, 'config');
     const json = encodeOptions('acquire', rest);
     const start = (number) => this.#native.acquire(server, configJson, own.session, json, number);

@@ -103,6 +103,15 @@ describe('bad input', () => {
     assert.equal(textOf(await lease.callTool('echo', { message: 'fine' })), 'fine');
   });
 
+  it('an acquire in the pool that says for no session', async (t) => {
+    const { pool, log } = openPool(t);
+    for (const options of [undefined, {}, { session: 5 }]) {
+      const error = await rejection(pool.acquire('s', log.server(), options));
+      assert.equal(error.code, 'TRUNKLINE_INVALID_ARGUMENT');
+      assert.equal(error.detail.path, 'session');
+    }
+  });
+
   it('surrogates without a partner and NUL do no harm', async (t) => {
     const { lease } = await openLease(t);
     const error = await rejection(lease.callTool('no\ud800such\u0000tool', {}));
