@@ -125,7 +125,7 @@ impl Tally {
     }
 }
 
-unsafe extern "C" fn ignore_item(_user_data: *mut c_void, _item: *mut Item) {}
+unsafe extern "C" fn ignore_item(_: *mut c_void, _: *mut Item) {}
 
 /// Where the events and the ends of one test's subscriptions are counted.
 #[derive(Default)]
