@@ -10,8 +10,10 @@ use trunkline_pool::state::{CloseExit, LossReason};
 
 use super::link::{Life, Link};
 use super::lists::When;
+use super::stderr::LINE_BYTES_MAX;
 use super::{ConnectOptions, Connection, ConnectionEvents, GivenUp, Kill, ending, failure};
 use crate::platform::Launched;
+use crate::transport::redact::Redactor;
 use crate::transport::stdio;
 use crate::{Error, ErrorCode, Result};
 
@@ -29,7 +31,8 @@ pub(super) async fn connect(
     };
     let begun = Instant::now();
     let launched = start(program, &options, begun, &mut given_up).await?;
-    let link = Link::open(launched, options, events);
+    let redactor = Redactor::new(program.env.values(), LINE_BYTES_MAX);
+    let link = Link::open(launched, redactor, options, events);
     let attempt = Attempt { link: Some(link.clone()) };
     let negotiated = tokio::select! {
         biased;

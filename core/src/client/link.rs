@@ -16,6 +16,7 @@ use super::{ConnectOptions, ConnectionEvents, ServerFacts, lists::Lists, reading
 use crate::Error;
 use crate::platform::{Launched, Process};
 use crate::transport::FrameWriter;
+use crate::transport::redact::Redactor;
 
 /// One connection.
 pub(crate) struct Link {
@@ -25,6 +26,8 @@ pub(crate) struct Link {
     pub(super) calls: InFlight,
     pub(super) process: Process,
     pub(super) stderr: StderrTail,
+    /// Takes the server's own secrets out of what it prints.
+    pub(super) redactor: Redactor,
     pub(super) facts: OnceLock<ServerFacts>,
     /// Which lists the server declared.
     pub(super) declared: OnceLock<Lists>,
@@ -88,6 +91,7 @@ impl Link {
     /// Takes over a started program, and starts the tasks that serve it.
     pub(super) fn open(
         launched: Launched,
+        redactor: Redactor,
         options: ConnectOptions,
         events: Arc<dyn ConnectionEvents>,
     ) -> Arc<Link> {
@@ -98,6 +102,7 @@ impl Link {
             calls: InFlight::new(options.in_flight),
             process,
             stderr: StderrTail::new(options.stderr_bytes),
+            redactor,
             facts: OnceLock::new(),
             declared: OnceLock::new(),
             handshake: Handshake::default(),

@@ -173,7 +173,7 @@ impl Link {
                 count(&self.ignored.noise);
                 self.ignored
                     .first_noise
-                    .get_or_init(|| escape_line(&noise[..noise.len().min(NOISE_SHOWN_BYTES)]));
+                    .get_or_init(|| escape_line(&self.redactor.redact(noise, NOISE_SHOWN_BYTES)));
                 Ok(())
             }
         }

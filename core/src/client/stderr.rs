@@ -1,4 +1,4 @@
-//! What a server writes to stderr: always drained, escaped line by line, kept in a bounded ring (SPEC 4.7).
+//! What a server writes to stderr: always drained, redacted and escaped line by line, kept in a bounded ring (SPEC 4.7).
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,7 +8,7 @@ use crate::platform::ReadPipe;
 use crate::transport::escape::escape_line;
 
 /// Bytes of one line that are kept; the rest of a longer one is dropped.
-const LINE_BYTES_MAX: usize = 4096;
+pub(super) const LINE_BYTES_MAX: usize = 4096;
 
 /// Bytes read at once.
 const READ_BYTES: usize = 8192;
@@ -56,12 +56,13 @@ pub(super) async fn drain(link: Arc<Link>, pipe: ReadPipe) {
     let mut buffer = Vec::with_capacity(READ_BYTES);
     let mut line = Vec::new();
     while let Ok(1..) = pipe.read(&mut buffer).await {
+        let known_max = LINE_BYTES_MAX + link.redactor.margin();
         for piece in buffer.split_inclusive(|byte| *byte == b'\n') {
             let (text, ended) = match piece.strip_suffix(b"\n") {
                 Some(text) => (text, true),
                 None => (piece, false),
             };
-            let room = LINE_BYTES_MAX.saturating_sub(line.len());
+            let room = known_max.saturating_sub(line.len());
             line.extend_from_slice(&text[..text.len().min(room)]);
             if ended {
                 keep(&link, &line);
@@ -76,7 +77,8 @@ pub(super) async fn drain(link: Arc<Link>, pipe: ReadPipe) {
 }
 
 fn keep(link: &Link, line: &[u8]) {
-    let line = escape_line(line.strip_suffix(b"\r").unwrap_or(line));
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let line = escape_line(&link.redactor.redact(line, LINE_BYTES_MAX));
     link.tell(|events| events.stderr(&line));
     link.stderr.push(line);
 }

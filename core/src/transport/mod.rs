@@ -2,6 +2,7 @@
 
 pub(crate) mod escape;
 mod reader;
+pub(crate) mod redact;
 pub(crate) mod stdio;
 mod writer;
 

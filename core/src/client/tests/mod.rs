@@ -6,6 +6,7 @@ mod children;
 mod ends;
 mod host;
 mod keepalive;
+mod secrets;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,0 +1,107 @@
+//! Secrets taken out of what a server prints (S-48).
+
+/// Characters from which on a value counts as a secret: shorter ones are words and numbers, found everywhere.
+const SECRET_CHARS_MIN: usize = 8;
+
+/// What stands for a secret.
+const REDACTED: &[u8] = b"[redacted]";
+
+/// Finds the values that must not be shown.
+pub(crate) struct Redactor {
+    /// Longest first.
+    secrets: Vec<Box<[u8]>>,
+    /// Which bytes a secret begins with.
+    begins: [bool; 256],
+}
+
+impl Redactor {
+    /// Knows these values; of one of several lines, each line. `shown_max` is the most that is ever shown of one text, in bytes.
+    pub(crate) fn new<'a>(values: impl Iterator<Item = &'a String>, shown_max: usize) -> Self {
+        let lines = values.flat_map(|value| value.lines()).map(str::trim);
+        let secrets = lines.filter(|line| line.chars().count() >= SECRET_CHARS_MIN);
+        // Wherever the part begins that is compared, nothing of the rest is shown.
+        let compared = |line: &str| line.as_bytes()[..line.len().min(shown_max)].into();
+        let mut secrets: Vec<Box<[u8]>> = secrets.map(compared).collect();
+        secrets.sort_unstable_by_key(|secret| std::cmp::Reverse(secret.len()));
+        let mut begins = [false; 256];
+        secrets.iter().for_each(|secret| begins[usize::from(secret[0])] = true);
+        Redactor { secrets, begins }
+    }
+
+    /// Bytes of a text that have to be known beyond those that are shown, so that none is shown of a secret at the cut.
+    pub(crate) fn margin(&self) -> usize {
+        self.secrets.first().map_or(0, |secret| secret.len())
+    }
+
+    /// The first `shown` bytes of the text, without the secrets that begin in them. Secrets that overlap or touch become one.
+    pub(crate) fn redact(&self, text: &[u8], shown: usize) -> Vec<u8> {
+        let shown = text.len().min(shown);
+        let mut out = Vec::with_capacity(shown);
+        let mut hidden_until = 0;
+        for at in 0..shown {
+            if let Some(length) = self.secret_at(&text[at..]) {
+                let goes_on = at > 0 && hidden_until >= at;
+                if !goes_on {
+                    out.extend_from_slice(REDACTED);
+                }
+                hidden_until = hidden_until.max(at + length);
+            }
+            if at >= hidden_until {
+                out.push(text[at]);
+            }
+        }
+        out
+    }
+
+    /// The length of the longest secret that the text begins with.
+    fn secret_at(&self, text: &[u8]) -> Option<usize> {
+        if !self.begins[usize::from(*text.first()?)] {
+            return None;
+        }
+        self.secrets.iter().find(|secret| text.starts_with(secret)).map(|secret| secret.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn redacted(values: &[&str], text: &str, shown: usize) -> String {
+        let values: Vec<String> = values.iter().map(ToString::to_string).collect();
+        let redactor = Redactor::new(values.iter(), 40);
+        String::from_utf8(redactor.redact(text.as_bytes(), shown)).unwrap()
+    }
+
+    /// S-48.
+    #[test]
+    fn values_of_eight_characters_are_secrets_and_shorter_ones_are_not() {
+        let values = ["password", "seven77", "\u{fc}\u{fc}\u{fc}\u{fc}\u{fc}\u{fc}\u{fc}\u{fc}"];
+        let text = "a password, seven77, \u{fc}\u{fc}\u{fc}\u{fc}\u{fc}\u{fc}\u{fc}\u{fc}!passwor";
+        assert_eq!(redacted(&values, text, 99), "a [redacted], seven77, [redacted]!passwor");
+        assert_eq!(redacted(&[], text, 3), "a p");
+    }
+
+    /// S-48: each line of a key is one.
+    #[test]
+    fn every_line_of_a_long_value_is_a_secret() {
+        let key = "-----BEGIN\nabcdefghijkl\n  mnopqrstuvwx  \nend";
+        assert_eq!(redacted(&[key], "<abcdefghijkl|mnopqrstuvwx>", 99), "<[redacted]|[redacted]>");
+    }
+
+    /// S-48.
+    #[test]
+    fn secrets_that_overlap_or_touch_leave_nothing_between_them() {
+        let values = ["abcdefgh12", "gh12345678", "abcdefgh"];
+        assert_eq!(redacted(&values, ".abcdefgh12345678.", 99), ".[redacted].");
+        assert_eq!(redacted(&values, "abcdefghabcdefgh", 99), "[redacted]");
+        assert_eq!(redacted(&values, "abcdefg", 99), "abcdefg");
+    }
+
+    /// S-48: a secret that the cut goes through is not shown in part, however long it is.
+    #[test]
+    fn nothing_of_a_secret_is_shown_at_the_cut() {
+        let long = "s".repeat(39) + &"t".repeat(100);
+        assert_eq!(redacted(&[&long], &format!("0123456789{long}"), 20), "0123456789[redacted]");
+        assert_eq!(redacted(&[&long], &long, 40), "[redacted]");
+    }
+}
