@@ -6,6 +6,7 @@ mod children;
 mod ends;
 mod host;
 mod keepalive;
+mod odd_frames;
 mod secrets;
 
 use std::path::{Path, PathBuf};
@@ -29,12 +30,19 @@ const HANG: Duration = Duration::from_secs(20);
 #[derive(Default)]
 struct Recorder {
     told: Mutex<Vec<String>>,
+    /// Only the last event is kept.
+    forgets: bool,
     news: Notify,
 }
 
 impl Recorder {
     fn tell(&self, event: String) {
-        self.told.lock().unwrap().push(event);
+        let mut told = self.told.lock().unwrap();
+        if self.forgets {
+            told.clear();
+        }
+        told.push(event);
+        drop(told);
         self.news.notify_waiters();
     }
 
@@ -82,6 +90,8 @@ impl ConnectionEvents for Recorder {
 struct Server {
     value: Value,
     options: ConnectOptions,
+    /// Whether the recorder keeps the last event alone.
+    forgets: bool,
 }
 
 /// The reference server with these flags.
@@ -109,7 +119,7 @@ impl Server {
             keepalive_misses: 3,
             inherit_env: Vec::new(),
         };
-        Server { value, options }
+        Server { value, options, forgets: false }
     }
 
     fn options(mut self, change: impl FnOnce(&mut ConnectOptions)) -> Self {
@@ -123,7 +133,7 @@ impl Server {
     }
 
     async fn try_connect(&self) -> (Result<(Connection, Catalog)>, Arc<Recorder>) {
-        let recorder = Arc::new(Recorder::default());
+        let recorder = Arc::new(Recorder { forgets: self.forgets, ..Recorder::default() });
         let spec = ServerSpec::from_value("s", &self.value).unwrap();
         let (_wanted, cancel) = watch::channel(None);
         let attempt = Connection::connect(&spec, self.options.clone(), recorder.clone(), cancel);
