@@ -65,9 +65,9 @@
 
 /** Options of a call, all defaults. */
 #ifdef __cplusplus
-#define TRUNKLINE_CALL_OPTIONS_INIT {sizeof(trunkline_call_options), 0, 0, 0, 0, {nullptr, 0}, nullptr}
+#define TRUNKLINE_CALL_OPTIONS_INIT {sizeof(trunkline_call_options), 0, 0, 0, 0, {nullptr, 0}, nullptr, 0, 0}
 #else
-#define TRUNKLINE_CALL_OPTIONS_INIT {sizeof(trunkline_call_options), 0, 0, 0, 0, {NULL, 0}, NULL}
+#define TRUNKLINE_CALL_OPTIONS_INIT {sizeof(trunkline_call_options), 0, 0, 0, 0, {NULL, 0}, NULL, 0, 0}
 #endif
 
 /**
@@ -432,9 +432,11 @@ typedef struct {
      */
     uint32_t progress;
     /**
-     * 0.
+     * What is sent again when the connection is lost. 0: nothing. 1: what was provably never sent.
+     * 2: also a call of a tool that is declared read-only or idempotent, when the session trusts
+     * the server.
      */
-    uint32_t reserved;
+    uint32_t retry;
     /**
      * The request's `_meta`: the text of a JSON object; empty: none.
      */
@@ -446,6 +448,14 @@ typedef struct {
      * not lie in what `destroy` frees.
      */
     uint64_t *out_call;
+    /**
+     * 1: wait while the server is reconnecting, at most for the call's time in all. 0: fail at once.
+     */
+    uint32_t wait;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
 } trunkline_call_options;
 
 /**

@@ -100,6 +100,16 @@ template <class Call> std::string text(Call &&call) {
 
 } // namespace detail
 
+/** What is sent again when a call's connection is lost. */
+enum class retry_policy : std::uint32_t {
+    /** Nothing. */
+    never = 0,
+    /** What was provably never sent. */
+    not_sent = 1,
+    /** Also a call of a tool that is declared read-only or idempotent, when the session trusts the server. */
+    safe = 2,
+};
+
 /** Options of a call; what is not set is the default. */
 struct call_options {
     std::chrono::milliseconds timeout{0};
@@ -107,6 +117,9 @@ struct call_options {
     bool progress = false;
     /** `_meta` of the request: a JSON object, or empty. */
     std::string meta;
+    retry_policy retry = retry_policy::never;
+    /** Whether the call waits while the server is reconnecting, at most for its time in all. */
+    bool wait = false;
 
     trunkline_call_options raw() const noexcept {
         trunkline_call_options options = TRUNKLINE_CALL_OPTIONS_INIT;
@@ -114,6 +127,8 @@ struct call_options {
         options.idle_timeout_ms = static_cast<std::uint64_t>(idle_timeout.count());
         options.progress = progress ? 1 : 0;
         options.meta_json = detail::view(meta);
+        options.retry = static_cast<std::uint32_t>(retry);
+        options.wait = wait ? 1 : 0;
         return options;
     }
 };

@@ -7,7 +7,7 @@ use std::mem::{offset_of, size_of};
 use std::ptr::NonNull;
 use std::time::Duration;
 
-use trunkline::{CallOptions, Error, ErrorCode, Operation, Result, ServerSpec};
+use trunkline::{CallOptions, Error, ErrorCode, Operation, Progress, Result, Retry, ServerSpec};
 
 use crate::guard::check_fork;
 use crate::pool::PoolObject;
@@ -153,13 +153,18 @@ pub(crate) unsafe fn call_options(options: *const CallOptionsStruct) -> Result<C
     }
     typed.timeout = milliseconds(known.timeout_ms);
     typed.idle_timeout = milliseconds(known.idle_timeout_ms);
-    typed.progress = match known.progress {
-        0 => trunkline::Progress::Off,
-        1 => trunkline::Progress::On,
-        other => {
-            return Err(invalid("options.progress", format!("progress is {other}, not 0 or 1")));
-        }
+    // The paths are the options' names in all languages.
+    typed.progress = match switch(known.progress, "progress")? {
+        false => Progress::Off,
+        true => Progress::On,
     };
+    typed.retry = match known.retry {
+        0 => Retry::Never,
+        1 => Retry::NotSent,
+        2 => Retry::Safe,
+        other => return Err(invalid("retry", format!("retry is {other}, not 0, 1 or 2"))),
+    };
+    typed.wait = switch(known.wait, "wait")?;
     if known.reserved != 0 {
         return Err(invalid("options.reserved", "reserved is not 0"));
     }
@@ -167,6 +172,15 @@ pub(crate) unsafe fn call_options(options: *const CallOptionsStruct) -> Result<C
     let meta = unsafe { optional_text(known.meta_json, "options.meta_json") }?;
     typed.meta = meta.map(str::to_owned);
     Ok(CallSettings { options: typed, out_call: known.out_call })
+}
+
+/// A number of the host that stands for off or on.
+fn switch(value: u32, path: &str) -> Result<bool> {
+    match value {
+        0 => Ok(false),
+        1 => Ok(true),
+        other => Err(invalid(path, format!("{path} is {other}, not 0 or 1"))),
+    }
 }
 
 /// The configuration of one server.

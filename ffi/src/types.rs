@@ -257,8 +257,10 @@ pub struct CallOptionsStruct {
     pub idle_timeout_ms: u64,
     /// 1: ask the server for progress, which comes as `TRUNKLINE_EVENT_PROGRESS`. 0: do not.
     pub progress: u32,
-    /// 0.
-    pub reserved: u32,
+    /// What is sent again when the connection is lost. 0: nothing. 1: what was provably never sent.
+    /// 2: also a call of a tool that is declared read-only or idempotent, when the session trusts
+    /// the server.
+    pub retry: u32,
     /// The request's `_meta`: the text of a JSON object; empty: none.
     pub meta_json: Str,
     /// NULL, or where the number is put by which the call's progress events name it (`call`),
@@ -266,6 +268,10 @@ pub struct CallOptionsStruct {
     /// waits), and left alone when nothing was sent. It may come after the call's end, so it must
     /// not lie in what `destroy` frees.
     pub out_call: *mut u64,
+    /// 1: wait while the server is reconnecting, at most for the call's time in all. 0: fail at once.
+    pub wait: u32,
+    /// 0.
+    pub reserved: u32,
 }
 
 /// Called once, on a thread of the library, when an operation ended. `item` is the library's, and

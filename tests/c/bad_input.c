@@ -94,9 +94,30 @@ static void a_struct_of_a_wrong_size_is_refused(void)
     trunkline_buf_free(buf);
     larger.later[63] = 1;
     FAILS(TRUNKLINE_STATUS_UNKNOWN_OPTION, trunkline_lease_call_tool(s.pool, lease, pid, none, &larger.known, &buf, &err));
-    trunkline_call_options odd = TRUNKLINE_CALL_OPTIONS_INIT;
-    odd.progress = 2;
-    FAILS(TRUNKLINE_STATUS_INVALID_ARGUMENT, trunkline_lease_call_tool(s.pool, lease, pid, none, &odd, &buf, &err));
+    close_scene(&s);
+}
+
+/* SPEC 16.5 */
+static void a_number_that_an_option_does_not_have_is_refused_by_its_name(void)
+{
+    scene s = open_scene("", "");
+    uint64_t lease = acquire(&s);
+    trunkline_call_options odd[] = {TRUNKLINE_CALL_OPTIONS_INIT, TRUNKLINE_CALL_OPTIONS_INIT, TRUNKLINE_CALL_OPTIONS_INIT,
+                                    TRUNKLINE_CALL_OPTIONS_INIT};
+    odd[0].progress = 2;
+    odd[1].retry = 3;
+    odd[2].wait = 2;
+    odd[3].reserved = 1;
+    const char *const paths[] = {"\"path\":\"progress\"", "\"path\":\"retry\"", "\"path\":\"wait\"",
+                                 "\"path\":\"options.reserved\""};
+    for (size_t i = 0; i < 4; i++) {
+        trunkline_buf *buf = NULL;
+        trunkline_error *err = NULL;
+        CHECK(trunkline_lease_call_tool(s.pool, lease, TRUNKLINE_LITERAL("pid"), none, &odd[i], &buf, &err) ==
+              TRUNKLINE_STATUS_INVALID_ARGUMENT);
+        CHECK(text_has(trunkline_error_detail(err), paths[i]));
+        trunkline_error_free(err);
+    }
     close_scene(&s);
 }
 
@@ -192,6 +213,7 @@ int main(int argc, char **argv)
     RUN(null_is_answered_everywhere);
     RUN(bytes_that_are_no_text_are_refused);
     RUN(a_struct_of_a_wrong_size_is_refused);
+    RUN(a_number_that_an_option_does_not_have_is_refused_by_its_name);
     RUN(wrong_handles_are_refused);
     RUN(options_and_configurations_that_are_wrong_say_where);
     return 0;

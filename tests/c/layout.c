@@ -6,12 +6,15 @@
 #if UINTPTR_MAX == UINT64_MAX
 HOLDS(str_size, sizeof(trunkline_str) == 16);
 HOLDS(str_len, offsetof(trunkline_str, len) == 8);
-HOLDS(options_size, sizeof(trunkline_call_options) == 56);
+HOLDS(options_size, sizeof(trunkline_call_options) == 64);
 HOLDS(options_timeout, offsetof(trunkline_call_options, timeout_ms) == 8);
 HOLDS(options_idle_timeout, offsetof(trunkline_call_options, idle_timeout_ms) == 16);
 HOLDS(options_progress, offsetof(trunkline_call_options, progress) == 24);
+HOLDS(options_retry, offsetof(trunkline_call_options, retry) == 28);
 HOLDS(options_call, offsetof(trunkline_call_options, out_call) == 48);
 HOLDS(options_meta, offsetof(trunkline_call_options, meta_json) == 32);
+HOLDS(options_wait, offsetof(trunkline_call_options, wait) == 56);
+HOLDS(options_reserved, offsetof(trunkline_call_options, reserved) == 60);
 HOLDS(item_size, sizeof(trunkline_item) == 64);
 HOLDS(item_handle, offsetof(trunkline_item, handle) == 8);
 HOLDS(item_kind, offsetof(trunkline_item, kind) == 16);

@@ -85,6 +85,9 @@ void a_failure_is_an_exception_with_its_particulars() {
     trunkline::lease lease = h.session.acquire("s");
     trunkline::call_options options;
     options.timeout = 50ms;
+    options.retry = trunkline::retry_policy::safe;
+    options.wait = true;
+    CHECK(options.raw().retry == 2 && options.raw().wait == 1 && trunkline::call_options{}.raw().retry == 0);
     try {
         lease.call_tool("sleep", R"({"ms": 60000})", options);
         CHECK(false);

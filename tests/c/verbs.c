@@ -48,6 +48,16 @@ static void say_closed(json *error)
         json_put(error, "code", json_new_text("closed"));
 }
 
+/* The number of a retry policy; a word that is none becomes a number that is none. */
+static uint32_t retry_number(const json *word)
+{
+    static const char *const words[] = {"never", "not_sent", "safe"};
+    uint32_t number = 0;
+    while (number < 3 && !json_is_text(word, words[number]))
+        number++;
+    return number;
+}
+
 /* The struct of a call's options; false for a member that it does not have. `meta` is for the caller to free. */
 static bool read_call_options(const json *from, trunkline_call_options *options, char **meta)
 {
@@ -60,6 +70,10 @@ static bool read_call_options(const json *from, trunkline_call_options *options,
             options->idle_timeout_ms = (uint64_t)json_number(value);
         else if (strcmp(from->names[i], "progress") == 0)
             options->progress = json_is(value, JSON_TRUE);
+        else if (strcmp(from->names[i], "retry") == 0)
+            options->retry = retry_number(value);
+        else if (strcmp(from->names[i], "wait") == 0)
+            options->wait = json_is(value, JSON_TRUE);
         else if (strcmp(from->names[i], "meta") == 0)
             options->meta_json = text_of(*meta = json_write(value));
         else
