@@ -124,12 +124,15 @@ async fn call(lease: &Lease, tool: &str, arguments: Value) -> Value {
     serde_json::from_str(result.json()).unwrap()
 }
 
-/// The processes below this one, as `pid parent` pairs, that are still running.
+/// The processes below this one that are still running, but for the library's own supervisor, which stays with its host.
 fn descendants() -> Vec<u32> {
-    let mut parents = BTreeMap::new();
+    let (mut parents, mut supervisors) = (BTreeMap::new(), Vec::new());
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
         let Ok(pid) = entry.file_name().to_string_lossy().parse::<u32>() else { continue };
         let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        if stat.contains("(trunkline-super)") {
+            supervisors.push(pid);
+        }
         let fields = stat.rsplit_once(") ").and_then(|(_, rest)| rest.split_once(' '));
         let running = fields.filter(|(state, _)| *state != "Z");
         let parent = running.and_then(|(_, rest)| rest.split(' ').next()?.parse::<u32>().ok());
@@ -139,5 +142,6 @@ fn descendants() -> Vec<u32> {
         let up = |pid: &u32| parents.get(pid).copied();
         std::iter::successors(up(pid), up).any(|ancestor| ancestor == std::process::id())
     };
-    parents.keys().copied().filter(is_ours).collect()
+    let servers = parents.keys().copied().filter(|pid| !supervisors.contains(pid));
+    servers.filter(is_ours).collect()
 }
