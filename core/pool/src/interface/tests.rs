@@ -166,6 +166,36 @@ fn the_registry_as_json_is_whole() {
     assert_eq!(limits["members"][4]["node"], "frameBytes");
 }
 
+/// SPEC 16.5: a row as JSON says all that a binding needs to translate it: ranges, units, names, spellings, support.
+#[test]
+fn rows_as_json_say_everything() {
+    let json = to_json();
+    let row = |scope: &str, name: &str| {
+        let rows = json["options"][scope].as_array().unwrap();
+        rows.iter().find(|row| row["name"] == name).unwrap().clone()
+    };
+    let workers = serde_json::json!({
+        "name": "workers", "python": "workers", "node": "workers", "type": "integer", "min": 1, "max": 64,
+        "unit": "threads", "default": "1", "supported": true,
+        "doc": "threads of the internal runtime; one setting per process",
+    });
+    assert_eq!(row("pool", "workers"), workers);
+    assert_eq!(row("pool", "trusted")["supported"], false);
+    assert!(row("pool", "keepalive_misses").get("unit").is_none());
+    assert_eq!(row("call", "retry")["words"], serde_json::json!(["never", "not_sent", "safe"]));
+    let include = row("server", "include");
+    assert_eq!(include["spellings"], serde_json::json!(["include", "includeTools"]));
+    assert!(["python", "node", "aliases"].iter().all(|name| include.get(name).is_none()));
+    let include = options(Scope::Server).iter().find(|row| row.name == "include").unwrap();
+    assert_eq!(include.to_json()["aliases"], serde_json::json!(["includeTools"]));
+    let payload = &json["events"][EVENTS.len() - 1]["payload"];
+    let missed = serde_json::json!([{"name": "missed", "type": "integer", "required": true}]);
+    assert_eq!(*payload, missed);
+    let envelope = json["envelope"].as_array().unwrap();
+    let session = envelope.iter().find(|field| field["name"] == "session").unwrap();
+    assert_eq!((&session["type"], &session["required"]), (&"string".into(), &false.into()));
+}
+
 /// SPEC 16.5: a default that is a JSON value is one that its own option takes.
 #[test]
 fn documented_defaults_are_the_real_ones() {

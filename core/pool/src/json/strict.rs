@@ -191,6 +191,17 @@ mod tests {
         assert_eq!(defects("18446744073709551616").len(), 1);
         assert_eq!(defects("[1e300]"), [("[0]".into(), DefectKind::NumberRange)]);
         assert!(parse("1e999").is_err());
+        assert_eq!(defects("[9007199254740991.0]"), []);
+        assert_eq!(defects("[-9007199254740992.0]").len(), 1);
+    }
+
+    /// S-15, S-24: of a text that is full of defects, 64 are noted.
+    #[test]
+    fn defects_are_bounded() {
+        let full = |count: usize| "{\"a\":0".to_owned() + &",\"a\":0".repeat(count) + "}";
+        for (count, noted) in [(63, 63), (64, 64), (65, 64), (1_000, 64)] {
+            assert_eq!(defects(&full(count)).len(), noted);
+        }
     }
 
     /// S-15: lone surrogates, rubbish after the end, comments and bare words are no JSON.

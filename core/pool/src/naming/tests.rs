@@ -193,7 +193,15 @@ fn the_map_resolves_every_tool() {
     assert_eq!(NameMap::new(tools, &BTreeSet::new()), map);
     let one = NameMap::new([tool("a.b", "x")], &BTreeSet::new());
     assert_eq!(one.iter().next(), map.iter().find(|(_, tool)| &*tool.server == "a.b"));
-    assert!(NameMap::default().is_empty());
+    assert!(NameMap::default().is_empty() && !map.is_empty());
+}
+
+/// SPEC 14.3, S-42: a tool that found its name taken is told. Nobody can make two hashes meet, so the map is written out.
+#[test]
+fn tools_that_were_left_out_are_told() {
+    let left_out = vec![tool("a", "x")];
+    let map = NameMap { left_out: left_out.clone(), ..NameMap::default() };
+    assert_eq!(map.left_out(), left_out);
 }
 
 /// SPEC 14.3: tools of a reserved name move, and the map finds them where they are.

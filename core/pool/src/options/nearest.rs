@@ -55,6 +55,9 @@ mod tests {
         assert_eq!(distance("abc", "acb"), 1);
         assert_eq!(distance("kitten", "sitting"), 3);
         assert_eq!(distance("Workers", "workers"), 0);
+        assert_eq!(distance("abc", "ab"), 1);
+        assert_eq!(distance("abcd", "acd"), 1);
+        assert_eq!(distance("abcdef", ""), 6);
     }
 
     /// SPEC 16.5: a name that resembles nothing gets no suggestion.
@@ -66,5 +69,17 @@ mod tests {
         );
         assert_eq!(nearest("zzzzzz", ["workers", "roots"]), None);
         assert_eq!(nearest(&"workers".repeat(100), ["workers"]), None);
+    }
+
+    /// SPEC 16.5: a third of the letters may be wrong, and of a short name one; longer names than any are near to none.
+    #[test]
+    fn near_ends_at_a_third_of_the_letters() {
+        assert_eq!(nearest("abcdefxyz", ["abcdefghi"]), Some("abcdefghi"));
+        assert_eq!(nearest("abcdewxyz", ["abcdefghi"]), None);
+        assert_eq!(nearest("ix", ["id"]), Some("id"));
+        assert_eq!(nearest("xy", ["id"]), None);
+        let long = "a".repeat(65);
+        assert_eq!(nearest(&long[..64], [&*long]), Some(&*long));
+        assert_eq!(nearest(&long, [&*long]), None);
     }
 }

@@ -1,5 +1,7 @@
 //! Options from JSON.
 
+mod bounds;
+
 use serde_json::{Value, json};
 
 use super::*;

@@ -2,6 +2,7 @@
 
 mod changes;
 mod pages;
+mod reasons;
 
 use serde_json::{Value, json};
 

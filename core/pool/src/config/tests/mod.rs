@@ -1,5 +1,6 @@
 //! A server's configuration: shapes, faults, identity and secrecy.
 
+mod bounds;
 mod identity;
 mod secrecy;
 mod shapes;

@@ -26,6 +26,33 @@ fn nothing_secret_is_in_debug() {
     }
 }
 
+/// SPEC 9.4, S-48: what is not secret is there, or nobody could tell one server from another in a log.
+#[test]
+fn what_is_not_secret_is_in_debug() {
+    let stdio = spec(json!({
+        "command": "c", "args": ["x", "y"], "cwd": "/w", "env": {"A": "1", "B": null}, "inherit_env": ["I*"],
+        "oauth": {"clientId": "i"}, "odd": 1,
+    }));
+    let transport = "StdioSpec { command: \"c\", args: 2 [redacted], cwd: Some(\"/w\"), env: [\"A\"], \
+                     unset_env: [\"B\"], inherit_env: [\"I*\"] }";
+    assert_eq!(format!("{:?}", stdio.transport), transport);
+    assert_eq!(
+        format!("{stdio:?}"),
+        format!(
+            "ServerSpec {{ transport: {transport}, call_timeout: None, connect_timeout: None, share: None, \
+             filter: Filter {{ include: None, exclude: [] }}, disabled: false, oauth: [\"client_id\"], \
+             unknown: [\"odd\"], .. }}"
+        )
+    );
+    let remote = spec(json!({"url": "http://h", "headers": {"X-A": "1"}})).transport;
+    assert_eq!(
+        format!("{remote:?}"),
+        "RemoteSpec { kind: Auto, url: \"[redacted]\", headers: [\"x-a\"] }"
+    );
+    let key = PoolKey { server: "s".into(), fingerprint: stdio.fingerprint("", &[]) };
+    assert_eq!(format!("{key:?} {:?}", key.fingerprint), "PoolKey(s) Fingerprint");
+}
+
 /// SPEC 1.8, 9.4, S-48: a refused configuration gives away no value: every value in the wrong place, one at a time.
 #[test]
 fn nothing_secret_is_in_errors() {
