@@ -43,6 +43,7 @@ fn main() -> ExitCode {
 
 const HELP: &str = "\
 cargo xtask demo [LANGUAGE...]         show the main job in each language: rust c python node
+cargo xtask demo real                  show servers of others in each language; installs them
 cargo xtask test [--full] [SUITE...]   run the suites, or those named; --full adds the long forms
 cargo xtask bench [--rounds N] [CLIENT...]  compare clients: pipe rust c rmcp python mcp node sdk
 

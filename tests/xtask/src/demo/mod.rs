@@ -1,6 +1,7 @@
 //! `cargo xtask demo`: the main job in each language that the machine has.
 
 mod languages;
+mod real;
 mod transcript;
 
 use std::path::{Path, PathBuf};
@@ -15,8 +16,12 @@ use crate::run::{Run, Stop};
 use languages::{LANGUAGES, Language};
 pub use languages::{Profile, python_site};
 
-/// Shows the demo in all languages, or in those that are named.
+/// Shows the demo in all languages, or in those that are named; `real` shows real servers.
 pub fn demo(machine: &Machine, chosen: &[&str]) -> ExitCode {
+    if chosen == ["real"] {
+        let mut run = Run::new(machine.target.join("xtask/demo.log"), HANG_BOUND);
+        return real::real(machine, &mut run);
+    }
     if let Some(unknown) = chosen.iter().find(|name| LANGUAGES.iter().all(|l| l.name != **name)) {
         eprintln!("xtask: no language {unknown}; there are: rust c python node");
         return ExitCode::FAILURE;

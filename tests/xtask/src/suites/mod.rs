@@ -7,6 +7,8 @@ mod node;
 mod python;
 mod rust;
 
+pub use python::environment as python_environment;
+
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
