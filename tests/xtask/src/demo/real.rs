@@ -40,9 +40,7 @@ fn outcome(title: &str, result: Result<(), Stop>) -> ExitCode {
 
 /// Whether a line says what was done, and not how the runner fared.
 fn is_telling(line: &str) -> bool {
-    ["test ", "ok ", "bindings/python", "✔", "  ✔"]
-        .iter()
-        .any(|start| line.starts_with(start))
+    ["test ", "ok ", "bindings/python", "✔", "  ✔"].iter().any(|start| line.starts_with(start))
 }
 
 fn rust(machine: &Machine, run: &mut Run) -> Result<String, Stop> {
