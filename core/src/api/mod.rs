@@ -8,6 +8,7 @@ mod operation;
 mod pool;
 mod reconcile;
 mod registry;
+mod reports;
 mod retry;
 mod session;
 mod status;

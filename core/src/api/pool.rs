@@ -15,6 +15,7 @@ use super::lease::Lease;
 use super::operation::{self, Operation};
 use super::reconcile::Source;
 use super::registry::Registry;
+use super::reports;
 use super::session::Session;
 use crate::driver::{Answered, Driver, carries_out};
 use crate::{Error, ErrorCode, Result};
@@ -213,7 +214,15 @@ impl Pool {
 
     /// The capability tags of this version (SPEC 9.4).
     pub fn features() -> &'static [&'static str] {
-        &["workspace_pool", "shared_stdio", "list_changed", "reconnect", "drain_all"]
+        &[
+            "workspace_pool",
+            "shared_stdio",
+            "list_changed",
+            "reconnect",
+            "pool_restart",
+            "pool_status",
+            "drain_all",
+        ]
     }
 }
 
@@ -232,8 +241,9 @@ impl PoolCore {
     }
 
     async fn restart(&self, server: &str, index: Option<u32>) -> Result<Value> {
+        let gate = if index.is_none() { self.restart_gate(server) } else { None };
         let Some(server) = self.driver.known_server(server) else {
-            return Ok(json!({ "v": 1, "entries": [] }));
+            return Ok(json!({ "v": 1, "entries": gate.as_slice() }));
         };
         // Taken first: an entry may be gone when the last of the others has restarted.
         let entries = self.driver.entries().into_iter();
@@ -243,11 +253,28 @@ impl PoolCore {
         self.driver.ask(|ticket, _| Input::Restart { ticket, server, index }, Box::new(answer));
         match receive.await {
             Ok(Answered::Restarted(reports)) => {
-                let row = |report| super::status::restart_report(&indices, report);
-                Ok(json!({ "v": 1, "entries": reports.iter().map(row).collect::<Vec<_>>() }))
+                let row = |report| reports::restart_report(&indices, report);
+                let mut rows: Vec<Value> = reports.iter().map(row).collect();
+                if rows.is_empty() {
+                    rows.extend(gate);
+                }
+                Ok(json!({ "v": 1, "entries": rows }))
             }
             Ok(Answered::Refused(error)) => Err(error),
             Ok(_) | Err(_) => Err(Error::new(ErrorCode::Internal, "the pool gave no answer")),
+        }
+    }
+
+    /// Why a server has no entry that could be restarted, as a row of the answer.
+    fn restart_gate(&self, server: &str) -> Option<Value> {
+        match self.configured(server) {
+            Ok(configured) => {
+                configured.spec.disabled.then(|| reports::restart_refused("disabled", None))
+            }
+            Err(error) if error.code() == ErrorCode::InvalidConfig => {
+                Some(reports::restart_refused("not_admitted", Some(&error)))
+            }
+            Err(_) => None,
         }
     }
 
@@ -255,7 +282,7 @@ impl PoolCore {
         let (send, receive) = oneshot::channel();
         self.ask_drain(options.mode, options.timeout, move |answered| drop(send.send(answered)));
         match receive.await {
-            Ok(Answered::Drained(report)) => super::status::drain_report(&self.driver, &report),
+            Ok(Answered::Drained(report)) => reports::drain_report(&self.driver, &report),
             _ => json!({ "v": 1, "drained": 0, "forced": 0, "errors": [] }),
         }
     }

@@ -48,6 +48,16 @@ impl Source {
         Err(error.with_detail("reason", reason))
     }
 
+    /// The entries that are wrong.
+    pub(super) fn invalid(&self) -> impl Iterator<Item = (&str, &Error)> {
+        self.invalid.iter().map(|(name, error)| (&**name, error))
+    }
+
+    /// Whether it was there, and is not any more.
+    pub(super) fn is_removed(&self, name: &str) -> bool {
+        self.removed.contains(name)
+    }
+
     /// Becomes this; one row for each server of the report.
     fn replace(&mut self, servers: Servers) -> Map<String, Value> {
         let mut report = Map::new();

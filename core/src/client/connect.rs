@@ -33,6 +33,7 @@ pub(super) async fn connect(
     let launched = start(program, &options, begun, &mut given_up).await?;
     let redactor = Redactor::new(program.env.values(), LINE_BYTES_MAX);
     let link = Link::open(launched, redactor, options, events);
+    link.tell(|events| events.started(link.process.pid()));
     let attempt = Attempt { link: Some(link.clone()) };
     let negotiated = tokio::select! {
         biased;

@@ -149,11 +149,6 @@ impl Link {
         *self.life()
     }
 
-    /// The pid, while anything of the tree lives.
-    pub(super) fn pid(&self) -> Option<u32> {
-        self.ending.ended.borrow().is_none().then(|| self.process.pid())
-    }
-
     fn life(&self) -> MutexGuard<'_, Life> {
         self.life.lock().unwrap_or_else(PoisonError::into_inner)
     }

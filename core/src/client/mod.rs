@@ -61,6 +61,8 @@ pub(crate) struct ConnectOptions {
 
 /// What a connection tells its driver, in the order of the wire. Called on an I/O thread: must not block.
 pub(crate) trait ConnectionEvents: Send + Sync + 'static {
+    /// The server's process runs. Called first, and at most once.
+    fn started(&self, pid: u32);
     /// The connection is lost; every call in flight was answered before. Called at most once, and not after a `close`.
     fn lost(&self, reason: LossReason, error: Error);
     /// The server announced that a list changed.
@@ -157,11 +159,6 @@ impl Connection {
     /// process tree is left. `kill` skips the graces. May be called again with `kill` while a patient close is under way.
     pub(crate) async fn close(&self, kill: Kill) -> CloseExit {
         self.0.close(kill).await
-    }
-
-    /// The process, while it lives.
-    pub(crate) fn pid(&self) -> Option<u32> {
-        self.0.pid()
     }
 
     /// What is kept of the server's stderr, escaped, oldest line first.

@@ -57,6 +57,8 @@ struct Incarnation {
     generation: Generation,
     connection: Option<Connection>,
     control: Option<mpsc::UnboundedSender<Control>>,
+    /// From the start of its process until nothing of that is left.
+    pid: Option<u32>,
 }
 
 /// What the task of an incarnation is told. At most a handful are ever sent: bounded by the reducer, which closes once.
@@ -124,7 +126,16 @@ impl EntryCell {
 
     /// A new incarnation begins; its task is reached through `control`.
     pub(crate) fn begin(&self, generation: Generation, control: mpsc::UnboundedSender<Control>) {
-        *self.incarnation() = Incarnation { generation, connection: None, control: Some(control) };
+        let control = Some(control);
+        *self.incarnation() = Incarnation { generation, connection: None, control, pid: None };
+    }
+
+    /// The process of the incarnation runs.
+    pub(crate) fn started(&self, generation: Generation, pid: u32) {
+        let mut incarnation = self.incarnation();
+        if incarnation.generation == generation {
+            incarnation.pid = Some(pid);
+        }
     }
 
     /// The incarnation is connected.
@@ -141,6 +152,7 @@ impl EntryCell {
         if incarnation.generation == generation {
             incarnation.connection = None;
             incarnation.control = None;
+            incarnation.pid = None;
         }
     }
 
@@ -162,9 +174,9 @@ impl EntryCell {
         Some((incarnation.generation, incarnation.connection.clone()?))
     }
 
-    /// The process of the live incarnation, connected or not.
+    /// The process of the incarnation, connecting and ending ones included.
     pub(crate) fn pid(&self) -> Option<u32> {
-        self.incarnation().connection.as_ref().and_then(Connection::pid)
+        self.incarnation().pid
     }
 
     /// A session has one lease more.

@@ -218,6 +218,10 @@ impl Events {
 }
 
 impl ConnectionEvents for Events {
+    fn started(&self, pid: u32) {
+        self.cell.started(self.id.generation, pid);
+    }
+
     fn lost(&self, reason: LossReason, error: Error) {
         self.tell(Input::Disconnected { connection: self.id, reason, error });
     }

@@ -248,6 +248,11 @@ impl Driver {
         core.state.last_error(core.interner.known_server(name)?).cloned()
     }
 
+    /// Whether the pool ever had an entry.
+    pub(crate) fn has_started(&self) -> bool {
+        self.core().state.has_started()
+    }
+
     /// Every entry, with what callers see of it.
     pub(crate) fn entries(&self) -> Vec<(EntryStatus, Arc<EntryCell>)> {
         let core = self.core();

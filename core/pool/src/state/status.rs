@@ -112,6 +112,11 @@ impl PoolState {
         self.names.get(server)?.last_error.as_ref()
     }
 
+    /// Whether there ever was an entry.
+    pub fn has_started(&self) -> bool {
+        self.names.iter().any(|(_, name)| name.next_index > 0)
+    }
+
     /// Process slots in use: server processes that live, end, or are to come back.
     pub fn processes(&self) -> u32 {
         self.slots.used

@@ -11,6 +11,7 @@ mod secrets;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
@@ -33,6 +34,7 @@ struct Recorder {
     /// Only the last event is kept.
     forgets: bool,
     news: Notify,
+    pid: AtomicU32,
 }
 
 impl Recorder {
@@ -69,6 +71,9 @@ impl Recorder {
 }
 
 impl ConnectionEvents for Recorder {
+    fn started(&self, pid: u32) {
+        self.pid.store(pid, Ordering::SeqCst);
+    }
     fn lost(&self, reason: LossReason, error: Error) {
         self.tell(format!("lost {reason:?} {} {error}", error.code().name()));
     }
@@ -144,7 +149,7 @@ impl Server {
     async fn connect(&self) -> Open {
         let (result, recorder) = self.try_connect().await;
         let (connection, catalog) = result.unwrap();
-        let pid = connection.pid().unwrap();
+        let pid = recorder.pid.load(Ordering::SeqCst);
         Open { connection, catalog, recorder, pid }
     }
 

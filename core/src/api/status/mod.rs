@@ -1,0 +1,78 @@
+//! What the pool says of itself (SPEC 9.4). No secret, no argument and no fingerprint is in it.
+
+mod server;
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+use trunkline_pool::state::EntryState;
+
+use self::server::Server;
+use super::pool::PoolCore;
+use crate::platform;
+
+impl PoolCore {
+    /// The whole pool as JSON.
+    pub(super) fn status(&self) -> Value {
+        let by_name = self.servers_seen();
+        let rows: BTreeMap<&str, Value> =
+            by_name.iter().map(|(name, server)| (&**name, server.row(self, name))).collect();
+        let count =
+            |member: &str, word: &str| rows.values().filter(|row| row[member] == word).count();
+        let (sessions, kept) = self.session_ids();
+        let processes: usize = by_name.values().map(|server| server.pids().count()).sum();
+        let totals = json!({
+            "servers": rows.len(),
+            "connected": count("state", "connected"),
+            "connecting": count("state", "connecting"),
+            "failed": count("reason", "failed") + count("reason", "invalid_config"),
+            "skipped": count("reason", "disabled"),
+            "entries": by_name.values().map(|server| server.entries.len()).sum::<usize>(),
+            "sessions": sessions.len(),
+            "sessions_kept": kept,
+        });
+        json!({
+            "v": 1,
+            "initialized": true,
+            "scope": "workspace",
+            "discovery": self.discovery(&by_name),
+            "closing": self.driver.check_open().is_err(),
+            "totals": totals,
+            "processes": processes,
+            "supervision": platform::supervision(),
+            "sessions": sessions.iter().map(|id| &**id).collect::<Vec<&str>>(),
+            "servers": rows.into_iter().map(|(name, row)| (name.to_owned(), row)).collect::<Map<_, _>>(),
+        })
+    }
+
+    /// Every server that a source names, or of which something is left.
+    fn servers_seen(&self) -> BTreeMap<Box<str>, Server> {
+        let mut by_name: BTreeMap<Box<str>, Server> = BTreeMap::new();
+        {
+            let source = self.source();
+            for (name, configured) in source.servers() {
+                by_name.entry(name).or_default().configured = Some(configured);
+            }
+            for (name, error) in source.invalid() {
+                by_name.entry(name.into()).or_default().invalid = Some(error.clone());
+            }
+        }
+        for (status, cell) in self.driver.entries() {
+            let server = by_name.entry((&*cell.server).into()).or_default();
+            server.entries.push((status, cell));
+        }
+        by_name
+    }
+
+    /// How far the servers have been looked at: not at all, some for the first time now, all that were asked for.
+    fn discovery(&self, by_name: &BTreeMap<Box<str>, Server>) -> &'static str {
+        let mut entries = by_name.values().flat_map(|server| &server.entries);
+        if entries.any(|(status, _)| status.state == EntryState::Spawning) {
+            "in_progress"
+        } else if self.driver.has_started() {
+            "completed"
+        } else {
+            "not_started"
+        }
+    }
+}

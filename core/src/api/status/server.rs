@@ -1,0 +1,161 @@
+//! One server in the status, and its entries.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use serde_json::{Value, json};
+use trunkline_pool::state::{EntryState, EntryStatus};
+
+use crate::api::pool::{Configured, PoolCore};
+use crate::driver::EntryCell;
+use crate::{Error, ErrorCode};
+
+/// What is known of one server.
+#[derive(Default)]
+pub(super) struct Server {
+    /// The pool's configuration of it.
+    pub configured: Option<Arc<Configured>>,
+    /// Why the pool's source has none, though it names it.
+    pub invalid: Option<Error>,
+    pub entries: Vec<(EntryStatus, Arc<EntryCell>)>,
+}
+
+impl Server {
+    /// The processes of its entries, ending ones included.
+    pub fn pids(&self) -> impl Iterator<Item = u32> {
+        self.entries.iter().filter_map(|(_, cell)| cell.pid())
+    }
+
+    /// Its row.
+    pub fn row(&self, pool: &PoolCore, name: &str) -> Value {
+        let spec = self.configured.as_ref().map(|configured| &configured.spec);
+        let spec = spec.or_else(|| self.entries.first().map(|(_, cell)| &cell.spec));
+        let newest = self.entries.last().map(|(_, cell)| cell.load_full());
+        let catalog = newest.as_ref().map(|published| published.slot.catalog.clone());
+        let catalog = catalog.unwrap_or_default();
+        let of_pool = self.configured.is_some() || self.invalid.is_some();
+        let removed = !of_pool && pool.source().is_removed(name);
+        let error = self.error(pool, name);
+        let gate = self.gate(removed);
+        let state = self.state();
+        let needs_auth = self.has(&[EntryState::AuthRequired])
+            || error.as_ref().is_some_and(|error| error.code() == ErrorCode::AuthRequired);
+        json!({
+            "configured": !removed,
+            "admitted": gate.is_none(),
+            "reason": gate.or_else(|| self.reason(pool, state, error.as_ref())),
+            "state": state,
+            "scope": if of_pool || removed { "workspace" } else { "session" },
+            "transport": spec.map(|spec| spec.transport_name()),
+            "era": self.entries.iter().rev().find_map(|(status, cell)| era(status, cell)),
+            "origin": if of_pool || removed { "runtime" } else { "session" },
+            "approval_state": "not_required",
+            "auth_required": needs_auth,
+            "pid_count": self.pids().count(),
+            "entry_count": self.entries.len(),
+            "counts": {
+                "tools": catalog.tools.len(),
+                "prompts": catalog.prompts.len(),
+                "resources": catalog.resources.len(),
+                "resource_templates": catalog.resource_templates.len(),
+                "skipped": catalog.skipped.len(),
+            },
+            "error_code": error.as_ref().map(|error| error.code().name()),
+            "last_error": error.as_ref().map(|error| error.to_json()),
+            "hint": error.as_ref().and_then(|error| error.hint()),
+            "entries": self.entries.iter().map(|row| entry(pool, row)).collect::<Vec<_>>(),
+        })
+    }
+
+    /// What is wrong with it now: with its configuration, with its newest entry, or with the last attempt.
+    fn error(&self, pool: &PoolCore, name: &str) -> Option<Error> {
+        if let Some(invalid) = &self.invalid {
+            return Some(invalid.clone());
+        }
+        match self.entries.last() {
+            Some((_, cell)) => cell.load().slot.error.clone(),
+            // What could not be started has no entry; its error stays until the next one connects.
+            None => pool.driver.last_error(name),
+        }
+    }
+
+    /// What keeps it out (SPEC 11.6).
+    fn gate(&self, removed: bool) -> Option<&'static str> {
+        let is_disabled = |configured: &Arc<Configured>| configured.spec.disabled;
+        if removed {
+            Some("removed")
+        } else if self.invalid.is_some() {
+            Some("invalid_config")
+        } else if self.configured.as_ref().is_some_and(is_disabled) {
+            Some("disabled")
+        } else {
+            None
+        }
+    }
+
+    /// Why an admitted server is not ready (I-27); nothing for one that is.
+    fn reason(&self, pool: &PoolCore, state: &str, error: Option<&Error>) -> Option<&'static str> {
+        if state == "connected" {
+            return None;
+        }
+        let is_auth = |error: &Error| error.code() == ErrorCode::AuthRequired;
+        Some(if self.has(&[EntryState::Spawning]) {
+            "connecting"
+        } else if self.has(&[EntryState::Reconnecting]) {
+            "reconnecting"
+        } else if self.has(&[EntryState::AuthRequired]) || error.is_some_and(is_auth) {
+            "auth_required"
+        } else if self.has(&[EntryState::Failed]) || error.is_some() {
+            "failed"
+        } else if pool.driver.check_open().is_err() {
+            "closing"
+        } else {
+            // Nobody has asked for it, or nobody holds it any more.
+            "unused"
+        })
+    }
+
+    /// Any connected entry, else any connecting one, else not.
+    fn state(&self) -> &'static str {
+        if self.has(&[EntryState::Active, EntryState::Draining]) {
+            "connected"
+        } else if self.has(&[EntryState::Spawning, EntryState::Reconnecting]) {
+            "connecting"
+        } else {
+            "disconnected"
+        }
+    }
+
+    fn has(&self, wanted: &[EntryState]) -> bool {
+        self.entries.iter().any(|(status, _)| wanted.contains(&status.state))
+    }
+}
+
+fn entry(pool: &PoolCore, (status, cell): &(EntryStatus, Arc<EntryCell>)) -> Value {
+    let now = pool.driver.now();
+    let uptime = status.connected_at.map(|since| now.0.saturating_sub(since.0) / 1_000_000);
+    let connection = cell.connection(status.generation);
+    let facts = connection.as_ref().map(|connection| connection.server_facts());
+    json!({
+        "entry_index": status.index,
+        "refs": status.refs,
+        "state": status.state.as_str(),
+        "generation": status.generation.0,
+        "uptime_ms": uptime,
+        "calls": cell.calls.load(Ordering::Relaxed),
+        "errors": cell.errors.load(Ordering::Relaxed),
+        "in_flight": connection.as_ref().map_or(0, |connection| connection.in_flight()),
+        "losses": status.losses,
+        "pid": cell.pid(),
+        "era": era(status, cell),
+        "protocol_version": facts.as_ref().map(|facts| facts.protocol_version.clone()),
+        "server_name": facts.as_ref().map(|facts| facts.name.clone()),
+        "server_version": facts.as_ref().map(|facts| facts.version.clone()),
+        "stderr": connection.as_ref().map(|connection| connection.stderr_tail()),
+    })
+}
+
+/// The protocol family of a connection that stands.
+fn era(status: &EntryStatus, cell: &EntryCell) -> Option<&'static str> {
+    cell.connection(status.generation).map(|_| "legacy")
+}

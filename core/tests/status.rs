@@ -1,0 +1,258 @@
+//! What `status` says, with real servers in every situation (SPEC 9.4).
+
+mod rig;
+
+use rig::{HANG, Rig, acquire, text, until};
+use serde_json::{Value, json};
+use trunkline::{AcquireOptions, CallOptions, DrainOptions, ErrorCode, ServerSpec};
+
+/// A host's own runtime, which has nothing to do with the library's.
+fn host<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
+fn server(rig: &Rig, name: &str) -> Value {
+    rig.pool.status()["servers"][name].take()
+}
+
+/// The members of a row that this version of the interface has.
+const SERVER: &[&str] = &[
+    "configured",
+    "admitted",
+    "reason",
+    "state",
+    "scope",
+    "transport",
+    "era",
+    "origin",
+    "approval_state",
+    "auth_required",
+    "pid_count",
+    "entry_count",
+    "counts",
+    "error_code",
+    "last_error",
+    "hint",
+    "entries",
+];
+const ENTRY: &[&str] =
+    &["entry_index", "refs", "state", "generation", "uptime_ms", "calls", "errors", "pid", "era"];
+
+/// SPEC 9.4: every member is there whatever the situation.
+#[test]
+fn a_row_has_all_its_members_in_every_situation() {
+    let rig = Rig::new(json!({}));
+    host(async {
+        let servers = json!({
+            "up": rig.server(&[]),
+            "unused": rig.server(&["--label", "unused"]),
+            "gone": rig.server(&["--exit-at-start", "3"]),
+            "off": { "command": "x", "disabled": true },
+            "wrong": { "command": 7 },
+        });
+        rig.configure(servers).await;
+        let session = rig.session("a");
+        let lease = acquire(&session, "up").await;
+        text(&lease, "echo", json!({ "message": "x" })).await;
+        let options = AcquireOptions::default();
+        session.acquire("gone", None, &options).await.err().unwrap();
+        let status = rig.pool.status();
+        let rows = status["servers"].as_object().unwrap();
+        assert_eq!(rows.len(), 5);
+        for (name, row) in rows {
+            for member in SERVER {
+                assert!(row.get(member).is_some(), "{name} has no {member}");
+            }
+        }
+        for member in ENTRY {
+            assert!(rows["up"]["entries"][0].get(member).is_some(), "no {member}");
+        }
+        assert_eq!((&rows["up"]["era"], &rows["up"]["admitted"]), (&json!("legacy"), &json!(true)));
+        assert_eq!(status["totals"]["servers"], 5);
+        assert_eq!(status["totals"]["connected"], 1);
+        // What a gate leaves out is no failure.
+        assert_eq!(
+            (&status["totals"]["failed"], &status["totals"]["skipped"]),
+            (&json!(2), &json!(1))
+        );
+        assert_eq!((&status["v"], &status["initialized"]), (&json!(1), &json!(true)));
+    });
+}
+
+/// I-27, SPEC 9.4: no server is not ready without a reason, and none that is ready has one.
+#[test]
+fn every_server_that_is_not_ready_has_a_reason() {
+    let rig = Rig::new(json!({ "reconnect": { "delays_ms": { "local": [60_000] } } }));
+    host(async {
+        let servers = json!({
+            "up": rig.server(&[]),
+            "unused": rig.server(&["--label", "unused"]),
+            "coming": rig.server(&["--silent"]),
+            "away": rig.server(&["--label", "away"]),
+            "gone": rig.server(&["--exit-at-start", "3"]),
+            "off": { "command": "x", "disabled": true },
+            "wrong": { "command": 7 },
+            "removed": rig.server(&["--label", "removed", "--ignore-eof", "--ignore-term"]),
+        });
+        rig.configure(servers.clone()).await;
+        let session = rig.session("a");
+        let options = AcquireOptions::default();
+        let _up = acquire(&session, "up").await;
+        let away = acquire(&session, "away").await;
+        away.call_tool("crash", "{}", &CallOptions::default()).await.err().unwrap();
+        session.acquire("gone", None, &options).await.err().unwrap();
+        let _removed = acquire(&session, "removed").await;
+        let coming = session.clone();
+        let coming = tokio::spawn(async move {
+            coming.acquire("coming", None, &AcquireOptions::default()).await.map(drop)
+        });
+        while server(&rig, "coming")["reason"] != "connecting" {
+            tokio::task::yield_now().await;
+        }
+        let mut left = servers;
+        left.as_object_mut().unwrap().remove("removed");
+        rig.configure(left).await;
+        let status = rig.pool.status();
+        let rows = status["servers"].as_object().unwrap();
+        let expected = json!({
+            "up": null, "unused": "unused", "coming": "connecting", "away": "reconnecting",
+            "gone": "failed", "off": "disabled", "wrong": "invalid_config", "removed": "removed",
+        });
+        for (name, row) in rows {
+            assert_eq!(row["reason"], expected[name], "{name}");
+            let ready = row["state"] == "connected" && row["admitted"] == true;
+            assert_eq!(row["reason"].is_null(), ready, "{name}");
+        }
+        assert_eq!(rows.len(), 8);
+        coming.abort();
+    });
+}
+
+/// SPEC 9.4: `processes` counts those that come up and those that are dying, until nothing is left.
+#[test]
+fn processes_are_counted_from_their_start_until_they_are_gone() {
+    let rig = Rig::new(json!({ "exit_grace_ms": 300, "kill_grace_ms": 300, "drain_delay_ms": 0 }));
+    host(async {
+        let servers = json!({
+            "silent": rig.server(&["--silent"]),
+            "stubborn": rig.server(&["--ignore-eof", "--ignore-term"]),
+        });
+        rig.configure(servers).await;
+        assert_eq!(rig.pool.status()["processes"], 0);
+        let session = rig.session("a");
+        let connecting = session.clone();
+        let connecting = tokio::spawn(async move {
+            connecting.acquire("silent", None, &AcquireOptions::default()).await.map(drop)
+        });
+        let lease = acquire(&session, "stubborn").await;
+        while rig.pool.status()["processes"] != 2 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(server(&rig, "silent")["pid_count"], 1);
+        connecting.abort();
+        drop(lease);
+        // It is on its way out, and takes its time.
+        assert_eq!(server(&rig, "stubborn")["pid_count"], 1);
+        assert_eq!(rig.pool.status()["processes"], 2);
+        rig.pool.drain_all(&DrainOptions::default()).await.unwrap();
+        assert_eq!(rig.pool.status()["processes"], 0);
+    });
+    assert_eq!(rig.running(), [0; 0]);
+}
+
+/// SPEC 9.4: discovery is not begun, under way, over.
+#[test]
+fn discovery_goes_from_not_started_to_completed() {
+    let rig = Rig::new(json!({}));
+    host(async {
+        rig.configure(json!({ "s": rig.server(&["--initialize-delay-ms", "300"]) })).await;
+        assert_eq!(rig.pool.status()["discovery"], "not_started");
+        let session = rig.session_with(json!({ "id": "a" }));
+        assert_eq!(rig.pool.status()["discovery"], "in_progress");
+        session.ready(None, Some(HANG)).await.unwrap();
+        assert_eq!(rig.pool.status()["discovery"], "completed");
+    });
+}
+
+/// SPEC 9.4: with no session, while draining, when drained, with everything failed.
+#[test]
+fn status_always_works() {
+    let rig = Rig::new(json!({ "exit_grace_ms": 2000 }));
+    host(async {
+        assert_eq!(rig.pool.status()["initialized"], true);
+        let servers = json!({
+            "s": rig.server(&["--ignore-eof"]),
+            "t": { "command": "/nowhere/to/be/found" },
+            "u": rig.server(&["--exit-at-start", "9"]),
+        });
+        rig.configure(servers).await;
+        let session = rig.session("a");
+        for name in ["t", "u"] {
+            session.acquire(name, None, &AcquireOptions::default()).await.err().unwrap();
+        }
+        assert_eq!(rig.pool.status()["totals"]["failed"], 2);
+        let lease = acquire(&session, "s").await;
+        session.close(None);
+        drop((lease, session));
+        assert_eq!(rig.pool.status()["totals"]["sessions"], 0);
+        let pool = rig.pool.clone();
+        let draining = tokio::spawn(async move { pool.drain_all(&DrainOptions::default()).await });
+        while rig.pool.status()["closing"] != true {
+            tokio::task::yield_now().await;
+        }
+        let row = server(&rig, "s");
+        assert_eq!((&row["pid_count"], &row["entries"][0]["refs"]), (&json!(1), &json!(0)));
+        draining.await.unwrap().unwrap();
+        let status = rig.pool.status();
+        assert_eq!((&status["processes"], &status["closing"]), (&json!(0), &json!(true)));
+        assert_eq!(status["servers"]["s"]["reason"], "closing");
+        assert_eq!(status["servers"]["t"]["error_code"], "spawn_failed");
+        assert_eq!(status["servers"]["t"]["reason"], "failed");
+    });
+    until(|| rig.running().is_empty());
+}
+
+/// SPEC 9.4: a server of a session's own has its row, and says whose it is.
+#[test]
+fn a_session_s_own_server_is_of_that_origin() {
+    let rig = Rig::new(json!({}));
+    host(async {
+        let spec = ServerSpec::from_value("s", &rig.server(&[])).unwrap();
+        let session = rig.session("a");
+        let _lease = session.acquire("s", Some(&spec), &AcquireOptions::default()).await.unwrap();
+        let row = server(&rig, "s");
+        assert_eq!((&row["origin"], &row["scope"]), (&json!("session"), &json!("session")));
+        assert_eq!((&row["reason"], &row["configured"]), (&Value::Null, &json!(true)));
+    });
+}
+
+/// SPEC 9.1: what has no entry says why, with no index; an unknown name or index is an empty list.
+#[test]
+fn a_restart_of_what_has_no_entry_says_why() {
+    let rig = Rig::new(json!({}));
+    host(async {
+        let servers = json!({
+            "s": rig.server(&[]), "off": { "command": "x", "disabled": true }, "wrong": { "command": 7 },
+        });
+        rig.configure(servers).await;
+        let rows =
+            async |name, index| rig.pool.restart(name, index).await.unwrap()["entries"].take();
+        let off = json!([{ "entry_index": null, "restarted": false, "reason": "disabled" }]);
+        assert_eq!(rows("off", None).await, off);
+        let wrong = rows("wrong", None).await;
+        assert_eq!(
+            (&wrong[0]["entry_index"], &wrong[0]["reason"]),
+            (&Value::Null, &json!("not_admitted"))
+        );
+        assert_eq!(wrong[0]["error"]["code"], "invalid_config");
+        for (name, index) in [("nobody", None), ("s", Some(0)), ("off", Some(0)), ("s", None)] {
+            assert_eq!(rows(name, index).await, json!([]), "{name} {index:?}");
+        }
+        let _lease = acquire(&rig.session("a"), "s").await;
+        let row = rows("s", Some(0)).await;
+        assert_eq!((&row[0]["entry_index"], &row[0]["restarted"]), (&json!(0), &json!(true)));
+        assert!(row[0]["duration_ms"].is_u64() && row[0].get("reason").is_none());
+        rig.pool.drain_all(&DrainOptions::default()).await.unwrap();
+        assert_eq!(rig.pool.restart("s", None).await.err().unwrap().code(), ErrorCode::Closing);
+    });
+}
