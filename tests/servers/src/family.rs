@@ -3,6 +3,7 @@
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -93,12 +94,20 @@ extern "C" fn pass_on(signal: i32) {
     unsafe { libc::kill(WRAPPED.load(Ordering::SeqCst), signal) };
 }
 
+/// Appends the name of a message that was seen to the message log.
+pub fn log_message(flags: &Flags, method: &str) {
+    append(flags.message_log.as_deref(), method);
+}
+
 fn append_to_log(flags: &Flags, pid: u32, role: &str) {
-    let Some(path) = &flags.start_log else { return };
-    let line = format!("{pid} {role}\n");
+    append(flags.start_log.as_deref(), &format!("{pid} {role}"));
+}
+
+fn append(log: Option<&Path>, line: &str) {
+    let Some(path) = log else { return };
     let opened = OpenOptions::new().create(true).append(true).open(path);
-    if let Err(error) = opened.and_then(|mut file| file.write_all(line.as_bytes())) {
-        eprintln!("start log {}: {error}", path.display());
+    if let Err(error) = opened.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes())) {
+        eprintln!("log {}: {error}", path.display());
         std::process::exit(2);
     }
 }

@@ -14,6 +14,8 @@ pub struct Flags {
     /// Items a page of each list; 0 is everything on one page.
     pub page_size: usize,
     pub start_log: Option<PathBuf>,
+    /// Where the name of every message seen goes, but for calls.
+    pub message_log: Option<PathBuf>,
     pub exit_at_start: Option<i32>,
     /// Exits with 1 at each of the first N starts that the start log knows.
     pub fail_starts: usize,
@@ -109,6 +111,7 @@ impl Flags {
     fn set_value(&mut self, flag: &str, value: String) -> Result<(), String> {
         match flag {
             "--start-log" => self.start_log = Some(value.into()),
+            "--message-log" => self.message_log = Some(value.into()),
             "--stderr-text" => self.stderr_text = Some(value),
             "--protocol-version" => self.protocol_version = Some(value),
             "--label" => self.label = Some(value),
@@ -142,8 +145,9 @@ impl Flags {
 }
 
 /// The flags that take a value.
-const VALUED: [&str; 12] = [
+const VALUED: [&str; 13] = [
     "--start-log",
+    "--message-log",
     "--stderr-text",
     "--protocol-version",
     "--label",
@@ -163,8 +167,8 @@ usage: trunkline-testserver [flags]      (MCP over stdio, revisions 2024-11-05 t
 Lists        --tools N  --page-size N  --no-tools  --no-prompts  --no-resources  --tools-only
              --malformed-tools  --repeat-cursor  --list-changes  --label TEXT  --hints all|none
 Delays       --initialize-delay-ms N  --list-delay-ms N  --reply-delay-ms N
-Start        --start-log FILE  --exit-at-start CODE  --fail-starts N  --stderr-text TEXT
-             --protocol-version V  --wrapped
+Start        --start-log FILE  --message-log FILE  --exit-at-start CODE  --fail-starts N
+             --stderr-text TEXT  --protocol-version V  --wrapped
 Misbehaviour --garbage  --noise  --silent  --die-before-list
 At the end   --ignore-eof  --ignore-term  --fork-child  --setsid-child";
 

@@ -172,6 +172,7 @@ pub fn on_thread(
 fn note(turn: &Turn, method: &[u8]) -> String {
     let method = String::from_utf8_lossy(method.trim_ascii()).trim_matches('"').to_string();
     *lock(&turn.server.seen).entry(method.clone()).or_default() += 1;
+    crate::family::log_message(&turn.server.flags, &method);
     method
 }
 

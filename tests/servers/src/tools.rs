@@ -10,6 +10,7 @@ use crate::request::Call;
 use crate::scan::member;
 use crate::serve::{Turn, later, on_thread};
 use crate::slow::{Waited, lock};
+use crate::wire::quote;
 
 /// One tool: how it is listed and what it does.
 pub struct Tool {
@@ -121,15 +122,19 @@ fn progress(turn: &mut Turn, call: &Call) {
     let Some(token) = call.token.map(|token| String::from_utf8_lossy(token).into_owned()) else {
         return turn.batch.text(call.id, "no progress token");
     };
+    let canary = arguments.text("canary").map(quote);
+    let message = canary.clone();
     let step_params = move |step: u64| {
+        let message = message.clone().unwrap_or_else(|| format!(r#""step {step}""#));
         format!(
-            r#"{{"progressToken":{token},"progress":{step},"total":{steps},"message":"step {step}"}}"#
+            r#"{{"progressToken":{token},"progress":{step},"total":{steps},"message":{message}}}"#
         )
     };
+    let done = canary.unwrap_or_else(|| r#""done""#.into());
     let (server, id) = (turn.server, call.id.to_vec());
     if interval.is_zero() {
         (1..=steps).for_each(|step| turn.notify("notifications/progress", &step_params(step)));
-        return turn.batch.text(call.id, "done");
+        return turn.batch.quoted_text(call.id, done.as_bytes());
     }
     on_thread(server, call.id, move |turn, cancel| {
         for step in 1..=steps {
@@ -139,7 +144,7 @@ fn progress(turn: &mut Turn, call: &Call) {
             turn.notify("notifications/progress", &step_params(step));
             turn.batch.flush();
         }
-        turn.batch.text(&id, "done");
+        turn.batch.quoted_text(&id, done.as_bytes());
     });
 }
 
@@ -217,6 +222,11 @@ fn stop_reading(turn: &mut Turn, call: &Call) {
     std::thread::sleep(Duration::from_millis(call.built().number("ms").unwrap_or(0)));
 }
 
+fn block(turn: &mut Turn, call: &Call) {
+    std::thread::sleep(Duration::from_millis(call.built().number("ms").unwrap_or(0)));
+    turn.batch.text(call.id, "unblocked");
+}
+
 const fn tool(
     name: &'static str,
     description: &'static str,
@@ -256,7 +266,7 @@ pub const TOOLS: &[Tool] = &[
     tool("error", "Answers with the JSON-RPC error code, message, data.", ANY, error),
     tool("crash", "Ends the process with code; partial leaves half a message.", ANY, crash),
     tool("pid", "Answers with the process id.", ANY, pid),
-    tool("progress", "Reports progress in steps, interval_ms apart.", ANY, progress),
+    tool("progress", "Reports progress (of canary) in steps, interval_ms apart.", ANY, progress),
     tool("change_list", "Changes a list: add, remove, change, notify, list.", ANY, change_list),
     tool("env", "Answers with the environment variable name.", ANY, env),
     tool("cwd", "Answers with the current folder.", ANY, cwd),
@@ -273,4 +283,5 @@ pub const TOOLS: &[Tool] = &[
     tool("write", "Writes line to the client as it stands, then answers.", ANY, write),
     tool("reply_twice", "Answers two times.", ANY, reply_twice),
     tool("stop_reading", "Answers, then reads nothing for ms milliseconds.", ANY, stop_reading),
+    tool("block", "Does nothing else for ms milliseconds, then answers.", ANY, block),
 ];
