@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
-use super::{Done, OnProgress};
+use super::{Done, OnProgress, RequestId};
 
 /// Ids below belong to the handshake.
 const FIRST_ID: u64 = 1 << 32;
@@ -115,6 +115,18 @@ impl InFlight {
     /// An id that was never used on this connection.
     pub(super) fn new_id(&self) -> u64 {
         self.next_id.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The id that comes next: those of the requests in flight are smaller.
+    pub(super) fn next_id(&self) -> RequestId {
+        RequestId(self.next_id.load(Ordering::Relaxed))
+    }
+
+    /// Whether a call with a smaller id is in flight.
+    pub(super) fn has_call_before(&self, RequestId(id): RequestId) -> bool {
+        let table = self.lock();
+        let mut flights = table.flights.iter();
+        flights.any(|(other, flight)| *other < id && flight.purpose == Purpose::Call)
     }
 
     /// Takes a request in. It must be in the table before its first byte is written.

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use trunkline_pool::catalog::ListKind;
 
-use super::Request;
 use super::in_flight::Purpose;
 use super::link::{Life, Link};
+use super::{Request, RequestId};
 
 /// An answer to a ping takes a round trip, so that a server which needs longer than this does not serve.
 const ANSWER_WAIT_MAX: Duration = Duration::from_secs(30);
@@ -56,6 +56,8 @@ pub(super) struct KeepAlive {
     misses: u32,
     /// When the open question was sent.
     asked: Option<Instant>,
+    /// What was in flight when the first open question was sent has a smaller id.
+    silent_since: RequestId,
 }
 
 /// What a look at the connection calls for.
@@ -80,7 +82,7 @@ pub(super) enum Next {
 
 impl KeepAlive {
     pub(super) fn new(interval: Duration, misses_max: u32) -> Self {
-        KeepAlive { interval, misses_max, misses: 0, asked: None }
+        KeepAlive { interval, misses_max, misses: 0, asked: None, silent_since: RequestId(0) }
     }
 
     /// Looks at the connection, and asks the server if it is time.
@@ -90,7 +92,11 @@ impl KeepAlive {
             return Next::Look((!self.interval.is_zero()).then(|| now + self.interval));
         }
         let first = self.asked.is_none();
-        match self.look(now, link.pulse.heard_at()) {
+        if first {
+            self.silent_since = link.calls.next_id();
+        }
+        let since = self.silent_since;
+        match self.look(now, link.pulse.heard_at(), || link.calls.has_call_before(since)) {
             Verdict::Wait(until) => Next::Look(until),
             Verdict::Ask(until) => {
                 link.ping(until - now);
@@ -103,8 +109,9 @@ impl KeepAlive {
         }
     }
 
-    /// Decides by the clock and by when something was heard last.
-    fn look(&mut self, now: Instant, heard: Instant) -> Verdict {
+    /// Decides by the clock and by when something was heard last. `works` says whether a call that may be the reason of the
+    /// silence is still within its time.
+    fn look(&mut self, now: Instant, heard: Instant, works: impl FnOnce() -> bool) -> Verdict {
         if self.interval.is_zero() {
             return Verdict::Wait(None);
         }
@@ -118,12 +125,17 @@ impl KeepAlive {
                 return Verdict::Wait(Some(asked + answer_wait));
             }
             Some(_) => {
-                self.misses += 1;
-                if self.misses >= self.misses_max {
-                    return Verdict::Dead;
+                self.misses = self.misses.saturating_add(1);
+                if self.misses < self.misses_max {
+                    self.asked = Some(now);
+                    return Verdict::Ask(now + answer_wait);
                 }
-                self.asked = Some(now);
-                return Verdict::Ask(now + answer_wait);
+                // More questions would only pile up in its input.
+                return if works() {
+                    Verdict::Wait(Some(now + answer_wait))
+                } else {
+                    Verdict::Dead
+                };
             }
             None => {}
         }
@@ -169,12 +181,18 @@ mod tests {
         start + Duration::from_secs(seconds)
     }
 
+    /// No call is in flight.
+    fn idle() -> bool {
+        false
+    }
+
     /// SPEC 8.3.
     #[test]
     fn silence_is_asked_and_three_missed_answers_in_a_row_are_the_end() {
         let start = Instant::now();
         let mut keepalive = KeepAlive::new(INTERVAL, 3);
-        let look = |keepalive: &mut KeepAlive, seconds| keepalive.look(at(start, seconds), start);
+        let look =
+            |keepalive: &mut KeepAlive, seconds| keepalive.look(at(start, seconds), start, idle);
         assert_eq!(look(&mut keepalive, 5), Verdict::Wait(Some(at(start, 20))));
         assert_eq!(look(&mut keepalive, 20), Verdict::Ask(at(start, 40)));
         assert_eq!(look(&mut keepalive, 39), Verdict::Wait(Some(at(start, 40))));
@@ -189,14 +207,34 @@ mod tests {
         let start = Instant::now();
         let mut keepalive = KeepAlive::new(INTERVAL, 3);
         for seconds in [20, 40, 60] {
-            assert!(matches!(keepalive.look(at(start, seconds), start), Verdict::Ask(_)));
+            assert!(matches!(keepalive.look(at(start, seconds), start, idle), Verdict::Ask(_)));
         }
         let heard = at(start, 79);
-        assert_eq!(keepalive.look(at(start, 80), heard), Verdict::Wait(Some(at(start, 99))));
+        assert_eq!(keepalive.look(at(start, 80), heard, idle), Verdict::Wait(Some(at(start, 99))));
         for seconds in [99, 119, 139] {
-            assert!(matches!(keepalive.look(at(start, seconds), heard), Verdict::Ask(_)));
+            assert!(matches!(keepalive.look(at(start, seconds), heard, idle), Verdict::Ask(_)));
         }
-        assert_eq!(keepalive.look(at(start, 159), heard), Verdict::Dead);
+        assert_eq!(keepalive.look(at(start, 159), heard, idle), Verdict::Dead);
+    }
+
+    /// SPEC 5.4, 8.3: the call that may be the reason of the silence has its time, and the misses count after it.
+    #[test]
+    fn a_server_that_works_is_given_up_only_after_its_call() {
+        let start = Instant::now();
+        let mut keepalive = KeepAlive::new(INTERVAL, 3);
+        for seconds in [20, 40, 60] {
+            assert!(matches!(keepalive.look(at(start, seconds), start, || true), Verdict::Ask(_)));
+        }
+        for seconds in [80, 100, 120] {
+            let wait = Verdict::Wait(Some(at(start, seconds + 20)));
+            assert_eq!(keepalive.look(at(start, seconds), start, || true), wait);
+        }
+        assert_eq!(keepalive.look(at(start, 140), start, idle), Verdict::Dead);
+        let heard = at(start, 139);
+        let wait = Verdict::Wait(Some(at(start, 159)));
+        assert_eq!(keepalive.look(at(start, 140), heard, idle), wait);
+        assert!(matches!(keepalive.look(at(start, 159), heard, idle), Verdict::Ask(_)));
+        assert!(matches!(keepalive.look(at(start, 179), heard, idle), Verdict::Ask(_)));
     }
 
     /// SPEC 8.3: the deadline of an answer is bounded, however long silence may last.
@@ -204,8 +242,8 @@ mod tests {
     fn an_answer_is_not_awaited_longer_than_its_bound() {
         let start = Instant::now();
         let mut keepalive = KeepAlive::new(Duration::from_secs(3600), 1);
-        assert_eq!(keepalive.look(at(start, 3600), start), Verdict::Ask(at(start, 3630)));
-        assert_eq!(keepalive.look(at(start, 3630), start), Verdict::Dead);
+        assert_eq!(keepalive.look(at(start, 3600), start, idle), Verdict::Ask(at(start, 3630)));
+        assert_eq!(keepalive.look(at(start, 3630), start, idle), Verdict::Dead);
     }
 
     /// SPEC 8.3.
@@ -213,6 +251,6 @@ mod tests {
     fn an_interval_of_zero_never_asks() {
         let start = Instant::now();
         let mut keepalive = KeepAlive::new(Duration::ZERO, 3);
-        assert_eq!(keepalive.look(at(start, 1_000_000), start), Verdict::Wait(None));
+        assert_eq!(keepalive.look(at(start, 1_000_000), start, idle), Verdict::Wait(None));
     }
 }

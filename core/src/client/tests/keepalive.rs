@@ -26,19 +26,35 @@ async fn a_silent_server_is_asked_and_lives_as_long_as_it_answers() {
 async fn a_server_that_answers_nothing_is_lost_after_its_misses() {
     let open = kept_alive(test_server(&[])).connect().await;
     let begun = Instant::now();
-    let (_, call) = open.start("sleep", json!({ "ms": 60000 }));
     open.call("stop_reading", json!({ "ms": 60000 })).await.unwrap();
     let lost = open.recorder.wait_for("lost").await;
     assert!(lost.starts_with("lost Keepalive timeout s: the server sent nothing"), "{lost}");
     // The silence, and then each of the three questions, last an interval.
     assert!(begun.elapsed() >= INTERVAL * 4, "{:?}", begun.elapsed());
-    let error = ended(call).await.unwrap_err();
+    open.close().await;
+    assert!(!lives(open.pid));
+}
+
+/// SPEC 5.4, 5.6, 8.3: a call has its time, also one that met the server's death; those that came later have no say.
+#[tokio::test]
+async fn a_silent_server_is_lost_when_the_calls_that_met_its_silence_are_over() {
+    let open = kept_alive(test_server(&[])).connect().await;
+    open.call("stop_reading", json!({ "ms": 60000 })).await.unwrap();
+    let timeout = INTERVAL * 8;
+    let params = r#"{"name":"echo","arguments":{"message":"x"}}"#;
+    let (_, first) = open.request(Request { params, timeout, ..request() });
+    tokio::time::sleep(INTERVAL * 6).await;
+    assert_eq!(open.recorder.told(), [""; 0]);
+    let (_, later) = open.start("echo", json!({ "message": "y" }));
+    assert_eq!(ended(first).await.unwrap_err().code(), ErrorCode::Timeout);
+    let lost = open.recorder.wait_for("lost").await;
+    assert!(lost.starts_with("lost Keepalive timeout"), "{lost}");
+    let error = ended(later).await.unwrap_err();
     assert_eq!(
         (error.code(), error.outcome()),
         (ErrorCode::CallInterrupted, Some(crate::Outcome::Unknown))
     );
     open.close().await;
-    assert!(!lives(open.pid));
 }
 
 /// SPEC 8.3: a busy server that still sends anything is alive, even if it answers no question.
