@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use trunkline_pool::state::SessionId;
-
 use super::pool::Configured;
 use super::session::SessionCore;
 use crate::driver::{EntryCell, LeaseHold};
@@ -73,12 +71,7 @@ impl Standing {
 
 impl Holds {
     /// Adds a hold; `None` (and the hold is given up) when the session is closed.
-    pub(super) fn add(
-        &self,
-        session: &Arc<SessionCore>,
-        hold: LeaseHold,
-        follower: Option<Follower>,
-    ) -> Option<HoldId> {
+    pub(super) fn add(&self, hold: LeaseHold, follower: Option<Follower>) -> Option<HoldId> {
         let mut inner = self.inner();
         if inner.closed {
             drop(inner);
@@ -86,32 +79,28 @@ impl Holds {
         }
         inner.last += 1;
         let id = HoldId(inner.last);
-        hold.cell.hold(session);
         let server = hold.cell.server.clone();
         inner.holds.insert(id, Held { hold, follower });
         let replaced: Vec<_> =
             inner.inherited.extract_if(.., |old| old.cell.server == server).collect();
         drop(inner);
-        replaced.iter().for_each(|old| old.leaves(session.number));
         drop(replaced);
         Some(id)
     }
 
     /// Takes over what an earlier session of the same id held. The session sees it through its own filters.
-    pub(super) fn inherit(&self, session: &Arc<SessionCore>, holds: Vec<LeaseHold>) {
-        for hold in &holds {
+    pub(super) fn inherit(&self, session: &Arc<SessionCore>, mut holds: Vec<LeaseHold>) {
+        for hold in &mut holds {
             session.set_filter(&hold.cell.server, &hold.cell.spec);
-            hold.cell.hold(session);
+            hold.held_by(session.number, Arc::downgrade(session));
         }
         self.inner().inherited = holds;
     }
 
     /// Gives one hold up. Nothing when it is gone already.
-    pub(super) fn remove(&self, id: HoldId, session: SessionId) {
+    pub(super) fn remove(&self, id: HoldId) {
         let gone = self.inner().holds.remove(&id);
-        if let Some(held) = gone {
-            held.hold.leaves(session);
-        }
+        drop(gone);
     }
 
     /// Ends the leases whose server the pool no longer has as it was: their tools go at once (SPEC 13.1).
@@ -131,21 +120,20 @@ impl Holds {
             let gone = self.inner().holds.remove(&id);
             if let Some(held) = gone {
                 held.follower.iter().for_each(|follower| follower.standing.revoke());
-                held.hold.leaves(session.number);
             }
         }
     }
 
     /// The session is closed: everything that it held, for who may resume it.
-    pub(super) fn close(&self, session: SessionId) -> Vec<LeaseHold> {
+    pub(super) fn close(&self) -> Vec<LeaseHold> {
         let (holds, inherited) = {
             let mut inner = self.inner();
             inner.closed = true;
             (std::mem::take(&mut inner.holds), std::mem::take(&mut inner.inherited))
         };
         let holds = holds.into_values().map(|held| held.hold);
-        let holds: Vec<_> = holds.chain(inherited).collect();
-        holds.iter().for_each(|hold| hold.leaves(session));
+        let mut holds: Vec<_> = holds.chain(inherited).collect();
+        holds.iter_mut().for_each(LeaseHold::leave);
         holds
     }
 

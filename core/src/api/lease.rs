@@ -39,7 +39,7 @@ impl Lease {
         let standing = Arc::new(Standing::default());
         let follower =
             follows.map(|configured| Follower { configured, standing: standing.clone() });
-        let hold = session.holds.add(&session, hold, follower).ok_or_else(|| session.closed())?;
+        let hold = session.holds.add(hold, follower).ok_or_else(|| session.closed())?;
         Ok(Lease { session, cell, hold, standing, _open: open })
     }
 
@@ -200,6 +200,7 @@ impl Lease {
     pub async fn unsubscribe_resource(&self, uri: &str) -> Result<()> {
         self.check()?;
         self.cell.resources.unwant(uri, self.session.number);
+        self.session.driver.hub.settle();
         self.tell_demand(uri).await
     }
 
@@ -220,7 +221,7 @@ impl Lease {
         // In a forked child the hold, and whoever has its lock, are the parent's.
         let forked = self.session.driver.runtime.is_forked();
         if !forked && self.standing.release() {
-            self.session.holds.remove(self.hold, self.session.number);
+            self.session.holds.remove(self.hold);
         }
     }
 

@@ -275,7 +275,7 @@ impl SessionCore {
         if self.is_closed() { Err(self.closed()) } else { Ok(()) }
     }
 
-    pub(super) fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Acquire)
     }
 
@@ -305,7 +305,7 @@ impl SessionCore {
         let keep_for = keep_for.unwrap_or(self.options.keep_for);
         self.unwant_all();
         // The reducer gives the holds up: here they only lose their meaning.
-        let kept = self.holds.close(self.number);
+        let kept = self.holds.close();
         self.driver.close_session(self.number, keep_for);
         self.pool.session_closed(self, keep_for, kept);
         self.settled.notify_waiters();

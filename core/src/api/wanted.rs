@@ -101,7 +101,7 @@ impl SessionCore {
 
     fn give_up(&self, want: Want) {
         if let WantState::Ready(hold) = want.state {
-            self.holds.remove(hold, self.number);
+            self.holds.remove(hold);
         } else if let Some(ticket) = want.open_ticket() {
             self.driver.step(Input::CancelAcquire { ticket });
         }
@@ -133,8 +133,7 @@ impl SessionCore {
             Ok(hold) => About::entry(&hold.cell, hold.cell.load().slot.generation),
             Err(_) => About::server(name.into()),
         };
-        let held =
-            result.and_then(|hold| self.holds.add(self, hold, None).ok_or_else(|| self.closed()));
+        let held = result.and_then(|hold| self.holds.add(hold, None).ok_or_else(|| self.closed()));
         let held = held.map_err(|error| error.with_server(name));
         let (kind, field) = match self.record(name, asked, &held) {
             Some(left) => match &held {
@@ -143,7 +142,7 @@ impl SessionCore {
             },
             None => {
                 if let Ok(hold) = held {
-                    self.holds.remove(hold, self.number);
+                    self.holds.remove(hold);
                 }
                 return;
             }

@@ -2,14 +2,15 @@
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, MutexGuard};
+use std::sync::{Arc, MutexGuard, Weak};
 
 use trunkline_pool::state::{
-    Audience, ConnectionId, Effect, EntryId, Input, KeyId, LeaseId, Notice, Slot, Ticket,
+    Audience, ConnectionId, Effect, EntryId, Input, KeyId, LeaseId, Notice, SessionId, Slot, Ticket,
 };
 
 use super::entry::Control;
 use super::{Answered, Core, Driver, EntryCell, LeaseHold, incarnation};
+use crate::api::SessionCore;
 use crate::{Error, ErrorCode};
 
 thread_local! {
@@ -101,7 +102,10 @@ impl Driver {
     fn grant(self: &Arc<Self>, ticket: Ticket, lease: LeaseId, entry: EntryId) {
         match self.entry(entry) {
             Some(cell) => {
-                let hold = LeaseHold { driver: self.clone(), cell, lease };
+                let mut hold = LeaseHold::new(self.clone(), cell, lease);
+                if let Some((number, session)) = self.asker(ticket) {
+                    hold.held_by(number, session);
+                }
                 self.answer(ticket, Answered::Granted(hold));
             }
             None => {
@@ -111,11 +115,18 @@ impl Driver {
         }
     }
 
+    /// The session that waits for a grant.
+    fn asker(&self, ticket: Ticket) -> Option<(SessionId, Weak<SessionCore>)> {
+        let core = self.core();
+        let (number, _) = core.answers.get(&ticket)?.acquire?;
+        Some((number, core.sessions.get(&number)?.clone()))
+    }
+
     fn answer(&self, ticket: Ticket, answered: Answered) {
         let asked = {
             let mut core = self.core();
             let asked = core.answers.remove(&ticket);
-            if let Some(key) = asked.as_ref().and_then(|asked| asked.key) {
+            if let Some((_, key)) = asked.as_ref().and_then(|asked| asked.acquire) {
                 core.interner.release(key);
             }
             asked
@@ -130,7 +141,7 @@ impl Driver {
         match audience {
             Audience::Pool => self.deliver(None, notice),
             Audience::Session(id) => {
-                let session = self.core().sessions.get(&id).and_then(std::sync::Weak::upgrade);
+                let session = self.core().sessions.get(&id).and_then(Weak::upgrade);
                 if let Some(session) = session {
                     self.deliver(Some(&session), notice);
                 }

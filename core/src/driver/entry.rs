@@ -180,10 +180,15 @@ impl EntryCell {
     }
 
     /// A session has one lease more.
-    pub(crate) fn hold(&self, session: &Arc<SessionCore>) {
+    pub(super) fn hold(&self, number: SessionId, session: Weak<SessionCore>) {
         let mut holders = lock(&self.holders);
-        let holder = holders.entry(session.number).or_insert((Arc::downgrade(session), 0));
-        holder.1 += 1;
+        let holder = holders.entry(number).or_default();
+        *holder = (session, holder.1 + 1);
+    }
+
+    /// Whether a session holds it.
+    pub(super) fn is_held_by(&self, session: SessionId) -> bool {
+        lock(&self.holders).contains_key(&session)
     }
 
     /// A session has one lease less; with the last one its subscriptions go. The resources that nobody wants then.

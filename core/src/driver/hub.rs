@@ -120,7 +120,7 @@ impl Hub {
         gone.iter().for_each(|subscriber| subscriber.end());
     }
 
-    /// Tells the pool's subscribers, and with `session` that session's.
+    /// Tells the pool's subscribers, and with `session` that session's, unless it is closed.
     pub(crate) fn publish(
         &self,
         kind: EventKind,
@@ -128,7 +128,30 @@ impl Hub {
         about: &About,
         fields: &[(&str, Value)],
     ) {
+        self.publish_if(kind, session, about, fields, || true);
+    }
+
+    /// Waits for an event that is being published: what no longer stands now is the reason of no event from here on.
+    pub(crate) fn settle(&self) {
+        drop(self.inner());
+    }
+
+    /// [`publish`](Self::publish), unless the reason to tell that session is gone.
+    ///
+    /// `stands` is asked under the lock. Who ends the reason calls [`settle`](Self::settle) afterwards, and so knows that
+    /// nothing more comes (SPEC 8.5, I-16), also when another thread was about to deliver.
+    pub(super) fn publish_if(
+        &self,
+        kind: EventKind,
+        session: Option<&SessionCore>,
+        about: &About,
+        fields: &[(&str, Value)],
+        stands: impl FnOnce() -> bool,
+    ) {
         let mut inner = self.inner();
+        if session.is_some_and(SessionCore::is_closed) || !stands() {
+            return;
+        }
         inner.seq += 1;
         let seq = inner.seq;
         let own = session.and_then(|session| inner.sessions.get(&session.number));

@@ -7,6 +7,7 @@
 
 mod carry;
 mod entry;
+mod hold;
 mod hub;
 mod incarnation;
 mod intern;
@@ -24,12 +25,13 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use trunkline_pool::options::PoolOptions;
 use trunkline_pool::state::{
-    DrainReport, Effect, EntryId, EntryStatus, Input, KeyId, LeaseId, Moment, PoolState,
-    RestartReport, SessionId, Ticket,
+    DrainReport, Effect, EntryId, EntryStatus, Input, KeyId, Moment, PoolState, RestartReport,
+    SessionId, Ticket,
 };
 
 pub(crate) use carry::carries_out;
 pub(crate) use entry::{EntryCell, Published};
+pub(crate) use hold::LeaseHold;
 pub(crate) use hub::{About, Hub};
 pub(crate) use intern::Interner;
 pub(crate) use runtime::Runtime;
@@ -74,8 +76,8 @@ struct Core {
 /// An open question.
 struct Asked {
     answer: Answer,
-    /// The key that it is about, which stays interned until the answer.
-    key: Option<KeyId>,
+    /// Of an acquire: who asks, and the key, which stays interned until the answer.
+    acquire: Option<(SessionId, KeyId)>,
 }
 
 /// Where the answer to a ticket goes: called exactly once, never under the mutex, and it must not block.
@@ -91,31 +93,6 @@ pub(crate) enum Answered {
     Restarted(Vec<RestartReport>),
     /// The pool is empty.
     Drained(DrainReport),
-}
-
-/// A lease that was granted; dropping it releases it.
-pub(crate) struct LeaseHold {
-    /// The pool.
-    pub driver: Arc<Driver>,
-    /// The entry that is held.
-    pub cell: Arc<EntryCell>,
-    lease: LeaseId,
-}
-
-impl LeaseHold {
-    /// The session that had it no longer has; what it alone wanted of the server is taken back.
-    pub(crate) fn leaves(&self, session: SessionId) {
-        let unwanted = self.cell.unhold(session);
-        self.driver.tell_demand_later(&self.cell, unwanted);
-    }
-}
-
-impl Drop for LeaseHold {
-    fn drop(&mut self) {
-        if !self.driver.runtime.is_forked() {
-            self.driver.step(Input::Release { lease: self.lease });
-        }
-    }
 }
 
 impl Driver {
@@ -195,14 +172,17 @@ impl Driver {
         core.last_ticket += 1;
         let ticket = Ticket(core.last_ticket);
         let input = question(ticket, &mut core.interner);
-        let key = if let Input::Acquire { key, .. } = input { Some(key) } else { None };
+        let acquire = match input {
+            Input::Acquire { session, key, .. } => Some((session, key)),
+            _ => None,
+        };
         if core.answers.len() >= QUESTIONS_MAX && !matches!(input, Input::Drain { .. }) {
-            key.into_iter().for_each(|key| core.interner.release(key));
+            acquire.into_iter().for_each(|(_, key)| core.interner.release(key));
             drop(core);
             answer(Answered::Refused(too_many_questions()));
             return ticket;
         }
-        core.answers.insert(ticket, Asked { answer, key });
+        core.answers.insert(ticket, Asked { answer, acquire });
         self.run(core, input);
         ticket
     }

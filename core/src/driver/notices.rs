@@ -64,9 +64,9 @@ impl Driver {
         generation: Generation,
         fields: &[(&str, Value)],
     ) {
-        if let Some(cell) = self.entry(entry) {
-            self.hub.publish(kind, session, &About::entry(&cell, generation), fields);
-        }
+        let Some(cell) = self.entry(entry) else { return };
+        let holds = || session.is_none_or(|session| cell.is_held_by(session.number));
+        self.hub.publish_if(kind, session, &About::entry(&cell, generation), fields, holds);
     }
 
     /// A resource of the server was updated: its subscribers are told (SPEC 7.7).
@@ -74,7 +74,9 @@ impl Driver {
         let fields = [("uri", uri.into())];
         for session in cell.resources.subscribers(uri) {
             let about = About::entry(cell, id.generation);
-            self.hub.publish(EventKind::ResourceUpdated, Some(&session), &about, &fields);
+            let wants = || cell.resources.is_wanted_by(uri, session.number);
+            let kind = EventKind::ResourceUpdated;
+            self.hub.publish_if(kind, Some(&session), &about, &fields, wants);
         }
     }
 
@@ -83,9 +85,12 @@ impl Driver {
     pub(super) fn logged(&self, cell: &EntryCell, id: ConnectionId, params: &str) {
         let params: Value = serde_json::from_str(params).unwrap_or_default();
         let fields = ["level", "logger", "data"].map(|name| (name, params[name].clone()));
-        let holder = cell.only_holder();
         let about = About::entry(cell, id.generation);
-        self.hub.publish(EventKind::Log, holder.as_deref(), &about, &fields);
+        let tell = |holder: Option<&SessionCore>| {
+            let holds = || holder.is_none_or(|holder| cell.is_held_by(holder.number));
+            self.hub.publish_if(EventKind::Log, holder, &about, &fields, holds);
+        };
+        tell(cell.only_holder().as_deref());
     }
 }
 

@@ -71,6 +71,11 @@ impl Resources {
         sessions.filter_map(Weak::upgrade).collect()
     }
 
+    /// Whether a session wants updates of a resource.
+    pub(super) fn is_wanted_by(&self, uri: &str, session: SessionId) -> bool {
+        self.wanted().get(uri).is_some_and(|sessions| sessions.contains_key(&session))
+    }
+
     fn uris(&self) -> Vec<Box<str>> {
         self.wanted().keys().cloned().collect()
     }

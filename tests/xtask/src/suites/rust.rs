@@ -22,13 +22,16 @@ pub fn tidy(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     run.command(&mut machine.cargo(&["test", "-p", "xtask"]))
 }
 
-/// The crates of a plain `cargo test`, with the simulator at its full length for CI.
+/// The crates of a plain `cargo test`; with `--full`, the simulator and the stress tests in their long forms.
 pub fn core(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     machine.testserver(run)?;
     let steps = if machine.reach == Reach::Full { SIMULATOR_STEPS_FULL } else { SIMULATOR_STEPS };
     let mut cargo = machine.cargo(&["test", "--no-fail-fast"]);
     for package in ["trunkline-pool", "trunkline", "trunkline-ffi", "trunkline-testserver"] {
         cargo.args(["-p", package]);
+    }
+    if machine.reach == Reach::Full {
+        cargo.env("TRUNKLINE_STRESS", "full");
     }
     run.command(cargo.env("TRUNKLINE_SIMULATOR_STEPS", steps))
 }

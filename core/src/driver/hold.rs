@@ -1,0 +1,53 @@
+//! A lease that was granted, from the grant to the release.
+
+use std::sync::{Arc, Weak};
+
+use trunkline_pool::state::{Input, LeaseId, SessionId};
+
+use super::{Driver, EntryCell};
+use crate::api::SessionCore;
+
+/// A lease that was granted; dropping it releases it.
+///
+/// Its session is a holder from the grant on, so that it misses no event of what it was given, and is none any more once
+/// [`leave`](Self::leave) or the drop has returned: then it is told nothing more of the entry (SPEC 8.5).
+pub(crate) struct LeaseHold {
+    /// The pool.
+    pub driver: Arc<Driver>,
+    /// The entry that is held.
+    pub cell: Arc<EntryCell>,
+    lease: LeaseId,
+    /// The session that has it.
+    holder: Option<SessionId>,
+}
+
+impl LeaseHold {
+    /// A lease that nobody has yet.
+    pub(super) fn new(driver: Arc<Driver>, cell: Arc<EntryCell>, lease: LeaseId) -> LeaseHold {
+        LeaseHold { driver, cell, lease, holder: None }
+    }
+
+    /// A session has it from now on.
+    pub(crate) fn held_by(&mut self, number: SessionId, session: Weak<SessionCore>) {
+        self.leave();
+        self.cell.hold(number, session);
+        self.holder = Some(number);
+    }
+
+    /// The session that had it no longer has; what it alone wanted of the server is taken back.
+    pub(crate) fn leave(&mut self) {
+        let Some(session) = self.holder.take() else { return };
+        let unwanted = self.cell.unhold(session);
+        self.driver.hub.settle();
+        self.driver.tell_demand_later(&self.cell, unwanted);
+    }
+}
+
+impl Drop for LeaseHold {
+    fn drop(&mut self) {
+        if !self.driver.runtime.is_forked() {
+            self.leave();
+            self.driver.step(Input::Release { lease: self.lease });
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! The pool under load and under faults, with real processes: what must hold however many ask, cancel and fail at once.
+//!
+//! Nothing here is asserted as a time. The default forms fit into a minute on two cores; the long ones are chosen by
+//! `TRUNKLINE_STRESS=full`.
+#![cfg(target_os = "linux")]
+
+mod events;
+#[path = "../rig/mod.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod rig;
+
+/// How often something is done: in the default form, and in the long one.
+fn rounds(default: usize, full: usize) -> usize {
+    match std::env::var("TRUNKLINE_STRESS") {
+        Ok(form) if form == "full" => full,
+        Ok(form) => panic!("TRUNKLINE_STRESS is `full` or not set, not {form:?}"),
+        Err(_) => default,
+    }
+}
+
+/// A host's own runtime, which has nothing to do with the library's.
+fn host<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
