@@ -16,7 +16,7 @@ use rig::{Rig, acquire, text, until};
 use serde_json::{Value, json};
 use trunkline::{Lease, Session};
 
-use behaviours::{BEHAVIOURS, Behaviour};
+use behaviours::{BEHAVIOURS, Behaviour, faultserver, named};
 use traces::{Family, kill, parent};
 
 /// The default graces of a close, which these tests leave as they are, and what may come on top.
@@ -30,8 +30,8 @@ async fn established(rig: &Rig, behaviour: &Behaviour, family: &Family) -> (Sess
     let session = rig.session("a");
     let lease = acquire(&session, "s").await;
     let pid = text(&lease, "pid", json!({})).await.parse().unwrap();
-    behaviour.provoke(&lease, pid).await;
     until(|| family.members().len() >= behaviour.members);
+    behaviour.provoke(pid);
     (session, lease, pid)
 }
 
@@ -43,8 +43,8 @@ fn host<T>(future: impl Future<Output = T>) -> T {
 /// I-01, SECURITY row 1: each of the behaviours, closed in order.
 #[test]
 fn nothing_survives_a_close() {
-    for behaviour in BEHAVIOURS {
-        let family = Family::new(behaviour.name);
+    for behaviour in BEHAVIOURS.iter() {
+        let family = Family::new(&behaviour.name);
         let rig = Rig::new(json!({}));
         let took = host(async {
             let _held = established(&rig, behaviour, &family).await;
@@ -65,8 +65,8 @@ fn nothing_survives_a_killed_host() {
     if let Some(given) = traces::in_host(TEST) {
         live_until_killed(&given);
     }
-    for behaviour in BEHAVIOURS {
-        let family = Family::new(behaviour.name);
+    for behaviour in BEHAVIOURS.iter() {
+        let family = Family::new(&behaviour.name);
         let mut killed = traces::Host::start(TEST, &json!([behaviour.name, family.mark()]));
         let ready = killed.read_line();
         let pid: u32 = ready.trim().parse().unwrap_or_else(|_| panic!("{ready}"));
@@ -83,7 +83,7 @@ fn nothing_survives_a_killed_host() {
 /// The host that is killed: says the pid of its server, and waits for its end.
 fn live_until_killed(given: &Value) -> ! {
     let (name, mark) = (given[0].as_str().unwrap(), given[1].as_str().unwrap());
-    let behaviour = BEHAVIOURS.iter().find(|it| it.name == name).unwrap();
+    let behaviour = named(name);
     let rig = Rig::new(json!({}));
     host(async {
         let held = established(&rig, behaviour, &Family::of(mark)).await;
@@ -101,7 +101,7 @@ fn nothing_survives_a_host_that_is_killed_while_it_connects() {
         let rig = Rig::new(json!({}));
         let family = Family::of(given.as_str().unwrap());
         host(async {
-            let server = behaviours::script("trap '' TERM; sleep 1000", &family);
+            let server = faultserver(&["--silent", "--ignore-eof", "--ignore-term"], &family);
             rig.configure(json!({ "s": server })).await;
             println!("\nready 0");
             acquire(&rig.session("a"), "s").await;
@@ -118,7 +118,7 @@ fn nothing_survives_a_host_that_is_killed_while_it_connects() {
 /// SPEC 9.8: all servers in parallel.
 #[test]
 fn ten_deaf_servers_close_in_the_time_of_one() {
-    let deaf = BEHAVIOURS.iter().find(|it| it.name == "deaf to EOF and SIGTERM").unwrap();
+    let deaf = named("deaf to EOF and SIGTERM");
     let family = Family::new("ten");
     let rig = Rig::new(json!({}));
     let took = host(async {

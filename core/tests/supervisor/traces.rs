@@ -10,7 +10,7 @@ use serde_json::Value;
 /// What a test that runs again in a process of its own is given.
 const GIVEN: &str = "TRUNKLINE_TEST_HOST";
 
-/// All processes of one server, marked by their environment, or by their arguments where they drop it.
+/// All processes of one server, marked by their arguments.
 pub struct Family(String);
 
 impl Family {
@@ -37,10 +37,8 @@ impl Family {
     }
 
     fn has(&self, pid: u32) -> bool {
-        let read = |name: &str| std::fs::read(format!("/proc/{pid}/{name}")).unwrap_or_default();
-        let carried = [read("environ"), read("cmdline")].concat();
-        let contains = |text: &str| carried.windows(text.len()).any(|it| it == text.as_bytes());
-        contains(&self.0) && !contains(GIVEN) && crate::rig::runs(pid)
+        let carried = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        carried.windows(self.0.len()).any(|it| it == self.0.as_bytes()) && crate::rig::runs(pid)
     }
 }
 

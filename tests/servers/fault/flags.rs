@@ -1,0 +1,94 @@
+//! The command line of the fault server.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::family::Companion;
+use crate::frames::Frame;
+
+/// Everything that the command line can say.
+#[derive(Debug, Default)]
+pub struct Flags {
+    pub frame: Option<Frame>,
+    pub companions: Vec<Companion>,
+    pub slow_exit: Duration,
+    pub ignore_eof: bool,
+    pub ignore_term: bool,
+    /// Answers nothing, so that a client goes on connecting.
+    pub silent: bool,
+    /// Each process of the family adds a line `<pid> <role>`.
+    pub start_log: Option<PathBuf>,
+    /// Text by which whoever looks for the family finds all of it.
+    pub mark: String,
+    /// Internal: this process is a helper that was executed anew.
+    pub hold: bool,
+}
+
+impl Flags {
+    /// Reads the arguments that follow the program's name.
+    pub fn parse(mut args: impl Iterator<Item = String>) -> Result<Flags, String> {
+        let mut flags = Flags::default();
+        while let Some(flag) = args.next() {
+            match flag.as_str() {
+                "--ignore-eof" => flags.ignore_eof = true,
+                "--ignore-term" => flags.ignore_term = true,
+                "--silent" => flags.silent = true,
+                "--hold" => flags.hold = true,
+                "--help" => {
+                    println!("{HELP}\n--frame NAME, one of: {}", Frame::names().join(" "));
+                    std::process::exit(0);
+                }
+                _ => {
+                    let value =
+                        args.next().ok_or_else(|| format!("{flag} is unknown or needs a value"))?;
+                    flags.set(&flag, value)?;
+                }
+            }
+        }
+        Ok(flags)
+    }
+
+    fn set(&mut self, flag: &str, value: String) -> Result<(), String> {
+        let wrong = || format!("{flag} cannot be {value:?}");
+        match flag {
+            "--frame" => self.frame = Some(Frame::named(&value).ok_or_else(wrong)?),
+            "--helper" => self.companions.push(Companion::named(&value).ok_or_else(wrong)?),
+            "--slow-exit-ms" => {
+                self.slow_exit = Duration::from_millis(value.parse().map_err(|_| wrong())?);
+            }
+            "--start-log" => self.start_log = Some(value.into()),
+            "--mark" => self.mark = value,
+            _ => return Err(format!("unknown flag {flag}")),
+        }
+        Ok(())
+    }
+}
+
+const HELP: &str = "\
+usage: trunkline-faultserver [flags]      (MCP over stdio; tools: any plain other hang pid)
+
+--start-log FILE   each process of the family adds a line '<pid> server' or '<pid> child'
+--mark TEXT        ignored; shows in the arguments of every process of the family
+--silent           answers nothing
+--ignore-eof  --ignore-term  --slow-exit-ms N
+--helper KIND      group, setsid, double, pipes or respawn; may be repeated";
+
+#[cfg(test)]
+mod tests {
+    use super::Flags;
+
+    fn parse(args: &[&str]) -> Result<Flags, String> {
+        Flags::parse(args.iter().map(ToString::to_string))
+    }
+
+    #[test]
+    fn flags_are_read_and_slips_are_refused() {
+        let flags = parse(&["--silent", "--helper", "group", "--frame", "bom"]).unwrap();
+        assert!(flags.silent && flags.companions.len() == 1 && flags.frame.is_some());
+        for slip in
+            [&["--nope", "1"][..], &["--frame", "nope"], &["--helper"], &["--slow-exit-ms", "x"]]
+        {
+            assert!(parse(slip).is_err(), "{slip:?}");
+        }
+    }
+}

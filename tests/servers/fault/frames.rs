@@ -1,0 +1,252 @@
+//! Bad frames: what stands on the wire in place of an answer, or around it.
+
+use std::io::Write;
+
+use serde_json::{Value, json};
+
+use crate::family;
+
+/// One kind of bad frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Frame {
+    OverLimit,
+    DeepResult,
+    DuplicateId,
+    UnknownId,
+    LateReply,
+    HalfLine,
+    CrLf,
+    Bom,
+    Garbage,
+    NullId,
+    ResultAndError,
+    MalformedTool,
+    EndlessCursors,
+    RepeatedCursor,
+    OldRevision,
+    StderrFlood,
+    UnreadableWithId,
+    UnreadableWithoutId,
+    StopsReading,
+}
+
+const FRAMES: [(&str, Frame); 19] = [
+    ("over-limit", Frame::OverLimit),
+    ("deep-result", Frame::DeepResult),
+    ("duplicate-id", Frame::DuplicateId),
+    ("unknown-id", Frame::UnknownId),
+    ("late-reply", Frame::LateReply),
+    ("half-line", Frame::HalfLine),
+    ("crlf", Frame::CrLf),
+    ("bom", Frame::Bom),
+    ("garbage", Frame::Garbage),
+    ("null-id", Frame::NullId),
+    ("result-and-error", Frame::ResultAndError),
+    ("malformed-tool", Frame::MalformedTool),
+    ("endless-cursors", Frame::EndlessCursors),
+    ("repeated-cursor", Frame::RepeatedCursor),
+    ("old-revision", Frame::OldRevision),
+    ("stderr-flood", Frame::StderrFlood),
+    ("unreadable-with-id", Frame::UnreadableWithId),
+    ("unreadable-without-id", Frame::UnreadableWithoutId),
+    ("stops-reading", Frame::StopsReading),
+];
+
+impl Frame {
+    pub fn named(name: &str) -> Option<Frame> {
+        FRAMES.iter().find(|(known, _)| *known == name).map(|(_, frame)| *frame)
+    }
+
+    pub fn names() -> Vec<&'static str> {
+        FRAMES.iter().map(|(name, _)| *name).collect()
+    }
+}
+
+/// Standard output, one message a line.
+pub struct Wire {
+    /// What comes before the first message.
+    begin: &'static [u8],
+    end: &'static [u8],
+}
+
+impl Wire {
+    pub fn new(frame: Option<Frame>) -> Wire {
+        let begin: &[u8] = if frame == Some(Frame::Bom) { "\u{feff}".as_bytes() } else { b"" };
+        Wire { begin, end: if frame == Some(Frame::CrLf) { b"\r\n" } else { b"\n" } }
+    }
+
+    /// Writes these bytes; a server whose client has gone has nothing left to do.
+    pub fn write(&mut self, bytes: &[u8]) {
+        let mut out = std::io::stdout().lock();
+        let begin = std::mem::take(&mut self.begin);
+        let written =
+            out.write_all(begin).and_then(|()| out.write_all(bytes)).and_then(|()| out.flush());
+        if written.is_err() {
+            std::process::exit(0);
+        }
+    }
+
+    pub fn line(&mut self, bytes: &[u8]) {
+        self.write(&[bytes, self.end].concat());
+    }
+
+    pub fn send(&mut self, message: &Value) {
+        self.line(message.to_string().as_bytes());
+    }
+
+    pub fn result(&mut self, id: &Value, result: &Value) {
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "result": result }));
+    }
+
+    /// A tool's result of one text block.
+    pub fn text(&mut self, id: &Value, text: &str) {
+        self.result(id, &json!({ "content": [{ "type": "text", "text": text }] }));
+    }
+}
+
+/// The result of the handshake.
+pub fn welcome(frame: Option<Frame>) -> Value {
+    let revision = if frame == Some(Frame::OldRevision) { "1999-01-01" } else { "2025-11-25" };
+    json!({
+        "protocolVersion": revision,
+        "capabilities": { "tools": {} },
+        "serverInfo": { "name": "trunkline-faultserver", "version": env!("CARGO_PKG_VERSION") },
+    })
+}
+
+/// A page of the list of tools.
+pub fn list(frame: Option<Frame>, cursor: &Value) -> Value {
+    let tool = |name: &str| json!({ "name": name, "inputSchema": { "type": "object" } });
+    let mut tools = ["any", "plain", "other", "hang", "pid"].map(tool).to_vec();
+    if frame == Some(Frame::MalformedTool) {
+        tools.insert(1, json!({ "name": "malformed", "inputSchema": 7 }));
+    }
+    let page: u64 = cursor.as_str().and_then(|cursor| cursor.parse().ok()).unwrap_or_default();
+    match frame {
+        Some(Frame::EndlessCursors) => {
+            json!({ "tools": tools, "nextCursor": (page + 1).to_string() })
+        }
+        Some(Frame::RepeatedCursor) => json!({ "tools": tools, "nextCursor": "1" }),
+        _ => json!({ "tools": tools }),
+    }
+}
+
+/// What the call of `any` gets.
+pub fn answer(frame: Option<Frame>, id: &Value, wire: &mut Wire) {
+    match frame {
+        Some(Frame::OverLimit) => {
+            wire.write(
+                format!(
+                    r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":""#
+                )
+                .as_bytes(),
+            );
+            (0..LINE_CHUNKS).for_each(|_| wire.write(&[b'x'; CHUNK_BYTES]));
+            wire.line(br#""}]}}"#);
+        }
+        Some(Frame::DeepResult) => {
+            let deep = ["[".repeat(DEPTH), "]".repeat(DEPTH)].concat();
+            let result = format!(r#"{{"content":[],"structuredContent":{{"deep":{deep}}}}}"#);
+            wire.line(format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#).as_bytes());
+        }
+        Some(Frame::DuplicateId) => {
+            wire.text(id, "any");
+            wire.text(id, "again");
+        }
+        Some(Frame::HalfLine) => {
+            wire.write(format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"ha"#).as_bytes());
+            std::process::exit(0);
+        }
+        Some(Frame::ResultAndError) => wire.send(&json!({
+            "jsonrpc": "2.0", "id": id, "result": {}, "error": { "code": 1, "message": "both" },
+        })),
+        Some(Frame::UnreadableWithId) => {
+            wire.line(format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"a":nope}}}}"#).as_bytes());
+        }
+        Some(Frame::UnreadableWithoutId) => wire.line(br#"{"jsonrpc":"2.0",nope}"#),
+        // It is answered when it has been cancelled.
+        Some(Frame::LateReply) => {}
+        // It is never answered.
+        Some(Frame::StopsReading) => {}
+        _ => {
+            before(frame, wire);
+            wire.text(id, "any");
+        }
+    }
+}
+
+/// What comes before an answer that is as it should be.
+fn before(frame: Option<Frame>, wire: &mut Wire) {
+    match frame {
+        Some(Frame::UnknownId) => {
+            for id in [
+                json!(987_654_321),
+                json!("abc"),
+                json!(-1),
+                json!(1.5),
+                json!([1]),
+                json!({}),
+                json!(true),
+            ] {
+                wire.text(&id, "nobody's");
+                wire.send(&json!({ "jsonrpc": "2.0", "id": id, "error": { "code": 1, "message": "nobody's" } }));
+            }
+        }
+        Some(Frame::NullId) => wire.send(&json!({
+            "jsonrpc": "2.0", "id": null, "error": { "code": -32700, "message": "what?" },
+        })),
+        Some(Frame::Garbage) => {
+            let lines: [&[u8]; 7] =
+                [b"Starting", b"[1,2]", b"\xff\xfe\x00", b"", b"null", b"}", b"\"text\""];
+            lines.iter().for_each(|line| wire.line(line));
+        }
+        Some(Frame::StderrFlood) => flood(),
+        _ => {}
+    }
+}
+
+/// What comes after the answers.
+pub fn after(frame: Option<Frame>) {
+    if frame == Some(Frame::StopsReading) {
+        family::wait_for_a_signal();
+    }
+}
+
+/// One long line, then as much again in lines of a kilobyte.
+fn flood() {
+    let mut stderr = std::io::stderr().lock();
+    for chunk in 0..FLOOD_CHUNKS {
+        let mut bytes = [b'x'; CHUNK_BYTES];
+        if chunk >= FLOOD_CHUNKS / 2 {
+            bytes.iter_mut().step_by(1024).for_each(|byte| *byte = b'\n');
+        }
+        if stderr.write_all(&bytes).is_err() {
+            return;
+        }
+    }
+}
+
+/// How deep the deep result is nested.
+const DEPTH: usize = 200_000;
+
+const CHUNK_BYTES: usize = 64 << 10;
+
+/// 16 MiB of result on one line.
+const LINE_CHUNKS: usize = 256;
+
+/// 64 MiB of standard error.
+const FLOOD_CHUNKS: usize = 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::Frame;
+    use serde_json::Value;
+
+    #[test]
+    fn every_bad_frame_has_its_outcome_written_down() {
+        let written: Value = serde_json::from_str(include_str!("behaviours.json")).unwrap();
+        let frames = written["frames"].as_array().unwrap().iter();
+        let named: Vec<&str> = frames.filter_map(|row| row["frame"].as_str()).collect();
+        assert_eq!(named, Frame::names());
+    }
+}
