@@ -103,20 +103,26 @@ bool pump(run *run, bool wait)
     return true;
 }
 
+/* The members that stand for a server of the tests, and the program of each, in one folder. */
+static const char *const servers[][2] = {{"testserver", "trunkline-testserver"}, {"fault", "trunkline-faultserver"}};
+
 /* `{"testserver": [flags], ...}` becomes the command that starts it. */
-static void become_server(const run *run, json *object)
+static void become_server(const run *run, json *object, const char *name, const char *program)
 {
-    const json *flags = json_get(object, "testserver");
+    const json *flags = json_get(object, name);
+    const char *reference = getenv("TRUNKLINE_TESTSERVER"), *slash = strrchr(reference, '/');
+    char path[1024];
+    snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash + 1 - reference) : 0, reference, program);
     json *arguments = json_new(JSON_ARRAY);
     for (size_t i = 0; i < flags->count; i++)
         json_put(arguments, NULL, json_copy(flags->items[i]));
     json_put(arguments, NULL, json_new_text("--start-log"));
     json_put(arguments, NULL, json_new_text(run->log));
     json *server = json_new(JSON_OBJECT);
-    json_put(server, "command", json_new_text(getenv("TRUNKLINE_TESTSERVER")));
+    json_put(server, "command", json_new_text(path));
     json_put(server, "args", arguments);
     for (size_t i = 0; i < object->count; i++)
-        if (strcmp(object->names[i], "testserver") != 0)
+        if (strcmp(object->names[i], name) != 0)
             json_put(server, object->names[i], json_copy(object->items[i]));
     json swapped = *object;
     *object = *server;
@@ -136,8 +142,9 @@ json *resolved(const run *run, const json *value)
     json *copy = json_new(value->kind);
     for (size_t i = 0; i < value->count; i++)
         json_put(copy, value->names ? value->names[i] : NULL, resolved(run, value->items[i]));
-    if (json_is(json_get(copy, "testserver"), JSON_ARRAY))
-        become_server(run, copy);
+    for (size_t i = 0; i < sizeof servers / sizeof *servers; i++)
+        if (json_is(json_get(copy, servers[i][0]), JSON_ARRAY))
+            become_server(run, copy, servers[i][0], servers[i][1]);
     return copy;
 }
 

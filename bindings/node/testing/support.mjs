@@ -17,6 +17,9 @@ export const repository = resolve(packageFolder, '../..');
 export const testserver =
   process.env.TRUNKLINE_TESTSERVER ?? join(repository, 'target/debug/trunkline-testserver');
 
+/** The path of the server that misbehaves, beside it. */
+export const faultserver = join(dirname(testserver), 'trunkline-faultserver');
+
 /** How long a test waits for anything: a hang, not a measure. */
 export const HANG_BOUND_MS = 30_000;
 

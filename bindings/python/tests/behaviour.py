@@ -41,6 +41,14 @@ def _seconds(value: Any) -> Any:
     return value / 1000 if is_number else value
 
 
+def decoded(result: trunkline.CallResult) -> Any:
+    """The result, or nothing where Python cannot decode it."""
+    try:
+        return result.decoded
+    except trunkline.ProtocolError:
+        return None
+
+
 def error_object(error: BaseException) -> dict[str, Any]:
     """An exception as cases know errors."""
     if isinstance(error, CANCELLED):
@@ -115,7 +123,7 @@ class Case:
     def _expect(self, step: dict[str, Any], value: Any) -> None:
         raw, shown = None, value
         if isinstance(value, trunkline.CallResult):
-            raw, shown = value.raw, value.decoded
+            raw, shown = value.raw, decoded(value)
         elif hasattr(value, "entry_index"):
             index, generation = value.entry_index, value.generation
             shown = {"server": value.server, "entry_index": index, "generation": generation}
@@ -138,10 +146,13 @@ class Case:
 
     def _server(self, server: Any) -> Any:
         server = self._known(server)
-        if not isinstance(server, dict) or "testserver" not in server:
+        if not isinstance(server, dict):
             return server
-        rest = {name: value for name, value in server.items() if name != "testserver"}
-        return {**self._log.server(*server["testserver"]), **rest}
+        for name, make in (("testserver", self._log.server), ("fault", self._log.fault_server)):
+            if name in server:
+                rest = {member: value for member, value in server.items() if member != name}
+                return {**make(*server[name]), **rest}
+        return server
 
     def _servers(self, servers: dict[str, Any]) -> dict[str, Any]:
         return {name: self._server(server) for name, server in servers.items()}

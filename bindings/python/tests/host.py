@@ -39,6 +39,11 @@ class Log:
         """The configuration of a reference server that writes this log."""
         return {"command": server_program(), "args": [*flags, "--start-log", str(self.path)]}
 
+    def fault_server(self, *flags: str) -> dict[str, Any]:
+        """The same of a fault server, whose program is beside the reference server's."""
+        program = Path(server_program()).with_name("trunkline-faultserver")
+        return {**self.server(*flags), "command": str(program)}
+
     def lines(self) -> list[tuple[int, str]]:
         if not self.path.exists():
             return []

@@ -42,7 +42,7 @@ struct World {
     records: HashMap<String, Record>,
     operations: HashMap<String, JoinHandle<Outcome>>,
     saved: Saved,
-    testserver: String,
+    testserver: PathBuf,
     start_log: PathBuf,
 }
 
@@ -62,7 +62,7 @@ pub async fn run_case(case: &Value, testserver: &Path) -> Result<(), String> {
         records: HashMap::from([("pool".to_string(), record)]),
         operations: HashMap::new(),
         saved: Saved::default(),
-        testserver: testserver.to_string_lossy().into_owned(),
+        testserver: testserver.to_owned(),
         start_log: folder.with_extension("starts"),
     };
     world.saved.0.insert("folder".into(), folder.to_string_lossy().into_owned().into());

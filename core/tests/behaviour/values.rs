@@ -1,8 +1,9 @@
 //! What a step gives, and what a case has saved.
 
 use std::collections::HashMap;
+use std::path::Path;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use trunkline::Error;
 
 /// What a step gives.
@@ -62,15 +63,20 @@ impl Saved {
     }
 }
 
+/// The members that stand for a server of the tests, and the program of each, in one folder.
+const PROGRAMS: [(&str, &str); 2] =
+    [("testserver", "trunkline-testserver"), ("fault", "trunkline-faultserver")];
+
 /// A server object of a case as the library wants it.
-pub fn server(value: &Value, testserver: &str, start_log: &str) -> Value {
-    let Some(Value::Array(flags)) = value.get("testserver") else { return value.clone() };
-    let mut args = flags.clone();
-    args.extend(["--start-log".into(), start_log.into()]);
-    let mut members = Map::new();
-    members.insert("command".into(), testserver.into());
-    members.insert("args".into(), args.into());
-    let others = value.as_object().into_iter().flatten().filter(|(key, _)| *key != "testserver");
-    members.extend(others.map(|(key, member)| (key.clone(), member.clone())));
+pub fn server(value: &Value, testserver: &Path, start_log: &str) -> Value {
+    let named = PROGRAMS.iter().find(|(name, _)| value.get(name).is_some_and(Value::is_array));
+    let Some((name, program)) = named else { return value.clone() };
+    let mut members = value.as_object().cloned().unwrap_or_default();
+    let mut args = members.remove(*name).unwrap_or_default();
+    if let Some(args) = args.as_array_mut() {
+        args.extend(["--start-log".into(), start_log.into()]);
+    }
+    members.insert("command".into(), testserver.with_file_name(program).to_string_lossy().into());
+    members.insert("args".into(), args);
     Value::Object(members)
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { Pool } from '../../index.mjs';
-import { HANG_BOUND_MS, StartLog, repository, testserver, within } from '../support.mjs';
+import { HANG_BOUND_MS, StartLog, faultserver, repository, testserver, within } from '../support.mjs';
 import { expect } from './expect.mjs';
 import { Record } from './record.mjs';
 import { optionsOf } from './spelling.mjs';
@@ -25,6 +25,9 @@ const EXPECTATIONS = new Set([
   'own_names',
   'error',
 ]);
+
+/** The members that stand for a server of the tests, and the program of each. */
+const PROGRAMS = { testserver, fault: faultserver };
 
 const UNTIL_PAUSE_MS = 10;
 
@@ -150,9 +153,10 @@ class Running {
 
   /** A server object as the library takes it. */
   serverOf(server) {
-    if (server === null || typeof server !== 'object' || server.testserver === undefined) return server;
-    const { testserver: flags, ...others } = server;
-    return { ...others, command: testserver, args: [...flags, '--start-log', this.log.path] };
+    const [member, command] = Object.entries(PROGRAMS).find(([name]) => server?.[name] !== undefined) ?? [];
+    if (member === undefined) return server;
+    const { [member]: flags, ...others } = server;
+    return { ...others, command, args: [...flags, '--start-log', this.log.path] };
   }
 
   /** A map of servers as the library takes it. */
