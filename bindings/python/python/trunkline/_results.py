@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+from ._errors import ProtocolError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -11,10 +13,21 @@ if TYPE_CHECKING:
     from . import _trunkline
 
 
+def _decoded(text: str) -> Any:
+    """What a server sent, decoded; Python follows no text that is nested without end."""
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        found = ProtocolError("nested too deeply to be decoded; the text as it came is at hand")
+        found.code = "protocol"
+        raise found from error
+
+
 class CallResult:
     """The result of a call, exactly as the server sent it.
 
-    Nothing is decoded before one of the attributes asks for it, and then once.
+    Nothing is decoded before one of the attributes asks for it, and then once. What is nested too deeply for Python raises
+    :class:`ProtocolError` there; ``raw`` has it all the same.
     """
 
     __slots__ = ("_native", "_decoded")
@@ -32,7 +45,7 @@ class CallResult:
     def decoded(self) -> dict[str, Any]:
         """The whole result, unknown members included."""
         if self._decoded is None:
-            self._decoded = json.loads(self._native.text())
+            self._decoded = _decoded(self._native.text())
         decoded: dict[str, Any] = self._decoded
         return decoded
 
@@ -82,7 +95,7 @@ class Listed:
     def definition(self) -> dict[str, Any]:
         """The definition, decoded."""
         if self._definition is None:
-            self._definition = json.loads(self.definition_text)
+            self._definition = _decoded(self.definition_text)
         definition: dict[str, Any] = self._definition
         return definition
 
@@ -109,7 +122,7 @@ class Event:
     def decoded(self) -> dict[str, Any]:
         """The whole event: envelope and payload."""
         if self._decoded is None:
-            self._decoded = json.loads(self.text)
+            self._decoded = _decoded(self.text)
         decoded: dict[str, Any] = self._decoded
         return decoded
 
