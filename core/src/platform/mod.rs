@@ -1,8 +1,8 @@
 //! What is asked of the operating system by hand: processes, their pipes, signals. The one module with `unsafe`.
 //!
 //! A server is started by [`launch`], which answers with its process and three pipes. On Linux a supervisor process
-//! holds it (`supervised`, and the program in `core/supervisor`); where none can run, the host does (`group`). Nothing
-//! here installs a signal handler, waits for a process that is not ours, or changes the host's own state.
+//! holds it (`supervised`, and the program in `core/supervisor`); where none can run, the host does (`group`); on Windows
+//! the kernel does (`windows`). Nothing here installs a signal handler, waits for a process that is not ours, or changes the host's own state.
 #![allow(unsafe_code)]
 
 #[cfg(unix)]
@@ -39,9 +39,16 @@ pub(crate) use self::tests::{
     in_another_process, inheritable_descriptors, reap_everything,
 };
 
-#[cfg(not(unix))]
+#[cfg(any(windows, test))]
+mod windows;
+#[cfg(windows)]
+pub(crate) use self::windows::{
+    Process, ReadPipe, WritePipe, block_all_signals, launch, supervision,
+};
+
+#[cfg(not(any(unix, windows)))]
 mod unsupported;
-#[cfg(not(unix))]
+#[cfg(not(any(unix, windows)))]
 pub(crate) use self::unsupported::{
     Process, ReadPipe, WritePipe, block_all_signals, launch, supervision,
 };
@@ -51,6 +58,7 @@ use std::path::PathBuf;
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(windows, expect(dead_code, reason = "there are no signals, and no supervisor"))]
 pub(crate) enum Exit {
     /// With this status.
     Status(i32),

@@ -1,7 +1,8 @@
 //! The environment of a child: a small base, what is asked for by name, and the server's own (SPEC 10.6, S-21).
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 
 use trunkline_pool::config::StdioSpec;
 use trunkline_pool::pattern;
@@ -54,16 +55,29 @@ pub(super) fn child_environment(
 ) -> Vec<(OsString, OsString)> {
     let base = if cfg!(windows) { BASE_WINDOWS } else { BASE };
     let inherited = host.filter(|(name, value)| {
-        let Some(name) = name.to_str() else {
+        let Some(name) = name.to_str().map(folded) else {
             return false;
         };
         let mut wanted = base.iter().copied().chain(patterns.iter().map(String::as_str));
-        wanted.any(|pattern| pattern::matches(pattern, name))
-            && !spec.unset_env.contains(name)
+        wanted.any(|pattern| pattern::matches(&folded(pattern), &name))
+            && !spec.unset_env.iter().any(|unset| folded(unset) == name)
             && !value.as_encoded_bytes().starts_with(b"()")
     });
     let own = spec.env.iter().map(|(name, value)| (name.into(), value.into()));
-    inherited.chain(own).collect::<BTreeMap<_, _>>().into_iter().collect()
+    let keyed = |(name, value): (OsString, OsString)| {
+        (name.to_str().map(|it| folded(it).into_owned()), (name, value))
+    };
+    inherited.chain(own).map(keyed).collect::<BTreeMap<_, _>>().into_values().collect()
+}
+
+/// Whether two names are those of one variable.
+pub(super) fn is_named(name: &OsStr, wanted: &str) -> bool {
+    name.to_str().is_some_and(|name| folded(name) == folded(wanted))
+}
+
+/// What makes a name the same as another: on Windows, `Path` is `PATH`.
+fn folded(name: &str) -> Cow<'_, str> {
+    if cfg!(windows) { name.to_uppercase().into() } else { name.into() }
 }
 
 #[cfg(test)]

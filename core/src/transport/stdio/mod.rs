@@ -34,7 +34,10 @@ pub(crate) async fn start(
     let cwd = std::path::absolute(&cwd).unwrap_or(cwd);
     check_folder(server, &cwd)?;
     let failed = |step: &str, error: &std::io::Error| failure(server, &spec.command, step, error);
-    let path = env.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.as_os_str());
+    let path = env
+        .iter()
+        .find(|(name, _)| environment::is_named(name, "PATH"))
+        .map(|(_, path)| path.as_os_str());
     let program = program::find(&spec.command, path, &cwd).map_err(|e| failed("find it", &e))?;
     let launch = Launch {
         program,

@@ -16,20 +16,41 @@ pub(super) fn find(command: &str, path: Option<&OsStr>, cwd: &Path) -> io::Resul
         return Err(io::ErrorKind::NotFound.into());
     }
     if command.contains(std::path::is_separator) {
-        let program = cwd.join(command);
-        return check(&program).map(|()| program);
+        let found = names(command).into_iter().map(|name| {
+            let program = cwd.join(name);
+            check(&program).map(|()| program)
+        });
+        return found.reduce(Result::or).unwrap_or_else(|| Err(not_found()));
     }
     let path = path.unwrap_or(OsStr::new(DEFAULT_PATH));
     let mut refusal = not_found();
+    let names = names(command);
     for folder in std::env::split_paths(path).filter(|folder| folder.is_absolute()) {
-        let program = folder.join(command);
-        match check(&program) {
-            Ok(()) => return Ok(program),
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => refusal = error,
-            Err(_) => {}
+        for program in names.iter().map(|name| folder.join(name)) {
+            match check(&program) {
+                Ok(()) => return Ok(program),
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => refusal = error,
+                Err(_) => {}
+            }
         }
     }
     Err(refusal)
+}
+
+/// The names of the files that a command may stand for, the first of which is taken.
+fn names(command: &str) -> Vec<String> {
+    if cfg!(windows) { names_on_windows(command) } else { vec![command.to_owned()] }
+}
+
+/// On Windows only a file with one of these endings is a program: `npx` is a script for other systems, which lies beside
+/// `npx.cmd`.
+fn names_on_windows(command: &str) -> Vec<String> {
+    const ENDINGS: [&str; 4] = [".com", ".exe", ".bat", ".cmd"];
+    let lower = command.to_ascii_lowercase();
+    if ENDINGS.iter().any(|ending| lower.ends_with(ending)) {
+        return vec![command.to_owned()];
+    }
+    ENDINGS.map(|ending| format!("{command}{ending}")).to_vec()
 }
 
 /// Whether it is a file that somebody may execute; the exec itself has the last word.
@@ -80,6 +101,14 @@ mod tests {
         let found = find("sh", Some(path), Path::new("/")).unwrap();
         assert_eq!(found, Path::new("/bin/sh"));
         assert!(find("sh", Some(OsStr::new(".:bin:")), Path::new("/")).is_err());
+    }
+
+    /// SPEC 9.8: the wrappers of package runners are batch files there.
+    #[test]
+    fn on_windows_a_command_without_an_ending_stands_for_a_program_only() {
+        assert_eq!(names_on_windows("npx"), ["npx.com", "npx.exe", "npx.bat", "npx.cmd"]);
+        assert_eq!(names_on_windows(r"c:\a.b\Server.EXE"), [r"c:\a.b\Server.EXE"]);
+        assert_eq!(names("npx"), ["npx"]);
     }
 
     #[test]
