@@ -287,12 +287,13 @@ pub fn refusals_are_just(
     setup: &Setup,
 ) -> Result<(), String> {
     for effect in effects {
-        let Effect::Refuse { error, .. } = effect else { continue };
+        let Effect::Refuse { ticket: refused, error } = effect else { continue };
         // Time answers an acquire only with the failure of what it waited for, which the model checks.
         let Cause::Input(input) = step.cause else { continue };
         let just = match (error.code(), input) {
-            (ErrorCode::Cancelled, Input::CancelAcquire { .. })
-            | (ErrorCode::Closed, Input::CloseSession { .. } | Input::Acquire { .. }) => true,
+            // Whoever cancels takes nothing from the others who wait.
+            (ErrorCode::Cancelled, Input::CancelAcquire { ticket }) => ticket == refused,
+            (ErrorCode::Closed, Input::CloseSession { .. } | Input::Acquire { .. }) => true,
             (ErrorCode::Closing, Input::Drain { .. } | Input::Restart { .. }) => true,
             (ErrorCode::Closing, Input::Acquire { .. }) => true,
             (ErrorCode::Limit, Input::Acquire { key, server, family, .. }) => {

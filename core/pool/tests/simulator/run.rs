@@ -12,6 +12,7 @@ use trunkline_pool::state::{
 
 use crate::chance::Chance;
 use crate::coverage::Coverage;
+use crate::ending::Ending;
 use crate::model::{Cause, Model};
 use crate::rules::{Rules, Step, refusals_are_just, was_current};
 use crate::setup::Setup;
@@ -24,6 +25,7 @@ pub struct Run {
     world: World,
     model: Model,
     rules: Rules,
+    ending: Ending,
     pub coverage: Coverage,
     now: Moment,
     next_ticket: u64,
@@ -46,6 +48,9 @@ pub struct Failure {
 /// How many moves a run has before it is brought to rest.
 pub const MOVES: u64 = 300;
 
+/// The machine was asleep for a year, in milliseconds.
+const A_YEAR: u64 = 365 * 24 * 3_600_000;
+
 /// Rounds in which a run must come to rest: each answers everything or passes one deadline.
 const ROUNDS_TO_REST: u32 = 20_000;
 
@@ -59,6 +64,7 @@ pub fn run(seed: u64, kept: &[u64], story: bool) -> (Run, Result<(), Failure>) {
         world: World::default(),
         model: Model::default(),
         rules: Rules::default(),
+        ending: Ending::default(),
         coverage: Coverage::default(),
         now: Moment(1_000_000),
         next_ticket: 0,
@@ -75,7 +81,7 @@ pub fn run(seed: u64, kept: &[u64], story: bool) -> (Run, Result<(), Failure>) {
         }
     }
     let result = run.come_to_rest(&mut Chance::of_move(seed, u64::MAX));
-    let result = result.map_err(|what| Failure { at: u64::MAX, what });
+    let result = result.map_err(|what| Failure { at: u64::MAX, what: said_by("at rest", what) });
     (run, result)
 }
 
@@ -99,7 +105,7 @@ impl Run {
             0 => self.now.after(chance.millis(&[0, 1, 7, 300])),
             1 => Moment(next.0.saturating_sub(1)),
             2 => next.after(chance.millis(&[0, 1, 500])),
-            3 => self.now.after(chance.millis(&[1_000, 40_000, 400_000])),
+            3 => self.now.after(chance.millis(&[1_000, 40_000, 400_000, A_YEAR])),
             _ => next,
         };
         self.now = self.now.max(target);
@@ -213,8 +219,10 @@ impl Run {
             Input::OpenSession { session } => self.old_sessions.push(*session),
             _ => {}
         }
-        // Threads read the clock before they take their turn, so that a moment can be a little old.
-        let now = if chance.percent(5) { Moment(self.now.0 - 1_000) } else { self.now };
+        // Threads read the clock before they take their turn, so that a moment can be old, and as old
+        // as a thread was asleep (I-26).
+        let age = if chance.percent(5) { chance.pick(&[1_000, 3_000_000, u64::MAX]) } else { 0 };
+        let now = Moment(self.now.0.saturating_sub(age));
         self.observe(&Cause::Input(&input), now)
     }
 
@@ -222,7 +230,7 @@ impl Run {
         self.observe(&Cause::Timeout, self.now)?;
         let next = self.pool.next_deadline();
         if next.is_some_and(|at| at <= self.now) {
-            return Err(format!("due at {next:?}, but it is {:?}", self.now));
+            return Err(format!("timer: due at {next:?}, but it is {:?}", self.now));
         }
         Ok(())
     }
@@ -244,17 +252,19 @@ impl Run {
             Cause::Timeout => pool.handle_timeout(now, &mut effects),
         }));
         self.tell(cause, &effects);
-        outcome.map_err(|_| "the pool panicked".to_owned())?;
-        self.pool.invariants()?;
+        outcome.map_err(|panic| said_by("panic", words_of(panic.as_ref())))?;
+        self.pool.invariants().map_err(|what| said_by("invariants", what))?;
         self.model.expect(cause, now);
         for effect in &effects {
-            self.world.take(effect)?;
+            self.world.take(effect).map_err(|what| said_by("world", what))?;
             if let Effect::Grant { lease, .. } = effect {
                 self.old_leases.push(*lease);
             }
         }
-        self.model.take(cause, &effects, &held, &self.world)?;
-        self.model.agrees_with(&self.pool, &self.setup, &self.world)?;
+        self.model
+            .take(cause, &effects, &held, &self.world)
+            .and_then(|()| self.model.agrees_with(&self.pool, &self.setup, &self.world))
+            .map_err(|what| said_by("model", what))?;
         let step = Step {
             cause,
             now: self.model.now,
@@ -263,8 +273,12 @@ impl Run {
             held_before: &held,
             held: &self.model.holds(),
         };
-        refusals_are_just(&step, &effects, processes, &self.setup)?;
-        self.rules.check(&step, &self.pool, &self.setup)
+        self.ending
+            .check(&step, &effects, &self.pool, &self.world)
+            .map_err(|what| said_by("drain", what))?;
+        refusals_are_just(&step, &effects, processes, &self.setup)
+            .and_then(|()| self.rules.check(&step, &self.pool, &self.setup))
+            .map_err(|what| said_by("rules", what))
     }
 
     fn tell(&mut self, cause: &Cause<'_>, effects: &[Effect]) {
@@ -348,6 +362,20 @@ impl Run {
         }
         Ok(())
     }
+}
+
+/// The complaint with the check that makes it in front, unless one of the checks of a step said it.
+fn said_by(check: &str, what: String) -> String {
+    let named = ["panic", "invariants", "world", "model", "drain", "rules", "timer"];
+    let is_named = what
+        .split_once(": ")
+        .is_some_and(|(first, _)| check == "at rest" && named.contains(&first));
+    if is_named { what } else { format!("{check}: {what}") }
+}
+
+fn words_of(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without words").to_owned()
 }
 
 /// The text without the inside of catalogs: of each, what tells it from others is the version of

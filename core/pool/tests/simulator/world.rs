@@ -22,11 +22,14 @@ pub struct Reality {
     pub stage: Stage,
     /// A `Close` came for it.
     pub closing: Option<CloseMode>,
-    /// A `ListCatalog` is not answered yet.
-    pub listing: bool,
+    /// A `ListCatalog` is not answered yet, and it began to read when these were the lists.
+    pub listing: Option<u32>,
+    /// A change was announced that this listing may not show.
+    announced: bool,
     /// Which lists the server has.
     pub version: u32,
-    /// The last listing failed, so that the pool cannot know the newest lists.
+    /// The last listing failed and nothing was announced since it began, so that the pool cannot know
+    /// the newest lists.
     pub listing_failed: bool,
     /// What it has said and the pool has not heard.
     pub unheard: VecDeque<Input>,
@@ -91,9 +94,11 @@ impl World {
                 let Some(reality) = self.connections.get_mut(connection) else {
                     return Err(format!("listing of {connection}, which is not there"));
                 };
-                if std::mem::replace(&mut reality.listing, true) {
+                if reality.listing.replace(reality.version).is_some() {
                     return Err(format!("two listings of {connection} at once"));
                 }
+                let is_stale = |input: &Input| matches!(input, Input::CatalogStale { .. });
+                reality.announced = reality.unheard.iter().any(is_stale);
                 Ok(())
             }
             _ => Ok(()),
@@ -120,7 +125,8 @@ impl World {
             key,
             stage: Stage::Attempting,
             closing: None,
-            listing: false,
+            listing: None,
+            announced: false,
             version: connection.generation.0,
             listing_failed: false,
             unheard: VecDeque::new(),
@@ -142,7 +148,7 @@ impl World {
     pub fn restless(&self) -> Vec<ConnectionId> {
         let restless = |(_, reality): &(&ConnectionId, &Reality)| match reality.stage {
             Stage::Attempting | Stage::Dying => true,
-            Stage::Up => reality.closing.is_some() || reality.listing,
+            Stage::Up => reality.closing.is_some() || reality.listing.is_some(),
             Stage::Gone => false,
         };
         self.connections.iter().filter(restless).map(|(connection, _)| *connection).collect()
@@ -196,15 +202,13 @@ impl World {
                     reality.say(Input::Disconnected { connection, reason, error });
                 }
             }
-            Stage::Up if reality.listing && (calm || chance.percent(50)) => {
-                reality.listing = false;
-                reality.listing_failed = fails;
-                let result =
-                    if fails { Err(failure(chance)) } else { Ok(catalog(reality.version)) };
-                reality.say(Input::CatalogListed { connection, result });
+            Stage::Up if reality.listing.is_some() && (calm || chance.percent(50)) => {
+                reality.answer_listing(connection, fails, chance);
             }
             Stage::Up if !calm && chance.percent(60) => {
                 reality.version += 1;
+                reality.announced = true;
+                reality.listing_failed = false;
                 for _ in 0..1 + chance.below(3) {
                     reality.say(Input::CatalogStale { connection });
                 }
@@ -260,6 +264,15 @@ impl World {
 impl Reality {
     fn say(&mut self, input: Input) {
         self.unheard.push_back(input);
+    }
+
+    /// A listing may have read every page before the last change, or after it.
+    fn answer_listing(&mut self, connection: ConnectionId, fails: bool, chance: &mut Chance) {
+        let began = self.listing.take().unwrap_or(self.version);
+        let read = if chance.percent(50) { began } else { self.version };
+        self.listing_failed = fails && !self.announced;
+        let result = if fails { Err(failure(chance)) } else { Ok(catalog(read)) };
+        self.say(Input::CatalogListed { connection, result });
     }
 
     fn reap(&mut self, connection: ConnectionId, chance: &mut Chance) {
