@@ -7,6 +7,7 @@ use super::idle::Idle;
 use super::ids::{EntryId, Generation, KeyId, ServerId, SessionId, Ticket};
 use super::protocol::{CloseMode, Effect, Family};
 use super::{Open, PoolState};
+use crate::config::Share;
 use crate::error::Error;
 
 /// What an acquire asks for.
@@ -16,6 +17,7 @@ pub(super) struct Ask {
     pub(super) key: KeyId,
     pub(super) server: ServerId,
     pub(super) family: Family,
+    pub(super) share: Share,
 }
 
 impl PoolState {
@@ -136,7 +138,7 @@ impl PoolState {
     /// Starts the drain of a connected entry that nobody holds, or ends it if its time is over.
     fn go_idle(&mut self, id: EntryId, out: &mut Vec<Effect>) {
         match self.plan_close(id) {
-            Some(reason) => self.end(id, End { reason, error: None, how: NOW }, out),
+            Some(end) => self.end(id, end, out),
             None => {
                 self.publish(id, out);
                 self.announce(id, reason::RELEASED, out);
@@ -144,17 +146,24 @@ impl PoolState {
         }
     }
 
-    /// Sets the deadline of a connected entry that nobody holds; the reason to end it when that has
-    /// passed already.
-    pub(super) fn plan_close(&mut self, id: EntryId) -> Option<&'static str> {
+    /// Sets the deadline of a connected entry that nobody holds; how it ends when there is nothing
+    /// to wait for.
+    ///
+    /// A session's own connection is of no use to anybody else: it ends with its last call, which
+    /// has the drain delay to finish (SPEC 2.2).
+    pub(super) fn plan_close(&mut self, id: EntryId) -> Option<End> {
         let (now, delay, cap) = (self.now, self.options.drain_delay, self.options.idle_cap);
         let entry = self.entries.get_mut(id)?;
         let Phase::Connected { since, listing, .. } = entry.phase else {
             return None;
         };
+        if entry.share == Share::Session {
+            let how = CloseMode::Graceful { until: now.after(delay) };
+            return Some(End { reason: reason::RELEASED, error: None, how });
+        }
         let plan = entry.idle.plan(now, delay, cap);
         if plan.at <= now {
-            return Some(plan.reason);
+            return Some(End { reason: plan.reason, error: None, how: NOW });
         }
         let wire = entry.wire;
         self.place(id, Phase::Connected { since, planned: Some(plan), listing }, wire);
@@ -282,6 +291,7 @@ impl PoolState {
             server: ask.server,
             key: ask.key,
             family: ask.family,
+            share: ask.share,
             generation: Generation(0),
             phase: Phase::Failed,
             wire: None,

@@ -49,9 +49,9 @@ impl PoolState {
         self.place(id, Phase::Connected { since, planned: None, listing: Listing::Quiet }, wire);
         let grants = self.grant_waiters(id);
         let unheld = self.entries.get(id).is_some_and(|entry| entry.holders.is_empty());
-        if let Some(reason) = unheld.then(|| self.plan_close(id)).flatten() {
+        if let Some(end) = unheld.then(|| self.plan_close(id)).flatten() {
             self.report_restarts(id, &Ok(()), out);
-            self.end(id, End { reason, error: None, how: NOW }, out);
+            self.end(id, end, out);
             return;
         }
         self.publish(id, out);

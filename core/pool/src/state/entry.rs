@@ -8,6 +8,7 @@ use super::idle::{Idle, Planned};
 use super::ids::{ConnectionId, EntryId, Generation, KeyId, Moment, ServerId, SessionId, Ticket};
 use super::protocol::{EntryState, Family, Slot};
 use crate::catalog::Catalog;
+use crate::config::Share;
 use crate::error::{Error, ErrorCode};
 
 /// One entry of the pool.
@@ -17,6 +18,7 @@ pub(super) struct Entry {
     pub(super) server: ServerId,
     pub(super) key: KeyId,
     pub(super) family: Family,
+    pub(super) share: Share,
     /// The newest incarnation, or the one that is coming.
     pub(super) generation: Generation,
     pub(super) phase: Phase,

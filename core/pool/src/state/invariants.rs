@@ -7,6 +7,7 @@ use super::entry::{Entry, Phase, Stage};
 use super::ids::{EntryId, SessionId, Ticket};
 use super::protocol::Family;
 use super::{Open, PoolState, Timer};
+use crate::config::Share;
 
 /// Fails with a sentence unless the condition holds.
 macro_rules! hold {
@@ -67,7 +68,11 @@ impl PoolState {
                 hold!(entry.is_wanted() || !entry.restarts.is_empty(), "queued for nobody");
             }
             Phase::Ended { .. } => hold!(!entry.is_wanted(), "wanted, but over"),
-            Phase::Connecting { .. } | Phase::Connected { .. } => {}
+            Phase::Connected { .. } => {
+                let own = entry.share == Share::Session;
+                hold!(!own || entry.is_wanted(), "a session's own connection, idle");
+            }
+            Phase::Connecting { .. } => {}
         }
         hold!(entry.shown == Some(entry.visible()), "shown as {:?}", entry.shown);
         hold!(entry.idle.is_held() != entry.holders.is_empty(), "a hold without holders");

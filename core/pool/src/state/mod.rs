@@ -156,8 +156,8 @@ impl PoolState {
                 self.close_session(session, keep_for, effects);
             }
             Input::ResumeSession { session } => self.resume_session(session),
-            Input::Acquire { ticket, session, key, server, family } => {
-                self.acquire(Ask { ticket, session, key, server, family }, effects);
+            Input::Acquire { ticket, session, key, server, family, share } => {
+                self.acquire(Ask { ticket, session, key, server, family, share }, effects);
             }
             Input::CancelAcquire { ticket } => self.cancel_acquire(ticket, effects),
             Input::Release { lease } => self.release(lease, effects),

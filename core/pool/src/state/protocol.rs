@@ -11,6 +11,7 @@ use super::ids::{
     ConnectionId, EntryId, Generation, KeyId, LeaseId, Moment, ServerId, SessionId, Ticket,
 };
 use crate::catalog::{Catalog, Difference};
+use crate::config::Share;
 use crate::error::Error;
 
 /// One thing that a host asked for, or that happened outside.
@@ -50,6 +51,10 @@ pub enum Input {
         server: ServerId,
         /// The kind of transport, for reconnect delays and the limit of processes.
         family: Family,
+        /// Whether other sessions may share the connection. One that is a session's own does not
+        /// wait for the drain delay (SPEC 2.2). A part of the key: the same for every acquire of
+        /// one.
+        share: Share,
     },
     /// The asker no longer waits. Answered by `Refuse(cancelled)` when the ticket was still open,
     /// else by nothing.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trunkline_pool::catalog::{Catalog, Difference, Item};
+use trunkline_pool::config::Share;
 use trunkline_pool::options::PoolOptions;
 use trunkline_pool::state::*;
 use trunkline_pool::{Error, ErrorCode};
@@ -155,7 +156,17 @@ pub fn acquire_of(ticket: u64, session: u64, key: u32, server: u32, family: Fami
         key: KeyId(key),
         server: ServerId(server),
         family,
+        share: Share::Pool,
     }
+}
+
+/// An acquire of a connection that is the session's own.
+pub fn acquire_own(ticket: u64, session: u64, key: u32) -> Input {
+    let mut input = acquire(ticket, session, key);
+    if let Input::Acquire { share, .. } = &mut input {
+        *share = Share::Session;
+    }
+    input
 }
 
 pub fn cancel(ticket: u64) -> Input {

@@ -7,6 +7,7 @@ mod drain;
 mod idle;
 mod limits;
 mod loss;
+mod own;
 mod refresh;
 mod restart;
 mod session;

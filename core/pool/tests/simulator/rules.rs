@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use trunkline_pool::ErrorCode;
+use trunkline_pool::config::Share;
 use trunkline_pool::state::{
     Effect, EntryId, EntryState, EntryStatus, Family, Input, Moment, PoolState, Situation,
 };
@@ -257,6 +258,8 @@ impl Past {
         if !is_up(row) {
             return Ok(());
         }
+        let own = setup.share_of(row.key) == Share::Session;
+        check!(!own || row.refs > 0, "a session's own connection stays for nobody: {row:?}");
         let expected = self.idle_since.map(|idle| {
             let capped = self.window.unwrap_or(idle).after(setup.options.idle_cap);
             idle.after(setup.options.drain_delay).min(capped)

@@ -179,7 +179,8 @@ impl Run {
                 let session = self.any_session(&open, chance)?;
                 let key = KeyId(chance.below(u64::from(self.setup.keys)) as u32);
                 let (server, family) = (self.setup.server_of(key), self.setup.family_of(key));
-                Some(Input::Acquire { ticket: self.ticket(), session, key, server, family })
+                let share = self.setup.share_of(key);
+                Some(Input::Acquire { ticket: self.ticket(), session, key, server, family, share })
             }
             60..88 => {
                 let leases: Vec<LeaseId> = self.model.leases.keys().copied().collect();

@@ -1,6 +1,7 @@
 //! What a run is made of: options and sizes, drawn anew for each seed. A trivial configuration is
 //! no evidence.
 
+use trunkline_pool::config::Share;
 use trunkline_pool::options::PoolOptions;
 use trunkline_pool::state::{Family, KeyId, ServerId};
 
@@ -25,6 +26,8 @@ pub struct Setup {
     pub hasty: u64,
     /// Percent of runs' commands that drain the pool, in tenths.
     pub draining: u64,
+    /// Whether some connections are not shared.
+    pub own: bool,
 }
 
 impl Setup {
@@ -54,6 +57,7 @@ impl Setup {
             repeating: chance.pick(&[0, 10, 40]),
             hasty: chance.pick(&[5, 20, 40]),
             draining: chance.pick(&[0, 0, 5, 30]),
+            own: chance.percent(30),
         };
         if chance.percent(40) {
             setup.crowd(chance);
@@ -75,6 +79,7 @@ impl Setup {
         self.losing = 60;
         self.repeating = 60;
         self.draining = 0;
+        self.own = false;
         self.busy = 45;
         self.hasty = 5;
     }
@@ -86,5 +91,10 @@ impl Setup {
     /// Two keys of three are local, so that both families meet in most runs.
     pub fn family_of(&self, key: KeyId) -> Family {
         if key.0 % 3 == 2 { Family::Remote } else { Family::Local }
+    }
+
+    /// Of the keys, every second is a session's own where there are such.
+    pub fn share_of(&self, key: KeyId) -> Share {
+        if self.own && key.0 % 2 == 1 { Share::Session } else { Share::Pool }
     }
 }
