@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
-use trunkline_pool::config::{Fingerprint, ServerSpec, parse_servers};
+use trunkline_pool::config::{Fingerprint, ServerSpec, Share, parse_servers};
 use trunkline_pool::options::{AcquireOptions, DrainOptions, PoolOptions, SessionOptions, Wanted};
 use trunkline_pool::state::{DrainMode, Input};
 
@@ -39,12 +39,20 @@ pub(crate) struct PoolCore {
 pub(crate) struct Configured {
     pub(super) spec: Arc<ServerSpec>,
     pub(super) fingerprint: Fingerprint,
+    /// Whether the connection is the pool's or the session's own.
+    pub(super) share: Share,
 }
 
 impl Configured {
-    pub(super) fn new(spec: Arc<ServerSpec>) -> Arc<Configured> {
+    pub(super) fn new(spec: Arc<ServerSpec>, options: &PoolOptions) -> Arc<Configured> {
         let fingerprint = spec.fingerprint(AUTHORIZATION_CONTEXT, CAPABILITIES);
-        Arc::new(Configured { spec, fingerprint })
+        let share = spec.share(&options.shared_transports);
+        Arc::new(Configured { spec, fingerprint, share })
+    }
+
+    /// Whether the two lead a session to the same connection.
+    pub(super) fn is_same_connection(&self, other: &Configured) -> bool {
+        self.fingerprint == other.fingerprint && self.share == other.share
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use trunkline_pool::config::ServerSpec;
+use trunkline_pool::options::PoolOptions;
 
 use super::pool::{Configured, PoolCore, Servers};
 use crate::{Error, ErrorCode, Result};
@@ -59,13 +59,14 @@ impl Source {
     }
 
     /// Becomes this; one row for each server of the report.
-    fn replace(&mut self, servers: Servers) -> Map<String, Value> {
+    fn replace(&mut self, servers: Servers, options: &PoolOptions) -> Map<String, Value> {
         let mut report = Map::new();
         let mut gone = std::mem::take(&mut self.servers);
         self.invalid.clear();
         for (name, spec) in servers.0 {
             let name: Box<str> = name.into();
             self.removed.remove(&name);
+            let spec = spec.map(|spec| Configured::new(Arc::new(spec), options));
             let row = self.put(&name, gone.remove(&name), spec);
             report.insert(name.into(), row);
         }
@@ -79,9 +80,14 @@ impl Source {
     }
 
     /// Puts one server in; its row of the report. A bad one keeps what it had.
-    fn put(&mut self, name: &str, old: Option<Arc<Configured>>, spec: Result<ServerSpec>) -> Value {
-        let new = match spec {
-            Ok(spec) => Configured::new(Arc::new(spec)),
+    fn put(
+        &mut self,
+        name: &str,
+        old: Option<Arc<Configured>>,
+        new: Result<Arc<Configured>>,
+    ) -> Value {
+        let new = match new {
+            Ok(new) => new,
             Err(error) => {
                 let row = json!({ "action": "invalid", "error": error.to_json() });
                 match old {
@@ -93,7 +99,7 @@ impl Source {
         };
         let applied = match &old {
             None => Applied::Added,
-            Some(old) if old.fingerprint == new.fingerprint => Applied::Unchanged,
+            Some(old) if old.is_same_connection(&new) => Applied::Unchanged,
             Some(_) => Applied::Replaced,
         };
         self.servers.insert(name.into(), new);
@@ -129,7 +135,7 @@ impl Applied {
 impl PoolCore {
     /// Replaces the run-time source, and lets the live sessions follow it.
     pub(super) fn reconcile(&self, servers: Servers) -> Value {
-        let report = self.source().replace(servers);
+        let report = self.source().replace(servers, &self.driver.options);
         // Each takes what is newest when its turn comes: a session that opens or another change that comes meanwhile
         // makes none of them miss anything.
         for session in self.live_sessions() {

@@ -110,7 +110,10 @@ impl Session {
         let core = self.core();
         core.check()?;
         if let Some(spec) = spec {
-            core.own().insert(server.into(), Configured::new(Arc::new(spec.clone())));
+            core.own().insert(
+                server.into(),
+                Configured::new(Arc::new(spec.clone()), &core.driver.options),
+            );
         }
         let own = core.own().contains_key(server);
         loop {
@@ -323,7 +326,7 @@ impl SessionCore {
     /// Whether a lease on the pool's own configuration of a server still stands for it.
     pub(super) fn stands(&self, server: &str, configured: &Configured) -> bool {
         let now = self.spec(server);
-        now.is_ok_and(|now| now.fingerprint == configured.fingerprint && !now.spec.disabled)
+        now.is_ok_and(|now| now.is_same_connection(configured) && !now.spec.disabled)
     }
 
     /// What the session makes of a server's catalog: by the configuration that it has of it, and by its own options.

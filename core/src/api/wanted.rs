@@ -65,7 +65,7 @@ impl SessionCore {
         let (same, gone): (BTreeMap<_, _>, BTreeMap<_, _>) =
             before.into_iter().partition(|(name, want): &(Box<str>, Want)| {
                 let new = wanted.get(name);
-                new.is_some_and(|new| new.fingerprint == want.configured.fingerprint)
+                new.is_some_and(|new| new.is_same_connection(&want.configured))
             });
         wants.servers = same;
         let mut new = Vec::new();
@@ -174,14 +174,8 @@ impl SessionCore {
     ) -> Ticket {
         self.set_filter(name, &configured.spec);
         let (session, server) = (self.number, Box::<str>::from(name));
-        let shared = match configured.spec.share {
-            Some(share) => share == Share::Pool,
-            None => {
-                let transport = configured.spec.transport_name();
-                self.driver.options.shared_transports.iter().any(|other| other == transport)
-            }
-        };
-        let owner = (!shared).then_some(session);
+        let share = configured.share;
+        let owner = (share == Share::Session).then_some(session);
         let family = match configured.spec.transport_name() {
             "stdio" | "websocket" => Family::Local,
             _ => Family::Remote,
@@ -190,7 +184,7 @@ impl SessionCore {
             |ticket, interner| {
                 let key = interner.key(name, &configured.spec, configured.fingerprint, owner);
                 let server = interner.server(name);
-                Input::Acquire { ticket, session, key, server, family }
+                Input::Acquire { ticket, session, key, server, family, share }
             },
             Box::new(move |answered| match answered {
                 Answered::Granted(hold) => answer(Ok(hold)),

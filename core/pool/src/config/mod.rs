@@ -122,4 +122,20 @@ impl ServerSpec {
             },
         }
     }
+
+    /// Whether sessions share its connection, where those of these transports are shared (SPEC 2.1).
+    ///
+    /// What the server's configuration says goes before its transport. Where nothing is shared it counts for nothing:
+    /// the switch of the whole pool beats everything else (SPEC 2.4).
+    pub fn share(&self, shared_transports: &[String]) -> Share {
+        if shared_transports.is_empty() {
+            return Share::Session;
+        }
+        let by_transport = || match shared_transports.iter().any(|one| one == self.transport_name())
+        {
+            true => Share::Pool,
+            false => Share::Session,
+        };
+        self.share.unwrap_or_else(by_transport)
+    }
 }

@@ -4,6 +4,7 @@ mod bounds;
 mod identity;
 mod secrecy;
 mod shapes;
+mod sharing;
 mod strictness;
 
 use serde_json::Value;
