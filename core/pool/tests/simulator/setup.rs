@@ -57,10 +57,12 @@ impl Setup {
             repeating: chance.pick(&[0, 10, 40]),
             hasty: chance.pick(&[5, 20, 40]),
             draining: chance.pick(&[0, 0, 5, 30]),
-            own: chance.percent(30),
+            own: false,
         };
         if chance.percent(40) {
             setup.crowd(chance);
+        } else {
+            setup.own = chance.percent(50);
         }
         setup
     }
@@ -79,7 +81,6 @@ impl Setup {
         self.losing = 60;
         self.repeating = 60;
         self.draining = 0;
-        self.own = false;
         self.busy = 45;
         self.hasty = 5;
     }
