@@ -24,6 +24,8 @@ pub(super) struct Pulse {
     heard: AtomicU64,
     /// The server announced a change of a list at least once.
     pub announces: AtomicBool,
+    /// The last listing failed, so that a change may not have been seen.
+    pub is_behind: AtomicBool,
 }
 
 impl Pulse {
@@ -32,6 +34,7 @@ impl Pulse {
             opened: Instant::now(),
             heard: AtomicU64::new(0),
             announces: AtomicBool::new(false),
+            is_behind: AtomicBool::new(false),
         }
     }
 
@@ -161,11 +164,12 @@ impl Link {
         self.start(request, Box::new(drop), Purpose::Own);
     }
 
-    /// Lists again what may have changed unannounced: a server that says that its lists change and never said so of one may
-    /// be one that forgets to (SPEC 7.8).
+    /// Lists again what may have changed unannounced, or unseen: a server that says that its lists change and never said so
+    /// of one may be one that forgets to (SPEC 7.8), and a listing that failed is made up for.
     fn relist(&self) {
         let changes = self.declared.get().is_some_and(|declared| declared.change);
-        if changes && !self.pulse.announces.load(Ordering::Relaxed) {
+        let is_mute = changes && !self.pulse.announces.load(Ordering::Relaxed);
+        if is_mute || self.pulse.is_behind.load(Ordering::Relaxed) {
             self.tell(|events| events.list_changed(ListKind::Tools));
         }
     }

@@ -22,6 +22,7 @@ mod tests;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use trunkline_pool::catalog::{Catalog, ListKind};
@@ -142,7 +143,9 @@ impl Connection {
 
     /// Lists everything again, all pages (SPEC 4.3). Dropping the future cancels the requests under way.
     pub(crate) async fn list(&self) -> Result<Catalog> {
-        self.0.list(lists::When::Later).await
+        let listed = self.0.list(lists::When::Later).await;
+        self.0.pulse.is_behind.store(listed.is_err(), Ordering::Relaxed);
+        listed
     }
 
     /// Calls in flight.

@@ -4,8 +4,10 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, MutexGuard, Weak};
 
+use trunkline_pool::catalog::Catalog;
 use trunkline_pool::state::{
-    Audience, ConnectionId, Effect, EntryId, Input, KeyId, LeaseId, Notice, SessionId, Slot, Ticket,
+    Audience, ConnectionId, Effect, EntryId, Input, KeyId, LeaseId, ListingNumber, Notice,
+    SessionId, Slot, Ticket,
 };
 
 use super::entry::Control;
@@ -61,7 +63,7 @@ impl Driver {
                     tracing::error!(%connection, "close of a connection that is not there");
                 }
             }
-            Effect::ListCatalog { connection } => self.list(connection),
+            Effect::ListCatalog { connection, number } => self.list(connection, number),
             Effect::Publish { entry, slot } => self.publish(entry, slot),
             Effect::Grant { ticket, lease, entry } => self.grant(ticket, lease, entry),
             Effect::Refuse { ticket, error } => self.answer(ticket, Answered::Refused(error)),
@@ -82,14 +84,14 @@ impl Driver {
     }
 
     /// Lists again, beside the connection's task, which ends it when the connection goes.
-    fn list(self: &Arc<Self>, connection: ConnectionId) {
+    fn list(self: &Arc<Self>, connection: ConnectionId, number: ListingNumber) {
         let live =
             self.entry(connection.entry).and_then(|cell| cell.connection(connection.generation));
         let Some(live) = live else { return };
-        let driver = self.clone();
+        let listing = Listing { driver: self.clone(), connection, number, result: None };
         self.spawn(async move {
-            let result = live.list().await.map(Arc::new);
-            driver.step(Input::CatalogListed { connection, result });
+            let listing = listing;
+            listing.end(live.list().await.map(Arc::new));
         });
     }
 
@@ -173,6 +175,31 @@ impl Driver {
         let cell = Arc::new(EntryCell::new(&status, keyed));
         core.entries.insert(entry, cell.clone());
         Some(cell)
+    }
+}
+
+/// A listing under way: its end is reported when it is dropped, so that one which dies does not leave its entry waiting.
+struct Listing {
+    driver: Arc<Driver>,
+    connection: ConnectionId,
+    number: ListingNumber,
+    result: Option<crate::Result<Arc<Catalog>>>,
+}
+
+impl Listing {
+    fn end(mut self, result: crate::Result<Arc<Catalog>>) {
+        self.result = Some(result);
+    }
+}
+
+impl Drop for Listing {
+    fn drop(&mut self) {
+        let died = || Err(Error::new(ErrorCode::Internal, "the listing died"));
+        let result = self.result.take().unwrap_or_else(died);
+        let (connection, number) = (self.connection, self.number);
+        if !self.driver.runtime.is_forked() {
+            self.driver.step(Input::CatalogListed { connection, number, result });
+        }
     }
 }
 

@@ -61,6 +61,9 @@ impl PoolState {
         if before.due != after.due {
             self.rearm(Timer::Entry(id), before.due, after.due);
         }
+        if before.list_at != after.list_at {
+            self.rearm(Timer::Listing(id), before.list_at, after.list_at);
+        }
     }
 
     /// Whether an entry with these claims can have a process slot, now or when one comes back.

@@ -46,7 +46,8 @@ impl PoolState {
         }
         let since = self.now;
         let wire = Some(Wire { generation: connection.generation, stage: Stage::Established });
-        self.place(id, Phase::Connected { since, planned: None, listing: Listing::Quiet }, wire);
+        let listing = Listing::default();
+        self.place(id, Phase::Connected { since, planned: None, listing }, wire);
         let grants = self.grant_waiters(id);
         let unheld = self.entries.get(id).is_some_and(|entry| entry.holders.is_empty());
         if let Some(end) = unheld.then(|| self.plan_close(id)).flatten() {

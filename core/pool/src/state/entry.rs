@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use super::health::Health;
 use super::idle::{Idle, Planned};
-use super::ids::{ConnectionId, EntryId, Generation, KeyId, Moment, ServerId, SessionId, Ticket};
+use super::ids::{
+    ConnectionId, EntryId, Generation, KeyId, ListingNumber, Moment, ServerId, SessionId, Ticket,
+};
 use super::protocol::{EntryState, Family, Slot};
 use crate::catalog::Catalog;
 use crate::config::Share;
@@ -85,11 +87,24 @@ pub(super) enum Stage {
     Ending,
 }
 
-/// Whether lists are being read again (SPEC 7.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Listing {
-    /// No listing is under way.
+/// How far the lists of an incarnation have been read again (SPEC 7.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Listing {
+    pub(super) reading: Reading,
+    /// The last listing that began.
+    pub(super) number: ListingNumber,
+    /// The next one begins at this moment at the earliest.
+    pub(super) next_at: Moment,
+}
+
+/// Whether lists are being read again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// Nothing is under way, and nothing has changed.
+    #[default]
     Quiet,
+    /// A listing begins as soon as it may.
+    Due,
     /// One is under way, and nothing has changed since it began.
     Running,
     /// One is under way, and another must follow it.
@@ -107,6 +122,8 @@ pub(super) struct Claims {
     pub(super) place: Option<u64>,
     /// Its deadline.
     pub(super) due: Option<Moment>,
+    /// When its lists are read again.
+    pub(super) list_at: Option<Moment>,
 }
 
 impl Entry {
@@ -120,7 +137,14 @@ impl Entry {
             Phase::Failed | Phase::Ended { .. } => (self.wire.is_some(), None, None),
         };
         let leaving = process && slot && matches!(self.phase, Phase::Ended { .. });
-        Claims { slot: process && slot, leaving, place, due }
+        let list_at = if let Phase::Connected { listing, .. } = self.phase
+            && listing.reading == Reading::Due
+        {
+            Some(listing.next_at)
+        } else {
+            None
+        };
+        Claims { slot: process && slot, leaving, place, due, list_at }
     }
 
     /// The state that hosts are to see (SPEC 3.1).

@@ -207,8 +207,12 @@ impl PoolState {
             .sessions
             .iter()
             .filter_map(|(id, session)| Some((session.kept_until?, Timer::Session(id))));
+        let listings = self
+            .entries
+            .iter()
+            .filter_map(|(id, entry)| Some((entry.claims().list_at?, Timer::Listing(id))));
         let drain = self.closing.iter().filter_map(|c| Some((c.stage.due()?, Timer::Drain)));
-        let derived: BTreeSet<_> = entries.chain(sessions).chain(drain).collect();
+        let derived: BTreeSet<_> = entries.chain(sessions).chain(listings).chain(drain).collect();
         hold!(derived == self.due, "deadlines {:?} instead of {derived:?}", self.due);
         Ok(())
     }

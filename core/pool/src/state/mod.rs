@@ -55,7 +55,8 @@ mod table;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use ids::{
-    ConnectionId, EntryId, Generation, KeyId, LeaseId, Moment, ServerId, SessionId, Ticket,
+    ConnectionId, EntryId, Generation, KeyId, LeaseId, ListingNumber, Moment, ServerId, SessionId,
+    Ticket,
 };
 pub use protocol::{
     Audience, CloseExit, CloseMode, DrainMode, DrainReport, Effect, EntryState, Family, Input,
@@ -121,6 +122,7 @@ enum Timer {
     Drain,
     Session(SessionId),
     Entry(EntryId),
+    Listing(EntryId),
 }
 
 impl PoolState {
@@ -175,8 +177,8 @@ impl PoolState {
                 self.disconnected(connection, reason, error, effects);
             }
             Input::CatalogStale { connection } => self.catalog_stale(connection, effects),
-            Input::CatalogListed { connection, result } => {
-                self.catalog_listed(connection, result, effects);
+            Input::CatalogListed { connection, number, result } => {
+                self.catalog_listed(connection, number, result, effects);
             }
             Input::Closed { connection, exit } => self.closed(connection, exit, effects),
         }
@@ -199,6 +201,7 @@ impl PoolState {
                 Timer::Drain => self.drain_is_due(effects),
                 Timer::Session(session) => self.end_session(session, effects),
                 Timer::Entry(entry) => self.entry_is_due(entry, effects),
+                Timer::Listing(entry) => self.listing_is_due(entry, effects),
             }
             self.fill_slots(effects);
             // Whatever was done about it, a deadline is over once it was looked at.

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::ids::{
-    ConnectionId, EntryId, Generation, KeyId, LeaseId, Moment, ServerId, SessionId, Ticket,
+    ConnectionId, EntryId, Generation, KeyId, LeaseId, ListingNumber, Moment, ServerId, SessionId,
+    Ticket,
 };
 use crate::catalog::{Catalog, Difference};
 use crate::config::Share;
@@ -117,6 +118,8 @@ pub enum Input {
     CatalogListed {
         /// Which connection.
         connection: ConnectionId,
+        /// Which listing; the result of any but the last that began changes nothing.
+        number: ListingNumber,
         /// The new lists.
         result: Result<Arc<Catalog>, Error>,
     },
@@ -164,6 +167,8 @@ pub enum Effect {
     ListCatalog {
         /// Which connection.
         connection: ConnectionId,
+        /// Which listing it is: what the answer carries.
+        number: ListingNumber,
     },
     /// Replace what callers of an entry see, whole.
     Publish {

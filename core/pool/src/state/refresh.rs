@@ -2,24 +2,23 @@
 //! 7.3).
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::PoolState;
-use super::entry::{Listing, Phase, Stage};
-use super::ids::{ConnectionId, EntryId};
+use super::entry::{Entry, Listing, Phase, Reading, Stage};
+use super::ids::{ConnectionId, EntryId, ListingNumber};
 use super::protocol::Effect;
 use crate::catalog::Catalog;
 use crate::error::Error;
 
 impl PoolState {
-    /// The server announced a change: list now, or once more after the listing under way.
+    /// The server announced a change: list as soon as that may be, or once more after the listing
+    /// under way.
     pub(super) fn catalog_stale(&mut self, connection: ConnectionId, out: &mut Vec<Effect>) {
-        match self.listing(connection) {
-            Some(Listing::Quiet) => {
-                self.set_listing(connection.entry, Listing::Running);
-                out.push(Effect::ListCatalog { connection });
-            }
-            Some(Listing::Running) => self.set_listing(connection.entry, Listing::Outdated),
-            Some(Listing::Outdated) | None => {}
+        match self.listing(connection).map(|listing| listing.reading) {
+            Some(Reading::Quiet) => self.read_again(connection, out),
+            Some(Reading::Running) => self.set_reading(connection.entry, Reading::Outdated),
+            Some(Reading::Due | Reading::Outdated) | None => {}
         }
     }
 
@@ -28,17 +27,19 @@ impl PoolState {
     pub(super) fn catalog_listed(
         &mut self,
         connection: ConnectionId,
+        number: ListingNumber,
         result: Result<Arc<Catalog>, Error>,
         out: &mut Vec<Effect>,
     ) {
         let id = connection.entry;
-        let next = match self.listing(connection) {
-            Some(Listing::Running) => Listing::Quiet,
-            Some(Listing::Outdated) => Listing::Running,
-            // Nobody asked for it.
-            Some(Listing::Quiet) | None => return,
+        let listing = self.listing(connection).filter(|listing| listing.number == number);
+        let is_outdated = match listing.map(|listing| listing.reading) {
+            Some(Reading::Running) => false,
+            Some(Reading::Outdated) => true,
+            // It was answered before.
+            Some(Reading::Quiet | Reading::Due) | None => return,
         };
-        self.set_listing(id, next);
+        self.set_reading(id, Reading::Quiet);
         match result {
             Ok(catalog) => self.replace_catalog(id, catalog, out),
             Err(error) => {
@@ -48,9 +49,33 @@ impl PoolState {
                 }
             }
         }
-        if next == Listing::Running {
-            out.push(Effect::ListCatalog { connection });
+        if is_outdated {
+            self.read_again(connection, out);
         }
+    }
+
+    /// The lists may be read again now.
+    pub(super) fn listing_is_due(&mut self, id: EntryId, out: &mut Vec<Effect>) {
+        if let Some(connection) = self.entries.get(id).and_then(|entry| entry.live_connection(id)) {
+            self.read_again(connection, out);
+        }
+    }
+
+    /// Begins a listing, now or when the last one began long enough ago: a server that announces
+    /// changes without end costs a few listings a second.
+    fn read_again(&mut self, connection: ConnectionId, out: &mut Vec<Effect>) {
+        let (id, now) = (connection.entry, self.now);
+        let Some(mut listing) = self.listing(connection) else {
+            return;
+        };
+        if now < listing.next_at {
+            self.set_reading(id, Reading::Due);
+            return;
+        }
+        let number = ListingNumber(listing.number.0 + 1);
+        listing = Listing { reading: Reading::Running, number, next_at: now.after(SPACING) };
+        self.set_listing(id, listing);
+        out.push(Effect::ListCatalog { connection, number });
     }
 
     fn replace_catalog(&mut self, id: EntryId, catalog: Arc<Catalog>, out: &mut Vec<Effect>) {
@@ -77,11 +102,23 @@ impl PoolState {
         }
     }
 
-    fn set_listing(&mut self, id: EntryId, next: Listing) {
-        if let Some(entry) = self.entries.get_mut(id)
-            && let Phase::Connected { listing, .. } = &mut entry.phase
+    fn set_reading(&mut self, id: EntryId, reading: Reading) {
+        if let Some(Phase::Connected { listing, .. }) = self.entries.get(id).map(|e| &e.phase) {
+            self.set_listing(id, Listing { reading, ..*listing });
+        }
+    }
+
+    fn set_listing(&mut self, id: EntryId, listing: Listing) {
+        if let Some(Entry { phase: Phase::Connected { since, planned, .. }, wire, .. }) =
+            self.entries.get(id)
         {
-            *listing = next;
+            let phase = Phase::Connected { since: *since, planned: *planned, listing };
+            let wire = *wire;
+            self.place(id, phase, wire);
         }
     }
 }
+
+/// From the beginning of one listing to that of the next: four a second, however often a server
+/// announces changes. The first is not delayed.
+const SPACING: Duration = Duration::from_millis(250);

@@ -1,6 +1,6 @@
 //! What `status` shows of the pool (SPEC 9.4).
 
-use super::entry::{Listing, Phase, Stage};
+use super::entry::{Phase, Reading, Stage};
 use super::ids::{EntryId, Generation, KeyId, Moment, ServerId};
 use super::protocol::EntryState;
 use super::{PoolOptions, PoolState};
@@ -33,6 +33,8 @@ pub struct EntryStatus {
     pub connected_at: Option<Moment>,
     /// When it is closed or tried again, if nothing happens before.
     pub due_at: Option<Moment>,
+    /// When its lists are read again, if nothing happens before.
+    pub list_at: Option<Moment>,
     /// How often it was lost.
     pub losses: u32,
     /// Why it is not connected.
@@ -51,6 +53,8 @@ pub enum Situation {
     Connecting,
     /// Connected.
     Connected,
+    /// Connected, and about to read the lists again.
+    ListingDue,
     /// Connected, and reading the lists again.
     Listing,
     /// Connected, reading the lists again, and about to once more.
@@ -102,6 +106,7 @@ impl PoolState {
             waiters: u32::try_from(entry.waiters.len()).unwrap_or(u32::MAX),
             connected_at,
             due_at: entry.claims().due,
+            list_at: entry.claims().list_at,
             losses: entry.health.losses,
             error: entry.error.clone(),
         })
@@ -134,9 +139,12 @@ impl PoolState {
             Phase::Waiting { .. } => Situation::Queued,
             Phase::Connecting { .. } if ending => Situation::Replacing,
             Phase::Connecting { .. } => Situation::Connecting,
-            Phase::Connected { listing: Listing::Quiet, .. } => Situation::Connected,
-            Phase::Connected { listing: Listing::Running, .. } => Situation::Listing,
-            Phase::Connected { listing: Listing::Outdated, .. } => Situation::ListingOutdated,
+            Phase::Connected { listing, .. } => match listing.reading {
+                Reading::Quiet => Situation::Connected,
+                Reading::Due => Situation::ListingDue,
+                Reading::Running => Situation::Listing,
+                Reading::Outdated => Situation::ListingOutdated,
+            },
             Phase::Backoff { .. } if ending => Situation::BackoffEnding,
             Phase::Backoff { .. } => Situation::Backoff,
             Phase::Failed if ending => Situation::FailedEnding,

@@ -184,7 +184,7 @@ fn events_of_another_incarnation_change_nothing() {
         assert_eq!(bench.step(connect_failed(0, generation, exited())), []);
         assert_eq!(bench.step(disconnected(0, generation)), []);
         assert_eq!(bench.step(stale(0, generation)), []);
-        assert_eq!(bench.step(listed(0, generation, 2)), []);
+        assert_eq!(bench.step(listed(0, generation, 1, 2)), []);
         assert_eq!(bench.step(closed(0, generation)), []);
     }
     assert_eq!(bench.step(closed(1, 1)), []);
@@ -198,7 +198,7 @@ fn repeated_events_change_nothing() {
     let before = bench.pool.clone();
     assert_eq!(bench.step(connected(0, 1, 2)), []);
     assert_eq!(bench.step(connect_failed(0, 1, exited())), []);
-    assert_eq!(bench.step(listed(0, 1, 2)), []);
+    assert_eq!(bench.step(listed(0, 1, 1, 2)), []);
     assert_eq!(bench.pool, before);
     bench.step(disconnected(0, 1));
     assert_eq!(bench.step(disconnected(0, 1)), []);

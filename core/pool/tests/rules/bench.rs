@@ -214,8 +214,15 @@ pub fn stale(entry: u32, generation: u32) -> Input {
     Input::CatalogStale { connection: id(entry, generation) }
 }
 
-pub fn listed(entry: u32, generation: u32, version: u8) -> Input {
-    Input::CatalogListed { connection: id(entry, generation), result: Ok(tools(version)) }
+/// The answer to the `number`th listing of an incarnation.
+pub fn listed(entry: u32, generation: u32, number: u64, version: u8) -> Input {
+    let (connection, number) = (id(entry, generation), ListingNumber(number));
+    Input::CatalogListed { connection, number, result: Ok(tools(version)) }
+}
+
+pub fn listing_failed(entry: u32, generation: u32, number: u64) -> Input {
+    let (connection, number) = (id(entry, generation), ListingNumber(number));
+    Input::CatalogListed { connection, number, result: Err(exited()) }
 }
 
 // Effects.
@@ -228,8 +235,9 @@ pub fn end(entry: u32, generation: u32, how: CloseMode) -> Effect {
     Effect::Close { connection: id(entry, generation), how }
 }
 
-pub fn list(entry: u32, generation: u32) -> Effect {
-    Effect::ListCatalog { connection: id(entry, generation) }
+/// The `number`th listing of an incarnation begins.
+pub fn list(entry: u32, generation: u32, number: u64) -> Effect {
+    Effect::ListCatalog { connection: id(entry, generation), number: ListingNumber(number) }
 }
 
 pub fn publish(entry: u32, generation: u32, state: EntryState, version: u8) -> Effect {

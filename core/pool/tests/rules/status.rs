@@ -30,6 +30,7 @@ fn a_row_shows_a_held_entry() {
             waiters: 0,
             connected_at: Some(at(70)),
             due_at: None,
+            list_at: None,
             losses: 0,
             error: None,
         }

@@ -13,11 +13,12 @@ pub struct Coverage {
     pub pairs: BTreeMap<(&'static str, &'static str), u64>,
 }
 
-const SITUATIONS: [(Situation, &str); 11] = [
+const SITUATIONS: [(Situation, &str); 12] = [
     (Situation::Queued, "queued"),
     (Situation::Replacing, "replacing"),
     (Situation::Connecting, "connecting"),
     (Situation::Connected, "connected"),
+    (Situation::ListingDue, "listing-due"),
     (Situation::Listing, "listing"),
     (Situation::ListingOutdated, "listing-outdated"),
     (Situation::BackoffEnding, "backoff-ending"),
@@ -31,15 +32,41 @@ const SITUATIONS: [(Situation, &str); 11] = [
 ///
 /// Who waits does so only where an outcome is to come. An event is of the current incarnation (as
 /// opposed to `old`) when that incarnation exists outside, be it that the pool already knows what
-/// it says. Deadlines exist only where somebody goes or comes back. Lists of the incarnation that
-/// stands are answered once.
-const ENTRY_INPUTS: [(&str, &[&str]); 19] = [
+/// it says. Deadlines exist only where somebody goes or comes back.
+const ENTRY_INPUTS: [(&str, &[&str]); 20] = [
     ("acquire", &["ending"]),
-    ("cancel", &["connected", "listing", "listing-outdated", "failed", "failed-ending", "ending"]),
+    (
+        "cancel",
+        &[
+            "connected",
+            "listing-due",
+            "listing",
+            "listing-outdated",
+            "failed",
+            "failed-ending",
+            "ending",
+        ],
+    ),
     ("release", &["ending"]),
     ("close-session", &["ending"]),
     ("restart", &[]),
     ("drain", &[]),
+    (
+        "listing-deadline",
+        &[
+            "queued",
+            "replacing",
+            "connecting",
+            "connected",
+            "listing",
+            "listing-outdated",
+            "backoff-ending",
+            "backoff",
+            "failed-ending",
+            "failed",
+            "ending",
+        ],
+    ),
     ("deadline", &["queued", "replacing", "connecting", "failed", "failed-ending", "ending"]),
     ("connected", &["queued", "backoff", "failed"]),
     (
@@ -47,6 +74,7 @@ const ENTRY_INPUTS: [(&str, &[&str]); 19] = [
         &[
             "queued",
             "connected",
+            "listing-due",
             "listing",
             "listing-outdated",
             "backoff",
@@ -57,7 +85,7 @@ const ENTRY_INPUTS: [(&str, &[&str]); 19] = [
     ),
     ("disconnected", &["queued", "connecting", "backoff", "failed"]),
     ("stale", &["queued", "connecting", "backoff", "failed"]),
-    ("listed", &["queued", "connecting", "connected", "backoff", "failed"]),
+    ("listed", &["queued", "connecting", "backoff", "failed"]),
     ("closed", &["queued", "backoff", "failed"]),
     ("old connected", &[]),
     ("old connect-failed", &[]),
@@ -85,6 +113,9 @@ impl Coverage {
             Cause::Timeout => {
                 for row in pool.entries().filter(|row| row.due_at.is_some_and(|at| at <= now)) {
                     self.count(word(&row), "deadline");
+                }
+                for row in pool.entries().filter(|row| row.list_at.is_some_and(|at| at <= now)) {
+                    self.count(word(&row), "listing-deadline");
                 }
                 return;
             }
@@ -182,7 +213,8 @@ impl Coverage {
         for input in SESSION_INPUTS {
             feasible.extend(SESSION_STATES.iter().map(|state| (*state, input)));
         }
-        let absent_is_silent = ["restart", "drain", "close-session", "deadline"];
+        let absent_is_silent =
+            ["restart", "drain", "close-session", "deadline", "listing-deadline"];
         let impossible = |(state, input): &(&str, &str)| {
             *state == "absent" && (absent_is_silent.contains(input) || is_current_event(input))
         };

@@ -3,6 +3,7 @@
 //! held against it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use trunkline_pool::ErrorCode;
 use trunkline_pool::catalog::Difference;
@@ -52,8 +53,13 @@ pub struct Model {
     pub entries: BTreeMap<EntryId, Told>,
     pub drain_deadline: Option<Moment>,
     pub drained_in_time: bool,
+    /// When each connection was last asked to list.
+    listed_at: BTreeMap<ConnectionId, Moment>,
     next_lease: u64,
 }
+
+/// The least time from the beginning of one listing to that of the next (SPEC 7.2).
+const LISTING_SPACING: Duration = Duration::from_millis(250);
 
 /// Who held what when a step began.
 pub type Holds = BTreeMap<EntryId, BTreeSet<SessionId>>;
@@ -193,9 +199,12 @@ impl Model {
                     && self.leases.values().any(|(_, entry)| *entry == connection.entry);
                 check!(!(timer && holders), "a timer takes the held {connection} away");
             }
-            Effect::ListCatalog { connection } => {
+            Effect::ListCatalog { connection, .. } => {
                 let up = world.connections.get(connection).is_some_and(|reality| reality.heard_up);
                 check!(up, "{connection} is to list, but does not stand");
+                let last = self.listed_at.insert(*connection, self.now);
+                let soon = last.is_some_and(|last| self.now < last.after(LISTING_SPACING));
+                check!(!soon, "{connection} lists again, too soon after {last:?}");
             }
             Effect::Publish { entry, slot } => {
                 let told = self.entries.entry(*entry).or_default();

@@ -329,7 +329,10 @@ impl Run {
                 self.world_moves(chance, true)?;
                 continue;
             }
-            let waits = self.pool.entries().any(|row| row.situation == Situation::Backoff);
+            let waits = |row: EntryStatus| {
+                matches!(row.situation, Situation::Backoff | Situation::ListingDue)
+            };
+            let waits = self.pool.entries().any(waits);
             let asked = !self.model.acquires.is_empty() || !self.model.drains.is_empty();
             match self.pool.next_deadline().filter(|_| late || waits || asked) {
                 Some(at) => {

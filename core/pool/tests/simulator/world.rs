@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use trunkline_pool::catalog::{Catalog, Item};
 use trunkline_pool::state::{
-    CloseExit, CloseMode, ConnectionId, Effect, EntryId, Family, Input, KeyId, LossReason,
+    CloseExit, CloseMode, ConnectionId, Effect, EntryId, Family, Input, KeyId, ListingNumber,
+    LossReason,
 };
 use trunkline_pool::{Error, ErrorCode};
 
@@ -22,8 +23,8 @@ pub struct Reality {
     pub stage: Stage,
     /// A `Close` came for it.
     pub closing: Option<CloseMode>,
-    /// A `ListCatalog` is not answered yet, and it began to read when these were the lists.
-    pub listing: Option<u32>,
+    /// A `ListCatalog` is not answered yet: which, and it began to read when these were the lists.
+    pub listing: Option<(ListingNumber, u32)>,
     /// A change was announced that this listing may not show.
     announced: bool,
     /// Which lists the server has.
@@ -90,11 +91,11 @@ impl World {
                 reality.closing = Some(*how);
                 Ok(())
             }
-            Effect::ListCatalog { connection } => {
+            Effect::ListCatalog { connection, number } => {
                 let Some(reality) = self.connections.get_mut(connection) else {
                     return Err(format!("listing of {connection}, which is not there"));
                 };
-                if reality.listing.replace(reality.version).is_some() {
+                if reality.listing.replace((*number, reality.version)).is_some() {
                     return Err(format!("two listings of {connection} at once"));
                 }
                 let is_stale = |input: &Input| matches!(input, Input::CatalogStale { .. });
@@ -242,10 +243,7 @@ impl World {
         Some(input)
     }
 
-    /// An event that was delivered before. Each listing is answered once, so that answer is never
-    /// repeated while its connection stands.
-    ///
-    /// Mostly one of an entry that there still is: of the others one sees enough.
+    /// An event that was delivered before. Mostly one of an entry that there still is: of the others one sees enough.
     pub fn echo(&mut self, known: &[EntryId], chance: &mut Chance) -> Option<Input> {
         let is_known =
             |echo: &Input| connection_of(echo).is_some_and(|of| known.contains(&of.entry));
@@ -253,11 +251,7 @@ impl World {
             (0..self.echoes.len()).filter(|place| is_known(&self.echoes[*place])).collect();
         let place = chance.pick_some(&places).filter(|_| chance.percent(80));
         let place = place.or_else(|| self.echoes.len().checked_sub(1))?;
-        let input = self.echoes.swap_remove(place);
-        let connection = connection_of(&input)?;
-        let stands = self.connections.get(&connection).is_some_and(|reality| reality.heard_up);
-        let false_now = stands && matches!(input, Input::CatalogListed { .. });
-        (!false_now).then_some(input)
+        Some(self.echoes.swap_remove(place))
     }
 }
 
@@ -268,11 +262,11 @@ impl Reality {
 
     /// A listing may have read every page before the last change, or after it.
     fn answer_listing(&mut self, connection: ConnectionId, fails: bool, chance: &mut Chance) {
-        let began = self.listing.take().unwrap_or(self.version);
+        let Some((number, began)) = self.listing.take() else { return };
         let read = if chance.percent(50) { began } else { self.version };
         self.listing_failed = fails && !self.announced;
         let result = if fails { Err(failure(chance)) } else { Ok(catalog(read)) };
-        self.say(Input::CatalogListed { connection, result });
+        self.say(Input::CatalogListed { connection, number, result });
     }
 
     fn reap(&mut self, connection: ConnectionId, chance: &mut Chance) {
