@@ -10,11 +10,10 @@ use trunkline_pool::state::{CloseExit, LossReason};
 
 use super::link::{Life, Link};
 use super::lists::When;
-use super::stderr::LINE_BYTES_MAX;
-use super::{ConnectOptions, Connection, ConnectionEvents, GivenUp, Kill, ending, failure};
+use super::{ConnectOptions, Connection, ConnectionEvents, GivenUp, Kill, failure};
 use crate::platform::Launched;
 use crate::transport::redact::Redactor;
-use crate::transport::stdio;
+use crate::transport::stdio::{self, Child, StdioLimits, StdioWire};
 use crate::{Error, ErrorCode, Result};
 
 /// See [`Connection::connect`].
@@ -31,9 +30,13 @@ pub(super) async fn connect(
     };
     let begun = Instant::now();
     let launched = start(program, &options, begun, &mut given_up).await?;
-    let redactor = Redactor::new(program.env.values(), LINE_BYTES_MAX);
-    let link = Link::open(launched, redactor, options, events);
-    link.tell(|events| events.started(link.process.pid()));
+    let redactor = Arc::new(Redactor::new(program.env.values(), stdio::LINE_BYTES_MAX));
+    let limits = StdioLimits { frame: options.frame_bytes, stderr: options.stderr_bytes };
+    let wire = StdioWire::new(server.clone(), launched, redactor.clone(), limits);
+    let link = Link::open(Arc::new(wire), redactor, options, events);
+    if let Some(child) = link.wire.child() {
+        link.tell(|events| events.started(child.pid()));
+    }
     let attempt = Attempt { link: Some(link.clone()) };
     let negotiated = tokio::select! {
         biased;
@@ -44,7 +47,7 @@ pub(super) async fn connect(
         Ok(catalog) => {
             attempt.over();
             let elapsed_ms = begun.elapsed().as_millis();
-            tracing::info!(%server, pid = link.process.pid(), elapsed_ms, "connected");
+            tracing::info!(%server, pid = link.wire.child().map(Child::pid), elapsed_ms, "connected");
             Ok((Connection(link), catalog))
         }
         Err(error) => {
@@ -74,7 +77,7 @@ async fn start(
         () = tokio::time::sleep_until(begun + limit) => failure::slow(server, "connect", limit),
     };
     // It may run already, without our having heard of it.
-    ending::abandon(server, started).await;
+    stdio::abandon(server, started).await;
     Err(refusal)
 }
 
@@ -129,8 +132,8 @@ async fn failed(link: &Arc<Link>, error: Error, mut given_up: GivenUp) -> Error 
         () = killed => link.close(Kill::Now).await,
     };
     let by_itself = exit == CloseExit::Clean;
-    let stderr = link.stderr.lines();
-    let error = match link.process.exit_now() {
+    let stderr = link.stderr_lines();
+    let error = match link.wire.child().and_then(Child::exit_now) {
         Some(exit) if closed_output && by_itself => failure::exited(&link.server, exit, &stderr),
         _ => failure::with_stderr(error, &stderr),
     };

@@ -21,7 +21,7 @@ use tokio::sync::mpsc;
 use super::link::{Link, count};
 use super::lists::Lists;
 use super::{ServerFacts, failure};
-use crate::transport::{FrameKind, FrameWriter};
+use crate::transport::{FrameKind, Wire};
 use crate::{Error, ErrorCode, Result};
 
 /// Requests of the server that may wait for rmcp; one more is refused.
@@ -82,7 +82,7 @@ impl Link {
         }
         let transport = FrameTransport {
             server: self.server.clone(),
-            writer: self.writer.clone(),
+            wire: self.wire.clone(),
             handshake: self.handshake.inner.clone(),
             from_server,
         };
@@ -167,7 +167,7 @@ impl Link {
             let reply = format!(
                 "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":{code},\"message\":\"{message}\"}}}}\n"
             );
-            self.writer.send(reply.as_bytes(), FrameKind::Reply);
+            self.wire.send(reply.as_bytes(), FrameKind::Reply);
         }
     }
 }
@@ -175,7 +175,7 @@ impl Link {
 /// The transport of the one connection that rmcp serves.
 struct FrameTransport {
     server: Arc<str>,
-    writer: Arc<FrameWriter>,
+    wire: Arc<dyn Wire>,
     handshake: Arc<Mutex<Inner>>,
     from_server: mpsc::Receiver<RxJsonRpcMessage<RoleClient>>,
 }
@@ -202,7 +202,7 @@ impl Transport<RoleClient> for FrameTransport {
         match serde_json::to_vec(&item) {
             Ok(mut frame) => {
                 frame.push(b'\n');
-                self.writer.send(&frame, kind);
+                self.wire.send(&frame, kind);
             }
             Err(_) => tracing::error!(server = %self.server, "a message of ours cannot be written"),
         }

@@ -11,23 +11,20 @@ use trunkline_pool::state::{CloseExit, LossReason};
 use super::frame_transport::Handshake;
 use super::in_flight::InFlight;
 use super::keepalive::Pulse;
-use super::stderr::{self, StderrTail};
-use super::{ConnectOptions, ConnectionEvents, ServerFacts, lists::Lists, reading, timer};
+use super::{ConnectOptions, ConnectionEvents, ServerFacts, lists::Lists, timer};
 use crate::Error;
-use crate::platform::{Launched, Process};
-use crate::transport::FrameWriter;
+use crate::transport::Wire;
 use crate::transport::redact::Redactor;
+use crate::transport::stdio::Child;
 
 /// One connection.
 pub(crate) struct Link {
     pub(super) server: Arc<str>,
     pub(super) options: ConnectOptions,
-    pub(super) writer: Arc<FrameWriter>,
+    pub(super) wire: Arc<dyn Wire>,
     pub(super) calls: InFlight,
-    pub(super) process: Process,
-    pub(super) stderr: StderrTail,
     /// Takes the server's own secrets out of what it prints.
-    pub(super) redactor: Redactor,
+    pub(super) redactor: Arc<Redactor>,
     pub(super) facts: OnceLock<ServerFacts>,
     /// Which lists the server declared.
     pub(super) declared: OnceLock<Lists>,
@@ -60,10 +57,8 @@ pub(super) struct Ending {
     pub lost: watch::Sender<Option<Loss>>,
     /// Set when the graces are to be skipped.
     pub kill: watch::Sender<bool>,
-    /// Set once, when nothing of the process tree is left.
+    /// Set once, when nothing of the far end is left here.
     pub ended: watch::Sender<Option<CloseExit>>,
-    /// Set when stderr has been read to its end.
-    pub stderr_read: watch::Sender<bool>,
     pub begun: Mutex<bool>,
 }
 
@@ -88,20 +83,17 @@ pub(super) struct Ignored {
 }
 
 impl Link {
-    /// Takes over a started program, and starts the tasks that serve it.
+    /// Takes over a wire, and starts the tasks that serve it.
     pub(super) fn open(
-        launched: Launched,
-        redactor: Redactor,
+        wire: Arc<dyn Wire>,
+        redactor: Arc<Redactor>,
         options: ConnectOptions,
         events: Arc<dyn ConnectionEvents>,
     ) -> Arc<Link> {
-        let Launched { process, stdin, stdout, stderr } = launched;
         let link = Arc::new(Link {
             server: options.server.clone(),
-            writer: Arc::new(FrameWriter::new(stdin)),
+            wire,
             calls: InFlight::new(options.in_flight),
-            process,
-            stderr: StderrTail::new(options.stderr_bytes),
             redactor,
             facts: OnceLock::new(),
             declared: OnceLock::new(),
@@ -113,17 +105,14 @@ impl Link {
                 lost: watch::Sender::new(None),
                 kill: watch::Sender::new(false),
                 ended: watch::Sender::new(None),
-                stderr_read: watch::Sender::new(false),
                 begun: Mutex::new(false),
             },
             options,
             events,
             life: Mutex::new(Life::Connecting),
         });
-        tokio::spawn(reading::read_frames(link.clone(), stdout));
-        tokio::spawn(reading::write_frames(link.clone()));
+        link.wire.clone().run(link.clone());
         tokio::spawn(timer::watch_deadlines(link.clone()));
-        tokio::spawn(read_stderr(link.clone(), stderr));
         link
     }
 
@@ -149,20 +138,14 @@ impl Link {
         *self.life()
     }
 
+    /// What is kept of the server's stderr, escaped, oldest line first; empty where it has none.
+    pub(super) fn stderr_lines(&self) -> Vec<String> {
+        self.wire.child().map(Child::stderr_lines).unwrap_or_default()
+    }
+
     fn life(&self) -> MutexGuard<'_, Life> {
         self.life.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Reads stderr to its end, or until nothing of the tree is left: a process that escaped may hold it open.
-async fn read_stderr(link: Arc<Link>, pipe: crate::platform::ReadPipe) {
-    let mut ended = link.ending.ended.subscribe();
-    tokio::select! {
-        biased;
-        () = stderr::drain(link.clone(), pipe) => {}
-        _ = ended.wait_for(Option::is_some) => {}
-    }
-    link.ending.stderr_read.send_replace(true);
 }
 
 /// Adds one to a count.

@@ -14,7 +14,6 @@ mod link;
 mod lists;
 mod reading;
 mod requests;
-mod stderr;
 mod timer;
 
 #[cfg(test)]
@@ -166,7 +165,7 @@ impl Connection {
 
     /// What is kept of the server's stderr, escaped, oldest line first.
     pub(crate) fn stderr_tail(&self) -> Vec<String> {
-        self.0.stderr.lines()
+        self.0.stderr_lines()
     }
 
     /// The negotiated protocol version, and the server's name and version as it gave them.

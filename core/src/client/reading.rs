@@ -1,4 +1,4 @@
-//! The reader of a connection: cuts the stream into frames, and carries each where it belongs, in order.
+//! What comes from a server: each frame goes where it belongs, in order; and how a loss is seen and told.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -12,10 +12,9 @@ use super::envelope::{Message, find_id};
 use super::link::{Life, Link, Loss, count};
 use super::requests::complete;
 use super::{Reply, failure};
-use crate::platform::ReadPipe;
 use crate::transport::escape::escape_line;
-use crate::transport::{FrameReader, Line};
-use crate::{Error, Outcome};
+use crate::transport::{BoxFuture, Inbound, Line, Sighting};
+use crate::{Error, Outcome, Result};
 
 /// How long a loss waits for the exit of the process, so that its report can name the status.
 const EXIT_STATUS_WAIT: Duration = Duration::from_millis(100);
@@ -24,85 +23,33 @@ const EXIT_STATUS_WAIT: Duration = Duration::from_millis(100);
 /// is mostly known within a millisecond.
 const ANSWER_WAIT: Duration = Duration::from_millis(20);
 
-/// How long the reader has the word when a write has failed.
-const LAST_ANSWERS_WAIT: Duration = Duration::from_millis(5);
-
 /// Bytes of a line of noise that are kept, to show what the server prints.
 const NOISE_SHOWN_BYTES: usize = 200;
 
-/// How a loss is seen first. Of the first two, the process's exit is mostly the reason.
-pub(super) enum Sighting {
-    /// The server's output ended.
-    OutputClosed,
-    /// The server no longer reads.
-    InputClosed,
-    /// The stream cannot be followed any more.
-    Broken(Error),
-    /// Nothing came any more, however often it was asked.
-    Silent,
-}
-
-/// Reads until the server's output ends or its process does. The body of one task.
-pub(super) async fn read_frames(link: Arc<Link>, stdout: ReadPipe) {
-    let mut frames = FrameReader::new(link.options.frame_bytes);
-    let result = read_to_end(&link, &stdout, &mut frames).await;
-    drop(stdout);
-    link.lose(result.err().map_or(Sighting::OutputClosed, Sighting::Broken)).await;
-}
-
-/// Writes what callers had to queue, until the pipe is closed. The body of one task.
-pub(super) async fn write_frames(link: Arc<Link>) {
-    if link.writer.drain().await.is_err() {
-        // Mostly the process has ended, and answers may still be in the pipe; a server that only closed its input is
-        // lost too.
-        tokio::time::sleep(LAST_ANSWERS_WAIT).await;
-        link.lose(Sighting::InputClosed).await;
+impl Inbound for Link {
+    fn heard(&self) {
+        self.pulse.beat();
     }
-}
 
-/// Ends with the stream, or with the process.
-///
-/// # Errors
-/// When the stream cannot be followed any more.
-async fn read_to_end(
-    link: &Link,
-    stdout: &ReadPipe,
-    frames: &mut FrameReader,
-) -> Result<(), Error> {
-    let exited = link.process.exited();
-    tokio::pin!(exited);
-    loop {
-        let read = tokio::select! {
-            biased;
-            read = stdout.read(frames.room()) => read,
-            // What it wrote before its end still counts; a descendant that holds the pipe does not.
-            _ = &mut exited => return read_rest(link, stdout, frames),
-        };
-        match read {
-            Ok(0) => return link.take_last_line(frames),
-            Ok(_) => {
-                link.pulse.beat();
-                link.take_lines(frames)?;
-            }
-            Err(error) => {
-                let message = format!("its output cannot be read: {}", error.kind());
-                return Err(failure::protocol(&link.server, message));
-            }
+    fn take(&self, line: Line<'_>) -> Result<()> {
+        self.take_line(line)
+    }
+
+    fn take_last(&self, line: Line<'_>) -> Result<()> {
+        match line {
+            // A server that died while writing leaves half a frame; that is no fault of its own.
+            Line::Frame(frame) if Message::parse(frame).is_none() => Ok(()),
+            line => self.take_line(line),
         }
     }
-}
 
-/// Takes what is left in the pipe, at most as much as one frame may have.
-fn read_rest(link: &Link, stdout: &ReadPipe, frames: &mut FrameReader) -> Result<(), Error> {
-    let mut left = link.options.frame_bytes;
-    while left > 0 {
-        match stdout.read_now(frames.room()) {
-            Ok(0) | Err(_) => break,
-            Ok(count) => left = left.saturating_sub(count),
-        }
-        link.take_lines(frames)?;
+    fn stderr(&self, line: &str) {
+        self.tell(|events| events.stderr(line));
     }
-    link.take_last_line(frames)
+
+    fn lost(self: Arc<Self>, sighting: Sighting) -> BoxFuture<'static, ()> {
+        Box::pin(async move { self.lose(sighting).await })
+    }
 }
 
 impl Link {
@@ -110,7 +57,10 @@ impl Link {
     pub(super) async fn lose(self: &Arc<Self>, sighting: Sighting) {
         let before = self.advance(Life::Lost, |life| matches!(life, Life::Connecting | Life::Open));
         let is_first = matches!(before, Life::Connecting | Life::Open);
-        let exited = async |limit| tokio::time::timeout(limit, self.process.exited()).await.ok();
+        let exited = async |limit| match self.wire.child() {
+            Some(child) => tokio::time::timeout(limit, child.exited()).await.ok(),
+            None => None,
+        };
         let mut exit = if is_first { exited(ANSWER_WAIT).await } else { None };
         self.cut();
         self.begin_end();
@@ -120,21 +70,25 @@ impl Link {
         if exit.is_none() {
             exit = exited(EXIT_STATUS_WAIT - ANSWER_WAIT).await;
         }
-        let closed =
-            |stream| failure::protocol(&self.server, format!("the server closed its {stream}"));
+        let closed = |stream| {
+            let what = if self.wire.child().is_some() { stream } else { "the connection" };
+            failure::protocol(&self.server, format!("the server closed {what}"))
+        };
         let (reason, error) = match (sighting, exit) {
             (Sighting::Broken(error), _) => (LossReason::TransportError, error),
             (Sighting::Silent, None) => {
                 (LossReason::Keepalive, failure::silent(&self.server, &self.options))
             }
             (_, Some(exit)) => {
-                let error = failure::exited(&self.server, exit, &self.stderr.lines());
+                let error = failure::exited(&self.server, exit, &self.stderr_lines());
                 (LossReason::TransportClosed, error)
             }
             (Sighting::OutputClosed, None) => {
-                (LossReason::TransportClosed, closed("standard output"))
+                (LossReason::TransportClosed, closed("its standard output"))
             }
-            (Sighting::InputClosed, None) => (LossReason::TransportError, closed("standard input")),
+            (Sighting::InputClosed, None) => {
+                (LossReason::TransportError, closed("its standard input"))
+            }
         };
         let loss = Loss { reason, error };
         tracing::info!(server = %self.server, error = %loss.error, "connection lost");
@@ -144,25 +98,9 @@ impl Link {
         }
     }
 
-    fn take_lines(&self, frames: &mut FrameReader) -> Result<(), Error> {
-        while let Some(line) = frames.next_line() {
-            self.take_line(line)?;
-        }
-        Ok(())
-    }
-
-    fn take_last_line(&self, frames: &mut FrameReader) -> Result<(), Error> {
-        match frames.last_line() {
-            // A server that died while writing leaves half a frame; that is no fault of its own.
-            Some(Line::Frame(frame)) if Message::parse(frame).is_none() => Ok(()),
-            Some(line) => self.take_line(line),
-            None => Ok(()),
-        }
-    }
-
     /// # Errors
     /// When the connection cannot go on.
-    fn take_line(&self, line: Line<'_>) -> Result<(), Error> {
+    fn take_line(&self, line: Line<'_>) -> Result<()> {
         match line {
             Line::Frame(frame) => self.take_frame(frame),
             Line::Oversized(head) => {
@@ -179,7 +117,7 @@ impl Link {
         }
     }
 
-    fn take_frame(&self, frame: &[u8]) -> Result<(), Error> {
+    fn take_frame(&self, frame: &[u8]) -> Result<()> {
         let unreadable =
             || failure::protocol(&self.server, "the server sent a message that cannot be read");
         match Message::parse(frame) {
@@ -218,7 +156,7 @@ impl Link {
     ///
     /// # Errors
     /// The same error, when that is not known: then the connection fails.
-    fn fail_by_id(&self, id: Option<u64>, error: Error) -> Result<(), Error> {
+    fn fail_by_id(&self, id: Option<u64>, error: Error) -> Result<()> {
         let Some(id) = id.filter(|id| !self.handshake.expects(*id)) else {
             return Err(error);
         };

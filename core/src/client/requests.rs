@@ -45,7 +45,7 @@ impl Link {
             write_request(frame, id, method, params, token);
             let sent = match frame.len() > self.options.frame_bytes {
                 true => Sent::Full,
-                false => self.writer.send(frame, FrameKind::Request(id)),
+                false => self.wire.send(frame, FrameKind::Request(id)),
             };
             if frame.capacity() > FRAME_BUFFER_KEPT_BYTES {
                 *frame = Vec::new();
@@ -81,7 +81,7 @@ impl Link {
 
     /// Takes a request's frame back, or tells the server that the answer is no longer wanted.
     fn recall(&self, id: u64, reason: &str) -> Outcome {
-        if self.writer.withdraw(id) {
+        if self.wire.withdraw(id) {
             return Outcome::NotSent;
         }
         let notice = format!(
@@ -89,7 +89,7 @@ impl Link {
              {{\"requestId\":{id},\"reason\":\"{reason}\"}}}}\n"
         );
         // A full queue loses it: the server is not reading anyway.
-        self.writer.send(notice.as_bytes(), FrameKind::Notification);
+        self.wire.send(notice.as_bytes(), FrameKind::Notification);
         Outcome::Unknown
     }
 

@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::in_flight::Next;
 use super::keepalive::{self, KeepAlive};
 use super::link::Link;
-use super::reading::Sighting;
+use crate::transport::Sighting;
 
 /// Runs until the connection has ended. The body of one task.
 pub(super) async fn watch_deadlines(link: Arc<Link>) {

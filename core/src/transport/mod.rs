@@ -1,10 +1,12 @@
-//! Frames over pipes: one JSON-RPC message a line, in both directions, with a bound on everything.
+//! Frames on their way: one JSON-RPC message each, in both directions, with a bound on everything.
 
 pub(crate) mod escape;
 mod reader;
 pub(crate) mod redact;
 pub(crate) mod stdio;
+mod wire;
 mod writer;
 
 pub(crate) use self::reader::{FrameReader, Line};
+pub(crate) use self::wire::{BoxFuture, Graces, Inbound, Sighting, Wire};
 pub(crate) use self::writer::{FrameKind, FrameWriter, Sent};

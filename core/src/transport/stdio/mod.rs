@@ -1,7 +1,14 @@
-//! A server as a child process: what it is given, and how its program is found.
+//! A server as a child process: what it is given, how its program is found, how it is spoken with, and how it ends.
 
+mod ending;
 mod environment;
 mod program;
+mod stderr;
+mod wire;
+
+pub(crate) use self::ending::abandon;
+pub(crate) use self::stderr::LINE_BYTES_MAX;
+pub(crate) use self::wire::{Child, StdioLimits, StdioWire};
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -1,14 +1,15 @@
 //! What a server writes to stderr: always drained, redacted and escaped line by line, kept in a bounded ring (SPEC 4.7).
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::link::Link;
+use super::wire::StdioWire;
 use crate::platform::ReadPipe;
+use crate::transport::Inbound;
 use crate::transport::escape::escape_line;
 
 /// Bytes of one line that are kept; the rest of a longer one is dropped.
-pub(super) const LINE_BYTES_MAX: usize = 4096;
+pub(crate) const LINE_BYTES_MAX: usize = 4096;
 
 /// Bytes read at once.
 const READ_BYTES: usize = 8192;
@@ -51,12 +52,12 @@ impl StderrTail {
     }
 }
 
-/// Reads until the last holder of the pipe has closed it. The body of one task.
-pub(super) async fn drain(link: Arc<Link>, pipe: ReadPipe) {
+/// Reads until the last holder of the pipe has closed it.
+pub(super) async fn drain(wire: &StdioWire, pipe: &ReadPipe, inbound: &dyn Inbound) {
     let mut buffer = Vec::with_capacity(READ_BYTES);
     let mut line = Vec::new();
     while let Ok(1..) = pipe.read(&mut buffer).await {
-        let known_max = LINE_BYTES_MAX + link.redactor.margin();
+        let known_max = LINE_BYTES_MAX + wire.redactor.margin();
         for piece in buffer.split_inclusive(|byte| *byte == b'\n') {
             let (text, ended) = match piece.strip_suffix(b"\n") {
                 Some(text) => (text, true),
@@ -65,20 +66,20 @@ pub(super) async fn drain(link: Arc<Link>, pipe: ReadPipe) {
             let room = known_max.saturating_sub(line.len());
             line.extend_from_slice(&text[..text.len().min(room)]);
             if ended {
-                keep(&link, &line);
+                keep(wire, inbound, &line);
                 line.clear();
             }
         }
         buffer.clear();
     }
     if !line.is_empty() {
-        keep(&link, &line);
+        keep(wire, inbound, &line);
     }
 }
 
-fn keep(link: &Link, line: &[u8]) {
+fn keep(wire: &StdioWire, inbound: &dyn Inbound, line: &[u8]) {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
-    let line = escape_line(&link.redactor.redact(line, LINE_BYTES_MAX));
-    link.tell(|events| events.stderr(&line));
-    link.stderr.push(line);
+    let line = escape_line(&wire.redactor.redact(line, LINE_BYTES_MAX));
+    inbound.stderr(&line);
+    wire.child.stderr.push(line);
 }

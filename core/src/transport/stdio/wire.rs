@@ -1,0 +1,223 @@
+//! The pipes of one child process as a wire: its reader, its writer, its stderr and its end.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::watch;
+use trunkline_pool::state::CloseExit;
+
+use super::ending;
+use super::stderr::{self, StderrTail};
+use crate::platform::{Exit, Launched, Process, ReadPipe};
+use crate::transport::redact::Redactor;
+use crate::transport::{
+    BoxFuture, FrameKind, FrameReader, FrameWriter, Graces, Inbound, Sent, Sighting, Wire,
+};
+use crate::{Error, ErrorCode, Result};
+
+/// How long the reader has the word when a write has failed.
+const LAST_ANSWERS_WAIT: Duration = Duration::from_millis(5);
+
+/// A child process that speaks over its stdin and stdout.
+pub(crate) struct StdioWire {
+    pub(super) server: Arc<str>,
+    pub(super) writer: FrameWriter,
+    pub(super) child: Child,
+    /// Takes the server's own secrets out of what it prints.
+    pub(super) redactor: Arc<Redactor>,
+    /// Set when stderr has been read to its end.
+    pub(super) stderr_read: watch::Sender<bool>,
+    /// Set when nothing of the tree is left.
+    ended: watch::Sender<bool>,
+    /// Stdout and stderr, until their readers have them.
+    outputs: Mutex<Option<(ReadPipe, ReadPipe)>>,
+    frame_bytes: usize,
+}
+
+/// A server's process and what it wrote to stderr.
+pub(crate) struct Child {
+    pub(super) process: Process,
+    pub(super) stderr: StderrTail,
+}
+
+/// The bounds of a wire of pipes, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StdioLimits {
+    /// Of one frame.
+    pub frame: usize,
+    /// Kept of stderr.
+    pub stderr: usize,
+}
+
+impl StdioWire {
+    /// Takes over a started program. Nothing is read before `run`.
+    pub(crate) fn new(
+        server: Arc<str>,
+        launched: Launched,
+        redactor: Arc<Redactor>,
+        limits: StdioLimits,
+    ) -> StdioWire {
+        let Launched { process, stdin, stdout, stderr } = launched;
+        StdioWire {
+            server,
+            writer: FrameWriter::new(stdin),
+            child: Child { process, stderr: StderrTail::new(limits.stderr) },
+            redactor,
+            stderr_read: watch::Sender::new(false),
+            ended: watch::Sender::new(false),
+            outputs: Mutex::new(Some((stdout, stderr))),
+            frame_bytes: limits.frame,
+        }
+    }
+}
+
+impl Wire for StdioWire {
+    fn run(self: Arc<Self>, inbound: Arc<dyn Inbound>) {
+        let outputs = self.outputs.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some((stdout, stderr)) = outputs else { return };
+        tokio::spawn(read_frames(self.clone(), stdout, inbound.clone()));
+        tokio::spawn(write_frames(self.clone(), inbound.clone()));
+        tokio::spawn(read_stderr(self, stderr, inbound));
+    }
+
+    fn send(&self, frame: &[u8], kind: FrameKind) -> Sent {
+        self.writer.send(frame, kind)
+    }
+
+    fn withdraw(&self, request: u64) -> bool {
+        self.writer.withdraw(request)
+    }
+
+    fn stop(&self) -> Vec<u64> {
+        self.writer.stop()
+    }
+
+    fn end(
+        self: Arc<Self>,
+        graces: Graces,
+        killed: watch::Receiver<bool>,
+    ) -> BoxFuture<'static, CloseExit> {
+        Box::pin(async move {
+            let exit = ending::end_tree(&self, graces, killed).await;
+            self.ended.send_replace(true);
+            exit
+        })
+    }
+
+    fn child(&self) -> Option<&Child> {
+        Some(&self.child)
+    }
+}
+
+impl Child {
+    /// The leader's pid. Never to be signalled by it.
+    pub(crate) fn pid(&self) -> u32 {
+        self.process.pid()
+    }
+
+    /// How the leader ended; `None` while it lives.
+    pub(crate) fn exit_now(&self) -> Option<Exit> {
+        self.process.exit_now()
+    }
+
+    /// Waits for the end of the leader. A dropped future changes nothing.
+    pub(crate) async fn exited(&self) -> Exit {
+        self.process.exited().await
+    }
+
+    /// What is kept of stderr, escaped, oldest line first.
+    pub(crate) fn stderr_lines(&self) -> Vec<String> {
+        self.stderr.lines()
+    }
+}
+
+/// Reads until the server's output ends or its process does. The body of one task.
+async fn read_frames(wire: Arc<StdioWire>, stdout: ReadPipe, inbound: Arc<dyn Inbound>) {
+    let mut frames = FrameReader::new(wire.frame_bytes);
+    let result = read_to_end(&wire, &stdout, &mut frames, &*inbound).await;
+    drop(stdout);
+    inbound.lost(result.err().map_or(Sighting::OutputClosed, Sighting::Broken)).await;
+}
+
+/// Writes what callers had to queue, until the pipe is closed. The body of one task.
+async fn write_frames(wire: Arc<StdioWire>, inbound: Arc<dyn Inbound>) {
+    if wire.writer.drain().await.is_err() {
+        // Mostly the process has ended, and answers may still be in the pipe; a server that only closed its input is
+        // lost too.
+        tokio::time::sleep(LAST_ANSWERS_WAIT).await;
+        inbound.lost(Sighting::InputClosed).await;
+    }
+}
+
+/// Reads stderr to its end, or until nothing of the tree is left: a process that escaped may hold it open.
+async fn read_stderr(wire: Arc<StdioWire>, pipe: ReadPipe, inbound: Arc<dyn Inbound>) {
+    let mut ended = wire.ended.subscribe();
+    tokio::select! {
+        biased;
+        () = stderr::drain(&wire, &pipe, &*inbound) => {}
+        _ = ended.wait_for(|ended| *ended) => {}
+    }
+    wire.stderr_read.send_replace(true);
+}
+
+/// Ends with the stream, or with the process.
+///
+/// # Errors
+/// When the stream cannot be followed any more.
+async fn read_to_end(
+    wire: &StdioWire,
+    stdout: &ReadPipe,
+    frames: &mut FrameReader,
+    inbound: &dyn Inbound,
+) -> Result<()> {
+    let exited = wire.child.process.exited();
+    tokio::pin!(exited);
+    loop {
+        let read = tokio::select! {
+            biased;
+            read = stdout.read(frames.room()) => read,
+            // What it wrote before its end still counts; a descendant that holds the pipe does not.
+            _ = &mut exited => return read_rest(wire.frame_bytes, stdout, frames, inbound),
+        };
+        match read {
+            Ok(0) => return take_last_line(frames, inbound),
+            Ok(_) => {
+                inbound.heard();
+                take_lines(frames, inbound)?;
+            }
+            Err(error) => {
+                let message = format!("its output cannot be read: {}", error.kind());
+                let error = Error::new(ErrorCode::Protocol, message);
+                return Err(error.with_server(wire.server.as_ref()));
+            }
+        }
+    }
+}
+
+/// Takes what is left in the pipe, at most as much as one frame may have.
+fn read_rest(
+    mut left: usize,
+    stdout: &ReadPipe,
+    frames: &mut FrameReader,
+    inbound: &dyn Inbound,
+) -> Result<()> {
+    while left > 0 {
+        match stdout.read_now(frames.room()) {
+            Ok(0) | Err(_) => break,
+            Ok(count) => left = left.saturating_sub(count),
+        }
+        take_lines(frames, inbound)?;
+    }
+    take_last_line(frames, inbound)
+}
+
+fn take_lines(frames: &mut FrameReader, inbound: &dyn Inbound) -> Result<()> {
+    while let Some(line) = frames.next_line() {
+        inbound.take(line)?;
+    }
+    Ok(())
+}
+
+fn take_last_line(frames: &mut FrameReader, inbound: &dyn Inbound) -> Result<()> {
+    frames.last_line().map_or(Ok(()), |line| inbound.take_last(line))
+}

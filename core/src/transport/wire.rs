@@ -1,0 +1,91 @@
+//! What carries the frames of one connection, whichever transport it is.
+//!
+//! A [`Wire`] knows how frames travel and how the far end is ended; it knows nothing of requests, lists or the pool. What it
+//! brings goes to an [`Inbound`], which is the connection.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch;
+use trunkline_pool::state::CloseExit;
+
+use super::stdio::Child;
+use super::{FrameKind, Line, Sent};
+use crate::{Error, Result};
+
+/// A future behind a trait object.
+pub(crate) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// The way of frames to and from one server.
+pub(crate) trait Wire: Send + Sync + 'static {
+    /// Starts to carry what the server sends, as tasks of the runtime it is called on. Called once.
+    fn run(self: Arc<Self>, inbound: Arc<dyn Inbound>);
+
+    /// Sends a frame, which ends with its newline, or queues it. Never waits.
+    fn send(&self, frame: &[u8], kind: FrameKind) -> Sent;
+
+    /// Takes a request back; `true` means that nothing of it was sent, and nothing will be.
+    fn withdraw(&self, request: u64) -> bool;
+
+    /// Takes no frame any more, and gives back the requests of which nothing was sent.
+    fn stop(&self) -> Vec<u64>;
+
+    /// Ends the far end, and resolves when nothing of it is left here. `killed` turns true when the graces are to be
+    /// skipped. Called once, after `stop`.
+    fn end(
+        self: Arc<Self>,
+        graces: Graces,
+        killed: watch::Receiver<bool>,
+    ) -> BoxFuture<'static, CloseExit>;
+
+    /// The server's process, where it is one of this machine.
+    fn child(&self) -> Option<&Child> {
+        None
+    }
+}
+
+/// Where a wire brings what it carries.
+pub(crate) trait Inbound: Send + Sync + 'static {
+    /// Something came, whatever it is: the server lives.
+    fn heard(&self);
+
+    /// A line or message of the server, in the order of the wire.
+    ///
+    /// # Errors
+    /// When the connection cannot go on; it goes into [`Sighting::Broken`].
+    fn take(&self, line: Line<'_>) -> Result<()>;
+
+    /// The last line of a stream that ended within it: half a frame is no fault of its own.
+    ///
+    /// # Errors
+    /// As [`Inbound::take`].
+    fn take_last(&self, line: Line<'_>) -> Result<()>;
+
+    /// A line that the server wrote to stderr, redacted and escaped.
+    fn stderr(&self, line: &str);
+
+    /// The connection is lost: answers every call in flight, and begins the end. Only the first loss counts.
+    fn lost(self: Arc<Self>, sighting: Sighting) -> BoxFuture<'static, ()>;
+}
+
+/// How a loss is seen first. Of the first two, the process's exit is mostly the reason.
+pub(crate) enum Sighting {
+    /// The server's output ended.
+    OutputClosed,
+    /// The server no longer reads.
+    InputClosed,
+    /// The stream cannot be followed any more.
+    Broken(Error),
+    /// Nothing came any more, however often it was asked.
+    Silent,
+}
+
+/// The patience of an ordered end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Graces {
+    /// From the close of stdin to SIGTERM.
+    pub exit: Duration,
+    /// From SIGTERM to SIGKILL.
+    pub kill: Duration,
+}
