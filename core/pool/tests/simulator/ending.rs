@@ -68,7 +68,12 @@ impl Ending {
         }
         let answered = effects.iter().any(|effect| matches!(effect, Effect::Drained { .. }));
         self.is_answered |= answered;
-        check!(self.is_answered || !(is_empty || spent), "no answer at {:?}", step.now);
+        let owed = is_empty || spent;
+        check!(self.is_answered || !owed, "no answer at {:?}", step.now);
+        let wakes = self.killed_at.map_or(deadline, |at| at.after(KILL_GRACE));
+        let next = pool.next_deadline();
+        let is_awake = self.is_answered || next.is_some_and(|next| next <= wakes);
+        check!(is_awake, "the next look is at {next:?}, not at {wakes:?}");
         Ok(())
     }
 
@@ -107,7 +112,7 @@ impl Ending {
                 check!(told == Some(CloseMode::Kill), "{connection} is not killed, but {told:?}");
             }
             let patient = matches!(told, Some(CloseMode::Graceful { .. }));
-            check!(!(patient && self.is_forced), "{connection} is left its time by force");
+            check!(!patient || !self.is_forced, "{connection} is left its time by force");
         }
         Ok(())
     }

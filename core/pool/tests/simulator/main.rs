@@ -8,6 +8,7 @@ mod chance;
 mod coverage;
 mod ending;
 mod model;
+mod reconcile;
 mod rules;
 mod run;
 mod setup;
@@ -18,6 +19,9 @@ use run::{Failure, MOVES, run};
 
 /// Steps of a plain run.
 const STEPS: u64 = 3_000_000;
+
+/// Of the steps asked for, one of so many is made under a configuration that is edited.
+const RECONCILE_SHARE: u64 = 10;
 
 /// The first seed; the following count up, so that every machine sees the same runs.
 const FIRST_SEED: u64 = 1;
@@ -56,6 +60,24 @@ fn every_invariant_holds_after_every_step() {
     if wanted >= STEPS {
         assert_eq!(coverage.gaps(), [], "never met, though possible");
     }
+}
+
+/// Edits configurations at random and follows them by `plan`: the second simulation. I-11 to I-13.
+///
+/// SPEC 13.1-13.3, 1.4.
+#[test]
+fn every_edit_converges() {
+    let wanted = number_from("TRUNKLINE_SIMULATOR_STEPS").unwrap_or(STEPS) / RECONCILE_SHARE;
+    let (mut steps, mut seed) = (0, FIRST_SEED);
+    while steps < wanted {
+        let (made, result) = reconcile::edit(seed);
+        steps += made;
+        if let Err(what) = result {
+            panic!("caught: seed {seed}, step {steps}, {what}");
+        }
+        seed += 1;
+    }
+    println!("{steps} steps in {} edited workspaces", seed - FIRST_SEED);
 }
 
 /// The same seed gives the same steps and the same effects.

@@ -20,9 +20,9 @@ use crate::world::{Stage, World, catalog};
 
 /// A run under way.
 pub struct Run {
-    setup: Setup,
-    pool: PoolState,
-    world: World,
+    pub setup: Setup,
+    pub pool: PoolState,
+    pub world: World,
     model: Model,
     rules: Rules,
     ending: Ending,
@@ -33,6 +33,8 @@ pub struct Run {
     old_sessions: Vec<SessionId>,
     old_tickets: Vec<Ticket>,
     old_leases: Vec<LeaseId>,
+    /// What each acquire was answered with, when it was a lease.
+    pub granted: BTreeMap<Ticket, (LeaseId, EntryId)>,
     pub steps: u64,
     /// What happened, when somebody wants to read it.
     pub story: Option<Vec<String>>,
@@ -58,23 +60,8 @@ const ROUNDS_TO_REST: u32 = 20_000;
 pub fn run(seed: u64, kept: &[u64], story: bool) -> (Run, Result<(), Failure>) {
     let mut chance = Chance::new(seed);
     let setup = Setup::draw(&mut chance);
-    let mut run = Run {
-        pool: PoolState::new(setup.options.clone(), chance.next()),
-        setup,
-        world: World::default(),
-        model: Model::default(),
-        rules: Rules::default(),
-        ending: Ending::default(),
-        coverage: Coverage::default(),
-        now: Moment(1_000_000),
-        next_ticket: 0,
-        next_session: 0,
-        old_sessions: Vec::new(),
-        old_tickets: Vec::new(),
-        old_leases: Vec::new(),
-        steps: 0,
-        story: story.then(Vec::new),
-    };
+    let mut run = Run::new(setup, &mut chance);
+    run.story = story.then(Vec::new);
     for &number in kept {
         if let Err(what) = run.make_move(&mut Chance::of_move(seed, number)) {
             return (run, Err(Failure { at: number, what }));
@@ -86,6 +73,28 @@ pub fn run(seed: u64, kept: &[u64], story: bool) -> (Run, Result<(), Failure>) {
 }
 
 impl Run {
+    /// An empty pool, before the first move.
+    pub fn new(setup: Setup, chance: &mut Chance) -> Run {
+        Run {
+            pool: PoolState::new(setup.options.clone(), chance.next()),
+            setup,
+            world: World::default(),
+            model: Model::default(),
+            rules: Rules::default(),
+            ending: Ending::default(),
+            coverage: Coverage::default(),
+            now: Moment(1_000_000),
+            next_ticket: 0,
+            next_session: 0,
+            old_sessions: Vec::new(),
+            old_tickets: Vec::new(),
+            old_leases: Vec::new(),
+            granted: BTreeMap::new(),
+            steps: 0,
+            story: None,
+        }
+    }
+
     fn make_move(&mut self, chance: &mut Chance) -> Result<(), String> {
         if chance.percent(self.setup.hasty) {
             return self.pass_time(chance);
@@ -99,7 +108,7 @@ impl Run {
         }
     }
 
-    fn pass_time(&mut self, chance: &mut Chance) -> Result<(), String> {
+    pub fn pass_time(&mut self, chance: &mut Chance) -> Result<(), String> {
         let next = self.pool.next_deadline().unwrap_or(self.now);
         let target = match chance.below(6) {
             0 => self.now.after(chance.millis(&[0, 1, 7, 300])),
@@ -113,7 +122,7 @@ impl Run {
         if chance.percent(80) { self.timeout() } else { Ok(()) }
     }
 
-    fn world_moves(&mut self, chance: &mut Chance, calm: bool) -> Result<(), String> {
+    pub fn world_moves(&mut self, chance: &mut Chance, calm: bool) -> Result<(), String> {
         if !calm && !self.world.echoes.is_empty() {
             // States that pass quickly are where a late event is most likely to do harm.
             let fleeting = |row: &EntryStatus| match row.situation {
@@ -125,7 +134,7 @@ impl Run {
             let rare = rows.iter().any(fleeting);
             let known = rows.iter().filter(|row| !rare || fleeting(row));
             let known: Vec<EntryId> = known.map(|row| row.entry).collect();
-            let share = if rare { self.setup.repeating } else { self.setup.repeating / 2 };
+            let share = if rare { self.setup.repeating * 3 / 2 } else { self.setup.repeating / 2 };
             if chance.percent(share) {
                 return match self.world.echo(&known, chance) {
                     Some(input) => self.step(input, chance),
@@ -156,13 +165,18 @@ impl Run {
     }
 
     fn command(&mut self, chance: &mut Chance) -> Option<Input> {
-        if chance.below(1000) < self.setup.draining / 5 {
+        // Whoever waits for a drain may lose patience with it.
+        let again = !self.model.drains.is_empty() && chance.percent(10);
+        if again || chance.below(1000) < self.setup.draining / 5 {
             let how = chance.pick(&[DrainMode::Finish, DrainMode::Force]);
             let deadline = self.now.after(chance.millis(&[0, 50, 10_000]));
             return Some(Input::Drain { ticket: self.ticket(), how, deadline });
         }
+        if chance.percent(self.setup.restarting) {
+            return Some(self.restart(chance));
+        }
         let open: Vec<SessionId> = self.model.sessions.keys().copied().collect();
-        match chance.below(100) {
+        match chance.below(95) {
             0..8 if open.len() < self.setup.sessions => {
                 let session = SessionId(self.next_session);
                 self.next_session += 1;
@@ -188,18 +202,19 @@ impl Run {
                 let from = if repeated { &self.old_leases } else { &leases };
                 Some(Input::Release { lease: chance.pick_some(from)? })
             }
-            88..95 => {
+            _ => {
                 let open: Vec<Ticket> = self.model.acquires.keys().copied().collect();
                 let from = if chance.percent(20) { &self.old_tickets } else { &open };
                 Some(Input::CancelAcquire { ticket: chance.pick_some(from)? })
             }
-            _ => {
-                let key = KeyId(chance.below(u64::from(self.setup.keys) + 1) as u32);
-                let index = chance.percent(40).then(|| chance.below(4) as u32);
-                let server = self.setup.server_of(key);
-                Some(Input::Restart { ticket: self.ticket(), server, index })
-            }
         }
+    }
+
+    fn restart(&mut self, chance: &mut Chance) -> Input {
+        let key = KeyId(chance.below(u64::from(self.setup.keys) + 1) as u32);
+        let index = chance.percent(40).then(|| chance.below(4) as u32);
+        let server = self.setup.server_of(key);
+        Input::Restart { ticket: self.ticket(), server, index }
     }
 
     fn any_session(&self, open: &[SessionId], chance: &mut Chance) -> Option<SessionId> {
@@ -207,12 +222,12 @@ impl Run {
         chance.pick_some(from)
     }
 
-    fn ticket(&mut self) -> Ticket {
+    pub fn ticket(&mut self) -> Ticket {
         self.next_ticket += 1;
         Ticket(self.next_ticket)
     }
 
-    fn step(&mut self, input: Input, chance: &mut Chance) -> Result<(), String> {
+    pub fn step(&mut self, input: Input, chance: &mut Chance) -> Result<(), String> {
         match &input {
             Input::Acquire { ticket, .. } | Input::Restart { ticket, .. } => {
                 self.old_tickets.push(*ticket);
@@ -258,8 +273,9 @@ impl Run {
         self.model.expect(cause, now);
         for effect in &effects {
             self.world.take(effect).map_err(|what| said_by("world", what))?;
-            if let Effect::Grant { lease, .. } = effect {
+            if let Effect::Grant { ticket, lease, entry } = effect {
                 self.old_leases.push(*lease);
+                self.granted.insert(*ticket, (*lease, *entry));
             }
         }
         self.model
@@ -296,7 +312,7 @@ impl Run {
 
     /// Nothing more is asked and nothing more goes wrong: everything must come to rest, and then to
     /// an end.
-    fn come_to_rest(&mut self, chance: &mut Chance) -> Result<(), String> {
+    pub fn come_to_rest(&mut self, chance: &mut Chance) -> Result<(), String> {
         self.world.echoes.clear();
         self.settle(chance, false)?;
         self.everybody_has_an_answer()?;
@@ -323,7 +339,7 @@ impl Run {
 
     /// Lets the world finish what it owes. `late` lets idle servers run into their deadlines as
     /// well.
-    fn settle(&mut self, chance: &mut Chance, late: bool) -> Result<(), String> {
+    pub fn settle(&mut self, chance: &mut Chance, late: bool) -> Result<(), String> {
         for _ in 0..ROUNDS_TO_REST {
             if !self.world.talkative().is_empty() || !self.world.restless().is_empty() {
                 self.world_moves(chance, true)?;
@@ -369,8 +385,8 @@ impl Run {
 }
 
 /// The complaint with the check that makes it in front, unless one of the checks of a step said it.
-fn said_by(check: &str, what: String) -> String {
-    let named = ["panic", "invariants", "world", "model", "drain", "rules", "timer"];
+pub fn said_by(check: &str, what: String) -> String {
+    let named = ["reconcile", "panic", "invariants", "world", "model", "drain", "rules", "timer"];
     let is_named = what
         .split_once(": ")
         .is_some_and(|(first, _)| check == "at rest" && named.contains(&first));

@@ -22,6 +22,8 @@ pub struct Setup {
     pub losing: u64,
     /// Percent of events that are delivered again later.
     pub repeating: u64,
+    /// Percent of commands that restart.
+    pub restarting: u64,
     /// Percent of moves in which time passes.
     pub hasty: u64,
     /// Percent of runs' commands that drain the pool, in tenths.
@@ -55,14 +57,15 @@ impl Setup {
             failing: chance.pick(&[0, 20, 70]),
             losing: chance.pick(&[0, 15, 60]),
             repeating: chance.pick(&[0, 10, 40]),
+            restarting: chance.pick(&[0, 5, 5]),
             hasty: chance.pick(&[5, 20, 40]),
             draining: chance.pick(&[0, 0, 5, 30]),
             own: false,
         };
-        if chance.percent(40) {
-            setup.crowd(chance);
-        } else {
-            setup.own = chance.percent(50);
+        match chance.below(100) {
+            0..40 => setup.crowd(chance),
+            40..52 => setup.fall_ill(chance),
+            _ => setup.own = chance.percent(50),
         }
         setup
     }
@@ -80,9 +83,33 @@ impl Setup {
         self.failing = 20;
         self.losing = 60;
         self.repeating = 60;
+        self.restarting = 10;
         self.draining = 0;
         self.busy = 45;
         self.hasty = 5;
+    }
+
+    /// Servers that are lost again and again, held all the while, and restarted by hand: what was forgiven
+    /// and what was not shows only after several losses.
+    fn fall_ill(&mut self, chance: &mut Chance) {
+        self.options.drain_delay = chance.millis(&[1_000, 30_000]);
+        self.options.idle_cap = chance.millis(&[300_000]);
+        let reconnect = &mut self.options.reconnect;
+        let count = 1 + chance.below(3);
+        reconnect.local_delays = (0..count).map(|_| chance.millis(&[0, 20])).collect();
+        reconnect.remote_delays = reconnect.local_delays.clone();
+        reconnect.breaker_losses = chance.pick(&[1, 2, 5]);
+        reconnect.breaker_window = chance.millis(&[30_000, 300_000]);
+        reconnect.healthy_after = chance.millis(&[100, 30_000]);
+        self.options.limits.processes = 1024;
+        self.keys = chance.pick(&[1, 2]);
+        self.sessions = 3;
+        self.failing = chance.pick(&[10, 30]);
+        self.losing = 60;
+        self.draining = 0;
+        self.busy = 70;
+        self.restarting = chance.pick(&[5, 20]);
+        self.hasty = 20;
     }
 
     pub fn server_of(&self, key: KeyId) -> ServerId {

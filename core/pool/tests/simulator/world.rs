@@ -249,7 +249,17 @@ impl World {
             |echo: &Input| connection_of(echo).is_some_and(|of| known.contains(&of.entry));
         let places: Vec<usize> =
             (0..self.echoes.len()).filter(|place| is_known(&self.echoes[*place])).collect();
-        let place = chance.pick_some(&places).filter(|_| chance.percent(80));
+        // Answers of which there are few would hardly ever meet a state that passes quickly.
+        let is_scarce = |place: &&usize| {
+            matches!(
+                self.echoes[**place],
+                Input::CatalogListed { .. } | Input::ConnectFailed { .. }
+            )
+        };
+        let scarce: Vec<usize> = places.iter().filter(is_scarce).copied().collect();
+        let few = !scarce.is_empty() && chance.percent(50);
+        let place = chance.pick_some(if few { &scarce } else { &places });
+        let place = place.filter(|_| chance.percent(80));
         let place = place.or_else(|| self.echoes.len().checked_sub(1))?;
         Some(self.echoes.swap_remove(place))
     }
