@@ -145,6 +145,9 @@ impl PoolState {
         let tickets = vec![ticket];
         self.closing = Some(Closing { how, stage, tickets, drained: 0, forced: 0 });
         self.rearm(Timer::Drain, None, stage.due());
+        if how == DrainMode::Force {
+            self.close_all(CloseMode::Now, out);
+        }
         let entries: Vec<(EntryId, CloseMode)> = self
             .entries
             .iter()
@@ -162,9 +165,11 @@ impl PoolState {
         }
     }
 
-    /// Raises the urgency of every end that is under way.
+    /// Raises the urgency of every end that is under way: a session's own connection may have been
+    /// left time for its calls.
     fn close_all(&self, how: CloseMode, out: &mut Vec<Effect>) {
-        out.extend(self.entries.iter().filter_map(|(entry, record)| {
+        let ending = self.entries.iter().filter(|(_, record)| record.is_over());
+        out.extend(ending.filter_map(|(entry, record)| {
             let generation = record.wire?.generation;
             Some(Effect::Close { connection: ConnectionId { entry, generation }, how })
         }));
