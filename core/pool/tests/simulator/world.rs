@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use trunkline_pool::catalog::{Catalog, Item};
 use trunkline_pool::state::{
-    CloseExit, CloseMode, ConnectionId, Effect, EntryId, Family, Input, KeyId, ListingNumber,
-    LossReason,
+    CloseExit, CloseMode, ConnectionId, Effect, EntryId, Family, Generation, Input, KeyId,
+    ListingNumber, LossReason,
 };
 use trunkline_pool::{Error, ErrorCode};
 
@@ -234,17 +234,37 @@ impl World {
             Input::Disconnected { .. } | Input::Closed { .. } => reality.heard_up = false,
             _ => {}
         }
-        if chance.percent(setup.repeating) && self.echoes.len() < 40 {
+        // A listing is the rarest of events, so that most are kept.
+        let is_listed = matches!(input, Input::CatalogListed { .. });
+        let share = if is_listed { setup.repeating * 2 } else { setup.repeating };
+        let room = if is_listed { 60 } else { 40 };
+        if chance.percent(share) && self.echoes.len() < room {
             self.echoes.push(input.clone());
-            if matches!(input, Input::CatalogListed { .. } | Input::CatalogStale { .. }) {
+            if is_listed || matches!(input, Input::CatalogStale { .. }) {
                 self.echoes.push(input.clone());
             }
         }
         Some(input)
     }
 
+    /// The answer to a listing of an incarnation that there was before the last: so rare that it is made up.
+    fn late_listing(&self, known: &[EntryId], chance: &mut Chance) -> Option<Input> {
+        let entry = chance.pick_some(known)?;
+        let of_entry = self.connections.keys().filter(|connection| connection.entry == entry);
+        let newest = of_entry.map(|connection| connection.generation.0).max()?;
+        let generation = Generation(newest.checked_sub(1).filter(|older| *older > 0)?);
+        let connection = ConnectionId { entry, generation };
+        let result = Ok(catalog(chance.below(3) as u32));
+        Some(Input::CatalogListed { connection, number: ListingNumber(1), result })
+    }
+
     /// An event that was delivered before. Mostly one of an entry that there still is: of the others one sees enough.
     pub fn echo(&mut self, known: &[EntryId], chance: &mut Chance) -> Option<Input> {
+        if chance.percent(20)
+            && let Some(input) = self.late_listing(known, chance)
+        {
+            return Some(input);
+        }
         let is_known =
             |echo: &Input| connection_of(echo).is_some_and(|of| known.contains(&of.entry));
         let places: Vec<usize> =
