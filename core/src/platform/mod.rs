@@ -31,12 +31,14 @@ pub(crate) use self::{
 mod generation;
 pub(crate) use self::generation::fork_generation;
 
+#[cfg(all(test, target_os = "linux"))]
+mod launch_tests;
 #[cfg(all(test, unix))]
 mod tests;
 #[cfg(all(test, unix))]
 pub(crate) use self::tests::{
-    alone_in_a_process, children_of_this_process, default_sigpipe, ignored_sigchld,
-    in_another_process, inheritable_descriptors, reap_everything,
+    alone_in_a_process, children_of_this_process, default_sigpipe, ignore_and_block_signals,
+    ignored_sigchld, in_another_process, inheritable_descriptors, reap_everything,
 };
 
 #[cfg(any(windows, test))]

@@ -50,6 +50,15 @@ pub(crate) fn default_sigpipe() {
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
 }
 
+/// A host that ignores what it can ignore, and blocks what it can block on this thread.
+pub(crate) fn ignore_and_block_signals() {
+    for signal in 1..=64 {
+        // SAFETY: ignoring is always valid; where it is not possible the call fails harmlessly.
+        unsafe { libc::signal(signal, libc::SIG_IGN) };
+    }
+    super::signals::block_all_signals();
+}
+
 /// A host that does not want to hear of its children.
 pub(crate) fn ignored_sigchld() {
     // SAFETY: ignoring is always valid.

@@ -155,3 +155,23 @@ pub(super) fn members(leader: libc::pid_t, known: &BTreeSet<Identity>) -> BTreeS
     .take(DESCENDANTS_MAX)
     .collect()
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    /// S-25: a pid that was used again is another process.
+    #[test]
+    fn a_signal_reaches_the_process_that_was_meant_and_no_other_with_its_pid() {
+        let mut bystander = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
+        let identity = Identity::of(bystander.id().cast_signed()).unwrap();
+        let stale = Identity { started: identity.started - 1, ..identity };
+        assert!(identity.is_alive() && stale.is_replaced() && !stale.is_alive());
+        stale.signal(libc::SIGKILL);
+        identity.signal(libc::SIGTERM);
+        let ended = bystander.wait().unwrap();
+        assert_eq!(std::os::unix::process::ExitStatusExt::signal(&ended), Some(libc::SIGTERM));
+        assert!(!identity.is_alive());
+        identity.signal(libc::SIGKILL);
+    }
+}
