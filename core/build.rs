@@ -11,7 +11,7 @@ use std::process::Command;
 
 const SOURCE: &str = "supervisor/main.rs";
 
-/// The machines whose kernel interface the program's declarations describe.
+/// The machines whose interface of the Linux kernel the program's declarations describe.
 const MACHINES: [&str; 6] = ["x86_64", "x86", "aarch64", "arm", "riscv64", "loongarch64"];
 
 /// Flags of the outer build that say how to link, with their value in the same or in the next word.
@@ -21,9 +21,14 @@ fn main() {
     println!("cargo:rerun-if-changed=supervisor");
     println!("cargo:rerun-if-changed=build.rs");
     let program = PathBuf::from(variable("OUT_DIR")).join("supervisor");
-    let is_known = variable("CARGO_CFG_TARGET_OS") == "linux"
-        && variable("CARGO_CFG_TARGET_ENDIAN") == "little"
-        && MACHINES.contains(&&*variable("CARGO_CFG_TARGET_ARCH"));
+    let is_known = match &*variable("CARGO_CFG_TARGET_OS") {
+        "linux" => {
+            variable("CARGO_CFG_TARGET_ENDIAN") == "little"
+                && MACHINES.contains(&&*variable("CARGO_CFG_TARGET_ARCH"))
+        }
+        "macos" => true,
+        _ => false,
+    };
     let made = is_known && ["+crt-static", "-crt-static"].iter().any(|it| compile(it, &program));
     if !made {
         if is_known {

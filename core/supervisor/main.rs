@@ -12,19 +12,24 @@
 //! keeper as an ancestor, whoever dies between them, so that the kernel itself remembers what belongs to which server,
 //! and a keeper without children is the proof that nothing is left. The supervisor is a subreaper too, and ends what a
 //! killed keeper leaves. No process here has a second thread, so that parent-death signals are safe.
-#![cfg_attr(not(target_os = "linux"), allow(dead_code))]
+//!
+//! That is Linux. On macOS the host starts its servers itself, and this program watches both: see `macos`.
 #![allow(missing_docs)]
 
 #[cfg(target_os = "linux")]
 mod keeper;
 #[cfg(target_os = "linux")]
 mod leader;
+#[cfg(target_os = "macos")]
+mod macos;
 #[cfg(target_os = "linux")]
 mod message;
 #[cfg(target_os = "linux")]
 mod sys;
 #[cfg(target_os = "linux")]
 mod top;
+#[cfg(target_os = "macos")]
+mod tracked;
 #[cfg(target_os = "linux")]
 mod tree;
 
@@ -33,5 +38,10 @@ fn main() {
     std::process::exit(top::supervise());
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(target_os = "macos")]
+fn main() {
+    std::process::exit(macos::supervise());
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
 fn main() {}

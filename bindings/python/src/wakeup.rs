@@ -1,7 +1,9 @@
 //! A descriptor that is readable while something waits.
 
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+#[cfg(target_os = "linux")]
+use std::os::fd::FromRawFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::Duration;
 
 /// An eventfd, or a pipe where there is none.

@@ -1,6 +1,9 @@
 //! What a forked child does before its exec, and descriptors of processes: for both ways to start a program.
 
-use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+#[cfg(target_os = "linux")]
+use std::os::fd::FromRawFd;
+use std::os::fd::{OwnedFd, RawFd};
+#[cfg(target_os = "linux")]
 use std::ptr;
 
 /// The highest descriptor that is closed one by one where the kernel cannot close a range.

@@ -156,7 +156,7 @@ fn what_a_host_does_with_its_signals_neither_reaches_a_server_nor_changes() {
     const TEST: &str = "what_a_host_does_with_its_signals_neither_reaches_a_server_nor_changes";
     in_each_way(TEST, &[], async || {
         ignore_and_block_signals();
-        let own = || signal_lines(&fs::read_to_string("/proc/self/status").unwrap());
+        let own = || signal_lines(&fs::read_to_string("/proc/thread-self/status").unwrap());
         let before = own();
         assert!(before.iter().any(|line| line.starts_with("SigIgn:") && !line.ends_with("0000")));
         let seen = printed_by("cat /proc/self/status; cat /proc/$$/stat").await;

@@ -1,8 +1,8 @@
 //! What is asked of the operating system by hand: processes, their pipes, signals. The one module with `unsafe`.
 //!
 //! A server is started by [`launch`], which answers with its process and three pipes. On Linux a supervisor process
-//! holds it (`supervised`, and the program in `core/supervisor`); where none can run, the host does (`group`); on Windows
-//! the kernel does (`windows`). Nothing here installs a signal handler, waits for a process that is not ours, or changes the host's own state.
+//! holds it (`supervised`, and the program in `core/supervisor`); where none can run, the host does (`group`), on macOS
+//! with a supervisor beside it (`watched`); on Windows the kernel does (`windows`). Nothing here installs a signal handler, waits for a process that is not ours, or changes the host's own state.
 #![allow(unsafe_code)]
 
 #[cfg(unix)]
@@ -13,12 +13,16 @@ mod group;
 mod pipe;
 #[cfg(unix)]
 mod process;
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+mod program;
 #[cfg(unix)]
 mod signals;
 #[cfg(unix)]
 mod spawner;
 #[cfg(target_os = "linux")]
 mod supervised;
+#[cfg(target_os = "macos")]
+mod watched;
 
 #[cfg(unix)]
 pub(crate) use self::{
@@ -35,6 +39,10 @@ pub(crate) use self::generation::fork_generation;
 mod launch_tests;
 #[cfg(all(test, unix))]
 mod tests;
+/// A part of the supervisor for macOS that needs no system, for the sake of its tests.
+#[cfg(test)]
+#[path = "../../supervisor/tracked.rs"]
+mod tracked;
 #[cfg(all(test, unix))]
 pub(crate) use self::tests::{
     alone_in_a_process, children_of_this_process, default_sigpipe, ignore_and_block_signals,
@@ -60,7 +68,7 @@ use std::path::PathBuf;
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(windows, expect(dead_code, reason = "there are no signals, and no supervisor"))]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "not all of it happens there"))]
 pub(crate) enum Exit {
     /// With this status.
     Status(i32),

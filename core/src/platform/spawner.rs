@@ -29,7 +29,12 @@ pub(crate) async fn launch(launch: Launch) -> Result<Launched, LaunchError> {
     if let Some(launched) = supervised::launch(&launch).await? {
         return Ok(launched);
     }
-    let child = on_thread(move || group::fork_exec(&launch)).await;
+    let child = on_thread(move || {
+        #[cfg(target_os = "macos")]
+        super::watched::ensure(group::live);
+        group::fork_exec(&launch)
+    })
+    .await;
     let child = child.map_err(|error| LaunchError::new("start it", error))?;
     group::adopt(child?)
 }
@@ -38,8 +43,8 @@ pub(crate) async fn launch(launch: Launch) -> Result<Launched, LaunchError> {
 ///
 /// Before the first server is started it says what will be tried.
 pub(crate) fn supervision() -> &'static str {
-    #[cfg(target_os = "linux")]
-    if supervised::is_expected() {
+    #[cfg(any(target_os = "linux", target_os = "macos"))]
+    if super::program::is_expected() {
         return "supervisor";
     }
     "group"

@@ -1,12 +1,14 @@
-//! The processes below a server: found in `/proc`, told apart by start time, signalled only when they are the same.
+//! The processes below a server: found in the system's table, told apart by start time, signalled only when they are the same.
 //!
 //! This is the fallback where no supervisor runs: it sees descendants by their parent links and by their group, at most
 //! [`DESCENDANTS_MAX`] of them and [`DEPTH_MAX`] deep (SPEC 9.8).
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::os::fd::{AsRawFd, OwnedFd};
+#[cfg(target_os = "linux")]
+use std::os::fd::AsRawFd;
 
+use super::table::{self, Stat, children, stat};
+#[cfg(target_os = "linux")]
 use crate::platform::child::exit_descriptor;
 
 /// How many descendants of one server are followed.
@@ -19,31 +21,8 @@ const DEPTH_MAX: usize = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Identity {
     pub pid: libc::pid_t,
-    /// In clock ticks since the machine started.
-    started: u64,
-}
-
-/// What `/proc/<pid>/stat` says.
-struct Stat {
-    dead: bool,
-    parent: libc::pid_t,
-    group: libc::pid_t,
-    session: libc::pid_t,
-    started: u64,
-}
-
-fn stat(pid: libc::pid_t) -> Option<Stat> {
-    let text = fs::read(format!("/proc/{pid}/stat")).ok()?;
-    // The program's name stands in parentheses and may hold anything.
-    let end = text.iter().rposition(|byte| *byte == b')')?;
-    let rest = std::str::from_utf8(text.get(end + 1..)?).ok()?;
-    let mut fields = rest.split_ascii_whitespace();
-    let dead = matches!(fields.next()?, "Z" | "X" | "x");
-    let parent = fields.next()?.parse().ok()?;
-    let group = fields.next()?.parse().ok()?;
-    let session = fields.next()?.parse().ok()?;
-    let started = fields.nth(15)?.parse().ok()?;
-    Some(Stat { dead, parent, group, session, started })
+    /// In the unit of the table.
+    pub started: u64,
 }
 
 impl Identity {
@@ -63,31 +42,35 @@ impl Identity {
     }
 
     /// Sends a signal to this very process, or nothing (S-25).
+    #[cfg(target_os = "linux")]
     pub(super) fn signal(self, signal: libc::c_int) {
         let Some(descriptor) = exit_descriptor(self.pid) else {
             return;
         };
         // The descriptor holds whichever process has the pid now; only then is the identity compared.
         if self.is_alive() {
-            send(&descriptor, signal);
+            // SAFETY: signals the process that the descriptor holds; the information argument may be null.
+            unsafe {
+                libc::syscall(
+                    libc::SYS_pidfd_send_signal,
+                    descriptor.as_raw_fd(),
+                    signal,
+                    std::ptr::null::<libc::siginfo_t>(),
+                    0,
+                );
+            }
         }
     }
-}
 
-fn send(descriptor: &OwnedFd, signal: libc::c_int) {
-    #[cfg(target_os = "linux")]
-    // SAFETY: signals the process that the descriptor holds; the information argument may be null.
-    unsafe {
-        libc::syscall(
-            libc::SYS_pidfd_send_signal,
-            descriptor.as_raw_fd(),
-            signal,
-            std::ptr::null::<libc::siginfo_t>(),
-            0,
-        );
-    }
+    /// Sends a signal to this very process. Nothing can hold a process here, so that only the look just before it tells
+    /// whose pid it is.
     #[cfg(not(target_os = "linux"))]
-    let _ = (descriptor.as_raw_fd(), signal);
+    pub(super) fn signal(self, signal: libc::c_int) {
+        if self.is_alive() {
+            // SAFETY: sends a signal.
+            unsafe { libc::kill(self.pid, signal) };
+        }
+    }
 }
 
 /// The descendants of `root` by parent links, and what hangs below those `known` from earlier.
@@ -120,40 +103,20 @@ pub(super) fn descendants(root: libc::pid_t, known: &BTreeSet<Identity>) -> BTre
     found
 }
 
-/// The children of every thread of a process.
-fn children(pid: libc::pid_t) -> Vec<libc::pid_t> {
-    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else {
-        return Vec::new();
-    };
-    let lists = threads
-        .flatten()
-        .filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
-    lists
-        .flat_map(|list| {
-            list.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>()
-        })
-        .collect()
-}
-
 /// Every living process of the group or the session that `leader` founded, and the children of those `known`.
 ///
 /// Reads the whole process table: for stragglers only.
 pub(super) fn members(leader: libc::pid_t, known: &BTreeSet<Identity>) -> BTreeSet<Identity> {
-    let Ok(table) = fs::read_dir("/proc") else {
-        return BTreeSet::new();
-    };
-    let pids = table.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let belongs = |stat: &Stat| {
         stat.group == leader
             || stat.session == leader
             || known.iter().any(|identity| identity.pid == stat.parent && identity.is_alive())
     };
-    pids.filter_map(|pid: libc::pid_t| {
+    let found = table::pids().into_iter().filter_map(|pid| {
         let stat = stat(pid).filter(|stat| !stat.dead && belongs(stat))?;
         Some(Identity { pid, started: stat.started })
-    })
-    .take(DESCENDANTS_MAX)
-    .collect()
+    });
+    found.take(DESCENDANTS_MAX).collect()
 }
 
 #[cfg(all(test, target_os = "linux"))]

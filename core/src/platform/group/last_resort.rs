@@ -4,6 +4,8 @@ use std::sync::{Mutex, MutexGuard, OnceLock, TryLockError};
 use std::time::Duration;
 
 use super::children::{self, Identity};
+#[cfg(target_os = "macos")]
+use crate::platform::watched;
 
 #[derive(Debug)]
 struct Live {
@@ -24,12 +26,25 @@ pub(super) fn register(pid: libc::pid_t) {
         // SAFETY: has no preconditions.
         unsafe { libc::getpid() }
     });
-    lock().push(Live { pid, identity: Identity::of(pid) });
+    let identity = Identity::of(pid);
+    lock().push(Live { pid, identity });
+    #[cfg(target_os = "macos")]
+    if let Some(identity) = identity {
+        watched::tell(watched::Word::Begun, pid, identity.started);
+    }
 }
 
-/// Nothing of that group is left.
+/// Nothing of that group is left that the host knows of.
 pub(super) fn forget(pid: libc::pid_t) {
     lock().retain(|live| live.pid != pid);
+    #[cfg(target_os = "macos")]
+    watched::tell(watched::Word::Over, pid, 0);
+}
+
+/// The leaders of all live servers, and when they started.
+#[cfg(target_os = "macos")]
+pub(in crate::platform) fn live() -> Vec<(libc::pid_t, u64)> {
+    lock().iter().filter_map(|live| Some((live.pid, live.identity?.started))).collect()
 }
 
 fn lock() -> MutexGuard<'static, Vec<Live>> {

@@ -1,16 +1,20 @@
 //! Servers as children of the host itself: the fallback where no supervisor can run.
 //!
 //! Each server leads a session and a group of its own. What leaves both and loses its parent is not found again, and a
-//! host that is killed takes nothing with it: `status` says `supervision: group`.
+//! host that is killed takes nothing with it: `status` says `supervision: group`. On macOS a supervisor sees to both, but
+//! for what escapes between two looks (`watched`).
 
 mod children;
 mod exit;
 mod fork;
 mod last_resort;
 mod process;
+mod table;
 
 use self::fork::RawChild;
 pub(super) use self::fork::fork_exec;
+#[cfg(target_os = "macos")]
+pub(super) use self::last_resort::live;
 pub(super) use self::process::Process;
 
 use super::{LaunchError, Launched, ReadPipe, WritePipe};

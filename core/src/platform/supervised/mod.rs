@@ -11,7 +11,6 @@ mod wire;
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -19,10 +18,9 @@ pub(super) use self::process::Process;
 use self::start::Supervisor;
 use self::wire::{Message, ServerSocket};
 use super::pipe::{pipe, set_nonblocking};
-use super::{LAUNCH_STEPS, LAUNCH_TIMEOUT_MS, Launch, LaunchError, Launched, ReadPipe, WritePipe};
-
-/// Forces one way: `group` lets no supervisor be started. For tests, and for hosts that may not have another process.
-const CHOICE: &str = "TRUNKLINE_SUPERVISION";
+use super::{
+    LAUNCH_STEPS, LAUNCH_TIMEOUT_MS, Launch, LaunchError, Launched, ReadPipe, WritePipe, program,
+};
 
 /// How soon a full control socket is tried again: many servers are started at once.
 const FULL_PAUSE: Duration = Duration::from_millis(1);
@@ -30,21 +28,11 @@ const FULL_PAUSE: Duration = Duration::from_millis(1);
 /// The supervisor of this process, or of the one that it was forked from.
 static CURRENT: Mutex<Option<Arc<Supervisor>>> = Mutex::new(None);
 
-/// The process in which it turned out that no supervisor can run.
-static IMPOSSIBLE_IN: AtomicU32 = AtomicU32::new(0);
-
-/// Whether servers of this process are, or will be, under a supervisor.
-pub(super) fn is_expected() -> bool {
-    !start::PROGRAM.is_empty()
-        && IMPOSSIBLE_IN.load(Ordering::Relaxed) != std::process::id()
-        && std::env::var_os(CHOICE).is_none_or(|choice| choice != "group")
-}
-
 /// Starts a program under the supervisor; `None` when there cannot be one.
 ///
 /// A dropped future leaves nothing: the server's socket closes with it.
 pub(super) async fn launch(launch: &Launch) -> Result<Option<Launched>, LaunchError> {
-    if !is_expected() {
+    if !program::is_expected() {
         return Ok(None);
     }
     let slow = |_| LaunchError::new("execute it", io::ErrorKind::TimedOut.into());
@@ -124,12 +112,11 @@ async fn supervisor(ended: Option<libc::pid_t>) -> Result<Option<Arc<Supervisor>
     });
     match started.await.and_then(|started| started) {
         Ok(supervisor) => Ok(Some(supervisor)),
-        Err(error) if start::may_pass(&error) => {
+        Err(error) if program::may_pass(&error) => {
             Err(LaunchError::new("start its supervisor", error))
         }
         Err(error) => {
-            tracing::warn!(%error, "no supervisor can run here; servers are held by their groups");
-            IMPOSSIBLE_IN.store(std::process::id(), Ordering::Relaxed);
+            program::is_impossible(&error);
             Ok(None)
         }
     }

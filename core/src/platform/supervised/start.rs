@@ -4,7 +4,6 @@ use std::ffi::CStr;
 use std::fs;
 use std::io::{self, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::ptr;
 use std::time::Duration;
 
@@ -12,9 +11,7 @@ use super::{parcel, wire};
 use crate::platform::LAUNCH_TIMEOUT_MS;
 use crate::platform::child::{close_others_on_exec, default_signals, exit_descriptor};
 use crate::platform::pipe::set_nonblocking;
-
-/// The supervisor's program, made by the build script; empty where it could not be.
-pub(super) const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/supervisor"));
+use crate::platform::program::{self, PROGRAM, may_pass};
 
 /// Descriptors from here on are out of the way of those that the supervisor finds at fixed numbers.
 const FREE_FROM: RawFd = 10;
@@ -48,13 +45,6 @@ fn owner() -> (u32, [libc::uid_t; 4]) {
     // SAFETY: these have no preconditions.
     let rights = unsafe { [libc::getuid(), libc::geteuid(), libc::getgid(), libc::getegid()] };
     (std::process::id(), rights)
-}
-
-/// Whether a failure to start says nothing about the next time.
-pub(super) fn may_pass(error: &io::Error) -> bool {
-    const SCARCE: [i32; 4] = [libc::EMFILE, libc::ENFILE, libc::ENOMEM, libc::EAGAIN];
-    error.raw_os_error().is_some_and(|errno| SCARCE.contains(&errno))
-        || matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::BrokenPipe)
 }
 
 /// Starts a supervisor for this process. Blocks until it serves; every signal must be blocked on this thread.
@@ -225,20 +215,9 @@ fn program_in_memory() -> io::Result<OwnedFd> {
     Ok(file.into())
 }
 
-/// The program in a file of its own, in a folder of its own, of which nothing is left but the open descriptor.
+/// The program in a file of which nothing is left but the open descriptor.
 fn program_in_file() -> io::Result<OwnedFd> {
-    use std::hash::{BuildHasher, RandomState};
-    let random = RandomState::new().hash_one(std::process::id());
-    let folder = std::env::temp_dir().join(format!("trunkline-{random:016x}"));
-    // Fails if it exists, so that nobody else has put anything there.
-    fs::DirBuilder::new().mode(0o700).create(&folder)?;
-    let path = folder.join("supervisor");
-    let written = fs::OpenOptions::new().write(true).create_new(true).mode(0o700).open(&path);
-    let written = written.and_then(|mut file| file.write_all(PROGRAM));
-    let opened = written.and_then(|()| fs::File::open(&path));
-    let _ = fs::remove_file(&path);
-    let _ = fs::remove_dir(&folder);
-    opened.map(OwnedFd::from)
+    program::in_file(|path| fs::File::open(path).map(OwnedFd::from))
 }
 
 /// The same out of the way, closed on exec.

@@ -40,14 +40,6 @@ pub fn header(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     run.command(&mut machine.cargo(&["test", "-p", "trunkline-header"]))
 }
 
-pub fn wasm(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
-    let mut rustup = machine.command("rustup");
-    run.preparation("the wasm target", rustup.args(["target", "add", WASM]))?;
-    run.command(&mut machine.cargo(&["check", "-p", "trunkline-pool", "--target", WASM]))
-}
-
-const WASM: &str = "wasm32-unknown-unknown";
-
 /// Steps of the simulator in the default run.
 const SIMULATOR_STEPS: &str = "1000000";
 

@@ -1,0 +1,62 @@
+//! The systems and machines that this one is not: what compiles for them, and what a package of the crate holds.
+
+use crate::machine::Machine;
+use crate::run::{Run, Stop};
+
+/// Checked, never run. Where no linker is, the supervisor is left out, which must be no error.
+const TARGETS: [&str; 5] = [
+    "aarch64-apple-darwin",
+    "x86_64-apple-darwin",
+    "x86_64-pc-windows-gnu",
+    "aarch64-unknown-linux-gnu",
+    "x86_64-unknown-linux-musl",
+];
+
+/// No system at all, for the pure crate.
+const WASM: &str = "wasm32-unknown-unknown";
+
+/// Those for which the C library and the packages are checked too: one for each system that has them.
+const TARGETS_OF_BINDINGS: [&str; 1] = ["aarch64-apple-darwin"];
+
+pub fn platforms(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
+    let mut rustup = machine.command("rustup");
+    run.preparation("targets", rustup.args(["target", "add", WASM]).args(TARGETS))?;
+    run.command(&mut machine.cargo(&["check", "-p", "trunkline-pool", "--target", WASM]))?;
+    clippy(machine, run, &["trunkline-pool", "trunkline"], &TARGETS)?;
+    let bindings = ["trunkline-ffi", "trunkline-python", "trunkline-node"];
+    clippy(machine, run, &bindings, &TARGETS_OF_BINDINGS)?;
+    packaged(machine, run)
+}
+
+/// One call for all targets, so that they share the time.
+fn clippy(
+    machine: &Machine,
+    run: &mut Run,
+    packages: &[&str],
+    targets: &[&str],
+) -> Result<(), Stop> {
+    let mut cargo = machine.cargo(&["clippy", "--quiet", "--lib"]);
+    if packages.contains(&"trunkline") {
+        cargo.args(["--example", "supervisor"]);
+    }
+    for (option, values) in [("-p", packages), ("--target", targets)] {
+        values.iter().for_each(|value| {
+            cargo.args([option, value]);
+        });
+    }
+    // The packages are built against the stable ABI, which needs no Python to be there.
+    run.command(cargo.args(["--", "-D", "warnings"]).env("PYO3_NO_PYTHON", "1"))
+}
+
+/// Every source of the supervisor is in the package of the crate that compiles it.
+fn packaged(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
+    let mut cargo = machine.cargo(&["package", "-p", "trunkline", "--list", "--allow-dirty"]);
+    let listed = run.carry_out(&mut cargo)?;
+    let sources = run.carry_out(machine.command("git").args(["ls-files", "core/supervisor"]))?;
+    for source in sources.lines().filter_map(|path| path.strip_prefix("core/")) {
+        if !listed.lines().any(|line| line == source) {
+            return Err(Stop::Failed(format!("{source} is not in the package")));
+        }
+    }
+    Ok(())
+}
