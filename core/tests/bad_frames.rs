@@ -1,0 +1,158 @@
+//! Bad frames, through the public API: each costs its own call alone, at once and in bounded memory (I-28, SECURITY row 14).
+//!
+//! The outcomes stand beside the fault server; the behaviour cases made of them show the same in each language.
+
+#[path = "behaviour/expect.rs"]
+#[allow(dead_code, reason = "the behaviour runner uses the rest")]
+mod expect;
+#[allow(dead_code, reason = "other tests use the rest")]
+mod rig;
+#[path = "behaviour/values.rs"]
+#[allow(dead_code, reason = "the behaviour runner uses the rest")]
+mod values;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use trunkline::{AcquireOptions, CallOptions, CallResult, Error, ErrorCode, Lease};
+
+use rig::{Rig, acquire, testserver, text};
+use values::{Failure, Given, Saved};
+
+/// What is not there by then hangs: 64 MiB of stderr take seconds on a busy machine, and no time-out of the library is as short.
+const AT_ONCE: Duration = Duration::from_secs(20);
+
+/// What a frame may cost beyond the frame limit of its case: 64 MiB of stderr and a 16 MiB line pass by in this.
+const GROWTH_KIB_MAX: u64 = 16 << 10;
+
+fn fault_server(rig: &Rig, flags: &[&str]) -> Value {
+    let mut server = rig.server(flags);
+    server["command"] = json!(testserver().with_file_name("trunkline-faultserver"));
+    server
+}
+
+/// Checks an outcome against the row's, or the ordinary one.
+fn check(row: &Value, part: &str, got: Result<CallResult, Error>) {
+    let ordinary = json!({ "text": if part == "next" { "plain" } else { part } });
+    let ordinary = if part == "call" { json!({ "text": "any" }) } else { ordinary };
+    let expected = row.get(part).unwrap_or(&ordinary).as_object().unwrap();
+    let got = got.map(|result| Given::text(result.json())).map_err(Failure::Library);
+    if let Err(why) = expect::check(expected, got, &Saved::default()) {
+        panic!("{}: {part}: {why}", row["frame"]);
+    }
+}
+
+/// One frame: a call that gets it, one that is under way beside it, and one that comes after.
+async fn meet(rig: &Rig, row: &Value) {
+    let frame = row["frame"].as_str().unwrap();
+    let servers =
+        json!({ "s": fault_server(rig, &["--frame", frame]), "t": fault_server(rig, &[]) });
+    rig.configure(servers).await;
+    let session = rig.session("a");
+    let apart = acquire(&session, "t").await;
+    let begun = Instant::now();
+    let lease = session.acquire("s", None, &AcquireOptions::default()).await;
+    match (lease, row.get("connect")) {
+        (Ok(lease), None) => calls(row, &lease).await,
+        (Err(error), Some(refused)) => {
+            let got = Err(Failure::Library(error));
+            expect::check(refused.as_object().unwrap(), got, &Saved::default()).unwrap();
+        }
+        (lease, _) => panic!("{frame}: {:?}", lease.err()),
+    }
+    println!("{frame:24} {:?}", begun.elapsed());
+    assert_eq!(text(&apart, "plain", json!({})).await, "plain");
+}
+
+async fn calls(row: &Value, lease: &Lease) {
+    let options = row.get("call_options").cloned().unwrap_or(json!({}));
+    let options = CallOptions::from_json(&options.to_string()).unwrap();
+    let ordinary = CallOptions::default();
+    let other = lease.call_tool("other", "{}", &ordinary);
+    let call = async {
+        if row["cancel"] == true {
+            drop(cancelled(lease).await);
+        } else {
+            let begun = Instant::now();
+            check(row, "call", lease.call_tool("any", "{}", &options).await);
+            assert!(begun.elapsed() < AT_ONCE, "{}: {:?}", row["frame"], begun.elapsed());
+        }
+    };
+    // The other call is written first: the branches begin in this order.
+    let (other, ()) = tokio::join!(biased; other, call);
+    check(row, "other", other);
+    let is_lost = row["other"]["error"]["code"] == "call_interrupted";
+    let wait = CallOptions::from_json(r#"{"wait":true}"#).unwrap();
+    let next = lease.call_tool("plain", "{}", if is_lost { &wait } else { &options }).await;
+    check(row, "next", next);
+}
+
+/// A call that is cancelled by its host: its reply comes later.
+async fn cancelled(lease: &Lease) -> Result<CallResult, tokio::time::error::Elapsed> {
+    let options = CallOptions::default();
+    let call = async { lease.call_tool("any", "{}", &options).await.unwrap() };
+    tokio::time::timeout(Duration::from_millis(50), call).await
+}
+
+fn run<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
+/// One test at a time: the memory of one is no other's.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// SPEC 5.10, 4.3, 4.5, 4.7, 4.8, S-24: every row, one after the other in one process.
+#[test]
+fn every_bad_frame_ends_as_it_is_written_down() {
+    let written = include_str!("../../tests/servers/fault/behaviours.json");
+    let written: Value = serde_json::from_str(written).unwrap();
+    let rows = written["frames"].as_array().unwrap();
+    let _alone = alone();
+    run(meet(&Rig::new(json!({})), &json!({ "frame": "crlf" })));
+    std::fs::write("/proc/self/clear_refs", "5").expect("the peak can be forgotten");
+    let before = peak_kib();
+    for row in rows {
+        let rig = Rig::new(row.get("options").cloned().unwrap_or(json!({})));
+        run(meet(&rig, row));
+        let grown = peak_kib() - before;
+        assert!(grown <= GROWTH_KIB_MAX, "{}: {grown} KiB", row["frame"]);
+    }
+    println!("grown by {} KiB", peak_kib() - before);
+}
+
+/// SPEC 5.11: what cannot be written holds up nobody else, and not the close.
+#[test]
+fn a_server_that_stops_reading_holds_up_no_other_and_no_close() {
+    let _alone = alone();
+    let rig = Rig::new(json!({}));
+    run(async {
+        let servers = json!({ "s": fault_server(&rig, &["--frame", "stops-reading"]), "t": fault_server(&rig, &[]) });
+        rig.configure(servers).await;
+        let session = rig.session("a");
+        let (deaf, apart) = (acquire(&session, "s").await, acquire(&session, "t").await);
+        let options = CallOptions::from_json(r#"{"timeout_ms":300}"#).unwrap();
+        // More than the pipe holds.
+        let long = json!({ "text": "x".repeat(4 << 20) }).to_string();
+        for tool in ["any", "plain", "plain", "plain"] {
+            let begun = Instant::now();
+            let error = deaf.call_tool(tool, &long, &options).await.err().unwrap();
+            assert_eq!(error.code(), ErrorCode::Timeout, "{error}");
+            assert!(begun.elapsed() < AT_ONCE);
+            assert_eq!(text(&apart, "plain", json!({})).await, "plain");
+        }
+        let begun = Instant::now();
+        rig.pool.close().await.unwrap();
+        assert!(begun.elapsed() < AT_ONCE, "{:?}", begun.elapsed());
+    });
+}
+
+/// The most memory that this process has had since its peak was forgotten, in KiB.
+fn peak_kib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    peak.trim().trim_end_matches(" kB").parse().unwrap()
+}
