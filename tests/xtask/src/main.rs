@@ -1,9 +1,10 @@
-//! `cargo xtask`: the project's commands `demo`, `test` and `bench`.
+//! `cargo xtask`: the project's commands `demo`, `test`, `bench` and `reap`.
 
 mod bench;
 mod children;
 mod demo;
 mod machine;
+mod reap;
 mod report;
 mod run;
 mod suites;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         "test" => suites::test(&machine, &chosen),
         "bench" => bench::bench(&machine, &chosen),
         "demo" => demo::demo(&machine, &chosen),
+        "reap" => reap::reap(&machine, &chosen),
         _ => {
             println!("{HELP}");
             suites::list();
@@ -46,5 +48,6 @@ cargo xtask demo [LANGUAGE...]         show the main job in each language: rust 
 cargo xtask demo real                  show servers of others in each language; installs them
 cargo xtask test [--full] [SUITE...]   run the suites, or those named; --full adds the long forms
 cargo xtask bench [--rounds N] [CLIENT...]  compare clients: pipe rust c rmcp python mcp node sdk
+cargo xtask reap [--close] [--host-kill] [--time] [--full] [BEHAVIOUR...]  look for survivors of closes, of hosts
 
 Suites, in order:";

@@ -40,18 +40,28 @@ fn rust(machine: &Machine, run: &mut Run) -> Result<Command, Stop> {
 }
 
 fn c(machine: &Machine, run: &mut Run) -> Result<Command, Stop> {
+    c_library(machine, run, "demo")?;
+    Ok(machine.command(machine.target.join("c/demo")))
+}
+
+/// Builds the C library, and a program of `tests/c/Makefile` with it.
+pub fn c_library(machine: &Machine, run: &mut Run, program: &str) -> Result<(), Stop> {
     run.preparation("a C compiler (cc)", machine.command("cc").arg("--version"))?;
     run.preparation("make", machine.command("make").arg("--version"))?;
     run.command(&mut machine.cargo(&["build", "-p", "trunkline-dist"]))?;
     let mut make = machine.command("make");
-    run.command(make.args(["-C", "tests/c", "demo"]).env("TARGET", &machine.target))?;
-    Ok(machine.command(machine.target.join("c/demo")))
+    run.command(make.args(["-C", "tests/c", program]).env("TARGET", &machine.target))
 }
 
 fn python(machine: &Machine, run: &mut Run) -> Result<Command, Stop> {
+    python_command(machine, run, "bindings/python/examples/demo.py")
+}
+
+/// Builds the package; says the command that runs this program with it.
+pub fn python_command(machine: &Machine, run: &mut Run, program: &str) -> Result<Command, Stop> {
     let site = python_site(machine, run, Profile::Dev)?;
     let mut command = machine.command("python3");
-    command.arg("bindings/python/examples/demo.py").env("PYTHONPATH", site);
+    command.arg(program).env("PYTHONPATH", site);
     command.env("PYTHONDONTWRITEBYTECODE", "1");
     Ok(command)
 }
@@ -83,12 +93,17 @@ pub fn python_site(machine: &Machine, run: &mut Run, profile: Profile) -> Result
 }
 
 fn node(machine: &Machine, run: &mut Run) -> Result<Command, Stop> {
-    let supported = "process.exit(Number(process.versions.node.split('.')[0]) < 20 ? 1 : 0)";
-    run.preparation("Node 20 or later (node)", machine.command("node").args(["-e", supported]))?;
-    run.command(machine.command("node").arg("bindings/node/build.mjs"))?;
+    node_package(machine, run)?;
     let mut command = machine.command("node");
     command.arg("bindings/node/examples/demo.mjs");
     Ok(command)
+}
+
+/// Builds the package where it stands.
+pub fn node_package(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
+    let supported = "process.exit(Number(process.versions.node.split('.')[0]) < 20 ? 1 : 0)";
+    run.preparation("Node 20 or later (node)", machine.command("node").args(["-e", supported]))?;
+    run.command(machine.command("node").arg("bindings/node/build.mjs"))
 }
 
 fn copy_package(from: &Path, to: &Path) -> Result<(), Stop> {

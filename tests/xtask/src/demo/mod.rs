@@ -13,8 +13,9 @@ use serde_json::json;
 use crate::children::is_running;
 use crate::machine::Machine;
 use crate::run::{Run, Stop};
-use languages::{LANGUAGES, Language};
-pub use languages::{Profile, python_site};
+pub use languages::{
+    LANGUAGES, Language, Profile, c_library, node_package, python_command, python_site,
+};
 
 /// Shows the demo in all languages, or in those that are named; `real` shows real servers.
 pub fn demo(machine: &Machine, chosen: &[&str]) -> ExitCode {

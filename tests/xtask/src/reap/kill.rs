@@ -1,0 +1,83 @@
+//! Every behaviour, and its host killed: 2 s later nothing of it runs (SECURITY row 2).
+
+use std::process::Command;
+use std::time::Duration;
+
+use super::family::{self, comes_true};
+use super::hosts::{Fleet, Host};
+use super::rig::{Behaviour, Moment, Rig};
+use super::table::{Round, Table};
+
+/// What the host does when it is killed.
+#[derive(Clone, Copy)]
+enum Doing {
+    Connecting,
+    Calling,
+    /// It began to drain this long ago.
+    Draining(Duration),
+}
+
+/// Kills that many hosts of each language in each behaviour; the languages side by side.
+pub fn measure(rig: &Rig, fleet: &Fleet, rounds: usize, table: &mut Table) {
+    let one = |(name, command): &(&'static str, Command)| {
+        let mut done = Vec::new();
+        for behaviour in rig.behaviours() {
+            for round in 0..rounds {
+                done.push((*name, behaviour, kill(rig, command, behaviour, doing(round))));
+            }
+        }
+        done
+    };
+    let done: Vec<_> = std::thread::scope(|scope| {
+        let workers: Vec<_> =
+            fleet.hosts.iter().map(|host| scope.spawn(move || one(host))).collect();
+        workers.into_iter().flat_map(|worker| worker.join().unwrap_or_default()).collect()
+    });
+    for (language, behaviour, round) in done {
+        table.add(language, &behaviour.name, round);
+    }
+}
+
+/// In turn, the drains killed ever later: at once, amid the graces, and when most servers have gone.
+fn doing(round: usize) -> Doing {
+    const INTO_THE_DRAIN_MS: [u64; 4] = [0, 5, 100, 1100];
+    match round % 3 {
+        0 => Doing::Connecting,
+        1 => Doing::Calling,
+        _ => Doing::Draining(Duration::from_millis(INTO_THE_DRAIN_MS[round / 3 % 4])),
+    }
+}
+
+fn kill(
+    rig: &Rig,
+    command: &Command,
+    behaviour: &Behaviour,
+    doing: Doing,
+) -> Result<Round, String> {
+    let family = rig.family();
+    let mut host = Host::start(command)?;
+    let moment = match doing {
+        Doing::Connecting => Moment::Connecting,
+        Doing::Calling => Moment::Calling,
+        Doing::Draining(_) => Moment::Idle,
+    };
+    let leader = rig.establish(&mut host, behaviour, &family, moment)?;
+    let holders = family::holders(leader);
+    behaviour.last.provoke(leader)?;
+    if let Doing::Draining(since) = doing {
+        host.ask("drain")?;
+        std::thread::sleep(since);
+    }
+    host.kill();
+    let mut survivors = family.survivors(WITHIN);
+    let holds = |pid: &u32| family::is_holder(*pid);
+    // They end after what they hold.
+    if !comes_true(WITHIN, || !holders.iter().any(holds)) {
+        survivors
+            .extend(holders.iter().filter(|pid| holds(pid)).map(|pid| family::described(*pid)));
+    }
+    Ok(Round { survivors })
+}
+
+/// How long after the host's death its servers may run.
+const WITHIN: Duration = Duration::from_secs(2);

@@ -1,0 +1,96 @@
+//! `cargo xtask reap`: twelve ways in which a server makes its end hard, closed and with the host killed; nothing may survive.
+//!
+//! `docs/reap.md` says what is done and what the table means.
+
+mod close;
+mod family;
+mod hosts;
+mod kill;
+mod rig;
+mod table;
+mod time;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use crate::machine::{Machine, Reach};
+use crate::run::{Run, Stop};
+use hosts::Fleet;
+use rig::Rig;
+use table::Table;
+
+/// The parts of a run.
+#[derive(Clone, Copy)]
+struct Parts {
+    close: bool,
+    kill: bool,
+    time: bool,
+}
+
+/// The command: all parts, or those that are named.
+pub fn reap(machine: &Machine, chosen: &[&str]) -> ExitCode {
+    const KNOWN: [&str; 3] = ["--close", "--host-kill", "--time"];
+    let (only, chosen): (Vec<&str>, Vec<&str>) =
+        chosen.iter().partition(|part| !part.starts_with("--"));
+    if let Some(unknown) = chosen.iter().find(|part| !KNOWN.contains(part)) {
+        eprintln!(
+            "xtask: reap knows no {unknown}, but --close --host-kill --time --full BEHAVIOUR"
+        );
+        return ExitCode::FAILURE;
+    }
+    let wants = |part| chosen.is_empty() || chosen.contains(&part);
+    let parts = Parts { close: wants(KNOWN[0]), kill: wants(KNOWN[1]), time: wants(KNOWN[2]) };
+    let mut run = Run::new(machine.target.join("xtask/reap.log"), HANG_BOUND);
+    match measure(machine, &mut run, parts, &only) {
+        Ok(table) => {
+            table.lines().iter().for_each(|line| println!("{line}"));
+            let is_whole = table.missing().is_none() || !machine.is_ci();
+            if table.faults().is_empty() && is_whole {
+                ExitCode::SUCCESS
+            } else {
+                ExitCode::FAILURE
+            }
+        }
+        Err(Stop::NotRun(why) | Stop::Failed(why)) => {
+            println!("{}\nxtask: reap: {why}", run.tail(TAIL_LINES));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The suite `reap`: survivors fail it, the figures do not.
+pub fn suite(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
+    let table = measure(machine, run, Parts { close: true, kill: true, time: true }, &[])?;
+    run.counted += table.rounds() as u64;
+    run.closing.extend(table.lines());
+    match (table.faults(), table.missing()) {
+        ([], None) => Ok(()),
+        ([], Some(missing)) => Err(Stop::NotRun(missing.to_owned())),
+        ([first, ..], _) => Err(Stop::Failed(first.clone())),
+    }
+}
+
+fn measure(machine: &Machine, run: &mut Run, parts: Parts, only: &[&str]) -> Result<Table, Stop> {
+    let rig = Rig::new(machine, run, only)?;
+    let fleet = Fleet::build(machine, run, parts.kill)?;
+    let full = machine.reach == Reach::Full;
+    let mut table = Table::new(rig.behaviours(), fleet.missing.clone());
+    // The figures come first, while nothing else runs.
+    if parts.time {
+        time::measure(&rig, &fleet, if full { 2000 } else { 200 }, &mut table);
+    }
+    if parts.close {
+        close::measure(&rig, &fleet, if full { 200 } else { 10 }, &mut table);
+    }
+    if parts.kill {
+        kill::measure(&rig, &fleet, if full { 50 } else { 3 }, &mut table);
+    }
+    table.late_survivors(&rig.sweep());
+    Ok(table)
+}
+
+/// Builds included, and the long form.
+const HANG_BOUND: Duration = Duration::from_secs(60 * 60);
+
+/// Lines of the log that are printed when a host could not be built.
+const TAIL_LINES: usize = 40;
