@@ -151,8 +151,13 @@ impl SessionCore {
         self.settled.notify_waiters();
     }
 
-    /// Writes the answer down, if it is still wanted. How many wants are open after it.
-    fn record(&self, name: &str, asked: &Arc<Configured>, held: &Result<HoldId>) -> Option<usize> {
+    /// Writes the answer down, if it is still wanted. The names that are open after it.
+    fn record(
+        &self,
+        name: &str,
+        asked: &Arc<Configured>,
+        held: &Result<HoldId>,
+    ) -> Option<Vec<String>> {
         let mut wants = self.wants();
         let want = wants.servers.get_mut(name)?;
         if !Arc::ptr_eq(&want.configured, asked) || !want.is_pending() {
@@ -162,7 +167,8 @@ impl SessionCore {
             Ok(hold) => WantState::Ready(*hold),
             Err(error) => WantState::Failed(error.clone()),
         };
-        Some(wants.servers.values().filter(|want| want.is_pending()).count())
+        let pending = wants.servers.iter().filter(|(_, want)| want.is_pending());
+        Some(pending.map(|(name, _)| name.to_string()).collect())
     }
 
     /// Asks the pool for a hold; `answer` gets it, or the error, exactly once.

@@ -108,7 +108,8 @@ impl Link {
         };
         let revision = peer.protocol_version.as_str();
         if !REVISIONS.contains(&revision) {
-            let shown = crate::transport::escape::escape_line(revision.as_bytes());
+            let shown =
+                crate::transport::escape::escape_line(self.redactor.text(revision).as_bytes());
             let message = format!(
                 "the server speaks revision {shown} of the protocol, which is unknown here"
             );
@@ -116,7 +117,7 @@ impl Link {
         }
         let lists = Lists::declared_by(&peer.capabilities);
         let (name, version) = match &peer.server_info {
-            Some(server) => (server.name.clone(), server.version.clone()),
+            Some(server) => (self.redactor.text(&server.name), self.redactor.text(&server.version)),
             None => Default::default(),
         };
         let facts = ServerFacts { protocol_version: revision.to_owned(), name, version };
@@ -224,7 +225,7 @@ fn refusal(link: &Link, error: ClientInitializeError) -> Error {
     match error {
         ClientInitializeError::JsonRpcError(refusal) => {
             let text = serde_json::to_string(&refusal).unwrap_or_default();
-            let refused = failure::of_server(server, &text);
+            let refused = link.refused(&text);
             Error::new(ErrorCode::Protocol, "the server refused the handshake")
                 .with_server(server.as_ref())
                 .with_cause(refused)

@@ -136,7 +136,7 @@ impl Link {
             }
             Some(Message::Error { id, error }) => {
                 if let Some(flight) = id.and_then(|id| self.calls.take(id)) {
-                    complete(flight.done, Err(failure::of_server(&self.server, error)));
+                    complete(flight.done, Err(self.refused(error)));
                     return Ok(());
                 }
                 self.take_handshake_reply(id, frame)
@@ -150,6 +150,11 @@ impl Link {
                 Ok(())
             }
         }
+    }
+
+    /// The error that the server answered with.
+    pub(super) fn refused(&self, error: &str) -> Error {
+        failure::of_server(&self.server, &self.redactor.json(error))
     }
 
     /// Fails the request that a bad frame belongs to.
@@ -183,7 +188,10 @@ impl Link {
                     Err(_) => count(&self.ignored.notifications),
                 }
             }
-            "notifications/message" => self.tell(|events| events.log(params)),
+            "notifications/message" => {
+                let params = self.redactor.json(params);
+                self.tell(|events| events.log(&params));
+            }
             _ => count(&self.ignored.notifications),
         }
     }
@@ -201,7 +209,8 @@ impl Link {
         }
         let known = serde_json::from_str::<Progress>(params).is_ok_and(|Progress { token }| {
             self.calls.progress(token, |deliver| {
-                let deliver = std::panic::AssertUnwindSafe(|| deliver(params));
+                let params = self.redactor.json(params);
+                let deliver = std::panic::AssertUnwindSafe(|| deliver(&params));
                 if std::panic::catch_unwind(deliver).is_err() {
                     tracing::error!(server = %self.server, "a progress receiver panicked");
                 }

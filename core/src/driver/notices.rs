@@ -16,9 +16,8 @@ impl Driver {
     pub(super) fn deliver(&self, session: Option<&SessionCore>, notice: &Notice) {
         match notice {
             Notice::StatusChanged { entry, generation, from, to, reason } => {
-                let from = from.map_or(Value::Null, |state| state.as_str().into());
-                let fields =
-                    [("from", from), ("to", to.as_str().into()), ("reason", (*reason).into())];
+                let mut fields = vec![("to", to.as_str().into()), ("reason", (*reason).into())];
+                fields.extend(from.map(|state| ("from", state.as_str().into())));
                 self.tell(EventKind::StatusChanged, session, *entry, *generation, &fields);
                 if *to == EntryState::Closed {
                     self.forget(*entry);
@@ -84,7 +83,9 @@ impl Driver {
     /// only the pool's subscribers are told.
     pub(super) fn logged(&self, cell: &EntryCell, id: ConnectionId, params: &str) {
         let params: Value = serde_json::from_str(params).unwrap_or_default();
-        let fields = ["level", "logger", "data"].map(|name| (name, params[name].clone()));
+        let level = params["level"].as_str().unwrap_or("info");
+        let mut fields = vec![("level", level.into()), ("data", params["data"].clone())];
+        fields.extend(params["logger"].as_str().map(|logger| ("logger", logger.into())));
         let about = About::entry(cell, id.generation);
         let tell = |holder: Option<&SessionCore>| {
             let holds = || holder.is_none_or(|holder| cell.is_held_by(holder.number));

@@ -1,4 +1,9 @@
-//! Secrets taken out of what a server prints (S-48).
+//! Secrets taken out of what a server says beside its answers (S-48): what it prints, its errors, log messages and reports of
+//! progress, and what it calls itself. The result of a call is the caller's, and so are the lists; both pass unchanged.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
 
 /// Characters from which on a value counts as a secret: shorter ones are words and numbers, found everywhere.
 const SECRET_CHARS_MIN: usize = 8;
@@ -10,6 +15,8 @@ const REDACTED: &[u8] = b"[redacted]";
 pub(crate) struct Redactor {
     /// Longest first.
     secrets: Vec<Box<[u8]>>,
+    /// Bytes of a secret from which on it is known.
+    compared_max: usize,
     /// Which bytes a secret begins with.
     begins: [bool; 256],
 }
@@ -19,18 +26,58 @@ impl Redactor {
     pub(crate) fn new<'a>(values: impl Iterator<Item = &'a String>, shown_max: usize) -> Self {
         let lines = values.flat_map(|value| value.lines()).map(str::trim);
         let secrets = lines.filter(|line| line.chars().count() >= SECRET_CHARS_MIN);
-        // Wherever the part begins that is compared, nothing of the rest is shown.
-        let compared = |line: &str| line.as_bytes()[..line.len().min(shown_max)].into();
-        let mut secrets: Vec<Box<[u8]>> = secrets.map(compared).collect();
+        let mut secrets: Vec<Box<[u8]>> = secrets.map(|line| line.as_bytes().into()).collect();
         secrets.sort_unstable_by_key(|secret| std::cmp::Reverse(secret.len()));
         let mut begins = [false; 256];
         secrets.iter().for_each(|secret| begins[usize::from(secret[0])] = true);
-        Redactor { secrets, begins }
+        Redactor { secrets, compared_max: shown_max, begins }
     }
 
     /// Bytes of a text that have to be known beyond those that are shown, so that none is shown of a secret at the cut.
     pub(crate) fn margin(&self) -> usize {
-        self.secrets.first().map_or(0, |secret| secret.len())
+        self.secrets.first().map_or(0, |secret| secret.len().min(self.compared_max))
+    }
+
+    /// A whole text without the secrets.
+    pub(crate) fn text(&self, text: &str) -> String {
+        String::from_utf8_lossy(&self.redact(text.as_bytes(), text.len())).into_owned()
+    }
+
+    /// A JSON text without the secrets; the same text when there are none in it, or when it is no JSON.
+    pub(crate) fn json<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if self.secrets.is_empty() {
+            return text.into();
+        }
+        let Ok(mut value) = serde_json::from_str(text) else { return text.into() };
+        if self.redact_value(&mut value) { value.to_string().into() } else { text.into() }
+    }
+
+    /// Takes the secrets out of every string, names of members included; whether there were any. As deep as the parser goes.
+    fn redact_value(&self, value: &mut Value) -> bool {
+        match value {
+            Value::String(text) => {
+                let redacted = self.text(text);
+                let found = redacted != *text;
+                *text = redacted;
+                found
+            }
+            Value::Array(items) => {
+                items.iter_mut().fold(false, |found, item| self.redact_value(item) || found)
+            }
+            Value::Object(members) => {
+                let mut found = false;
+                *members = std::mem::take(members)
+                    .into_iter()
+                    .map(|(name, mut member)| {
+                        let shown = self.text(&name);
+                        found = self.redact_value(&mut member) || shown != name || found;
+                        (shown, member)
+                    })
+                    .collect();
+                found
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        }
     }
 
     /// The first `shown` bytes of the text, without the secrets that begin in them. Secrets that overlap or touch become one.
@@ -53,12 +100,17 @@ impl Redactor {
         out
     }
 
-    /// The length of the longest secret that the text begins with.
+    /// The length of the longest secret that the text begins with, as far as the text goes.
     fn secret_at(&self, text: &[u8]) -> Option<usize> {
         if !self.begins[usize::from(*text.first()?)] {
             return None;
         }
-        self.secrets.iter().find(|secret| text.starts_with(secret)).map(|secret| secret.len())
+        let begins =
+            |secret: &&Box<[u8]>| text.starts_with(&secret[..secret.len().min(self.compared_max)]);
+        let equal = |secret: &Box<[u8]>| {
+            secret.iter().zip(text).take_while(|(one, other)| one == other).count()
+        };
+        self.secrets.iter().filter(begins).map(equal).max()
     }
 }
 
@@ -95,6 +147,22 @@ mod tests {
         assert_eq!(redacted(&values, ".abcdefgh12345678.", 99), ".[redacted].");
         assert_eq!(redacted(&values, "abcdefghabcdefgh", 99), "[redacted]");
         assert_eq!(redacted(&values, "abcdefg", 99), "abcdefg");
+    }
+
+    /// S-48: in JSON a secret is found as it is meant, not as it is spelled.
+    #[test]
+    fn a_secret_is_found_in_every_string_of_a_document() {
+        let values = ["with \"quotes\"".to_owned(), "l".repeat(100)];
+        let redactor = Redactor::new(values.iter(), 40);
+        let long = &values[1];
+        let text =
+            format!(r#"{{"a":["with \"quotes\"",1.50],"with \u0022quotes\"":{{"b":"x{long}y"}}}}"#);
+        let shown: Value = serde_json::from_str(&redactor.json(&text)).unwrap();
+        let expected = r#"{"[redacted]":{"b":"x[redacted]y"},"a":["[redacted]",1.5]}"#;
+        assert_eq!(shown, serde_json::from_str::<Value>(expected).unwrap());
+        let clean = r#"{"n":9007199254740993123, "a":1.50}"#;
+        assert!(matches!(redactor.json(clean), Cow::Borrowed(text) if text == clean));
+        assert_eq!(redactor.json("no JSON"), "no JSON");
     }
 
     /// S-48: a secret that the cut goes through is not shown in part, however long it is.

@@ -47,6 +47,44 @@ async fn a_secret_is_not_in_the_error_of_a_failed_connect() {
     assert!(!error.to_json().to_string().contains("canary"));
 }
 
+/// S-48, SPEC 5.12: nor in the error that a server answers with, whatever member it is in.
+#[tokio::test]
+async fn a_secret_is_not_in_the_error_of_a_call() {
+    let open = given(test_server(&[])).connect().await;
+    let arguments =
+        json!({ "code": -32000, "message": CANARY, "data": { "of": [CANARY], CANARY: 1 } });
+    let error = open.call("error", arguments).await.unwrap_err();
+    assert_eq!(error.detail()["message"], "[redacted]");
+    assert_eq!(error.detail()["data"], json!({ "of": ["[redacted]"], "[redacted]": 1 }));
+    assert!(!format!("{error:?} {error} {}", error.to_json()).contains("canary"));
+    open.close().await;
+}
+
+/// S-48: nor in a log message or in a report of progress. What the caller asked for, it gets.
+#[tokio::test]
+async fn a_secret_is_not_in_what_a_server_notifies() {
+    let open = given(test_server(&[])).connect().await;
+    open.call("log", json!({ "level": "info", "text": CANARY })).await.unwrap();
+    assert!(open.recorder.wait_for("log").await.contains("[redacted]"));
+    assert!(!open.recorder.told().join("|").contains("canary"));
+    let told = Arc::new(Mutex::new(String::new()));
+    let into = told.clone();
+    let params = json!({ "name": "progress", "arguments": { "steps": 1, "canary": CANARY } });
+    let progress: OnProgress = Box::new(move |params| *into.lock().unwrap() += params);
+    let (_, answer) = open.request(Request {
+        params: &params.to_string(),
+        progress: Some(progress),
+        ..request()
+    });
+    ended(answer).await.unwrap();
+    assert!(
+        told.lock().unwrap().contains("[redacted]") && !told.lock().unwrap().contains("canary")
+    );
+    let reply = open.call("env", json!({ "name": "TOKEN" })).await.unwrap();
+    assert!(reply.contains("canary"));
+    open.close().await;
+}
+
 /// S-48, SPEC 5.6.
 #[tokio::test]
 async fn a_secret_is_not_in_the_report_of_a_loss() {

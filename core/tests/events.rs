@@ -1,0 +1,137 @@
+//! Every event has the members that the registry says, and no other (SPEC 16.6).
+
+mod rig;
+
+use std::collections::BTreeSet;
+
+use rig::{HANG, Rig, acquire, text};
+use serde_json::{Value, json};
+use trunkline::interface::{EVENTS, EventKind, Presence};
+use trunkline::{CallOptions, EventMask, Lease, Subscription};
+
+/// A host's own runtime, which has nothing to do with the library's.
+fn host<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
+async fn call(lease: &Lease, tool: &str, arguments: Value) {
+    let options = CallOptions::from_json(r#"{"progress":true}"#).unwrap();
+    // Some of them end the server.
+    let _ = lease.call_tool(tool, &arguments.to_string(), &options).await;
+}
+
+fn is_of_type(value: &Value, name: &str) -> bool {
+    match name {
+        "string" => value.is_string(),
+        "integer" => value.is_u64() || value.is_i64(),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        "object" => value.is_object(),
+        "any" => true,
+        "array of strings" => {
+            value.as_array().is_some_and(|items| items.iter().all(Value::is_string))
+        }
+        "array of objects" => {
+            value.as_array().is_some_and(|items| items.iter().all(Value::is_object))
+        }
+        other => panic!("the registry has a type {other} that this test does not know"),
+    }
+}
+
+const ENVELOPE: &[&str] =
+    &["v", "seq", "type", "scope", "session", "server", "entry_index", "generation"];
+
+fn check(event: &Value) {
+    let name = event["type"].as_str().unwrap();
+    let row = EVENTS.iter().find(|row| row.name == name).unwrap();
+    assert_eq!(event["v"], 1, "{event}");
+    assert!(event["seq"].is_u64(), "{event}");
+    for field in row.payload {
+        match event.get(field.name) {
+            Some(value) => assert!(is_of_type(value, field.kind), "{}: {event}", field.name),
+            None => assert_eq!(field.presence, Presence::Optional, "{}: {event}", field.name),
+        }
+    }
+    let known = |member: &str| {
+        ENVELOPE.contains(&member) || row.payload.iter().any(|field| field.name == member)
+    };
+    let unknown: Vec<_> = event.as_object().unwrap().keys().filter(|name| !known(name)).collect();
+    assert_eq!(unknown, [""; 0], "{event}");
+    let members = ["server", "entry_index", "generation"].map(|member| event.get(member).is_some());
+    assert!(members[0], "{event}");
+}
+
+/// Reads until the kind comes; every event on the way is looked at.
+async fn until_kind(events: &Subscription, kind: EventKind, seen: &mut BTreeSet<&'static str>) {
+    let mut last = 0;
+    loop {
+        let event = tokio::time::timeout(HANG, events.next()).await.unwrap().unwrap();
+        assert!(event.seq() > last);
+        last = event.seq();
+        check(&serde_json::from_str(event.json()).unwrap());
+        seen.insert(event.kind().name());
+        if event.kind() == kind {
+            return;
+        }
+    }
+}
+
+/// SPEC 16.6, 8.5.
+#[test]
+fn every_event_that_occurs_is_as_the_registry_says() {
+    let rig =
+        Rig::new(json!({ "drain_delay_ms": 0, "reconnect": { "delays_ms": { "local": [0] } } }));
+    host(async {
+        let servers = json!({
+            "s": rig.server(&["--list-changes"]),
+            "t": rig.server(&["--exit-at-start", "3"]),
+        });
+        rig.configure(servers).await;
+        let events = rig.pool.subscribe(EventMask::ALL).unwrap();
+        let mut seen = BTreeSet::new();
+        let session = rig.session_with(json!({ "id": "a" }));
+        session.ready(None, Some(HANG)).await.unwrap();
+        let lease = acquire(&session, "s").await;
+        lease.subscribe_resource("test://one").await.unwrap();
+        call(&lease, "touch_resource", json!({ "uri": "test://one" })).await;
+        until_kind(&events, EventKind::ResourceUpdated, &mut seen).await;
+        call(&lease, "log", json!({ "level": "info", "text": "x" })).await;
+        call(&lease, "stderr", json!({ "text": "x" })).await;
+        call(&lease, "progress", json!({ "steps": 1 })).await;
+        for (list, kind) in [
+            ("tools", EventKind::ToolsChanged),
+            ("prompts", EventKind::PromptsChanged),
+            ("resources", EventKind::ResourcesChanged),
+        ] {
+            call(&lease, "change_list", json!({ "list": list, "add": "new", "notify": true }))
+                .await;
+            until_kind(&events, kind, &mut seen).await;
+        }
+        call(&lease, "crash", json!({ "code": 3 })).await;
+        until_kind(&events, EventKind::Reconnected, &mut seen).await;
+        let other = acquire(&rig.session("b"), "s").await;
+        text(&other, "pid", json!({})).await;
+        drop((lease, other));
+        session.close(None);
+        rig.pool.close().await.unwrap();
+        while let Some(event) = events.next().await {
+            check(&serde_json::from_str(event.json()).unwrap());
+            seen.insert(event.kind().name());
+        }
+        let occurring = [
+            "disconnected",
+            "failed",
+            "log",
+            "progress",
+            "prompts_changed",
+            "reconnected",
+            "resource_updated",
+            "resources_changed",
+            "server_ready",
+            "status_changed",
+            "stderr",
+            "tools_changed",
+        ];
+        assert_eq!(seen, BTreeSet::from(occurring));
+    });
+}
