@@ -212,13 +212,13 @@ pub fn after(frame: Option<Frame>) {
     }
 }
 
-/// One long line, then as much again in lines of a kilobyte.
+/// One long line, then as much again in shorter ones.
 fn flood() {
     let mut stderr = std::io::stderr().lock();
     for chunk in 0..FLOOD_CHUNKS {
         let mut bytes = [b'x'; CHUNK_BYTES];
         if chunk >= FLOOD_CHUNKS / 2 {
-            bytes.iter_mut().step_by(1024).for_each(|byte| *byte = b'\n');
+            bytes.iter_mut().step_by(LINE_BYTES).for_each(|byte| *byte = b'\n');
         }
         if stderr.write_all(&bytes).is_err() {
             return;
@@ -230,6 +230,9 @@ fn flood() {
 const DEPTH: usize = 200_000;
 
 const CHUNK_BYTES: usize = 64 << 10;
+
+/// A line of the flood: few enough lines that a host which listens to all of them is not the measure.
+const LINE_BYTES: usize = 16 << 10;
 
 /// 16 MiB of result on one line.
 const LINE_CHUNKS: usize = 256;
