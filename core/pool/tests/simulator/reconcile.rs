@@ -98,7 +98,7 @@ impl Workspace {
             }
         }
         self.converges(chance)?;
-        self.run.come_to_rest(chance)
+        self.run.come_to_rest(chance).map_err(|what| said_by("at rest", what))
     }
 
     /// Somebody saves the file.

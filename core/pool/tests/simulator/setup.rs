@@ -106,7 +106,7 @@ impl Setup {
         self.sessions = 3;
         self.failing = chance.pick(&[10, 30]);
         self.losing = 60;
-        self.draining = 0;
+        self.draining = chance.pick(&[0, 30]);
         self.busy = 70;
         self.restarting = chance.pick(&[5, 20]);
         self.hasty = 20;
