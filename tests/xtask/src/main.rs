@@ -1,9 +1,10 @@
-//! `cargo xtask`: the project's commands `demo`, `test`, `bench` and `reap`.
+//! `cargo xtask`: the project's commands `demo`, `test`, `plant`, `bench` and `reap`.
 
 mod bench;
 mod children;
 mod demo;
 mod machine;
+mod plant;
 mod reap;
 mod report;
 mod run;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         "bench" => bench::bench(&machine, &chosen),
         "demo" => demo::demo(&machine, &chosen),
         "reap" => reap::reap(&machine, &chosen),
+        "plant" => plant::plant(&machine, &chosen),
         _ => {
             println!("{HELP}");
             suites::list();
@@ -47,6 +49,7 @@ const HELP: &str = "\
 cargo xtask demo [LANGUAGE...]         show the main job in each language: rust c python node
 cargo xtask demo real                  show servers of others in each language; installs them
 cargo xtask test [--full] [SUITE...]   run the suites, or those named; --full adds the long forms
+cargo xtask plant [PART...]            plant bugs that the simulator must find; or those whose names hold a part
 cargo xtask bench [--rounds N] [CLIENT...]  compare clients: pipe rust c rmcp python mcp node sdk
 cargo xtask reap [--close] [--host-kill] [--time] [--full] [BEHAVIOUR...]  look for survivors of closes, of hosts
 

@@ -15,6 +15,13 @@ pub enum Stop {
     NotRun(String),
 }
 
+/// What a command did that may fail.
+pub struct Observed {
+    pub succeeded: bool,
+    /// What it printed.
+    pub text: String,
+}
+
 /// A suite under way.
 pub struct Run {
     log: PathBuf,
@@ -50,24 +57,44 @@ impl Run {
     /// Runs a command that must succeed and hands over what it printed.
     pub fn carry_out(&mut self, command: &mut Command) -> Result<String, Stop> {
         let words = in_words(command);
+        match self.watch(command, Duration::MAX)? {
+            (Ended::With(status), text) if status.success() => Ok(text),
+            (Ended::With(status), _) => Err(Stop::Failed(format!("{words}: {status}"))),
+            (Ended::AtItsBound, _) => {
+                Err(Stop::Failed(format!("{words}: killed at the hang bound")))
+            }
+            (Ended::LeavingProcesses, _) => {
+                Err(Stop::Failed(format!("{words}: left a process behind")))
+            }
+        }
+    }
+
+    /// Runs a command that may fail, for at most `bound`.
+    pub fn observe(&mut self, command: &mut Command, bound: Duration) -> Result<Observed, Stop> {
+        let (ended, text) = self.watch(command, bound)?;
+        let succeeded = matches!(ended, Ended::With(status) if status.success());
+        Ok(Observed { succeeded, text })
+    }
+
+    /// Counts what no runner counted.
+    pub fn note_passed(&mut self, passed: u64) {
+        self.counted += passed;
+    }
+
+    fn watch(&mut self, command: &mut Command, bound: Duration) -> Result<(Ended, String), Stop> {
         let log = self.open_log().map_err(|error| Stop::Failed(format!("log: {error}")))?;
         let before = log.metadata().map_or(0, |metadata| metadata.len()) as usize;
-        let left = self.deadline.saturating_duration_since(Instant::now());
+        let left = self.deadline.saturating_duration_since(Instant::now()).min(bound);
         let ended = match children::run(command, &log, left) {
             Ok(ended) => ended,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Err(Stop::NotRun(format!("{words}: not installed")));
+                return Err(Stop::NotRun(format!("{}: not installed", in_words(command))));
             }
-            Err(error) => return Err(Stop::Failed(format!("{words}: {error}"))),
+            Err(error) => return Err(Stop::Failed(format!("{}: {error}", in_words(command)))),
         };
         let printed = std::fs::read(&self.log).unwrap_or_default();
         let text = String::from_utf8_lossy(printed.get(before..).unwrap_or_default()).into_owned();
-        match ended {
-            Ended::With(status) if status.success() => Ok(text),
-            Ended::With(status) => Err(Stop::Failed(format!("{words}: {status}"))),
-            Ended::AtItsBound => Err(Stop::Failed(format!("{words}: killed at the hang bound"))),
-            Ended::LeavingProcesses => Err(Stop::Failed(format!("{words}: left a process behind"))),
-        }
+        Ok((ended, text))
     }
 
     /// The last lines of the log.

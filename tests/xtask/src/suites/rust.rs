@@ -40,8 +40,8 @@ pub fn header(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     run.command(&mut machine.cargo(&["test", "-p", "trunkline-header"]))
 }
 
-/// Steps of the simulator in the default run.
-const SIMULATOR_STEPS: &str = "1000000";
+/// Steps of the simulator in the default run: enough to meet every pair of its coverage.
+const SIMULATOR_STEPS: &str = "3000000";
 
 /// Steps of the simulator in the long form.
-const SIMULATOR_STEPS_FULL: &str = "50000000";
+const SIMULATOR_STEPS_FULL: &str = "10000000";
