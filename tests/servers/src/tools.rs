@@ -219,7 +219,11 @@ fn reply_twice(turn: &mut Turn, call: &Call) {
 fn stop_reading(turn: &mut Turn, call: &Call) {
     turn.batch.text(call.id, "not reading");
     turn.batch.flush();
-    std::thread::sleep(Duration::from_millis(call.built().number("ms").unwrap_or(0)));
+    let arguments = call.built();
+    std::thread::sleep(Duration::from_millis(arguments.number("ms").unwrap_or(0)));
+    if let Some(code) = arguments.signed("exit") {
+        std::process::exit(code as i32);
+    }
 }
 
 fn block(turn: &mut Turn, call: &Call) {
@@ -282,6 +286,11 @@ pub const TOOLS: &[Tool] = &[
     tool("verbatim", "Answers with result, which is JSON text, as it stands.", ANY, verbatim),
     tool("write", "Writes line to the client as it stands, then answers.", ANY, write),
     tool("reply_twice", "Answers two times.", ANY, reply_twice),
-    tool("stop_reading", "Answers, then reads nothing for ms milliseconds.", ANY, stop_reading),
+    tool(
+        "stop_reading",
+        "Answers, then reads nothing for ms milliseconds; then it may exit.",
+        ANY,
+        stop_reading,
+    ),
     tool("block", "Does nothing else for ms milliseconds, then answers.", ANY, block),
 ];
