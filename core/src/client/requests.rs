@@ -88,7 +88,6 @@ impl Link {
             "{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":\
              {{\"requestId\":{id},\"reason\":\"{reason}\"}}}}\n"
         );
-        // A full queue loses it: the server is not reading anyway.
         self.wire.send(notice.as_bytes(), FrameKind::Notification);
         Outcome::Unknown
     }

@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 
 use crate::platform::WritePipe;
 
-/// Frames that may wait: as many as there may be calls in flight on a connection, and a few for cancellations.
+/// Frames that may wait, notifications apart: twice as many as there may be calls in flight by default.
 const QUEUE_FRAMES_MAX: usize = 8192;
 
 /// Replies to the server that may wait. A server that asks without reading must not crowd out the calls.
@@ -207,8 +207,10 @@ impl FrameWriter {
 
 impl Queue {
     fn has_room(&self, bytes: usize, kind: FrameKind) -> bool {
-        // A frame that was begun must be ended, and finds the queue empty.
+        // A frame that was begun must be ended, and finds the queue empty. A notification always has room: it takes back a
+        // request that was written, each once, so that the calls in flight bound them; and without it the server would work on.
         self.frames.is_empty()
+            || kind == FrameKind::Notification
             || (self.frames.len() < QUEUE_FRAMES_MAX
                 && self.bytes.saturating_add(bytes) <= QUEUE_BYTES_MAX
                 && (kind != FrameKind::Reply || self.replies < QUEUE_REPLIES_MAX))

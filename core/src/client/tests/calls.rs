@@ -302,3 +302,28 @@ async fn quiet_comes_when_the_last_call_has_ended() {
     ended(answer).await.unwrap_err();
     open.close().await;
 }
+
+/// SPEC 5.5, 5.11: others may have filled the queue; a server that reads again still hears of the cancellation.
+#[tokio::test]
+async fn a_full_queue_loses_no_cancellation() {
+    let open = test_server(&[]).options(|options| options.in_flight = 1 << 20).connect().await;
+    let (cancelled, ended_by_us) = open.start("sleep", json!({ "ms": 600_000 }));
+    open.call("stop_reading", json!({ "ms": 500 })).await.unwrap();
+    let mut queued = Vec::new();
+    let refused = loop {
+        let mut answer = open.start("echo", json!({ "message": "x" })).1;
+        match answer.try_recv() {
+            Ok(end) => break end,
+            Err(_) => queued.push(answer),
+        }
+    };
+    assert_eq!(refused.unwrap_err().code(), ErrorCode::Limit);
+    open.connection.cancel(cancelled);
+    assert_eq!(ended(ended_by_us).await.unwrap_err().code(), ErrorCode::Cancelled);
+    for answer in queued {
+        let _ = ended(answer).await;
+    }
+    let under_way = open.call("under_way", json!({})).await.unwrap();
+    assert!(under_way.contains("\"0\""), "{under_way}");
+    open.close().await;
+}
