@@ -79,8 +79,11 @@ pub(crate) fn start<T: Send + 'static>(
         return Operation::ended();
     }
     let completion = Completion { done: Some(done), result: PhantomData };
+    // In this order they are dropped when it is cancelled before it begins: what the future holds is given up before `done`
+    // tells the end.
+    let work = (future, completion);
     let task = driver.spawn(async move {
-        let completion = completion;
+        let (future, completion) = work;
         let result = future.await;
         completion.finish(result);
     });
