@@ -10,7 +10,7 @@ use trunkline_pool::state::{CloseExit, LossReason};
 
 use super::link::{Life, Link};
 use super::lists::When;
-use super::{ConnectOptions, Connection, ConnectionEvents, GivenUp, Kill, failure};
+use super::{ConnectOptions, Connection, ConnectionEvents, GivenUp, Kill, Unconnected, failure};
 use crate::platform::Launched;
 use crate::transport::redact::Redactor;
 use crate::transport::stdio::{self, Child, StdioLimits, StdioWire};
@@ -22,11 +22,12 @@ pub(super) async fn connect(
     options: ConnectOptions,
     events: Arc<dyn ConnectionEvents>,
     mut given_up: GivenUp,
-) -> Result<(Connection, Catalog)> {
+) -> std::result::Result<(Connection, Catalog), Unconnected> {
     let server = options.server.clone();
     let Transport::Stdio(program) = &spec.transport else {
         let message = format!("the transport {} is not supported", spec.transport_name());
-        return Err(Error::new(ErrorCode::ConnectFailed, message).with_server(server.as_ref()));
+        let error = Error::new(ErrorCode::ConnectFailed, message).with_server(server.as_ref());
+        return Err(Unconnected { error, exit: CloseExit::Clean });
     };
     let begun = Instant::now();
     let launched = start(program, &options, begun, &mut given_up).await?;
@@ -51,10 +52,10 @@ pub(super) async fn connect(
             Ok((Connection(link), catalog))
         }
         Err(error) => {
-            let error = failed(&link, error, given_up).await;
+            let failed = failed(&link, error, given_up).await;
             attempt.over();
-            tracing::info!(%server, %error, "connecting failed");
-            Err(error)
+            tracing::info!(%server, error = %failed.error, "connecting failed");
+            Err(failed)
         }
     }
 }
@@ -65,7 +66,7 @@ async fn start(
     options: &ConnectOptions,
     begun: Instant,
     given_up: &mut GivenUp,
-) -> Result<Launched> {
+) -> std::result::Result<Launched, Unconnected> {
     let (server, limit) = (&options.server, options.timeout);
     let started = stdio::start(server, program, &options.workspace, &options.inherit_env);
     tokio::pin!(started);
@@ -73,12 +74,14 @@ async fn start(
         biased;
         // Told, or dropped by whoever wanted the connection.
         _ = given_up.wait_for(Option::is_some) => cancelled(server),
-        launched = &mut started => return launched,
+        launched = &mut started => {
+            return launched.map_err(|error| Unconnected { error, exit: CloseExit::Clean });
+        }
         () = tokio::time::sleep_until(begun + limit) => failure::slow(server, "connect", limit),
     };
     // It may run already, without our having heard of it.
     stdio::abandon(server, started).await;
-    Err(refusal)
+    Err(Unconnected { error: refusal, exit: CloseExit::Forced })
 }
 
 /// Handshake and lists, each within what is left of the time; an end of the connection ends it with the reason.
@@ -117,7 +120,7 @@ fn lost(link: &Link) -> Error {
 }
 
 /// Ends what an attempt started, and completes its error with what the end brought to light.
-async fn failed(link: &Arc<Link>, error: Error, mut given_up: GivenUp) -> Error {
+async fn failed(link: &Arc<Link>, error: Error, mut given_up: GivenUp) -> Unconnected {
     let closed_output = matches!(&*link.ending.lost.borrow(), Some(loss)
         if loss.reason == LossReason::TransportClosed && loss.error.code() == error.code());
     let killed = async {
@@ -137,7 +140,7 @@ async fn failed(link: &Arc<Link>, error: Error, mut given_up: GivenUp) -> Error 
         Some(exit) if closed_output && by_itself => failure::exited(&link.server, exit, &stderr),
         _ => failure::with_stderr(error, &stderr),
     };
-    match (link.ignored.first_noise.get(), error.code()) {
+    let error = match (link.ignored.first_noise.get(), error.code()) {
         (Some(line), ErrorCode::Timeout) => {
             let lines = link.ignored.noise.load(Ordering::Relaxed);
             error.with_detail("noise_lines", lines).with_detail("noise", line.as_str()).with_hint(
@@ -148,7 +151,8 @@ async fn failed(link: &Arc<Link>, error: Error, mut given_up: GivenUp) -> Error 
             "raise the connect timeout if the server is only slow; check that it speaks MCP over stdio",
         ),
         _ => error,
-    }
+    };
+    Unconnected { error, exit }
 }
 
 /// An attempt under way: dropped before its end, it leaves the ending to the runtime.

@@ -110,6 +110,14 @@ pub(crate) struct Request<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct RequestId(pub u64);
 
+/// An attempt that failed, or was given up.
+pub(crate) struct Unconnected {
+    /// Why.
+    pub error: Error,
+    /// How what it had started ended; clean when it had started nothing.
+    pub exit: CloseExit,
+}
+
 /// An established connection. Cheap to clone; dropping it closes nothing (the driver closes).
 #[derive(Clone)]
 pub(crate) struct Connection(Arc<Link>);
@@ -117,7 +125,7 @@ pub(crate) struct Connection(Arc<Link>);
 impl Connection {
     /// Starts the server, shakes hands and lists everything, within `options.timeout`.
     ///
-    /// On an error nothing is left running: the process tree is ended first, and the error is returned only then. When `given_up`
+    /// When it fails nothing is left running: the process tree is ended first, and the error is returned only then. When `given_up`
     /// says how, or is dropped, the attempt gives up the same way, with the error `cancelled`; a later `Kill::Now` cuts the
     /// graces short, also those of an attempt that failed by itself. Dropping the future leaves the ending to the runtime.
     pub(crate) async fn connect(
@@ -125,7 +133,7 @@ impl Connection {
         options: ConnectOptions,
         events: Arc<dyn ConnectionEvents>,
         given_up: GivenUp,
-    ) -> Result<(Connection, Catalog)> {
+    ) -> std::result::Result<(Connection, Catalog), Unconnected> {
         connect::connect(spec, options, events, given_up).await
     }
 

@@ -61,8 +61,8 @@ async fn run(mut ended: Ended, mut orders: mpsc::UnboundedReceiver<Control>) {
     };
     let given_up = *give_up.borrow();
     ended.last = Some(match outcome {
-        Err(_) if given_up.is_some() => Input::Closed { connection: id, exit: CloseExit::Forced },
-        Err(error) => Input::ConnectFailed { connection: id, error },
+        Err(failed) if given_up.is_some() => Input::Closed { connection: id, exit: failed.exit },
+        Err(failed) => Input::ConnectFailed { connection: id, error: failed.error },
         Ok((connection, _)) if given_up == Some(Kill::Now) => {
             let exit = connection.close(Kill::Now).await;
             Input::Closed { connection: id, exit }

@@ -143,7 +143,7 @@ impl Server {
         let (_wanted, cancel) = watch::channel(None);
         let attempt = Connection::connect(&spec, self.options.clone(), recorder.clone(), cancel);
         let result = tokio::time::timeout(HANG, attempt).await.expect("the attempt ends");
-        (result, recorder)
+        (result.map_err(|failed| failed.error), recorder)
     }
 
     async fn connect(&self) -> Open {
