@@ -53,10 +53,15 @@ impl Rig {
 
     /// The configuration of the reference server with these flags.
     pub fn server(&self, flags: &[&str]) -> Value {
-        let log = self.folder.join("starts");
+        let log = self.path("starts");
         let args = flags.iter().map(|flag| json!(flag));
         let args: Vec<Value> = args.chain([json!("--start-log"), json!(log)]).collect();
         json!({ "command": testserver(), "args": args })
+    }
+
+    /// A file of the test, which goes with the rig.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
     }
 
     /// Makes these servers the pool's.
@@ -77,7 +82,7 @@ impl Rig {
 
     /// The servers started so far, helpers included.
     pub fn starts(&self) -> Vec<u32> {
-        let log = std::fs::read_to_string(self.folder.join("starts")).unwrap_or_default();
+        let log = std::fs::read_to_string(self.path("starts")).unwrap_or_default();
         log.lines().filter_map(|line| line.split_whitespace().next()?.parse().ok()).collect()
     }
 

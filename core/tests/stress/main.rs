@@ -4,10 +4,22 @@
 //! `TRUNKLINE_STRESS=full`.
 #![cfg(target_os = "linux")]
 
+mod acquires;
+mod base;
+mod blocked;
+mod canaries;
+mod cancels;
+mod drain;
 mod events;
+mod leaks;
+mod loss;
+mod polls;
 #[path = "../rig/mod.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]
 mod rig;
+#[path = "../supervisor/traces.rs"]
+#[allow(dead_code, reason = "the supervisor's tests use the rest")]
+mod traces;
 
 /// How often something is done: in the default form, and in the long one.
 fn rounds(default: usize, full: usize) -> usize {

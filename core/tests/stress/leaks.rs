@@ -1,0 +1,82 @@
+//! What comes and goes thousands of times leaves neither a descriptor nor memory (I-25).
+
+use serde_json::json;
+use trunkline::{AcquireOptions, ErrorCode};
+
+use crate::base::{Base, rig};
+use crate::rig::{Rig, text};
+use crate::{host, rounds, traces};
+
+/// What the allocator may keep, however long it goes on: in the long form less than 350 bytes a cycle.
+const GROWTH_BYTES_MAX: usize = 2 << 20;
+
+/// The memory of this process that is in use.
+fn resident_bytes() -> usize {
+    let status = std::fs::read_to_string("/proc/self/statm").unwrap();
+    status.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() * 4096
+}
+
+/// Runs the cycles; the first third warms up.
+fn back_to_base(rig: &Rig, base: &Base, mut cycle: impl FnMut(usize)) {
+    let cycles = rounds(300, 10_000);
+    (0..cycles / 3).for_each(&mut cycle);
+    base.returns(rig);
+    let before = resident_bytes();
+    (cycles / 3..cycles).for_each(&mut cycle);
+    base.returns(rig);
+    let grown = resident_bytes().saturating_sub(before);
+    println!("{cycles} cycles: {grown} bytes more in the last two thirds");
+    assert!(grown < GROWTH_BYTES_MAX, "{grown} bytes");
+}
+
+/// I-25, SPEC 4.6: programs that are not there, and servers that end at once.
+#[test]
+fn failed_spawns_leave_neither_descriptors_nor_memory() {
+    traces::alone("leaks::failed_spawns_leave_neither_descriptors_nor_memory", || {
+        let rig = rig();
+        let options = AcquireOptions::default();
+        host(rig.configure(json!({
+            "s": rig.server(&[]),
+            "missing": { "command": "no-such-program" },
+            "early": { "command": "/bin/false" },
+        })));
+        let base = host(Base::new(&rig, "s"));
+        let session = rig.session("a");
+        back_to_base(&rig, &base, |i| {
+            let (server, code) =
+                [("missing", ErrorCode::SpawnFailed), ("early", ErrorCode::Exited)][i % 2];
+            let answer = host(session.acquire(server, None, &options));
+            assert_eq!(answer.err().unwrap().code(), code);
+        });
+    });
+}
+
+/// I-25, SPEC 3.4: connects that are dropped, in every second cycle before the server can have answered.
+#[test]
+fn dropped_connects_leave_neither_descriptors_nor_memory() {
+    traces::alone("leaks::dropped_connects_leave_neither_descriptors_nor_memory", || {
+        let rig = rig();
+        host(rig.configure(json!({ "s": rig.server(&[]) })));
+        let base = host(Base::new(&rig, "s"));
+        let session = rig.session("a");
+        let options = AcquireOptions::default();
+        back_to_base(&rig, &base, |i| {
+            host(async {
+                let acquiring = session.acquire("s", None, &options);
+                tokio::select! {
+                    biased;
+                    lease = acquiring => drop(text(&lease.unwrap(), "pid", json!({})).await),
+                    () = soon(i) => {}
+                }
+            });
+        });
+    });
+}
+
+/// Another moment in each cycle.
+async fn soon(cycle: usize) {
+    if cycle % 2 == 1 {
+        let micros = (cycle % 64) as u64 * 100;
+        tokio::time::sleep(std::time::Duration::from_micros(micros)).await;
+    }
+}
