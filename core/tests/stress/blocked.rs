@@ -35,7 +35,7 @@ fn in_flight(rig: &Rig, server: &str) -> Value {
 /// SPEC 5.11, I-07: it holds up nothing but its own calls, and those not beyond their time.
 #[test]
 fn a_server_that_does_not_read_blocks_no_call_of_others_no_timeout_no_cancel_and_no_close() {
-    let rig = Rig::new(json!({ "exit_grace_ms": 200 }));
+    let rig = Rig::new(json!({ "exit_grace_ms": 2000 }));
     host(async {
         rig.configure(json!({ "deaf": rig.server(&[]), "other": rig.server(&["--label", "o"]) }))
             .await;

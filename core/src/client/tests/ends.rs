@@ -123,6 +123,7 @@ async fn an_attempt_that_is_called_off_returns_when_nothing_is_left() {
     let folder = Folder::new("called-off");
     let log = folder.path("starts").to_str().unwrap().to_owned();
     let server = test_server(&["--silent", "--start-log", &log]);
+    let server = server.options(|options| options.exit_grace = HANG);
     let spec = ServerSpec::from_value("s", &server.value).unwrap();
     let (wanted, cancel) = watch::channel(None);
     let attempt =
