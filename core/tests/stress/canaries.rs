@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::mpsc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use trunkline::{CallOptions, ErrorCode, EventMask, Lease, Operation, Outcome, Subscription};
@@ -69,18 +70,25 @@ impl Conversation {
     fn talk(&mut self) {
         let (send, ended) = mpsc::channel();
         let mut open: Vec<_> = (0..self.calls).collect();
+        let mut refused = Vec::new();
         let mut left = self.calls;
         while left > 0 {
             let endless: Vec<_> =
                 open.drain(..).filter_map(|place| self.start(place, &send)).collect();
             endless.iter().for_each(Operation::cancel);
-            let (place, end) = ended.recv_timeout(HANG).expect("each call ends");
+            let (place, end) = ended.recv_timeout(HANG * 10).expect("each call ends");
             if self.is_over(place, end) {
                 left -= 1;
             } else {
                 self.refused += 1;
-                open.push(place);
+                refused.push(place);
+                // Room comes when another call ends, of this session or, when it has none, of the others.
+                if refused.len() < left {
+                    continue;
+                }
+                std::thread::park_timeout(Duration::from_millis(5));
             }
+            open.append(&mut refused);
         }
         drop(send);
         assert!(ended.recv().is_err(), "a call ended twice");
