@@ -103,7 +103,7 @@ mod tests {
 
     /// SPEC 9.8: a daemon is kept if it was seen while its parent lived, and escapes if it was not.
     #[test]
-    fn a_helper_that_forks_twice_is_kept_when_it_was_seen_in_time() {
+    fn a_daemon_is_kept_when_it_was_seen_in_time() {
         let leader = line(100, 50, 100, 100);
         let daemon = line(102, 1, 102, 102);
         let mut looked = family();

@@ -35,8 +35,6 @@ pub(crate) use self::{
 mod generation;
 pub(crate) use self::generation::fork_generation;
 
-#[cfg(all(test, target_os = "linux"))]
-mod launch_tests;
 #[cfg(all(test, unix))]
 mod tests;
 /// A part of the supervisor for macOS that needs no system, for the sake of its tests.

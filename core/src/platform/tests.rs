@@ -1,5 +1,8 @@
 //! What the tests ask of the operating system by hand.
 
+#[cfg(target_os = "linux")]
+mod launch;
+
 use std::ffi::OsString;
 use std::fs::File;
 use std::os::fd::AsRawFd;

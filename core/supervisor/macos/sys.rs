@@ -51,7 +51,7 @@ struct Time {
 /// `proc_bsdinfo`.
 #[repr(C)]
 #[derive(Clone, Copy)]
-struct BsdInfo {
+struct ProcessEntry {
     flags: u32,
     status: u32,
     exit_status: u32,
@@ -70,7 +70,7 @@ struct BsdInfo {
     started_microseconds: u64,
 }
 
-const _: () = assert!(size_of::<BsdInfo>() == 136 && size_of::<KernelEvent>() == 32);
+const _: () = assert!(size_of::<ProcessEntry>() == 136 && size_of::<KernelEvent>() == 32);
 
 unsafe extern "C" {
     fn fork() -> c_int;
@@ -193,19 +193,19 @@ pub fn table() -> Vec<Line> {
 
 fn line(pid: i32) -> Option<Line> {
     // SAFETY: all zeros is a valid structure of numbers.
-    let mut info: BsdInfo = unsafe { std::mem::zeroed() };
-    let bytes = size_of_val(&info) as c_int;
+    let mut found: ProcessEntry = unsafe { std::mem::zeroed() };
+    let bytes = size_of_val(&found) as c_int;
     // SAFETY: the answer is as large as is said; `getsid` only asks.
     let (written, session) = unsafe {
-        let answer = (&raw mut info).cast();
+        let answer = (&raw mut found).cast();
         (proc_pidinfo(pid, PROC_PIDTBSDINFO, 0, answer, bytes), getsid(pid))
     };
-    (written == bytes && info.status != ZOMBIE).then(|| Line {
+    (written == bytes && found.status != ZOMBIE).then(|| Line {
         pid,
-        parent: info.parent as i32,
-        group: info.group as i32,
+        parent: found.parent as i32,
+        group: found.group as i32,
         session,
-        started: info.started_seconds * 1_000_000 + info.started_microseconds,
+        started: found.started_seconds * 1_000_000 + found.started_microseconds,
     })
 }
 

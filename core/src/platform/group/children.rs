@@ -119,7 +119,7 @@ pub(super) fn members(leader: libc::pid_t, known: &BTreeSet<Identity>) -> BTreeS
     found.take(DESCENDANTS_MAX).collect()
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

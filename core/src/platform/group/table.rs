@@ -73,20 +73,20 @@ mod calls {
 
     /// What the kernel says of a process; `None` when there is none, or it is not ours to look at.
     pub(in super::super) fn stat(pid: libc::pid_t) -> Option<Stat> {
-        let mut info = MaybeUninit::<libc::proc_bsdinfo>::zeroed();
-        let bytes = libc::c_int::try_from(size_of_val(&info)).ok()?;
+        let mut answer = MaybeUninit::<libc::proc_bsdinfo>::zeroed();
+        let bytes = libc::c_int::try_from(size_of_val(&answer)).ok()?;
         // SAFETY: the structure is as large as is said; all zeros is a valid one. `getsid` only asks.
-        let (written, info, session) = unsafe {
+        let (written, answer, session) = unsafe {
             let kind = libc::PROC_PIDTBSDINFO;
-            let written = libc::proc_pidinfo(pid, kind, 0, info.as_mut_ptr().cast(), bytes);
-            (written, info.assume_init(), libc::getsid(pid))
+            let written = libc::proc_pidinfo(pid, kind, 0, answer.as_mut_ptr().cast(), bytes);
+            (written, answer.assume_init(), libc::getsid(pid))
         };
         (written == bytes).then(|| Stat {
-            dead: info.pbi_status == libc::SZOMB,
-            parent: info.pbi_ppid.cast_signed(),
-            group: info.pbi_pgid.cast_signed(),
+            dead: answer.pbi_status == libc::SZOMB,
+            parent: answer.pbi_ppid.cast_signed(),
+            group: answer.pbi_pgid.cast_signed(),
             session,
-            started: info.pbi_start_tvsec * 1_000_000 + info.pbi_start_tvusec,
+            started: answer.pbi_start_tvsec * 1_000_000 + answer.pbi_start_tvusec,
         })
     }
 

@@ -12,7 +12,9 @@ use std::sync::Arc;
 use serde_json::json;
 use trunkline_pool::config::{ServerSpec, Transport};
 
-use super::*;
+use super::ignore_and_block_signals;
+use super::inheritable_descriptors;
+use crate::platform::*;
 
 /// Names the test that a process was started for; `TRUNKLINE_SUPERVISION` says which way it is about.
 const CHOSEN: &str = "TRUNKLINE_TEST_LAUNCH";
@@ -29,7 +31,7 @@ fn in_each_way(test: &str, variables: &[(&str, &str)], run: impl AsyncFnOnce()) 
     }
     for way in ["supervisor", "group"] {
         let mut again = Command::new(std::env::current_exe().unwrap());
-        again.args(["--exact", &format!("platform::launch_tests::{test}"), "--nocapture"]);
+        again.args(["--exact", &format!("platform::tests::launch::{test}"), "--nocapture"]);
         again.env(CHOSEN, test).env(WAY, way).envs(variables.iter().copied());
         assert!(again.status().unwrap().success(), "{test} under a {way}");
     }
