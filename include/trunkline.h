@@ -1054,6 +1054,54 @@ trunkline_status trunkline_pool_restart_enqueue(trunkline_pool *pool,
                                                 trunkline_error **err);
 
 /**
+ * Accepts the definition of a tool that `on_tool_change: quarantine` keeps back: from then on it is
+ * listed and can be called in every session. Accepting again does nothing. Blocks: `WRONG_THREAD`
+ * inside a callback.
+ *
+ * `tool`: the server's own name. `digest`: `difference.to` of the `tool_quarantined` event, or of
+ * the status, so that what is accepted is what was shown.
+ *
+ * Errors: `STALE_APPROVAL` when the tool has changed again since, `TOOL_NOT_FOUND` when the server
+ * lists none of that name now, `LIMIT`, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`,
+ * `INVALID_ARGUMENT` (also for a server that the pool never saw).
+ */
+trunkline_status trunkline_pool_accept_tool(trunkline_pool *pool,
+                                            trunkline_str server,
+                                            trunkline_str tool,
+                                            trunkline_str digest,
+                                            trunkline_error **err);
+
+/**
+ * `trunkline_pool_accept_tool` without waiting: `done` is called once it ended, on a thread of the
+ * library.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_pool_accept_tool_start(trunkline_pool *pool,
+                                                  trunkline_str server,
+                                                  trunkline_str tool,
+                                                  trunkline_str digest,
+                                                  trunkline_done_fn done,
+                                                  void *user_data,
+                                                  trunkline_destroy_fn destroy,
+                                                  uint64_t *out_op,
+                                                  trunkline_error **err);
+
+/**
+ * `trunkline_pool_accept_tool` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
+ * what `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_pool_accept_tool_enqueue(trunkline_pool *pool,
+                                                    trunkline_str server,
+                                                    trunkline_str tool,
+                                                    trunkline_str digest,
+                                                    trunkline_queue *queue,
+                                                    uint64_t tag,
+                                                    uint64_t *out_op,
+                                                    trunkline_error **err);
+
+/**
  * Ends every connection, one-way: later acquires, reconciles and restarts answer `CLOSING`.
  * Blocks: `WRONG_THREAD` inside a callback.
  *

@@ -274,6 +274,12 @@ public:
             return trunkline_pool_restart(raw_.get(), detail::view(server), entry_index, out, err);
         });
     }
+    /** Accepts the definition of a tool that is kept back: the one with this digest, which was shown. */
+    void accept_tool(std::string_view server, std::string_view tool, std::string_view digest) const {
+        detail::checked([&](trunkline_error **err) {
+            return trunkline_pool_accept_tool(raw_.get(), detail::view(server), detail::view(tool), detail::view(digest), err);
+        });
+    }
     /** Ends every connection, one-way; the report. */
     std::string drain_all(std::string_view options = {}) const {
         return detail::text([&](trunkline_buf **out, trunkline_error **err) {

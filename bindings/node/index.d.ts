@@ -303,6 +303,13 @@ export interface ListChange {
   revision: number;
 }
 
+/** What is different about a tool that is kept back: digests, and excerpts of the server's own members. */
+export interface ToolDifference {
+  from?: string;
+  to: string;
+  fields?: Record<string, { from?: string; to?: string }>;
+}
+
 /** What each kind of event carries besides the envelope. */
 export interface EventPayloads {
   status_changed: { from?: EntryState; to: EntryState; reason: string };
@@ -323,7 +330,7 @@ export interface EventPayloads {
   source_changed: { source: string; accepted: boolean };
   source_error: { source: string; path?: string; line?: number; message: string };
   reconciled: { servers: Record<string, ServerReport> };
-  tool_quarantined: { tool: string; difference: JsonObject };
+  tool_quarantined: { tool: string; difference: ToolDifference };
   server_ready: { left: string[] };
   warning: { code: string; message: string };
   lagged: { missed: number };
@@ -422,6 +429,11 @@ export class Pool extends Emitter {
   reconcile(servers: Servers, options?: Abortable): Promise<ReconcileReport>;
   /** Replaces the connections of a server's entries, or of the one with that index. */
   restart(server: string, index?: number | null, options?: Abortable): Promise<unknown>;
+  /**
+   * Accepts the definition of a tool that `onToolChange: 'quarantine'` keeps back. `digest` is `difference.to` of the `tool_quarantined` event,
+   * or of the status: what is accepted is what was shown.
+   */
+  acceptTool(server: string, tool: string, digest: string, options?: Abortable): Promise<void>;
   /** The whole pool. Always works, and never shows a secret. */
   status(): Status;
   /** Ends everything, one-way. */

@@ -19,6 +19,7 @@ export class NativePool {
   acquire(server: string, config: string, session: string, options: string, number?: number): Promise<NativeLease>;
   reconcile(servers: string, number?: number): Promise<string>;
   restart(server: string, index?: number | null, number?: number): Promise<string>;
+  acceptTool(server: string, tool: string, digest: string, number?: number): Promise<void>;
   status(): string;
   subscribe(kinds: number[]): NativeSubscription;
   drainAll(options: string, number?: number): Promise<string>;

@@ -127,6 +127,70 @@ pub unsafe extern "C" fn trunkline_pool_restart_enqueue(
     unsafe { forms::enqueue(pool, (queue, tag), outs, |pool| restart(pool, server, entry_index)) }
 }
 
+/// Accepts the definition of a tool that `on_tool_change: quarantine` keeps back: from then on it is
+/// listed and can be called in every session. Accepting again does nothing. Blocks: `WRONG_THREAD`
+/// inside a callback.
+///
+/// `tool`: the server's own name. `digest`: `difference.to` of the `tool_quarantined` event, or of
+/// the status, so that what is accepted is what was shown.
+///
+/// Errors: `STALE_APPROVAL` when the tool has changed again since, `TOOL_NOT_FOUND` when the server
+/// lists none of that name now, `LIMIT`, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`,
+/// `INVALID_ARGUMENT` (also for a server that the pool never saw).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_pool_accept_tool(
+    pool: *mut PoolObject,
+    server: Str,
+    tool: Str,
+    digest: Str,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe { forms::wait_for_end(pool, err, |pool| accept_tool(pool, server, tool, digest)) }
+}
+
+/// `trunkline_pool_accept_tool` without waiting: `done` is called once it ended, on a thread of the
+/// library.
+///
+/// `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+/// when this fails.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_pool_accept_tool_start(
+    pool: *mut PoolObject,
+    server: Str,
+    tool: Str,
+    digest: Str,
+    done: DoneFn,
+    user_data: *mut c_void,
+    destroy: DestroyFn,
+    out_op: *mut u64,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    let (callback, outs) = ((done, user_data, destroy), Outs { op: out_op, err });
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe { forms::start(pool, callback, outs, |pool| accept_tool(pool, server, tool, digest)) }
+}
+
+/// `trunkline_pool_accept_tool` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
+/// what `trunkline_op_cancel` takes; may be NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_pool_accept_tool_enqueue(
+    pool: *mut PoolObject,
+    server: Str,
+    tool: Str,
+    digest: Str,
+    queue: *mut QueueObject,
+    tag: u64,
+    out_op: *mut u64,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    let outs = Outs { op: out_op, err };
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe {
+        forms::enqueue(pool, (queue, tag), outs, |pool| accept_tool(pool, server, tool, digest))
+    }
+}
+
 /// Ends every connection, one-way: later acquires, reconciles and restarts answer `CLOSING`.
 /// Blocks: `WRONG_THREAD` inside a callback.
 ///
@@ -298,6 +362,33 @@ unsafe fn restart(
             let report = pool.restart(&server, index).await?;
             Ok(Value::Text(Buf::from(report.to_string())))
         };
+        core.start(future, |outcome| completion.finish(outcome))
+    })
+}
+
+/// Checks the arguments of `accept_tool`; what it gives starts the operation.
+///
+/// # Safety
+/// The pointers are as the header says.
+unsafe fn accept_tool(
+    pool: &PoolObject,
+    server: Str,
+    tool: Str,
+    digest: Str,
+) -> Result<impl FnOnce(Completion) -> Operation + use<>> {
+    // SAFETY: as the function's own.
+    let [server, tool, digest] = unsafe {
+        [
+            raw::text(server, "server")?.to_owned(),
+            raw::text(tool, "tool")?.to_owned(),
+            raw::text(digest, "digest")?.to_owned(),
+        ]
+    };
+    let core = pool.core.clone();
+    Ok(move |completion: Completion| {
+        let pool = core.clone();
+        let future =
+            async move { pool.accept_tool(&server, &tool, &digest).await.map(|()| Value::Nothing) };
         core.start(future, |outcome| completion.finish(outcome))
     })
 }

@@ -124,6 +124,15 @@ static trunkline_status start_text(run *run, const char *verb, const json *argum
     return status;
 }
 
+/* The digest is given as it is, or by the `tool_quarantined` event that showed it. */
+static trunkline_status start_accept(run *run, const json *arguments, operation *operation, trunkline_error **err)
+{
+    const json *shown = json_at(arguments, 2), *event = json_get(json_get(shown, "difference"), "to");
+    return trunkline_pool_accept_tool_enqueue(
+        run->pool, text_of(json_text(json_at(arguments, 0))), text_of(json_text(json_at(arguments, 1))),
+        text_of(json_text(event ? event : shown)), run->queue, (uint64_t)(operation - run->operations), &operation->op, err);
+}
+
 static trunkline_status start_resource(run *run, const char *verb, const json *arguments, operation *operation,
                                        trunkline_error **err)
 {
@@ -159,6 +168,8 @@ static trunkline_status start_by_verb(run *run, const char *verb, const json *ar
         return start_acquire(run, arguments, operation, err);
     if (strcmp(verb, "drain") == 0 || strcmp(verb, "reconcile") == 0)
         return start_text(run, verb, arguments, operation, err);
+    if (strcmp(verb, "accept_tool") == 0)
+        return start_accept(run, arguments, operation, err);
     if (strcmp(verb, "subscribe") == 0 || strcmp(verb, "unsubscribe") == 0)
         return start_resource(run, verb, arguments, operation, err);
     if (strcmp(verb, "read_resource") == 0 || strcmp(verb, "get_prompt") == 0)
@@ -177,7 +188,7 @@ static trunkline_status start_by_verb(run *run, const char *verb, const json *ar
 bool can_start(const char *verb)
 {
     static const char *const all[] = {"acquire",   "call",       "call_exposed", "request", "read_resource",
-                                      "get_prompt", "drain", "reconcile",    "subscribe", "unsubscribe"};
+                                      "get_prompt", "drain", "reconcile",    "subscribe", "unsubscribe", "accept_tool"};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i], verb) == 0)
             return true;

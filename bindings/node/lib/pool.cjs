@@ -54,6 +54,11 @@ class Pool extends Emitter {
     return report(await settle(signal, (number) => this.#native.restart(server, index, number)));
   }
 
+  async acceptTool(server, tool, digest, options) {
+    const { signal } = split(options, ['signal']).own;
+    await settle(signal, (number) => this.#native.acceptTool(server, tool, digest, number));
+  }
+
   status() {
     return report(guarded(() => this.#native.status()));
   }

@@ -80,6 +80,20 @@ impl NativePool {
         self.environment.run(number, &self.pool, future, |report| Settled::Text(report.to_string()))
     }
 
+    /// Accepts the definition of a tool.
+    #[napi(catch_unwind)]
+    pub fn accept_tool(
+        &self,
+        server: String,
+        tool: String,
+        digest: String,
+        number: Option<f64>,
+    ) -> Result<Promise> {
+        let pool = self.pool.clone();
+        let future = async move { pool.accept_tool(&server, &tool, &digest).await };
+        self.environment.run(number, &self.pool, future, |()| Settled::Nothing)
+    }
+
     /// The whole pool as JSON text.
     #[napi(catch_unwind)]
     pub fn status(&self) -> String {

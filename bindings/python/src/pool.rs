@@ -97,6 +97,20 @@ impl Pool {
         })
     }
 
+    /// Starts accepting the definition of a tool.
+    fn accept_tool(
+        &self,
+        to: &Bound<'_, PyAny>,
+        token: u64,
+        server: String,
+        tool: String,
+        digest: String,
+    ) -> PyResult<Operation> {
+        self.start(to, token, |pool| async move {
+            pool.accept_tool(&server, &tool, &digest).await.map(|()| Payload::Nothing)
+        })
+    }
+
     /// The whole pool as JSON text.
     fn status(&self) -> PyResult<String> {
         let pool = self.0.here()?;

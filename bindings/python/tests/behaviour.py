@@ -249,6 +249,11 @@ class Case:
         if found is not None:
             raise Missing(f"there is {found}")
 
+    def _do_accept_tool(self, server: str, tool: str, shown: Any) -> None:
+        known = self._known(shown)
+        digest = known["difference"]["to"] if isinstance(known, dict) else known
+        self._host.run(lambda: self._pool.accept_tool(server, tool, digest))
+
     def _do_reconcile(self, servers: dict[str, Any]) -> Any:
         given = self._servers(servers)
         return self._host.run(lambda: self._pool.reconcile(given))

@@ -9,12 +9,14 @@
 //! - [`options`]: typed options, parsed once from JSON.
 //! - [`config`]: a server's configuration and its fingerprint.
 //! - [`catalog`]: what a server listed, the differences between two lists, and a session's view.
+//! - [`acceptance`]: the definitions of tools that are accepted, and what is held back.
 //! - [`text`] and [`pattern`]: strings that others wrote, shown safely and matched.
 //! - [`naming`]: the names under which tools are exposed to a model.
 //! - [`state`]: the reducer that decides.
 //! - [`plan`]: the differences that a new desired state asks for.
 #![forbid(unsafe_code)]
 
+pub mod acceptance;
 pub mod catalog;
 pub mod config;
 pub mod error;

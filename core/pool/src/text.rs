@@ -51,6 +51,26 @@ pub fn is_hidden(character: char) -> bool {
         )
 }
 
+/// Bytes as hex digits, in lower case.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The digest that [`hex`] wrote.
+pub fn digest_from_hex(digits: &str) -> Option<[u8; 32]> {
+    let mut out = [0; 32];
+    // Only the lower-case form that `hex` writes, so that one fingerprint has one spelling.
+    let is_ours = |digit: u8| matches!(digit, b'0'..=b'9' | b'a'..=b'f');
+    if digits.len() != 64 || !digits.bytes().all(is_ours) {
+        return None;
+    }
+    for (byte, pair) in out.iter_mut().zip(digits.as_bytes().chunks(2)) {
+        let pair = std::str::from_utf8(pair).ok()?;
+        *byte = u8::from_str_radix(pair, 16).ok()?;
+    }
+    Some(out)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

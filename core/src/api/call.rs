@@ -316,7 +316,11 @@ fn check_listed(
     let listed = published.slot.catalog.tool(tool).is_some() && session.admits(cell, tool);
     // What has failed or is closed lists nothing, and says so instead.
     let over = matches!(published.slot.state, EntryState::Failed | EntryState::Closed);
-    if listed || over { Ok(()) } else { Err(tool_not_found(tool)) }
+    if listed || over {
+        return Ok(());
+    }
+    let held = published.slot.held.tool(tool).is_some() && session.admits(cell, tool);
+    Err(if held { tool_quarantined(tool) } else { tool_not_found(tool) })
 }
 
 /// The text of a JSON object on one line: a frame must not hold a line break.
@@ -357,6 +361,15 @@ pub(super) fn tool_not_found(tool: &str) -> Error {
     Error::new(ErrorCode::ToolNotFound, "no such tool in this session's view")
         .with_detail("tool", tool)
         .with_detail("reason", "unknown")
+}
+
+/// The tool is there, and its definition is not the accepted one (SPEC 7.6).
+pub(super) fn tool_quarantined(tool: &str) -> Error {
+    let message = "the tool's definition changed, and was not accepted";
+    Error::new(ErrorCode::ToolNotFound, message)
+        .with_detail("tool", tool)
+        .with_detail("reason", "quarantined")
+        .with_hint("look at the difference that `tool_quarantined` and the status show, and accept it with `accept_tool`")
 }
 
 /// Why an entry takes no calls (SPEC 5.8).

@@ -1,5 +1,6 @@
 //! The public names: pool, session, lease, events, operations.
 
+mod accept;
 mod call;
 mod event;
 mod holds;

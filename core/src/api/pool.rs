@@ -25,7 +25,7 @@ use crate::{Error, ErrorCode, Result};
 /// Usable from any thread, and from inside or outside any async runtime: it works on an internal runtime of its own. When the
 /// last clone, session and lease are dropped, it drains in the background.
 #[derive(Clone)]
-pub struct Pool(Arc<PoolCore>);
+pub struct Pool(pub(super) Arc<PoolCore>);
 
 /// What the pool's clones and its sessions share.
 pub(crate) struct PoolCore {

@@ -348,7 +348,7 @@ impl SessionCore {
     }
 
     /// Whether the session sees a tool or prompt of that name.
-    pub(super) fn admits(&self, cell: &EntryCell, name: &str) -> bool {
+    pub(crate) fn admits(&self, cell: &EntryCell, name: &str) -> bool {
         self.filter(&cell.server).admits(name)
     }
 

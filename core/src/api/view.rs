@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::Value;
+use trunkline_pool::acceptance::Held;
 use trunkline_pool::catalog::{Catalog, Item};
 use trunkline_pool::naming::{NameMap, ToolName, explain_unknown};
 use trunkline_pool::pattern::matches_any;
 use trunkline_pool::plan;
 use trunkline_pool::state::{EntryId, EntryState};
 
-use super::call::tool_not_found;
+use super::call::{tool_not_found, tool_quarantined};
 use super::session::SessionCore;
 use crate::Result;
 use crate::driver::EntryCell;
@@ -57,6 +58,8 @@ pub(crate) struct View {
     /// By URI template.
     pub resource_templates: Arc<[Listed]>,
     names: NameMap,
+    /// The names that tools would have which are held back.
+    held_names: NameMap,
     cells: Vec<Arc<EntryCell>>,
 }
 
@@ -65,6 +68,7 @@ pub(crate) struct View {
 struct Seen {
     entry: EntryId,
     catalog: Arc<Catalog>,
+    held: Held,
     filter: Arc<plan::View>,
 }
 
@@ -77,6 +81,7 @@ impl Seen {
         let seen = || Seen {
             entry: cell.entry,
             catalog: slot.catalog.clone(),
+            held: slot.held.clone(),
             filter: session.filter(&cell.server),
         };
         shows.then(seen)
@@ -85,6 +90,7 @@ impl Seen {
     fn is_same(&self, other: &Seen) -> bool {
         self.entry == other.entry
             && Arc::ptr_eq(&self.catalog, &other.catalog)
+            && self.held.is_same(&other.held)
             && Arc::ptr_eq(&self.filter, &other.filter)
     }
 }
@@ -132,6 +138,11 @@ impl View {
             visible(|catalog| &catalog.tools).map(|(cell, item)| tool(cell, item)),
             &session.driver.reserved_names,
         );
+        let held = seen.iter().flat_map(|(cell, seen)| {
+            let tools = seen.held.tools().iter().map(|held| &held.item);
+            tools.filter(|item| seen.filter.admits(&item.name)).map(|item| tool(cell, item))
+        });
+        let held_names = NameMap::new(held, &session.driver.reserved_names);
         let definitions: HashMap<ToolName, &Item> = visible(|catalog| &catalog.tools)
             .map(|(cell, item)| (tool(cell, item), item))
             .collect();
@@ -151,6 +162,7 @@ impl View {
             ),
             made_of: seen.iter().map(|(_, seen)| seen.clone()).collect(),
             names,
+            held_names,
             cells: cells.to_vec(),
         }
     }
@@ -158,8 +170,11 @@ impl View {
     /// The server and the server's own name of an exposed tool: looked up, never parsed (SPEC 14.3).
     ///
     /// # Errors
-    /// `tool_not_found`, with the server that the name would belong to.
+    /// `tool_not_found`, with the server that the name would belong to, or with the reason `quarantined`.
     pub(crate) fn resolve(&self, exposed: &str) -> Result<(&Arc<EntryCell>, &str)> {
+        if let Some(held) = self.held_names.resolve(exposed) {
+            return Err(tool_quarantined(&held.tool).with_server(&*held.server));
+        }
         let name = self.names.resolve(exposed);
         let found = name.and_then(|name| {
             let cell = self.cells.iter().find(|cell| cell.server == name.server)?;

@@ -190,12 +190,13 @@ impl SessionCore {
             |ticket, interner| {
                 let key = interner.key(name, &configured.spec, configured.fingerprint, owner);
                 let server = interner.server(name);
-                Input::Acquire { ticket, session, key, server, family, share }
+                let fingerprint = configured.fingerprint;
+                Input::Acquire { ticket, session, key, server, fingerprint, family, share }
             },
             Box::new(move |answered| match answered {
                 Answered::Granted(hold) => answer(Ok(hold)),
                 Answered::Refused(error) => answer(Err(error.with_server(&*server))),
-                Answered::Restarted(_) | Answered::Drained(_) => {
+                Answered::Restarted(_) | Answered::ToolAccepted | Answered::Drained(_) => {
                     answer(Err(Error::new(ErrorCode::Internal, "the answer to another question")));
                 }
             }),

@@ -70,6 +70,7 @@ impl Driver {
             Effect::Restarted { ticket, reports } => {
                 self.answer(ticket, Answered::Restarted(reports));
             }
+            Effect::ToolAccepted { ticket } => self.answer(ticket, Answered::ToolAccepted),
             Effect::Drained { ticket, report } => self.answer(ticket, Answered::Drained(report)),
             Effect::Notify { audience, notice } => self.notify(audience, &notice),
             other => tracing::error!(?other, "an effect that this version does not know"),

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use arc_swap::ArcSwap;
 use tokio::sync::{Notify, mpsc};
+use trunkline_pool::acceptance::Held;
 use trunkline_pool::catalog::Catalog;
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::state::{
@@ -88,6 +89,7 @@ impl EntryCell {
             generation: Generation(1),
             state: EntryState::Spawning,
             catalog: Arc::new(Catalog::default()),
+            held: Held::default(),
             error: None,
         };
         EntryCell {

@@ -91,6 +91,8 @@ pub(crate) enum Answered {
     Refused(Error),
     /// One report per entry.
     Restarted(Vec<RestartReport>),
+    /// The tool can be used.
+    ToolAccepted,
     /// The pool is empty.
     Drained(DrainReport),
 }

@@ -38,6 +38,24 @@ impl Driver {
                     self.tell(kind, Some(session), *entry, *generation, &fields);
                 }
             }
+            Notice::ToolsQuarantined { entry, generation, held } => {
+                let (Some(session), Some(cell)) = (session, self.entry(*entry)) else { return };
+                let seen =
+                    held.tools().iter().filter(|tool| session.admits(&cell, &tool.item.name));
+                for tool in seen {
+                    let fields = [
+                        ("tool", (&*tool.item.name).into()),
+                        ("difference", tool.difference().clone()),
+                    ];
+                    self.tell(
+                        EventKind::ToolQuarantined,
+                        Some(session),
+                        *entry,
+                        *generation,
+                        &fields,
+                    );
+                }
+            }
             Notice::Disconnected { entry, generation, reason } => {
                 let fields = [("reason", reason.as_str().into())];
                 self.tell(EventKind::Disconnected, session, *entry, *generation, &fields);

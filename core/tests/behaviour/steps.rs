@@ -280,6 +280,16 @@ impl World {
                 Ok((Given::value(pool.drain_all(&options).await?), None))
             }));
         }
+        if verb == "accept_tool" {
+            let shown = &arguments[2];
+            let digest = shown["difference"]["to"].as_str().or(shown.as_str());
+            let [server, tool] = [0, 1].map(|at| text(arguments, at).to_string());
+            let (pool, digest) = (self.pool.clone(), digest.unwrap_or_default().to_string());
+            return Ok(Box::pin(async move {
+                let accepted = pool.accept_tool(&server, &tool, &digest).await;
+                accepted.map(|()| (Given::nothing(), None))
+            }));
+        }
         let (second, third) = (text(arguments, 1).to_string(), body(arguments, 2));
         let options = arguments.get(3).map_or(String::new(), Value::to_string);
         let options = CallOptions::from_json(&options)?;

@@ -1,11 +1,14 @@
 //! Tools that change what the server lists, and tell the client or not.
 
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
 use crate::lists::Kind;
 use crate::request::Call;
-use crate::serve::Turn;
-use crate::slow::lock;
+use crate::serve::{Turn, on_thread};
+use crate::slow::{Waited, lock};
 
-/// `change_list`: adds, removes and changes items of one list, then notifies, then answers.
+/// `change_list`: adds, changes, defines and removes items of one list, then notifies, then answers.
 pub fn change_list(turn: &mut Turn, call: &Call) {
     let arguments = call.built();
     let (kind, method) = match arguments.text("list").unwrap_or("tools") {
@@ -22,6 +25,9 @@ pub fn change_list(turn: &mut Turn, call: &Call) {
             let revision = turn.server.next_revision();
             lists.add(kind, &key, &format!(" (revision {revision})"));
         }
+        for definition in arguments.values("define") {
+            lists.define(kind, definition);
+        }
         for key in arguments.names("remove") {
             lists.remove(kind, &key);
         }
@@ -30,6 +36,36 @@ pub fn change_list(turn: &mut Turn, call: &Call) {
         turn.notify(method, "{}");
     }
     turn.batch.text(call.id, "changed");
+}
+
+/// `storm`: for each notification adds one version of the tool `version` and announces it, so many a second, then
+/// answers with the last version.
+pub fn storm(turn: &mut Turn, call: &Call) {
+    let arguments = call.built();
+    let count = arguments.number("notifications").unwrap_or(1000);
+    let pause =
+        Duration::from_secs(1) / arguments.number("per_second").unwrap_or(1000).max(1) as u32;
+    let (server, id) = (turn.server, call.id.to_vec());
+    on_thread(server, call.id, move |turn, cancel| {
+        let mut last = 0;
+        for _ in 0..count {
+            last = server.next_revision();
+            lock(&server.lists).add(Kind::Tools, "version", &format!(" {last}"));
+            turn.notify("notifications/tools/list_changed", "{}");
+            turn.batch.flush();
+            if cancel.wait(pause) == Waited::Cancelled {
+                return;
+            }
+        }
+        turn.batch.text(&id, &last.to_string());
+    });
+}
+
+/// `fail_lists`: answers the next count lists with an error.
+pub fn fail_lists(turn: &mut Turn, call: &Call) {
+    let count = call.built().number("count").unwrap_or(1);
+    turn.server.failing_lists.store(count, Ordering::Relaxed);
+    turn.batch.text(call.id, "failing");
 }
 
 /// `touch_resource`: announces that a resource has changed, to a client that subscribed to it.

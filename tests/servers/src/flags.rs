@@ -40,6 +40,8 @@ pub struct Flags {
     /// Every page of a list names the same next cursor.
     pub repeat_cursor: bool,
     pub list_changes: bool,
+    /// The generated tools describe themselves anew at each start that the start log knows.
+    pub drift: bool,
     pub protocol_version: Option<String>,
     /// Text that stands in every description, so that two configurations can differ.
     pub label: Option<String>,
@@ -99,6 +101,7 @@ impl Flags {
             "--tools-only" => &mut self.tools_only,
             "--malformed-tools" => &mut self.malformed_tools,
             "--repeat-cursor" => &mut self.repeat_cursor,
+            "--drift" => &mut self.drift,
             "--list-changes" => &mut self.list_changes,
             "--wrapped" => &mut self.wrapped,
             "--hold" => &mut self.hold,
@@ -165,7 +168,7 @@ const HELP: &str = "\
 usage: trunkline-testserver [flags]      (MCP over stdio, revisions 2024-11-05 to 2025-11-25)
 
 Lists        --tools N  --page-size N  --no-tools  --no-prompts  --no-resources  --tools-only
-             --malformed-tools  --repeat-cursor  --list-changes  --label TEXT  --hints all|none
+             --malformed-tools  --repeat-cursor  --list-changes  --drift  --label TEXT  --hints all|none
 Delays       --initialize-delay-ms N  --list-delay-ms N  --reply-delay-ms N
 Start        --start-log FILE  --message-log FILE  --exit-at-start CODE  --fail-starts N
              --stderr-text TEXT  --protocol-version V  --wrapped

@@ -44,8 +44,8 @@ pub struct Lists {
 }
 
 impl Lists {
-    /// The lists that the flags ask for.
-    pub fn new(flags: &Flags) -> Lists {
+    /// The lists that the flags ask for, at the `starts`th start.
+    pub fn new(flags: &Flags, starts: usize) -> Lists {
         let label = flags.label.as_ref().map(|label| format!(" [{label}]")).unwrap_or_default();
         let mut lists = Lists {
             tools: Vec::new(),
@@ -57,7 +57,8 @@ impl Lists {
             label,
         };
         if !flags.no_tools {
-            lists.add_tools(flags);
+            let drift = if flags.drift { format!(" (start {starts})") } else { String::new() };
+            lists.add_tools(flags, &drift);
         }
         if !flags.no_prompts {
             lists.add(Kind::Prompts, "greet", "");
@@ -71,7 +72,7 @@ impl Lists {
         lists
     }
 
-    fn add_tools(&mut self, flags: &Flags) {
+    fn add_tools(&mut self, flags: &Flags, drift: &str) {
         for tool in TOOLS {
             let definition = format!(
                 r#"{{"name":"{}","description":{},"inputSchema":{}{}}}"#,
@@ -87,7 +88,7 @@ impl Lists {
             self.tools.push(Item { key: tool.name.to_string(), definition });
         }
         for number in 1..=flags.tools {
-            self.add(Kind::Tools, &format!("tool_{number}"), "");
+            self.add(Kind::Tools, &format!("tool_{number}"), drift);
         }
         if flags.malformed_tools {
             self.tools.extend(MALFORMED.iter().map(|definition| Item {
@@ -119,6 +120,18 @@ impl Lists {
         match items.iter_mut().find(|item| item.key == key) {
             Some(item) => item.definition = definition,
             None => items.push(Item { key: key.to_string(), definition }),
+        }
+    }
+
+    /// Adds an item whose whole definition is given, or replaces the one with its key.
+    pub fn define(&mut self, kind: Kind, definition: &serde_json::Value) {
+        let member = if kind == Kind::Resources { "uri" } else { "name" };
+        let key = definition[member].as_str().unwrap_or_default().to_string();
+        let item = Item { key, definition: definition.to_string() };
+        let items = self.items_mut(kind);
+        match items.iter_mut().find(|other| other.key == item.key) {
+            Some(other) => *other = item,
+            None => items.push(item),
         }
     }
 
@@ -186,7 +199,7 @@ mod tests {
     #[test]
     fn every_definition_is_json_and_pages_cover_each_tool_once() {
         let flags = Flags { tools: 5, page_size: 3, ..Flags::default() };
-        let lists = Lists::new(&flags);
+        let lists = Lists::new(&flags, 1);
         let (mut names, mut cursor) = (Vec::new(), None::<String>);
         loop {
             let page = lists.page(Kind::Tools, cursor.as_deref()).unwrap();
@@ -207,7 +220,7 @@ mod tests {
 
     #[test]
     fn an_item_is_added_changed_and_removed() {
-        let mut lists = Lists::new(&Flags { no_prompts: true, ..Flags::default() });
+        let mut lists = Lists::new(&Flags { no_prompts: true, ..Flags::default() }, 1);
         lists.add(Kind::Prompts, "x", "");
         let before = lists.page(Kind::Prompts, None);
         lists.add(Kind::Prompts, "x", " changed");

@@ -39,6 +39,6 @@ fn main() {
         family::wrap();
     }
     family::begin(&flags, starts);
-    let server = SERVER.get_or_init(|| Server::new(flags));
+    let server = SERVER.get_or_init(|| Server::new(flags, starts));
     serve::serve(server);
 }

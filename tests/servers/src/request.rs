@@ -87,6 +87,14 @@ impl Arguments {
         self.0.get(key)
     }
 
+    /// One value, or a list of values.
+    pub fn values(&self, key: &str) -> Vec<&Value> {
+        match self.0.get(key) {
+            Some(Value::Array(items)) => items.iter().collect(),
+            value => value.into_iter().collect(),
+        }
+    }
+
     /// One name, or a list of names.
     pub fn names(&self, key: &str) -> Vec<String> {
         let as_text = |value: &Value| value.as_str().map(str::to_string);

@@ -26,19 +26,22 @@ pub struct Server {
     /// Messages seen, by method; calls are counted apart, since they are the quick path.
     pub seen: Mutex<HashMap<String, u64>>,
     pub calls_seen: AtomicU64,
+    /// Lists that are to be answered with an error.
+    pub failing_lists: AtomicU64,
     revision: AtomicU64,
 }
 
 impl Server {
-    pub fn new(flags: Flags) -> Server {
+    pub fn new(flags: Flags, starts: usize) -> Server {
         Server {
-            lists: Mutex::new(Lists::new(&flags)),
+            lists: Mutex::new(Lists::new(&flags, starts)),
             flags,
             output: Output::new(),
             slow: SlowCalls::default(),
             subscribed: Mutex::default(),
             seen: Mutex::default(),
             calls_seen: AtomicU64::new(0),
+            failing_lists: AtomicU64::new(0),
             revision: AtomicU64::new(1),
         }
     }
@@ -244,6 +247,13 @@ fn initialize(turn: &mut Turn, id: &[u8], params: &[u8]) {
 }
 
 fn list(turn: &mut Turn, id: &[u8], kind: Kind, params: &[u8]) {
+    let failing = &turn.server.failing_lists;
+    if failing
+        .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1))
+        .is_ok()
+    {
+        return turn.batch.error(id, -32603, "no lists now", None);
+    }
     let cursor = member(params, "cursor").map(|_| text_param(params, "cursor"));
     let page = lock(&turn.server.lists).page(kind, cursor.as_deref());
     match page {

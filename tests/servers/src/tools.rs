@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::changes::{change_list, log, touch_resource};
+use crate::changes::{change_list, fail_lists, log, storm, touch_resource};
 use crate::family::{Session, spawn_holder};
 use crate::lists::Kind;
 use crate::request::Call;
@@ -271,7 +271,19 @@ pub const TOOLS: &[Tool] = &[
     tool("crash", "Ends the process with code; partial leaves half a message.", ANY, crash),
     tool("pid", "Answers with the process id.", ANY, pid),
     tool("progress", "Reports progress (of canary) in steps, interval_ms apart.", ANY, progress),
-    tool("change_list", "Changes a list: add, remove, change, notify, list.", ANY, change_list),
+    tool(
+        "change_list",
+        "Changes a list: add, change, define, remove, notify, list.",
+        ANY,
+        change_list,
+    ),
+    tool(
+        "storm",
+        "Changes the tool version notifications times, per_second times a second.",
+        ANY,
+        storm,
+    ),
+    tool("fail_lists", "Answers the next count lists with an error.", ANY, fail_lists),
     tool("env", "Answers with the environment variable name.", ANY, env),
     tool("cwd", "Answers with the current folder.", ANY, cwd),
     tool("args", "Answers with the arguments as JSON text.", ANY, args),

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 /// Verbs, and how many arguments each takes.
-const VERBS: [(&str, usize, usize); 22] = [
+const VERBS: [(&str, usize, usize); 23] = [
     ("open", 1, 2),
     ("close", 1, 2),
     ("acquire", 2, 4),
@@ -25,6 +25,7 @@ const VERBS: [(&str, usize, usize); 22] = [
     ("wait_event", 2, 3),
     ("no_event", 2, 3),
     ("reconcile", 1, 1),
+    ("accept_tool", 3, 3),
     ("drain", 0, 1),
     ("pool", 1, 1),
     ("count", 1, 1),

@@ -96,6 +96,10 @@ export const VERBS = {
   async reconcile(run, [servers]) {
     return { value: documentOf(await run.pool.reconcile(run.serversOf(servers))) };
   },
+  async accept_tool(run, [server, tool, shown]) {
+    await run.pool.acceptTool(server, tool, shown?.difference?.to ?? shown);
+    return nothing;
+  },
   async drain(run, [options], signal) {
     return { value: documentOf(await run.pool.drainAll(withSignal(options, signal))) };
   },

@@ -63,6 +63,13 @@ class Pool(PoolBase):
         """Replaces the connections of a server's entries, or of the one with that index. One report per entry."""
         return json.loads(await submit(self._native.restart, server, index))
 
+    async def accept_tool(self, server: str, tool: str, digest: str) -> None:
+        """Accepts the definition of a tool that ``on_tool_change="quarantine"`` keeps back.
+
+        ``digest`` is ``difference["to"]`` of the ``tool_quarantined`` event, or of the status: what is accepted is what was shown.
+        """
+        await submit(self._native.accept_tool, server, tool, digest)
+
     async def drain_all(self, **options: Any) -> dict[str, Any]:
         """Ends everything, one-way. Options: ``force`` interrupts calls at once; ``timeout`` in seconds, 10 by default."""
         report: dict[str, Any] = json.loads(

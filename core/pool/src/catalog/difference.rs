@@ -1,6 +1,7 @@
 //! What is different between two catalogs (SPEC 7.4).
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use super::{Catalog, Change, Difference, Item};
 
@@ -14,6 +15,14 @@ impl Difference {
             prompts: Change::between(&before.prompts, &after.prompts),
             resources: resources.with(templates),
         }
+    }
+
+    /// The same, with those of the tools that came whose definition is another than they once had as changed, too.
+    pub fn with_renewed(mut self, renewed: &[Arc<str>]) -> Difference {
+        let came_back = renewed.iter().filter(|name| self.tools.added.contains(name)).cloned();
+        self.tools.changed.extend(came_back);
+        self.tools.changed.sort();
+        self
     }
 
     /// Whether nothing is different.

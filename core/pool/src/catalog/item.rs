@@ -94,6 +94,11 @@ fn key_member(list: ListKind) -> &'static str {
 }
 
 impl Item {
+    /// The members of a tool that its digest covers.
+    pub(crate) fn seen_of_tools() -> impl Iterator<Item = &'static str> {
+        seen_members(ListKind::Tools).iter().map(|(name, _)| *name)
+    }
+
     /// Reads one definition. Members that nothing here knows are kept with it, and never a reason to leave it out.
     pub(super) fn parse(list: ListKind, definition: &str) -> Result<Item, Skipped> {
         let nameless = |reason: String| Skipped { list, name: None, reason };

@@ -77,6 +77,14 @@ impl Catalog {
         Some(&self.tools[index])
     }
 
+    /// The same lists with one tool more, which is not among them.
+    pub(crate) fn with_tool(&self, item: Item) -> Catalog {
+        let mut with = self.clone();
+        let at = with.tools.partition_point(|other| other.name < item.name);
+        with.tools.insert(at, item);
+        with
+    }
+
     fn list_mut(&mut self, list: ListKind) -> &mut Vec<Item> {
         match list {
             ListKind::Tools => &mut self.tools,

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use super::{RemoteKind, RemoteSpec, ServerSpec, StdioSpec, Transport};
 use crate::json::canonical;
-use crate::text::escaped;
+use crate::text::{digest_from_hex, escaped, hex};
 
 /// The identity of a transport configuration: SHA-256, compared whole with `==`. `Debug` prints nothing of it.
 ///
@@ -46,7 +46,7 @@ impl PoolKey {
     /// Reads a connection id, at its last `::` (SPEC 1.1).
     pub fn from_connection_id(id: &str) -> Option<PoolKey> {
         let (server, digits) = id.rsplit_once("::")?;
-        let fingerprint = Fingerprint(from_hex(digits)?);
+        let fingerprint = Fingerprint(digest_from_hex(digits)?);
         Some(PoolKey { server: server.to_owned(), fingerprint })
     }
 }
@@ -126,22 +126,4 @@ fn hashed_transport(transport: &Transport) -> Value {
             json!({ "kind": kind, "url": url, "headers": headers })
         }
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn from_hex(digits: &str) -> Option<[u8; 32]> {
-    let mut out = [0; 32];
-    // Only the lower-case form that `hex` writes, so that one fingerprint has one spelling.
-    let is_ours = |digit: u8| matches!(digit, b'0'..=b'9' | b'a'..=b'f');
-    if digits.len() != 64 || !digits.bytes().all(is_ours) {
-        return None;
-    }
-    for (byte, pair) in out.iter_mut().zip(digits.as_bytes().chunks(2)) {
-        let pair = std::str::from_utf8(pair).ok()?;
-        *byte = u8::from_str_radix(pair, 16).ok()?;
-    }
-    Some(out)
 }

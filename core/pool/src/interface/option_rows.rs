@@ -100,11 +100,11 @@ pub(super) const POOL: &[OptionRow] = &[
     planned("roots", Texts, "the workspace", "the folders that servers are told of"),
     planned("name_style", Text, "mcp__server__tool", "how exposed tool names are made"),
     row("reserved_names", Texts, "[]", "exposed names that the host keeps for itself"),
-    planned(
+    row(
         "on_tool_change",
         Word(&["notify", "quarantine"]),
-        "by approval",
-        "what becomes of a tool whose definition changed",
+        "notify",
+        "what becomes of a tool whose definition changed: it is told of, or neither listed nor called until it is accepted",
     ),
     planned("status_file", Text, "none", "the path of a status snapshot for other processes"),
 ];

@@ -50,6 +50,18 @@ pub struct PoolOptions {
     pub inherit_env: Vec<String>,
     /// Exposed names that the host keeps for itself.
     pub reserved_names: Vec<String>,
+    /// What becomes of a tool whose definition changed.
+    pub on_tool_change: OnToolChange,
+}
+
+/// What becomes of a tool whose definition changed (SPEC 7.6).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum OnToolChange {
+    /// Sessions are told, and it can be used at once.
+    #[default]
+    Notify,
+    /// It is neither listed nor called until the host accepts it.
+    Quarantine,
 }
 
 /// How lost connections come back (SPEC 8.1, 8.2).
@@ -208,6 +220,7 @@ impl Default for PoolOptions {
             start_gate: Duration::from_millis(250),
             inherit_env: Vec::new(),
             reserved_names: Vec::new(),
+            on_tool_change: OnToolChange::default(),
         }
     }
 }

@@ -42,6 +42,11 @@ impl PoolOptions {
             start_gate: duration("start_gate_ms", default.start_gate),
             inherit_env: given.texts("inherit_env").unwrap_or_default(),
             reserved_names: given.texts("reserved_names").unwrap_or_default(),
+            on_tool_change: match given.text("on_tool_change").as_deref() {
+                Some("quarantine") => OnToolChange::Quarantine,
+                // The check let no other word pass.
+                Some(_) | None => OnToolChange::Notify,
+            },
         })
     }
 }

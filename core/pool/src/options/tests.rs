@@ -51,7 +51,7 @@ fn every_pool_option_is_read() {
         "reconnect": {"delays_ms": {"local": [9], "remote": []}, "breaker": {"losses": 10, "window_ms": 11}, "healthy_after_ms": 12},
         "limits": {"processes": 13, "entries_per_name": 14, "in_flight_per_session": 15, "in_flight_per_entry": 16,
                    "frame_bytes": 1700, "stderr_bytes": 18, "event_backlog": 19},
-        "start_gate_ms": 20, "inherit_env": ["A*"], "reserved_names": ["mcp__a__b"],
+        "start_gate_ms": 20, "inherit_env": ["A*"], "reserved_names": ["mcp__a__b"], "on_tool_change": "quarantine",
     });
     let ms = Duration::from_millis;
     let expected = PoolOptions {
@@ -86,6 +86,7 @@ fn every_pool_option_is_read() {
         start_gate: ms(20),
         inherit_env: vec!["A*".into()],
         reserved_names: vec!["mcp__a__b".into()],
+        on_tool_change: OnToolChange::Quarantine,
     };
     assert_eq!(PoolOptions::from_json(&text.to_string()).unwrap(), expected);
 }

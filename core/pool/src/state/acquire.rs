@@ -7,6 +7,7 @@ use super::idle::Idle;
 use super::ids::{EntryId, Generation, KeyId, ServerId, SessionId, Ticket};
 use super::protocol::{CloseMode, Effect, Family};
 use super::{Open, PoolState};
+use crate::config::Fingerprint;
 use crate::config::Share;
 use crate::error::Error;
 
@@ -16,8 +17,17 @@ pub(super) struct Ask {
     pub(super) session: SessionId,
     pub(super) key: KeyId,
     pub(super) server: ServerId,
+    pub(super) fingerprint: Fingerprint,
     pub(super) family: Family,
     pub(super) share: Share,
+}
+
+/// What became of those who waited for an entry.
+#[derive(Default)]
+pub(super) struct Granted {
+    pub(super) grants: Vec<Effect>,
+    /// The sessions that did not hold it before.
+    pub(super) newcomers: Vec<SessionId>,
 }
 
 impl PoolState {
@@ -71,17 +81,18 @@ impl PoolState {
     }
 
     /// Leases for all who wait for an entry.
-    pub(super) fn grant_waiters(&mut self, id: EntryId) -> Vec<Effect> {
+    pub(super) fn grant_waiters(&mut self, id: EntryId) -> Granted {
+        let mut granted = Granted::default();
         let Some(entry) = self.entries.get_mut(id) else {
-            return Vec::new();
+            return granted;
         };
-        let waiters = std::mem::take(&mut entry.waiters);
-        let grant = |ticket| {
-            let session = self.close_ticket(ticket)?;
+        for ticket in std::mem::take(&mut entry.waiters) {
+            let Some(session) = self.close_ticket(ticket) else { continue };
+            granted.newcomers.extend((!self.is_held_by(id, session)).then_some(session));
             let lease = self.hold(session, id);
-            Some(Effect::Grant { ticket, lease, entry: id })
-        };
-        waiters.into_iter().filter_map(grant).collect()
+            granted.grants.push(Effect::Grant { ticket, lease, entry: id });
+        }
+        granted
     }
 
     /// Begins an attempt as soon as nothing of the last one is left and there is a process slot for
@@ -233,6 +244,7 @@ impl PoolState {
 
     /// An acquire of a connected entry.
     fn attach(&mut self, id: EntryId, ticket: Ticket, session: SessionId, out: &mut Vec<Effect>) {
+        let newcomer = (!self.is_held_by(id, session)).then_some(session);
         let lease = self.hold(session, id);
         let grant = Effect::Grant { ticket, lease, entry: id };
         let Some(Entry {
@@ -240,6 +252,7 @@ impl PoolState {
         }) = self.entries.get(id)
         else {
             out.push(grant);
+            self.tell_held(id, newcomer, out);
             return;
         };
         let (phase, wire) =
@@ -248,6 +261,11 @@ impl PoolState {
         self.publish(id, out);
         out.push(grant);
         self.announce(id, reason::HELD, out);
+        self.tell_held(id, newcomer, out);
+    }
+
+    fn is_held_by(&self, id: EntryId, session: SessionId) -> bool {
+        self.entries.get(id).is_some_and(|entry| entry.holders.contains(&session))
     }
 
     /// An acquire of a key that has no entry.
@@ -296,7 +314,9 @@ impl PoolState {
             phase: Phase::Failed,
             wire: None,
             shown: None,
+            fingerprint: ask.fingerprint,
             catalog: Default::default(),
+            held: Default::default(),
             error: None,
             holders: Default::default(),
             waiters: Default::default(),

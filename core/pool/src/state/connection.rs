@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use super::acquire::{End, NOW};
+use super::acquire::{End, Granted, NOW};
 use super::effects::{self, reason};
 use super::entry::{Listing, Phase, Stage, Why, Wire};
 use super::ids::{ConnectionId, EntryId};
 use super::protocol::{CloseExit, Effect, LossReason, Notice};
 use super::{PoolState, RestartRefusal};
+use crate::acceptance::Held;
 use crate::catalog::{Catalog, Difference};
 use crate::error::{Error, ErrorCode};
 
@@ -32,7 +33,6 @@ impl PoolState {
             return;
         };
         entry.error = None;
-        let before = std::mem::replace(&mut entry.catalog, catalog.clone());
         let mut told = Vec::new();
         if why != Why::First {
             let (attempts, downtime) = entry.health.come_back(self.now);
@@ -42,13 +42,15 @@ impl PoolState {
             let generation = connection.generation;
             let notice = Notice::Reconnected { entry: id, generation, attempts, downtime };
             self.tell_holders(id, &notice, &mut told);
-            self.tell_change(id, before, catalog, &mut told);
+        }
+        if let Some(news) = self.take_lists(id, catalog) {
+            self.tell_news(id, news, &mut told);
         }
         let since = self.now;
         let wire = Some(Wire { generation: connection.generation, stage: Stage::Established });
         let listing = Listing::default();
         self.place(id, Phase::Connected { since, planned: None, listing }, wire);
-        let grants = self.grant_waiters(id);
+        let Granted { grants, newcomers } = self.grant_waiters(id);
         let unheld = self.entries.get(id).is_some_and(|entry| entry.holders.is_empty());
         if let Some(end) = unheld.then(|| self.plan_close(id)).flatten() {
             self.report_restarts(id, &Ok(()), out);
@@ -60,6 +62,7 @@ impl PoolState {
         self.report_restarts(id, &Ok(()), out);
         self.announce(id, reason::CONNECTED, out);
         out.append(&mut told);
+        self.tell_held(id, newcomers, out);
     }
 
     /// An attempt failed, and nothing of it is left (SPEC 3.3).
@@ -141,9 +144,10 @@ impl PoolState {
         id: EntryId,
         before: Arc<Catalog>,
         after: Arc<Catalog>,
+        renewed: &[Arc<str>],
         out: &mut Vec<Effect>,
     ) {
-        let difference = Arc::new(Difference::between(&before, &after));
+        let difference = Arc::new(Difference::between(&before, &after).with_renewed(renewed));
         let Some(entry) = self.entries.get(id).filter(|_| !difference.is_empty()) else {
             return;
         };
@@ -189,6 +193,7 @@ impl PoolState {
         let (key, server, index) = (entry.key, entry.server, entry.index);
         entry.error = end.error.clone();
         entry.catalog = Arc::default();
+        entry.held = Held::default();
         let mut told = Vec::new();
         if connected {
             let reason = LossReason::Shutdown;

@@ -45,6 +45,24 @@ pub(super) fn limit_of_entries() -> Error {
     limit_reached("entries", u32::MAX)
 }
 
+/// The names of a configuration's tools are more than can be remembered.
+pub(super) fn limit_of_remembered_tools() -> Error {
+    let message = "the server has listed more names of tools than are remembered";
+    Error::new(ErrorCode::Limit, message).with_detail("limit", "remembered_tools")
+}
+
+pub(super) fn unknown_tool(tool: &str) -> Error {
+    Error::new(ErrorCode::ToolNotFound, "the server lists no such tool now")
+        .with_detail("tool", tool)
+        .with_detail("reason", "unknown")
+}
+
+pub(super) fn stale_approval(tool: &str) -> Error {
+    Error::new(ErrorCode::StaleApproval, "the tool's definition is another than the one shown")
+        .with_detail("tool", tool)
+        .with_hint("look at what the tool is now, and accept that")
+}
+
 fn limit_reached(name: &str, limit: u32) -> Error {
     Error::new(ErrorCode::Limit, format!("the limit of {limit} for {name} is reached"))
         .with_detail("limit", name)

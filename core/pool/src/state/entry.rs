@@ -6,10 +6,13 @@ use std::sync::Arc;
 use super::health::Health;
 use super::idle::{Idle, Planned};
 use super::ids::{
-    ConnectionId, EntryId, Generation, KeyId, ListingNumber, Moment, ServerId, SessionId, Ticket,
+    Configuration, ConnectionId, EntryId, Generation, KeyId, ListingNumber, Moment, ServerId,
+    SessionId, Ticket,
 };
 use super::protocol::{EntryState, Family, Slot};
+use crate::acceptance::Held;
 use crate::catalog::Catalog;
+use crate::config::Fingerprint;
 use crate::config::Share;
 use crate::error::{Error, ErrorCode};
 
@@ -28,8 +31,11 @@ pub(super) struct Entry {
     pub(super) wire: Option<Wire>,
     /// The state that was last announced; `None` before the first.
     pub(super) shown: Option<EntryState>,
+    pub(super) fingerprint: Fingerprint,
     /// What holders see.
     pub(super) catalog: Arc<Catalog>,
+    /// The tools that are held back from them.
+    pub(super) held: Held,
     /// Why it is not connected.
     pub(super) error: Option<Error>,
     pub(super) holders: BTreeSet<SessionId>,
@@ -170,6 +176,11 @@ impl Entry {
         }
     }
 
+    /// What its accepted definitions belong to.
+    pub(super) fn configuration(&self) -> Configuration {
+        Configuration { server: self.server, fingerprint: self.fingerprint }
+    }
+
     /// What callers see. An entry that is over takes no calls, though it may still be dying.
     pub(super) fn slot(&self) -> Slot {
         let state = match self.phase {
@@ -180,6 +191,7 @@ impl Entry {
             generation: self.generation,
             state,
             catalog: self.catalog.clone(),
+            held: self.held.clone(),
             error: self.error.clone(),
         }
     }

@@ -9,6 +9,7 @@ use super::health::Verdict;
 use super::ids::{ConnectionId, EntryId};
 use super::protocol::{Effect, Family, LossReason, Notice};
 use super::{PoolState, RestartRefusal};
+use crate::acceptance::Held;
 use crate::error::{Error, ErrorCode};
 
 impl PoolState {
@@ -103,6 +104,7 @@ impl PoolState {
             return;
         }
         let before = std::mem::take(&mut entry.catalog);
+        entry.held = Held::default();
         entry.error = Some(error.clone());
         let (wire, generation) = (entry.wire, entry.generation);
         self.remember_error(server, &error);
@@ -115,6 +117,6 @@ impl PoolState {
         for notice in first.into_iter().chain([Notice::Failed { entry: id, generation, error }]) {
             self.tell_holders(id, &notice, out);
         }
-        self.tell_change(id, before, Arc::default(), out);
+        self.tell_change(id, before, Arc::default(), &[], out);
     }
 }

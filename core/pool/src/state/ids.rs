@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::config::Fingerprint;
+
 /// A moment on the pool's own monotonic clock, in nanoseconds since the pool was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Moment(pub u64);
@@ -20,6 +22,16 @@ pub struct SessionId(pub u64);
 /// A server's name, interned: dense, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ServerId(pub u32);
+
+/// One configuration of a server: what the accepted definitions of its tools belong to, whoever
+/// has a connection of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Configuration {
+    /// The server.
+    pub server: ServerId,
+    /// The fingerprint of its configuration.
+    pub fingerprint: Fingerprint,
+}
 
 /// A pool key, interned: dense, from 0. Two acquires share a connection exactly when their keys are
 /// equal.
@@ -50,8 +62,8 @@ pub struct ConnectionId {
     pub generation: Generation,
 }
 
-/// A question that the reducer owes exactly one answer: `Grant`, `Refuse`, `Restarted` or
-/// `Drained`.
+/// A question that the reducer owes exactly one answer: `Grant`, `Refuse`, `Restarted`,
+/// `ToolAccepted` or `Drained`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ticket(pub u64);
 

@@ -46,6 +46,7 @@ mod idle;
 mod ids;
 mod invariants;
 mod protocol;
+mod quarantine;
 mod refresh;
 mod restart;
 mod session;
@@ -55,8 +56,8 @@ mod table;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use ids::{
-    ConnectionId, EntryId, Generation, KeyId, LeaseId, ListingNumber, Moment, ServerId, SessionId,
-    Ticket,
+    Configuration, ConnectionId, EntryId, Generation, KeyId, LeaseId, ListingNumber, Moment,
+    ServerId, SessionId, Ticket,
 };
 pub use protocol::{
     Audience, CloseExit, CloseMode, DrainMode, DrainReport, Effect, EntryState, Family, Input,
@@ -69,9 +70,11 @@ use self::book::Slots;
 use self::drain::Closing;
 use self::entry::Entry;
 use self::health::Jitter;
+use self::quarantine::Acceptance;
 use self::restart::RestartWait;
 use self::session::{Lease, Session};
 use self::table::Table;
+use crate::acceptance::Accepted;
 use crate::error::Error;
 use crate::options::PoolOptions;
 
@@ -90,6 +93,8 @@ pub struct PoolState {
     tickets: Table<Ticket, Open>,
     due: BTreeSet<(Moment, Timer)>,
     slots: Slots,
+    /// The definitions of tools that are accepted.
+    accepted: Accepted,
     next_entry: u32,
     next_lease: u64,
     jitter: Jitter,
@@ -139,6 +144,7 @@ impl PoolState {
             tickets: Table::new(),
             due: BTreeSet::new(),
             slots: Slots::default(),
+            accepted: Accepted::default(),
             next_entry: 0,
             next_lease: 0,
             jitter: Jitter(seed),
@@ -158,13 +164,17 @@ impl PoolState {
                 self.close_session(session, keep_for, effects);
             }
             Input::ResumeSession { session } => self.resume_session(session),
-            Input::Acquire { ticket, session, key, server, family, share } => {
-                self.acquire(Ask { ticket, session, key, server, family, share }, effects);
+            Input::Acquire { ticket, session, key, server, fingerprint, family, share } => {
+                let ask = Ask { ticket, session, key, server, fingerprint, family, share };
+                self.acquire(ask, effects);
             }
             Input::CancelAcquire { ticket } => self.cancel_acquire(ticket, effects),
             Input::Release { lease } => self.release(lease, effects),
             Input::Restart { ticket, server, index } => {
                 self.restart(ticket, server, index, effects);
+            }
+            Input::AcceptTool { ticket, server, tool, digest } => {
+                self.accept_tool(Acceptance { ticket, server, tool, digest }, effects);
             }
             Input::Drain { ticket, how, deadline } => self.drain(ticket, how, deadline, effects),
             Input::Connected { connection, catalog } => {

@@ -11,7 +11,9 @@ use super::ids::{
     ConnectionId, EntryId, Generation, KeyId, LeaseId, ListingNumber, Moment, ServerId, SessionId,
     Ticket,
 };
+use crate::acceptance::Held;
 use crate::catalog::{Catalog, Difference};
+use crate::config::Fingerprint;
 use crate::config::Share;
 use crate::error::Error;
 
@@ -50,6 +52,8 @@ pub enum Input {
         key: KeyId,
         /// The server's name, for the entry index and the budget.
         server: ServerId,
+        /// The configuration, for the accepted definitions of its tools.
+        fingerprint: Fingerprint,
         /// The kind of transport, for reconnect delays and the limit of processes.
         family: Family,
         /// Whether other sessions may share the connection. One that is a session's own does not
@@ -76,6 +80,17 @@ pub enum Input {
         server: ServerId,
         /// The entry index, or all of the name.
         index: Option<u32>,
+    },
+    /// Accept the definition of a tool that is held back. Answered by `ToolAccepted` or `Refuse`.
+    AcceptTool {
+        /// What the answer names.
+        ticket: Ticket,
+        /// The server.
+        server: ServerId,
+        /// The server's own name of the tool.
+        tool: Arc<str>,
+        /// The digest of the definition that the host was shown.
+        digest: [u8; 32],
     },
     /// End everything, one-way. Answered by `Drained`.
     Drain {
@@ -200,6 +215,11 @@ pub enum Effect {
         /// One per entry of the name; empty for an unknown name or index.
         reports: Vec<RestartReport>,
     },
+    /// Answer an acceptance: the tool can be used.
+    ToolAccepted {
+        /// The ticket.
+        ticket: Ticket,
+    },
     /// Answer a drain.
     Drained {
         /// The ticket.
@@ -223,8 +243,10 @@ pub struct Slot {
     pub generation: Generation,
     /// The visible state.
     pub state: EntryState,
-    /// What the entry lists; stays while reconnecting.
+    /// What the entry lists and may be used; stays while reconnecting.
     pub catalog: Arc<Catalog>,
+    /// The tools that are held back: no view has them, and no call reaches them.
+    pub held: Held,
     /// Why it is not connected.
     pub error: Option<Error>,
 }
@@ -376,8 +398,17 @@ pub enum Notice {
         before: Arc<Catalog>,
         /// The lists now.
         after: Arc<Catalog>,
-        /// The names that came, went and changed.
+        /// The names that came, went and changed. A tool that comes back with another definition than it had has come and changed.
         difference: Arc<Difference>,
+    },
+    /// Tools are held back, because their definition is not the accepted one.
+    ToolsQuarantined {
+        /// The entry.
+        entry: EntryId,
+        /// Its incarnation.
+        generation: Generation,
+        /// Those that the session was not told of before.
+        held: Held,
     },
     /// The connection was lost.
     Disconnected {

@@ -78,13 +78,11 @@ impl PoolState {
         out.push(Effect::ListCatalog { connection, number });
     }
 
-    fn replace_catalog(&mut self, id: EntryId, catalog: Arc<Catalog>, out: &mut Vec<Effect>) {
-        let Some(entry) = self.entries.get_mut(id).filter(|entry| entry.catalog != catalog) else {
-            return;
-        };
-        let before = std::mem::replace(&mut entry.catalog, catalog.clone());
-        self.publish(id, out);
-        self.tell_change(id, before, catalog, out);
+    fn replace_catalog(&mut self, id: EntryId, listed: Arc<Catalog>, out: &mut Vec<Effect>) {
+        if let Some(news) = self.take_lists(id, listed) {
+            self.publish(id, out);
+            self.tell_news(id, news, out);
+        }
     }
 
     /// The state of the listing of a connection that is current and stands.

@@ -4,8 +4,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use trunkline_pool::acceptance::Held;
 use trunkline_pool::catalog::{Catalog, Difference, Item};
 use trunkline_pool::config::Share;
+use trunkline_pool::config::{Fingerprint, ServerSpec};
 use trunkline_pool::options::PoolOptions;
 use trunkline_pool::state::*;
 use trunkline_pool::{Error, ErrorCode};
@@ -97,6 +99,12 @@ pub fn tools(version: u8) -> Arc<Catalog> {
     Arc::new(Catalog { tools: vec![item], ..Catalog::default() })
 }
 
+/// The fingerprint of a key's configuration: another for each key.
+pub fn fingerprint(key: u32) -> Fingerprint {
+    let spec = serde_json::json!({ "command": key.to_string() });
+    ServerSpec::from_value("s", &spec).unwrap().fingerprint("pool", &[])
+}
+
 pub fn exited() -> Error {
     Error::new(ErrorCode::Exited, "it ended")
 }
@@ -155,6 +163,7 @@ pub fn acquire_of(ticket: u64, session: u64, key: u32, server: u32, family: Fami
         session: SessionId(session),
         key: KeyId(key),
         server: ServerId(server),
+        fingerprint: fingerprint(key),
         family,
         share: Share::Pool,
     }
@@ -252,7 +261,7 @@ pub fn publish_error(
     error: impl Into<Option<Error>>,
 ) -> Effect {
     let (generation, catalog) = (Generation(generation), tools(version));
-    let slot = Slot { generation, state, catalog, error: error.into() };
+    let slot = Slot { generation, state, catalog, held: Held::default(), error: error.into() };
     Effect::Publish { entry: EntryId(entry), slot }
 }
 
@@ -313,5 +322,20 @@ pub fn changed(session: u64, entry: u32, generation: u32, before: u8, after: u8)
     let (before, after) = (tools(before), tools(after));
     let difference = Arc::new(Difference::between(&before, &after));
     let (entry, generation) = (EntryId(entry), Generation(generation));
+    tell(session, Notice::CatalogChanged { entry, generation, before, after, difference })
+}
+
+/// The tool comes with another definition than it had.
+pub fn changed_and_renewed(
+    session: u64,
+    entry: u32,
+    generation: u32,
+    before: u8,
+    after: u8,
+) -> Effect {
+    let (before, after) = (tools(before), tools(after));
+    let difference = Difference::between(&before, &after).with_renewed(&["t".into()]);
+    let (entry, generation, difference) =
+        (EntryId(entry), Generation(generation), Arc::new(difference));
     tell(session, Notice::CatalogChanged { entry, generation, before, after, difference })
 }

@@ -300,7 +300,7 @@ fn an_acquire_of_a_failed_entry_starts_one_fresh_attempt() {
             grant(2, 2, 0),
             status(0, 4, Reconnecting, Active, "connected"),
             back(0, 0, 4, 3, 4_000),
-            changed(0, 0, 4, 0, 2),
+            changed_and_renewed(0, 0, 4, 0, 2),
         ]
     );
     assert_eq!((bench.row(0).index, bench.row(0).refs), (0, 2));

@@ -6,12 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use trunkline_pool::ErrorCode;
+use trunkline_pool::acceptance::HeldTool;
 use trunkline_pool::catalog::Difference;
 use trunkline_pool::state::{
     Audience, ConnectionId, Effect, EntryId, EntryState, Input, KeyId, LeaseId, LossReason, Moment,
     Notice, PoolState, ServerId, SessionId, Situation, Slot, Ticket,
 };
 
+use crate::definitions::{Definitions, held as digests};
 use crate::setup::Setup;
 use crate::world::{World, connection_of};
 
@@ -53,6 +55,7 @@ pub struct Model {
     pub entries: BTreeMap<EntryId, Told>,
     pub drain_deadline: Option<Moment>,
     pub drained_in_time: bool,
+    pub definitions: Definitions,
     /// When each connection was last asked to list.
     listed_at: BTreeMap<ConnectionId, Moment>,
     next_lease: u64,
@@ -177,8 +180,11 @@ impl Model {
                 let shown = self.entries.get(&entry).and_then(|told| told.shown);
                 check!(shown != Some(EntryState::Closed), "{effect:?} of a closed entry");
             }
+            self.definitions.take(effect)?;
             self.take_one(cause, effect, held, world)?;
         }
+        self.definitions.is_answered()?;
+        self.newcomers_know_what_is_held_back(effects, held)?;
         self.nothing_is_owed(effects, held, &published)
     }
 
@@ -215,6 +221,8 @@ impl Model {
             Effect::Grant { ticket, lease, entry } => {
                 self.granted(*ticket, *lease, *entry, world)?
             }
+            // `definitions` has looked at it.
+            Effect::Refuse { .. } if matches!(cause, Cause::Input(Input::AcceptTool { .. })) => {}
             Effect::Refuse { ticket, error } => {
                 if let Some(asked) = self.acquires.remove(ticket) {
                     let right = match error.code() {
@@ -237,6 +245,7 @@ impl Model {
                 check!(self.drains.remove(ticket), "{ticket:?} drained twice");
                 self.drained_in_time = report.errors.is_empty();
             }
+            Effect::ToolAccepted { .. } => {}
             Effect::Notify { audience, notice } => self.notified(*audience, notice, held)?,
             _ => return Err(format!("an effect that nobody expects: {effect:?}")),
         }
@@ -273,7 +282,10 @@ impl Model {
         let told = self.entries.entry(entry).or_default();
         let slot = told.slot.clone().ok_or("a notice before anything was published")?;
         if let Audience::Session(session) = to {
-            let holder = held.get(&entry).is_some_and(|holders| holders.contains(&session));
+            let mut holder = held.get(&entry).is_some_and(|holders| holders.contains(&session));
+            if matches!(notice, Notice::ToolsQuarantined { .. }) {
+                holder |= self.leases.values().any(|lease| *lease == (session, entry));
+            }
             check!(holder, "{session:?} is told {notice:?}, but holds nothing");
             check!(self.sessions.get(&session) == Some(&None), "{session:?} is told, but closed");
         }
@@ -304,15 +316,40 @@ impl Model {
             Notice::Failed { generation, error, .. } => {
                 *generation == slot.generation && Some(error) == slot.error.as_ref()
             }
+            Notice::ToolsQuarantined { generation, held, .. } => {
+                let is_held = |tool: &HeldTool| slot.held.tool(&tool.item.name) == Some(tool);
+                *generation == slot.generation && held.tools().iter().all(is_held)
+            }
             Notice::CatalogChanged { generation, after, before, difference, .. } => {
                 *generation == slot.generation
                     && *after == slot.catalog
-                    && **difference == Difference::between(before, after)
+                    && **difference == self.definitions.difference(entry, before, after)
                     && !difference.is_empty()
             }
             _ => false,
         };
         check!(fits, "{notice:?} while {standing:?} and published as {slot:?}");
+        Ok(())
+    }
+
+    /// Whoever begins to hold an entry hears of what is held back there, and of nothing else.
+    fn newcomers_know_what_is_held_back(
+        &self,
+        effects: &[Effect],
+        held: &Holds,
+    ) -> Result<(), String> {
+        for effect in effects {
+            let Effect::Grant { lease, entry, .. } = effect else { continue };
+            let Some((session, _)) = self.leases.get(lease) else { continue };
+            if held.get(entry).is_some_and(|holders| holders.contains(session)) {
+                continue;
+            }
+            let slot = self.entries.get(entry).and_then(|told| told.slot.as_ref());
+            let some = slot.is_some_and(|slot| !slot.held.tools().is_empty());
+            let owed: &[&str] = if some { &["quarantined"] } else { &[] };
+            let heard = heard(effects, *session, *entry);
+            check!(heard == owed, "{session:?} begins to hold {entry:?} and heard {heard:?}");
+        }
         Ok(())
     }
 
@@ -343,6 +380,11 @@ impl Model {
             let changed = published.get(entry).is_some_and(|last| {
                 !closed && !Difference::between(&last.catalog, &slot.catalog).is_empty()
             });
+            let last_held =
+                published.get(entry).map(|last| digests(&last.held)).unwrap_or_default();
+            let newly_held = digests(&slot.held)
+                .iter()
+                .any(|(name, digest)| last_held.get(name) != Some(digest));
             let gone = failed && slot.state != EntryState::Closed;
             for session in held.get(entry).into_iter().flatten() {
                 if self.sessions.get(session) != Some(&None)
@@ -355,6 +397,7 @@ impl Model {
                     (lost, "disconnected"),
                     (back, "reconnected"),
                     (gone, "failed"),
+                    (newly_held, "quarantined"),
                     (changed, "changed"),
                 ]
                 .iter()
@@ -431,6 +474,7 @@ fn entry_of(notice: &Notice) -> EntryId {
     match notice {
         Notice::StatusChanged { entry, .. }
         | Notice::CatalogChanged { entry, .. }
+        | Notice::ToolsQuarantined { entry, .. }
         | Notice::Disconnected { entry, .. }
         | Notice::Reconnected { entry, .. }
         | Notice::Failed { entry, .. } => *entry,
@@ -448,6 +492,7 @@ fn heard(effects: &[Effect], session: SessionId, of: EntryId) -> Vec<&'static st
                 Notice::Disconnected { .. } => "disconnected",
                 Notice::Reconnected { .. } => "reconnected",
                 Notice::Failed { .. } => "failed",
+                Notice::ToolsQuarantined { .. } => "quarantined",
                 Notice::CatalogChanged { .. } => "changed",
                 _ => "something else",
             })

@@ -181,7 +181,9 @@ impl Workspace {
         follower.wishes.insert(name.to_string(), wish);
         follower.asked.insert(name.to_string(), ticket);
         let session = SessionId(session as u64);
-        self.run.step(Input::Acquire { ticket, session, key, server, family, share }, chance)
+        let fingerprint = setup.fingerprint_of(key);
+        let input = Input::Acquire { ticket, session, key, server, fingerprint, family, share };
+        self.run.step(input, chance)
     }
 
     /// I-12: what was not changed has the same hold, on a connection that nobody told to end.

@@ -299,6 +299,8 @@ pub fn refusals_are_just(
             (ErrorCode::Closed, Input::CloseSession { .. } | Input::Acquire { .. }) => true,
             (ErrorCode::Closing, Input::Drain { .. } | Input::Restart { .. }) => true,
             (ErrorCode::Closing, Input::Acquire { .. }) => true,
+            // The model knows which.
+            (_, Input::AcceptTool { .. }) => true,
             (ErrorCode::Limit, Input::Acquire { key, server, family, .. }) => {
                 let limits = &setup.options.limits;
                 let living = || step.before.values().filter(|r| r.situation != Situation::Ending);

@@ -3,15 +3,18 @@
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::time::Duration;
 
+use trunkline_pool::catalog::{Catalog, Item};
 use trunkline_pool::state::{
     ConnectionId, DrainMode, Effect, EntryId, EntryState, EntryStatus, Input, KeyId, LeaseId,
-    Moment, PoolState, SessionId, Situation, Ticket,
+    Moment, PoolState, SessionId, Situation, Slot, Ticket,
 };
 
 use crate::chance::Chance;
 use crate::coverage::Coverage;
+use crate::definitions::held;
 use crate::ending::Ending;
 use crate::model::{Cause, Model};
 use crate::rules::{Rules, Step, refusals_are_just, was_current};
@@ -172,6 +175,9 @@ impl Run {
             let deadline = self.now.after(chance.millis(&[0, 50, 10_000]));
             return Some(Input::Drain { ticket: self.ticket(), how, deadline });
         }
+        if chance.percent(2) {
+            return self.acceptance(chance);
+        }
         if chance.percent(self.setup.restarting) {
             return Some(self.restart(chance));
         }
@@ -194,7 +200,8 @@ impl Run {
                 let key = KeyId(chance.below(u64::from(self.setup.keys)) as u32);
                 let (server, family) = (self.setup.server_of(key), self.setup.family_of(key));
                 let share = self.setup.share_of(key);
-                Some(Input::Acquire { ticket: self.ticket(), session, key, server, family, share })
+                let (ticket, fingerprint) = (self.ticket(), self.setup.fingerprint_of(key));
+                Some(Input::Acquire { ticket, session, key, server, fingerprint, family, share })
             }
             60..88 => {
                 let leases: Vec<LeaseId> = self.model.leases.keys().copied().collect();
@@ -215,6 +222,27 @@ impl Run {
         let index = chance.percent(40).then(|| chance.below(4) as u32);
         let server = self.setup.server_of(key);
         Input::Restart { ticket: self.ticket(), server, index }
+    }
+
+    /// The host accepts a tool that it was shown, or one that it was not.
+    fn acceptance(&mut self, chance: &mut Chance) -> Option<Input> {
+        let told = |row: &EntryStatus| self.model.entries.get(&row.entry)?.slot.clone();
+        let slots: Vec<(EntryStatus, Slot)> =
+            self.pool.entries().filter_map(|row| Some((row.clone(), told(&row)?))).collect();
+        let held = slots.iter().filter(|(_, slot)| !slot.held.tools().is_empty());
+        let places: Vec<&(EntryStatus, Slot)> =
+            if chance.percent(90) { held.collect() } else { slots.iter().collect() };
+        let (row, slot) = chance.pick_some(&places)?;
+        let of_held = slot.held.tools().iter().map(|tool| &tool.item);
+        let items: Vec<&Item> = match chance.percent(80) {
+            true => of_held.collect(),
+            false => slot.catalog.tools.iter().collect(),
+        };
+        let item = chance.pick_some(&items)?;
+        let tool = if chance.percent(5) { "unheard-of".into() } else { item.name.clone() };
+        let digest = if chance.percent(10) { [9; 32] } else { item.digest };
+        let server = row.server;
+        Some(Input::AcceptTool { ticket: self.ticket(), server, tool, digest })
     }
 
     fn any_session(&self, open: &[SessionId], chance: &mut Chance) -> Option<SessionId> {
@@ -270,6 +298,8 @@ impl Run {
         self.tell(cause, &effects);
         outcome.map_err(|panic| said_by("panic", words_of(panic.as_ref())))?;
         self.pool.invariants().map_err(|what| said_by("invariants", what))?;
+        let closing = self.model.drain_deadline.is_some();
+        self.model.definitions.expect(cause, &before, closing, &self.setup);
         self.model.expect(cause, now);
         for effect in &effects {
             self.world.take(effect).map_err(|what| said_by("world", what))?;
@@ -376,12 +406,26 @@ impl Run {
             let told = self.model.entries.get(&connection.entry);
             let slot = told.and_then(|told| told.slot.as_ref());
             let stands = reality.stage == Stage::Up && !reality.listing_failed;
-            if stands && slot.is_none_or(|slot| slot.catalog != catalog(reality.version)) {
+            if stands
+                && slot.is_none_or(|slot| all_listed(slot) != listed(&catalog(reality.version)))
+            {
                 return Err(format!("{connection} has lists {}, not {slot:?}", reality.version));
             }
         }
         Ok(())
     }
+}
+
+/// What a catalog lists, by name and digest.
+fn listed(catalog: &Catalog) -> BTreeMap<Arc<str>, [u8; 32]> {
+    catalog.tools.iter().map(|item| (item.name.clone(), item.digest)).collect()
+}
+
+/// What a slot shows that its server lists: what may be used, and what is held back.
+fn all_listed(slot: &Slot) -> BTreeMap<Arc<str>, [u8; 32]> {
+    let mut all = listed(&slot.catalog);
+    all.extend(held(&slot.held));
+    all
 }
 
 /// The complaint with the check that makes it in front, unless one of the checks of a step said it.

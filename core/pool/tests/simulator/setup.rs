@@ -1,9 +1,12 @@
 //! What a run is made of: options and sizes, drawn anew for each seed. A trivial configuration is
 //! no evidence.
 
+use std::sync::LazyLock;
+
 use trunkline_pool::config::Share;
-use trunkline_pool::options::PoolOptions;
-use trunkline_pool::state::{Family, KeyId, ServerId};
+use trunkline_pool::config::{Fingerprint, ServerSpec};
+use trunkline_pool::options::{OnToolChange, PoolOptions};
+use trunkline_pool::state::{Configuration, Family, KeyId, ServerId};
 
 use crate::chance::Chance;
 
@@ -46,6 +49,7 @@ impl Setup {
         reconnect.breaker_losses = chance.pick(&[0, 1, 2, 5]);
         reconnect.breaker_window = chance.millis(&[0, 200, 30_000]);
         reconnect.healthy_after = chance.millis(&[0, 100, 30_000]);
+        options.on_tool_change = chance.pick(&[OnToolChange::Notify, OnToolChange::Quarantine]);
         options.limits.processes = chance.pick(&[0, 1, 1, 2, 2, 3, 1024]);
         options.limits.entries_per_name = chance.pick(&[1, 2, 256]);
         let mut setup = Setup {
@@ -114,6 +118,24 @@ impl Setup {
 
     pub fn server_of(&self, key: KeyId) -> ServerId {
         ServerId(key.0 % self.names)
+    }
+
+    /// Keys of one name that differ by four are one configuration.
+    pub fn fingerprint_of(&self, key: KeyId) -> Fingerprint {
+        static FINGERPRINTS: LazyLock<Vec<Fingerprint>> = LazyLock::new(|| {
+            let print = |number| {
+                let spec = serde_json::json!({ "command": format!("{number}") });
+                let spec = ServerSpec::from_value("s", &spec).expect("it is a configuration");
+                spec.fingerprint("pool", &[])
+            };
+            (0..4).map(print).collect()
+        });
+        FINGERPRINTS[key.0 as usize % FINGERPRINTS.len()]
+    }
+
+    /// What the accepted definitions of a key belong to.
+    pub fn configuration_of(&self, key: KeyId) -> Configuration {
+        Configuration { server: self.server_of(key), fingerprint: self.fingerprint_of(key) }
     }
 
     /// Two keys of three are local, so that both families meet in most runs.

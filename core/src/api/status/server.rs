@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use serde_json::{Value, json};
+use trunkline_pool::acceptance::{Held, HeldTool};
 use trunkline_pool::state::{EntryState, EntryStatus};
 
 use crate::api::pool::{Configured, PoolCore};
@@ -33,6 +34,7 @@ impl Server {
         let newest = self.entries.last().map(|(_, cell)| cell.load_full());
         let catalog = newest.as_ref().map(|published| published.slot.catalog.clone());
         let catalog = catalog.unwrap_or_default();
+        let held = newest.map(|published| published.slot.held.clone()).unwrap_or_default();
         let of_pool = self.configured.is_some() || self.invalid.is_some();
         let removed = !of_pool && pool.source().is_removed(name);
         let error = self.error(pool, name);
@@ -59,7 +61,9 @@ impl Server {
                 "resources": catalog.resources.len(),
                 "resource_templates": catalog.resource_templates.len(),
                 "skipped": catalog.skipped.len(),
+                "quarantined": held.tools().len(),
             },
+            "quarantined": quarantined(&held),
             "error_code": error.as_ref().map(|error| error.code().name()),
             "last_error": error.as_ref().map(|error| error.to_json()),
             "hint": error.as_ref().and_then(|error| error.hint()),
@@ -130,6 +134,16 @@ impl Server {
         self.entries.iter().any(|(status, _)| wanted.contains(&status.state))
     }
 }
+
+/// The tools that are held back; of very many the first.
+fn quarantined(held: &Held) -> Value {
+    let row =
+        |tool: &HeldTool| json!({ "tool": &*tool.item.name, "difference": tool.difference() });
+    held.tools().iter().take(QUARANTINED_SHOWN_MAX).map(row).collect()
+}
+
+/// Rows of held-back tools of one server: each shows texts, and more than this nobody reads.
+const QUARANTINED_SHOWN_MAX: usize = 64;
 
 fn entry(pool: &PoolCore, (status, cell): &(EntryStatus, Arc<EntryCell>)) -> Value {
     let now = pool.driver.now();

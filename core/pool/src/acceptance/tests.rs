@@ -1,0 +1,218 @@
+//! What is accepted, what is held back, and what is shown of it.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::excerpt::excerpts;
+use super::*;
+use crate::catalog::ListKind;
+use crate::config::ServerSpec;
+use crate::state::ServerId;
+use crate::text::hex;
+use OnToolChange::{Notify, Quarantine};
+
+fn configuration(number: u32) -> Configuration {
+    let spec = ServerSpec::from_value("s", &json!({ "command": number.to_string() })).unwrap();
+    Configuration { server: ServerId(0), fingerprint: spec.fingerprint("pool", &[]) }
+}
+
+fn listed(tools: &[(&str, &str)]) -> Arc<Catalog> {
+    let tools: Vec<Value> = tools
+        .iter()
+        .map(|(name, description)| json!({ "name": name, "description": description, "inputSchema": {} }))
+        .collect();
+    of(&tools)
+}
+
+fn of(tools: &[Value]) -> Arc<Catalog> {
+    let mut catalog = Catalog::default();
+    catalog.add_page(ListKind::Tools, &json!({ "tools": tools }).to_string()).unwrap();
+    catalog.finish();
+    Arc::new(catalog)
+}
+
+fn names(judged: &Judged) -> (Vec<&str>, Vec<&str>, Vec<&str>) {
+    let usable = judged.usable.tools.iter().map(|item| &*item.name).collect();
+    let held = judged.held.tools().iter().map(|tool| &*tool.item.name).collect();
+    (usable, held, judged.renewed.iter().map(|name| &**name).collect())
+}
+
+/// SPEC 7.6
+#[test]
+fn what_is_seen_for_the_first_time_is_accepted() {
+    let mut accepted = Accepted::default();
+    let lists = listed(&[("a", "1"), ("b", "1")]);
+    let judged = accepted.judge(configuration(0), lists.clone(), Quarantine);
+    assert_eq!(names(&judged), (vec!["a", "b"], vec![], vec![]));
+    assert!(Arc::ptr_eq(&judged.usable, &lists));
+    let judged = accepted.judge(configuration(0), listed(&[("a", "1"), ("c", "1")]), Quarantine);
+    assert_eq!(names(&judged), (vec!["a", "c"], vec![], vec![]));
+}
+
+/// SPEC 7.6, S-41
+#[test]
+fn another_definition_is_held_back_until_it_is_accepted() {
+    let mut accepted = Accepted::default();
+    accepted.judge(configuration(0), listed(&[("a", "1"), ("b", "1")]), Quarantine);
+    let changed = listed(&[("a", "2"), ("b", "1")]);
+    for _ in 0..2 {
+        let judged = accepted.judge(configuration(0), changed.clone(), Quarantine);
+        assert_eq!(names(&judged), (vec!["b"], vec!["a"], vec![]));
+    }
+    assert_eq!(accepted.accept(configuration(0), changed.tool("a").unwrap()), Ok(()));
+    let judged = accepted.judge(configuration(0), changed, Quarantine);
+    assert_eq!(names(&judged), (vec!["a", "b"], vec![], vec![]));
+    let judged = accepted.judge(configuration(0), listed(&[("a", "1")]), Quarantine);
+    assert_eq!(names(&judged), (vec![], vec!["a"], vec![]));
+}
+
+/// SPEC 7.6: a name that returns with another digest is a change; one that returns to the accepted one is none.
+#[test]
+fn a_name_is_remembered_while_it_is_not_listed() {
+    for (policy, expected) in
+        [(Quarantine, (vec![], vec!["a"], vec![])), (Notify, (vec!["a"], vec![], vec!["a"]))]
+    {
+        let mut accepted = Accepted::default();
+        accepted.judge(configuration(0), listed(&[("a", "1")]), policy);
+        accepted.judge(configuration(0), listed(&[]), policy);
+        let judged = accepted.judge(configuration(0), listed(&[("a", "1")]), policy);
+        assert_eq!(names(&judged), (vec!["a"], vec![], vec![]));
+        accepted.judge(configuration(0), listed(&[]), policy);
+        let judged = accepted.judge(configuration(0), listed(&[("a", "2")]), policy);
+        assert_eq!(names(&judged), expected);
+    }
+}
+
+/// SPEC 7.6, 2.3: what one configuration listed says nothing of another.
+#[test]
+fn configurations_are_apart_and_the_oldest_is_forgotten() {
+    let mut accepted = Accepted::default();
+    let count = CONFIGURATIONS_MAX as u32;
+    for number in 0..count {
+        accepted.judge(configuration(number), listed(&[("a", &number.to_string())]), Quarantine);
+    }
+    let judged = accepted.judge(configuration(0), listed(&[("a", "new")]), Quarantine);
+    assert_eq!(names(&judged).1, ["a"]);
+    // One more takes the place of the one that was judged longest ago.
+    accepted.judge(configuration(count), listed(&[("a", "x")]), Quarantine);
+    assert_eq!(accepted.configurations.len(), CONFIGURATIONS_MAX);
+    let judged = accepted.judge(configuration(0), listed(&[("a", "new")]), Quarantine);
+    assert_eq!(names(&judged).1, ["a"]);
+    let judged = accepted.judge(configuration(1), listed(&[("a", "new")]), Quarantine);
+    assert_eq!(names(&judged), (vec!["a"], vec![], vec![]));
+}
+
+/// SPEC 7.6: names beyond the bound cannot push others out of memory.
+#[test]
+fn a_name_that_cannot_be_remembered_is_held_back() {
+    let mut accepted = Accepted::default();
+    let item = |number: usize| Item {
+        name: format!("{number:05}").into(),
+        definition: "{}".into(),
+        digest: [1; 32],
+    };
+    let full = Catalog { tools: (0..NAMES_MAX).map(item).collect(), ..Catalog::default() };
+    let judged = accepted.judge(configuration(0), Arc::new(full), Quarantine);
+    assert!(judged.held.tools().is_empty());
+    let one_more = Catalog { tools: vec![item(0), item(NAMES_MAX)], ..Catalog::default() };
+    let judged = accepted.judge(configuration(0), Arc::new(one_more.clone()), Quarantine);
+    assert_eq!(names(&judged), (vec!["00000"], vec!["20000"], vec![]));
+    assert_eq!(judged.held.tools()[0].difference(), &json!({ "to": "01".repeat(32) }));
+    assert_eq!(accepted.accept(configuration(0), &item(NAMES_MAX)), Err(NoRoom));
+    assert_eq!(accepted.accept(configuration(0), &item(0)), Ok(()));
+    let judged = accepted.judge(configuration(0), Arc::new(one_more), Notify);
+    assert_eq!(names(&judged), (vec!["00000", "20000"], vec![], vec![]));
+}
+
+/// SPEC 7.6: the texts that are kept are bounded; without one, digests alone are shown.
+#[test]
+fn definitions_are_kept_as_far_as_there_is_room() {
+    let mut accepted = Accepted::default();
+    let item = |name: &str, bytes: usize, digest| Item {
+        name: name.into(),
+        definition: " ".repeat(bytes).into(),
+        digest: [digest; 32],
+    };
+    let lists = |tools| Arc::new(Catalog { tools, ..Catalog::default() });
+    let half = DEFINITION_BYTES_MAX / 2;
+    let first = vec![item("a", half, 1), item("b", half, 1), item("c", 1, 1)];
+    accepted.judge(configuration(0), lists(first), Quarantine);
+    let changed = vec![item("a", 1, 2), item("b", 1, 2), item("c", 1, 2)];
+    let judged = accepted.judge(configuration(0), lists(changed.clone()), Quarantine);
+    let kept = |judged: &Judged| -> Vec<bool> {
+        let tools = judged.held.tools().iter();
+        tools.map(|tool| tool.accepted.as_ref().is_some_and(|known| known.text.is_some())).collect()
+    };
+    assert_eq!(kept(&judged), [true, true, false]);
+    // What is replaced gives its room back.
+    accepted.accept(configuration(0), &changed[0]).unwrap();
+    accepted.accept(configuration(0), &changed[2]).unwrap();
+    let again = vec![item("a", 1, 3), item("b", 1, 3), item("c", 1, 3)];
+    let judged = accepted.judge(configuration(0), lists(again), Quarantine);
+    assert_eq!(kept(&judged), [true, true, true]);
+    // Where nothing is held back, nothing is shown.
+    let mut accepted = Accepted::default();
+    accepted.judge(configuration(0), lists(vec![item("a", 1, 1)]), Notify);
+    let judged = accepted.judge(configuration(0), lists(vec![item("a", 1, 2)]), Quarantine);
+    assert_eq!(kept(&judged), [false]);
+}
+
+/// SPEC 7.6, S-40, S-49: what a model sees and what changed of it, escaped.
+#[test]
+fn a_difference_shows_the_members_that_changed() {
+    let before = json!({ "name": "a", "title": "A", "description": "ok", "inputSchema": {"b": 1, "a": 2}, "_meta": 1 });
+    let after = json!({ "name": "a", "description": "o\u{200b}k", "inputSchema": {"a": 2, "b": 1},
+                        "outputSchema": {"type": "object"}, "annotations": null, "_meta": 2 });
+    let (before, after) = (of(&[before]), of(&[after]));
+    let mut accepted = Accepted::default();
+    accepted.judge(configuration(0), before.clone(), Quarantine);
+    let judged = accepted.judge(configuration(0), after.clone(), Quarantine);
+    let (from, to) = (hex(&before.tools[0].digest), hex(&after.tools[0].digest));
+    assert_eq!(
+        judged.held.tool("a").unwrap().difference(),
+        &json!({ "from": from, "to": to, "fields": {
+            "title": { "from": "A" },
+            "description": { "from": "ok", "to": "o\\u{200b}k" },
+            "outputSchema": { "to": "{\"type\":\"object\"}" },
+        } })
+    );
+    assert_eq!(judged.held.tool("b"), None);
+}
+
+/// SPEC 7.6: a difference is seen wherever it begins, and a text of any length is cut.
+#[test]
+fn an_excerpt_begins_shortly_before_the_first_difference() {
+    let text = |text: &str| Some(text.to_owned());
+    assert_eq!(excerpts(text("abc"), text("abd")), (text("abc"), text("abd")));
+    assert_eq!(excerpts(None, text("new")), (None, text("new")));
+    let lead = "x".repeat(60);
+    let old = format!("{}{lead}1", "p".repeat(1000));
+    let new = format!("{}{lead}2{}", "p".repeat(1000), "y".repeat(1000));
+    let expected = format!("…{lead}2{}…", "y".repeat(539));
+    assert_eq!(excerpts(Some(old), Some(new)), (Some(format!("…{lead}1")), Some(expected)));
+    let whole = "z".repeat(600);
+    assert_eq!(excerpts(None, Some(whole.clone())), (None, Some(whole)));
+}
+
+/// SPEC 7.6: sessions are told of each definition once.
+#[test]
+fn what_is_newly_held_back_is_told_from_what_was() {
+    let mut accepted = Accepted::default();
+    accepted.judge(configuration(0), listed(&[("a", "1"), ("b", "1")]), Quarantine);
+    let mut held =
+        |tools: &[(&str, &str)]| accepted.judge(configuration(0), listed(tools), Quarantine).held;
+    let first = held(&[("a", "2"), ("b", "1")]);
+    let second = held(&[("a", "2"), ("b", "2")]);
+    let third = held(&[("a", "3"), ("b", "2")]);
+    let names = |held: &Held| -> Vec<String> {
+        held.tools().iter().map(|tool| tool.item.name.to_string()).collect()
+    };
+    assert_eq!(names(&second.since(&first)), ["b"]);
+    assert_eq!(names(&third.since(&second)), ["a"]);
+    assert_eq!(names(&third.since(&third)), [""; 0]);
+    assert_eq!(names(&third.without("a")), ["b"]);
+    assert!(third.is_same(&third.clone()) && !third.is_same(&second));
+    assert!(Held::default().is_same(&third.without("a").without("b")));
+    assert_ne!(third, second);
+}

@@ -1,0 +1,161 @@
+//! What becomes of tools whose definition changed (SPEC 7.6).
+//!
+//! What an entry publishes as its lists is what may be used. A tool that is held back is published beside them, so that it is in no view
+//! and in no call, and whoever holds the entry has been told of it.
+
+use std::sync::Arc;
+
+use super::PoolState;
+use super::effects;
+use super::ids::{EntryId, ServerId, SessionId, Ticket};
+use super::protocol::{Audience, Effect, Notice};
+use crate::acceptance::{Held, Judged};
+use crate::catalog::Catalog;
+
+/// What the host accepts: this definition of a tool, wherever the server lists it.
+pub(super) struct Acceptance {
+    pub(super) ticket: Ticket,
+    pub(super) server: ServerId,
+    pub(super) tool: Arc<str>,
+    /// Of the definition that the host was shown.
+    pub(super) digest: [u8; 32],
+}
+
+/// What became of an acceptance at one entry.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Found {
+    /// It lists no tool of that name.
+    Nothing,
+    /// It lists the tool, and with another definition.
+    Another,
+    /// It lists the tool with that definition, which is usable now.
+    Accepted,
+}
+
+impl PoolState {
+    /// Replaces what an entry lists by what the policy makes of new lists. What is newly held back, and what was listed before;
+    /// nothing when that is the same.
+    pub(super) fn take_lists(&mut self, id: EntryId, listed: Arc<Catalog>) -> Option<News> {
+        let policy = self.options.on_tool_change;
+        let entry = self.entries.get_mut(id)?;
+        let Judged { usable, held, renewed } =
+            self.accepted.judge(entry.configuration(), listed, policy);
+        if entry.catalog == usable && entry.held == held {
+            return None;
+        }
+        let newly_held = held.since(&entry.held);
+        entry.held = held;
+        let before = std::mem::replace(&mut entry.catalog, usable);
+        Some(News { before, newly_held, renewed })
+    }
+
+    /// Tells the holders what became of the lists: first of tools that are held back, then of what came, went and changed.
+    pub(super) fn tell_news(&self, id: EntryId, news: News, out: &mut Vec<Effect>) {
+        let Some(entry) = self.entries.get(id) else {
+            return;
+        };
+        let generation = entry.generation;
+        if !news.newly_held.tools().is_empty() {
+            let held = news.newly_held;
+            let notice = Notice::ToolsQuarantined { entry: id, generation, held };
+            self.tell_holders(id, &notice, out);
+        }
+        let after = entry.catalog.clone();
+        self.tell_change(id, news.before, after, &news.renewed, out);
+    }
+
+    /// Tells sessions that did not hold an entry before what is held back there.
+    pub(super) fn tell_held(
+        &self,
+        id: EntryId,
+        sessions: impl IntoIterator<Item = SessionId>,
+        out: &mut Vec<Effect>,
+    ) {
+        let Some(entry) = self.entries.get(id).filter(|entry| !entry.held.tools().is_empty())
+        else {
+            return;
+        };
+        for session in sessions {
+            let (generation, held) = (entry.generation, entry.held.clone());
+            let notice = Notice::ToolsQuarantined { entry: id, generation, held };
+            out.push(Effect::Notify { audience: Audience::Session(session), notice });
+        }
+    }
+
+    /// Accepts a definition at every entry of the server that lists it.
+    pub(super) fn accept_tool(&mut self, acceptance: Acceptance, out: &mut Vec<Effect>) {
+        let ticket = acceptance.ticket;
+        if self.closing.is_some() {
+            out.push(Effect::Refuse { ticket, error: effects::closing() });
+            return;
+        }
+        let name = self.names.get(acceptance.server);
+        let entries: Vec<EntryId> =
+            name.into_iter().flat_map(|name| name.entries.values().copied()).collect();
+        let mut found = Found::Nothing;
+        let mut told = Vec::new();
+        for id in entries {
+            match self.accept_at(id, &acceptance, &mut told) {
+                Ok(here) => found = found.max(here),
+                Err(error) => {
+                    out.push(Effect::Refuse { ticket, error });
+                    return;
+                }
+            }
+        }
+        out.append(&mut told);
+        out.push(match found {
+            Found::Nothing => {
+                Effect::Refuse { ticket, error: effects::unknown_tool(&acceptance.tool) }
+            }
+            Found::Another => {
+                Effect::Refuse { ticket, error: effects::stale_approval(&acceptance.tool) }
+            }
+            Found::Accepted => Effect::ToolAccepted { ticket },
+        });
+    }
+
+    fn accept_at(
+        &mut self,
+        id: EntryId,
+        acceptance: &Acceptance,
+        out: &mut Vec<Effect>,
+    ) -> Result<Found, crate::error::Error> {
+        let Some(entry) = self.entries.get_mut(id) else {
+            return Ok(Found::Nothing);
+        };
+        let tool = &acceptance.tool;
+        let compared = |digest: [u8; 32]| match digest == acceptance.digest {
+            true => Found::Accepted,
+            false => Found::Another,
+        };
+        let Some(held) = entry.held.tool(tool) else {
+            let listed = entry.catalog.tool(tool);
+            return Ok(listed.map_or(Found::Nothing, |item| compared(item.digest)));
+        };
+        if compared(held.item.digest) == Found::Another {
+            return Ok(Found::Another);
+        }
+        let item = held.item.clone();
+        let configuration = entry.configuration();
+        let accepted = self.accepted.accept(configuration, &item);
+        accepted.map_err(|_| effects::limit_of_remembered_tools())?;
+        let listed = Arc::new(entry.catalog.with_tool(item));
+        entry.held = entry.held.without(tool);
+        let before = std::mem::replace(&mut entry.catalog, listed);
+        self.publish(id, out);
+        let renewed = vec![tool.clone()];
+        self.tell_news(id, News { before, newly_held: Held::default(), renewed }, out);
+        Ok(Found::Accepted)
+    }
+}
+
+/// What new lists bring.
+pub(super) struct News {
+    /// What was listed before.
+    pub(super) before: Arc<Catalog>,
+    /// What is held back and was not before.
+    pub(super) newly_held: Held,
+    /// The usable tools whose accepted definition is a new one.
+    pub(super) renewed: Vec<Arc<str>>,
+}
