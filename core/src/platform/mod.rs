@@ -43,8 +43,8 @@ mod tests;
 mod tracked;
 #[cfg(all(test, unix))]
 pub(crate) use self::tests::{
-    alone_in_a_process, children_of_this_process, default_sigpipe, ignore_and_block_signals,
-    ignored_sigchld, in_another_process, inheritable_descriptors, reap_everything,
+    alone_in_a_process, children_of_this_process, default_sigpipe, ignored_sigchld,
+    in_another_process, inheritable_descriptors, reap_everything,
 };
 
 #[cfg(any(windows, test))]

@@ -61,19 +61,21 @@ impl Redactor {
                 *text = redacted;
                 found
             }
+            // Every member is looked at, also after a find.
             Value::Array(items) => {
-                items.iter_mut().fold(false, |found, item| self.redact_value(item) || found)
+                let mut found = false;
+                for item in items {
+                    found |= self.redact_value(item);
+                }
+                found
             }
             Value::Object(members) => {
                 let mut found = false;
-                *members = std::mem::take(members)
-                    .into_iter()
-                    .map(|(name, mut member)| {
-                        let shown = self.text(&name);
-                        found = self.redact_value(&mut member) || shown != name || found;
-                        (shown, member)
-                    })
-                    .collect();
+                for (name, mut member) in std::mem::take(members) {
+                    let shown = self.text(&name);
+                    found |= self.redact_value(&mut member) | (shown != name);
+                    members.insert(shown, member);
+                }
                 found
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => false,
@@ -106,11 +108,10 @@ impl Redactor {
             return None;
         }
         let begins =
-            |secret: &&Box<[u8]>| text.starts_with(&secret[..secret.len().min(self.compared_max)]);
-        let equal = |secret: &Box<[u8]>| {
-            secret.iter().zip(text).take_while(|(one, other)| one == other).count()
-        };
-        self.secrets.iter().filter(begins).map(equal).max()
+            |secret: &&[u8]| text.starts_with(&secret[..secret.len().min(self.compared_max)]);
+        let equal =
+            |secret: &[u8]| secret.iter().zip(text).take_while(|(one, other)| one == other).count();
+        self.secrets.iter().map(AsRef::as_ref).filter(begins).map(equal).max()
     }
 }
 
