@@ -86,7 +86,8 @@ impl PoolState {
         let Some(entry) = self.entries.get_mut(id) else {
             return granted;
         };
-        for ticket in std::mem::take(&mut entry.waiters) {
+        let waiters = std::mem::take(&mut entry.waiters);
+        for ticket in waiters {
             let Some(session) = self.close_ticket(ticket) else { continue };
             granted.newcomers.extend((!self.is_held_by(id, session)).then_some(session));
             let lease = self.hold(session, id);
