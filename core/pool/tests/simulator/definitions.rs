@@ -13,7 +13,7 @@ use trunkline_pool::state::{
     Situation, Slot,
 };
 
-use crate::model::Cause;
+use crate::model::{Cause, Holds, Model, heard};
 use crate::setup::Setup;
 
 type Digests = BTreeMap<Arc<str>, [u8; 32]>;
@@ -185,6 +185,29 @@ impl Definitions {
         changed.extend(renewed.into_iter().flatten().filter(|name| added.contains(name)));
         changed.sort();
         difference
+    }
+}
+
+impl Model {
+    /// Whoever begins to hold an entry hears of what is held back there, and of nothing else.
+    pub fn newcomers_know_what_is_held_back(
+        &self,
+        effects: &[Effect],
+        held: &Holds,
+    ) -> Result<(), String> {
+        for effect in effects {
+            let Effect::Grant { lease, entry, .. } = effect else { continue };
+            let Some((session, _)) = self.leases.get(lease) else { continue };
+            if held.get(entry).is_some_and(|holders| holders.contains(session)) {
+                continue;
+            }
+            let slot = self.entries.get(entry).and_then(|told| told.slot.as_ref());
+            let some = slot.is_some_and(|slot| !slot.held.tools().is_empty());
+            let owed: &[&str] = if some { &["quarantined"] } else { &[] };
+            let heard = heard(effects, *session, *entry);
+            check!(heard == owed, "{session:?} begins to hold {entry:?} and heard {heard:?}");
+        }
+        Ok(())
     }
 }
 

@@ -332,27 +332,6 @@ impl Model {
         Ok(())
     }
 
-    /// Whoever begins to hold an entry hears of what is held back there, and of nothing else.
-    fn newcomers_know_what_is_held_back(
-        &self,
-        effects: &[Effect],
-        held: &Holds,
-    ) -> Result<(), String> {
-        for effect in effects {
-            let Effect::Grant { lease, entry, .. } = effect else { continue };
-            let Some((session, _)) = self.leases.get(lease) else { continue };
-            if held.get(entry).is_some_and(|holders| holders.contains(session)) {
-                continue;
-            }
-            let slot = self.entries.get(entry).and_then(|told| told.slot.as_ref());
-            let some = slot.is_some_and(|slot| !slot.held.tools().is_empty());
-            let owed: &[&str] = if some { &["quarantined"] } else { &[] };
-            let heard = heard(effects, *session, *entry);
-            check!(heard == owed, "{session:?} begins to hold {entry:?} and heard {heard:?}");
-        }
-        Ok(())
-    }
-
     /// Whoever holds an entry through a step hears of everything that it published.
     fn nothing_is_owed(
         &mut self,
@@ -483,7 +462,7 @@ fn entry_of(notice: &Notice) -> EntryId {
 }
 
 /// What a session is told of an entry, in order.
-fn heard(effects: &[Effect], session: SessionId, of: EntryId) -> Vec<&'static str> {
+pub fn heard(effects: &[Effect], session: SessionId, of: EntryId) -> Vec<&'static str> {
     let word = |effect: &Effect| match effect {
         Effect::Notify { audience: Audience::Session(to), notice }
             if *to == session && entry_of(notice) == of =>
