@@ -65,7 +65,8 @@ pub use api::{
 pub use trunkline_pool::config::ServerSpec;
 pub use trunkline_pool::interface::{self, EventKind};
 pub use trunkline_pool::options::{
-    AcquireOptions, CallOptions, DrainOptions, PoolOptions, Progress, Retry, SessionOptions, Wanted,
+    AcquireOptions, CallOptions, ConfigureOptions, DrainOptions, PoolOptions, Progress, Retry,
+    SessionOptions, Wanted,
 };
 pub use trunkline_pool::state::EntryState;
 pub use trunkline_pool::{Error, ErrorCode, Outcome, Result};

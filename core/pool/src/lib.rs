@@ -8,8 +8,9 @@
 //! - [`interface`]: the registry of errors, events and options that all four languages share.
 //! - [`options`]: typed options, parsed once from JSON.
 //! - [`config`]: a server's configuration and its fingerprint.
-//! - [`catalog`]: what a server listed, the differences between two lists, and a session's view.
+//! - [`catalog`]: what a server listed, and the differences between two lists.
 //! - [`acceptance`]: the definitions of tools that are accepted, and what is held back.
+//! - [`view`]: what a session makes of a catalog.
 //! - [`text`] and [`pattern`]: strings that others wrote, shown safely and matched.
 //! - [`naming`]: the names under which tools are exposed to a model.
 //! - [`state`]: the reducer that decides.
@@ -30,5 +31,6 @@ pub mod pattern;
 pub mod plan;
 pub mod state;
 pub mod text;
+pub mod view;
 
 pub use error::{Error, ErrorCode, Outcome, Result};

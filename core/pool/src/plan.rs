@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::catalog::Filter;
-use crate::config::{Fingerprint, ServerSpec, Share};
+use crate::config::{Fingerprint, Share};
+use crate::view::View;
 
 /// One server as a session holds it, or should hold it.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,36 +17,6 @@ pub struct Holding {
     pub share: Share,
     /// What the session makes of its catalog.
     pub view: View,
-}
-
-/// What a session makes of a server's catalog, without touching the connection (SPEC 6.3).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct View {
-    /// What it sees by the server's configuration.
-    pub by_server: Filter,
-    /// What it sees by its own options.
-    pub by_session: Filter,
-    /// The trust mark.
-    pub trust: bool,
-    /// Patterns of the tools that are marked always-load.
-    pub always_load: Vec<String>,
-}
-
-impl View {
-    /// The part of a view that the server's own configuration states.
-    pub fn of(spec: &ServerSpec) -> View {
-        View {
-            by_server: spec.filter.clone(),
-            by_session: Filter::default(),
-            trust: spec.trust,
-            always_load: spec.always_load.clone(),
-        }
-    }
-
-    /// Whether a tool or prompt of that name is visible: both filters must admit it.
-    pub fn admits(&self, name: &str) -> bool {
-        self.by_server.admits(name) && self.by_session.admits(name)
-    }
 }
 
 /// What is to be done, each list sorted by name, each name in one of them.

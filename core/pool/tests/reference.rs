@@ -102,6 +102,10 @@ fn intro(scope: Scope) -> &'static str {
         Scope::Server => {
             "Members that are not in this table are kept and reported. Durations are milliseconds in every language.\n\n"
         }
+        Scope::Configure => {
+            "What is given replaces what the session had; what is absent stays, and so the defaults count only once a member \
+             is given as `{}`.\n\n"
+        }
         _ => "",
     }
 }

@@ -11,6 +11,7 @@ use trunkline_pool::interface::EventKind;
 use trunkline_pool::options::{CallOptions, Progress};
 use trunkline_pool::state::{EntryState, Generation};
 
+use super::held::{Held, Standing};
 use super::operation::Operation;
 use super::retry::{self, LastingCall};
 use super::session::SessionCore;
@@ -135,14 +136,15 @@ pub(crate) enum Callee<'a> {
 /// when nothing could be sent, else on a thread of the library, or on the one that cancels.
 pub(crate) fn start(
     session: &Arc<SessionCore>,
-    cell: &Arc<EntryCell>,
+    held: &Arc<Held>,
     callee: Callee<'_>,
     arguments: &str,
     options: &CallOptions,
     done: impl FnOnce(Result<CallResult>) + Send + 'static,
 ) -> Operation {
+    let cell = &*held.cell();
     let published = cell.load();
-    let call = match Call::prepare(session, cell, &published, callee, arguments, options) {
+    let call = match Call::prepare(session, (held, cell), &published, callee, arguments, options) {
         Ok(call) => call,
         Err(error) => {
             let error = error.with_server(&*cell.server).with_session(&*session.id);
@@ -185,6 +187,9 @@ fn start_once(
 /// A call that passed every check that can be made before anything is sent.
 pub(super) struct Call {
     pub session: Arc<SessionCore>,
+    /// What it goes by.
+    pub held: Arc<Held>,
+    /// The entry when it began.
     pub cell: Arc<EntryCell>,
     /// Unique within the session.
     pub number: u64,
@@ -210,7 +215,7 @@ impl Call {
     /// Everything that can be refused before anything is sent.
     fn prepare(
         session: &Arc<SessionCore>,
-        cell: &Arc<EntryCell>,
+        (held, cell): (&Arc<Held>, &Arc<EntryCell>),
         published: &Published,
         callee: Callee<'_>,
         arguments: &str,
@@ -220,7 +225,7 @@ impl Call {
         let given = object("arguments", arguments)?;
         let (what, params) = match callee {
             Callee::Tool(tool) => {
-                check_listed(session, cell, published, tool)?;
+                check_listed(held, published, tool)?;
                 let name = serde_json::Value::from(tool);
                 let what = What::Tool { name: tool.into(), arguments: arguments.into() };
                 (what, format!(r#"{{"name":{name},"arguments":{given}}}"#))
@@ -236,6 +241,7 @@ impl Call {
         Ok(Call {
             number: session.calls.begin(session)?,
             session: session.clone(),
+            held: held.clone(),
             cell: cell.clone(),
             timeout,
             idle_timeout,
@@ -248,7 +254,7 @@ impl Call {
     /// Whether the session sees the tool in what is published now.
     pub(super) fn check_listed(&self, published: &Published) -> Result<()> {
         match self.tool() {
-            Some(tool) => check_listed(&self.session, &self.cell, published, tool),
+            Some(tool) => check_listed(&self.held, published, tool),
             None => Ok(()),
         }
     }
@@ -307,20 +313,11 @@ impl Call {
     }
 }
 
-fn check_listed(
-    session: &SessionCore,
-    cell: &EntryCell,
-    published: &Published,
-    tool: &str,
-) -> Result<()> {
-    let listed = published.slot.catalog.tool(tool).is_some() && session.admits(cell, tool);
+fn check_listed(held: &Held, published: &Published, tool: &str) -> Result<()> {
+    let listed = held.tool(published, tool).map(drop);
     // What has failed or is closed lists nothing, and says so instead.
     let over = matches!(published.slot.state, EntryState::Failed | EntryState::Closed);
-    if listed || over {
-        return Ok(());
-    }
-    let held = published.slot.held.tool(tool).is_some() && session.admits(cell, tool);
-    Err(if held { tool_quarantined(tool) } else { tool_not_found(tool) })
+    if over && held.standing() != Standing::Disabled { Ok(()) } else { listed }
 }
 
 /// The text of a JSON object on one line: a frame must not hold a line break.
@@ -357,10 +354,11 @@ fn with_meta(params: String, meta: Option<&str>) -> Result<String> {
     Ok(format!(r#"{open}{separator}"_meta":{meta}}}"#))
 }
 
-pub(super) fn tool_not_found(tool: &str) -> Error {
+/// `reason` is a word of SPEC 11.6, or `unknown`.
+pub(super) fn tool_not_found(tool: &str, reason: &str) -> Error {
     Error::new(ErrorCode::ToolNotFound, "no such tool in this session's view")
         .with_detail("tool", tool)
-        .with_detail("reason", "unknown")
+        .with_detail("reason", reason)
 }
 
 /// The tool is there, and its definition is not the accepted one (SPEC 7.6).

@@ -1,13 +1,17 @@
 //! What a session holds: one hold per lease, and what its view is made of.
 
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use trunkline_pool::catalog::{Catalog, Difference};
+use trunkline_pool::state::{EntryId, EntryState, Generation, Input, Ticket};
+use trunkline_pool::view::{Shown, View};
+
+use super::held::{Held, Origin, Standing};
 use super::pool::Configured;
 use super::session::SessionCore;
-use crate::driver::{EntryCell, LeaseHold};
-use crate::{Error, ErrorCode, Result};
+use crate::Result;
+use crate::driver::{About, EntryCell, LeaseHold};
 
 /// A session's holds, until it is closed.
 #[derive(Default)]
@@ -23,131 +27,337 @@ pub(super) struct HoldId(u64);
 struct Inner {
     last: u64,
     closed: bool,
-    holds: BTreeMap<HoldId, Held>,
+    holds: BTreeMap<HoldId, Row>,
+    /// Servers whose tools the session was told to be gone, and that it is told of when they are back.
+    missed: BTreeSet<Arc<str>>,
+}
+
+struct Row {
+    held: Arc<Held>,
+    kind: Kind,
+    configured: Arc<Configured>,
+    /// Absent while the session has disabled the server, and until it has it again.
+    hold: Option<LeaseHold>,
+    /// Tells the answer to the newest question from those to earlier ones.
+    asked: u64,
+    ticket: Option<Ticket>,
+}
+
+/// What a hold is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A lease of the host's.
+    Lease,
+    /// A server that the session wants unasked.
+    Want,
     /// What an earlier session of the same id held, until this one holds the server itself.
-    inherited: Vec<LeaseHold>,
+    Inherited,
 }
 
-struct Held {
-    hold: LeaseHold,
-    follower: Option<Follower>,
+/// What a session is shown of a server at one moment.
+#[derive(Clone)]
+struct Sight {
+    cell: Arc<EntryCell>,
+    generation: Generation,
+    catalog: Arc<Catalog>,
+    view: Arc<View>,
 }
 
-/// A lease that ends when the pool's configuration of its server is another.
-pub(super) struct Follower {
-    pub(super) configured: Arc<Configured>,
-    pub(super) standing: Arc<Standing>,
-}
-
-/// Whether a lease still holds its server: shared by the lease and by who may end it.
+/// What is left to be done about a change, once no lock is held.
 #[derive(Default)]
-pub(super) struct Standing(AtomicU8);
-
-const HELD: u8 = 0;
-const RELEASED: u8 = 1;
-const REVOKED: u8 = 2;
-
-impl Standing {
-    /// The host lets go; `false` when it did before, or the lease was ended.
-    pub(super) fn release(&self) -> bool {
-        self.0.compare_exchange(HELD, RELEASED, Ordering::AcqRel, Ordering::Acquire).is_ok()
-    }
-
-    /// # Errors
-    /// `closed`, with `detail.reason` `released` or `config`.
-    pub(super) fn held(&self) -> Result<()> {
-        let (message, reason) = match self.0.load(Ordering::Acquire) {
-            HELD => return Ok(()),
-            RELEASED => ("the lease is closed", "released"),
-            _ => ("the server's configuration changed; acquire it again", "config"),
-        };
-        Err(Error::new(ErrorCode::Closed, message).with_detail("reason", reason))
-    }
-
-    fn revoke(&self) {
-        let _ = self.0.compare_exchange(HELD, REVOKED, Ordering::AcqRel, Ordering::Acquire);
-    }
+struct Aftermath {
+    released: Vec<LeaseHold>,
+    cancelled: Vec<Ticket>,
+    returning: Vec<(HoldId, u64, Arc<str>, Arc<Configured>)>,
 }
 
 impl Holds {
-    /// Adds a hold; `None` (and the hold is given up) when the session is closed.
-    pub(super) fn add(&self, hold: LeaseHold, follower: Option<Follower>) -> Option<HoldId> {
-        let mut inner = self.inner();
-        if inner.closed {
-            drop(inner);
-            return None;
-        }
-        inner.last += 1;
-        let id = HoldId(inner.last);
+    /// Adds a hold, seen by the newest configuration of its origin; `None` (and the hold is given up) when the session is
+    /// closed.
+    pub(super) fn add(
+        &self,
+        session: &SessionCore,
+        hold: LeaseHold,
+        (kind, origin): (Kind, Origin),
+        configured: &Arc<Configured>,
+    ) -> Option<(HoldId, Arc<Held>)> {
         let server = hold.cell.server.clone();
-        inner.holds.insert(id, Held { hold, follower });
-        let replaced: Vec<_> =
-            inner.inherited.extract_if(.., |old| old.cell.server == server).collect();
-        drop(inner);
-        drop(replaced);
-        Some(id)
+        let (added, told) = {
+            let mut inner = self.inner();
+            if inner.closed {
+                return None;
+            }
+            // Under the lock, so that a change of the options or of the source either is seen here or finds the hold.
+            let configured = session.newest(&server, origin, configured);
+            let view = session.view_of(&server, &configured);
+            let held = Held::new(hold.cell.clone(), origin, view);
+            let before = inner.sights();
+            inner.last += 1;
+            let id = HoldId(inner.last);
+            let row = Row {
+                held: held.clone(),
+                kind,
+                configured,
+                hold: Some(hold),
+                asked: 0,
+                ticket: None,
+            };
+            inner.holds.insert(id, row);
+            let replaced = |row: &Row| row.kind == Kind::Inherited && row.held.server == server;
+            let gone: Vec<HoldId> = match kind {
+                Kind::Inherited => Vec::new(),
+                Kind::Lease | Kind::Want => {
+                    let rows = inner.holds.iter().filter(|(_, row)| replaced(row));
+                    rows.map(|(id, _)| *id).collect()
+                }
+            };
+            let gone: Vec<Row> = gone.iter().filter_map(|id| inner.holds.remove(id)).collect();
+            let told =
+                if inner.missed.contains(&server) { inner.differences(before) } else { Vec::new() };
+            drop(inner);
+            drop(gone);
+            ((id, held), told)
+        };
+        tell(session, told);
+        Some(added)
     }
 
-    /// Takes over what an earlier session of the same id held. The session sees it through its own filters.
-    pub(super) fn inherit(&self, session: &Arc<SessionCore>, mut holds: Vec<LeaseHold>) {
-        for hold in &mut holds {
-            session.set_filter(&hold.cell.server, &hold.cell.spec);
+    /// Takes over what an earlier session of the same id held, seen as this one sees it.
+    pub(super) fn inherit(&self, session: &Arc<SessionCore>, holds: Vec<LeaseHold>) {
+        for mut hold in holds {
             hold.held_by(session.number, Arc::downgrade(session));
+            let configured = Configured::new(hold.cell.spec.clone(), &session.driver.options);
+            drop(self.add(session, hold, (Kind::Inherited, Origin::Pool), &configured));
         }
-        self.inner().inherited = holds;
     }
 
-    /// Gives one hold up. Nothing when it is gone already.
-    pub(super) fn remove(&self, id: HoldId) {
+    /// Gives one hold up, as the host asked. Nothing when it is gone already.
+    pub(super) fn remove(&self, session: &SessionCore, id: HoldId) {
         let gone = self.inner().holds.remove(&id);
+        if let Some(ticket) = gone.as_ref().and_then(|row| row.ticket) {
+            session.driver.step(Input::CancelAcquire { ticket });
+        }
         drop(gone);
     }
 
-    /// Ends the leases whose server the pool no longer has as it was: their tools go at once (SPEC 13.1).
-    pub(super) fn revoke(&self, session: &SessionCore) {
-        let followers: Vec<_> = {
-            let inner = self.inner();
-            let all = inner.holds.iter().filter_map(|(id, held)| {
-                let follower = held.follower.as_ref()?;
-                Some((*id, held.hold.cell.server.clone(), follower.configured.clone()))
-            });
-            all.collect()
-        };
-        for (id, server, configured) in followers {
-            if session.stands(&server, &configured) {
-                continue;
+    /// Brings every hold in line with what the session is to have now, and tells it of what is different. `unwanted` go.
+    pub(super) fn review(&self, session: &Arc<SessionCore>, unwanted: &[HoldId]) {
+        let (after, told) = {
+            let mut inner = self.inner();
+            let before = inner.sights();
+            let mut after = Aftermath::default();
+            let ids: Vec<HoldId> = inner.holds.keys().copied().collect();
+            for id in ids {
+                inner.review_one(session, id, unwanted.contains(&id), &mut after);
             }
-            let gone = self.inner().holds.remove(&id);
-            if let Some(held) = gone {
-                held.follower.iter().for_each(|follower| follower.standing.revoke());
+            (after, inner.differences(before))
+        };
+        for ticket in after.cancelled {
+            session.driver.step(Input::CancelAcquire { ticket });
+        }
+        drop(after.released);
+        tell(session, told);
+        for (id, asked, server, configured) in after.returning {
+            self.ask_again(session, id, asked, &server, &configured);
+        }
+    }
+
+    /// Asks for the server of a lease that was disabled.
+    fn ask_again(
+        &self,
+        session: &Arc<SessionCore>,
+        id: HoldId,
+        asked: u64,
+        server: &str,
+        configured: &Arc<Configured>,
+    ) {
+        let weak = Arc::downgrade(session);
+        let ticket = session.ask_for(server, configured, move |result| {
+            if let Some(session) = weak.upgrade() {
+                session.holds.answered(&session, id, asked, result);
+                session.settled.notify_waiters();
+            }
+        });
+        let mut inner = self.inner();
+        match inner.holds.get_mut(&id).filter(|row| row.asked == asked) {
+            Some(row) if row.held.standing() == Standing::Returning => row.ticket = Some(ticket),
+            Some(_) => {}
+            None => {
+                drop(inner);
+                session.driver.step(Input::CancelAcquire { ticket });
             }
         }
+    }
+
+    fn answered(&self, session: &SessionCore, id: HoldId, asked: u64, result: Result<LeaseHold>) {
+        let told = {
+            let mut inner = self.inner();
+            let before = inner.sights();
+            let row = inner.holds.get_mut(&id).filter(|row| row.asked == asked);
+            let Some(row) = row else {
+                drop(inner);
+                drop(result);
+                return;
+            };
+            row.ticket = None;
+            match result {
+                Ok(hold) => {
+                    row.held.come_back(hold.cell.clone());
+                    row.hold = Some(hold);
+                }
+                Err(error) => row.held.fail(error),
+            }
+            inner.differences(before)
+        };
+        tell(session, told);
     }
 
     /// The session is closed: everything that it held, for who may resume it.
     pub(super) fn close(&self) -> Vec<LeaseHold> {
-        let (holds, inherited) = {
+        let holds = {
             let mut inner = self.inner();
             inner.closed = true;
-            (std::mem::take(&mut inner.holds), std::mem::take(&mut inner.inherited))
+            std::mem::take(&mut inner.holds)
         };
-        let holds = holds.into_values().map(|held| held.hold);
-        let mut holds: Vec<_> = holds.chain(inherited).collect();
+        let mut holds: Vec<_> = holds.into_values().filter_map(|row| row.hold).collect();
         holds.iter_mut().for_each(LeaseHold::leave);
         holds
     }
 
-    /// The entries that are seen, in the order of their servers' names; of several of one name, the newest hold's.
-    pub(super) fn cells(&self) -> Vec<Arc<EntryCell>> {
+    /// What is seen, in the order of the servers' names; of several holds of one name, the newest.
+    pub(super) fn seen(&self) -> Vec<Arc<Held>> {
+        self.inner().newest().into_values().map(|row| row.held.clone()).collect()
+    }
+
+    /// What the session makes of an entry; nothing of one that it does not hold.
+    pub(super) fn view_of(&self, entry: EntryId) -> Option<Arc<View>> {
         let inner = self.inner();
-        let held = inner.holds.values().map(|held| &held.hold);
-        let held = inner.inherited.iter().chain(held);
-        let newest: BTreeMap<&str, &Arc<EntryCell>> =
-            held.map(|hold| (&*hold.cell.server, &hold.cell)).collect();
-        newest.into_values().cloned().collect()
+        let row = inner.holds.values().rev().find(|row| row.is_on(entry))?;
+        Some(row.held.view().clone())
+    }
+
+    /// How leases on a server stand, of which none is held by a want.
+    pub(super) fn lease_on(&self, server: &str) -> Option<Arc<Held>> {
+        let inner = self.inner();
+        let row = inner.holds.values().rev().find(|row| &*row.held.server == server)?;
+        Some(row.held.clone())
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl Row {
+    fn is_on(&self, entry: EntryId) -> bool {
+        self.hold.as_ref().is_some_and(|hold| hold.cell.entry == entry)
+    }
+}
+
+impl Inner {
+    /// The holds that are seen, by server.
+    fn newest(&self) -> BTreeMap<&str, &Row> {
+        let held = self.holds.values().filter(|row| row.hold.is_some());
+        held.map(|row| (&*row.held.server, row)).collect()
+    }
+
+    /// What is shown of every server that is seen.
+    fn sights(&self) -> BTreeMap<Arc<str>, Sight> {
+        let newest = self.newest().into_values();
+        newest.filter_map(|row| Some((row.held.server.clone(), Sight::of(&row.held)?))).collect()
+    }
+
+    /// What is different from before. A catalog that is replaced meanwhile is told of by its own notice.
+    fn differences(&mut self, mut before: BTreeMap<Arc<str>, Sight>) -> Vec<(Sight, Difference)> {
+        let mut told = Vec::new();
+        for (server, mut now) in self.sights() {
+            let old = before.remove(&server);
+            if let Some(old) = old.as_ref().filter(|old| old.cell.entry == now.cell.entry) {
+                now.catalog = old.catalog.clone();
+            }
+            let difference = Sight::difference(old.as_ref(), Some(&now));
+            self.missed.remove(&server);
+            told.push((now, difference));
+        }
+        for (server, old) in before {
+            let difference = Sight::difference(Some(&old), None);
+            self.missed.insert(server);
+            told.push((old, difference));
+        }
+        told.retain(|(_, difference)| !difference.is_empty());
+        told
+    }
+
+    fn review_one(
+        &mut self,
+        session: &Arc<SessionCore>,
+        id: HoldId,
+        unwanted: bool,
+        after: &mut Aftermath,
+    ) {
+        let Some(row) = self.holds.get_mut(&id) else { return };
+        let server = row.held.server.clone();
+        let disabled = session.has_disabled(&server);
+        let stands = row.kind != Kind::Lease
+            || row.held.origin == Origin::Session
+            || session.stands(&server, &row.configured);
+        let over = unwanted || (disabled && row.kind == Kind::Inherited) || !stands;
+        if over {
+            row.held.stand(Standing::Revoked);
+            after.cancelled.extend(row.ticket.take());
+            after.released.extend(row.hold.take());
+            self.holds.remove(&id);
+            return;
+        }
+        row.configured = session.newest(&server, row.held.origin, &row.configured);
+        row.held.set_view(session.view_of(&server, &row.configured));
+        if row.kind != Kind::Lease {
+            return;
+        }
+        let standing = row.held.standing();
+        if disabled && standing != Standing::Disabled {
+            row.held.stand(Standing::Disabled);
+            row.asked += 1;
+            after.cancelled.extend(row.ticket.take());
+            after.released.extend(row.hold.take());
+        } else if !disabled && standing == Standing::Disabled {
+            row.held.stand(Standing::Returning);
+            row.asked += 1;
+            after.returning.push((id, row.asked, server, row.configured.clone()));
+        }
+    }
+}
+
+impl Sight {
+    /// What an entry shows of its catalog now: while it is connected, and while it is on the way back (SPEC 5.8).
+    fn of(held: &Held) -> Option<Sight> {
+        let cell = held.cell().clone();
+        let published = cell.load_full();
+        let slot = &published.slot;
+        let shows = slot.state.is_connected() || slot.state == EntryState::Reconnecting;
+        let (generation, catalog) = (slot.generation, slot.catalog.clone());
+        shows.then(|| Sight { cell, generation, catalog, view: held.view().clone() })
+    }
+
+    fn difference(before: Option<&Sight>, after: Option<&Sight>) -> Difference {
+        if let (Some(before), Some(after)) = (before, after)
+            && Arc::ptr_eq(&before.catalog, &after.catalog)
+            && Arc::ptr_eq(&before.view, &after.view)
+        {
+            return Difference::default();
+        }
+        Shown::difference(before.map(Sight::shown), after.map(Sight::shown))
+    }
+
+    fn shown(&self) -> Shown<'_> {
+        Shown { catalog: &self.catalog, view: &self.view }
+    }
+}
+
+/// Tells a session what is different; not under the lock, since it wakes the host.
+fn tell(session: &SessionCore, told: Vec<(Sight, Difference)>) {
+    for (sight, difference) in told {
+        let about = About::entry(&sight.cell, sight.generation);
+        session.driver.tell_lists(session, &about, &difference, || true);
     }
 }

@@ -7,60 +7,58 @@ use tokio::sync::oneshot;
 use trunkline_pool::options::CallOptions;
 use trunkline_pool::state::EntryState;
 
-use super::call::{self, CallResult, Callee};
-use super::holds::{Follower, HoldId, Standing};
+use super::call::{self, CallResult, Callee, tool_not_found};
+use super::held::{DISABLED, Held, Origin, Standing};
+use super::holds::{HoldId, Kind};
 use super::operation::Operation;
 use super::pool::Configured;
 use super::session::{Session, SessionCore};
-use super::view::{Listed, View};
+use super::view::{Listed, Lists};
 use crate::driver::{EntryCell, LeaseHold};
-use crate::{Error, ErrorCode, Result};
+use crate::{Error, ErrorCode, Outcome, Result};
 
 /// A hold on a server. It keeps its session open. Dropping it releases it.
 ///
 /// Usable from any thread. Calls under way are not cancelled by the release of their lease: they finish within the drain.
 pub struct Lease {
     session: Arc<SessionCore>,
-    cell: Arc<EntryCell>,
+    held: Arc<Held>,
     hold: HoldId,
-    standing: Arc<Standing>,
     /// A lease keeps its session open.
     _open: Session,
 }
 
 impl Lease {
-    /// With `follows`, it ends when that is no longer what the pool has configured.
     pub(super) fn new(
         open: Session,
         hold: LeaseHold,
-        follows: Option<Arc<Configured>>,
+        origin: Origin,
+        configured: &Arc<Configured>,
     ) -> Result<Lease> {
-        let (session, cell) = (open.core().clone(), hold.cell.clone());
-        let standing = Arc::new(Standing::default());
-        let follower =
-            follows.map(|configured| Follower { configured, standing: standing.clone() });
-        let hold = session.holds.add(hold, follower).ok_or_else(|| session.closed())?;
-        Ok(Lease { session, cell, hold, standing, _open: open })
+        let session = open.core().clone();
+        let added = session.holds.add(&session, hold, (Kind::Lease, origin), configured);
+        let (hold, held) = added.ok_or_else(|| session.closed())?;
+        Ok(Lease { session, held, hold, _open: open })
     }
 
     /// The server's name.
     pub fn server(&self) -> &str {
-        &self.cell.server
+        &self.held.server
     }
 
     /// The entry's index: per server name, stable, never reused.
     pub fn entry_index(&self) -> u32 {
-        self.cell.index
+        self.held.cell().index
     }
 
     /// The incarnation of the connection; grows with each reconnect.
     pub fn generation(&self) -> u32 {
-        self.cell.load().slot.generation.0
+        self.held.cell().load().slot.generation.0
     }
 
     /// The state of the entry.
     pub fn state(&self) -> EntryState {
-        self.cell.load().slot.state
+        self.held.cell().load().slot.state
     }
 
     /// The tools of this server in the session's view, by exposed name.
@@ -69,7 +67,7 @@ impl Lease {
     /// `closed` once released, `forked`.
     pub fn tools(&self) -> Result<Arc<[Listed]>> {
         self.check()?;
-        Ok(View::new(&self.session, std::slice::from_ref(&self.cell)).tools)
+        Ok(Lists::new(&self.session, std::slice::from_ref(&self.held)).tools)
     }
 
     /// Calls a tool by the server's own name; `arguments` is the text of a JSON object (empty = `{}`).
@@ -157,7 +155,7 @@ impl Lease {
         options: &CallOptions,
     ) -> Result<CallResult> {
         self.check()?;
-        if !self.session.admits(&self.cell, name) {
+        if !self.held.view().admits(name) {
             let message = "no such prompt in this session's view";
             return Err(Error::new(ErrorCode::InvalidArgument, message).with_detail("path", "name"));
         }
@@ -180,13 +178,14 @@ impl Lease {
     /// Those of [`request`](Self::request); the session is not subscribed then.
     pub async fn subscribe_resource(&self, uri: &str) -> Result<()> {
         self.check()?;
-        let published = self.cell.load_full();
+        let cell = self.held.cell().clone();
+        let published = cell.load_full();
         if published.connection.is_none() {
             return Err(self.named(call::not_connected(&published)));
         }
-        let added = self.cell.resources.want(uri, &self.session);
-        let mut undo = Undo { lease: self, uri: added.then_some(uri) };
-        self.tell_demand(uri).await?;
+        let added = cell.resources.want(uri, &self.session);
+        let mut undo = Undo { lease: self, cell: cell.clone(), uri: added.then_some(uri) };
+        self.tell_demand(&cell, uri).await?;
         // A release that came between did not see it.
         self.check()?;
         undo.uri = None;
@@ -199,14 +198,15 @@ impl Lease {
     /// Those of [`request`](Self::request).
     pub async fn unsubscribe_resource(&self, uri: &str) -> Result<()> {
         self.check()?;
-        self.cell.resources.unwant(uri, self.session.number);
+        let cell = self.held.cell().clone();
+        cell.resources.unwant(uri, self.session.number);
         self.session.driver.hub.settle();
-        self.tell_demand(uri).await
+        self.tell_demand(&cell, uri).await
     }
 
-    async fn tell_demand(&self, uri: &str) -> Result<()> {
+    async fn tell_demand(&self, cell: &Arc<EntryCell>, uri: &str) -> Result<()> {
         let told = tokio::select! {
-            told = self.cell.tell_demand(&self.session.driver.options, uri) => told,
+            told = cell.tell_demand(&self.session.driver.options, uri) => told,
             () = self.session.until_closed() => Err(self.session.closed()),
         };
         told.map_err(|error| self.named(error))
@@ -220,8 +220,8 @@ impl Lease {
     pub fn release(&self) {
         // In a forked child the hold, and whoever has its lock, are the parent's.
         let forked = self.session.driver.runtime.is_forked();
-        if !forked && self.standing.release() {
-            self.session.holds.remove(self.hold);
+        if !forked && self.held.stand(Standing::Released) {
+            self.session.holds.remove(&self.session, self.hold);
         }
     }
 
@@ -233,9 +233,16 @@ impl Lease {
         done: impl FnOnce(Result<CallResult>) + Send + 'static,
     ) -> Operation {
         match self.check() {
-            Ok(()) => call::start(&self.session, &self.cell, callee, arguments, options, done),
+            Ok(()) => call::start(&self.session, &self.held, callee, arguments, options, done),
             Err(error) => {
-                done(Err(error));
+                let error = match callee {
+                    // To a caller of its tools a disabled server is like one whose tools are all hidden.
+                    Callee::Tool(tool) if self.held.standing() == Standing::Disabled => {
+                        self.named(tool_not_found(tool, DISABLED))
+                    }
+                    Callee::Tool(_) | Callee::Method(_) => error,
+                };
+                done(Err(error.with_outcome(Outcome::NotSent)));
                 Operation::ended()
             }
         }
@@ -244,7 +251,7 @@ impl Lease {
     /// Whether the lease can still be used.
     fn check(&self) -> Result<()> {
         self.session.driver.check_process()?;
-        let error = match self.standing.held() {
+        let error = match self.held.check() {
             Ok(()) if !self.session.is_closed() => return Ok(()),
             Ok(()) => Error::new(ErrorCode::Closed, "the session is closed"),
             Err(error) => error,
@@ -256,12 +263,13 @@ impl Lease {
 /// Takes a subscription back that did not come about.
 struct Undo<'a> {
     lease: &'a Lease,
+    cell: Arc<EntryCell>,
     uri: Option<&'a str>,
 }
 
 impl Drop for Undo<'_> {
     fn drop(&mut self) {
-        let Lease { session, cell, .. } = self.lease;
+        let (Lease { session, .. }, cell) = (self.lease, &self.cell);
         let Some(uri) = self.uri.filter(|_| !session.driver.runtime.is_forked()) else { return };
         cell.resources.unwant(uri, session.number);
         session.driver.tell_demand_later(cell, vec![uri.into()]);

@@ -2,7 +2,9 @@
 
 mod accept;
 mod call;
+mod configure;
 mod event;
+mod held;
 mod holds;
 mod lease;
 mod operation;

@@ -11,6 +11,7 @@ use trunkline_pool::options::{AcquireOptions, DrainOptions, PoolOptions, Session
 use trunkline_pool::state::{DrainMode, Input};
 
 use super::event::{EventMask, Subscription};
+use super::held::DISABLED;
 use super::lease::Lease;
 use super::operation::{self, Operation};
 use super::reconcile::Source;
@@ -128,7 +129,7 @@ impl Pool {
 
     /// Makes these servers the pool's run-time source: what is new starts in the sessions that want it, what is gone is
     /// released, what is equal is not touched. Returns as soon as that is under way, with the report
-    /// `{v, servers: {name: {action: added | removed | replaced | unchanged | invalid, error?}}}`.
+    /// `{v, servers: {name: {action: added | removed | replaced | reviewed | unchanged | invalid, error?}}}`.
     ///
     /// # Errors
     /// `closing`, `closed`, `forked`. A bad server is an entry of the report, and keeps what it had.
@@ -249,6 +250,9 @@ impl PoolCore {
     }
 
     async fn restart(&self, server: &str, index: Option<u32>) -> Result<Value> {
+        if let Some(rows) = self.restart_of_disabled(server, index) {
+            return Ok(json!({ "v": 1, "entries": rows }));
+        }
         let gate = if index.is_none() { self.restart_gate(server) } else { None };
         let Some(server) = self.driver.known_server(server) else {
             return Ok(json!({ "v": 1, "entries": gate.as_slice() }));
@@ -273,14 +277,34 @@ impl PoolCore {
         }
     }
 
+    /// The rows of a server that nobody holds because sessions do without it; nothing of any other.
+    fn restart_of_disabled(&self, server: &str, index: Option<u32>) -> Option<Vec<Value>> {
+        if self.disabled_by(server).is_empty() {
+            return None;
+        }
+        let entries = self.driver.entries().into_iter();
+        let (rows, _): (Vec<_>, Vec<_>) =
+            entries.filter(|(_, cell)| &*cell.server == server).unzip();
+        if rows.iter().any(|row| row.refs > 0 || row.waiters > 0) {
+            return None;
+        }
+        let asked = rows.iter().filter(|row| index.is_none_or(|index| index == row.index));
+        let row = |entry_index| reports::restart_refused(entry_index, DISABLED, None);
+        let mut answer: Vec<Value> = asked.map(|entry| row(Some(entry.index))).collect();
+        if rows.is_empty() && index.is_none() {
+            answer.push(row(None));
+        }
+        Some(answer)
+    }
+
     /// Why a server has no entry that could be restarted, as a row of the answer.
     fn restart_gate(&self, server: &str) -> Option<Value> {
         match self.configured(server) {
             Ok(configured) => {
-                configured.spec.disabled.then(|| reports::restart_refused("disabled", None))
+                configured.spec.disabled.then(|| reports::restart_refused(None, DISABLED, None))
             }
             Err(error) if error.code() == ErrorCode::InvalidConfig => {
-                Some(reports::restart_refused("not_admitted", Some(&error)))
+                Some(reports::restart_refused(None, "not_admitted", Some(&error)))
             }
             Err(_) => None,
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use trunkline_pool::options::PoolOptions;
+use trunkline_pool::view::View;
 
 use super::pool::{Configured, PoolCore, Servers};
 use crate::{Error, ErrorCode, Result};
@@ -99,8 +100,9 @@ impl Source {
         };
         let applied = match &old {
             None => Applied::Added,
-            Some(old) if old.is_same_connection(&new) => Applied::Unchanged,
-            Some(_) => Applied::Replaced,
+            Some(old) if !old.is_same_connection(&new) => Applied::Replaced,
+            Some(old) if View::of(&old.spec) != View::of(&new.spec) => Applied::Reviewed,
+            Some(_) => Applied::Unchanged,
         };
         self.servers.insert(name.into(), new);
         json!({ "action": applied.as_str() })
@@ -110,8 +112,10 @@ impl Source {
 /// What a change of the source meant to one server.
 #[derive(Clone, Copy)]
 enum Applied {
-    /// Nothing, but perhaps to the views of it.
+    /// Nothing.
     Unchanged,
+    /// Another view of the same connection.
+    Reviewed,
     /// It is new.
     Added,
     /// It is another connection from here on.
@@ -125,6 +129,7 @@ impl Applied {
     fn as_str(self) -> &'static str {
         match self {
             Applied::Unchanged => "unchanged",
+            Applied::Reviewed => "reviewed",
             Applied::Added => "added",
             Applied::Replaced => "replaced",
             Applied::Removed => "removed",

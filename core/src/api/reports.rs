@@ -29,9 +29,9 @@ pub(super) fn restart_report(indices: &HashMap<EntryId, u32>, report: &RestartRe
     row
 }
 
-/// The row of a restart's answer for a server that has no entry, since it may have none.
-pub(super) fn restart_refused(reason: &str, error: Option<&Error>) -> Value {
-    let mut row = json!({ "entry_index": null, "restarted": false, "reason": reason });
+/// The row of a restart's answer for what is not to run: an entry, or a server that has none.
+pub(super) fn restart_refused(index: Option<u32>, reason: &str, error: Option<&Error>) -> Value {
+    let mut row = json!({ "entry_index": index, "restarted": false, "reason": reason });
     if let Some(error) = error {
         row["error"] = error.to_json();
     }

@@ -229,7 +229,7 @@ impl LastingCall {
     }
 
     fn is_trusted(&self) -> bool {
-        self.session().filter(&self.cell().server).trust
+        self.call.held.view().trust
     }
 
     /// Whether the tool's definition says that a repetition changes nothing.

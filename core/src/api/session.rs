@@ -1,6 +1,6 @@
 //! A session: one conversation in a host.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -10,17 +10,18 @@ use tokio::sync::Notify;
 use trunkline_pool::catalog::Difference;
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::options::{AcquireOptions, CallOptions, SessionOptions};
-use trunkline_pool::plan;
 use trunkline_pool::state::SessionId;
+use trunkline_pool::view::View;
 
 use super::call::{self, CallResult, Callee, Calls};
 use super::event::{EventMask, Subscription};
+use super::held::Origin;
 use super::holds::Holds;
 use super::lease::{Lease, finished};
 use super::operation::Operation;
 use super::pool::{Configured, PoolCore};
 use super::registry::Kept;
-use super::view::{Listed, View};
+use super::view::{Listed, Lists};
 use super::wanted::Wants;
 use crate::driver::{Driver, EntryCell};
 use crate::{Error, ErrorCode, Result};
@@ -43,7 +44,8 @@ pub(crate) struct SessionCore {
     /// The pool at work.
     pub driver: Arc<Driver>,
     pub(super) pool: Arc<PoolCore>,
-    pub(super) options: SessionOptions,
+    /// Its options as they are now.
+    pub(super) options: Mutex<Arc<SessionOptions>>,
     pub(super) calls: Calls,
     /// The servers that it wants without asking.
     pub(super) wants: Mutex<Wants>,
@@ -51,10 +53,10 @@ pub(crate) struct SessionCore {
     pub(super) settled: Notify,
     /// Servers that the session brought itself.
     own: Mutex<BTreeMap<Box<str>, Arc<Configured>>>,
-    /// What the session makes of each server's catalog.
-    filters: Mutex<BTreeMap<Box<str>, Arc<plan::View>>>,
+    /// Servers that it does without (SPEC 6.5).
+    pub(super) disabled: Mutex<BTreeSet<Box<str>>>,
     pub(super) holds: Holds,
-    view: ArcSwapOption<View>,
+    view: ArcSwapOption<Lists>,
     revision: AtomicU64,
     closed: AtomicBool,
 }
@@ -109,6 +111,7 @@ impl Session {
     ) -> Result<Lease> {
         let core = self.core();
         core.check()?;
+        core.check_enabled(server)?;
         if let Some(spec) = spec {
             core.own().insert(
                 server.into(),
@@ -116,17 +119,22 @@ impl Session {
             );
         }
         let own = core.own().contains_key(server);
+        let origin = if own { Origin::Session } else { Origin::Pool };
         loop {
-            let configured = core.spec(server)?;
+            core.check_enabled(server)?;
+            let configured = core.spec(server, origin)?;
             if configured.spec.disabled {
                 let message = "the server's configuration switches it off";
                 let error = Error::new(ErrorCode::NotAdmitted, message).with_server(server);
                 return Err(error.with_session(self.id()).with_detail("reason", "disabled"));
             }
-            let hold = core.acquire(server, &configured, options.timeout).await?;
-            let follows = (!own).then(|| configured.clone());
-            let lease = Lease::new(self.clone(), hold, follows)?;
-            // A reconcile that came meanwhile did not see the lease.
+            let hold = tokio::select! {
+                biased;
+                () = core.until_disabled(server) => continue,
+                hold = core.acquire(server, &configured, options.timeout) => hold?,
+            };
+            let lease = Lease::new(self.clone(), hold, origin, &configured)?;
+            // A change that came meanwhile did not see the lease.
             if own || core.stands(server, &configured) {
                 return Ok(lease);
             }
@@ -203,11 +211,11 @@ impl Session {
         let core = self.core();
         let view = core.view();
         let resolved = match &view {
-            Ok(view) => view.resolve(tool),
+            Ok(view) => view.resolve(core, tool),
             Err(error) => Err(error.clone()),
         };
         match resolved {
-            Ok((cell, own)) => call::start(core, cell, Callee::Tool(own), arguments, options, done),
+            Ok((held, own)) => call::start(core, held, Callee::Tool(own), arguments, options, done),
             Err(error) => {
                 done(Err(error.with_session(self.id())));
                 Operation::ended()
@@ -259,12 +267,12 @@ impl SessionCore {
             number,
             driver: pool.driver.clone(),
             pool: pool.clone(),
-            options,
+            options: Mutex::new(Arc::new(options)),
             calls: Calls::default(),
             wants: Mutex::default(),
             settled: Notify::new(),
             own: Mutex::default(),
-            filters: Mutex::default(),
+            disabled: Mutex::default(),
             holds: Holds::default(),
             view: ArcSwapOption::empty(),
             revision: AtomicU64::new(0),
@@ -305,7 +313,7 @@ impl SessionCore {
             return;
         }
         self.calls.close();
-        let keep_for = keep_for.unwrap_or(self.options.keep_for);
+        let keep_for = keep_for.unwrap_or(self.options().keep_for);
         self.unwant_all();
         // The reducer gives the holds up: here they only lose their meaning.
         let kept = self.holds.close();
@@ -315,47 +323,58 @@ impl SessionCore {
         self.driver.hub.end_session(self.number);
     }
 
-    /// The configuration of a server: the session's own, else the pool's.
-    pub(super) fn spec(&self, server: &str) -> Result<Arc<Configured>> {
-        if let Some(spec) = self.own().get(server) {
-            return Ok(spec.clone());
+    /// The configuration of a server by one of the two sources.
+    pub(super) fn spec(&self, server: &str, origin: Origin) -> Result<Arc<Configured>> {
+        let own = self.own().get(server).filter(|_| origin == Origin::Session).cloned();
+        match own {
+            Some(own) => Ok(own),
+            None => self.pool.configured(server).map_err(|error| error.with_session(&*self.id)),
         }
-        self.pool.configured(server).map_err(|error| error.with_session(&*self.id))
     }
 
     /// Whether a lease on the pool's own configuration of a server still stands for it.
     pub(super) fn stands(&self, server: &str, configured: &Configured) -> bool {
-        let now = self.spec(server);
+        let now = self.spec(server, Origin::Pool);
         now.is_ok_and(|now| now.is_same_connection(configured) && !now.spec.disabled)
     }
 
-    /// What the session makes of a server's catalog: by the configuration that it has of it, and by its own options.
-    pub(super) fn filter(&self, server: &str) -> Arc<plan::View> {
-        self.filters().get(server).cloned().unwrap_or_default()
+    /// What the source has of a server now, as long as that is the same connection; else what was.
+    pub(super) fn newest(
+        &self,
+        server: &str,
+        origin: Origin,
+        configured: &Arc<Configured>,
+    ) -> Arc<Configured> {
+        let now = self.spec(server, origin).ok();
+        let same = now.filter(|now| now.is_same_connection(configured));
+        same.unwrap_or_else(|| configured.clone())
     }
 
-    /// The session's configuration of a server is this now; its connection is not touched (SPEC 6.3).
-    pub(super) fn set_filter(&self, server: &str, spec: &ServerSpec) {
-        let mut view = plan::View::of(spec);
-        let options = &self.options;
-        view.by_session = options.filters.get(server).cloned().unwrap_or_default();
-        view.trust = options.trust.get(server).copied().unwrap_or(view.trust);
-        view.always_load = options.always_load.get(server).cloned().unwrap_or(view.always_load);
-        let mut filters = self.filters();
-        if filters.get(server).is_none_or(|old| **old != view) {
-            filters.insert(server.into(), Arc::new(view));
-        }
+    /// What the session makes of a server's catalog: by a configuration of it, and by its own options.
+    pub(super) fn view_of(&self, server: &str, configured: &Configured) -> View {
+        View::new(server, &configured.spec, &self.options())
     }
 
-    /// Whether the session sees a tool or prompt of that name.
+    /// Whether the session sees a tool or prompt of that name, on an entry that it holds.
     pub(crate) fn admits(&self, cell: &EntryCell, name: &str) -> bool {
-        self.filter(&cell.server).admits(name)
+        self.view_on(cell).admits(name)
+    }
+
+    /// What it makes of an entry. News may come between the grant and the hold that is made of it: they are seen as the
+    /// configuration of the entry has it.
+    fn view_on(&self, cell: &EntryCell) -> Arc<View> {
+        let held = self.holds.view_of(cell.entry);
+        held.unwrap_or_else(|| Arc::new(View::new(&cell.server, &cell.spec, &self.options())))
+    }
+
+    /// An error about one server in this session.
+    pub(super) fn named(&self, server: &str, error: Error) -> Error {
+        error.with_server(server).with_session(&*self.id)
     }
 
     /// What the session is told of a difference.
     pub(crate) fn visible(&self, cell: &EntryCell, difference: &Difference) -> Difference {
-        let view = self.filter(&cell.server);
-        view.by_session.apply(&view.by_server.apply(difference))
+        self.view_on(cell).apply(difference)
     }
 
     /// The number of the next change of the session's lists.
@@ -364,21 +383,17 @@ impl SessionCore {
     }
 
     /// The view as it is now; made anew only when a catalog or a state in it changed.
-    pub(super) fn view(&self) -> Result<Arc<View>> {
+    pub(super) fn view(&self) -> Result<Arc<Lists>> {
         self.check()?;
-        let cells = self.holds.cells();
+        let seen = self.holds.seen();
         if let Some(view) = self.view.load_full()
-            && view.is_current(self, &cells)
+            && view.is_current(&seen)
         {
             return Ok(view);
         }
-        let view = Arc::new(View::new(self, &cells));
+        let view = Arc::new(Lists::new(self, &seen));
         self.view.store(Some(view.clone()));
         Ok(view)
-    }
-
-    fn filters(&self) -> MutexGuard<'_, BTreeMap<Box<str>, Arc<plan::View>>> {
-        self.filters.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     fn own(&self) -> MutexGuard<'_, BTreeMap<Box<str>, Arc<Configured>>> {

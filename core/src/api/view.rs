@@ -4,17 +4,16 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::Value;
-use trunkline_pool::acceptance::Held;
+use trunkline_pool::acceptance::Held as HeldBack;
 use trunkline_pool::catalog::{Catalog, Item};
-use trunkline_pool::naming::{NameMap, ToolName, explain_unknown};
-use trunkline_pool::pattern::matches_any;
-use trunkline_pool::plan;
+use trunkline_pool::naming::{NameMap, ToolName, explain_unknown, exposed_name_beside};
 use trunkline_pool::state::{EntryId, EntryState};
+use trunkline_pool::view::{Hidden, Marks, View};
 
 use super::call::{tool_not_found, tool_quarantined};
+use super::held::{DISABLED, Held};
 use super::session::SessionCore;
-use crate::Result;
-use crate::driver::EntryCell;
+use crate::{Error, Result};
 
 /// A listed tool, prompt, resource or resource template.
 #[derive(Clone, Debug)]
@@ -47,7 +46,7 @@ impl Listed {
 }
 
 /// A session's view of all its servers, made from catalogs that were published together with their states.
-pub(crate) struct View {
+pub(crate) struct Lists {
     made_of: Vec<Seen>,
     /// By exposed name.
     pub tools: Arc<[Listed]>,
@@ -60,7 +59,7 @@ pub(crate) struct View {
     names: NameMap,
     /// The names that tools would have which are held back.
     held_names: NameMap,
-    cells: Vec<Arc<EntryCell>>,
+    seen: Vec<Arc<Held>>,
 }
 
 /// One server as it was published and filtered; as long as all are the same, so is the view.
@@ -68,21 +67,22 @@ pub(crate) struct View {
 struct Seen {
     entry: EntryId,
     catalog: Arc<Catalog>,
-    held: Held,
-    filter: Arc<plan::View>,
+    held_back: HeldBack,
+    view: Arc<View>,
 }
 
 impl Seen {
     /// What an entry shows of its catalog now: while it is connected, and while it is on the way back (SPEC 5.8).
-    fn of(session: &SessionCore, cell: &EntryCell) -> Option<Seen> {
+    fn of(held: &Held) -> Option<Seen> {
+        let cell = held.cell();
         let published = cell.load();
         let slot = &published.slot;
         let shows = slot.state.is_connected() || slot.state == EntryState::Reconnecting;
         let seen = || Seen {
             entry: cell.entry,
             catalog: slot.catalog.clone(),
-            held: slot.held.clone(),
-            filter: session.filter(&cell.server),
+            held_back: slot.held.clone(),
+            view: held.view().clone(),
         };
         shows.then(seen)
     }
@@ -90,104 +90,119 @@ impl Seen {
     fn is_same(&self, other: &Seen) -> bool {
         self.entry == other.entry
             && Arc::ptr_eq(&self.catalog, &other.catalog)
-            && self.held.is_same(&other.held)
-            && Arc::ptr_eq(&self.filter, &other.filter)
+            && self.held_back.is_same(&other.held_back)
+            && Arc::ptr_eq(&self.view, &other.view)
     }
 }
 
-impl View {
-    /// Whether it is still what these servers show.
-    pub(crate) fn is_current(&self, session: &SessionCore, cells: &[Arc<EntryCell>]) -> bool {
+impl Lists {
+    /// Whether it is still what these holds show.
+    pub(super) fn is_current(&self, held: &[Arc<Held>]) -> bool {
         let mut before = self.made_of.iter();
-        let mut now = cells.iter().filter_map(|cell| Seen::of(session, cell));
+        let mut now = held.iter().filter_map(|held| Seen::of(held));
         now.all(|now| before.next().is_some_and(|before| before.is_same(&now)))
             && before.next().is_none()
     }
 
-    /// The view of a session that holds these servers, in the order of their names.
-    pub(crate) fn new(session: &SessionCore, cells: &[Arc<EntryCell>]) -> View {
-        let seen: Vec<(&EntryCell, Seen)> =
-            cells.iter().filter_map(|cell| Some((&**cell, Seen::of(session, cell)?))).collect();
-        let tool = |cell: &EntryCell, item: &Item| ToolName {
-            server: cell.server.clone(),
+    /// The view of a session with these holds, in the order of their servers' names.
+    pub(super) fn new(session: &SessionCore, held: &[Arc<Held>]) -> Lists {
+        let seen: Vec<(&Arc<str>, Seen)> =
+            held.iter().filter_map(|held| Some((&held.server, Seen::of(held)?))).collect();
+        let tool = |server: &Arc<str>, item: &Item| ToolName {
+            server: server.clone(),
             tool: item.name.clone(),
         };
-        let listed = |server: &Arc<str>, item: &Item, name: Arc<str>| {
-            let filter = session.filter(server);
-            Listed {
-                name,
-                server: server.clone(),
-                own_name: item.name.clone(),
-                definition: item.definition.clone(),
-                trust: filter.trust,
-                always_load: matches_any(&filter.always_load, &item.name),
-            }
-        };
-        let own = |cell: &EntryCell, item: &Item| listed(&cell.server, item, item.name.clone());
-        let visible = |list: fn(&Catalog) -> &[Item]| {
-            seen.iter().flat_map(move |(cell, seen)| {
-                let items = list(&seen.catalog).iter();
-                items.filter(|item| seen.filter.admits(&item.name)).map(move |item| (*cell, item))
+        let own = |(server, view, item): Row<'_>| listed(server, view, item, item.name.clone());
+        let all = |list: fn(&Catalog) -> &[Item]| {
+            seen.iter().flat_map(move |(server, seen)| {
+                list(&seen.catalog).iter().map(move |item| (*server, &*seen.view, item))
             })
         };
-        let all = |list: fn(&Catalog) -> &[Item]| {
-            seen.iter()
-                .flat_map(move |(cell, seen)| list(&seen.catalog).iter().map(|item| (*cell, item)))
+        let visible = |list: fn(&Catalog) -> &[Item]| {
+            all(list).filter(|(_, view, item)| view.admits(&item.name))
         };
         let names = NameMap::new(
-            visible(|catalog| &catalog.tools).map(|(cell, item)| tool(cell, item)),
+            visible(|catalog| &catalog.tools).map(|(server, _, item)| tool(server, item)),
             &session.driver.reserved_names,
         );
-        let held = seen.iter().flat_map(|(cell, seen)| {
-            let tools = seen.held.tools().iter().map(|held| &held.item);
-            tools.filter(|item| seen.filter.admits(&item.name)).map(|item| tool(cell, item))
+        let held_back = seen.iter().flat_map(|(server, seen)| {
+            let tools = seen.held_back.tools().iter().map(|held| &held.item);
+            tools.filter(|item| seen.view.admits(&item.name)).map(|item| tool(server, item))
         });
-        let held_names = NameMap::new(held, &session.driver.reserved_names);
-        let definitions: HashMap<ToolName, &Item> = visible(|catalog| &catalog.tools)
-            .map(|(cell, item)| (tool(cell, item), item))
-            .collect();
+        let held_names = NameMap::new(held_back, &session.driver.reserved_names);
+        let definitions: HashMap<ToolName, Row<'_>> =
+            visible(|catalog| &catalog.tools).map(|row| (tool(row.0, row.2), row)).collect();
         let tools = names.iter().filter_map(|(exposed, name)| {
-            Some(listed(&name.server, definitions.get(name)?, exposed.clone()))
+            let (server, view, item) = *definitions.get(name)?;
+            Some(listed(server, view, item, exposed.clone()))
         });
-        View {
+        Lists {
             tools: tools.collect(),
-            prompts: sorted(
-                visible(|catalog| &catalog.prompts).map(|(cell, item)| own(cell, item)),
-            ),
-            resources: sorted(
-                all(|catalog| &catalog.resources).map(|(cell, item)| own(cell, item)),
-            ),
-            resource_templates: sorted(
-                all(|catalog| &catalog.resource_templates).map(|(cell, item)| own(cell, item)),
-            ),
+            prompts: sorted(visible(|catalog| &catalog.prompts).map(own)),
+            resources: sorted(all(|catalog| &catalog.resources).map(own)),
+            resource_templates: sorted(all(|catalog| &catalog.resource_templates).map(own)),
             made_of: seen.iter().map(|(_, seen)| seen.clone()).collect(),
             names,
             held_names,
-            cells: cells.to_vec(),
+            seen: held.to_vec(),
         }
     }
 
-    /// The server and the server's own name of an exposed tool: looked up, never parsed (SPEC 14.3).
+    /// The hold and the server's own name of an exposed tool: looked up, never parsed (SPEC 14.3).
     ///
     /// # Errors
-    /// `tool_not_found`, with the server that the name would belong to, or with the reason `quarantined`.
-    pub(crate) fn resolve(&self, exposed: &str) -> Result<(&Arc<EntryCell>, &str)> {
-        if let Some(held) = self.held_names.resolve(exposed) {
-            return Err(tool_quarantined(&held.tool).with_server(&*held.server));
+    /// `tool_not_found`, with the server that the name would belong to, and why it is not there.
+    pub(super) fn resolve(
+        &self,
+        session: &SessionCore,
+        exposed: &str,
+    ) -> Result<(&Arc<Held>, &str)> {
+        if let Some(held_back) = self.held_names.resolve(exposed) {
+            return Err(tool_quarantined(&held_back.tool).with_server(&*held_back.server));
         }
         let name = self.names.resolve(exposed);
         let found = name.and_then(|name| {
-            let cell = self.cells.iter().find(|cell| cell.server == name.server)?;
-            Some((cell, &*name.tool))
+            let held = self.seen.iter().find(|held| held.server == name.server)?;
+            Some((held, &*name.tool))
         });
-        found.ok_or_else(|| {
-            let error = tool_not_found(exposed);
-            match explain_unknown(exposed, self.cells.iter().map(|cell| &*cell.server)) {
-                Some(server) => error.with_server(server),
-                None => error,
-            }
-        })
+        found.ok_or_else(|| self.not_found(session, exposed))
     }
+
+    fn not_found(&self, session: &SessionCore, exposed: &str) -> Error {
+        let disabled = session.disabled_servers();
+        let names = self.seen.iter().map(|held| &*held.server);
+        let Some(server) =
+            explain_unknown(exposed, names.chain(disabled.iter().map(|name| &**name)))
+        else {
+            return tool_not_found(exposed, Hidden::Unknown.as_str());
+        };
+        let is_hidden = || {
+            let held = self.seen.iter().find(|held| &*held.server == server)?;
+            let published = held.cell().load_full();
+            let mut tools = published.slot.catalog.tools.iter();
+            let reserved = &session.driver.reserved_names;
+            tools
+                .find(|tool| exposed_name_beside(server, &tool.name, reserved) == exposed)
+                .map(drop)
+        };
+        let reason = if disabled.iter().any(|name| &**name == server) {
+            DISABLED
+        } else if is_hidden().is_some() {
+            Hidden::Filtered.as_str()
+        } else {
+            Hidden::Unknown.as_str()
+        };
+        tool_not_found(exposed, reason).with_server(server)
+    }
+}
+
+/// One item of a list, of which server, and what the session makes of it.
+type Row<'a> = (&'a Arc<str>, &'a View, &'a Item);
+
+fn listed(server: &Arc<str>, view: &View, item: &Item, name: Arc<str>) -> Listed {
+    let Marks { trust, always_load } = view.marks(&item.name);
+    let (own_name, definition) = (item.name.clone(), item.definition.clone());
+    Listed { name, server: server.clone(), own_name, definition, trust, always_load }
 }
 
 fn sorted(items: impl Iterator<Item = Listed>) -> Arc<[Listed]> {

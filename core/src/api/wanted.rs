@@ -8,10 +8,10 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 use trunkline_pool::config::Share;
 use trunkline_pool::interface::EventKind;
-use trunkline_pool::options::Wanted;
 use trunkline_pool::state::{Family, Input, Ticket};
 
-use super::holds::HoldId;
+use super::held::{Origin, Standing, disabled};
+use super::holds::{HoldId, Kind};
 use super::pool::Configured;
 use super::session::SessionCore;
 use crate::driver::{About, Answered, Driver, LeaseHold};
@@ -48,8 +48,12 @@ impl SessionCore {
     /// newest state. It is done without the lock, since an answer may call the host.
     pub(super) fn follow(self: &Arc<Self>) {
         let (gone, new) = self.differences();
-        gone.into_iter().for_each(|want| self.give_up(want));
-        self.holds.revoke(self);
+        for ticket in gone.iter().filter_map(Want::open_ticket) {
+            self.driver.step(Input::CancelAcquire { ticket });
+        }
+        let unwanted: Vec<HoldId> = gone.iter().filter_map(Want::hold).collect();
+        self.holds.review(self, &unwanted);
+        self.settled.notify_waiters();
         new.iter().for_each(|(name, configured)| self.begin(name, configured));
     }
 
@@ -60,7 +64,10 @@ impl SessionCore {
             return Default::default();
         }
         let mut wanted: BTreeMap<_, _> = self.pool.servers().into_iter().collect();
-        wanted.retain(|name, configured| self.is_wanted(name) && !configured.spec.disabled);
+        let options = self.options();
+        wanted.retain(|name, configured| {
+            options.servers.names(name) && !configured.spec.disabled && !self.has_disabled(name)
+        });
         let before = std::mem::take(&mut wants.servers);
         let (same, gone): (BTreeMap<_, _>, BTreeMap<_, _>) =
             before.into_iter().partition(|(name, want): &(Box<str>, Want)| {
@@ -70,21 +77,12 @@ impl SessionCore {
         wants.servers = same;
         let mut new = Vec::new();
         for (name, configured) in wanted {
-            if wants.servers.contains_key(&name) {
-                self.set_filter(&name, &configured.spec);
-            } else {
+            if !wants.servers.contains_key(&name) {
                 wants.servers.insert(name.clone(), Want::pending(&configured));
                 new.push((name, configured));
             }
         }
         (gone.into_values().collect(), new)
-    }
-
-    fn is_wanted(&self, name: &str) -> bool {
-        match &self.options.servers {
-            Wanted::All => true,
-            Wanted::Names(names) => names.iter().any(|other| other == name),
-        }
     }
 
     /// Wants nothing any more. What is ready stays held until the holds are given up.
@@ -94,15 +92,7 @@ impl SessionCore {
             wants.closed = true;
             std::mem::take(&mut wants.servers)
         };
-        for ticket in servers.into_values().filter_map(|want| want.open_ticket()) {
-            self.driver.step(Input::CancelAcquire { ticket });
-        }
-    }
-
-    fn give_up(&self, want: Want) {
-        if let WantState::Ready(hold) = want.state {
-            self.holds.remove(hold);
-        } else if let Some(ticket) = want.open_ticket() {
+        for ticket in servers.into_values().filter_map(|want| Want::open_ticket(&want)) {
             self.driver.step(Input::CancelAcquire { ticket });
         }
     }
@@ -133,7 +123,10 @@ impl SessionCore {
             Ok(hold) => About::entry(&hold.cell, hold.cell.load().slot.generation),
             Err(_) => About::server(name.into()),
         };
-        let held = result.and_then(|hold| self.holds.add(hold, None).ok_or_else(|| self.closed()));
+        let held = result.and_then(|hold| {
+            let added = self.holds.add(self, hold, (Kind::Want, Origin::Pool), asked);
+            added.map(|(id, _)| id).ok_or_else(|| self.closed())
+        });
         let held = held.map_err(|error| error.with_server(name));
         let (kind, field) = match self.record(name, asked, &held) {
             Some(left) => match &held {
@@ -142,7 +135,7 @@ impl SessionCore {
             },
             None => {
                 if let Ok(hold) = held {
-                    self.holds.remove(hold);
+                    self.holds.review(self, &[hold]);
                 }
                 return;
             }
@@ -172,13 +165,12 @@ impl SessionCore {
     }
 
     /// Asks the pool for a hold; `answer` gets it, or the error, exactly once.
-    fn ask_for(
+    pub(super) fn ask_for(
         &self,
         name: &str,
         configured: &Configured,
         answer: impl FnOnce(Result<LeaseHold>) + Send + 'static,
     ) -> Ticket {
-        self.set_filter(name, &configured.spec);
         let (session, server) = (self.number, Box::<str>::from(name));
         let share = configured.share;
         let owner = (share == Share::Session).then_some(session);
@@ -275,12 +267,19 @@ impl SessionCore {
             Some(WantState::Pending) => Ok(Some(vec![name.to_owned()])),
             Some(WantState::Ready(_)) => Ok(None),
             Some(WantState::Failed(error)) => Err(error.clone().with_session(&*self.id)),
-            None => {
-                let message = "the session does not want a server of that name";
-                let error = Error::new(ErrorCode::InvalidArgument, message).with_server(name);
-                Err(error.with_session(&*self.id).with_detail("path", "server"))
-            }
+            None => match self.holds.lease_on(name).map(|held| (held.standing(), held)) {
+                _ if self.has_disabled(name) => Err(self.named(name, disabled())),
+                Some((Standing::Returning, _)) => Ok(Some(vec![name.to_owned()])),
+                Some((_, held)) => held.check().map(|()| None).map_err(|e| self.named(name, e)),
+                None => Err(self.unwanted(name)),
+            },
         }
+    }
+
+    fn unwanted(&self, name: &str) -> Error {
+        let message = "the session does not want a server of that name";
+        let error = Error::new(ErrorCode::InvalidArgument, message).with_detail("path", "server");
+        self.named(name, error)
     }
 
     fn wants(&self) -> MutexGuard<'_, Wants> {
@@ -295,6 +294,10 @@ impl Want {
 
     fn is_pending(&self) -> bool {
         matches!(self.state, WantState::Pending)
+    }
+
+    fn hold(&self) -> Option<HoldId> {
+        if let WantState::Ready(hold) = self.state { Some(hold) } else { None }
     }
 
     fn open_ticket(&self) -> Option<Ticket> {

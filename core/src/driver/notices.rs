@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use trunkline_pool::catalog::Change;
+use trunkline_pool::catalog::{Change, Difference};
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::state::{ConnectionId, EntryId, EntryState, Generation, Notice};
 
@@ -26,17 +26,8 @@ impl Driver {
             Notice::CatalogChanged { entry, generation, difference, .. } => {
                 let (Some(session), Some(cell)) = (session, self.entry(*entry)) else { return };
                 let seen = session.visible(&cell, difference);
-                let lists = [
-                    (EventKind::ToolsChanged, &seen.tools),
-                    (EventKind::PromptsChanged, &seen.prompts),
-                    (EventKind::ResourcesChanged, &seen.resources),
-                ];
-                for (kind, change) in
-                    lists.into_iter().filter(|(_, change)| **change != Change::default())
-                {
-                    let fields = change_fields(change, session.next_revision());
-                    self.tell(kind, Some(session), *entry, *generation, &fields);
-                }
+                let about = About::entry(&cell, *generation);
+                self.tell_lists(session, &about, &seen, || cell.is_held_by(session.number));
             }
             Notice::ToolsQuarantined { entry, generation, held } => {
                 let (Some(session), Some(cell)) = (session, self.entry(*entry)) else { return };
@@ -70,6 +61,25 @@ impl Driver {
                 self.tell(EventKind::Failed, session, *entry, *generation, &fields);
             }
             other => tracing::error!(?other, "a notice that this version does not know"),
+        }
+    }
+
+    /// Tells a session what is different in its lists of a server, each list for itself, while that `stands`.
+    pub(crate) fn tell_lists(
+        &self,
+        session: &SessionCore,
+        about: &About,
+        difference: &Difference,
+        stands: impl Fn() -> bool,
+    ) {
+        let lists = [
+            (EventKind::ToolsChanged, &difference.tools),
+            (EventKind::PromptsChanged, &difference.prompts),
+            (EventKind::ResourcesChanged, &difference.resources),
+        ];
+        for (kind, change) in lists.into_iter().filter(|(_, change)| !change.is_empty()) {
+            let fields = change_fields(change, session.next_revision());
+            self.hub.publish_if(kind, Some(session), about, &fields, &stands);
         }
     }
 

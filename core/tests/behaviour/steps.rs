@@ -10,8 +10,8 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use tokio::task::JoinHandle;
 use trunkline::{
-    AcquireOptions, CallOptions, CallResult, DrainOptions, Error, ErrorCode, EventMask, Lease,
-    Listed, Pool, PoolOptions, ServerSpec, Servers, Session, SessionOptions,
+    AcquireOptions, CallOptions, CallResult, ConfigureOptions, DrainOptions, Error, ErrorCode,
+    EventMask, Lease, Listed, Pool, PoolOptions, ServerSpec, Servers, Session, SessionOptions,
 };
 
 use crate::expect::check;
@@ -157,6 +157,19 @@ impl World {
             "tools" => self.view(first, Session::tools),
             "prompts" => self.view(first, Session::prompts),
             "resources" => self.view(first, Session::resources),
+            "configure" => {
+                let change = ConfigureOptions::from_json(&body(arguments, 1))?;
+                self.session(first)?.configure(change)?;
+                Ok(Given::nothing())
+            }
+            "disable" => {
+                self.session(first)?.disable(text(arguments, 1))?;
+                Ok(Given::nothing())
+            }
+            "enable" => {
+                self.session(first)?.enable(text(arguments, 1))?;
+                Ok(Given::nothing())
+            }
             "status" => Ok(Given::value(self.pool.status())),
             "wait_event" => self.wait_event(arguments).await,
             "no_event" => self.no_event(arguments),

@@ -6,11 +6,14 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 /// Verbs, and how many arguments each takes.
-const VERBS: [(&str, usize, usize); 23] = [
+const VERBS: [(&str, usize, usize); 26] = [
     ("open", 1, 2),
     ("close", 1, 2),
     ("acquire", 2, 4),
     ("release", 1, 1),
+    ("configure", 2, 2),
+    ("disable", 2, 2),
+    ("enable", 2, 2),
     ("call", 3, 4),
     ("call_exposed", 3, 4),
     ("request", 3, 4),

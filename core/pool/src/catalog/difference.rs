@@ -8,12 +8,15 @@ use super::{Catalog, Change, Difference, Item};
 impl Difference {
     /// From `before` to `after`. Both must be sorted, as [`Catalog::finish`] leaves them.
     pub fn between(before: &Catalog, after: &Catalog) -> Difference {
-        let resources = Change::between(&before.resources, &after.resources);
-        let templates = Change::between(&before.resource_templates, &after.resource_templates);
+        let change = |list: fn(&Catalog) -> &[Item]| {
+            let lists = (list(before).iter().collect(), list(after).iter().collect());
+            Change::of(lists, |old, new| old.digest == new.digest)
+        };
+        let templates = change(|catalog| &catalog.resource_templates);
         Difference {
-            tools: Change::between(&before.tools, &after.tools),
-            prompts: Change::between(&before.prompts, &after.prompts),
-            resources: resources.with(templates),
+            tools: change(|catalog| &catalog.tools),
+            prompts: change(|catalog| &catalog.prompts),
+            resources: change(|catalog| &catalog.resources).with(templates),
         }
     }
 
@@ -37,11 +40,15 @@ impl Change {
         self.added.is_empty() && self.removed.is_empty() && self.changed.is_empty()
     }
 
-    /// Walks two sorted lists side by side.
-    fn between(before: &[Item], after: &[Item]) -> Change {
+    /// From the first of two sorted lists to the second, by a walk side by side; `same` says whether an item of one name is
+    /// still what it was.
+    pub(crate) fn of(
+        (before, after): (Vec<&Item>, Vec<&Item>),
+        same: impl Fn(&Item, &Item) -> bool,
+    ) -> Change {
         let mut change = Change::default();
-        let mut before = before.iter().peekable();
-        let mut after = after.iter().peekable();
+        let mut before = before.into_iter().peekable();
+        let mut after = after.into_iter().peekable();
         loop {
             let order = match (before.peek(), after.peek()) {
                 (None, None) => return change,
@@ -52,7 +59,7 @@ impl Change {
             let old = if order.is_le() { before.next() } else { None };
             let new = if order.is_ge() { after.next() } else { None };
             match (old, new) {
-                (Some(old), Some(new)) if old.digest != new.digest => {
+                (Some(old), Some(new)) if !same(old, new) => {
                     change.changed.push(new.name.clone());
                 }
                 (Some(_), Some(_)) | (None, None) => {}
@@ -63,7 +70,7 @@ impl Change {
     }
 
     /// Both changes as one, sorted, each name once.
-    fn with(mut self, other: Change) -> Change {
+    pub(crate) fn with(mut self, other: Change) -> Change {
         for (names, more) in [
             (&mut self.added, other.added),
             (&mut self.removed, other.removed),

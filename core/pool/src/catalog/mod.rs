@@ -1,4 +1,4 @@
-//! What a server listed, the differences between two lists, and a session's view of them.
+//! What a server listed, the differences between two lists, and filters of them.
 
 mod difference;
 mod filter;

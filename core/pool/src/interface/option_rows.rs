@@ -167,35 +167,49 @@ const LIMITS: &[OptionRow] = &[
 
 pub(super) const SESSION: &[OptionRow] = &[
     row("id", Text, "", "the id; no live session has it; required"),
-    row("servers", AllOrNames, "all", "the servers that the session wants without asking"),
-    row(
-        "include",
-        PatternsByServer,
-        "everything",
-        "per server, the tools and prompts that the session sees; `[]` is none",
-    ),
-    row(
-        "exclude",
-        PatternsByServer,
-        "{}",
-        "per server, the tools and prompts that it does not see; wins",
-    ),
-    row(
-        "trust",
-        BoolByServer,
-        "{}",
-        "per server, the trust mark on the session's own copy of its tools",
-    ),
-    row(
-        "always_load",
-        PatternsByServer,
-        "{}",
-        "per server, the tools that are marked always-load on the session's own copy",
-    ),
+    SERVERS,
+    INCLUDE,
+    EXCLUDE,
+    TRUST,
+    ALWAYS_LOAD,
     planned("follow", Bool, "true", "whether the session follows the pool's configuration"),
     row("keep_for_ms", duration(0, DAY), "0", "how long its holds stay after a close"),
     planned("handlers", Handlers, "none", "sampling, elicitation, logging, credentials and inputs"),
 ];
+
+/// Each replaces what was; what is absent stays.
+pub(super) const CONFIGURE: &[OptionRow] = &[SERVERS, INCLUDE, EXCLUDE, TRUST, ALWAYS_LOAD];
+
+const SERVERS: OptionRow =
+    row("servers", AllOrNames, "all", "the servers that the session wants without asking");
+
+const INCLUDE: OptionRow = row(
+    "include",
+    PatternsByServer,
+    "everything",
+    "per server, the tools and prompts that the session sees; `[]` is none",
+);
+
+const EXCLUDE: OptionRow = row(
+    "exclude",
+    PatternsByServer,
+    "{}",
+    "per server, the tools and prompts that it does not see; wins",
+);
+
+const TRUST: OptionRow = row(
+    "trust",
+    BoolByServer,
+    "{}",
+    "per server, the trust mark on the session's own copy of its tools",
+);
+
+const ALWAYS_LOAD: OptionRow = row(
+    "always_load",
+    PatternsByServer,
+    "{}",
+    "per server, the tools that are marked always-load on the session's own copy",
+);
 
 pub(super) const SERVER: &[OptionRow] = &[
     also(

@@ -13,6 +13,8 @@ pub enum Scope {
     Pool,
     /// Opening a session.
     Session,
+    /// Changing a live session.
+    Configure,
     /// The configuration of one server.
     Server,
     /// One call.
@@ -24,8 +26,15 @@ pub enum Scope {
 }
 
 /// Every scope, in the order of the reference.
-pub const SCOPES: &[Scope] =
-    &[Scope::Pool, Scope::Session, Scope::Server, Scope::Call, Scope::Acquire, Scope::Drain];
+pub const SCOPES: &[Scope] = &[
+    Scope::Pool,
+    Scope::Session,
+    Scope::Configure,
+    Scope::Server,
+    Scope::Call,
+    Scope::Acquire,
+    Scope::Drain,
+];
 
 impl Scope {
     /// The word in the registry.
@@ -33,6 +42,7 @@ impl Scope {
         match self {
             Scope::Pool => "pool",
             Scope::Session => "session",
+            Scope::Configure => "configure",
             Scope::Server => "server",
             Scope::Call => "call",
             Scope::Acquire => "acquire",
@@ -46,6 +56,7 @@ pub fn options(scope: Scope) -> &'static [OptionRow] {
     match scope {
         Scope::Pool => option_rows::POOL,
         Scope::Session => option_rows::SESSION,
+        Scope::Configure => option_rows::CONFIGURE,
         Scope::Server => option_rows::SERVER,
         Scope::Call => option_rows::CALL,
         Scope::Acquire => option_rows::ACQUIRE,

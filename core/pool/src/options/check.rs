@@ -215,6 +215,10 @@ impl Given {
         self.value(name)?.as_bool()
     }
 
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.value(name).is_some()
+    }
+
     pub(super) fn text(&self, name: &str) -> Option<String> {
         self.value(name)?.as_str().map(str::to_owned)
     }

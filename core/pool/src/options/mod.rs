@@ -118,6 +118,22 @@ pub struct SessionOptions {
     pub keep_for: Duration,
 }
 
+/// A change of a live session's options; what is absent stays as it is (SPEC 6.3).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ConfigureOptions {
+    /// The servers that it wants from now on.
+    pub servers: Option<Wanted>,
+    /// Patterns per server name, in place of all before.
+    pub include: Option<BTreeMap<String, Vec<String>>>,
+    /// Patterns per server name, in place of all before.
+    pub exclude: Option<BTreeMap<String, Vec<String>>>,
+    /// The trust marks, in place of all before.
+    pub trust: Option<BTreeMap<String, bool>>,
+    /// The always-load patterns, in place of all before.
+    pub always_load: Option<BTreeMap<String, Vec<String>>>,
+}
+
 /// The servers that a session wants without asking for them by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Wanted {
@@ -126,6 +142,16 @@ pub enum Wanted {
     All,
     /// These.
     Names(Vec<String>),
+}
+
+impl Wanted {
+    /// Whether the server of that name is among them.
+    pub fn names(&self, server: &str) -> bool {
+        match self {
+            Wanted::All => true,
+            Wanted::Names(names) => names.iter().any(|name| name == server),
+        }
+    }
 }
 
 /// Options of one call.
@@ -197,6 +223,27 @@ impl SessionOptions {
             always_load: BTreeMap::new(),
             keep_for: Duration::ZERO,
         }
+    }
+
+    /// Takes a change up: each member that it has replaces that member whole.
+    pub fn configure(&mut self, change: ConfigureOptions) {
+        let ConfigureOptions { servers, include, exclude, trust, always_load } = change;
+        if let Some(include) = include {
+            self.filters.values_mut().for_each(|filter| filter.include = None);
+            for (server, patterns) in include {
+                self.filters.entry(server).or_default().include = Some(patterns);
+            }
+        }
+        if let Some(exclude) = exclude {
+            self.filters.values_mut().for_each(|filter| filter.exclude.clear());
+            for (server, patterns) in exclude {
+                self.filters.entry(server).or_default().exclude = patterns;
+            }
+        }
+        self.filters.retain(|_, filter| *filter != Filter::default());
+        self.servers = servers.unwrap_or_else(|| std::mem::take(&mut self.servers));
+        self.trust = trust.unwrap_or_else(|| std::mem::take(&mut self.trust));
+        self.always_load = always_load.unwrap_or_else(|| std::mem::take(&mut self.always_load));
     }
 }
 

@@ -119,16 +119,41 @@ impl SessionOptions {
         }
         Ok(SessionOptions {
             id,
-            // The check let nothing but an array and the word `all` pass.
-            servers: match given.text("servers") {
-                Some(_) => Wanted::All,
-                None => given.texts("servers").map_or(Wanted::All, Wanted::Names),
-            },
+            servers: wanted(&given).unwrap_or_default(),
             filters,
             trust: given.bool_by_server("trust").into_iter().collect(),
             always_load: given.patterns_by_server("always_load").into_iter().collect(),
             keep_for: given.duration("keep_for_ms").unwrap_or(Duration::ZERO),
         })
+    }
+}
+
+impl ConfigureOptions {
+    /// Parses the options' JSON object; an empty text changes nothing.
+    ///
+    /// # Errors
+    /// `unknown_option` with the nearest name, `invalid_argument` with `detail.path`.
+    pub fn from_json(text: &str) -> Result<ConfigureOptions> {
+        let given = read(Scope::Configure, text)?;
+        let patterns = |name| {
+            let given = given.has(name).then(|| given.patterns_by_server(name));
+            given.map(|rows| rows.into_iter().collect())
+        };
+        Ok(ConfigureOptions {
+            servers: wanted(&given),
+            include: patterns("include"),
+            exclude: patterns("exclude"),
+            trust: given.has("trust").then(|| given.bool_by_server("trust").into_iter().collect()),
+            always_load: patterns("always_load"),
+        })
+    }
+}
+
+/// The check let nothing but an array and the word `all` pass.
+fn wanted(given: &Given) -> Option<Wanted> {
+    match given.text("servers") {
+        Some(_) => Some(Wanted::All),
+        None => given.texts("servers").map(Wanted::Names),
     }
 }
 

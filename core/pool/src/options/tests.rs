@@ -1,6 +1,7 @@
 //! Options from JSON.
 
 mod bounds;
+mod configure;
 
 use serde_json::{Value, json};
 
@@ -18,6 +19,7 @@ fn parse(scope: Scope, text: &str) -> std::result::Result<String, Error> {
     match scope {
         Scope::Pool => PoolOptions::from_json(text).map(|options| format!("{options:?}")),
         Scope::Session => SessionOptions::from_json(text).map(|options| format!("{options:?}")),
+        Scope::Configure => ConfigureOptions::from_json(text).map(|options| format!("{options:?}")),
         Scope::Call => CallOptions::from_json(text).map(|options| format!("{options:?}")),
         Scope::Acquire => AcquireOptions::from_json(text).map(|options| format!("{options:?}")),
         Scope::Drain => DrainOptions::from_json(text).map(|options| format!("{options:?}")),

@@ -53,6 +53,7 @@ impl Server {
             "origin": if of_pool || removed { "runtime" } else { "session" },
             "approval_state": "not_required",
             "auth_required": needs_auth,
+            "disabled_by": pool.disabled_by(name).iter().map(|id| &**id).collect::<Vec<&str>>(),
             "pid_count": self.pids().count(),
             "entry_count": self.entries.len(),
             "counts": {

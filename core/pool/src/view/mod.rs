@@ -1,0 +1,108 @@
+//! What a session makes of a server's catalog, without touching the connection (SPEC 6).
+//!
+//! A view is made of two parts: what the server's configuration states, and what the session's options state about the
+//! server. It is a value: two sessions have two, and another one takes its place whole.
+
+mod difference;
+#[cfg(test)]
+mod tests;
+
+use crate::catalog::{Catalog, Difference, Filter, Item};
+use crate::config::ServerSpec;
+use crate::options::SessionOptions;
+use crate::pattern::matches_any;
+
+/// What one session makes of one server's catalog.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct View {
+    /// What it sees by the server's configuration.
+    pub by_server: Filter,
+    /// What it sees by its own options.
+    pub by_session: Filter,
+    /// The trust mark.
+    pub trust: bool,
+    /// Patterns of the tools that are marked always-load.
+    pub always_load: Vec<String>,
+}
+
+/// The marks of one tool, on the session's own copy (SPEC 6.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// Whether the session trusts the server.
+    pub trust: bool,
+    /// Whether the session wants the tool loaded whatever else is deferred.
+    pub always_load: bool,
+}
+
+/// Why a session does not see a tool (SPEC 11.6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hidden {
+    /// The server does not list it.
+    Unknown,
+    /// A filter hides it.
+    Filtered,
+}
+
+/// What is shown of one server: a catalog through a view.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'a> {
+    /// What the server listed.
+    pub catalog: &'a Catalog,
+    /// What the session makes of it.
+    pub view: &'a View,
+}
+
+impl View {
+    /// The part of a view that the server's own configuration states.
+    pub fn of(spec: &ServerSpec) -> View {
+        View {
+            by_server: spec.filter.clone(),
+            by_session: Filter::default(),
+            trust: spec.trust,
+            always_load: spec.always_load.clone(),
+        }
+    }
+
+    /// The view of a session with these options. Both filters hold; of the marks, the session's own word goes first.
+    pub fn new(server: &str, spec: &ServerSpec, options: &SessionOptions) -> View {
+        let mut view = View::of(spec);
+        view.by_session = options.filters.get(server).cloned().unwrap_or_default();
+        view.trust = options.trust.get(server).copied().unwrap_or(view.trust);
+        view.always_load = options.always_load.get(server).cloned().unwrap_or(view.always_load);
+        view
+    }
+
+    /// Whether a tool or prompt of that name is visible: both filters must admit it.
+    pub fn admits(&self, name: &str) -> bool {
+        self.by_server.admits(name) && self.by_session.admits(name)
+    }
+
+    /// The tool of that name, if the session sees it: then it may call it too (SPEC 5.2).
+    ///
+    /// # Errors
+    /// Why it does not.
+    pub fn tool<'a>(&self, catalog: &'a Catalog, name: &str) -> Result<&'a Item, Hidden> {
+        let item = catalog.tool(name).ok_or(Hidden::Unknown)?;
+        if self.admits(name) { Ok(item) } else { Err(Hidden::Filtered) }
+    }
+
+    /// The marks of a tool.
+    pub fn marks(&self, tool: &str) -> Marks {
+        Marks { trust: self.trust, always_load: matches_any(&self.always_load, tool) }
+    }
+
+    /// What the session is told of a difference between two catalogs. Resources are not filtered.
+    pub fn apply(&self, difference: &Difference) -> Difference {
+        self.by_session.apply(&self.by_server.apply(difference))
+    }
+}
+
+impl Hidden {
+    /// The word in `detail.reason`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Hidden::Unknown => "unknown",
+            Hidden::Filtered => "filtered",
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Changes of a live session: its filters and marks, what it wants, and servers that it does without (SPEC 6.3, 6.5).
+//!
+//! A change is written down first, and then everything is brought in line with what is written down, by the same function
+//! that a reconcile ends in. So of two changes at once the newest state stands, and equal states do nothing.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, MutexGuard};
+
+use trunkline_pool::options::{ConfigureOptions, SessionOptions};
+
+use super::held::{Origin, disabled};
+use super::pool::PoolCore;
+use super::session::{Session, SessionCore};
+use crate::Result;
+
+impl Session {
+    /// Changes what it sees and wants, at once and without touching a connection: filters, marks, and the list of wanted
+    /// servers. What `change` does not name stays. Events tell what is different; equal options change nothing.
+    ///
+    /// # Errors
+    /// `closed`, `forked`.
+    pub fn configure(&self, change: ConfigureOptions) -> Result<()> {
+        let core = self.core();
+        core.check()?;
+        {
+            let mut options = core.options_mut();
+            let mut new = SessionOptions::clone(&options);
+            new.configure(change);
+            *options = Arc::new(new);
+        }
+        core.follow();
+        Ok(())
+    }
+
+    /// Takes a server away from this session alone: its tools, prompts and resources go, calls of them are refused with the
+    /// reason `disabled`, and the session holds it no longer. Calls under way finish. Leases on it stay, of no use until
+    /// [`enable`](Self::enable). Repeating it does nothing.
+    ///
+    /// # Errors
+    /// `not_admitted` or `invalid_config` for a server that neither the pool nor the session knows, `closed`, `forked`.
+    pub fn disable(&self, server: &str) -> Result<()> {
+        let core = self.core();
+        core.check()?;
+        core.check_known(server)?;
+        if core.disabled().insert(server.into()) {
+            core.follow();
+        }
+        Ok(())
+    }
+
+    /// Undoes [`disable`](Self::disable): the server is acquired again for whatever held it, in the background. Its return is
+    /// told as its going was; resource subscriptions are to be made anew. Repeating it does nothing.
+    ///
+    /// # Errors
+    /// Those of [`disable`](Self::disable).
+    pub fn enable(&self, server: &str) -> Result<()> {
+        let core = self.core();
+        core.check()?;
+        if core.disabled().remove(server) {
+            core.follow();
+            return Ok(());
+        }
+        core.check_known(server)
+    }
+}
+
+impl SessionCore {
+    /// Its options as they are now.
+    pub(super) fn options(&self) -> Arc<SessionOptions> {
+        self.options_mut().clone()
+    }
+
+    /// Whether it does without this server.
+    pub(super) fn has_disabled(&self, server: &str) -> bool {
+        self.disabled().contains(server)
+    }
+
+    /// The servers that it does without.
+    pub(super) fn disabled_servers(&self) -> Vec<Box<str>> {
+        self.disabled().iter().cloned().collect()
+    }
+
+    /// # Errors
+    /// `not_admitted` with the reason `disabled`.
+    pub(super) fn check_enabled(&self, server: &str) -> Result<()> {
+        if self.has_disabled(server) { Err(self.named(server, disabled())) } else { Ok(()) }
+    }
+
+    /// Waits until it does without this server.
+    pub(super) async fn until_disabled(&self, server: &str) {
+        loop {
+            let mut settled = std::pin::pin!(self.settled.notified());
+            settled.as_mut().enable();
+            if self.has_disabled(server) {
+                return;
+            }
+            settled.await;
+        }
+    }
+
+    fn check_known(&self, server: &str) -> Result<()> {
+        self.spec(server, Origin::Session).map(drop)
+    }
+
+    fn options_mut(&self) -> MutexGuard<'_, Arc<SessionOptions>> {
+        self.options.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    fn disabled(&self) -> MutexGuard<'_, BTreeSet<Box<str>>> {
+        self.disabled.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl PoolCore {
+    /// The ids of the live sessions that do without a server, sorted.
+    pub(super) fn disabled_by(&self, server: &str) -> Vec<Arc<str>> {
+        let sessions = self.live_sessions();
+        let cores = sessions.iter().map(|session| session.core());
+        cores.filter(|core| core.has_disabled(server)).map(|core| core.id.clone()).collect()
+    }
+}

@@ -1,0 +1,181 @@
+//! One hold of a session, as its lease, its calls and its view see it.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use arc_swap::{ArcSwap, Guard};
+use trunkline_pool::catalog::Item;
+use trunkline_pool::view::{Hidden, View};
+
+use super::call::{tool_not_found, tool_quarantined};
+use crate::driver::{EntryCell, Published};
+use crate::{Error, ErrorCode, Result};
+
+/// Whose configuration of a server a hold goes by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// The pool's, which it follows.
+    Pool,
+    /// The session's own.
+    Session,
+}
+
+/// What is shared by a hold and by whoever uses it. The entry and the view may be replaced under it, each whole.
+pub(crate) struct Held {
+    /// The server's name.
+    pub server: Arc<str>,
+    pub(super) origin: Origin,
+    standing: AtomicU8,
+    cell: ArcSwap<EntryCell>,
+    view: ArcSwap<View>,
+    /// Why it did not come back.
+    failure: Mutex<Option<Error>>,
+}
+
+/// Whether a hold can be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// It can.
+    Held,
+    /// The host let go.
+    Released,
+    /// The pool's configuration of the server is another.
+    Revoked,
+    /// The session has disabled the server.
+    Disabled,
+    /// The server was enabled again, and is being acquired.
+    Returning,
+    /// The server was enabled again, and could not be acquired.
+    Failed,
+}
+
+impl Standing {
+    const ALL: [Standing; 6] = [
+        Standing::Held,
+        Standing::Released,
+        Standing::Revoked,
+        Standing::Disabled,
+        Standing::Returning,
+        Standing::Failed,
+    ];
+}
+
+impl Held {
+    pub(super) fn new(cell: Arc<EntryCell>, origin: Origin, view: View) -> Arc<Held> {
+        Arc::new(Held {
+            server: cell.server.clone(),
+            origin,
+            standing: AtomicU8::new(Standing::Held as u8),
+            cell: ArcSwap::new(cell),
+            view: ArcSwap::from_pointee(view),
+            failure: Mutex::default(),
+        })
+    }
+
+    /// The entry that is held, or was last.
+    pub(super) fn cell(&self) -> Guard<Arc<EntryCell>> {
+        self.cell.load()
+    }
+
+    /// What the session makes of the entry's catalog now.
+    pub(super) fn view(&self) -> Guard<Arc<View>> {
+        self.view.load()
+    }
+
+    /// The view is this from now on; the connection is not touched (SPEC 6.3).
+    pub(super) fn set_view(&self, view: View) {
+        if **self.view.load() != view {
+            self.view.store(Arc::new(view));
+        }
+    }
+
+    pub(super) fn standing(&self) -> Standing {
+        let number = self.standing.load(Ordering::Acquire);
+        Standing::ALL.into_iter().find(|one| *one as u8 == number).unwrap_or(Standing::Released)
+    }
+
+    /// What was released or revoked stays so.
+    pub(super) fn stand(&self, standing: Standing) -> bool {
+        let last = [Standing::Released as u8, Standing::Revoked as u8];
+        let new = |now| (!last.contains(&now)).then_some(standing as u8);
+        self.standing.fetch_update(Ordering::AcqRel, Ordering::Acquire, new).is_ok()
+    }
+
+    /// It is held again, by this entry.
+    pub(super) fn come_back(&self, cell: Arc<EntryCell>) {
+        self.cell.store(cell);
+        self.stand(Standing::Held);
+    }
+
+    /// It could not be had again.
+    pub(super) fn fail(&self, error: Error) {
+        *self.failure() = Some(error);
+        self.stand(Standing::Failed);
+    }
+
+    /// Whether it can be used.
+    ///
+    /// # Errors
+    /// `closed` with `detail.reason` `released` or `config`, `not_admitted` with the reason `disabled`, `unavailable` while the
+    /// server is acquired again, or when that failed.
+    pub(super) fn check(&self) -> Result<()> {
+        let closed = |message, reason: &str| {
+            Err(Error::new(ErrorCode::Closed, message).with_detail("reason", reason))
+        };
+        match self.standing() {
+            Standing::Held => Ok(()),
+            Standing::Released => closed("the lease is closed", "released"),
+            Standing::Revoked => {
+                closed("the server's configuration changed; acquire it again", "config")
+            }
+            Standing::Disabled => Err(disabled()),
+            Standing::Returning => {
+                let message = "the server was enabled, and is not connected yet";
+                Err(Error::new(ErrorCode::Unavailable, message))
+            }
+            Standing::Failed => {
+                let error =
+                    Error::new(ErrorCode::Unavailable, "the server could not be acquired again");
+                let error = error.with_hint("acquire it again to try once more");
+                Err(match self.failure().clone() {
+                    Some(cause) => error.with_cause(cause),
+                    None => error,
+                })
+            }
+        }
+    }
+
+    /// The tool of that name in what is published now, as far as the session sees it (SPEC 5.2).
+    ///
+    /// # Errors
+    /// `tool_not_found` with the reason.
+    pub(super) fn tool<'a>(&self, published: &'a Published, name: &str) -> Result<&'a Item> {
+        if self.standing() == Standing::Disabled {
+            return Err(tool_not_found(name, DISABLED));
+        }
+        let view = self.view();
+        match view.tool(&published.slot.catalog, name) {
+            Ok(item) => Ok(item),
+            Err(Hidden::Unknown)
+                if published.slot.held.tool(name).is_some() && view.admits(name) =>
+            {
+                Err(tool_quarantined(name))
+            }
+            Err(hidden) => Err(tool_not_found(name, hidden.as_str())),
+        }
+    }
+
+    fn failure(&self) -> MutexGuard<'_, Option<Error>> {
+        self.failure.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+/// The reason that SPEC 11.6 has for it.
+pub(super) const DISABLED: &str = "disabled";
+
+/// The error of whatever a session wants of a server that it has disabled.
+pub(super) fn disabled() -> Error {
+    Error::new(ErrorCode::NotAdmitted, "the session has disabled the server")
+        .with_detail("reason", DISABLED)
+        .with_hint("enable the server in this session")
+}
