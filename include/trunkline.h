@@ -545,6 +545,43 @@ trunkline_str trunkline_buf_str(const trunkline_buf *buf);
 void trunkline_buf_free(trunkline_buf *buf);
 
 /**
+ * Changes what a session sees and wants, at once and without touching a connection. Events tell
+ * what is different; equal options change nothing.
+ *
+ * `options_json`: an object with any of `servers`, `include`, `exclude`, `trust` and
+ * `always_load`, as when it was opened. Each replaces what was; what is absent stays.
+ *
+ * Errors: `UNKNOWN_OPTION`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_session_configure(trunkline_pool *pool,
+                                             uint64_t session,
+                                             trunkline_str options_json,
+                                             trunkline_error **err);
+
+/**
+ * Takes a server away from this session alone: its tools, prompts and resources go, its calls are
+ * refused with the reason `disabled`, and the session holds it no longer. Calls under way finish.
+ * Its leases stay, of no use until `trunkline_session_enable`. Repeating it does nothing.
+ *
+ * Errors: `NOT_ADMITTED`, `INVALID_CONFIG`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_session_disable(trunkline_pool *pool,
+                                           uint64_t session,
+                                           trunkline_str server,
+                                           trunkline_error **err);
+
+/**
+ * Undoes `trunkline_session_disable`: the server is acquired again for whatever held it, in the
+ * background, and `tools_changed` tells when it is back. Repeating it does nothing.
+ *
+ * Errors: `NOT_ADMITTED`, `INVALID_CONFIG`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_session_enable(trunkline_pool *pool,
+                                          uint64_t session,
+                                          trunkline_str server,
+                                          trunkline_error **err);
+
+/**
  * The status number of an error. Of NULL: `TRUNKLINE_STATUS_OK`.
  */
 trunkline_status trunkline_error_code(const trunkline_error *error);
@@ -644,7 +681,7 @@ trunkline_status trunkline_session_close(trunkline_pool *pool,
 /**
  * The tools of the session's view, sorted by exposed name.
  *
- * `out`: a JSON array of `{name, server, own_name, definition}`, the definitions as the servers
+ * `out`: a JSON array of `{name, server, own_name, trust, always_load, definition}`, the definitions as the servers
  * sent them; free it with `trunkline_buf_free`.
  *
  * Errors: `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.

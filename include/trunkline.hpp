@@ -160,6 +160,12 @@ public:
     std::string prompts() const { return detail::read(handle_, &trunkline_session_prompts); }
     std::string resources() const { return detail::read(handle_, &trunkline_session_resources); }
     std::string resource_templates() const { return detail::read(handle_, &trunkline_session_resource_templates); }
+    /** Changes `servers`, `include`, `exclude`, `trust` or `always_load`; what is absent from the object stays. */
+    void configure(std::string_view options) const { change(&trunkline_session_configure, options); }
+    /** Takes a server away from this session alone; its leases are of no use until `enable`. */
+    void disable(std::string_view server) const { change(&trunkline_session_disable, server); }
+    /** Undoes `disable`; the server is acquired again in the background, and events tell when it is back. */
+    void enable(std::string_view server) const { change(&trunkline_session_enable, server); }
     /** Events of this session; the function runs on a thread of the subscription's own. */
     subscription subscribe(event_function function, std::uint64_t mask = TRUNKLINE_EVERY_EVENT) const {
         return subscription(handle_.place(), std::move(function), [&](auto called, void *data, auto... rest) {
@@ -180,6 +186,11 @@ private:
 
     session(std::shared_ptr<detail::pool_place> pool, std::uint64_t number) noexcept
         : handle_(std::move(pool), number, &closed) {}
+    template <class Function> void change(Function function, std::string_view text) const {
+        detail::checked([&](trunkline_error **err) {
+            return function(handle_.pool(), handle_.number(), detail::view(text), err);
+        });
+    }
     static void closed(detail::pool_place &pool, std::uint64_t number) noexcept {
         if (pool.raw)
             trunkline_session_close(pool.raw, number, TRUNKLINE_DEFAULT, nullptr);

@@ -68,7 +68,7 @@ pub unsafe extern "C" fn trunkline_session_close(
 
 /// The tools of the session's view, sorted by exposed name.
 ///
-/// `out`: a JSON array of `{name, server, own_name, definition}`, the definitions as the servers
+/// `out`: a JSON array of `{name, server, own_name, trust, always_load, definition}`, the definitions as the servers
 /// sent them; free it with `trunkline_buf_free`.
 ///
 /// Errors: `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.

@@ -21,6 +21,7 @@
 
 mod buf;
 mod completion;
+mod configure;
 mod dispatch;
 mod error;
 mod forms;

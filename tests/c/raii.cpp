@@ -127,6 +127,25 @@ void owners_release_when_they_are_destroyed() {
     h.pool.close();
 }
 
+// SPEC 6.3, 6.5
+void a_session_changes_while_it_lives() {
+    host h;
+    trunkline::lease lease = h.session.acquire("s");
+    h.session.configure(R"({"include": {"s": ["echo"]}})");
+    CHECK(has(h.session.tools(), "mcp__s__echo") && !has(h.session.tools(), "mcp__s__add"));
+    h.session.disable("s");
+    CHECK(h.session.tools() == "[]");
+    h.session.enable("s");
+    UNTIL(has(h.session.tools(), "mcp__s__echo"));
+    try {
+        h.session.disable("no such server");
+        CHECK(false);
+    } catch (const trunkline::error &failure) {
+        CHECK(failure.code() == TRUNKLINE_STATUS_NOT_ADMITTED);
+    }
+    h.pool.close();
+}
+
 // SPEC 16.2, I-18
 void a_callback_that_throws_is_contained() {
     host h;
@@ -231,6 +250,7 @@ int main(int argc, char **argv) {
     RUN(calls_give_texts_and_futures);
     RUN(a_failure_is_an_exception_with_its_particulars);
     RUN(owners_release_when_they_are_destroyed);
+    RUN(a_session_changes_while_it_lives);
     RUN(a_callback_that_throws_is_contained);
     RUN(a_subscription_may_be_ended_from_inside);
     RUN(a_queue_gives_items);

@@ -295,6 +295,35 @@ static outcome resources(run *run, const json *arguments)
     return list(run, arguments, trunkline_session_resources);
 }
 
+/* A change of a session, with one text; `function` is one of the three of that form. */
+static outcome change(run *run, const json *arguments, const char *text,
+                      trunkline_status (*function)(trunkline_pool *, uint64_t, trunkline_str, trunkline_error **))
+{
+    trunkline_error *err = NULL;
+    trunkline_status status = function(run->pool, session_of(run, arguments), TRUNKLINE_STRING(text), &err);
+    outcome outcome = outcome_of(status, NULL, err);
+    say_closed(outcome.error);
+    return outcome;
+}
+
+static outcome configure(run *run, const json *arguments)
+{
+    char *options = written(arguments, 1);
+    outcome outcome = change(run, arguments, options, trunkline_session_configure);
+    free(options);
+    return outcome;
+}
+
+static outcome disable(run *run, const json *arguments)
+{
+    return change(run, arguments, json_text(json_at(arguments, 1)), trunkline_session_disable);
+}
+
+static outcome enable(run *run, const json *arguments)
+{
+    return change(run, arguments, json_text(json_at(arguments, 1)), trunkline_session_enable);
+}
+
 static outcome status(run *run, const json *arguments)
 {
     trunkline_buf *buf = NULL;
@@ -441,7 +470,7 @@ outcome run_verb(run *run, const char *name, const json *step_arguments)
         {"open", open_session}, {"close", close_session}, {"release", release}, {"tools", tools},
         {"prompts", prompts},   {"resources", resources}, {"status", status},   {"wait_event", wait_event},
         {"no_event", no_event}, {"pool", another_pool},   {"count", count},     {"cancel", cancel},
-        {"finish", finish},
+        {"finish", finish},     {"configure", configure}, {"disable", disable},   {"enable", enable},
     };
     json *arguments = arguments_of(run, step_arguments);
     outcome outcome = {NULL, NULL, NULL};

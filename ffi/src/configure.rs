@@ -1,0 +1,83 @@
+//! Changes of a live session.
+
+use trunkline::{ConfigureOptions, Result, Session};
+
+use crate::error::ErrorObject;
+use crate::guard::guard;
+use crate::pool::PoolObject;
+use crate::raw;
+use crate::types::{Status, Str};
+
+/// Changes what a session sees and wants, at once and without touching a connection. Events tell
+/// what is different; equal options change nothing.
+///
+/// `options_json`: an object with any of `servers`, `include`, `exclude`, `trust` and
+/// `always_load`, as when it was opened. Each replaces what was; what is absent stays.
+///
+/// Errors: `UNKNOWN_OPTION`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_session_configure(
+    pool: *mut PoolObject,
+    session: u64,
+    options_json: Str,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe {
+        change(pool, session, (options_json, "options_json"), err, |session, options| {
+            session.configure(ConfigureOptions::from_json(options)?)
+        })
+    }
+}
+
+/// Takes a server away from this session alone: its tools, prompts and resources go, its calls are
+/// refused with the reason `disabled`, and the session holds it no longer. Calls under way finish.
+/// Its leases stay, of no use until `trunkline_session_enable`. Repeating it does nothing.
+///
+/// Errors: `NOT_ADMITTED`, `INVALID_CONFIG`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_session_disable(
+    pool: *mut PoolObject,
+    session: u64,
+    server: Str,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe { change(pool, session, (server, "server"), err, |session, name| session.disable(name)) }
+}
+
+/// Undoes `trunkline_session_disable`: the server is acquired again for whatever held it, in the
+/// background, and `tools_changed` tells when it is back. Repeating it does nothing.
+///
+/// Errors: `NOT_ADMITTED`, `INVALID_CONFIG`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_session_enable(
+    pool: *mut PoolObject,
+    session: u64,
+    server: Str,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe { change(pool, session, (server, "server"), err, |session, name| session.enable(name)) }
+}
+
+/// Reads one text, and does something with a session and it.
+///
+/// # Safety
+/// The pointers are as the header says.
+unsafe fn change(
+    pool: *mut PoolObject,
+    session: u64,
+    (text, parameter): (Str, &'static str),
+    err: *mut *mut ErrorObject,
+    act: impl FnOnce(&Session, &str) -> Result<()>,
+) -> Status {
+    // SAFETY: as the function's own.
+    unsafe {
+        guard(err, || {
+            let pool = raw::pool(pool)?;
+            let session = pool.objects.sessions.find(session)?;
+            act(&session, raw::text(text, parameter)?)
+        })
+    }
+}
