@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use serde_json::Value;
-use trunkline::{AcquireOptions, CallOptions, Error, ErrorCode, EventMask, Listed, ServerSpec};
+use trunkline::{
+    AcquireOptions, CallOptions, ConfigureOptions, Error, ErrorCode, EventMask, Listed, ServerSpec,
+};
 
 use crate::delivery::{Operation, Payload, sink};
 use crate::failure::{OrRaise, guarded};
@@ -13,14 +15,15 @@ use crate::fork::Owned;
 use crate::lease::HeldLease;
 use crate::subscription::Subscription;
 
-/// A listed thing: name, server, own name, definition as JSON text.
-pub type Row = (String, String, String, String);
+/// A listed thing: name, server, own name, definition as JSON text, trust and always-load marks.
+pub type Row = (String, String, String, String, bool, bool);
 
 /// What Python makes its `Listed` of.
 pub fn rows(listed: Arc<[Listed]>) -> PyResult<Vec<Row>> {
     let row = |one: &Listed| {
         let (name, server) = (one.name.to_string(), one.server.to_string());
-        (name, server, one.own_name.to_string(), one.definition.to_string())
+        let (own_name, definition) = (one.own_name.to_string(), one.definition.to_string());
+        (name, server, own_name, definition, one.trust, one.always_load)
     };
     Ok(listed.iter().map(row).collect())
 }
@@ -133,6 +136,27 @@ impl Session {
             let done = move |outcome: trunkline::Result<_>| sink.put(outcome.map(Payload::Call));
             Ok(Operation::new(open.session.start_call_tool(tool, arguments, &options, done)))
         })
+    }
+
+    /// Changes what it sees and wants.
+    fn configure(&self, py: Python<'_>, options: &str) -> PyResult<()> {
+        let session = &self.0.here()?.session;
+        guarded(|| {
+            let change = ConfigureOptions::from_json(options).or_raise(py)?;
+            py.detach(|| session.configure(change)).or_raise(py)
+        })
+    }
+
+    /// Takes a server away from it.
+    fn disable(&self, py: Python<'_>, server: &str) -> PyResult<()> {
+        let session = &self.0.here()?.session;
+        guarded(|| py.detach(|| session.disable(server)).or_raise(py))
+    }
+
+    /// Undoes `disable`.
+    fn enable(&self, py: Python<'_>, server: &str) -> PyResult<()> {
+        let session = &self.0.here()?.session;
+        guarded(|| py.detach(|| session.enable(server)).or_raise(py))
     }
 
     /// Events of this session.

@@ -217,6 +217,15 @@ class Case:
     def _do_release(self, lease: str) -> None:
         self._leases[lease].release()
 
+    def _do_configure(self, session: str, options: Any) -> None:
+        self._sessions[session].configure(**keywords(options))
+
+    def _do_disable(self, session: str, server: str) -> None:
+        self._sessions[session].disable(server)
+
+    def _do_enable(self, session: str, server: str) -> None:
+        self._sessions[session].enable(server)
+
     def _do_subscribe(self, lease: str, uri: str) -> None:
         self._host.run(lambda: self._leases[lease].subscribe_resource(uri))
 
@@ -224,7 +233,7 @@ class Case:
         self._host.run(lambda: self._leases[lease].unsubscribe_resource(uri))
 
     def _view(self, rows: list[trunkline.Listed]) -> list[dict[str, Any]]:
-        names = ("name", "server", "own_name", "definition")
+        names = ("name", "server", "own_name", "trust", "always_load", "definition")
         return [{name: getattr(row, name) for name in names} for row in rows]
 
     def _do_tools(self, session: str) -> Any:

@@ -78,9 +78,9 @@ class CallResult:
 class Listed:
     """A tool, prompt, resource or resource template of a session's view."""
 
-    __slots__ = ("name", "server", "own_name", "definition_text", "_definition")
+    __slots__ = ("name", "server", "own_name", "definition_text", "trust", "always_load", "_definition")
 
-    def __init__(self, row: tuple[str, str, str, str]) -> None:
+    def __init__(self, row: tuple[str, str, str, str, bool, bool]) -> None:
         #: Tools: the exposed name. Others: the server's own name, or URI.
         self.name: str = row[0]
         #: The server.
@@ -89,6 +89,10 @@ class Listed:
         self.own_name: str = row[2]
         #: The definition as the server sent it.
         self.definition_text: str = row[3]
+        #: Whether the session trusts the server.
+        self.trust: bool = row[4]
+        #: Tools: whether the session wants it loaded whatever else is deferred.
+        self.always_load: bool = row[5]
         self._definition: Any = None
 
     @property

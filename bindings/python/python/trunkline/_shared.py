@@ -135,6 +135,21 @@ class SessionBase:
         """The resource templates of its view."""
         return [Listed(row) for row in self._native.list("resource_templates")]
 
+    def configure(self, **options: Any) -> None:
+        """Changes ``servers``, ``include``, ``exclude``, ``trust`` or ``always_load``, at once and without touching a connection.
+
+        What is given replaces what was; what is absent stays. Events tell what is different.
+        """
+        self._native.configure(encode("configure", options))
+
+    def disable(self, server: str) -> None:
+        """Takes a server away from this session alone; its leases are of no use until ``enable``. Calls under way finish."""
+        self._native.disable(server)
+
+    def enable(self, server: str) -> None:
+        """Undoes ``disable``; the server is acquired again in the background, and events tell when it is back."""
+        self._native.enable(server)
+
     def on_event(
         self, callback: Callable[[Event], object], *, kinds: str | Iterable[str] | None = None
     ) -> EventCallback:
