@@ -138,7 +138,13 @@ export interface LimitOptions {
 }
 
 /** Options of a session. */
-export interface SessionOptions {
+export interface SessionOptions extends ConfigureOptions {
+  /** How long its holds stay after a close; default 0. */
+  keepForMs?: number;
+}
+
+/** What of a session can be changed while it lives: what is given replaces what was, what is absent stays. */
+export interface ConfigureOptions {
   /** The servers that the session wants without asking; all by default. */
   servers?: 'all' | string[];
   /** Per server, the tools and prompts that the session sees; `[]` is none. */
@@ -149,8 +155,6 @@ export interface SessionOptions {
   trust?: Record<string, boolean>;
   /** Per server, the tools that are marked always-load on the session's own copy. */
   alwaysLoad?: Record<string, string[]>;
-  /** How long its holds stay after a close; default 0. */
-  keepForMs?: number;
 }
 
 /** Something that can be aborted. */
@@ -267,6 +271,10 @@ export interface Listed {
   server: string;
   /** The server's own name, or URI. */
   ownName: string;
+  /** Whether the session trusts the server. */
+  trust: boolean;
+  /** Tools: whether the session wants it loaded whatever else is deferred. */
+  alwaysLoad: boolean;
   /** The definition as the server sent it. */
   definition: JsonObject;
 }
@@ -458,6 +466,12 @@ export class Session extends Emitter {
   prompts(): Listed[];
   resources(): Listed[];
   resourceTemplates(): Listed[];
+  /** Changes what it sees and wants, at once and without touching a connection. Events tell what is different. */
+  configure(options: ConfigureOptions): void;
+  /** Takes a server away from this session alone; its leases are of no use until `enable`. Calls under way finish. */
+  disable(server: string): void;
+  /** Undoes `disable`: the server is acquired again in the background, and events tell when it is back. */
+  enable(server: string): void;
   /** Calls a tool by its exposed name. */
   callTool(tool: string, args?: JsonObject | null, options?: CallOptions): Promise<CallResult>;
   /** Ends it: its calls are cancelled, its holds go now or after `keepForMs`. No listener of it is called any more. */

@@ -34,6 +34,9 @@ export class NativeSession {
   prompts(): string;
   resources(): string;
   resourceTemplates(): string;
+  configure(options: string): void;
+  disable(server: string): void;
+  enable(server: string): void;
   subscribe(kinds: number[]): NativeSubscription;
   close(keepForMs?: number): void;
 }

@@ -85,10 +85,12 @@ class CompletionResult extends Result {
 
 /** A list of a view, decoded: `[{name, server, ownName, definition}]`. */
 function decodeList(text) {
-  return JSON.parse(text).map(({ name, server, own_name: ownName, definition }) => ({
+  return JSON.parse(text).map(({ name, server, own_name: ownName, trust, always_load: alwaysLoad, definition }) => ({
     name,
     server,
     ownName,
+    trust,
+    alwaysLoad,
     definition,
   }));
 }

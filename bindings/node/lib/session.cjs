@@ -56,6 +56,19 @@ class Session extends Emitter {
     return decodeList(guarded(() => this.#native.resourceTemplates()));
   }
 
+  configure(options) {
+    const json = encodeOptions('configure', options);
+    guarded(() => this.#native.configure(json));
+  }
+
+  disable(server) {
+    guarded(() => this.#native.disable(server));
+  }
+
+  enable(server) {
+    guarded(() => this.#native.enable(server));
+  }
+
   callTool(tool, args, options) {
     return callTool(this.#native, tool, args, options);
   }

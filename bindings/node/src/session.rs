@@ -7,7 +7,7 @@ use std::time::Duration;
 use napi::bindgen_prelude::{ToNapiValue, TypeName};
 use napi::{ValueType, sys};
 use napi_derive::napi;
-use trunkline::{AcquireOptions, CallOptions, Listed, Pool, ServerSpec, Session};
+use trunkline::{AcquireOptions, CallOptions, ConfigureOptions, Listed, Pool, ServerSpec, Session};
 
 use crate::environment::{Environment, Promise};
 use crate::failure::{Result, thrown};
@@ -146,6 +146,25 @@ impl NativeSession {
     #[napi(catch_unwind)]
     pub fn resource_templates(&self) -> Result<JsonText> {
         self.session.resource_templates().map(|listed| list_text(&listed)).map_err(thrown)
+    }
+
+    /// Changes what it sees and wants; the options are a JSON text.
+    #[napi(catch_unwind)]
+    pub fn configure(&self, options: String) -> Result<()> {
+        let change = ConfigureOptions::from_json(&options).map_err(thrown)?;
+        self.session.configure(change).map_err(thrown)
+    }
+
+    /// Takes a server away from it.
+    #[napi(catch_unwind)]
+    pub fn disable(&self, server: String) -> Result<()> {
+        self.session.disable(&server).map_err(thrown)
+    }
+
+    /// Undoes `disable`.
+    #[napi(catch_unwind)]
+    pub fn enable(&self, server: String) -> Result<()> {
+        self.session.enable(&server).map_err(thrown)
     }
 
     /// Subscribes to the kinds of event with these numbers.

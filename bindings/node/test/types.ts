@@ -22,6 +22,9 @@ export async function host(signal: AbortSignal): Promise<void> {
   await using session: Session = pool.session('chat', { servers: ['files'], exclude: { files: ['rm'] } });
   await session.ready({ timeoutMs: 1000 });
   await session.ready('files', { signal });
+  session.configure({ include: { s: ['echo'] }, alwaysLoad: {}, servers: 'all' });
+  session.disable('s');
+  session.enable('s');
   const tools: Listed[] = session.tools();
   const result: CallResult = await session.callTool(tools[0]?.name ?? '', { a: 1 }, { signal, progress: true });
   const [block] = result.content;

@@ -25,10 +25,12 @@ const held = (lease) => ({
 });
 
 const views = (listed) => ({
-  value: listed.map(({ name, server, ownName, definition }) => ({
+  value: listed.map(({ name, server, ownName, trust, alwaysLoad, definition }) => ({
     name,
     server,
     own_name: ownName,
+    trust,
+    always_load: alwaysLoad,
     definition,
   })),
 });
@@ -79,6 +81,18 @@ export const VERBS = {
   },
   async unsubscribe(run, [lease, uri]) {
     await run.lease(lease).unsubscribeResource(uri);
+    return nothing;
+  },
+  configure(run, [id, options]) {
+    run.session(id).configure(optionsOf(options));
+    return nothing;
+  },
+  disable(run, [id, server]) {
+    run.session(id).disable(server);
+    return nothing;
+  },
+  enable(run, [id, server]) {
+    run.session(id).enable(server);
     return nothing;
   },
   tools: (run, [id]) => views(run.session(id).tools()),
