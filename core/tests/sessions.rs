@@ -1,0 +1,128 @@
+//! Sessions that change while they live.
+
+mod rig;
+
+use rig::{Rig, acquire, text, until};
+use serde_json::{Value, json};
+use trunkline::{CallOptions, ConfigureOptions, ErrorCode, EventMask};
+
+fn host<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
+fn change(options: Value) -> ConfigureOptions {
+    ConfigureOptions::from_json(&options.to_string()).unwrap()
+}
+
+/// SPEC 9.1, 6.5: what is disabled everywhere is not restarted; what one session still holds is.
+#[test]
+fn a_restart_of_what_all_have_disabled_says_so() {
+    let rig = Rig::new(json!({ "drain_delay_ms": 60_000 }));
+    host(async {
+        rig.configure(json!({ "s": rig.server(&[]) })).await;
+        let (one, other) = (rig.session("a"), rig.session("b"));
+        let (lease, kept) = (acquire(&one, "s").await, acquire(&other, "s").await);
+        one.disable("s").unwrap();
+        let report = rig.pool.restart("s", None).await.unwrap();
+        assert_eq!(report["entries"][0]["restarted"], true);
+        kept.release();
+        let refused = |index: Value| json!([{ "entry_index": index, "restarted": false, "reason": "disabled" }]);
+        assert_eq!(rig.pool.restart("s", None).await.unwrap()["entries"], refused(json!(0)));
+        assert_eq!(rig.pool.restart("s", Some(0)).await.unwrap()["entries"], refused(json!(0)));
+        assert_eq!(rig.pool.restart("s", Some(1)).await.unwrap()["entries"], json!([]));
+        assert_eq!(rig.pool.restart("other", None).await.unwrap()["entries"], json!([]));
+        drop(lease);
+    });
+}
+
+/// SPEC 6.5: a lease that is released while its server is disabled does not come back.
+#[test]
+fn a_lease_that_is_released_in_its_sleep_stays_released() {
+    let rig = Rig::new(json!({ "drain_delay_ms": 0 }));
+    host(async {
+        rig.configure(json!({ "s": rig.server(&[]) })).await;
+        let session = rig.session("a");
+        let lease = acquire(&session, "s").await;
+        session.disable("s").unwrap();
+        lease.release();
+        session.enable("s").unwrap();
+        let error = lease.call_tool("pid", "", &CallOptions::default()).await.err().unwrap();
+        assert_eq!(
+            (error.code(), &error.detail()["reason"]),
+            (ErrorCode::Closed, &json!("released"))
+        );
+        rig.wait_for_no_process();
+        assert_eq!(rig.starts().len(), 1);
+    });
+}
+
+/// SPEC 6.5: a server that cannot be had again leaves its leases unavailable, with the reason.
+#[test]
+fn a_lease_says_why_it_did_not_come_back() {
+    let rig = Rig::new(json!({ "drain_delay_ms": 0 }));
+    host(async {
+        let program = std::env::temp_dir().join(format!("trunkline-once-{}", std::process::id()));
+        std::os::unix::fs::symlink(rig::testserver(), &program).unwrap();
+        let mut server = rig.server(&[]);
+        server["command"] = json!(program);
+        rig.configure(json!({ "s": server })).await;
+        let session = rig.session("a");
+        let lease = acquire(&session, "s").await;
+        session.disable("s").unwrap();
+        rig.wait_for_no_process();
+        std::fs::remove_file(&program).unwrap();
+        session.enable("s").unwrap();
+        assert_eq!(
+            session.ready(Some("s"), None).await.unwrap_err().code(),
+            ErrorCode::Unavailable
+        );
+        let error = lease.call_tool("pid", "", &CallOptions::default()).await.err().unwrap();
+        assert_eq!(error.code(), ErrorCode::Unavailable);
+        assert_eq!(error.cause().unwrap().code(), ErrorCode::SpawnFailed);
+    });
+}
+
+/// SPEC 6.5, 13.2: however often and from however many threads it is switched, the last word counts, and every going is told
+/// as often as every coming.
+#[test]
+fn the_last_of_many_switches_counts() {
+    let rig = Rig::new(json!({ "drain_delay_ms": 60_000, "limits": { "event_backlog": 100_000 } }));
+    host(async {
+        rig.configure(json!({ "s": rig.server(&[]) })).await;
+        let session = rig.session_with(json!({ "id": "a", "include": { "s": ["pid"] } }));
+        let lease = acquire(&session, "s").await;
+        session.ready(None, None).await.unwrap();
+        let events = session.subscribe(EventMask::ALL).unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for turn in 0..50 {
+                        session.disable("s").unwrap();
+                        session
+                            .configure(change(json!({ "trust": { "s": turn % 2 == 0 } })))
+                            .unwrap();
+                        session.enable("s").unwrap();
+                    }
+                });
+            }
+        });
+        until(|| lease.state().is_connected() && !session.tools().unwrap().is_empty());
+        session.ready(None, None).await.unwrap();
+        text(&lease, "pid", json!({})).await;
+        assert_eq!(rig.starts().len(), 1);
+        let status = rig.pool.status();
+        assert_eq!(status["servers"]["s"]["entries"][0]["refs"], 1);
+        session.disable("s").unwrap();
+        session.close(None);
+        let (mut came, mut went) = (0, 0);
+        while let Some(event) = events.next().await {
+            let event: Value = serde_json::from_str(event.json()).unwrap();
+            if event["type"] == "tools_changed" {
+                came += event["added"].as_array().unwrap().len();
+                went += event["removed"].as_array().unwrap().len();
+            }
+        }
+        assert!(went > 0);
+        assert_eq!(came + 1, went);
+    });
+}
