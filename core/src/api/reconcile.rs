@@ -8,6 +8,7 @@ use trunkline_pool::options::PoolOptions;
 use trunkline_pool::view::View;
 
 use super::pool::{Configured, PoolCore, Servers};
+use super::wanted::follow_together;
 use crate::{Error, ErrorCode, Result};
 
 /// The run-time source: servers by name, and what is known of names that have none.
@@ -142,10 +143,10 @@ impl PoolCore {
     pub(super) fn reconcile(&self, servers: Servers) -> Value {
         let report = self.source().replace(servers, &self.driver.options);
         // Each takes what is newest when its turn comes: a session that opens or another change that comes meanwhile
-        // makes none of them miss anything.
-        for session in self.live_sessions() {
-            session.core().follow();
-        }
+        // makes none of them miss anything. The handles stay until all have followed.
+        let sessions = self.live_sessions();
+        let cores: Vec<_> = sessions.iter().map(|session| session.core().clone()).collect();
+        follow_together(&cores);
         json!({ "v": 1, "servers": report })
     }
 }

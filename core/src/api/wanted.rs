@@ -8,13 +8,13 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 use trunkline_pool::config::Share;
 use trunkline_pool::interface::EventKind;
-use trunkline_pool::state::{Family, Input, Ticket};
+use trunkline_pool::state::{Ask, Family, Input, Ticket};
 
 use super::held::{Origin, Standing, disabled};
 use super::holds::{HoldId, Kind};
 use super::pool::Configured;
 use super::session::SessionCore;
-use crate::driver::{About, Answered, Driver, LeaseHold};
+use crate::driver::{About, Answer, Answered, Driver, Interner, LeaseHold, Wish};
 use crate::{Error, ErrorCode, Result};
 
 /// The wanted servers by name.
@@ -37,8 +37,37 @@ struct Want {
 
 enum WantState {
     Pending,
+    /// There is no room for it in the budget; it begins when there is.
+    Waiting(Error),
     Ready(HoldId),
     Failed(Error),
+}
+
+/// Lets sessions follow the pool's configuration. All of them let go what they no longer want before any asks for
+/// something new, so that what is gone makes room for what comes (SPEC 9.5).
+pub(super) fn follow_together(sessions: &[Arc<SessionCore>]) {
+    let added = |session: &Arc<SessionCore>| {
+        session.let_go().into_iter().map(|added| (session.clone(), added)).collect::<Vec<_>>()
+    };
+    let added: Vec<(Arc<SessionCore>, Added)> = sessions.iter().flat_map(added).collect();
+    let Some((first, _)) = added.first() else { return };
+    let wishes = added.iter().map(|(session, added)| session.wish(added)).collect();
+    let tickets = first.driver.want(wishes);
+    for ((session, (name, configured)), ticket) in added.iter().zip(tickets) {
+        session.wished(name, configured, ticket);
+    }
+}
+
+/// The answer to an acquire as a result, exactly once.
+fn answer_with(name: &str, answer: impl FnOnce(Result<LeaseHold>) + Send + 'static) -> Answer {
+    let server = Box::<str>::from(name);
+    Box::new(move |answered| match answered {
+        Answered::Granted(hold) => answer(Ok(hold)),
+        Answered::Refused(error) => answer(Err(error.with_server(&*server))),
+        Answered::Restarted(_) | Answered::ToolAccepted | Answered::Drained(_) => {
+            answer(Err(Error::new(ErrorCode::Internal, "the answer to another question")));
+        }
+    })
 }
 
 impl SessionCore {
@@ -47,6 +76,11 @@ impl SessionCore {
     /// What is to be done is decided under the lock and from the newest source, so that of two at once each leaves the
     /// newest state. It is done without the lock, since an answer may call the host.
     pub(super) fn follow(self: &Arc<Self>) {
+        follow_together(std::slice::from_ref(self));
+    }
+
+    /// Lets go what it no longer wants; what it wants besides, which is to be asked for.
+    fn let_go(self: &Arc<Self>) -> Vec<Added> {
         let (gone, new) = self.differences();
         for ticket in gone.iter().filter_map(Want::open_ticket) {
             self.driver.step(Input::CancelAcquire { ticket });
@@ -54,7 +88,7 @@ impl SessionCore {
         let unwanted: Vec<HoldId> = gone.iter().filter_map(Want::hold).collect();
         self.holds.review(self, &unwanted);
         self.settled.notify_waiters();
-        new.iter().for_each(|(name, configured)| self.begin(name, configured));
+        new
     }
 
     /// Brings the list of wants up to date: those that are over, and those that are to be asked for.
@@ -97,18 +131,28 @@ impl SessionCore {
         }
     }
 
-    /// Asks for a server that was put into the list of wants.
-    fn begin(self: &Arc<Self>, name: &str, configured: &Arc<Configured>) {
-        let (session, server) = (Arc::downgrade(self), Box::<str>::from(name));
-        let asked = configured.clone();
-        let ticket = self.ask_for(name, configured, move |result| {
+    /// The wish for a server that was put into the list of wants.
+    fn wish(self: &Arc<Self>, (name, configured): &Added) -> Wish {
+        let (session, server, asked) = (Arc::downgrade(self), name.clone(), configured.clone());
+        let answer = answer_with(name, move |result| {
             if let Some(session) = session.upgrade() {
                 session.settle(&server, &asked, result);
             }
         });
+        let (session, server, asked) = (Arc::downgrade(self), name.clone(), configured.clone());
+        let deferred = Box::new(move |error: Error| {
+            if let Some(session) = session.upgrade() {
+                session.wait_for_room(&server, &asked, error.with_server(&*server));
+            }
+        });
+        Wish { ask: Box::new(self.question(name, configured)), answer, deferred }
+    }
+
+    /// Keeps the ticket of a wish. One that is wanted no more is taken back.
+    fn wished(&self, name: &str, configured: &Arc<Configured>, ticket: Ticket) {
         let mut wants = self.wants();
         let want = wants.servers.get_mut(name);
-        match want.filter(|want| Arc::ptr_eq(&want.configured, configured)) {
+        match want.filter(|want| want.is_of(configured)) {
             Some(want) => want.ticket = Some(ticket),
             None => {
                 drop(wants);
@@ -144,6 +188,17 @@ impl SessionCore {
         self.settled.notify_waiters();
     }
 
+    /// A want waits for room in the budget: for now that is its answer.
+    fn wait_for_room(&self, name: &str, asked: &Arc<Configured>, error: Error) {
+        let mut wants = self.wants();
+        let want = wants.servers.get_mut(name);
+        if let Some(want) = want.filter(|want| want.is_of(asked) && want.is_pending()) {
+            want.state = WantState::Waiting(error);
+        }
+        drop(wants);
+        self.settled.notify_waiters();
+    }
+
     /// Writes the answer down, if it is still wanted. The names that are open after it.
     fn record(
         &self,
@@ -153,7 +208,7 @@ impl SessionCore {
     ) -> Option<Vec<String>> {
         let mut wants = self.wants();
         let want = wants.servers.get_mut(name)?;
-        if !Arc::ptr_eq(&want.configured, asked) || !want.is_pending() {
+        if !want.is_of(asked) || !want.is_open() {
             return None;
         }
         want.state = match held {
@@ -168,38 +223,46 @@ impl SessionCore {
     pub(super) fn ask_for(
         &self,
         name: &str,
-        configured: &Configured,
+        configured: &Arc<Configured>,
         answer: impl FnOnce(Result<LeaseHold>) + Send + 'static,
     ) -> Ticket {
-        let (session, server) = (self.number, Box::<str>::from(name));
+        let question = self.question(name, configured);
+        self.driver.ask(
+            |ticket, interner| {
+                let Ask { ticket, session, key, server, fingerprint, family, share } =
+                    question(ticket, interner);
+                Input::Acquire { ticket, session, key, server, fingerprint, family, share }
+            },
+            answer_with(name, answer),
+        )
+    }
+
+    /// What the pool is asked for a hold.
+    fn question(
+        &self,
+        name: &str,
+        configured: &Arc<Configured>,
+    ) -> impl FnOnce(Ticket, &mut Interner) -> Ask + 'static {
+        let (session, name, configured) = (self.number, Box::<str>::from(name), configured.clone());
         let share = configured.share;
         let owner = (share == Share::Session).then_some(session);
         let family = match configured.spec.transport_name() {
             "stdio" | "websocket" => Family::Local,
             _ => Family::Remote,
         };
-        self.driver.ask(
-            |ticket, interner| {
-                let key = interner.key(name, &configured.spec, configured.fingerprint, owner);
-                let server = interner.server(name);
-                let fingerprint = configured.fingerprint;
-                Input::Acquire { ticket, session, key, server, fingerprint, family, share }
-            },
-            Box::new(move |answered| match answered {
-                Answered::Granted(hold) => answer(Ok(hold)),
-                Answered::Refused(error) => answer(Err(error.with_server(&*server))),
-                Answered::Restarted(_) | Answered::ToolAccepted | Answered::Drained(_) => {
-                    answer(Err(Error::new(ErrorCode::Internal, "the answer to another question")));
-                }
-            }),
-        )
+        move |ticket, interner| {
+            let key = interner.key(&name, &configured.spec, configured.fingerprint, owner);
+            let server = interner.server(&name);
+            let fingerprint = configured.fingerprint;
+            Ask { ticket, session, key, server, fingerprint, family, share }
+        }
     }
 
     /// A hold that was asked for. Dropping the future gives it up.
     pub(super) async fn acquire(
         self: &Arc<Self>,
         name: &str,
-        configured: &Configured,
+        configured: &Arc<Configured>,
         timeout: Option<Duration>,
     ) -> Result<LeaseHold> {
         let (send, receive) = oneshot::channel();
@@ -266,7 +329,9 @@ impl SessionCore {
         match wants.servers.get(name).map(|want| &want.state) {
             Some(WantState::Pending) => Ok(Some(vec![name.to_owned()])),
             Some(WantState::Ready(_)) => Ok(None),
-            Some(WantState::Failed(error)) => Err(error.clone().with_session(&*self.id)),
+            Some(WantState::Failed(error) | WantState::Waiting(error)) => {
+                Err(error.clone().with_session(&*self.id))
+            }
             None => match self.holds.lease_on(name).map(|held| (held.standing(), held)) {
                 _ if self.has_disabled(name) => Err(self.named(name, disabled())),
                 Some((Standing::Returning, _)) => Ok(Some(vec![name.to_owned()])),
@@ -300,8 +365,17 @@ impl Want {
         if let WantState::Ready(hold) = self.state { Some(hold) } else { None }
     }
 
+    /// Whether its answer is still to come.
+    fn is_open(&self) -> bool {
+        matches!(self.state, WantState::Pending | WantState::Waiting(_))
+    }
+
+    fn is_of(&self, configured: &Arc<Configured>) -> bool {
+        Arc::ptr_eq(&self.configured, configured)
+    }
+
     fn open_ticket(&self) -> Option<Ticket> {
-        self.ticket.filter(|_| self.is_pending())
+        self.ticket.filter(|_| self.is_open())
     }
 }
 

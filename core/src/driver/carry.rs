@@ -6,13 +6,12 @@ use std::sync::{Arc, MutexGuard, Weak};
 
 use trunkline_pool::catalog::Catalog;
 use trunkline_pool::state::{
-    Audience, ConnectionId, Effect, EntryId, Input, KeyId, LeaseId, ListingNumber, Notice,
-    SessionId, Slot, Ticket,
+    Audience, ConnectionId, Effect, EntryId, Input, KeyId, LeaseId, ListingNumber, Notice, Slot,
+    Ticket,
 };
 
 use super::entry::Control;
 use super::{Answered, Core, Driver, EntryCell, LeaseHold, incarnation};
-use crate::api::SessionCore;
 use crate::{Error, ErrorCode};
 
 thread_local! {
@@ -54,7 +53,7 @@ impl Driver {
     fn perform(self: &Arc<Self>, effect: Effect) {
         tracing::debug!(?effect, "effect");
         match effect {
-            Effect::Connect { connection, key } => self.connect(connection, key),
+            Effect::Connect { connection, key, .. } => self.connect(connection, key),
             Effect::Close { connection, how } => {
                 let told = self
                     .entry(connection.entry)
@@ -66,6 +65,7 @@ impl Driver {
             Effect::ListCatalog { connection, number } => self.list(connection, number),
             Effect::Publish { entry, slot } => self.publish(entry, slot),
             Effect::Grant { ticket, lease, entry } => self.grant(ticket, lease, entry),
+            Effect::Defer { ticket, error } => self.defer(ticket, error),
             Effect::Refuse { ticket, error } => self.answer(ticket, Answered::Refused(error)),
             Effect::Restarted { ticket, reports } => {
                 self.answer(ticket, Answered::Restarted(reports));
@@ -118,31 +118,10 @@ impl Driver {
         }
     }
 
-    /// The session that waits for a grant.
-    fn asker(&self, ticket: Ticket) -> Option<(SessionId, Weak<SessionCore>)> {
-        let core = self.core();
-        let (number, _) = core.answers.get(&ticket)?.acquire?;
-        Some((number, core.sessions.get(&number)?.clone()))
-    }
-
-    fn answer(&self, ticket: Ticket, answered: Answered) {
-        let asked = {
-            let mut core = self.core();
-            let asked = core.answers.remove(&ticket);
-            if let Some((_, key)) = asked.as_ref().and_then(|asked| asked.acquire) {
-                core.interner.release(key);
-            }
-            asked
-        };
-        match asked {
-            Some(asked) => (asked.answer)(answered),
-            None => tracing::error!(?ticket, "an answer to no question"),
-        }
-    }
-
     fn notify(self: &Arc<Self>, audience: Audience, notice: &Notice) {
         match audience {
             Audience::Pool => self.deliver(None, notice),
+            Audience::Everybody => self.tell_everybody(notice),
             Audience::Session(id) => {
                 let session = self.core().sessions.get(&id).and_then(Weak::upgrade);
                 if let Some(session) = session {

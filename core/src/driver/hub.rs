@@ -155,23 +155,52 @@ impl Hub {
         inner.seq += 1;
         let seq = inner.seq;
         let own = session.and_then(|session| inner.sessions.get(&session.number));
-        let interested = inner.pool.iter().chain(own.into_iter().flatten());
-        let interested: Vec<_> =
-            interested.filter(|subscriber| subscriber.mask.contains(kind)).cloned().collect();
-        if interested.is_empty() {
-            return;
-        }
-        let event = Event::new(kind, seq, write(kind, seq, session, about, fields));
-        // Still under the lock: two events must reach every queue in the order of their numbers.
-        let woken: Vec<_> =
-            interested.into_iter().filter(|subscriber| subscriber.push(event.clone())).collect();
-        drop(inner);
-        woken.iter().for_each(|subscriber| subscriber.wake());
+        let subscribers = inner.pool.iter().chain(own.into_iter().flatten());
+        let interested = interested(kind, subscribers);
+        deliver(inner, &interested, || {
+            Event::new(kind, seq, write(kind, seq, session, about, fields))
+        });
+    }
+
+    /// Tells every subscriber, of the pool and of each session, the same event once.
+    pub(super) fn publish_to_all(&self, kind: EventKind, fields: &[(&str, Value)]) {
+        let mut inner = self.inner();
+        inner.seq += 1;
+        let seq = inner.seq;
+        let subscribers = inner.pool.iter().chain(inner.sessions.values().flatten());
+        let interested = interested(kind, subscribers);
+        deliver(inner, &interested, || {
+            Event::new(kind, seq, write(kind, seq, None, &About::default(), fields))
+        });
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
+}
+
+fn interested<'a>(
+    kind: EventKind,
+    subscribers: impl Iterator<Item = &'a Arc<Subscriber>>,
+) -> Vec<Arc<Subscriber>> {
+    subscribers.filter(|subscriber| subscriber.mask.contains(kind)).cloned().collect()
+}
+
+/// Puts one event into the queues of those who want it, and wakes them.
+fn deliver(
+    inner: MutexGuard<'_, Inner>,
+    interested: &[Arc<Subscriber>],
+    event: impl FnOnce() -> Event,
+) {
+    if interested.is_empty() {
+        return;
+    }
+    let event = event();
+    // Still under the lock: two events must reach every queue in the order of their numbers.
+    let woken: Vec<_> =
+        interested.iter().filter(|subscriber| subscriber.push(event.clone())).collect();
+    drop(inner);
+    woken.iter().for_each(|subscriber| subscriber.wake());
 }
 
 /// The event's JSON: the envelope of SPEC 16.6, then the fields.

@@ -23,6 +23,8 @@ pub(crate) struct Keyed {
 #[derive(Default)]
 pub(crate) struct Interner {
     names: Vec<Arc<str>>,
+    /// The transport of each name's newest key.
+    transports: Vec<&'static str>,
     servers: HashMap<Arc<str>, ServerId>,
     keys: HashMap<Identity, KeyId>,
     /// By number.
@@ -47,6 +49,7 @@ impl Interner {
         let name: Arc<str> = name.into();
         let server = ServerId(self.names.len() as u32);
         self.names.push(name.clone());
+        self.transports.push("");
         self.servers.insert(name, server);
         server
     }
@@ -54,6 +57,12 @@ impl Interner {
     /// The number of a name that was seen before.
     pub(crate) fn known_server(&self, name: &str) -> Option<ServerId> {
         self.servers.get(name).copied()
+    }
+
+    /// A server's name, and the transport that it was last asked for with.
+    pub(crate) fn describe(&self, server: ServerId) -> (&str, &'static str) {
+        let place = server.0 as usize;
+        (&self.names[place], self.transports[place])
     }
 
     /// The number of a pool key, kept once more. `owner` keeps the connection to one session.
@@ -65,6 +74,7 @@ impl Interner {
         owner: Option<SessionId>,
     ) -> KeyId {
         let server = self.server(name);
+        self.transports[server.0 as usize] = spec.transport_name();
         let identity = (server, fingerprint, owner);
         if let Some(&key) = self.keys.get(&identity) {
             self.keep(key);

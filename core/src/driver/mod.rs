@@ -5,6 +5,7 @@
 //! until it is empty. So the executor is a role and not a task: an acquire that can be granted at once is granted
 //! before the call returns, and no answer waits for another thread. Carrying out an effect never blocks and never awaits.
 
+mod budget;
 mod carry;
 mod entry;
 mod hold;
@@ -12,6 +13,7 @@ mod hub;
 mod incarnation;
 mod intern;
 mod notices;
+mod questions;
 mod resources;
 mod runtime;
 mod subscriber;
@@ -24,19 +26,18 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use trunkline_pool::options::PoolOptions;
-use trunkline_pool::state::{
-    DrainReport, Effect, EntryId, EntryStatus, Input, KeyId, Moment, PoolState, RestartReport,
-    SessionId, Ticket,
-};
+use trunkline_pool::state::{Effect, EntryId, EntryStatus, Input, Moment, PoolState, SessionId};
 
 pub(crate) use carry::carries_out;
 pub(crate) use entry::{EntryCell, Published};
 pub(crate) use hold::LeaseHold;
 pub(crate) use hub::{About, Hub};
 pub(crate) use intern::Interner;
+pub(crate) use questions::{Answer, Answered, Wish};
 pub(crate) use runtime::Runtime;
 pub(crate) use subscriber::Subscriber;
 
+use self::questions::Questions;
 use crate::api::SessionCore;
 use crate::{Error, ErrorCode, Result};
 
@@ -67,34 +68,9 @@ struct Core {
     executing: bool,
     deadline: Option<Moment>,
     entries: HashMap<EntryId, Arc<EntryCell>>,
-    answers: HashMap<Ticket, Asked>,
+    questions: Questions,
     sessions: HashMap<SessionId, Weak<SessionCore>>,
-    last_ticket: u64,
     last_session: u64,
-}
-
-/// An open question.
-struct Asked {
-    answer: Answer,
-    /// Of an acquire: who asks, and the key, which stays interned until the answer.
-    acquire: Option<(SessionId, KeyId)>,
-}
-
-/// Where the answer to a ticket goes: called exactly once, never under the mutex, and it must not block.
-pub(crate) type Answer = Box<dyn FnOnce(Answered) + Send>;
-
-/// The answer to a ticket.
-pub(crate) enum Answered {
-    /// A lease. Dropping it releases it.
-    Granted(LeaseHold),
-    /// No.
-    Refused(Error),
-    /// One report per entry.
-    Restarted(Vec<RestartReport>),
-    /// The tool can be used.
-    ToolAccepted,
-    /// The pool is empty.
-    Drained(DrainReport),
 }
 
 impl Driver {
@@ -113,9 +89,8 @@ impl Driver {
                 executing: false,
                 deadline: None,
                 entries: HashMap::new(),
-                answers: HashMap::new(),
+                questions: Questions::default(),
                 sessions: HashMap::new(),
-                last_ticket: 0,
                 last_session: 0,
             }),
             options,
@@ -162,31 +137,6 @@ impl Driver {
         let now = self.now();
         core.run(|state, effects| state.step(now, input, effects));
         self.carry_out(core);
-    }
-
-    /// Asks a question; `answer` gets the reducer's answer, now or later. When too many are open the answer is `limit`.
-    pub(crate) fn ask(
-        self: &Arc<Self>,
-        question: impl FnOnce(Ticket, &mut Interner) -> Input,
-        answer: Answer,
-    ) -> Ticket {
-        let mut core = self.core();
-        core.last_ticket += 1;
-        let ticket = Ticket(core.last_ticket);
-        let input = question(ticket, &mut core.interner);
-        let acquire = match input {
-            Input::Acquire { session, key, .. } => Some((session, key)),
-            _ => None,
-        };
-        if core.answers.len() >= QUESTIONS_MAX && !matches!(input, Input::Drain { .. }) {
-            acquire.into_iter().for_each(|(_, key)| core.interner.release(key));
-            drop(core);
-            answer(Answered::Refused(too_many_questions()));
-            return ticket;
-        }
-        core.answers.insert(ticket, Asked { answer, acquire });
-        self.run(core, input);
-        ticket
     }
 
     /// Gives a new session its number, or the closed session's that it resumes.
@@ -298,14 +248,6 @@ impl Drop for Driver {
     fn drop(&mut self) {
         self.timer.notify_one();
     }
-}
-
-/// Open questions of one pool: more wait only when a host asks without end.
-const QUESTIONS_MAX: usize = 65_536;
-
-fn too_many_questions() -> Error {
-    let message = format!("{QUESTIONS_MAX} acquires and restarts are under way already");
-    Error::new(ErrorCode::Limit, message).with_detail("limit", "queued_commands")
 }
 
 /// The workspace as an absolute path.

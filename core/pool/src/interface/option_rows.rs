@@ -60,7 +60,7 @@ pub(super) const POOL: &[OptionRow] = &[
     ),
     row("keepalive_misses", integer(1, 100, ""), "3", "missed answers in a row that count as loss"),
     row("reconnect", Object(RECONNECT), "", "how lost connections come back"),
-    planned("budget", Object(BUDGET), "", "how many servers may run"),
+    row("budget", Object(BUDGET), "", "how many servers may run, by name"),
     row("limits", Object(LIMITS), "", "bounds, each with a typed refusal"),
     row(
         "start_gate_ms",
@@ -131,12 +131,17 @@ const BREAKER: &[OptionRow] = &[
 ];
 
 const BUDGET: &[OptionRow] = &[
-    planned("limit", integer(0, 65_536, "servers"), "", "servers that may be live"),
-    planned(
+    row(
+        "limit",
+        integer(0, 65_536, "servers"),
+        "none",
+        "names of servers that may run at one time; needed by the modes that act on it",
+    ),
+    row(
         "mode",
         Word(&["off", "warn", "enforce"]),
         "warn with a limit, else off",
-        "what happens at the limit",
+        "whether the limit is only told of, or kept",
     ),
 ];
 

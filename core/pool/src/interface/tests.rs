@@ -207,7 +207,6 @@ fn documented_defaults_are_the_real_ones() {
         }
     }
     pool.append(&mut stated_defaults(options(Scope::Pool)));
-    pool.remove("budget");
     let text = serde_json::Value::Object(pool).to_string();
     assert_eq!(PoolOptions::from_json(&text).unwrap(), PoolOptions::default());
     let mut session = stated_defaults(options(Scope::Session));
@@ -250,6 +249,7 @@ fn ranges_are_these() {
         ("reconnect.breaker.losses", 1, 1_000),
         ("reconnect.breaker.window_ms", 1, day),
         ("reconnect.healthy_after_ms", 0, day),
+        ("budget.limit", 0, 65_536),
         ("limits.processes", 1, 65_536),
         ("limits.in_flight_per_entry", 1, 1_048_576),
         ("limits.frame_bytes", 1_024, 1_073_741_824),

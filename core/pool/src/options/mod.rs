@@ -42,6 +42,8 @@ pub struct PoolOptions {
     pub keepalive_misses: u32,
     /// How lost connections come back.
     pub reconnect: Reconnect,
+    /// How many servers may run, counted by name; as many as there are by default.
+    pub budget: Option<Budget>,
     /// Bounds.
     pub limits: Limits,
     /// How long opening a session waits for its servers: 250 ms.
@@ -78,6 +80,38 @@ pub struct Reconnect {
     pub breaker_window: Duration,
     /// Health that forgives earlier attempts: 30 s.
     pub healthy_after: Duration,
+}
+
+/// How many servers may run, counted by name (SPEC 9.5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Names of servers that may run at one time.
+    pub limit: u32,
+    /// What the limit means; `warn` by default.
+    pub mode: BudgetMode,
+}
+
+/// What the budget's limit means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BudgetMode {
+    /// Nothing: it is only shown.
+    Off,
+    /// It is told of when it is nearly reached, and nothing is refused.
+    #[default]
+    Warn,
+    /// It is told of, and nothing begins beyond it.
+    Enforce,
+}
+
+impl BudgetMode {
+    /// The word in options, events and `status`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            BudgetMode::Off => "off",
+            BudgetMode::Warn => "warn",
+            BudgetMode::Enforce => "enforce",
+        }
+    }
 }
 
 /// Bounds of a pool (SPEC 9.6).
@@ -263,6 +297,7 @@ impl Default for PoolOptions {
             keepalive: Duration::from_secs(30),
             keepalive_misses: 3,
             reconnect: Reconnect::default(),
+            budget: None,
             limits: Limits::default(),
             start_gate: Duration::from_millis(250),
             inherit_env: Vec::new(),

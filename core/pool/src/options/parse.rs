@@ -38,6 +38,7 @@ impl PoolOptions {
             keepalive: duration("keepalive_ms", default.keepalive),
             keepalive_misses: given.count("keepalive_misses").unwrap_or(default.keepalive_misses),
             reconnect: reconnect(&given.object("reconnect")),
+            budget: budget(&given.object("budget"))?,
             limits: limits(&given.object("limits")),
             start_gate: duration("start_gate_ms", default.start_gate),
             inherit_env: given.texts("inherit_env").unwrap_or_default(),
@@ -76,6 +77,25 @@ fn reconnect(given: &Given) -> Reconnect {
         breaker_losses: breaker.count("losses").unwrap_or(default.breaker_losses),
         breaker_window: breaker.duration("window_ms").unwrap_or(default.breaker_window),
         healthy_after: given.duration("healthy_after_ms").unwrap_or(default.healthy_after),
+    }
+}
+
+/// A limit without a mode warns; a mode that needs a limit is refused without one, since it would keep nothing.
+fn budget(given: &Given) -> Result<Option<Budget>> {
+    let mode = match given.text("mode").as_deref() {
+        Some("off") => BudgetMode::Off,
+        Some("enforce") => BudgetMode::Enforce,
+        // The check let no other word pass.
+        Some(_) | None => BudgetMode::Warn,
+    };
+    match given.count("limit") {
+        Some(limit) => Ok(Some(Budget { limit, mode })),
+        None if mode == BudgetMode::Off || given.text("mode").is_none() => Ok(None),
+        None => {
+            let message =
+                format!("option `budget.limit` is missing, and `{}` needs it", mode.as_str());
+            Err(wrong("budget.limit", &message))
+        }
     }
 }
 

@@ -53,6 +53,7 @@ fn every_pool_option_is_read() {
         "reconnect": {"delays_ms": {"local": [9], "remote": []}, "breaker": {"losses": 10, "window_ms": 11}, "healthy_after_ms": 12},
         "limits": {"processes": 13, "entries_per_name": 14, "in_flight_per_session": 15, "in_flight_per_entry": 16,
                    "frame_bytes": 1700, "stderr_bytes": 18, "event_backlog": 19},
+        "budget": {"limit": 21, "mode": "enforce"},
         "start_gate_ms": 20, "inherit_env": ["A*"], "reserved_names": ["mcp__a__b"], "on_tool_change": "quarantine",
     });
     let ms = Duration::from_millis;
@@ -76,6 +77,7 @@ fn every_pool_option_is_read() {
             breaker_window: ms(11),
             healthy_after: ms(12),
         },
+        budget: Some(Budget { limit: 21, mode: BudgetMode::Enforce }),
         limits: Limits {
             processes: 13,
             entries_per_name: 14,
@@ -91,6 +93,31 @@ fn every_pool_option_is_read() {
         on_tool_change: OnToolChange::Quarantine,
     };
     assert_eq!(PoolOptions::from_json(&text.to_string()).unwrap(), expected);
+}
+
+/// SPEC 9.5: a limit without a mode warns, and a mode that acts on a limit needs one.
+#[test]
+fn a_budget_is_a_limit_and_a_mode() {
+    let budget =
+        |text: &str| PoolOptions::from_json(&format!(r#"{{"budget":{text}}}"#)).map(|o| o.budget);
+    let of = |limit, mode| Ok(Some(Budget { limit, mode }));
+    assert_eq!(budget(r#"{"limit":2}"#), of(2, BudgetMode::Warn));
+    assert_eq!(budget(r#"{"limit":0,"mode":"warn"}"#), of(0, BudgetMode::Warn));
+    assert_eq!(budget(r#"{"limit":2,"mode":"off"}"#), of(2, BudgetMode::Off));
+    assert_eq!(budget(r#"{"limit":2,"mode":"enforce"}"#), of(2, BudgetMode::Enforce));
+    for none in ["{}", r#"{"mode":"off"}"#, r#"{"limit":null,"mode":null}"#] {
+        assert_eq!(budget(none), Ok(None), "{none}");
+    }
+    for (wrong, path) in [
+        (r#"{"mode":"enforce"}"#, "budget.limit"),
+        (r#"{"mode":"warn"}"#, "budget.limit"),
+        (r#"{"limit":-1}"#, "budget.limit"),
+        (r#"{"limit":1,"mode":"strict"}"#, "budget.mode"),
+        ("3", "budget"),
+    ] {
+        let error = budget(wrong).unwrap_err();
+        assert_eq!(error.detail()["path"], path, "{wrong}: {error}");
+    }
 }
 
 /// SPEC 6.1, 6.2, 3.13: every option of a session reaches its own field.
@@ -334,7 +361,11 @@ fn generated_options_are_taken_or_refused_by_path() {
             let good = object(options(scope), &mut random, &mut None, "").to_string();
             match parse(scope, &good) {
                 Ok(_) => {}
-                Err(error) => assert!(error.message().contains("longer than"), "{good} {error}"),
+                // Options that are right by themselves and not together.
+                Err(error) => {
+                    let apart = ["longer than", "is missing"];
+                    assert!(apart.iter().any(|w| error.message().contains(w)), "{good} {error}");
+                }
             }
             let mut spoil = Some(String::new());
             let bad = object(options(scope), &mut random, &mut spoil, "").to_string();

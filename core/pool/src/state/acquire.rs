@@ -1,7 +1,8 @@
 //! Acquire, its cancellation, and what becomes of an entry that nobody wants (SPEC 3.2-3.7).
 
+use super::admission::Obstacle;
 use super::effects::{self, reason};
-use super::entry::{Claims, Entry, Phase, Why};
+use super::entry::{Entry, Phase, Why};
 use super::health::Health;
 use super::idle::Idle;
 use super::ids::{EntryId, Generation, KeyId, ServerId, SessionId, Ticket};
@@ -11,15 +12,30 @@ use crate::config::Fingerprint;
 use crate::config::Share;
 use crate::error::Error;
 
-/// What an acquire asks for.
-pub(super) struct Ask {
-    pub(super) ticket: Ticket,
-    pub(super) session: SessionId,
-    pub(super) key: KeyId,
-    pub(super) server: ServerId,
-    pub(super) fingerprint: Fingerprint,
-    pub(super) family: Family,
-    pub(super) share: Share,
+/// What an acquire or a wish asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ask {
+    /// What the answer names.
+    pub ticket: Ticket,
+    /// Who asks.
+    pub session: SessionId,
+    /// The pool key.
+    pub key: KeyId,
+    /// The server's name, for the entry index, the gates and the budget.
+    pub server: ServerId,
+    /// The identity of its configuration, for the tools that are accepted.
+    pub fingerprint: Fingerprint,
+    /// The kind of transport, for reconnect delays and the limit of processes.
+    pub family: Family,
+    /// Whether the connection is the pool's or the session's own.
+    pub share: Share,
+}
+
+/// What becomes of an ask that the budget has no room for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum IfFull {
+    Refuse,
+    Wait,
 }
 
 /// What became of those who waited for an entry.
@@ -32,7 +48,7 @@ pub(super) struct Granted {
 
 impl PoolState {
     /// Grants, makes wait or refuses.
-    pub(super) fn acquire(&mut self, ask: Ask, out: &mut Vec<Effect>) {
+    pub(super) fn acquire(&mut self, ask: Ask, if_full: IfFull, out: &mut Vec<Effect>) {
         if self.tickets.contains(ask.ticket) {
             debug_assert!(false, "a ticket used twice");
             return;
@@ -42,9 +58,9 @@ impl PoolState {
         } else if !self.sessions.get(ask.session).is_some_and(|session| session.is_open()) {
             out.push(Effect::Refuse { ticket: ask.ticket, error: effects::closed() });
         } else if let Some(&entry) = self.keys.get(ask.key) {
-            self.join(entry, ask.ticket, ask.session, out);
+            self.join(entry, ask, if_full, out);
         } else {
-            self.begin(&ask, out);
+            self.begin(ask, if_full, out);
         }
     }
 
@@ -55,18 +71,22 @@ impl PoolState {
 
     /// Answers an open acquire with an error, for a reason that is the asker's own.
     pub(super) fn withdraw(&mut self, ticket: Ticket, error: Error, out: &mut Vec<Effect>) {
-        let Some(&Open::Acquire { session, entry }) = self.tickets.get(ticket) else {
-            return;
+        let entry = match self.tickets.get(ticket) {
+            Some(Open::Acquire { entry, .. }) => Some(*entry),
+            Some(Open::Wish { server, .. }) => {
+                let server = *server;
+                self.unpark(server, ticket);
+                None
+            }
+            Some(Open::Restart(_) | Open::Drain) | None => return,
         };
-        self.tickets.remove(ticket);
-        if let Some(session) = self.sessions.get_mut(session) {
-            session.tickets.remove(&ticket);
-        }
-        if let Some(entry) = self.entries.get_mut(entry) {
+        self.close_ticket(ticket);
+        out.push(Effect::Refuse { ticket, error });
+        let Some(id) = entry else { return };
+        if let Some(entry) = self.entries.get_mut(id) {
             entry.waiters.remove(&ticket);
         }
-        out.push(Effect::Refuse { ticket, error });
-        self.settle(entry, out);
+        self.settle(id, out);
     }
 
     /// Answers all who wait for an entry with one error.
@@ -99,7 +119,7 @@ impl PoolState {
     /// Begins an attempt as soon as nothing of the last one is left and there is a process slot for
     /// it.
     ///
-    /// The caller has seen that there [is room](Self::has_room).
+    /// The caller has seen that there is no [obstacle](Self::obstacle), or the entry has its place still.
     pub(super) fn attempt(&mut self, id: EntryId, why: Why, out: &mut Vec<Effect>) {
         self.raise_generation(id);
         let Some(entry) = self.entries.get(id) else {
@@ -203,7 +223,9 @@ impl PoolState {
 
     /// Takes a ticket out of the books; the session that asked.
     pub(super) fn close_ticket(&mut self, ticket: Ticket) -> Option<SessionId> {
-        let Some(Open::Acquire { session, .. }) = self.tickets.remove(ticket) else {
+        let Some(Open::Acquire { session, .. } | Open::Wish { session, .. }) =
+            self.tickets.remove(ticket)
+        else {
             debug_assert!(false, "a waiter without an open acquire");
             return None;
         };
@@ -214,7 +236,8 @@ impl PoolState {
     }
 
     /// An acquire of an entry that there is.
-    fn join(&mut self, id: EntryId, ticket: Ticket, session: SessionId, out: &mut Vec<Effect>) {
+    fn join(&mut self, id: EntryId, ask: Ask, if_full: IfFull, out: &mut Vec<Effect>) {
+        let (ticket, session) = (ask.ticket, ask.session);
         let Some(entry) = self.entries.get(id) else {
             return;
         };
@@ -227,15 +250,14 @@ impl PoolState {
                 let error = entry.error.clone().unwrap_or_else(effects::ended_silently);
                 out.push(Effect::Refuse { ticket, error });
             }
-            Phase::Failed if !self.has_room(entry.family, entry.claims()) => {
-                let error = effects::limit_of_processes(self.options.limits.processes);
-                out.push(Effect::Refuse { ticket, error });
-            }
-            Phase::Failed => {
-                self.wait_for(id, ticket, session);
-                self.attempt(id, Why::Fresh, out);
-                self.announce(id, reason::ACQUIRE, out);
-            }
+            Phase::Failed => match self.obstacle(entry.server, entry.family, Some(entry)) {
+                Some(obstacle) => self.stop_at(&obstacle, ask, if_full, out),
+                None => {
+                    self.wait_for(id, ticket, session);
+                    self.attempt(id, Why::Fresh, out);
+                    self.announce(id, reason::ACQUIRE, out);
+                }
+            },
             Phase::Ended { .. } => {
                 debug_assert!(false, "a key leads to an entry that is over");
                 out.push(Effect::Refuse { ticket, error: effects::closed() });
@@ -270,27 +292,24 @@ impl PoolState {
     }
 
     /// An acquire of a key that has no entry.
-    fn begin(&mut self, ask: &Ask, out: &mut Vec<Effect>) {
-        let limits = &self.options.limits;
-        let (per_name, processes) = (limits.entries_per_name, limits.processes);
-        let of_name = self.names.get(ask.server).map_or(0, |name| name.entries.len());
-        let refusal = if of_name >= usize::try_from(per_name).unwrap_or(usize::MAX) {
-            Some(effects::limit_of_entries_per_name(per_name))
-        } else if !self.has_room(ask.family, Claims::default()) {
-            Some(effects::limit_of_processes(processes))
-        } else if self.next_entry == u32::MAX {
-            Some(effects::limit_of_entries())
-        } else {
-            None
-        };
-        if let Some(error) = refusal {
-            out.push(Effect::Refuse { ticket: ask.ticket, error });
-            return;
+    fn begin(&mut self, ask: Ask, if_full: IfFull, out: &mut Vec<Effect>) {
+        if let Some(obstacle) = self.obstacle(ask.server, ask.family, None) {
+            return self.stop_at(&obstacle, ask, if_full, out);
         }
-        let id = self.make_entry(ask);
+        let id = self.make_entry(&ask);
         self.wait_for(id, ask.ticket, ask.session);
         self.attempt(id, Why::First, out);
         self.announce(id, reason::ACQUIRE, out);
+    }
+
+    /// Answers an ask that cannot begin; a wish waits for room in the budget.
+    fn stop_at(&mut self, obstacle: &Obstacle, ask: Ask, if_full: IfFull, out: &mut Vec<Effect>) {
+        if matches!(obstacle, Obstacle::Budget) && if_full == IfFull::Wait {
+            return self.park(ask, out);
+        }
+        let error = self.refusal(obstacle);
+        self.note_refusal(ask.server, obstacle.reason());
+        out.push(Effect::Refuse { ticket: ask.ticket, error });
     }
 
     /// The record of a new entry, before its first attempt: nothing of it exists, as of a failed

@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use super::acquire::{End, NOW};
+use super::effects::{self, reason};
 use super::entry::{Claims, Entry, Phase, Stage, Wire};
 use super::ids::{ConnectionId, EntryId, Generation, Moment, ServerId};
 use super::protocol::{Audience, Effect, Family, Notice};
@@ -35,18 +37,18 @@ impl PoolState {
         let before = entry.claims();
         entry.phase = phase;
         entry.wire = wire;
-        let after = entry.claims();
-        self.book(id, before, after);
+        let (server, after) = (entry.server, entry.claims());
+        self.book(id, server, before, after);
     }
 
     /// Drops the record of an entry.
     pub(super) fn forget(&mut self, id: EntryId) {
         if let Some(entry) = self.entries.remove(id) {
-            self.book(id, entry.claims(), Claims::default());
+            self.book(id, entry.server, entry.claims(), Claims::default());
         }
     }
 
-    fn book(&mut self, id: EntryId, before: Claims, after: Claims) {
+    fn book(&mut self, id: EntryId, server: ServerId, before: Claims, after: Claims) {
         let slots = &mut self.slots;
         slots.used = slots.used + u32::from(after.slot) - u32::from(before.slot);
         slots.leaving = slots.leaving + u32::from(after.leaving) - u32::from(before.leaving);
@@ -63,6 +65,17 @@ impl PoolState {
         }
         if before.list_at != after.list_at {
             self.rearm(Timer::Listing(id), before.list_at, after.list_at);
+        }
+        if before.budget != after.budget
+            && let Some(name) = self.name_mut(server)
+        {
+            let was = name.places.together();
+            name.places.change(before.budget, after.budget);
+            let is = name.places.together();
+            self.budget.names.change(was, is);
+            if is.held && !was.held {
+                self.wake(server);
+            }
         }
     }
 
@@ -95,15 +108,27 @@ impl PoolState {
         }
     }
 
-    /// Begins the attempt that a connecting entry wants.
+    /// Begins the attempt that a connecting entry wants: the one place where a `Connect` is made (S-04).
     pub(super) fn open_wire(&mut self, id: EntryId, out: &mut Vec<Effect>) {
+        let Some(server) = self.entries.get(id).map(|entry| entry.server) else {
+            return;
+        };
+        let admitted = match self.admit(server) {
+            Ok(admitted) => admitted,
+            Err(why) => {
+                debug_assert!(false, "an attempt of a server that is not admitted");
+                let error = Some(effects::not_admitted(why));
+                return self.end(id, End { reason: reason::GATE, error, how: NOW }, out);
+            }
+        };
         let Some(entry) = self.entries.get_mut(id) else {
             return;
         };
         entry.health.try_once();
         let (generation, key, phase) = (entry.generation, entry.key, entry.phase.clone());
         self.place(id, phase, Some(Wire { generation, stage: Stage::Attempting }));
-        out.push(Effect::Connect { connection: ConnectionId { entry: id, generation }, key });
+        let connection = ConnectionId { entry: id, generation };
+        out.push(Effect::Connect { connection, key, admitted });
     }
 
     /// The one place where events of an older incarnation are dropped (SPEC 3.11, I-15).

@@ -192,13 +192,18 @@ impl PoolState {
             (entry.live_connection(id), entry.ending_wire(), entry.generation);
         let (key, server, index) = (entry.key, entry.server, entry.index);
         entry.error = end.error.clone();
-        entry.catalog = Arc::default();
+        let catalog = std::mem::take(&mut entry.catalog);
         entry.held = Held::default();
         let mut told = Vec::new();
+        // Whoever loses what it holds loses it to the end of the pool, or to a gate, and then lives on without its tools.
+        let to_gate = self.closing.is_none();
         if connected {
-            let reason = LossReason::Shutdown;
+            let reason = if to_gate { LossReason::Gate } else { LossReason::Shutdown };
             let notice = Notice::Disconnected { entry: id, generation, reason };
             self.tell_holders(id, &notice, &mut told);
+        }
+        if to_gate {
+            self.tell_change(id, catalog, Arc::default(), &[], &mut told);
         }
         self.drop_holds(id);
         self.keys.remove(key);
@@ -211,16 +216,19 @@ impl PoolState {
         self.refuse_waiters(id, &end.error.clone().unwrap_or_else(effects::cancelled), out);
         let refusal = match end.error {
             _ if self.closing.is_some() => RestartRefusal::Closing,
+            Some(error) if error.code() == ErrorCode::NotAdmitted => RestartRefusal::NotAdmitted,
             Some(error) => RestartRefusal::Failed(error),
             None => RestartRefusal::Superseded,
         };
         self.report_restarts(id, &Err(refusal), out);
         if wire.is_none() {
+            // Nothing is told of an entry after it was shown as closed.
+            out.append(&mut told);
             self.bury(id, end.reason, out);
         } else {
             self.announce(id, end.reason, out);
+            out.append(&mut told);
         }
-        out.append(&mut told);
     }
 
     /// Drops the record of an entry of which nothing is left.

@@ -6,7 +6,8 @@ use super::acquire::End;
 use super::effects::{self, reason};
 use super::entry::Phase;
 use super::ids::{ConnectionId, EntryId, Moment, Ticket};
-use super::protocol::{CloseExit, CloseMode, DrainMode, DrainReport, Effect};
+use super::protocol::{CloseExit, CloseMode, DrainMode, Effect};
+use super::reports::DrainReport;
 use super::{Open, PoolState, Timer};
 
 /// The drain that is under way, or over.
@@ -145,6 +146,7 @@ impl PoolState {
         let tickets = vec![ticket];
         self.closing = Some(Closing { how, stage, tickets, drained: 0, forced: 0 });
         self.rearm(Timer::Drain, None, stage.due());
+        self.refuse_all_wishes(out);
         if how == DrainMode::Force {
             self.close_all(CloseMode::Now, out);
         }

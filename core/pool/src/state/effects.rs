@@ -1,5 +1,7 @@
 //! The words and errors that the reducer itself says.
 
+use super::admission::GateReason;
+use super::budget::Usage;
 use crate::error::{Error, ErrorCode};
 
 /// Why an entry changed its state: stable words of `status_changed`.
@@ -18,6 +20,9 @@ pub(super) mod reason {
     pub(in crate::state) const AUTH_REQUIRED: &str = "auth_required";
     pub(in crate::state) const RESTART: &str = "restart";
     pub(in crate::state) const DRAIN_ALL: &str = "drain_all";
+    pub(in crate::state) const GATE: &str = "gate";
+    pub(in crate::state) const BUDGET_EXHAUSTED: &str = "budget_exhausted";
+    pub(in crate::state) const LIMIT: &str = "limit";
 }
 
 pub(super) fn closed() -> Error {
@@ -30,6 +35,19 @@ pub(super) fn closing() -> Error {
 
 pub(super) fn cancelled() -> Error {
     Error::new(ErrorCode::Cancelled, "the acquire was cancelled")
+}
+
+pub(super) fn not_admitted(reason: GateReason) -> Error {
+    let reason = reason.as_str();
+    Error::new(ErrorCode::NotAdmitted, format!("the server is not admitted: {reason}"))
+        .with_detail("reason", reason)
+}
+
+pub(super) fn budget_exhausted(limit: u32, usage: Usage) -> Error {
+    Error::new(ErrorCode::BudgetExhausted, format!("the budget of {limit} servers is used up"))
+        .with_detail("budget", limit)
+        .with_detail("live", usage.live)
+        .with_detail("reserved", usage.reserved)
 }
 
 pub(super) fn limit_of_processes(limit: u32) -> Error {

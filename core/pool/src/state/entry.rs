@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::budget::Place;
 use super::health::Health;
 use super::idle::{Idle, Planned};
 use super::ids::{
@@ -130,6 +131,8 @@ pub(super) struct Claims {
     pub(super) due: Option<Moment>,
     /// When its lists are read again.
     pub(super) list_at: Option<Moment>,
+    /// What it takes of the budget.
+    pub(super) budget: Place,
 }
 
 impl Entry {
@@ -150,7 +153,7 @@ impl Entry {
         } else {
             None
         };
-        Claims { slot: process && slot, leaving, place, due, list_at }
+        Claims { slot: process && slot, leaving, place, due, list_at, budget: Place::of(self) }
     }
 
     /// The state that hosts are to see (SPEC 3.1).

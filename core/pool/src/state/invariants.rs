@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::admission::Gate;
+use super::budget::{Place, Places};
 use super::drain::Patience;
 use super::entry::{Entry, Phase, Stage};
 use super::ids::{EntryId, SessionId, Ticket};
@@ -31,6 +33,7 @@ impl PoolState {
         self.holds_agree()?;
         self.tickets_agree()?;
         self.slots_agree()?;
+        self.budget_agrees()?;
         self.deadlines_agree()?;
         self.drain_is_sound()
     }
@@ -142,7 +145,7 @@ impl PoolState {
     fn tickets_agree(&self) -> Result<(), String> {
         let waiting: usize = self.entries.iter().map(|(_, entry)| entry.waiters.len()).sum();
         let asked: usize = self.sessions.iter().map(|(_, session)| session.tickets.len()).sum();
-        let mut acquires = 0;
+        let (mut acquires, mut wishes) = (0, 0);
         for (ticket, open) in self.tickets.iter() {
             match open {
                 Open::Acquire { session, entry } => {
@@ -155,6 +158,18 @@ impl PoolState {
                         .is_some_and(|s| s.is_open() && s.tickets.contains(&ticket));
                     hold!(waits && asked, "ticket {} waits nowhere", ticket.0);
                 }
+                Open::Wish { session, server } => {
+                    wishes += 1;
+                    let waits = self.names.get(*server).and_then(|name| name.wishes.as_ref());
+                    let waits = waits.and_then(|wishes| wishes.asks.get(&ticket));
+                    let fits =
+                        waits.is_some_and(|ask| (ask.session, ask.server) == (*session, *server));
+                    let asked = self
+                        .sessions
+                        .get(*session)
+                        .is_some_and(|s| s.is_open() && s.tickets.contains(&ticket));
+                    hold!(fits && asked, "wish {} waits nowhere", ticket.0);
+                }
                 Open::Restart(wait) => {
                     let left = self.restarts_of(ticket);
                     hold!(left > 0 && left == wait.left, "restart {} waits for {left}", ticket.0);
@@ -166,7 +181,10 @@ impl PoolState {
             }
         }
         hold!(acquires == waiting, "{waiting} waiters for {acquires} acquires");
-        hold!(acquires == asked, "{asked} asked for {acquires} acquires");
+        hold!(acquires + wishes == asked, "{asked} asked for {acquires} acquires");
+        let parked = self.names.iter().filter_map(|(_, name)| name.wishes.as_ref());
+        let parked: usize = parked.map(|wishes| wishes.asks.len()).sum();
+        hold!(wishes == parked, "{parked} wishes wait, {wishes} are open");
         Ok(())
     }
 
@@ -195,6 +213,38 @@ impl PoolState {
         let waiting = derived.len() as u32;
         hold!(waiting == 0 || used == limit, "{waiting} wait though {used} of {limit} are used");
         hold!(waiting <= leaving, "{waiting} wait for {leaving} slots");
+        Ok(())
+    }
+
+    fn budget_agrees(&self) -> Result<(), String> {
+        let (mut names, mut queue) = (Places::default(), BTreeMap::new());
+        for (server, name) in self.names.iter() {
+            let mut places = Places::default();
+            for (_, entry) in self.entries.iter().filter(|(_, entry)| entry.server == server) {
+                places.change(Place::default(), Place::of(entry));
+                let shut = matches!(name.gate, Gate::Shut(_));
+                hold!(!shut || entry.is_over(), "name {} is not admitted, but lives", server.0);
+            }
+            hold!(places == name.places, "{places:?} of name {}, not {:?}", server.0, name.places);
+            names.change(Place::default(), places.together());
+            let Some(wishes) = &name.wishes else { continue };
+            queue.insert(wishes.place, server);
+            hold!(!wishes.asks.is_empty(), "name {} waits for nobody", server.0);
+            hold!(name.gate == Gate::Open, "name {} waits, but is not admitted", server.0);
+            hold!(!self.has_budget(server), "name {} waits, but there is room", server.0);
+        }
+        let book = &self.budget;
+        hold!(names == book.names, "{names:?} have a place, {:?} are booked", book.names);
+        hold!(
+            names.held <= self.budget_limit(),
+            "{} places of {}",
+            names.held,
+            self.budget_limit()
+        );
+        hold!(queue == self.queue.names, "the queue for the budget differs");
+        let known = |place: &u64| queue.contains_key(place);
+        hold!(self.queue.untold.iter().all(known), "told of what does not wait");
+        hold!(self.queue.woken.is_empty(), "a name was woken, but did not begin");
         Ok(())
     }
 

@@ -33,9 +33,14 @@
 //!    for one is outnumbered by entries that are over and still hold one, so that every wait ends.
 //! 7. The deadlines, the places of who waits and the counts equal those derived from the records.
 //! 8. While the pool drains no entry is anything but over.
+//! 9. Names with a place in the budget are at most its limit, where that is kept, and equal those that the entries claim.
+//!    Nobody waits for room while there is some.
+//! 10. No entry of a name that is not admitted is anything but over.
 
 mod acquire;
+mod admission;
 mod book;
+mod budget;
 mod connection;
 mod drain;
 mod effects;
@@ -48,25 +53,32 @@ mod invariants;
 mod protocol;
 mod quarantine;
 mod refresh;
+mod reports;
 mod restart;
 mod session;
 mod status;
 mod table;
+mod wishes;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+pub use acquire::Ask;
+pub use admission::{Admitted, Gate, GateReason};
+pub use budget::{Refusal, Usage};
 pub use ids::{
     Configuration, ConnectionId, EntryId, Generation, KeyId, LeaseId, ListingNumber, Moment,
     ServerId, SessionId, Ticket,
 };
 pub use protocol::{
-    Audience, CloseExit, CloseMode, DrainMode, DrainReport, Effect, EntryState, Family, Input,
-    LossReason, Notice, RestartRefusal, RestartReport, Slot,
+    Audience, CloseExit, CloseMode, DrainMode, Effect, EntryState, Family, Input, LossReason,
+    Notice, Slot,
 };
+pub use reports::{DrainReport, RestartRefusal, RestartReport};
 pub use status::{EntryStatus, Situation};
 
-use self::acquire::Ask;
+use self::acquire::IfFull;
 use self::book::Slots;
+use self::budget::{BudgetBook, Places};
 use self::drain::Closing;
 use self::entry::Entry;
 use self::health::Jitter;
@@ -74,6 +86,7 @@ use self::quarantine::Acceptance;
 use self::restart::RestartWait;
 use self::session::{Lease, Session};
 use self::table::Table;
+use self::wishes::{Queue, Wishes};
 use crate::acceptance::Accepted;
 use crate::error::Error;
 use crate::options::PoolOptions;
@@ -95,6 +108,9 @@ pub struct PoolState {
     slots: Slots,
     /// The definitions of tools that are accepted.
     accepted: Accepted,
+    budget: BudgetBook,
+    /// The names that wait for room in the budget.
+    queue: Queue,
     next_entry: u32,
     next_lease: u64,
     jitter: Jitter,
@@ -108,6 +124,11 @@ struct Name {
     /// The entries that are not over, by index.
     entries: BTreeMap<u32, EntryId>,
     last_error: Option<Error>,
+    gate: Gate,
+    /// How many of its entries have what of a place in the budget.
+    places: Places,
+    /// What waits for room in the budget.
+    wishes: Option<Wishes>,
 }
 
 /// A ticket that is not answered yet.
@@ -115,6 +136,8 @@ struct Name {
 enum Open {
     /// An acquire: who asked, and the entry that it waits for.
     Acquire { session: SessionId, entry: EntryId },
+    /// A wish that waits for room in the budget: who has it, and for what.
+    Wish { session: SessionId, server: ServerId },
     /// A restart.
     Restart(RestartWait),
     /// A drain.
@@ -145,6 +168,8 @@ impl PoolState {
             due: BTreeSet::new(),
             slots: Slots::default(),
             accepted: Accepted::default(),
+            budget: BudgetBook::default(),
+            queue: Queue::default(),
             next_entry: 0,
             next_lease: 0,
             jitter: Jitter(seed),
@@ -166,8 +191,10 @@ impl PoolState {
             Input::ResumeSession { session } => self.resume_session(session),
             Input::Acquire { ticket, session, key, server, fingerprint, family, share } => {
                 let ask = Ask { ticket, session, key, server, fingerprint, family, share };
-                self.acquire(ask, effects);
+                self.acquire(ask, IfFull::Refuse, effects);
             }
+            Input::Want { asks } => self.want(asks, effects),
+            Input::SetGates { gates } => self.set_gates(gates, effects),
             Input::CancelAcquire { ticket } => self.cancel_acquire(ticket, effects),
             Input::Release { lease } => self.release(lease, effects),
             Input::Restart { ticket, server, index } => {
@@ -192,7 +219,8 @@ impl PoolState {
             }
             Input::Closed { connection, exit } => self.closed(connection, exit, effects),
         }
-        self.fill_slots(effects);
+        self.fill(effects);
+        self.tell_of_budget(effects);
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) wants to be called; `None` when nothing waits.
@@ -213,11 +241,24 @@ impl PoolState {
                 Timer::Entry(entry) => self.entry_is_due(entry, effects),
                 Timer::Listing(entry) => self.listing_is_due(entry, effects),
             }
-            self.fill_slots(effects);
+            self.fill(effects);
             // Whatever was done about it, a deadline is over once it was looked at.
             if self.due.remove(&(at, timer)) {
                 debug_assert!(false, "a deadline was left behind by what it caused");
             }
         }
+        self.tell_of_budget(effects);
+    }
+
+    /// Lets those begin who waited for what has become free.
+    fn fill(&mut self, effects: &mut Vec<Effect>) {
+        self.fill_slots(effects);
+        self.fill_budget(effects);
+    }
+
+    /// Tells what the whole step has made of the budget.
+    fn tell_of_budget(&mut self, effects: &mut Vec<Effect>) {
+        self.warn_of_budget(effects);
+        self.tell_refused(effects);
     }
 }

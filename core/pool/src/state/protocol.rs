@@ -7,15 +7,20 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::acquire::Ask;
+use super::admission::{Admitted, Gate};
+use super::budget::Usage;
 use super::ids::{
     ConnectionId, EntryId, Generation, KeyId, LeaseId, ListingNumber, Moment, ServerId, SessionId,
     Ticket,
 };
+use super::reports::{DrainReport, RestartReport};
 use crate::acceptance::Held;
 use crate::catalog::{Catalog, Difference};
 use crate::config::Fingerprint;
 use crate::config::Share;
 use crate::error::Error;
+use crate::options::Budget;
 
 /// One thing that a host asked for, or that happened outside.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,6 +65,17 @@ pub enum Input {
         /// wait for the drain delay (SPEC 2.2). A part of the key: the same for every acquire of
         /// one.
         share: Share,
+    },
+    /// What sessions want without insisting, all of one pass. Each is answered like an acquire; but one that only the budget
+    /// has no room for is deferred, and begins when there is.
+    Want {
+        /// The wishes, in the order in which they are to be served.
+        asks: Vec<Ask>,
+    },
+    /// What the gates say of some servers. Those of the others stay. What is no longer admitted is closed.
+    SetGates {
+        /// The servers.
+        gates: Vec<(ServerId, Gate)>,
     },
     /// The asker no longer waits. Answered by `Refuse(cancelled)` when the ticket was still open,
     /// else by nothing.
@@ -168,6 +184,8 @@ pub enum Effect {
         connection: ConnectionId,
         /// Whose configuration.
         key: KeyId,
+        /// The gates were asked.
+        admitted: Admitted,
     },
     /// End a connection or an attempt. Answered by `Closed`, always (also when it ends by itself
     /// meanwhile), and once: a second `Close` of the same connection only raises the urgency of the
@@ -200,6 +218,14 @@ pub enum Effect {
         lease: LeaseId,
         /// The entry that it holds.
         entry: EntryId,
+    },
+    /// Tell who wished for something that the budget has no room for it now. The answer follows; until then the ticket is
+    /// open.
+    Defer {
+        /// The ticket.
+        ticket: Ticket,
+        /// What is in the way.
+        error: Error,
     },
     /// Answer any ticket: no.
     Refuse {
@@ -369,6 +395,8 @@ pub enum Audience {
     Pool,
     /// One session that holds the entry.
     Session(SessionId),
+    /// Every subscriber of the pool and of every session, once (the scope `workspace`).
+    Everybody,
 }
 
 /// What is told. Names and numbers are added by whoever delivers it.
@@ -430,6 +458,22 @@ pub enum Notice {
         /// How long it was gone.
         downtime: Duration,
     },
+    /// Most of the budget is taken (SPEC 9.5).
+    BudgetWarning {
+        /// The budget.
+        budget: Budget,
+        /// What is taken of it.
+        usage: Usage,
+    },
+    /// Servers that are wanted have no room in the budget, and were not told of before (SPEC 9.5).
+    RefusedBatch {
+        /// The budget.
+        budget: Budget,
+        /// What is taken of it.
+        usage: Usage,
+        /// The servers, in the order in which they came.
+        refused: Vec<ServerId>,
+    },
     /// The connection is gone for good, until somebody asks.
     Failed {
         /// The entry.
@@ -439,50 +483,4 @@ pub enum Notice {
         /// Why.
         error: Error,
     },
-}
-
-/// What became of one entry in a restart (SPEC 9.1).
-#[derive(Clone, Debug, PartialEq)]
-pub struct RestartReport {
-    /// The entry.
-    pub entry: EntryId,
-    /// The time it took, or why not.
-    pub result: Result<Duration, RestartRefusal>,
-}
-
-/// Why an entry was not restarted.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum RestartRefusal {
-    /// Its first connect is still running.
-    InFlight,
-    /// Something newer took its place.
-    Superseded,
-    /// The new attempt failed.
-    Failed(Error),
-    /// The pool is draining.
-    Closing,
-}
-
-impl RestartRefusal {
-    /// The word in a report (SPEC 9.1).
-    pub fn as_str(&self) -> &'static str {
-        match self {
-            RestartRefusal::InFlight => "in_flight",
-            RestartRefusal::Superseded => "superseded",
-            RestartRefusal::Failed(_) => "failed",
-            RestartRefusal::Closing => "closing",
-        }
-    }
-}
-
-/// What became of every entry in a drain (SPEC 9.7).
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct DrainReport {
-    /// How many ended by themselves.
-    pub drained: u32,
-    /// How many had to be killed.
-    pub forced: u32,
-    /// What went wrong, per entry.
-    pub errors: Vec<(EntryId, Error)>,
 }

@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use super::admission::Obstacle;
 use super::effects::{self, reason};
 use super::entry::{Phase, Why};
 use super::ids::{EntryId, Moment, ServerId, Ticket};
-use super::protocol::{CloseMode, Effect, LossReason, Notice, RestartRefusal, RestartReport};
+use super::protocol::{CloseMode, Effect, LossReason, Notice};
+use super::reports::{RestartRefusal, RestartReport};
 use super::{Open, PoolState};
 
 /// A restart that is not answered yet.
@@ -75,15 +77,20 @@ impl PoolState {
             Phase::Waiting { why: Why::First, .. } | Phase::Connecting { why: Why::First } => {
                 Some(RestartRefusal::InFlight)
             }
-            Phase::Failed if !self.has_room(entry.family, entry.claims()) => {
-                let limit = self.options.limits.processes;
-                Some(RestartRefusal::Failed(effects::limit_of_processes(limit)))
+            Phase::Failed => {
+                let obstacle = self.obstacle(entry.server, entry.family, Some(entry))?;
+                Some(match obstacle {
+                    Obstacle::Gate(_) => RestartRefusal::NotAdmitted,
+                    Obstacle::Budget => RestartRefusal::BudgetWouldExceed,
+                    Obstacle::EntriesOfName | Obstacle::Processes | Obstacle::EntryIds => {
+                        RestartRefusal::Failed(self.refusal(&obstacle))
+                    }
+                })
             }
             Phase::Waiting { .. }
             | Phase::Connecting { .. }
             | Phase::Connected { .. }
-            | Phase::Backoff { .. }
-            | Phase::Failed => None,
+            | Phase::Backoff { .. } => None,
             Phase::Ended { .. } => Some(RestartRefusal::Superseded),
         }
     }

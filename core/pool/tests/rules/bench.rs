@@ -237,7 +237,20 @@ pub fn listing_failed(entry: u32, generation: u32, number: u64) -> Input {
 // Effects.
 
 pub fn connect(entry: u32, generation: u32, key: u32) -> Effect {
-    Effect::Connect { connection: id(entry, generation), key: KeyId(key) }
+    let (connection, key) = (id(entry, generation), KeyId(key));
+    Effect::Connect { connection, key, admitted: an_admission() }
+}
+
+/// Nobody but a reducer that asked its gates can make one.
+fn an_admission() -> Admitted {
+    let mut bench = Bench::new();
+    bench.step(open(0));
+    let effects = bench.step(acquire(0, 0, 0));
+    let admitted = effects.iter().find_map(|effect| match effect {
+        Effect::Connect { admitted, .. } => Some(*admitted),
+        _ => None,
+    });
+    admitted.unwrap()
 }
 
 pub fn end(entry: u32, generation: u32, how: CloseMode) -> Effect {

@@ -3,7 +3,9 @@
 mod acquire;
 mod bench;
 mod breaker;
+mod budget;
 mod drain;
+mod gates;
 mod idle;
 mod limits;
 mod loss;

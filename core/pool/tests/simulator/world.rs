@@ -84,7 +84,7 @@ impl World {
     /// Takes one effect; a complaint when it asks for what must not be.
     pub fn take(&mut self, effect: &Effect) -> Result<(), String> {
         match effect {
-            Effect::Connect { connection, key } => self.connect(*connection, *key),
+            Effect::Connect { connection, key, .. } => self.connect(*connection, *key),
             Effect::Close { connection, how } => {
                 let Some(reality) = self.connections.get_mut(connection) else {
                     return Err(format!("close of {connection}, which is not there"));

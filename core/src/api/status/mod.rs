@@ -40,6 +40,8 @@ impl PoolCore {
             "totals": totals,
             "processes": processes,
             "supervision": platform::supervision(),
+            "budget": self.driver.budget(),
+            "refusals": self.driver.refusals(),
             "sessions": sessions.iter().map(|id| &**id).collect::<Vec<&str>>(),
             "servers": rows.into_iter().map(|(name, row)| (name.to_owned(), row)).collect::<Map<_, _>>(),
         })

@@ -45,7 +45,7 @@ impl Server {
         json!({
             "configured": !removed,
             "admitted": gate.is_none(),
-            "reason": gate.or_else(|| self.reason(pool, state, error.as_ref())),
+            "reason": gate.or_else(|| self.reason(pool, name, state, error.as_ref())),
             "state": state,
             "scope": if of_pool || removed { "workspace" } else { "session" },
             "transport": spec.map(|spec| spec.transport_name()),
@@ -99,7 +99,13 @@ impl Server {
     }
 
     /// Why an admitted server is not ready (I-27); nothing for one that is.
-    fn reason(&self, pool: &PoolCore, state: &str, error: Option<&Error>) -> Option<&'static str> {
+    fn reason(
+        &self,
+        pool: &PoolCore,
+        name: &str,
+        state: &str,
+        error: Option<&Error>,
+    ) -> Option<&'static str> {
         if state == "connected" {
             return None;
         }
@@ -108,6 +114,8 @@ impl Server {
             "connecting"
         } else if self.has(&[EntryState::Reconnecting]) {
             "reconnecting"
+        } else if pool.driver.is_beyond_budget(name) {
+            "budget"
         } else if self.has(&[EntryState::AuthRequired]) || error.is_some_and(is_auth) {
             "auth_required"
         } else if self.has(&[EntryState::Failed]) || error.is_some() {

@@ -1,0 +1,167 @@
+//! The budget: how many servers run, counted by name (SPEC 9.5).
+//!
+//! A name has a *place* in the budget while any entry of it is spawning, active, draining, reconnecting or dying. It is
+//! *live* when something of it runs that has been connected, or that is dying; otherwise it only has its place
+//! *reserved*: it is connecting, or waits for its next attempt. It is *leaving* when all that has a place is dying or
+//! over, so that the place comes back for certain unless somebody asks for the name again.
+//!
+//! Everything here is derived from the entries; `invariants` counts again.
+
+use std::collections::VecDeque;
+
+use super::PoolState;
+use super::entry::{Entry, Phase, Stage};
+use super::ids::{Moment, ServerId};
+use super::protocol::{Audience, Effect, Notice};
+use crate::options::{Budget, BudgetMode};
+
+/// What an entry takes of the budget.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Place {
+    /// It has a place.
+    pub(super) held: bool,
+    /// Something of it runs that is no attempt.
+    pub(super) live: bool,
+    /// It is to run, and not only about to be gone.
+    pub(super) staying: bool,
+}
+
+impl Place {
+    pub(super) fn of(entry: &Entry) -> Place {
+        let staying = match entry.phase {
+            Phase::Waiting { .. }
+            | Phase::Connecting { .. }
+            | Phase::Connected { .. }
+            | Phase::Backoff { .. } => true,
+            Phase::Failed | Phase::Ended { .. } => false,
+        };
+        let live = entry.wire.is_some_and(|wire| wire.stage != Stage::Attempting);
+        Place { held: staying || entry.wire.is_some(), live, staying }
+    }
+}
+
+/// How many have what of a place: entries of a name, or names of the pool.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Places {
+    pub(super) held: u32,
+    pub(super) live: u32,
+    pub(super) staying: u32,
+}
+
+impl Places {
+    /// One of those that are counted has changed.
+    pub(super) fn change(&mut self, before: Place, after: Place) {
+        let one = |count: &mut u32, before, after| {
+            *count = *count + u32::from(after) - u32::from(before);
+        };
+        one(&mut self.held, before.held, after.held);
+        one(&mut self.live, before.live, after.live);
+        one(&mut self.staying, before.staying, after.staying);
+    }
+
+    /// What they have together.
+    pub(super) fn together(&self) -> Place {
+        Place { held: self.held > 0, live: self.live > 0, staying: self.staying > 0 }
+    }
+}
+
+/// How much of the budget is taken, in names of servers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Names of which something runs: connected, draining or dying.
+    pub live: u32,
+    /// Names that are connecting, or on the way back.
+    pub reserved: u32,
+}
+
+/// A refusal, as `status` shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The server.
+    pub server: ServerId,
+    /// Why, as a stable word.
+    pub reason: &'static str,
+    /// When it was refused last.
+    pub at: Moment,
+}
+
+/// What is kept of the budget from step to step.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct BudgetBook {
+    pub(super) names: Places,
+    /// The warning was given, and the figure has not been low enough since.
+    pub(super) warned: bool,
+    refusals: VecDeque<Refusal>,
+}
+
+/// Refusals that are kept for `status`: as many as somebody would read, one per server and reason.
+const REFUSALS_MAX: usize = 32;
+
+impl PoolState {
+    /// How much of the budget is taken; counted without a budget too.
+    pub fn budget_usage(&self) -> Usage {
+        let Places { held, live, .. } = self.budget.names;
+        Usage { live, reserved: held.saturating_sub(live) }
+    }
+
+    /// The last refusals, oldest first.
+    pub fn refusals(&self) -> impl Iterator<Item = &Refusal> + '_ {
+        self.budget.refusals.iter()
+    }
+
+    /// Whether a server that does not run would be refused for the budget now.
+    pub fn is_beyond_budget(&self, server: ServerId) -> bool {
+        !self.has_budget(server)
+    }
+
+    /// Whether no further name can have a place.
+    pub fn is_budget_used_up(&self) -> bool {
+        self.budget.names.held >= self.budget_limit()
+    }
+
+    /// The limit, where there is one that is kept; the most that there can be otherwise.
+    pub(super) fn budget_limit(&self) -> u32 {
+        match self.options.budget {
+            Some(Budget { limit, mode: BudgetMode::Enforce }) => limit,
+            Some(_) | None => u32::MAX,
+        }
+    }
+
+    /// Whether a server has a place, or can have one now.
+    pub(super) fn has_budget(&self, server: ServerId) -> bool {
+        !self.is_budget_used_up() || self.names.get(server).is_some_and(|name| name.places.held > 0)
+    }
+
+    /// Names whose place comes back for certain.
+    pub(super) fn leaving(&self) -> u32 {
+        let Places { held, staying, .. } = self.budget.names;
+        held.saturating_sub(staying)
+    }
+
+    /// Keeps a refusal for `status`.
+    pub(super) fn note_refusal(&mut self, server: ServerId, reason: &'static str) {
+        let at = self.now;
+        let refusals = &mut self.budget.refusals;
+        refusals.retain(|old| (old.server, old.reason) != (server, reason));
+        if refusals.len() == REFUSALS_MAX {
+            refusals.pop_front();
+        }
+        refusals.push_back(Refusal { server, reason, at });
+    }
+
+    /// Warns once when most of the budget is taken, and is ready to warn again when little of it is.
+    pub(super) fn warn_of_budget(&mut self, out: &mut Vec<Effect>) {
+        let Some(budget) = self.options.budget.filter(|budget| budget.mode != BudgetMode::Off)
+        else {
+            return;
+        };
+        let (held, limit) = (u64::from(self.budget.names.held), u64::from(budget.limit));
+        if held == 0 || held * 8 < limit * 3 {
+            self.budget.warned = false;
+        } else if !self.budget.warned && held * 4 >= limit * 3 {
+            self.budget.warned = true;
+            let notice = Notice::BudgetWarning { budget, usage: self.budget_usage() };
+            out.push(Effect::Notify { audience: Audience::Everybody, notice });
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Questions to the reducer, and where their answers go.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+
+use trunkline_pool::state::{Ask, DrainReport, Input, KeyId, RestartReport, SessionId, Ticket};
+
+use super::{Driver, Interner, LeaseHold};
+use crate::api::SessionCore;
+use crate::{Error, ErrorCode};
+
+/// Where the answer to a ticket goes: called exactly once, never under the mutex, and it must not block.
+pub(crate) type Answer = Box<dyn FnOnce(Answered) + Send>;
+
+/// The answer to a ticket.
+pub(crate) enum Answered {
+    /// A lease. Dropping it releases it.
+    Granted(LeaseHold),
+    /// No.
+    Refused(Error),
+    /// One report per entry.
+    Restarted(Vec<RestartReport>),
+    /// The tool can be used.
+    ToolAccepted,
+    /// The pool is empty.
+    Drained(DrainReport),
+}
+
+/// Something that a session wants without insisting.
+pub(crate) struct Wish {
+    /// Makes it, under the mutex.
+    pub ask: Box<dyn FnOnce(Ticket, &mut Interner) -> Ask>,
+    /// Gets the answer.
+    pub answer: Answer,
+    /// Is told, at most once and before the answer, when it has to wait for room in the budget.
+    pub deferred: Box<dyn FnOnce(Error) + Send>,
+}
+
+/// The open questions.
+#[derive(Default)]
+pub(super) struct Questions {
+    open: HashMap<Ticket, Asked>,
+    /// Wishes that wait for room. They are not bounded by a limit of their own: each stands in the list of wants of its session.
+    waiting: HashMap<Ticket, Asked>,
+    last_ticket: u64,
+}
+
+/// An open question.
+struct Asked {
+    answer: Answer,
+    deferred: Option<Box<dyn FnOnce(Error) + Send>>,
+    /// Of an acquire or a wish: who asks, and the key, which stays interned until the answer.
+    acquire: Option<(SessionId, KeyId)>,
+}
+
+impl Questions {
+    fn ticket(&mut self) -> Ticket {
+        self.last_ticket += 1;
+        Ticket(self.last_ticket)
+    }
+
+    fn is_full(&self) -> bool {
+        self.open.len() >= QUESTIONS_MAX
+    }
+
+    fn get(&self, ticket: Ticket) -> Option<&Asked> {
+        self.open.get(&ticket).or_else(|| self.waiting.get(&ticket))
+    }
+
+    fn remove(&mut self, ticket: Ticket) -> Option<Asked> {
+        self.open.remove(&ticket).or_else(|| self.waiting.remove(&ticket))
+    }
+}
+
+impl Driver {
+    /// Asks a question; `answer` gets the reducer's answer, now or later. When too many are open the answer is `limit`.
+    pub(crate) fn ask(
+        self: &Arc<Self>,
+        question: impl FnOnce(Ticket, &mut Interner) -> Input,
+        answer: Answer,
+    ) -> Ticket {
+        let mut core = self.core();
+        let ticket = core.questions.ticket();
+        let input = question(ticket, &mut core.interner);
+        let acquire = match input {
+            Input::Acquire { session, key, .. } => Some((session, key)),
+            _ => None,
+        };
+        if core.questions.is_full() && !matches!(input, Input::Drain { .. }) {
+            acquire.into_iter().for_each(|(_, key)| core.interner.release(key));
+            drop(core);
+            answer(Answered::Refused(too_many_questions()));
+            return ticket;
+        }
+        core.questions.open.insert(ticket, Asked { answer, deferred: None, acquire });
+        self.run(core, input);
+        ticket
+    }
+
+    /// Asks for everything that one pass wants, in one step. A ticket for each wish, in their order.
+    pub(crate) fn want(self: &Arc<Self>, wishes: Vec<Wish>) -> Vec<Ticket> {
+        let mut core = self.core();
+        let (mut tickets, mut asks, mut refused) = (Vec::new(), Vec::new(), Vec::new());
+        for Wish { ask, answer, deferred } in wishes {
+            let ticket = core.questions.ticket();
+            tickets.push(ticket);
+            if core.questions.is_full() {
+                refused.push(answer);
+                continue;
+            }
+            let ask = ask(ticket, &mut core.interner);
+            let acquire = Some((ask.session, ask.key));
+            let asked = Asked { answer, deferred: Some(deferred), acquire };
+            core.questions.open.insert(ticket, asked);
+            asks.push(ask);
+        }
+        self.run(core, Input::Want { asks });
+        for answer in refused {
+            answer(Answered::Refused(too_many_questions()));
+        }
+        tickets
+    }
+
+    /// The session that waits for a grant.
+    pub(super) fn asker(&self, ticket: Ticket) -> Option<(SessionId, Weak<SessionCore>)> {
+        let core = self.core();
+        let (number, _) = core.questions.get(ticket)?.acquire?;
+        Some((number, core.sessions.get(&number)?.clone()))
+    }
+
+    /// A wish has to wait.
+    pub(super) fn defer(&self, ticket: Ticket, error: Error) {
+        let deferred = {
+            let questions = &mut self.core().questions;
+            let Some(mut asked) = questions.open.remove(&ticket) else { return };
+            let deferred = asked.deferred.take();
+            questions.waiting.insert(ticket, asked);
+            deferred
+        };
+        if let Some(deferred) = deferred {
+            deferred(error);
+        }
+    }
+
+    pub(super) fn answer(&self, ticket: Ticket, answered: Answered) {
+        let asked = {
+            let mut core = self.core();
+            let asked = core.questions.remove(ticket);
+            if let Some((_, key)) = asked.as_ref().and_then(|asked| asked.acquire) {
+                core.interner.release(key);
+            }
+            asked
+        };
+        match asked {
+            Some(asked) => (asked.answer)(answered),
+            None => tracing::error!(?ticket, "an answer to no question"),
+        }
+    }
+}
+
+/// Questions of one pool under way: more wait only when a host asks without end.
+const QUESTIONS_MAX: usize = 65_536;
+
+fn too_many_questions() -> Error {
+    let message = format!("{QUESTIONS_MAX} acquires and restarts are under way already");
+    Error::new(ErrorCode::Limit, message).with_detail("limit", "queued_commands")
+}
