@@ -33,8 +33,10 @@ const SITUATIONS: [(Situation, &str); 12] = [
 /// Who waits does so only where an outcome is to come. An event is of the current incarnation (as
 /// opposed to `old`) when that incarnation exists outside, be it that the pool already knows what
 /// it says. Deadlines exist only where somebody goes or comes back.
-const ENTRY_INPUTS: [(&str, &[&str]); 20] = [
+const ENTRY_INPUTS: [(&str, &[&str]); 22] = [
     ("acquire", &["ending"]),
+    ("want", &["ending"]),
+    ("gate", &[]),
     (
         "cancel",
         &[
@@ -95,6 +97,10 @@ const ENTRY_INPUTS: [(&str, &[&str]); 20] = [
     ("old closed", &[]),
 ];
 
+/// What concerns a wish that waits for room in the budget.
+const WISH_INPUTS: [&str; 4] = ["cancel", "close-session", "gate", "drain"];
+const WISH: &str = "waiting wish";
+
 /// Session states and the inputs that concern them.
 const SESSION_INPUTS: [&str; 4] = ["open-session", "close-session", "resume-session", "acquire"];
 const SESSION_STATES: [&str; 3] = ["open session", "kept session", "no session"];
@@ -141,6 +147,28 @@ impl Coverage {
                     .find(|row| row.key == *key && row.situation != Situation::Ending);
                 self.count(entry.as_ref().map_or("absent", word), "acquire");
             }
+            Input::Want { asks } => {
+                for ask in asks {
+                    self.count(session_word(model, ask.session), "acquire");
+                    let entry = pool
+                        .entries()
+                        .find(|row| row.key == ask.key && row.situation != Situation::Ending);
+                    self.count(entry.as_ref().map_or("absent", word), "want");
+                }
+            }
+            Input::SetGates { gates } => {
+                for (server, _) in gates {
+                    for row in pool.entries().filter(|row| row.server == *server) {
+                        self.count(word(&row), "gate");
+                    }
+                    if model.waiting.values().any(|ask| ask.server == *server) {
+                        self.count(WISH, "gate");
+                    }
+                }
+            }
+            Input::CancelAcquire { ticket } if model.waiting.contains_key(ticket) => {
+                self.count(WISH, "cancel");
+            }
             Input::CancelAcquire { ticket } => {
                 let word = self.waits_at(*ticket, pool, model);
                 self.count(word, "cancel");
@@ -162,6 +190,9 @@ impl Coverage {
                         self.count(word(&row), "close-session");
                     }
                 }
+                if model.waiting.values().any(|ask| ask.session == *session) {
+                    self.count(WISH, "close-session");
+                }
                 for asked in model.acquires.values().filter(|asked| asked.session == *session) {
                     let row = pool
                         .entries()
@@ -177,6 +208,9 @@ impl Coverage {
                 }
             }
             Input::Drain { .. } => {
+                if !model.waiting.is_empty() {
+                    self.count(WISH, "drain");
+                }
                 for row in pool.entries() {
                     self.count(word(&row), "drain");
                 }
@@ -210,11 +244,12 @@ impl Coverage {
             let states = SITUATIONS.iter().map(|(_, word)| *word).chain(["absent"]);
             feasible.extend(states.filter(|state| !never.contains(state)).map(|s| (s, input)));
         }
+        feasible.extend(WISH_INPUTS.iter().map(|input| (WISH, *input)));
         for input in SESSION_INPUTS {
             feasible.extend(SESSION_STATES.iter().map(|state| (*state, input)));
         }
         let absent_is_silent =
-            ["restart", "drain", "close-session", "deadline", "listing-deadline"];
+            ["restart", "drain", "close-session", "deadline", "listing-deadline", "gate"];
         let impossible = |(state, input): &(&str, &str)| {
             *state == "absent" && (absent_is_silent.contains(input) || is_current_event(input))
         };
@@ -236,7 +271,7 @@ impl Coverage {
         inputs.sort_unstable();
         inputs.dedup();
         let mut states: Vec<&str> = SITUATIONS.iter().map(|(_, word)| *word).collect();
-        states.push("absent");
+        states.extend(["absent", WISH]);
         states.extend(SESSION_STATES);
         let mut table = format!("{:20}", "");
         for state in &states {

@@ -9,8 +9,8 @@ use trunkline_pool::ErrorCode;
 use trunkline_pool::acceptance::HeldTool;
 use trunkline_pool::catalog::Difference;
 use trunkline_pool::state::{
-    Audience, ConnectionId, Effect, EntryId, EntryState, Input, KeyId, LeaseId, LossReason, Moment,
-    Notice, PoolState, ServerId, SessionId, Situation, Slot, Ticket,
+    Ask, Audience, ConnectionId, Effect, EntryId, EntryState, Input, KeyId, LeaseId, LossReason,
+    Moment, Notice, PoolState, ServerId, SessionId, Situation, Slot, Ticket,
 };
 
 use crate::definitions::{Definitions, held as digests};
@@ -50,6 +50,8 @@ pub struct Model {
     pub sessions: BTreeMap<SessionId, Option<Moment>>,
     pub leases: BTreeMap<LeaseId, (SessionId, EntryId)>,
     pub acquires: BTreeMap<Ticket, Asked>,
+    /// Those of them that are wishes and wait for room in the budget.
+    pub waiting: BTreeMap<Ticket, Ask>,
     pub restarts: BTreeMap<Ticket, ServerId>,
     pub drains: BTreeSet<Ticket>,
     pub entries: BTreeMap<EntryId, Told>,
@@ -134,6 +136,10 @@ impl Model {
             Input::Acquire { ticket, session, key, .. } => {
                 self.acquires.insert(*ticket, Asked { session: *session, key: *key });
             }
+            Input::Want { asks } => {
+                let asked = |ask: &Ask| Asked { session: ask.session, key: ask.key };
+                self.acquires.extend(asks.iter().map(|ask| (ask.ticket, asked(ask))));
+            }
             Input::Release { lease } => {
                 self.leases.remove(lease);
             }
@@ -176,7 +182,9 @@ impl Model {
         for effect in effects {
             if let Some((entry, rank)) = rank(effect) {
                 let last = ranks.insert(entry, rank).unwrap_or(0);
-                check!(last <= rank, "{effect:?} comes too late in {effects:?}");
+                // Each wish of a pass is granted by itself, after what was told of the one before.
+                let wish = matches!(cause, Cause::Input(Input::Want { .. })) && rank == 2;
+                check!(last <= rank || wish, "{effect:?} comes too late in {effects:?}");
                 let shown = self.entries.get(&entry).and_then(|told| told.shown);
                 check!(shown != Some(EntryState::Closed), "{effect:?} of a closed entry");
             }
@@ -185,7 +193,8 @@ impl Model {
         }
         self.definitions.is_answered()?;
         self.newcomers_know_what_is_held_back(effects, held)?;
-        self.nothing_is_owed(effects, held, &published)
+        let by_gate = matches!(cause, Cause::Input(Input::SetGates { .. }));
+        self.nothing_is_owed(effects, held, &published, by_gate)
     }
 
     fn take_one(
@@ -217,9 +226,18 @@ impl Model {
                 let last = told.slot.as_ref().map(|slot| slot.generation).unwrap_or_default();
                 check!(slot.generation >= last, "{entry:?} goes back to {:?}", slot.generation);
                 told.slot = Some(slot.clone());
+                if slot.state == EntryState::Closed {
+                    // Nobody holds what is closed, whoever took it away.
+                    self.leases.retain(|_, (_, other)| other != entry);
+                }
             }
             Effect::Grant { ticket, lease, entry } => {
                 self.granted(*ticket, *lease, *entry, world)?
+            }
+            Effect::Defer { ticket, error } => {
+                let asked = self.acquires.get(ticket).is_some_and(|a| self.is_open(a.session));
+                let right = asked && error.code() == ErrorCode::BudgetExhausted;
+                check!(right, "{ticket:?} deferred: {error:?}");
             }
             // `definitions` has looked at it.
             Effect::Refuse { .. } if matches!(cause, Cause::Input(Input::AcceptTool { .. })) => {}
@@ -245,6 +263,8 @@ impl Model {
                 check!(self.drains.remove(ticket), "{ticket:?} drained twice");
                 self.drained_in_time = report.errors.is_empty();
             }
+            // What everybody is told is held against the budget.
+            Effect::Notify { audience: Audience::Everybody, .. } => {}
             Effect::ToolAccepted { .. } => {}
             Effect::Notify { audience, notice } => self.notified(*audience, notice, held)?,
             _ => return Err(format!("an effect that nobody expects: {effect:?}")),
@@ -338,6 +358,7 @@ impl Model {
         effects: &[Effect],
         held: &Holds,
         published: &BTreeMap<EntryId, Slot>,
+        by_gate: bool,
     ) -> Result<(), String> {
         for effect in effects {
             let Effect::Publish { entry, slot } = effect else { continue };
@@ -357,7 +378,8 @@ impl Model {
             let back = matches!(before, Standing::Away | Standing::Failed) && after == Standing::Up;
             let closed = slot.state == EntryState::Closed;
             let changed = published.get(entry).is_some_and(|last| {
-                !closed && !Difference::between(&last.catalog, &slot.catalog).is_empty()
+                (!closed || by_gate)
+                    && !Difference::between(&last.catalog, &slot.catalog).is_empty()
             });
             let last_held =
                 published.get(entry).map(|last| digests(&last.held)).unwrap_or_default();
@@ -367,7 +389,7 @@ impl Model {
             let gone = failed && slot.state != EntryState::Closed;
             for session in held.get(entry).into_iter().flatten() {
                 if self.sessions.get(session) != Some(&None)
-                    || (closed && self.drain_deadline.is_none())
+                    || (closed && self.drain_deadline.is_none() && !by_gate)
                 {
                     continue;
                 }
@@ -426,8 +448,10 @@ impl Model {
         }
         let most = names.values().max().copied().unwrap_or(0);
         check!(most <= setup.options.limits.entries_per_name, "{most} entries of one name");
-        check!(waiters == self.acquires.len(), "{waiters} wait, {} asked", self.acquires.len());
-        for (ticket, asked) in &self.acquires {
+        let asked = self.acquires.len() - self.waiting.len();
+        check!(waiters == asked, "{waiters} wait, {asked} asked");
+        let begun = |(ticket, _): &(&Ticket, _)| !self.waiting.contains_key(ticket);
+        for (ticket, asked) in self.acquires.iter().filter(begun) {
             check!(keys.contains(&asked.key), "{ticket:?} waits for {asked:?}, which is not there");
         }
         let gone = holds.keys().find(|entry| pool.entry(**entry).is_none());

@@ -7,10 +7,13 @@ use std::time::Duration;
 
 use trunkline_pool::ErrorCode;
 use trunkline_pool::config::Share;
+use trunkline_pool::options::BudgetMode;
 use trunkline_pool::state::{
-    Effect, EntryId, EntryState, EntryStatus, Family, Input, Moment, PoolState, Situation,
+    Ask, Effect, EntryId, EntryState, EntryStatus, Family, Gate, Input, Moment, PoolState,
+    Situation, Ticket,
 };
 
+use crate::budget::Books;
 use crate::model::{Cause, Holds, is_current};
 use crate::setup::Setup;
 use crate::world::connection_of;
@@ -288,17 +291,38 @@ pub fn refusals_are_just(
     effects: &[Effect],
     processes: u32,
     setup: &Setup,
+    (waiting, books): (&BTreeMap<Ticket, Ask>, &Books),
 ) -> Result<(), String> {
     for effect in effects {
         let Effect::Refuse { ticket: refused, error } = effect else { continue };
         // Time answers an acquire only with the failure of what it waited for, which the model checks.
         let Cause::Input(input) = step.cause else { continue };
+        let wish = match input {
+            Input::Want { asks } => asks.iter().find(|ask| ask.ticket == *refused),
+            _ => waiting.get(refused),
+        };
         let just = match (error.code(), input) {
             // Whoever cancels takes nothing from the others who wait.
             (ErrorCode::Cancelled, Input::CancelAcquire { ticket }) => ticket == refused,
             (ErrorCode::Closed, Input::CloseSession { .. } | Input::Acquire { .. }) => true,
             (ErrorCode::Closing, Input::Drain { .. } | Input::Restart { .. }) => true,
-            (ErrorCode::Closing, Input::Acquire { .. }) => true,
+            (ErrorCode::Closing, Input::Acquire { .. } | Input::Want { .. }) => true,
+            (ErrorCode::Closed, Input::Want { .. }) => true,
+            (ErrorCode::BudgetExhausted, Input::Acquire { server, .. }) => {
+                let budget = setup.options.budget.filter(|b| b.mode == BudgetMode::Enforce);
+                let full = budget.is_some_and(|budget| books.names.len() == budget.limit as usize);
+                full && !books.names.contains(server)
+            }
+            (ErrorCode::NotAdmitted, Input::SetGates { gates }) => {
+                gates.iter().any(|(_, gate)| *gate != Gate::Open)
+            }
+            (ErrorCode::NotAdmitted, Input::Acquire { server, .. }) => !books.is_admitted(*server),
+            (ErrorCode::NotAdmitted, _) => wish.is_some_and(|ask| !books.is_admitted(ask.server)),
+            // Of a pass, or of those that a step lets begin, the last ones meet what the first have taken.
+            (ErrorCode::Limit, _) if wish.is_some() => true,
+            (ErrorCode::AuthRequired, _) if wish.is_some() => step.before.values().any(|row| {
+                wish.is_some_and(|ask| row.key == ask.key) && row.error.as_ref() == Some(error)
+            }),
             // The model knows which.
             (_, Input::AcceptTool { .. }) => true,
             (ErrorCode::Limit, Input::Acquire { key, server, family, .. }) => {

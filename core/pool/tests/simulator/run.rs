@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use trunkline_pool::catalog::{Catalog, Item};
 use trunkline_pool::state::{
-    ConnectionId, DrainMode, Effect, EntryId, EntryState, EntryStatus, Input, KeyId, LeaseId,
-    Moment, PoolState, SessionId, Situation, Slot, Ticket,
+    ConnectionId, DrainMode, Effect, EntryId, EntryState, EntryStatus, Gate, GateReason, Input,
+    KeyId, LeaseId, Moment, PoolState, SessionId, Situation, Slot, Ticket,
 };
 
+use crate::budget::Books;
 use crate::chance::Chance;
 use crate::coverage::Coverage;
 use crate::definitions::held;
@@ -29,6 +30,7 @@ pub struct Run {
     model: Model,
     rules: Rules,
     ending: Ending,
+    books: Books,
     pub coverage: Coverage,
     now: Moment,
     next_ticket: u64,
@@ -85,6 +87,7 @@ impl Run {
             model: Model::default(),
             rules: Rules::default(),
             ending: Ending::default(),
+            books: Books::default(),
             coverage: Coverage::default(),
             now: Moment(1_000_000),
             next_ticket: 0,
@@ -181,6 +184,9 @@ impl Run {
         if chance.percent(self.setup.restarting) {
             return Some(self.restart(chance));
         }
+        if chance.percent(self.setup.gating) {
+            return Some(self.gates(chance));
+        }
         let open: Vec<SessionId> = self.model.sessions.keys().copied().collect();
         match chance.below(95) {
             0..8 if open.len() < self.setup.sessions => {
@@ -195,9 +201,10 @@ impl Run {
             }
             10..15 => Some(Input::ResumeSession { session: self.any_session(&open, chance)? }),
             15..16 => Some(Input::OpenSession { session: self.any_session(&open, chance)? }),
-            16..60 => {
+            16..32 => self.wishes(&open, chance),
+            32..60 => {
                 let session = self.any_session(&open, chance)?;
-                let key = KeyId(chance.below(u64::from(self.setup.keys)) as u32);
+                let key = self.any_key(chance);
                 let (server, family) = (self.setup.server_of(key), self.setup.family_of(key));
                 let share = self.setup.share_of(key);
                 let (ticket, fingerprint) = (self.ticket(), self.setup.fingerprint_of(key));
@@ -245,6 +252,30 @@ impl Run {
         Some(Input::AcceptTool { ticket: self.ticket(), server, tool, digest })
     }
 
+    /// Everything that one pass wants: of one session as it opens, or of several in a reconcile.
+    fn wishes(&mut self, open: &[SessionId], chance: &mut Chance) -> Option<Input> {
+        let mut asks = Vec::new();
+        for _ in 0..1 + chance.below(4) {
+            let (session, key) = (self.any_session(open, chance)?, self.any_key(chance));
+            let ticket = self.ticket();
+            asks.push(self.setup.ask(ticket, session, key));
+        }
+        Some(Input::Want { asks })
+    }
+
+    fn gates(&self, chance: &mut Chance) -> Input {
+        let gates = (0..1 + chance.below(2)).map(|_| {
+            let server = self.setup.server_of(self.any_key(chance));
+            let shut = Gate::Shut(chance.pick(&[GateReason::Untrusted, GateReason::Excluded]));
+            (server, if chance.percent(50) { shut } else { Gate::Open })
+        });
+        Input::SetGates { gates: gates.collect() }
+    }
+
+    fn any_key(&self, chance: &mut Chance) -> KeyId {
+        KeyId(chance.below(u64::from(self.setup.keys)) as u32)
+    }
+
     fn any_session(&self, open: &[SessionId], chance: &mut Chance) -> Option<SessionId> {
         let from = if chance.percent(4) { &self.old_sessions } else { open };
         chance.pick_some(from)
@@ -260,6 +291,7 @@ impl Run {
             Input::Acquire { ticket, .. } | Input::Restart { ticket, .. } => {
                 self.old_tickets.push(*ticket);
             }
+            Input::Want { asks } => self.old_tickets.extend(asks.iter().map(|ask| ask.ticket)),
             Input::OpenSession { session } => self.old_sessions.push(*session),
             _ => {}
         }
@@ -288,6 +320,7 @@ impl Run {
             self.pool.entries().map(|row| (row.entry, row)).collect();
         let current = was_current(&self.pool, cause);
         let processes = self.pool.processes();
+        let waiting = self.model.waiting.clone();
         let mut effects = Vec::new();
         // A panic is a failure like any other: it is to be cut down and told.
         let pool = &mut self.pool;
@@ -308,10 +341,7 @@ impl Run {
                 self.granted.insert(*ticket, (*lease, *entry));
             }
         }
-        self.model
-            .take(cause, &effects, &held, &self.world)
-            .and_then(|()| self.model.agrees_with(&self.pool, &self.setup, &self.world))
-            .map_err(|what| said_by("model", what))?;
+        let taken = self.model.take(cause, &effects, &held, &self.world);
         let step = Step {
             cause,
             now: self.model.now,
@@ -320,12 +350,19 @@ impl Run {
             held_before: &held,
             held: &self.model.holds(),
         };
+        refusals_are_just(&step, &effects, processes, &self.setup, (&waiting, &self.books))
+            .map_err(|what| said_by("rules", what))?;
+        taken
+            .and_then(|()| {
+                let around = (&self.pool, &self.setup);
+                self.books.check(cause, &effects, around, (&mut self.model, &self.world))
+            })
+            .and_then(|()| self.model.agrees_with(&self.pool, &self.setup, &self.world))
+            .map_err(|what| said_by("model", what))?;
         self.ending
             .check(&step, &effects, &self.pool, &self.world)
             .map_err(|what| said_by("drain", what))?;
-        refusals_are_just(&step, &effects, processes, &self.setup)
-            .and_then(|()| self.rules.check(&step, &self.pool, &self.setup))
-            .map_err(|what| said_by("rules", what))
+        self.rules.check(&step, &self.pool, &self.setup).map_err(|what| said_by("rules", what))
     }
 
     fn tell(&mut self, cause: &Cause<'_>, effects: &[Effect]) {
@@ -394,7 +431,8 @@ impl Run {
     fn everybody_has_an_answer(&self) -> Result<(), String> {
         let model = &self.model;
         let open = (&model.acquires, &model.restarts, &model.drains);
-        if open.0.is_empty() && open.1.is_empty() && open.2.is_empty() {
+        // A wish may wait for as long as the budget is used up.
+        if open.0.len() == model.waiting.len() && open.1.is_empty() && open.2.is_empty() {
             return Ok(());
         }
         Err(format!("no answer for {open:?}"))

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use trunkline_pool::config::Share;
 use trunkline_pool::config::{Fingerprint, ServerSpec};
-use trunkline_pool::options::{OnToolChange, PoolOptions};
-use trunkline_pool::state::{Configuration, Family, KeyId, ServerId};
+use trunkline_pool::options::{Budget, BudgetMode, OnToolChange, PoolOptions};
+use trunkline_pool::state::{Ask, Configuration, Family, KeyId, ServerId, SessionId, Ticket};
 
 use crate::chance::Chance;
 
@@ -31,6 +31,8 @@ pub struct Setup {
     pub hasty: u64,
     /// Percent of runs' commands that drain the pool, in tenths.
     pub draining: u64,
+    /// Percent of commands that set a gate.
+    pub gating: u64,
     /// Whether some connections are not shared.
     pub own: bool,
 }
@@ -64,8 +66,19 @@ impl Setup {
             restarting: chance.pick(&[0, 5, 5]),
             hasty: chance.pick(&[5, 20, 40]),
             draining: chance.pick(&[0, 0, 5, 30]),
+            gating: chance.pick(&[0, 0, 0, 0, 3, 10]),
             own: false,
         };
+        if chance.percent(35) {
+            let mode = chance.pick(&[
+                BudgetMode::Enforce,
+                BudgetMode::Enforce,
+                BudgetMode::Warn,
+                BudgetMode::Off,
+            ]);
+            setup.options.budget =
+                Some(Budget { limit: chance.pick(&[0, 1, 1, 1, 2, 2, 3]), mode });
+        }
         match chance.below(100) {
             0..40 => setup.crowd(chance),
             40..52 => setup.fall_ill(chance),
@@ -77,6 +90,8 @@ impl Setup {
     /// Failed entries that ask for a process slot while others are leaving theirs: rare unless it
     /// is wanted.
     fn crowd(&mut self, chance: &mut Chance) {
+        self.options.budget = None;
+        self.gating = 0;
         self.options.limits.processes = 1;
         self.options.limits.entries_per_name = 256;
         self.options.drain_delay = chance.millis(&[0, 10]);
@@ -141,6 +156,12 @@ impl Setup {
     /// Two keys of three are local, so that both families meet in most runs.
     pub fn family_of(&self, key: KeyId) -> Family {
         if key.0 % 3 == 2 { Family::Remote } else { Family::Local }
+    }
+
+    pub fn ask(&self, ticket: Ticket, session: SessionId, key: KeyId) -> Ask {
+        let (server, family) = (self.server_of(key), self.family_of(key));
+        let (fingerprint, share) = (self.fingerprint_of(key), self.share_of(key));
+        Ask { ticket, session, key, server, fingerprint, family, share }
     }
 
     /// Of the keys, every second is a session's own where there are such.

@@ -36,6 +36,9 @@ pub struct Reality {
     pub unheard: VecDeque<Input>,
     /// The pool heard `Connected` and nothing since that says otherwise.
     pub heard_up: bool,
+    /// The pool heard that the attempt succeeded, and that nothing is left.
+    pub heard_connected: bool,
+    pub heard_gone: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,6 +136,8 @@ impl World {
             listing_failed: false,
             unheard: VecDeque::new(),
             heard_up: false,
+            heard_connected: false,
+            heard_gone: false,
         };
         self.connections.insert(connection, reality);
         Ok(())
@@ -230,6 +235,8 @@ impl World {
     ) -> Option<Input> {
         let reality = self.connections.get_mut(&connection)?;
         let input = reality.unheard.pop_front()?;
+        reality.heard_connected |= matches!(input, Input::Connected { .. });
+        reality.heard_gone |= matches!(input, Input::ConnectFailed { .. } | Input::Closed { .. });
         match input {
             Input::Connected { .. } => reality.heard_up = true,
             Input::Disconnected { .. } | Input::Closed { .. } => reality.heard_up = false,

@@ -1,0 +1,190 @@
+//! The budget and the gates, written a second time (SPEC 9.5, DESIGN 3 (4) and (10)): who has a place, who waits for one,
+//! when everybody is warned, and of which refusals they are told.
+//!
+//! Places are counted from what the world has and from the states that were told, not from what the pool counts.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use trunkline_pool::options::{Budget, BudgetMode};
+use trunkline_pool::state::{
+    Audience, Effect, EntryState, Gate, Input, Notice, PoolState, ServerId, Situation, Usage,
+};
+
+use crate::model::{Cause, Model};
+use crate::setup::Setup;
+use crate::world::World;
+
+/// What is known of the budget.
+#[derive(Clone, Debug, Default)]
+pub struct Books {
+    gates: BTreeMap<ServerId, Gate>,
+    /// Names that have a place.
+    pub names: BTreeSet<ServerId>,
+    /// Names that everybody knows to be refused.
+    told: BTreeSet<ServerId>,
+    /// The warning was given.
+    is_warned: bool,
+}
+
+macro_rules! check {
+    ($condition:expr, $($words:tt)+) => {
+        if !$condition {
+            return Err(format!($($words)+));
+        }
+    };
+}
+
+impl Books {
+    pub fn is_admitted(&self, server: ServerId) -> bool {
+        self.gates.get(&server).is_none_or(|gate| *gate == Gate::Open)
+    }
+
+    /// Holds a step against the rules.
+    pub fn check(
+        &mut self,
+        cause: &Cause<'_>,
+        effects: &[Effect],
+        (pool, setup): (&PoolState, &Setup),
+        (model, world): (&mut Model, &World),
+    ) -> Result<(), String> {
+        if let Cause::Input(Input::SetGates { gates }) = cause {
+            self.gates.extend(gates.iter().copied());
+        }
+        self.follow(cause, effects, setup, model)?;
+        let (usage, leaving) = self.count_places(pool, setup, model, world);
+        let said = pool.budget_usage();
+        check!(said == usage, "{said:?} of the budget are taken, really {usage:?}");
+        for row in pool.entries().filter(|row| row.situation != Situation::Ending) {
+            check!(self.is_admitted(row.server), "not admitted, but there: {row:?}");
+        }
+        // A wish whose name has a place has begun.
+        let names = &self.names;
+        model.waiting.retain(|_, ask| !names.contains(&ask.server));
+        let Some(budget) = setup.options.budget else {
+            check!(model.waiting.is_empty(), "{:?} wait without a budget", model.waiting);
+            return Ok(());
+        };
+        let is_kept = budget.mode == BudgetMode::Enforce;
+        let held = u32::try_from(names.len()).unwrap_or(u32::MAX);
+        check!(!is_kept || held <= budget.limit, "{names:?} run, {} may", budget.limit);
+        for ask in model.waiting.values() {
+            let full = is_kept && held == budget.limit;
+            check!(full && self.is_admitted(ask.server), "{ask:?} waits beside {names:?}");
+        }
+        self.everybody_is_told(budget, usage, effects, model)?;
+        let waits: BTreeSet<ServerId> = model.waiting.values().map(|ask| ask.server).collect();
+        let untold = waits.difference(&self.told).count();
+        check!(untold <= leaving, "{untold} names wait untold for {leaving} that leave");
+        Ok(())
+    }
+
+    /// Takes note of who waits, and of what begins.
+    fn follow(
+        &self,
+        cause: &Cause<'_>,
+        effects: &[Effect],
+        setup: &Setup,
+        model: &mut Model,
+    ) -> Result<(), String> {
+        for effect in effects {
+            match effect {
+                Effect::Connect { connection, key, .. } => {
+                    let server = setup.server_of(*key);
+                    check!(self.is_admitted(server), "{connection} begins without admission");
+                }
+                Effect::Defer { ticket, .. } => {
+                    let Cause::Input(Input::Want { asks }) = cause else {
+                        return Err(format!("{ticket:?} is deferred, but no wish"));
+                    };
+                    let ask = asks.iter().find(|ask| ask.ticket == *ticket);
+                    let ask = ask.ok_or_else(|| format!("{ticket:?} is deferred unasked"))?;
+                    let again = model.waiting.insert(*ticket, *ask).is_some();
+                    check!(!again, "{ticket:?} is deferred twice");
+                }
+                Effect::Grant { ticket, .. } | Effect::Refuse { ticket, .. } => {
+                    model.waiting.remove(ticket);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds the names that have a place: how many of them are live or not, and how many leave.
+    fn count_places(
+        &mut self,
+        pool: &PoolState,
+        setup: &Setup,
+        model: &Model,
+        world: &World,
+    ) -> (Usage, usize) {
+        use EntryState::{Active, Draining, Reconnecting, Spawning};
+        let (mut staying, mut live) = (BTreeSet::new(), BTreeSet::new());
+        for row in pool.entries() {
+            let told = model.entries.get(&row.entry).and_then(|told| told.slot.as_ref());
+            let shown = told.map(|slot| slot.state);
+            if matches!(shown, Some(Spawning | Active | Draining | Reconnecting)) {
+                staying.insert(row.server);
+            }
+        }
+        self.names = staying.clone();
+        // A connection is there for the pool until it hears that it is not.
+        for real in world.connections.values().filter(|real| !real.heard_gone) {
+            let server = setup.server_of(real.key);
+            self.names.insert(server);
+            if real.heard_connected || real.closing.is_some() {
+                live.insert(server);
+            }
+        }
+        let count = |names: &BTreeSet<ServerId>| u32::try_from(names.len()).unwrap_or(u32::MAX);
+        let reserved = count(&self.names) - count(&live);
+        (Usage { live: count(&live), reserved }, self.names.len() - staying.len())
+    }
+
+    /// Everybody hears of each refused name once, in one event, and of the budget when it is nearly taken.
+    fn everybody_is_told(
+        &mut self,
+        budget: Budget,
+        usage: Usage,
+        effects: &[Effect],
+        model: &Model,
+    ) -> Result<(), String> {
+        let waits: BTreeSet<ServerId> = model.waiting.values().map(|ask| ask.server).collect();
+        let (mut warnings, mut batches) = (0, 0);
+        let mut told_now = BTreeSet::new();
+        for effect in effects {
+            let Effect::Notify { audience: Audience::Everybody, notice } = effect else { continue };
+            let (of, figures) = match notice {
+                Notice::BudgetWarning { budget, usage } => {
+                    warnings += 1;
+                    (budget, usage)
+                }
+                Notice::RefusedBatch { budget, usage, refused } => {
+                    batches += 1;
+                    told_now.extend(refused.iter().copied());
+                    check!(told_now.len() == refused.len(), "twice in {notice:?}");
+                    (budget, usage)
+                }
+                other => return Err(format!("told to everybody: {other:?}")),
+            };
+            check!((*of, *figures) == (budget, usage), "{notice:?}, really {usage:?}");
+        }
+        check!(batches <= 1, "{batches} events of refusals in one step");
+        check!(told_now.is_subset(&waits), "{told_now:?} are told of, {waits:?} wait");
+        // Who no longer waits is news when it waits again.
+        self.told.retain(|server| waits.contains(server));
+        let again: Vec<_> = told_now.intersection(&self.told).collect();
+        check!(again.is_empty(), "{again:?} are told of again");
+        self.told.extend(told_now);
+        let held = usage.live + usage.reserved;
+        let share = f64::from(held) / f64::from(budget.limit);
+        if held == 0 || share < 0.375 {
+            self.is_warned = false;
+        }
+        let is_high = budget.mode != BudgetMode::Off && held > 0 && share >= 0.75;
+        let due = is_high && !self.is_warned;
+        check!(warnings == u32::from(due), "{warnings} warnings at {held} of {}", budget.limit);
+        self.is_warned |= due;
+        Ok(())
+    }
+}
