@@ -55,6 +55,9 @@ pub fn edit(seed: u64) -> (u64, Result<(), String>) {
     let mut setup = Setup::draw(&mut chance);
     setup.options.limits.processes = 1024;
     setup.options.limits.entries_per_name = 256;
+    // Edits that a budget refuses do not converge: that is its purpose.
+    setup.options.budget = None;
+    setup.gating = 0;
     setup.own = true;
     let sessions = 1 + chance.below(3) as usize;
     let mut workspace = Workspace {
