@@ -147,25 +147,7 @@ impl Coverage {
                     .find(|row| row.key == *key && row.situation != Situation::Ending);
                 self.count(entry.as_ref().map_or("absent", word), "acquire");
             }
-            Input::Want { asks } => {
-                for ask in asks {
-                    self.count(session_word(model, ask.session), "acquire");
-                    let entry = pool
-                        .entries()
-                        .find(|row| row.key == ask.key && row.situation != Situation::Ending);
-                    self.count(entry.as_ref().map_or("absent", word), "want");
-                }
-            }
-            Input::SetGates { gates } => {
-                for (server, _) in gates {
-                    for row in pool.entries().filter(|row| row.server == *server) {
-                        self.count(word(&row), "gate");
-                    }
-                    if model.waiting.values().any(|ask| ask.server == *server) {
-                        self.count(WISH, "gate");
-                    }
-                }
-            }
+            Input::Want { .. } | Input::SetGates { .. } => self.note_budget(input, pool, model),
             Input::CancelAcquire { ticket } if model.waiting.contains_key(ticket) => {
                 self.count(WISH, "cancel");
             }
@@ -213,6 +195,31 @@ impl Coverage {
                 }
                 for row in pool.entries() {
                     self.count(word(&row), "drain");
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn note_budget(&mut self, input: &Input, pool: &PoolState, model: &Model) {
+        match input {
+            Input::Want { asks } => {
+                for ask in asks {
+                    self.count(session_word(model, ask.session), "acquire");
+                    let entry = pool
+                        .entries()
+                        .find(|row| row.key == ask.key && row.situation != Situation::Ending);
+                    self.count(entry.as_ref().map_or("absent", word), "want");
+                }
+            }
+            Input::SetGates { gates } => {
+                for (server, _) in gates {
+                    for row in pool.entries().filter(|row| row.server == *server) {
+                        self.count(word(&row), "gate");
+                    }
+                    if model.waiting.values().any(|ask| ask.server == *server) {
+                        self.count(WISH, "gate");
+                    }
                 }
             }
             _ => {}

@@ -235,8 +235,7 @@ impl Model {
                 self.granted(*ticket, *lease, *entry, world)?
             }
             Effect::Defer { ticket, error } => {
-                let asked = self.acquires.get(ticket).is_some_and(|a| self.is_open(a.session));
-                let right = asked && error.code() == ErrorCode::BudgetExhausted;
+                let right = self.may_wait(*ticket) && error.code() == ErrorCode::BudgetExhausted;
                 check!(right, "{ticket:?} deferred: {error:?}");
             }
             // `definitions` has looked at it.
@@ -270,6 +269,10 @@ impl Model {
             _ => return Err(format!("an effect that nobody expects: {effect:?}")),
         }
         Ok(())
+    }
+
+    fn may_wait(&self, ticket: Ticket) -> bool {
+        self.acquires.get(&ticket).is_some_and(|asked| self.is_open(asked.session))
     }
 
     fn granted(
