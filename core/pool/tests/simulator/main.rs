@@ -4,6 +4,7 @@
 //! `TRUNKLINE_SIMULATOR_STEPS` sets how many steps are made (three million by default).
 //! `TRUNKLINE_SEED` repeats one seed and tells its story. See `docs/simulator.md`.
 
+mod agreement;
 mod budget;
 mod chance;
 mod coverage;
