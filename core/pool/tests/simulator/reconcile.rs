@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 use serde_json::json;
 use trunkline_pool::catalog::Filter;
 use trunkline_pool::config::{Fingerprint, ServerSpec, Share};
-use trunkline_pool::plan::{Holding, Plan, View, plan};
+use trunkline_pool::plan::{Holding, Plan, plan};
 use trunkline_pool::state::{ConnectionId, EntryId, Input, KeyId, SessionId, Ticket};
+use trunkline_pool::view::View;
 
 use crate::chance::Chance;
 use crate::run::{Run, said_by};
