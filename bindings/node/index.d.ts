@@ -107,6 +107,8 @@ export interface PoolOptions {
   inheritEnv?: string[];
   /** Exposed names that the host keeps for itself. */
   reservedNames?: string[];
+  /** What becomes of a tool whose definition changed; default `notify`. */
+  onToolChange?: 'notify' | 'quarantine';
 }
 
 /** How lost connections come back. */

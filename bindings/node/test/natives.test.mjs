@@ -100,13 +100,15 @@ describe('index.d.ts', () => {
   });
 
   it('has the options of the registry that this version supports', () => {
-    const { pool, session, call, acquire, drain } = registry.options;
+    const { pool, session, configure, call, acquire, drain } = registry.options;
     const nested = (name) => pool.find((row) => row.name === name).members;
     assert.deepEqual(optionNames(declaration('interface PoolOptions')), supported(pool));
     assert.deepEqual(optionNames(declaration('interface ReconnectOptions')), supported(nested('reconnect')));
     assert.deepEqual(optionNames(declaration('interface LimitOptions')), supported(nested('limits')));
-    const withoutId = supported(session).filter((name) => name !== 'id');
-    assert.deepEqual(optionNames(declaration('interface SessionOptions')), withoutId);
+    const changeable = supported(configure);
+    assert.deepEqual(optionNames(declaration('interface ConfigureOptions')), changeable);
+    const fixed = supported(session).filter((name) => name !== 'id' && !changeable.includes(name));
+    assert.deepEqual(optionNames(declaration('interface SessionOptions extends ConfigureOptions')), fixed);
     assert.deepEqual(optionNames(declaration('interface CallOptions')), supported(call));
     assert.deepEqual(optionNames(declaration('interface AcquireOptions')), supported(acquire));
     assert.deepEqual(optionNames(declaration('interface DrainOptions')), supported(drain));
