@@ -92,6 +92,19 @@ public:
                                           const call_options &options = {}) const {
         return detail::call_async(handle_, &trunkline_lease_request_start, method, params, options);
     }
+    /** Subscribes the session to updates of a resource, and waits; counted, each needs its unsubscribe. */
+    void subscribe_resource(std::string_view uri) const {
+        detail::told(handle_, &trunkline_lease_subscribe_resource, uri);
+    }
+    std::future<void> subscribe_resource_async(std::string_view uri) const {
+        return detail::told_async(handle_, &trunkline_lease_subscribe_resource_start, uri);
+    }
+    void unsubscribe_resource(std::string_view uri) const {
+        detail::told(handle_, &trunkline_lease_unsubscribe_resource, uri);
+    }
+    std::future<void> unsubscribe_resource_async(std::string_view uri) const {
+        return detail::told_async(handle_, &trunkline_lease_unsubscribe_resource_start, uri);
+    }
     /** The tools of this server in the session's view: a JSON array. */
     std::string tools() const { return detail::read(handle_, &trunkline_lease_tools); }
     /** `{v, server, entry_index, generation, state}`. */
@@ -102,6 +115,7 @@ public:
     std::uint64_t number() const noexcept { return handle_.number(); }
 
 private:
+    friend class pool;
     friend class session;
 
     lease(std::shared_ptr<detail::pool_place> pool, std::uint64_t number) noexcept
@@ -145,6 +159,12 @@ public:
         detail::checked([&](trunkline_error **err) {
             return trunkline_session_ready(handle_.pool(), handle_.number(), detail::view(server),
                                            detail::milliseconds(timeout), err);
+        });
+    }
+    std::future<void> ready_async(std::string_view server = {}, std::optional<std::chrono::milliseconds> timeout = {}) const {
+        return detail::started_end([&](auto done, void *user_data, auto destroy, trunkline_error **err) {
+            return trunkline_session_ready_start(handle_.pool(), handle_.number(), detail::view(server),
+                                                 detail::milliseconds(timeout), done, user_data, destroy, nullptr, err);
         });
     }
     /** Calls a tool by its exposed name, and waits. */
@@ -198,6 +218,11 @@ private:
 
     detail::handle handle_;
 };
+
+/** The version of the library that was loaded, and its capability tags: a JSON array. */
+inline std::string version() { return trunkline_version(); }
+inline std::uint32_t abi_version() noexcept { return trunkline_abi_version(); }
+inline std::string features() { return detail::copy(trunkline_features()); }
 
 /** What a queue gives: the end of an operation, or an event. */
 struct item {
@@ -268,6 +293,25 @@ public:
         });
         return session(place_, number);
     }
+    /** A lease for the session of that id, which is opened if need be. */
+    lease acquire(std::string_view server, std::string_view config, std::string_view session_id,
+                  std::string_view options = {}) const {
+        std::uint64_t number = 0;
+        detail::checked([&](trunkline_error **err) {
+            return trunkline_pool_acquire(raw_.get(), detail::view(server), detail::view(config), detail::view(session_id),
+                                          detail::view(options), &number, err);
+        });
+        return lease(place_, number);
+    }
+    std::future<lease> acquire_async(std::string_view server, std::string_view config, std::string_view session_id,
+                                     std::string_view options = {}) const {
+        auto take = [place = place_](trunkline_item &item) { return lease(place, std::exchange(item.handle, 0)); };
+        return detail::started<lease>(take, [&](auto done, void *user_data, auto destroy, trunkline_error **err) {
+            return trunkline_pool_acquire_start(raw_.get(), detail::view(server), detail::view(config),
+                                                detail::view(session_id), detail::view(options), done, user_data, destroy,
+                                                nullptr, err);
+        });
+    }
     /** Makes these servers the pool's run-time source; the report. */
     std::string reconcile(std::string_view servers) const {
         return detail::text([&](trunkline_buf **out, trunkline_error **err) {
@@ -291,6 +335,13 @@ public:
             return trunkline_pool_accept_tool(raw_.get(), detail::view(server), detail::view(tool), detail::view(digest), err);
         });
     }
+    std::future<std::string> restart_async(std::string_view server,
+                                           std::uint32_t entry_index = TRUNKLINE_EVERY_ENTRY) const {
+        return detail::started_text([&](auto done, void *user_data, auto destroy, trunkline_error **err) {
+            return trunkline_pool_restart_start(raw_.get(), detail::view(server), entry_index, done, user_data, destroy,
+                                                nullptr, err);
+        });
+    }
     /** Ends every connection, one-way; the report. */
     std::string drain_all(std::string_view options = {}) const {
         return detail::text([&](trunkline_buf **out, trunkline_error **err) {
@@ -312,6 +363,10 @@ public:
         return subscription(place_, std::move(function), [&](auto called, void *data, auto... rest) {
             return trunkline_pool_subscribe(raw_.get(), mask, called, data, rest...);
         });
+    }
+    /** Ends an operation with `cancelled`, unless it has ended. */
+    void cancel(std::uint64_t op) const {
+        detail::checked([&](trunkline_error **err) { return trunkline_op_cancel(raw_.get(), op, err); });
     }
     /** Drains it and waits until nothing is left: at most `timeout`, 10 s by default. */
     void close(std::optional<std::chrono::milliseconds> timeout = {}) {

@@ -73,6 +73,11 @@ public:
     std::string outcome() const { return detail::copy(trunkline_error_outcome(raw_.get())); }
     /** A JSON object. */
     std::string detail() const { return detail::copy(trunkline_error_detail(raw_.get())); }
+    /** What it follows from, if anything. */
+    std::string cause() const {
+        const trunkline_error *cause = trunkline_error_cause(raw_.get());
+        return cause ? detail::copy(trunkline_error_json(cause)) : std::string();
+    }
     std::string hint() const { return detail::copy(trunkline_error_hint(raw_.get())); }
     /** The arguments of the failed call; in no other text. */
     std::string arguments() const { return detail::copy(trunkline_error_arguments(raw_.get())); }
@@ -115,6 +120,10 @@ struct call_options {
     std::chrono::milliseconds timeout{0};
     std::chrono::milliseconds idle_timeout{0};
     bool progress = false;
+    /** Where the number is put by which the call's progress events name it (`call`), before the call waits. */
+    std::uint64_t *out_call = nullptr;
+    /** Where the number is put that `pool::cancel` takes, of a call for a future. */
+    std::uint64_t *out_op = nullptr;
     /** `_meta` of the request: a JSON object, or empty. */
     std::string meta;
     retry_policy retry = retry_policy::never;
@@ -129,6 +138,7 @@ struct call_options {
         options.meta_json = detail::view(meta);
         options.retry = static_cast<std::uint32_t>(retry);
         options.wait = wait ? 1 : 0;
+        options.out_call = out_call;
         return options;
     }
 };
@@ -239,13 +249,29 @@ template <class Call> std::future<std::string> started_text(Call &&call) {
     return started<std::string>(&take_text, std::forward<Call>(call));
 }
 
+template <class Call> std::future<void> started_end(Call &&call) {
+    return started<void>(nullptr, std::forward<Call>(call));
+}
+
+/** An operation about one text that gives nothing, and waits. */
+template <class Function> void told(const handle &handle, Function function, std::string_view what) {
+    checked([&](trunkline_error **err) { return function(handle.pool(), handle.number(), view(what), err); });
+}
+
+/** The same for a future. */
+template <class Function> std::future<void> told_async(const handle &handle, Function function, std::string_view what) {
+    return started_end([&](auto done, void *user_data, auto destroy, trunkline_error **err) {
+        return function(handle.pool(), handle.number(), view(what), done, user_data, destroy, nullptr, err);
+    });
+}
+
 /** A call or request, for a future. */
 template <class Function>
 std::future<std::string> call_async(const handle &handle, Function function, std::string_view what, std::string_view with,
                                     const call_options &options) {
     auto raw = options.raw();
     return started_text([&](auto done, void *user_data, auto destroy, trunkline_error **err) {
-        return function(handle.pool(), handle.number(), view(what), view(with), &raw, done, user_data, destroy, nullptr, err);
+        return function(handle.pool(), handle.number(), view(what), view(with), &raw, done, user_data, destroy, options.out_op, err);
     });
 }
 

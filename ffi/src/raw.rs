@@ -131,9 +131,9 @@ impl CallSettings {
 /// `options` is NULL or points to as many bytes as its `struct_size` says, and `meta_json` is as of
 /// [`text`].
 pub(crate) unsafe fn call_options(options: *const CallOptionsStruct) -> Result<CallSettings> {
-    let mut typed = CallOptions::default();
     if options.is_null() {
-        return Ok(CallSettings { options: typed, out_call: std::ptr::null_mut() });
+        let options = CallOptions::default();
+        return Ok(CallSettings { options, out_call: std::ptr::null_mut() });
     }
     // SAFETY: `struct_size` is the first field of every version.
     let size = unsafe { options.cast::<usize>().read_unaligned() };
@@ -151,8 +151,8 @@ pub(crate) unsafe fn call_options(options: *const CallOptionsStruct) -> Result<C
             .with_detail("option", size_of::<CallOptionsStruct>())
             .with_detail("path", "options"));
     }
-    typed.timeout = milliseconds(known.timeout_ms);
-    typed.idle_timeout = milliseconds(known.idle_timeout_ms);
+    let (timeout, idle) = (milliseconds(known.timeout_ms), milliseconds(known.idle_timeout_ms));
+    let mut typed = CallOptions::default().with_times(timeout, idle)?;
     // The paths are the options' names in all languages.
     typed.progress = match switch(known.progress, "progress")? {
         false => Progress::Off,

@@ -103,14 +103,18 @@ static void a_number_that_an_option_does_not_have_is_refused_by_its_name(void)
     scene s = open_scene("", "");
     uint64_t lease = acquire(&s);
     trunkline_call_options odd[] = {TRUNKLINE_CALL_OPTIONS_INIT, TRUNKLINE_CALL_OPTIONS_INIT, TRUNKLINE_CALL_OPTIONS_INIT,
-                                    TRUNKLINE_CALL_OPTIONS_INIT};
+                                    TRUNKLINE_CALL_OPTIONS_INIT, TRUNKLINE_CALL_OPTIONS_INIT, TRUNKLINE_CALL_OPTIONS_INIT};
     odd[0].progress = 2;
     odd[1].retry = 3;
     odd[2].wait = 2;
     odd[3].reserved = 1;
+    /* SPEC 4.2: the pair has to nest, here as in the options' JSON form. */
+    odd[4].timeout_ms = 100;
+    odd[4].idle_timeout_ms = 101;
+    odd[5].timeout_ms = UINT64_MAX;
     const char *const paths[] = {"\"path\":\"progress\"", "\"path\":\"retry\"", "\"path\":\"wait\"",
-                                 "\"path\":\"options.reserved\""};
-    for (size_t i = 0; i < 4; i++) {
+                                 "\"path\":\"options.reserved\"", "\"path\":\"idle_timeout_ms\"", "\"path\":\"timeout_ms\""};
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
         trunkline_buf *buf = NULL;
         trunkline_error *err = NULL;
         CHECK(trunkline_lease_call_tool(s.pool, lease, TRUNKLINE_LITERAL("pid"), none, &odd[i], &buf, &err) ==

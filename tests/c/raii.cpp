@@ -79,6 +79,56 @@ void calls_give_texts_and_futures() {
     h.pool.close();
 }
 
+// SPEC 5.5, 5.9, 7.7, 9.1, 16.1
+void what_c_has_the_wrapper_has() {
+    host h;
+    CHECK(trunkline::abi_version() >= TRUNKLINE_ABI_VERSION && has(trunkline::features(), "workspace_pool"));
+    CHECK(!trunkline::version().empty());
+    trunkline::lease lease = h.session.acquire("s");
+    h.session.ready_async({}, 10s).get();
+    tally updates, steps;
+    std::uint64_t number = 0;
+    trunkline::subscription events = h.session.subscribe([&](std::uint32_t event, std::string_view json) {
+        if (event == TRUNKLINE_EVENT_RESOURCE_UPDATED)
+            updates.up();
+        else if (event == TRUNKLINE_EVENT_PROGRESS && has(std::string(json), R"("call":)"))
+            steps.up();
+    });
+    trunkline::call_options options;
+    options.progress = true;
+    options.out_call = &number;
+    lease.call_tool("progress", R"({"steps": 3})", options);
+    steps.wait(3);
+    CHECK(number > 0);
+    lease.subscribe_resource("test://one");
+    lease.call_tool("touch_resource", R"({"uri": "test://one"})");
+    updates.wait(1);
+    lease.unsubscribe_resource("test://one");
+    lease.subscribe_resource_async("test://one").get();
+    lease.unsubscribe_resource_async("test://one").get();
+    std::uint64_t op = 0;
+    trunkline::call_options cancellable;
+    cancellable.out_op = &op;
+    std::future<std::string> slow = lease.call_tool_async("sleep", R"({"ms": 60000})", cancellable);
+    h.pool.cancel(op);
+    try {
+        slow.get();
+        CHECK(false);
+    } catch (const trunkline::error &failure) {
+        CHECK(failure.code() == TRUNKLINE_STATUS_CANCELLED && failure.cause().empty());
+    }
+    CHECK(has(h.pool.restart_async("s").get(), "\"restarted\":true"));
+    char log[64];
+    make_log(log);
+    char *server = server_config(R"("--label","other")", log);
+    trunkline::lease other = h.pool.acquire("other", server, "b");
+    CHECK(h.pool.acquire_async("other", server, "b").get().number() != other.number());
+    std::free(server);
+    h.pool.close();
+    UNTIL(processes_of(log) == 0);
+    std::remove(log);
+}
+
 // SPEC 5.12
 void a_failure_is_an_exception_with_its_particulars() {
     host h;
@@ -248,6 +298,7 @@ void a_lease_may_come_while_its_pool_goes() {
 int main(int argc, char **argv) {
     begin_program(argc, argv);
     RUN(calls_give_texts_and_futures);
+    RUN(what_c_has_the_wrapper_has);
     RUN(a_failure_is_an_exception_with_its_particulars);
     RUN(owners_release_when_they_are_destroyed);
     RUN(a_session_changes_while_it_lives);

@@ -73,6 +73,14 @@ fn check_object(rows: &[OptionRow], given: &Map<String, Value>, path: &str) -> R
     Ok(())
 }
 
+/// Checks the value of one option of a scope.
+pub(super) fn check_one(scope: Scope, name: &str, value: &Value) -> Result<()> {
+    match options(scope).iter().find(|row| row.name == name) {
+        Some(row) => check_value(&row.kind, value, name),
+        None => Err(unknown(options(scope), name, name)),
+    }
+}
+
 fn unknown(rows: &[OptionRow], name: &str, path: &str) -> Error {
     let mut error = Error::new(ErrorCode::UnknownOption, format!("there is no option `{path}`"))
         .with_detail("option", path);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::value::RawValue;
 
-use super::check::{Given, read, wrong};
+use super::check::{Given, check_one, read, wrong};
 use super::*;
 use crate::error::Result;
 use crate::interface::Scope;
@@ -187,14 +187,7 @@ impl CallOptions {
     /// `unknown_option` with the nearest name, `invalid_argument` with `detail.path`.
     pub fn from_json(text: &str) -> Result<CallOptions> {
         let given = read(Scope::Call, text)?;
-        let timeout = given.duration("timeout_ms");
-        let idle_timeout = given.duration("idle_timeout_ms");
-        if idle_timeout.zip(timeout).is_some_and(|(idle, total)| idle > total) {
-            return Err(too_long("idle_timeout_ms"));
-        }
-        Ok(CallOptions {
-            timeout,
-            idle_timeout,
+        let options = CallOptions {
             progress: match given.bool("progress") {
                 Some(true) => Progress::On,
                 Some(false) | None => Progress::Off,
@@ -207,7 +200,30 @@ impl CallOptions {
                 Some(_) | None => Retry::Never,
             },
             wait: given.bool("wait").unwrap_or(false),
-        })
+            ..CallOptions::default()
+        };
+        options.with_times(given.duration("timeout_ms"), given.duration("idle_timeout_ms"))
+    }
+
+    /// These options with a time in all and a time without progress; the rules are those of the options' JSON form, and the
+    /// second must fit into the first when both are given (SPEC 4.2).
+    ///
+    /// # Errors
+    /// `invalid_argument` with `detail.path`.
+    pub fn with_times(
+        mut self,
+        timeout: Option<Duration>,
+        idle_timeout: Option<Duration>,
+    ) -> Result<CallOptions> {
+        for (name, time) in [("timeout_ms", timeout), ("idle_timeout_ms", idle_timeout)] {
+            let millis = time.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+            millis.map_or(Ok(()), |millis| check_one(Scope::Call, name, &millis.into()))?;
+        }
+        if idle_timeout.zip(timeout).is_some_and(|(idle, total)| idle > total) {
+            return Err(too_long("idle_timeout_ms"));
+        }
+        (self.timeout, self.idle_timeout) = (timeout, idle_timeout);
+        Ok(self)
     }
 }
 
