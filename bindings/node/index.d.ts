@@ -171,8 +171,11 @@ export interface CallOptions extends Abortable {
   timeoutMs?: number;
   /** The call without progress; the server's or the pool's by default. */
   idleTimeoutMs?: number;
-  /** Whether progress is asked for, and delivered as `progress` events; default false. */
-  progress?: boolean;
+  /**
+   * Whether progress is asked for; default false. It comes as `progress` events, and with a function also to that, in the order of
+   * the wire and before the result.
+   */
+  progress?: boolean | ((event: EventOf<'progress'>) => void);
   /** `_meta` of the request. */
   meta?: JsonObject;
   /**

@@ -4,7 +4,7 @@
 // texts. Promises are rejected with the JSON text of an error; exceptions carry it in `message`, under the code `TRUNKLINE`.
 
 export class Bridge {
-  constructor(onReadable: (subscription: number) => void);
+  constructor(onReadable: (subscription: number) => void, onProgress: (number: number, events: string) => void);
   newPool(options: string): NativePool;
   reserve(): number;
   cancel(number: number): void;

@@ -59,14 +59,14 @@ mod platform;
 mod transport;
 
 pub use api::{
-    CallResult, CompletionQueue, Event, EventMask, Lease, Listed, Operation, Pool, Servers,
-    Session, Subscription,
+    CallResult, CompletionQueue, Event, EventMask, Lease, Listed, Operation, Pool, ProgressFeed,
+    Servers, Session, Subscription,
 };
 pub use trunkline_pool::config::ServerSpec;
 pub use trunkline_pool::interface::{self, EventKind};
 pub use trunkline_pool::options::{
-    AcquireOptions, CallOptions, ConfigureOptions, DrainOptions, PoolOptions, Progress, Retry,
-    SessionOptions, Wanted,
+    AcquireOptions, CallOptions, ConfigureOptions, DrainOptions, PoolOptions, Progress,
+    ProgressReceiver, Retry, SessionOptions, Wanted,
 };
 pub use trunkline_pool::state::EntryState;
 pub use trunkline_pool::{Error, ErrorCode, Outcome, Result};

@@ -2,6 +2,7 @@
 // Requests to servers: what sessions and leases have in common.
 
 const { errorOf } = require('./errors.cjs');
+const { decodeEvent } = require('./events.cjs');
 const { encodeArguments, encodeOptions, split } = require('./options.cjs');
 const { CallResult } = require('./results.cjs');
 const { settle } = require('./settle.cjs');
@@ -22,9 +23,30 @@ async function callTool(native, tool, args, options) {
 /** Sends what `start(optionsJson, number)` starts; the answer becomes a `Kind`. */
 async function send(Kind, options, start) {
   const { own, rest } = split(options, ['signal']);
-  const isPlain = rest === undefined || Object.keys(rest).length === 0;
-  const json = isPlain ? undefined : encodeOptions('call', rest);
-  return new Kind(await settle(own.signal, (number) => start(json, number)));
+  const { asked, audience } = progressOf(rest);
+  const isPlain = asked === undefined || Object.keys(asked).length === 0;
+  const json = isPlain ? undefined : encodeOptions('call', asked);
+  return new Kind(await settle(own.signal, (number) => start(json, number), audience));
+}
+
+/** A function as `progress` asks for progress, and is told it. */
+function progressOf(options) {
+  const listener = options?.progress;
+  if (typeof listener !== 'function') return { asked: options };
+  return { asked: { ...options, progress: true }, audience: (texts) => tell(listener, JSON.parse(texts)) };
+}
+
+/** A listener that throws ends up at `uncaughtException`, as with every emitter; the call and later events go on. */
+function tell(listener, events) {
+  for (const event of events) {
+    try {
+      listener(decodeEvent(event));
+    } catch (error) {
+      process.nextTick(() => {
+        throw error;
+      });
+    }
+  }
 }
 
 module.exports = { callTool, send };

@@ -33,13 +33,13 @@ class Subscription {
 
   get snapshot() {
     const text = this.#native.snapshot();
-    return text === '' ? undefined : decode(JSON.parse(text));
+    return text === '' ? undefined : decodeEvent(JSON.parse(text));
   }
 
   /** Up to `most` events that wait. */
   take(most) {
     const text = this.#native.take(most);
-    return text === '' ? [] : JSON.parse(text).map(decode);
+    return text === '' ? [] : JSON.parse(text).map(decodeEvent);
   }
 
   /** Whether nothing waits, and nothing will come. */
@@ -146,8 +146,8 @@ function kindNumbers(kinds) {
   });
 }
 
-function decode(event) {
+function decodeEvent(event) {
   return spellDocument(event, toCamel, fromFields);
 }
 
-module.exports = { EventStream, KINDS, Subscription, asyncDispose, kindNumbers, openStream };
+module.exports = { EventStream, KINDS, Subscription, asyncDispose, decodeEvent, kindNumbers, openStream };

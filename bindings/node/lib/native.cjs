@@ -8,9 +8,13 @@ const addon = require('../trunkline.node');
 /** Subscriptions by number, held weakly: an abandoned one can be collected, and unsubscribes then. */
 const subscriptions = new Map();
 
-const bridge = new addon.Bridge((number) => {
-  subscriptions.get(number)?.deref()?.onReadable();
-});
+/** Who is told the progress of an operation, by its number: a function of the text of its events. */
+const audiences = new Map();
+
+const bridge = new addon.Bridge(
+  (number) => subscriptions.get(number)?.deref()?.onReadable(),
+  (number, events) => audiences.get(number)?.(events),
+);
 
 const registry = JSON.parse(bridge.registry());
 
@@ -50,4 +54,4 @@ function openPool(options) {
   return pool;
 }
 
-module.exports = { bridge, openPool, register, registry, unregister };
+module.exports = { audiences, bridge, openPool, register, registry, unregister };

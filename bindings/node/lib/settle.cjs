@@ -2,7 +2,7 @@
 // Promises of the addon: their errors, and their cancellation by an AbortSignal.
 
 const { errorOf, invalidArgument, nodeCode } = require('./errors.cjs');
-const { bridge } = require('./native.cjs');
+const { audiences, bridge } = require('./native.cjs');
 
 const CANCELLED = nodeCode('cancelled');
 
@@ -11,30 +11,35 @@ const watched = new WeakMap();
 
 /**
  * Awaits what `start(number)` returns. With a signal, its abort cancels the operation, and the promise then rejects with the
- * signal's reason; a result that came first is still a result.
+ * signal's reason; a result that came first is still a result. An audience is told the operation's progress.
  */
-async function settle(signal, start) {
-  if (signal === undefined || signal === null) {
-    try {
-      return await start(undefined);
-    } catch (reason) {
-      throw errorOf(reason);
-    }
-  }
-  return settleUntilAbort(checked(signal), start);
+async function settle(signal, start, audience) {
+  if (signal !== undefined && signal !== null) return settleUntilAbort(checked(signal), start, audience);
+  const number = audience === undefined ? undefined : bridge.reserve();
+  return settleNumbered(number, start, audience);
 }
 
-async function settleUntilAbort(signal, start) {
+async function settleUntilAbort(signal, start, audience) {
   signal.throwIfAborted();
   const number = bridge.reserve();
   watch(signal, number);
   try {
-    return await start(number);
-  } catch (reason) {
-    const error = errorOf(reason);
+    return await settleNumbered(number, start, audience);
+  } catch (error) {
     throw signal.aborted && error.code === CANCELLED ? signal.reason : error;
   } finally {
     unwatch(signal, number);
+  }
+}
+
+async function settleNumbered(number, start, audience) {
+  if (audience !== undefined) audiences.set(number, audience);
+  try {
+    return await start(number);
+  } catch (reason) {
+    throw errorOf(reason);
+  } finally {
+    if (audience !== undefined) audiences.delete(number);
   }
 }
 

@@ -3,12 +3,12 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use napi::bindgen_prelude::{Env, Function};
+use napi::bindgen_prelude::{Env, FnArgs, Function};
 use napi_derive::napi;
 use trunkline::{Pool, PoolOptions, interface};
 
 use crate::ending::{self, Whose};
-use crate::environment::Environment;
+use crate::environment::{Environment, Listeners};
 use crate::failure::{self, Result};
 use crate::pool::NativePool;
 
@@ -20,12 +20,20 @@ pub struct Bridge {
 
 #[napi]
 impl Bridge {
-    /// `on_readable` is called with the number of a subscription that has events, or ended.
+    /// `on_readable` is called with the number of a subscription that has events, or ended; `on_progress` with the number of an
+    /// operation that made progress, and its events.
     #[napi(constructor, catch_unwind)]
-    pub fn new(env: Env, on_readable: Function<f64, ()>) -> Result<Self> {
-        let environment = on_readable
-            .create_ref()
-            .and_then(|on_readable| Environment::open(env.raw(), on_readable))
+    pub fn new(
+        env: Env,
+        on_readable: Function<f64, ()>,
+        on_progress: Function<FnArgs<(f64, String)>, ()>,
+    ) -> Result<Self> {
+        let listeners = || {
+            let on_progress = on_progress.create_ref()?;
+            Ok(Listeners { on_readable: on_readable.create_ref()?, on_progress })
+        };
+        let environment = listeners()
+            .and_then(|listeners| Environment::open(env.raw(), listeners))
             .map_err(failure::of_node)?;
         Ok(Bridge { environment })
     }

@@ -12,9 +12,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use napi::bindgen_prelude::{Env, FunctionRef, ToNapiValue};
+use napi::bindgen_prelude::{Env, FnArgs, FunctionRef, ToNapiValue};
 use napi::{Result, check_status, sys};
-use trunkline::{CompletionQueue, Error, Operation, Pool};
+use trunkline::{
+    CallOptions, CompletionQueue, Error, Operation, Pool, Progress, ProgressFeed, ProgressReceiver,
+};
 
 use crate::failure;
 use crate::lease::NativeLease;
@@ -27,8 +29,13 @@ use crate::{ending, text};
 /// timers and sockets are not held up for more than about a millisecond.
 const BATCH: usize = 256;
 
-/// The JavaScript function that is told which subscription has events.
-type OnReadable = FunctionRef<f64, ()>;
+/// The JavaScript functions that are told what is no result.
+pub struct Listeners {
+    /// Which subscription has events.
+    pub on_readable: FunctionRef<f64, ()>,
+    /// Which operation made progress: its number, and its events as the text of a JSON array.
+    pub on_progress: FunctionRef<FnArgs<(f64, String)>, ()>,
+}
 
 /// The state of one environment. Only its JavaScript thread has it.
 pub struct Environment {
@@ -37,7 +44,7 @@ pub struct Environment {
     queue: Arc<Queue>,
     waker: Arc<Waker>,
     pending: RefCell<Pending>,
-    on_readable: RefCell<Option<OnReadable>>,
+    listeners: RefCell<Option<Listeners>>,
     is_ended: Cell<bool>,
 }
 
@@ -52,7 +59,7 @@ impl ToNapiValue for Promise {
 
 impl Environment {
     /// The state of the environment that runs on this thread. It lives until that ends.
-    pub fn open(env: sys::napi_env, on_readable: OnReadable) -> Result<Rc<Environment>> {
+    pub fn open(env: sys::napi_env, listeners: Listeners) -> Result<Rc<Environment>> {
         static KEYS: AtomicU64 = AtomicU64::new(1);
         let waker = Arc::new(Waker::new());
         let woken = waker.clone();
@@ -62,7 +69,7 @@ impl Environment {
             queue: Arc::new(CompletionQueue::new(move || woken.wake())),
             waker,
             pending: RefCell::default(),
-            on_readable: RefCell::new(Some(on_readable)),
+            listeners: RefCell::new(Some(listeners)),
             is_ended: Cell::new(false),
         });
         let context = Rc::into_raw(environment.clone()) as *mut c_void;
@@ -122,6 +129,29 @@ impl Environment {
         })
     }
 
+    /// The options of a call from JSON text; none at all is the usual case, and costs nothing. With `told` the call's progress
+    /// goes to JavaScript under its number.
+    pub fn call_options(
+        &self,
+        text: Option<String>,
+        told: Option<f64>,
+    ) -> failure::Result<CallOptions> {
+        let mut options = match text {
+            None => CallOptions::default(),
+            Some(text) => CallOptions::from_json(&text).map_err(failure::thrown)?,
+        };
+        if let (Progress::On, Some(number)) = (&options.progress, told) {
+            let (queue, feed) = (self.queue.clone(), Arc::new(ProgressFeed::new()));
+            let number = number as u64;
+            options.progress = Progress::To(ProgressReceiver::new(move |event| {
+                if feed.push(event) {
+                    queue.push(Arrival::Progress { number, feed: feed.clone() });
+                }
+            }));
+        }
+        Ok(options)
+    }
+
     /// Cancels the operation with that number, if it is still under way.
     pub fn cancel(&self, number: u64) {
         let operation = self.pending.borrow().operation(number);
@@ -140,6 +170,7 @@ impl Environment {
             match arrival {
                 Arrival::Settled { number, result } => self.settle(number, result),
                 Arrival::Readable { subscription } => self.announce(subscription),
+                Arrival::Progress { number, feed } => self.report(number, &feed),
             }
         }
         if !self.queue.is_empty() {
@@ -180,11 +211,24 @@ impl Environment {
     /// Tells JavaScript that a subscription has events. What that throws goes to the host as an uncaught exception.
     fn announce(&self, subscription: u64) {
         let env = Env::from_raw(self.env);
-        let function = match &*self.on_readable.borrow() {
-            Some(function) => function.borrow_back(&env),
+        // Not borrowed during the call, which may end the environment.
+        let function = match &*self.listeners.borrow() {
+            Some(listeners) => listeners.on_readable.borrow_back(&env),
             None => return,
         };
         let _ = function.and_then(|function| function.call(subscription as f64));
+        report_exception(self.env);
+    }
+
+    /// Tells JavaScript how far a call is.
+    fn report(&self, number: u64, feed: &ProgressFeed) {
+        let env = Env::from_raw(self.env);
+        let function = match &*self.listeners.borrow() {
+            Some(listeners) => listeners.on_progress.borrow_back(&env),
+            None => return,
+        };
+        let events = format!("[{}]", feed.take().join(","));
+        let _ = function.and_then(|function| function.call(FnArgs::from((number as f64, events))));
         report_exception(self.env);
     }
 
@@ -197,7 +241,7 @@ impl Environment {
             operation.cancel();
         }
         ending::end_pools(ending::Whose::Environment(self.key));
-        self.on_readable.borrow_mut().take();
+        self.listeners.borrow_mut().take();
         while !self.queue.drain(BATCH).is_empty() {}
     }
 }

@@ -11,7 +11,7 @@ use crate::environment::{Environment, Promise};
 use crate::failure::{Result, thrown};
 use crate::pending::Owner;
 use crate::reply::Settled;
-use crate::session::{JsonText, call_options, list_text};
+use crate::session::{JsonText, list_text};
 
 /// A lease and what it needs to stay usable.
 pub struct Held {
@@ -94,7 +94,7 @@ impl NativeLease {
         options: Option<String>,
         number: Option<f64>,
     ) -> Result<Promise> {
-        let options = call_options(options)?;
+        let options = self.environment.call_options(options, number)?;
         let owner = Owner::Lease(self.held.clone());
         self.environment.promise(number, owner, |reply| {
             self.held.lease.start_call_tool(&tool, &arguments, &options, move |result| {
@@ -112,7 +112,7 @@ impl NativeLease {
         options: Option<String>,
         number: Option<f64>,
     ) -> Result<Promise> {
-        let options = call_options(options)?;
+        let options = self.environment.call_options(options, number)?;
         let owner = Owner::Lease(self.held.clone());
         self.environment.promise(number, owner, |reply| {
             self.held.lease.start_request(&method, &params, &options, move |result| {
@@ -129,7 +129,7 @@ impl NativeLease {
         options: Option<String>,
         number: Option<f64>,
     ) -> Result<Promise> {
-        let (held, options) = (self.held.clone(), call_options(options)?);
+        let (held, options) = (self.held.clone(), self.environment.call_options(options, number)?);
         self.call(number, async move { held.lease.read_resource(&uri, &options).await })
     }
 
@@ -142,7 +142,7 @@ impl NativeLease {
         options: Option<String>,
         number: Option<f64>,
     ) -> Result<Promise> {
-        let (held, options) = (self.held.clone(), call_options(options)?);
+        let (held, options) = (self.held.clone(), self.environment.call_options(options, number)?);
         self.call(number, async move { held.lease.get_prompt(&name, &arguments, &options).await })
     }
 
@@ -154,7 +154,7 @@ impl NativeLease {
         options: Option<String>,
         number: Option<f64>,
     ) -> Result<Promise> {
-        let (held, options) = (self.held.clone(), call_options(options)?);
+        let (held, options) = (self.held.clone(), self.environment.call_options(options, number)?);
         self.call(number, async move { held.lease.complete(&params, &options).await })
     }
 

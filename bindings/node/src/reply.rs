@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use trunkline::{CallResult, CompletionQueue, Error};
+use trunkline::{CallResult, CompletionQueue, Error, ProgressFeed};
 
 use crate::failure;
 use crate::lease::Held;
@@ -18,6 +18,13 @@ pub enum Arrival {
         number: u64,
         /// Its result.
         result: Result<Settled, Error>,
+    },
+    /// A call that goes on made progress.
+    Progress {
+        /// The number of its promise.
+        number: u64,
+        /// What waits to be told.
+        feed: Arc<ProgressFeed>,
     },
     /// A subscription went from empty to not empty, or ended.
     Readable {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use napi::bindgen_prelude::{ToNapiValue, TypeName};
 use napi::{ValueType, sys};
 use napi_derive::napi;
-use trunkline::{AcquireOptions, CallOptions, ConfigureOptions, Listed, Pool, ServerSpec, Session};
+use trunkline::{AcquireOptions, ConfigureOptions, Listed, Pool, ServerSpec, Session};
 
 use crate::environment::{Environment, Promise};
 use crate::failure::{Result, thrown};
@@ -48,14 +48,6 @@ impl ToNapiValue for JsonText {
 pub fn list_text(listed: &[Listed]) -> JsonText {
     let items: Vec<String> = listed.iter().map(Listed::to_json).collect();
     JsonText(format!("[{}]", items.join(",")))
-}
-
-/// Call options from JSON text; none at all is the usual case, and costs nothing.
-pub fn call_options(options: Option<String>) -> Result<CallOptions> {
-    match options {
-        None => Ok(CallOptions::default()),
-        Some(options) => CallOptions::from_json(&options).map_err(thrown),
-    }
 }
 
 impl NativeSession {
@@ -115,7 +107,7 @@ impl NativeSession {
         options: Option<String>,
         number: Option<f64>,
     ) -> Result<Promise> {
-        let options = call_options(options)?;
+        let options = self.environment.call_options(options, number)?;
         let owner = Owner::Session(self.session.clone());
         self.environment.promise(number, owner, |reply| {
             self.session.start_call_tool(&tool, &arguments, &options, move |result| {

@@ -185,6 +185,28 @@ describe('streams', () => {
     assert.deepEqual(events.map(({ progress, total }) => [progress, total]), [[1, 3], [2, 3], [3, 3]]);
     await stream.return();
   });
+
+  // SPEC 5.9
+  it('go to the function of the call that they are about, in order and before its result', async (t) => {
+    const { session, lease } = await openLease(t);
+    const listed = once(session, 'progress');
+    const lines = await Promise.all(
+      [5, 7, 6].map(async (steps, index) => {
+        const line = [];
+        const signal = index === 1 ? new AbortController().signal : undefined;
+        const told = ({ type, call, progress, total, session }) => line.push({ type, call, progress, total, session });
+        const call = (name) => (name === 'session' ? session.callTool('mcp__s__progress', { steps, interval_ms: 5 }, { progress: told }) : lease.callTool('progress', { steps, interval_ms: 5 }, { progress: told, signal }));
+        await within(call(index === 2 ? 'session' : 'lease'), 'the call');
+        assert.deepEqual(line.map(({ progress }) => progress), Array.from({ length: steps }, (_, step) => step + 1));
+        assert.ok(line.every(({ type, total, session }) => type === 'progress' && total === steps && session === 'a'));
+        return line;
+      }),
+    );
+    const numbers = lines.map((line) => new Set(line.map(({ call }) => call)));
+    assert.ok(numbers.every(({ size }) => size === 1));
+    assert.equal(new Set(numbers.flatMap((set) => [...set])).size, 3);
+    assert.ok((await within(listed, 'an event'))[0].call > 0);
+  });
 });
 
 describe('the error of an event', () => {

@@ -82,6 +82,13 @@ describe('listeners', () => {
     assert.equal(outcome.out, 'uncaught: no good: one\nuncaught: no good: two\nstill here\n');
   });
 
+  // SPEC 16.2
+  it('what a call’s own progress function throws is one too, and neither the call nor later progress is lost', async () => {
+    const outcome = await run('progress-throws');
+    endedWell(outcome);
+    assert.equal(outcome.out, 'step 1\nuncaught: not now\nstep 3\nanswered\n');
+  });
+
   it('a host without a handler for that ends as Node ends, and its server goes', async () => {
     const outcome = await run('listener-kills');
     assert.equal(outcome.code, 1);

@@ -30,6 +30,7 @@ export async function host(signal: AbortSignal): Promise<void> {
   const [block] = result.content;
   if (block?.type === 'text') same<string, typeof block.text>(true);
   same<boolean, typeof result.isError>(true);
+  await session.callTool('slow', {}, { progress: ({ call }) => same<number, typeof call>(true) });
 
   using lease: Lease = await session.acquire('files', null, { timeoutMs: 5, signal });
   const { contents } = await lease.readResource('file:///a');

@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
-use trunkline::{CompletionQueue, Error, ErrorCode, Result};
+use trunkline::{CompletionQueue, Error, ErrorCode, ProgressFeed, ProgressReceiver, Result};
 
 use crate::failure::{OrRaise, guarded};
 use crate::fork::Owned;
@@ -28,6 +28,8 @@ pub enum Payload {
     Lease(HeldLease),
     /// JSON text.
     Text(String),
+    /// Progress of a call that goes on: what waits in its feed.
+    Progress(Arc<ProgressFeed>),
     /// Nothing but the end itself, or a wake-up.
     Nothing,
 }
@@ -38,6 +40,7 @@ impl Payload {
             Payload::Call(result) => Py::new(py, CallResult(result))?.into_any(),
             Payload::Lease(held) => Py::new(py, Lease::new(held))?.into_any(),
             Payload::Text(text) => text.into_pyobject(py)?.into_any().unbind(),
+            Payload::Progress(feed) => feed.take().into_pyobject(py)?.into_any().unbind(),
             Payload::Nothing => py.None(),
         })
     }
@@ -52,19 +55,49 @@ type Queue = CompletionQueue<Completion>;
 
 #[derive(Default)]
 struct Slot {
-    outcome: Mutex<Option<Result<Payload>>>,
-    filled: Condvar,
+    content: Mutex<Content>,
+    changed: Condvar,
+    progress: ProgressFeed,
+}
+
+#[derive(Default)]
+struct Content {
+    outcome: Option<Result<Payload>>,
+    /// Whether progress waits in the feed.
+    has_progress: bool,
+}
+
+/// What a thread that waits finds.
+enum Found {
+    Progress(Vec<String>),
+    Outcome(Result<Payload>),
 }
 
 impl Slot {
-    fn lock(&self) -> MutexGuard<'_, Option<Result<Payload>>> {
-        self.outcome.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    fn lock(&self) -> MutexGuard<'_, Content> {
+        self.content.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    fn wait(&self, at_most: Duration) -> Option<Result<Payload>> {
-        let waited =
-            self.filled.wait_timeout_while(self.lock(), at_most, |outcome| outcome.is_none());
-        waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0.take()
+    fn put(&self, outcome: Result<Payload>) {
+        self.lock().outcome = Some(outcome);
+        self.changed.notify_all();
+    }
+
+    fn tell(&self, event: &str) {
+        self.progress.push(event);
+        self.lock().has_progress = true;
+        self.changed.notify_all();
+    }
+
+    /// Progress first: it came before the end.
+    fn wait(&self, at_most: Duration) -> Option<Found> {
+        let is_empty = |content: &mut Content| content.outcome.is_none() && !content.has_progress;
+        let waited = self.changed.wait_timeout_while(self.lock(), at_most, is_empty);
+        let mut content = waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0;
+        if std::mem::take(&mut content.has_progress) {
+            return Some(Found::Progress(self.progress.take()));
+        }
+        content.outcome.take().map(Found::Outcome)
     }
 }
 
@@ -78,10 +111,7 @@ impl Target {
     fn deliver(self, outcome: Result<Payload>) {
         match self {
             Target::Queue(queue, token) => queue.push(Completion { token, outcome }),
-            Target::Slot(slot) => {
-                *slot.lock() = Some(outcome);
-                slot.filled.notify_all();
-            }
+            Target::Slot(slot) => slot.put(outcome),
         }
     }
 }
@@ -111,11 +141,30 @@ impl Drop for Sink {
 
 /// The sink that Python asked for: a [`Bridge`] with the number to deliver under, or a [`Waiter`].
 pub fn sink(to: &Bound<'_, PyAny>, token: u64) -> PyResult<Sink> {
-    let target = match to.cast::<Bridge>() {
+    target(to, token).map(|target| Sink(Some(target)))
+}
+
+fn target(to: &Bound<'_, PyAny>, token: u64) -> PyResult<Target> {
+    Ok(match to.cast::<Bridge>() {
         Ok(bridge) => Target::Queue(bridge.get().0.here()?.queue.clone(), token),
         Err(_) => Target::Slot(to.cast::<Waiter>()?.get().0.here()?.clone()),
-    };
-    Ok(Sink(Some(target)))
+    })
+}
+
+/// Where the progress of one call goes: to the same place as its end, and under a number of its own.
+pub fn progress(to: &Bound<'_, PyAny>, token: u64) -> PyResult<ProgressReceiver> {
+    Ok(match target(to, token)? {
+        Target::Slot(slot) => ProgressReceiver::new(move |event| slot.tell(event)),
+        Target::Queue(queue, token) => {
+            let feed = Arc::new(ProgressFeed::new());
+            ProgressReceiver::new(move |event| {
+                if feed.push(event) {
+                    let outcome = Ok(Payload::Progress(feed.clone()));
+                    queue.push(Completion { token, outcome });
+                }
+            })
+        }
+    })
 }
 
 /// A function that makes a bridge's loop look under a number.
@@ -203,16 +252,18 @@ impl Waiter {
 
     /// Whether the end is there.
     fn filled(&self) -> PyResult<bool> {
-        Ok(self.0.here()?.lock().is_some())
+        Ok(self.0.here()?.lock().outcome.is_some())
     }
 
     /// Waits for the end, without the GIL; a signal that raises cancels the operation. After `seconds`, if given, `None`.
-    #[pyo3(signature = (operation, seconds=None))]
+    /// `progress` is called here with the events that come before.
+    #[pyo3(signature = (operation, seconds=None, progress=None))]
     fn wait(
         &self,
         py: Python<'_>,
         operation: &Operation,
         seconds: Option<f64>,
+        progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Option<Py<PyAny>>> {
         let slot = self.0.here()?;
         let deadline = seconds
@@ -222,8 +273,14 @@ impl Waiter {
                 let left =
                     deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
                 let slice = left.map_or(SLICE, |left| left.min(SLICE));
-                if let Some(outcome) = py.detach(|| slot.wait(slice)) {
-                    return outcome.or_raise(py)?.into_python(py).map(Some);
+                match (py.detach(|| slot.wait(slice)), progress) {
+                    (Some(Found::Outcome(outcome)), _) => {
+                        return outcome.or_raise(py)?.into_python(py).map(Some);
+                    }
+                    (Some(Found::Progress(events)), Some(progress)) => {
+                        progress.call1((events,))?;
+                    }
+                    (Some(Found::Progress(_)) | None, _) => {}
                 }
                 if let Err(interrupt) = py.check_signals() {
                     operation.cancel()?;

@@ -9,6 +9,7 @@ use trunkline::CallOptions;
 use crate::delivery::{Operation, Payload, sink};
 use crate::failure::{OrRaise, guarded};
 use crate::fork::Owned;
+use crate::options::CallText;
 use crate::session::{Row, rows};
 
 /// A lease, with the pool that runs its longer requests.
@@ -34,7 +35,7 @@ impl Lease {
         &self,
         to: &Bound<'_, PyAny>,
         token: u64,
-        options: &str,
+        options: Option<CallText>,
         request: impl FnOnce(Arc<HeldLease>, CallOptions) -> F,
     ) -> PyResult<Operation>
     where
@@ -42,7 +43,7 @@ impl Lease {
     {
         let held = self.0.here()?;
         guarded(|| {
-            let options = CallOptions::from_json(options).or_raise(to.py())?;
+            let options = options.map(|options| options.parse(to)).transpose()?.unwrap_or_default();
             let sink = sink(to, token)?;
             let future = request(Arc::clone(held), options);
             Ok(Operation::new(held.pool.start(future, move |outcome| sink.put(outcome))))
@@ -85,11 +86,11 @@ impl Lease {
         token: u64,
         tool: &str,
         arguments: &str,
-        options: &str,
+        options: CallText,
     ) -> PyResult<Operation> {
         let held = self.0.here()?;
         guarded(|| {
-            let options = CallOptions::from_json(options).or_raise(to.py())?;
+            let options = options.parse(to)?;
             let sink = sink(to, token)?;
             let done = move |outcome: trunkline::Result<_>| sink.put(outcome.map(Payload::Call));
             Ok(Operation::new(held.lease.start_call_tool(tool, arguments, &options, done)))
@@ -103,11 +104,11 @@ impl Lease {
         token: u64,
         method: &str,
         params: &str,
-        options: &str,
+        options: CallText,
     ) -> PyResult<Operation> {
         let held = self.0.here()?;
         guarded(|| {
-            let options = CallOptions::from_json(options).or_raise(to.py())?;
+            let options = options.parse(to)?;
             let sink = sink(to, token)?;
             let done = move |outcome: trunkline::Result<_>| sink.put(outcome.map(Payload::Call));
             Ok(Operation::new(held.lease.start_request(method, params, &options, done)))
@@ -120,9 +121,9 @@ impl Lease {
         to: &Bound<'_, PyAny>,
         token: u64,
         uri: String,
-        options: &str,
+        options: CallText,
     ) -> PyResult<Operation> {
-        self.start(to, token, options, |held, options| async move {
+        self.start(to, token, Some(options), |held, options| async move {
             held.lease.read_resource(&uri, &options).await.map(Payload::Call)
         })
     }
@@ -134,9 +135,9 @@ impl Lease {
         token: u64,
         name: String,
         arguments: String,
-        options: &str,
+        options: CallText,
     ) -> PyResult<Operation> {
-        self.start(to, token, options, |held, options| async move {
+        self.start(to, token, Some(options), |held, options| async move {
             held.lease.get_prompt(&name, &arguments, &options).await.map(Payload::Call)
         })
     }
@@ -147,9 +148,9 @@ impl Lease {
         to: &Bound<'_, PyAny>,
         token: u64,
         params: String,
-        options: &str,
+        options: CallText,
     ) -> PyResult<Operation> {
-        self.start(to, token, options, |held, options| async move {
+        self.start(to, token, Some(options), |held, options| async move {
             held.lease.complete(&params, &options).await.map(Payload::Call)
         })
     }
@@ -161,7 +162,7 @@ impl Lease {
         token: u64,
         uri: String,
     ) -> PyResult<Operation> {
-        self.start(to, token, "", |held, _| async move {
+        self.start(to, token, None, |held, _| async move {
             held.lease.subscribe_resource(&uri).await.map(|()| Payload::Nothing)
         })
     }
@@ -173,7 +174,7 @@ impl Lease {
         token: u64,
         uri: String,
     ) -> PyResult<Operation> {
-        self.start(to, token, "", |held, _| async move {
+        self.start(to, token, None, |held, _| async move {
             held.lease.unsubscribe_resource(&uri).await.map(|()| Payload::Nothing)
         })
     }

@@ -7,6 +7,7 @@ mod delivery;
 mod failure;
 mod fork;
 mod lease;
+mod options;
 mod pool;
 mod result;
 mod session;

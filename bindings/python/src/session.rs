@@ -6,13 +6,14 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use serde_json::Value;
 use trunkline::{
-    AcquireOptions, CallOptions, ConfigureOptions, Error, ErrorCode, EventMask, Listed, ServerSpec,
+    AcquireOptions, ConfigureOptions, Error, ErrorCode, EventMask, Listed, ServerSpec,
 };
 
 use crate::delivery::{Operation, Payload, sink};
 use crate::failure::{OrRaise, guarded};
 use crate::fork::Owned;
 use crate::lease::HeldLease;
+use crate::options::CallText;
 use crate::subscription::Subscription;
 
 /// A listed thing: name, server, own name, definition as JSON text, trust and always-load marks.
@@ -127,11 +128,11 @@ impl Session {
         token: u64,
         tool: &str,
         arguments: &str,
-        options: &str,
+        options: CallText,
     ) -> PyResult<Operation> {
         let open = self.0.here()?;
         guarded(|| {
-            let options = CallOptions::from_json(options).or_raise(to.py())?;
+            let options = options.parse(to)?;
             let sink = sink(to, token)?;
             let done = move |outcome: trunkline::Result<_>| sink.put(outcome.map(Payload::Call));
             Ok(Operation::new(open.session.start_call_tool(tool, arguments, &options, done)))

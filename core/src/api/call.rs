@@ -7,16 +7,16 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::value::RawValue;
-use trunkline_pool::interface::EventKind;
-use trunkline_pool::options::{CallOptions, Progress};
+use trunkline_pool::options::{CallOptions, Progress, ProgressReceiver};
 use trunkline_pool::state::{EntryState, Generation};
 
 use super::held::{Held, Standing};
 use super::operation::Operation;
+use super::progress;
 use super::retry::{self, LastingCall};
 use super::session::SessionCore;
-use crate::client::{Connection, Reply, Request, RequestId};
-use crate::driver::{About, EntryCell, Published};
+use crate::client::{Connection, OnProgress, Reply, Request, RequestId};
+use crate::driver::{EntryCell, Published};
 use crate::{Error, ErrorCode, Outcome, Result};
 
 /// The result of a call: JSON text exactly as the server sent it.
@@ -245,7 +245,7 @@ impl Call {
             cell: cell.clone(),
             timeout,
             idle_timeout,
-            progress: options.progress,
+            progress: options.progress.clone(),
             what,
             params,
         })
@@ -273,15 +273,22 @@ impl Call {
             What::Tool { .. } => "tools/call",
             What::Method(method) => method,
         };
-        let on = self.progress == Progress::On;
         Request {
             method,
             params: &self.params,
             begun,
             timeout: self.timeout,
             idle_timeout: self.idle_timeout,
-            progress: on.then(|| progress_events(&self.session, &self.cell, self.number)),
+            progress: match &self.progress {
+                Progress::Off => None,
+                Progress::On => Some(self.progress_events(None)),
+                Progress::To(receiver) => Some(self.progress_events(Some(receiver.clone()))),
+            },
         }
+    }
+
+    fn progress_events(&self, receiver: Option<ProgressReceiver>) -> OnProgress {
+        progress::events(self.session.clone(), self.cell.clone(), self.number, receiver)
     }
 
     /// The end of an attempt, as the caller sees it (SPEC 5.6).
@@ -400,26 +407,6 @@ fn timeouts(
     let idle = options.idle_timeout.or(cell.spec.call_idle_timeout);
     let idle = idle.unwrap_or(pool.call_idle_timeout);
     (total, idle.min(total))
-}
-
-/// Progress goes to the session's subscribers, in the order of the wire.
-fn progress_events(
-    session: &Arc<SessionCore>,
-    cell: &Arc<EntryCell>,
-    number: u64,
-) -> Box<dyn FnMut(&str) + Send> {
-    let (session, cell) = (session.clone(), cell.clone());
-    Box::new(move |params| {
-        let params: serde_json::Value = serde_json::from_str(params).unwrap_or_default();
-        let mut fields = vec![("call", number.into())];
-        for name in ["progress", "total", "message"] {
-            if let Some(value) = params.get(name) {
-                fields.push((name, value.clone()));
-            }
-        }
-        let about = About::entry(&cell, cell.load().slot.generation);
-        session.driver.hub.publish(EventKind::Progress, Some(&session), &about, &fields);
-    })
 }
 
 #[cfg(test)]

@@ -53,6 +53,16 @@ impl About {
     }
 }
 
+/// Whom an event was told.
+enum Told {
+    /// There was no reason for it any more.
+    Nobody,
+    /// No subscriber wanted it, so it was not written.
+    Unheard { seq: u64 },
+    /// Some.
+    Heard(Event),
+}
+
 impl Hub {
     pub(crate) fn new(backlog: usize) -> Hub {
         Hub { backlog, inner: Mutex::default() }
@@ -148,18 +158,49 @@ impl Hub {
         fields: &[(&str, Value)],
         stands: impl FnOnce() -> bool,
     ) {
+        self.tell(kind, session, about, fields, stands);
+    }
+
+    /// [`publish`](Self::publish), and the event itself, whether or not somebody subscribed to it; none when the session is
+    /// closed.
+    pub(crate) fn publish_and_keep(
+        &self,
+        kind: EventKind,
+        session: Option<&SessionCore>,
+        about: &About,
+        fields: &[(&str, Value)],
+    ) -> Option<Event> {
+        match self.tell(kind, session, about, fields, || true) {
+            Told::Nobody => None,
+            Told::Unheard { seq } => {
+                Some(Event::new(kind, seq, write(kind, seq, session, about, fields)))
+            }
+            Told::Heard(event) => Some(event),
+        }
+    }
+
+    fn tell(
+        &self,
+        kind: EventKind,
+        session: Option<&SessionCore>,
+        about: &About,
+        fields: &[(&str, Value)],
+        stands: impl FnOnce() -> bool,
+    ) -> Told {
         let mut inner = self.inner();
         if session.is_some_and(SessionCore::is_closed) || !stands() {
-            return;
+            return Told::Nobody;
         }
         inner.seq += 1;
         let seq = inner.seq;
         let own = session.and_then(|session| inner.sessions.get(&session.number));
         let subscribers = inner.pool.iter().chain(own.into_iter().flatten());
         let interested = interested(kind, subscribers);
-        deliver(inner, &interested, || {
-            Event::new(kind, seq, write(kind, seq, session, about, fields))
-        });
+        let event = || Event::new(kind, seq, write(kind, seq, session, about, fields));
+        match deliver(inner, &interested, event) {
+            Some(event) => Told::Heard(event),
+            None => Told::Unheard { seq },
+        }
     }
 
     /// Tells every subscriber, of the pool and of each session, the same event once.
@@ -186,14 +227,14 @@ fn interested<'a>(
     subscribers.filter(|subscriber| subscriber.mask.contains(kind)).cloned().collect()
 }
 
-/// Puts one event into the queues of those who want it, and wakes them.
+/// Puts one event into the queues of those who want it, and wakes them; the event, if there is anybody.
 fn deliver(
     inner: MutexGuard<'_, Inner>,
     interested: &[Arc<Subscriber>],
     event: impl FnOnce() -> Event,
-) {
+) -> Option<Event> {
     if interested.is_empty() {
-        return;
+        return None;
     }
     let event = event();
     // Still under the lock: two events must reach every queue in the order of their numbers.
@@ -201,6 +242,7 @@ fn deliver(
         interested.iter().filter(|subscriber| subscriber.push(event.clone())).collect();
     drop(inner);
     woken.iter().for_each(|subscriber| subscriber.wake());
+    Some(event)
 }
 
 /// The event's JSON: the envelope of SPEC 16.6, then the fields.

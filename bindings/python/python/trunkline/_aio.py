@@ -7,7 +7,7 @@ from asyncio import get_running_loop
 from contextlib import suppress
 
 from . import _exit, _trunkline
-from ._bridge import bridge_of, next_token, submit
+from ._bridge import bridge_of, next_token, submit, submit_call
 from ._errors import TimeoutError
 from ._options import arguments_text, config_text, encode, mask, milliseconds
 from ._results import CallResult, Event
@@ -117,7 +117,7 @@ class Session(SessionBase):
     async def call_tool(self, tool: str, arguments: Any = None, **options: Any) -> CallResult:
         """Calls a tool by its exposed name. Cancelling the task cancels the call."""
         text = arguments_text(arguments)
-        return CallResult(await submit(self._native.call_tool, tool, text, encode("call", options)))
+        return CallResult(await submit_call(self._native.call_tool, options, tool, text))
 
     def events(self, *, kinds: str | Iterable[str] | None = None) -> EventStream:
         """Events of this session, from now on; ``kinds`` are their types, all by default."""
@@ -136,32 +136,33 @@ class Lease(LeaseBase):
     async def call_tool(self, tool: str, arguments: Any = None, **options: Any) -> CallResult:
         """Calls a tool by the server's own name. Cancelling the task cancels the call.
 
-        Options: ``timeout`` and ``idle_timeout`` in seconds, ``progress``, ``meta``, ``wait`` (for a server that is
-        reconnecting), ``retry`` (``"never"``, ``"not_sent"`` or ``"safe"``).
+        Options: ``timeout`` and ``idle_timeout`` in seconds, ``progress`` (a callable that gets each ``progress`` event
+        on the loop, before the result; ``True`` leaves them to the session's streams), ``meta``, ``wait`` (for a server
+        that is reconnecting), ``retry`` (``"never"``, ``"not_sent"`` or ``"safe"``).
         """
         text = arguments_text(arguments)
-        return CallResult(await submit(self._native.call_tool, tool, text, encode("call", options)))
+        return CallResult(await submit_call(self._native.call_tool, options, tool, text))
 
     async def request(
         self, method: str, params: Mapping[str, Any] | None = None, **options: Any
     ) -> CallResult:
         """Sends any other request, and gives its result undecoded."""
         text = arguments_text(params)
-        return CallResult(await submit(self._native.request, method, text, encode("call", options)))
+        return CallResult(await submit_call(self._native.request, options, method, text))
 
     async def read_resource(self, uri: str, **options: Any) -> CallResult:
         """Reads a resource."""
-        return CallResult(await submit(self._native.read_resource, uri, encode("call", options)))
+        return CallResult(await submit_call(self._native.read_resource, options, uri))
 
     async def get_prompt(self, name: str, arguments: Any = None, **options: Any) -> CallResult:
         """Gets a prompt."""
         text = arguments_text(arguments)
-        return CallResult(await submit(self._native.get_prompt, name, text, encode("call", options)))
+        return CallResult(await submit_call(self._native.get_prompt, options, name, text))
 
     async def complete(self, params: Mapping[str, Any], **options: Any) -> CallResult:
         """Asks for completions, with the params of the request."""
         text = arguments_text(params)
-        return CallResult(await submit(self._native.complete, text, encode("call", options)))
+        return CallResult(await submit_call(self._native.complete, options, text))
 
     async def subscribe_resource(self, uri: str) -> None:
         """Subscribes the session to updates of a resource, which come as ``resource_updated`` events."""

@@ -14,11 +14,12 @@ from asyncio import CancelledError, get_running_loop
 
 from . import _trunkline
 from ._errors import not_unicode
+from ._progress import call_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, Future
-    from collections.abc import Callable
+    from collections.abc import Callable, Coroutine, Mapping
     from typing import Any
 
 #: How often the thread of a loop that cannot watch descriptors looks whether the loop is still there, in seconds.
@@ -34,12 +35,14 @@ next_token = itertools.count(1).__next__
 class LoopBridge:
     """The results for one loop."""
 
-    __slots__ = ("native", "pending", "_loop", "__weakref__")
+    __slots__ = ("native", "pending", "receivers", "_loop", "__weakref__")
 
     def __init__(self, loop: AbstractEventLoop) -> None:
         self.native = _trunkline.Bridge()
         #: Who waits, by number.
         self.pending: dict[int, Future[Any]] = {}
+        #: Who is told the progress of a call, by a number of its own.
+        self.receivers: dict[int, Callable[[list[str]], None]] = {}
         # Weak: the loop holds the bridge, and nothing in this module may hold the loop.
         self._loop = weakref.ref(loop)
         try:
@@ -63,7 +66,11 @@ class LoopBridge:
         take = self.pending.pop
         for token, failed, value in batch:
             future = take(token, None)
-            if future is None or future.done():
+            if future is None:
+                if token in self.receivers:
+                    self.receivers[token](value)
+                continue
+            if future.done():
                 continue
             if failed:
                 future.set_exception(value)
@@ -106,6 +113,28 @@ async def submit(start: Callable[..., _trunkline.Operation], *args: Any) -> Any:
         bridge.pending.pop(token, None)
         operation.cancel()
         raise
+
+
+def submit_call(
+    start: Callable[..., _trunkline.Operation], options: Mapping[str, Any], *args: Any
+) -> Coroutine[Any, Any, Any]:
+    """Starts a call and waits for its end."""
+    text, receiver = call_options(options)
+    return submit(start, *args, text) if receiver is None else _told(receiver, start, *args, text)
+
+
+async def _told(
+    receiver: Callable[[list[str]], None], start: Callable[..., _trunkline.Operation], *args: Any
+) -> Any:
+    """As ``submit``; the progress of the call goes to the receiver, on the loop."""
+    bridge = bridge_of(get_running_loop())
+    token = next_token()
+    bridge.receivers[token] = receiver
+    *given, text = args
+    try:
+        return await submit(start, *given, (text, token))
+    finally:
+        del bridge.receivers[token]
 
 
 def _carry(bridge: LoopBridge, loop_ref: weakref.ref[AbstractEventLoop]) -> None:

@@ -12,6 +12,7 @@ import time
 from . import _exit, _trunkline
 from ._errors import TimeoutError, not_unicode
 from ._options import arguments_text, config_text, encode, mask, milliseconds
+from ._progress import call_options
 from ._results import CallResult, Event
 from ._shared import EVENT_BATCH, LeaseBase, PoolBase, SessionBase
 
@@ -63,7 +64,18 @@ class CancelScope:
             self._outer._watch(operation)
 
 
-def _block(start: Callable[..., _trunkline.Operation], *args: Any) -> Any:
+def _block_call(
+    start: Callable[..., _trunkline.Operation], options: Mapping[str, Any], *args: Any
+) -> Any:
+    text, receiver = call_options(options)
+    if receiver is None:
+        return _block(start, *args, text)
+    return _block(start, *args, (text, 0), receiver=receiver)
+
+
+def _block(
+    start: Callable[..., _trunkline.Operation], *args: Any, receiver: Callable[[list[str]], None] | None = None
+) -> Any:
     waiter = _trunkline.Waiter()
     try:
         operation = start(waiter, 0, *args)
@@ -71,10 +83,10 @@ def _block(start: Callable[..., _trunkline.Operation], *args: Any) -> Any:
         raise not_unicode(error) from None
     scope: CancelScope | None = getattr(_local, "scope", None)
     if scope is None:
-        return waiter.wait(operation)
+        return waiter.wait(operation, None, receiver)
     scope._watch(operation)
     try:
-        return waiter.wait(operation)
+        return waiter.wait(operation, None, receiver)
     finally:
         scope._watch(None)
 
@@ -167,7 +179,7 @@ class Session(SessionBase):
     def call_tool(self, tool: str, arguments: Any = None, **options: Any) -> CallResult:
         """Calls a tool by its exposed name."""
         text = arguments_text(arguments)
-        return CallResult(_block(self._native.call_tool, tool, text, encode("call", options)))
+        return CallResult(_block_call(self._native.call_tool, options, tool, text))
 
     def events(self, *, kinds: str | Iterable[str] | None = None) -> EventStream:
         """Events of this session, from now on; ``kinds`` are their types, all by default."""
@@ -180,32 +192,33 @@ class Lease(LeaseBase):
     def call_tool(self, tool: str, arguments: Any = None, **options: Any) -> CallResult:
         """Calls a tool by the server's own name.
 
-        Options: ``timeout`` and ``idle_timeout`` in seconds, ``progress``, ``meta``, ``wait`` (for a server that is
-        reconnecting), ``retry`` (``"never"``, ``"not_sent"`` or ``"safe"``).
+        Options: ``timeout`` and ``idle_timeout`` in seconds, ``progress`` (a callable that gets each ``progress`` event
+        on this thread, before the result; ``True`` leaves them to the session's streams), ``meta``, ``wait`` (for a server
+        that is reconnecting), ``retry`` (``"never"``, ``"not_sent"`` or ``"safe"``).
         """
         text = arguments_text(arguments)
-        return CallResult(_block(self._native.call_tool, tool, text, encode("call", options)))
+        return CallResult(_block_call(self._native.call_tool, options, tool, text))
 
     def request(
         self, method: str, params: Mapping[str, Any] | None = None, **options: Any
     ) -> CallResult:
         """Sends any other request, and gives its result undecoded."""
         text = arguments_text(params)
-        return CallResult(_block(self._native.request, method, text, encode("call", options)))
+        return CallResult(_block_call(self._native.request, options, method, text))
 
     def read_resource(self, uri: str, **options: Any) -> CallResult:
         """Reads a resource."""
-        return CallResult(_block(self._native.read_resource, uri, encode("call", options)))
+        return CallResult(_block_call(self._native.read_resource, options, uri))
 
     def get_prompt(self, name: str, arguments: Any = None, **options: Any) -> CallResult:
         """Gets a prompt."""
         text = arguments_text(arguments)
-        return CallResult(_block(self._native.get_prompt, name, text, encode("call", options)))
+        return CallResult(_block_call(self._native.get_prompt, options, name, text))
 
     def complete(self, params: Mapping[str, Any], **options: Any) -> CallResult:
         """Asks for completions, with the params of the request."""
         text = arguments_text(params)
-        return CallResult(_block(self._native.complete, text, encode("call", options)))
+        return CallResult(_block_call(self._native.complete, options, text))
 
     def subscribe_resource(self, uri: str) -> None:
         """Subscribes the session to updates of a resource, which come as ``resource_updated`` events."""

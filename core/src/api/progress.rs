@@ -1,0 +1,95 @@
+//! The progress of calls: as events, and on its way to a host's own thread (SPEC 5.9).
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use serde_json::Value;
+use trunkline_pool::interface::EventKind;
+use trunkline_pool::options::ProgressReceiver;
+
+use super::session::SessionCore;
+use crate::client::OnProgress;
+use crate::driver::{About, EntryCell};
+
+/// Progress of one call goes to the session's subscribers, and to the call's own receiver, in the order of the wire.
+pub(super) fn events(
+    session: Arc<SessionCore>,
+    cell: Arc<EntryCell>,
+    number: u64,
+    receiver: Option<ProgressReceiver>,
+) -> OnProgress {
+    Box::new(move |params| {
+        let params: Value = serde_json::from_str(params).unwrap_or_default();
+        let mut fields = vec![("call", number.into())];
+        for name in ["progress", "total", "message"] {
+            if let Some(value) = params.get(name) {
+                fields.push((name, value.clone()));
+            }
+        }
+        let about = About::entry(&cell, cell.load().slot.generation);
+        let hub = &session.driver.hub;
+        match &receiver {
+            None => hub.publish(EventKind::Progress, Some(&session), &about, &fields),
+            Some(receiver) => {
+                let event =
+                    hub.publish_and_keep(EventKind::Progress, Some(&session), &about, &fields);
+                if let Some(event) = event {
+                    receiver.receive(event.json());
+                }
+            }
+        }
+    })
+}
+
+/// Progress events of one call that a host's thread has yet to take. At most [`WAITING_MAX`](Self::WAITING_MAX) wait; of
+/// more the oldest are dropped, since the newest says how far the call is.
+#[derive(Default)]
+pub struct ProgressFeed(Mutex<VecDeque<Box<str>>>);
+
+impl ProgressFeed {
+    /// Events that wait: as many as wait for one subscriber by default.
+    pub const WAITING_MAX: usize = 1024;
+
+    /// An empty feed.
+    pub fn new() -> ProgressFeed {
+        ProgressFeed::default()
+    }
+
+    /// Adds an event's JSON text. Whether it is the first that waits, so that the host's thread has to be woken.
+    pub fn push(&self, event: &str) -> bool {
+        let mut waiting = self.waiting();
+        if waiting.len() >= Self::WAITING_MAX {
+            waiting.pop_front();
+        }
+        waiting.push_back(event.into());
+        waiting.len() == 1
+    }
+
+    /// Takes what waits, oldest first.
+    pub fn take(&self) -> Vec<String> {
+        self.waiting().drain(..).map(String::from).collect()
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, VecDeque<Box<str>>> {
+        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// SPEC 5.9: bounded, in order, and the newest is there.
+    #[test]
+    fn a_feed_that_nobody_empties_keeps_the_newest() {
+        let feed = ProgressFeed::new();
+        assert!(feed.push("0"));
+        for number in 1..=ProgressFeed::WAITING_MAX {
+            assert!(!feed.push(&number.to_string()));
+        }
+        let taken = feed.take();
+        assert_eq!(taken.len(), ProgressFeed::WAITING_MAX);
+        assert_eq!((&*taken[0], taken.last().unwrap().as_str()), ("1", "1024"));
+        assert!(feed.take().is_empty() && feed.push("again"));
+    }
+}
