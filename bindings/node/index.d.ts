@@ -103,6 +103,8 @@ export interface PoolOptions {
   limits?: LimitOptions;
   /** How long the start of a session waits for its servers; default 250. */
   startGateMs?: number;
+  /** What becomes of a tool whose definition changes; default `notify`. */
+  onToolChange?: 'notify' | 'quarantine';
   /** Names or patterns of host variables that every server inherits. */
   inheritEnv?: string[];
   /** Exposed names that the host keeps for itself. */
