@@ -29,12 +29,18 @@ pub(crate) enum Answered {
 /// Something that a session wants without insisting.
 pub(crate) struct Wish {
     /// Makes it, under the mutex.
-    pub ask: Box<dyn FnOnce(Ticket, &mut Interner) -> Ask>,
+    pub ask: AskWith,
     /// Gets the answer.
     pub answer: Answer,
     /// Is told, at most once and before the answer, when it has to wait for room in the budget.
-    pub deferred: Box<dyn FnOnce(Error) + Send>,
+    pub deferred: Deferred,
 }
+
+/// Makes a question of a ticket.
+pub(crate) type AskWith = Box<dyn FnOnce(Ticket, &mut Interner) -> Ask>;
+
+/// Hears that a wish has to wait.
+pub(crate) type Deferred = Box<dyn FnOnce(Error) + Send>;
 
 /// The open questions.
 #[derive(Default)]
@@ -48,7 +54,7 @@ pub(super) struct Questions {
 /// An open question.
 struct Asked {
     answer: Answer,
-    deferred: Option<Box<dyn FnOnce(Error) + Send>>,
+    deferred: Option<Deferred>,
     /// Of an acquire or a wish: who asks, and the key, which stays interned until the answer.
     acquire: Option<(SessionId, KeyId)>,
 }

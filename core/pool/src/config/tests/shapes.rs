@@ -128,6 +128,7 @@ fn mistakes_are_named_by_their_path() {
         (json!({"url": "http://h", "type": "stdio"}), "url"),
         (json!({"type": "sse"}), "url"),
         (json!({"httpUrl": "http://h", "type": "sse"}), "httpUrl"),
+        (json!({"tcp": "http://h"}), "tcp"),
         (json!({"command": "c", "type": "sdk"}), "type"),
         (json!({"command": "c", "type": "stdio", "transport": "stdio"}), "type"),
         (json!({"command": "c", "timeout": -1}), "timeout"),
