@@ -132,7 +132,7 @@ impl Run {
         if !calm && !self.world.echoes.is_empty() {
             // States that pass quickly are where a late event is most likely to do harm.
             let fleeting = |row: &EntryStatus| match row.situation {
-                Situation::Queued => row.generation.0 > 1,
+                Situation::Queued | Situation::ListingDue => row.generation.0 > 1,
                 Situation::BackoffEnding | Situation::FailedEnding => true,
                 _ => false,
             };

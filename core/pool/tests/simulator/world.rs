@@ -255,21 +255,25 @@ impl World {
         Some(input)
     }
 
-    /// The answer to a listing of an incarnation that there was before the last: so rare that it is made up.
-    fn late_listing(&self, known: &[EntryId], chance: &mut Chance) -> Option<Input> {
+    /// An answer of an incarnation that there was before the last: so rare that it is made up.
+    fn late_answer(&self, known: &[EntryId], chance: &mut Chance) -> Option<Input> {
         let entry = chance.pick_some(known)?;
         let of_entry = self.connections.keys().filter(|connection| connection.entry == entry);
         let newest = of_entry.map(|connection| connection.generation.0).max()?;
         let generation = Generation(newest.checked_sub(1).filter(|older| *older > 0)?);
         let connection = ConnectionId { entry, generation };
-        let result = Ok(catalog(chance.below(3) as u32));
-        Some(Input::CatalogListed { connection, number: ListingNumber(1), result })
+        let catalog = catalog(chance.below(3) as u32);
+        Some(match chance.below(4) {
+            0 => Input::Connected { connection, catalog },
+            1 => Input::ConnectFailed { connection, error: failure(chance) },
+            _ => Input::CatalogListed { connection, number: ListingNumber(1), result: Ok(catalog) },
+        })
     }
 
     /// An event that was delivered before. Mostly one of an entry that there still is: of the others one sees enough.
     pub fn echo(&mut self, known: &[EntryId], chance: &mut Chance) -> Option<Input> {
         if chance.percent(20)
-            && let Some(input) = self.late_listing(known, chance)
+            && let Some(input) = self.late_answer(known, chance)
         {
             return Some(input);
         }
