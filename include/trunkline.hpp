@@ -329,17 +329,23 @@ public:
             return trunkline_pool_restart(raw_.get(), detail::view(server), entry_index, out, err);
         });
     }
+    std::future<std::string> restart_async(std::string_view server,
+                                           std::uint32_t entry_index = TRUNKLINE_EVERY_ENTRY) const {
+        return detail::started_text([&](auto done, void *user_data, auto destroy, trunkline_error **err) {
+            return trunkline_pool_restart_start(raw_.get(), detail::view(server), entry_index, done, user_data, destroy,
+                                                nullptr, err);
+        });
+    }
     /** Accepts the definition of a tool that is kept back: the one with this digest, which was shown. */
     void accept_tool(std::string_view server, std::string_view tool, std::string_view digest) const {
         detail::checked([&](trunkline_error **err) {
             return trunkline_pool_accept_tool(raw_.get(), detail::view(server), detail::view(tool), detail::view(digest), err);
         });
     }
-    std::future<std::string> restart_async(std::string_view server,
-                                           std::uint32_t entry_index = TRUNKLINE_EVERY_ENTRY) const {
-        return detail::started_text([&](auto done, void *user_data, auto destroy, trunkline_error **err) {
-            return trunkline_pool_restart_start(raw_.get(), detail::view(server), entry_index, done, user_data, destroy,
-                                                nullptr, err);
+    std::future<void> accept_tool_async(std::string_view server, std::string_view tool, std::string_view digest) const {
+        return detail::started_end([&](auto done, void *user_data, auto destroy, trunkline_error **err) {
+            return trunkline_pool_accept_tool_start(raw_.get(), detail::view(server), detail::view(tool), detail::view(digest),
+                                                    done, user_data, destroy, nullptr, err);
         });
     }
     /** Ends every connection, one-way; the report. */

@@ -196,6 +196,31 @@ void a_session_changes_while_it_lives() {
     h.pool.close();
 }
 
+// SPEC 7.6, 9.5
+void what_a_pool_refuses_is_thrown() {
+    host h("", R"({"budget": {"limit": 1, "mode": "enforce"}, "on_tool_change": "quarantine"})");
+    trunkline::lease lease = h.session.acquire("s");
+    try {
+        h.session.acquire("t", R"({"command": "/no/such/program"})");
+        CHECK(false);
+    } catch (const trunkline::error &failure) {
+        CHECK(failure.code() == TRUNKLINE_STATUS_BUDGET_EXHAUSTED && has(failure.detail(), "\"live\":1"));
+    }
+    const std::string stale(64, '0');
+    for (bool waits : {true, false}) {
+        try {
+            if (waits)
+                h.pool.accept_tool("s", "echo", stale);
+            else
+                h.pool.accept_tool_async("s", "echo", stale).get();
+            CHECK(false);
+        } catch (const trunkline::error &failure) {
+            CHECK(failure.code() == TRUNKLINE_STATUS_STALE_APPROVAL);
+        }
+    }
+    h.pool.close();
+}
+
 // SPEC 16.2, I-18
 void a_callback_that_throws_is_contained() {
     host h;
@@ -302,6 +327,7 @@ int main(int argc, char **argv) {
     RUN(a_failure_is_an_exception_with_its_particulars);
     RUN(owners_release_when_they_are_destroyed);
     RUN(a_session_changes_while_it_lives);
+    RUN(what_a_pool_refuses_is_thrown);
     RUN(a_callback_that_throws_is_contained);
     RUN(a_subscription_may_be_ended_from_inside);
     RUN(a_queue_gives_items);
