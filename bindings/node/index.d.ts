@@ -99,17 +99,17 @@ export interface PoolOptions {
   keepaliveMisses?: number;
   /** How lost connections come back. */
   reconnect?: ReconnectOptions;
+  /** How many servers may run, by name; any number by default. */
+  budget?: BudgetOptions;
   /** Bounds, each with a typed refusal. */
   limits?: LimitOptions;
   /** How long the start of a session waits for its servers; default 250. */
   startGateMs?: number;
-  /** What becomes of a tool whose definition changes; default `notify`. */
-  onToolChange?: 'notify' | 'quarantine';
   /** Names or patterns of host variables that every server inherits. */
   inheritEnv?: string[];
   /** Exposed names that the host keeps for itself. */
   reservedNames?: string[];
-  /** What becomes of a tool whose definition changed; default `notify`. */
+  /** What becomes of a tool whose definition changed: it is told of, or kept back until `acceptTool`; default `notify`. */
   onToolChange?: 'notify' | 'quarantine';
 }
 
@@ -121,6 +121,14 @@ export interface ReconnectOptions {
   breaker?: { losses?: number; windowMs?: number };
   /** Health that forgives earlier attempts; default 30000. */
   healthyAfterMs?: number;
+}
+
+/** How many servers may run. All connections of one name count once. */
+export interface BudgetOptions {
+  /** Names of servers that may run at one time, 0 to 65536; `warn` and `enforce` need it. */
+  limit?: number;
+  /** Whether the limit is only told of, or kept; default `warn` with a limit, else `off`. */
+  mode?: 'off' | 'warn' | 'enforce';
 }
 
 /** Bounds of a pool. */
@@ -325,6 +333,21 @@ export interface ToolDifference {
   fields?: Record<string, { from?: string; to?: string }>;
 }
 
+/** What is taken of the budget: names of servers that run, and of those that are to run. */
+export interface BudgetFigures {
+  mode: 'warn' | 'enforce';
+  budget: number;
+  live: number;
+  reserved: number;
+}
+
+/** A server that was refused, and why. */
+export interface Refusal {
+  server: string;
+  transport: string;
+  reason: string;
+}
+
 /** What each kind of event carries besides the envelope. */
 export interface EventPayloads {
   status_changed: { from?: EntryState; to: EntryState; reason: string };
@@ -340,8 +363,8 @@ export interface EventPayloads {
   stderr: { line: string };
   approval_needed: { requests: JsonObject[] };
   auth_required: { url?: string; missing?: string };
-  budget_warning: { live: number; reserved: number; budget: number; ratio: number; mode: string };
-  refused_batch: { mode: string; budget: number; live: number; reserved: number; refused: JsonObject[] };
+  budget_warning: BudgetFigures & { ratio: number };
+  refused_batch: BudgetFigures & { refused: Refusal[] };
   source_changed: { source: string; accepted: boolean };
   source_error: { source: string; path?: string; line?: number; message: string };
   reconciled: { servers: Record<string, ServerReport> };

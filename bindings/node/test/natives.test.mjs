@@ -90,7 +90,8 @@ describe('index.d.ts', () => {
     for (const row of registry.events) {
       const line = body.split('\n').find((line) => line.startsWith(`  ${row.type}: `));
       assert.ok(line, row.type);
-      const shape = line.includes('ListChange') ? declaration('interface ListChange') : line;
+      const shared = line.match(/: (ListChange|BudgetFigures)\b/);
+      const shape = shared ? line + declaration(`interface ${shared[1]}`) : line;
       for (const field of row.payload) {
         const mark = field.required ? '' : '\\?';
         assert.match(shape, new RegExp(`\\b${toCamel(field.name)}${mark}: `), `${row.type}.${field.name}`);
@@ -104,6 +105,7 @@ describe('index.d.ts', () => {
     const nested = (name) => pool.find((row) => row.name === name).members;
     assert.deepEqual(optionNames(declaration('interface PoolOptions')), supported(pool));
     assert.deepEqual(optionNames(declaration('interface ReconnectOptions')), supported(nested('reconnect')));
+    assert.deepEqual(optionNames(declaration('interface BudgetOptions')), supported(nested('budget')));
     assert.deepEqual(optionNames(declaration('interface LimitOptions')), supported(nested('limits')));
     const changeable = supported(configure);
     assert.deepEqual(optionNames(declaration('interface ConfigureOptions')), changeable);

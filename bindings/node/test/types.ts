@@ -12,6 +12,8 @@ function same<A, B>(_: Same<A, B>): void {}
 export async function host(signal: AbortSignal): Promise<void> {
   await using pool = new Pool({
     drainDelayMs: 500,
+    budget: { limit: 5, mode: 'enforce' },
+    onToolChange: 'quarantine',
     limits: { frameBytes: 1 << 20 },
     reconnect: { delaysMs: { local: [1, 2] }, breaker: { losses: 3 } },
   });
@@ -45,6 +47,11 @@ export async function listen(pool: Pool): Promise<void> {
     same<'tools_changed', typeof event.type>(true);
   });
   pool.once('failed', ({ error }) => same<TrunklineError, typeof error>(true));
+  pool.on('refused_batch', ({ refused, live }) => {
+    same<string | undefined, (typeof refused)[number]['server'] | undefined>(true);
+    same<number, typeof live>(true);
+  });
+  pool.on('tool_quarantined', ({ server, tool, difference }) => pool.acceptTool(server ?? '', tool, difference.to));
   for await (const event of pool.events({ kinds: ['log', 'progress'] })) {
     same<EventOf<'log' | 'progress' | 'lagged'>, typeof event>(true);
     if (event.type === 'progress') same<number, typeof event.progress>(true);
