@@ -86,7 +86,10 @@ describe('listeners', () => {
   it('what a call’s own progress function throws is one too, and neither the call nor later progress is lost', async () => {
     const outcome = await run('progress-throws');
     endedWell(outcome);
-    assert.equal(outcome.out, 'step 1\nuncaught: not now\nstep 3\nanswered\n');
+    // The exception comes after the batch that it was thrown in, which may have had the third step or not.
+    const thrown = 'uncaught: not now\n';
+    assert.equal(outcome.out.split(thrown).length, 2, outcome.out);
+    assert.equal(outcome.out.replace(thrown, ''), 'step 1\nstep 3\nanswered\n');
   });
 
   it('a host without a handler for that ends as Node ends, and its server goes', async () => {
