@@ -82,7 +82,7 @@ class NotAdmittedError(TrunklineError):
 
 
 class LimitError(TrunklineError):
-    """A limit or the budget is used up; ``detail["limit"]`` says which."""
+    """A limit is used up, ``detail["limit"]`` says which; or the budget of servers is, with ``budget``, ``live`` and ``reserved``."""
 
 
 class ConnectError(TrunklineError):
