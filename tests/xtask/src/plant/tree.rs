@@ -46,25 +46,34 @@ impl Tree {
         Ok(tree)
     }
 
-    /// Builds and runs the simulator of the copy as it is.
-    pub fn simulate(&self, machine: &Machine, run: &mut Run) -> Result<Outcome, Stop> {
+    /// Builds the copy as it is and runs its simulations in that order, until one finds something.
+    pub fn simulate(
+        &self,
+        machine: &Machine,
+        run: &mut Run,
+        simulations: [&str; 2],
+    ) -> Result<Outcome, Stop> {
         let bound = BUILD_BOUND + RUN_BOUND;
         let built = run.observe(self.cargo(machine).arg("--no-run"), bound)?;
         if !built.succeeded {
             return Ok(Outcome::Broken);
         }
-        let mut simulator = self.cargo(machine);
-        simulator.args(["--", "--test-threads=1"]).args(SIMULATIONS);
-        simulator.env("TRUNKLINE_SIMULATOR_STEPS", STEPS).env("TRUNKLINE_SIMULATOR_BRIEF", "1");
-        simulator.env("RUST_BACKTRACE", "0");
-        let ran = run.observe(&mut simulator, RUN_BOUND)?;
-        if ran.succeeded {
-            return Ok(Outcome::Missed);
+        for simulation in simulations {
+            let mut simulator = self.cargo(machine);
+            simulator.args(["--", simulation]);
+            simulator.env("TRUNKLINE_SIMULATOR_STEPS", STEPS).env("TRUNKLINE_SIMULATOR_BRIEF", "1");
+            simulator.env("RUST_BACKTRACE", "0");
+            let ran = run.observe(&mut simulator, RUN_BOUND)?;
+            if !ran.succeeded {
+                let found = ran.text.lines().find_map(finding);
+                return Ok(found.map_or(Outcome::Hung, Outcome::Caught));
+            }
         }
-        Ok(ran.text.lines().find_map(finding).map_or(Outcome::Hung, Outcome::Caught))
+        Ok(Outcome::Missed)
     }
 
-    /// The same with another text of one file, which is put back afterwards.
+    /// The same with another text of one file, which is put back afterwards. First runs the simulation that is more
+    /// likely to find what is wrong in that file.
     pub fn simulate_with(
         &self,
         machine: &Machine,
@@ -73,7 +82,9 @@ impl Tree {
         text: &str,
     ) -> Result<Outcome, Stop> {
         self.put(file, text)?;
-        let outcome = self.simulate(machine, run);
+        let [pool, plan] = SIMULATIONS;
+        let likely_first = if file.ends_with("plan.rs") { [plan, pool] } else { [pool, plan] };
+        let outcome = self.simulate(machine, run, likely_first);
         let original = text_of(&machine.root, file).map_err(Stop::Failed)?;
         self.put(file, &original)?;
         outcome
@@ -136,8 +147,8 @@ fn finding(line: &str) -> Option<Finding> {
 /// The pure crate.
 const CRATE: &str = "core/pool";
 
-/// The simulations, by parts of their names.
-const SIMULATIONS: [&str; 2] = ["every_invariant_holds", "every_edit_converges"];
+/// The simulations, by parts of their names: of the pool, and of the plan.
+pub const SIMULATIONS: [&str; 2] = ["every_invariant_holds", "every_edit_converges"];
 
 /// Steps within which a plant must be found.
 const STEPS: &str = "300000";
