@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use rig::{HANG, Rig, acquire, text};
 use serde_json::{Value, json};
-use trunkline::interface::{EVENTS, EnvelopeScope, EventKind, Presence};
+use trunkline::interface::{EVENTS, EventKind, Presence};
 use trunkline::{CallOptions, EventMask, Lease, Subscription};
 
 /// A host's own runtime, which has nothing to do with the library's.
@@ -58,7 +58,7 @@ fn check(event: &Value) {
     let unknown: Vec<_> = event.as_object().unwrap().keys().filter(|name| !known(name)).collect();
     assert_eq!(unknown, [""; 0], "{event}");
     let members = ["server", "entry_index", "generation"].map(|member| event.get(member).is_some());
-    assert_eq!(members[0], row.scope != EnvelopeScope::Workspace, "{event}");
+    assert!(members[0], "{event}");
 }
 
 /// Reads until the kind comes; every event on the way is looked at.
@@ -133,27 +133,5 @@ fn every_event_that_occurs_is_as_the_registry_says() {
             "tools_changed",
         ];
         assert_eq!(seen, BTreeSet::from(occurring));
-    });
-}
-
-/// SPEC 16.6, 7.6, 9.5.
-#[test]
-fn what_is_told_of_refusals_and_kept_tools_is_as_the_registry_says() {
-    let rig = Rig::new(json!({
-        "budget": { "limit": 1, "mode": "enforce" },
-        "on_tool_change": "quarantine",
-    }));
-    host(async {
-        let servers = json!({ "s": rig.server(&["--list-changes"]), "t": rig.server(&[]) });
-        rig.configure(servers).await;
-        let events = rig.pool.subscribe(EventMask::ALL).unwrap();
-        let mut seen = BTreeSet::new();
-        let session = rig.session_with(json!({ "id": "a" }));
-        until_kind(&events, EventKind::RefusedBatch, &mut seen).await;
-        let lease = acquire(&session, "s").await;
-        call(&lease, "change_list", json!({ "change": "echo" })).await;
-        until_kind(&events, EventKind::ToolQuarantined, &mut seen).await;
-        assert!(seen.contains("budget_warning"), "{seen:?}");
-        rig.pool.close().await.unwrap();
     });
 }

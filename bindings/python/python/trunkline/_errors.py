@@ -82,7 +82,7 @@ class NotAdmittedError(TrunklineError):
 
 
 class LimitError(TrunklineError):
-    """A limit is used up, ``detail["limit"]`` says which; or the budget of servers is, with ``budget``, ``live`` and ``reserved``."""
+    """A limit or the budget is used up; ``detail["limit"]`` says which."""
 
 
 class ConnectError(TrunklineError):

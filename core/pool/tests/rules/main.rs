@@ -10,7 +10,6 @@ mod idle;
 mod limits;
 mod loss;
 mod own;
-mod quarantine;
 mod refresh;
 mod restart;
 mod session;

@@ -90,7 +90,7 @@ const BOUND: Duration = Duration::from_secs(40 * 60);
 
 #[cfg(test)]
 mod tests {
-    use super::seed;
+    use super::{PAGE, seed, text_of};
     use std::path::{Path, PathBuf};
 
     fn root() -> PathBuf {
@@ -118,5 +118,28 @@ mod tests {
             assert!(has_one, "no plant breaks {invariant}");
         }
         assert!(plants.len() >= 20);
+    }
+
+    /// What the page says was written by a run of exactly these plants, each of which was found.
+    #[test]
+    fn the_page_names_the_same_plants_as_the_data() {
+        let page = text_of(&root(), PAGE).unwrap();
+        let told = |line: &str| {
+            let cells: Vec<&str> =
+                line.strip_prefix("| ")?.strip_suffix(" |")?.split(" | ").collect();
+            let [name, breaks, check, _, why] = cells[..] else { return None };
+            assert_ne!(check, "nothing", "{name}");
+            Some([name, breaks, why].map(str::to_owned))
+        };
+        // The first line that reads like a row is the heading.
+        let told: Vec<[String; 3]> = page.lines().filter_map(told).skip(1).collect();
+        let plants = seed::read(&root()).unwrap();
+        let planted =
+            plants.into_iter().map(|plant| [plant.name, plant.breaks.join(", "), plant.why]);
+        assert_eq!(
+            told,
+            planted.collect::<Vec<_>>(),
+            "write the page anew: UPDATE_PLANTS=1 cargo xtask plant"
+        );
     }
 }
