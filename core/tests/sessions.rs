@@ -4,7 +4,7 @@ mod rig;
 
 use rig::{Rig, acquire, text, until};
 use serde_json::{Value, json};
-use trunkline::{CallOptions, ConfigureOptions, ErrorCode, EventMask};
+use trunkline::{CallOptions, ConfigureOptions, DrainOptions, ErrorCode, EventMask};
 
 fn host<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
@@ -124,5 +124,40 @@ fn the_last_of_many_switches_counts() {
         }
         assert!(went > 0);
         assert_eq!(came + 1, went);
+    });
+}
+
+/// SPEC 9.4, 3.5: whoever looks at the pool may do so while sessions come and go.
+#[test]
+fn a_subscription_is_made_while_sessions_end() {
+    let rig = Rig::new(json!({}));
+    let servers: serde_json::Map<String, Value> =
+        (0..64).map(|number| (format!("s{number}"), rig.server(&[]))).collect();
+    host(rig.configure(servers.into()));
+    let pool = rig.pool.clone();
+    let looks = std::thread::spawn(move || {
+        for _ in 0..200 {
+            drop(pool.subscribe(EventMask::ALL).unwrap());
+        }
+    });
+    while !looks.is_finished() {
+        drop(rig.session("a"));
+    }
+    looks.join().unwrap();
+}
+
+/// SPEC 9.7: what drains replaces no connection, also of a server that a session has disabled.
+#[test]
+fn a_pool_that_drains_restarts_nothing() {
+    let rig = Rig::new(json!({ "drain_delay_ms": 60_000 }));
+    host(async {
+        rig.configure(json!({ "s": rig.server(&[]) })).await;
+        let session = rig.session("a");
+        let lease = acquire(&session, "s").await;
+        session.disable("s").unwrap();
+        rig.pool.drain_all(&DrainOptions::default()).await.unwrap();
+        let refused = rig.pool.restart("s", None).await.unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::Closing);
+        drop(lease);
     });
 }

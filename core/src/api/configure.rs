@@ -3,8 +3,8 @@
 //! A change is written down first, and then everything is brought in line with what is written down, by the same function
 //! that a reconcile ends in. So of two changes at once the newest state stands, and equal states do nothing.
 
-use std::collections::BTreeSet;
-use std::sync::{Arc, MutexGuard};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use trunkline_pool::options::{ConfigureOptions, SessionOptions};
 
@@ -12,6 +12,11 @@ use super::held::{Origin, disabled};
 use super::pool::PoolCore;
 use super::session::{Session, SessionCore};
 use crate::Result;
+
+/// The servers that a session does without (SPEC 6.5). It is read apart from its session: whoever had the session at hand could
+/// be the one to end it, which must not happen under a lock.
+#[derive(Default)]
+pub(super) struct Disabled(Mutex<BTreeSet<Box<str>>>);
 
 impl Session {
     /// Changes what it sees and wants, at once and without touching a connection: filters, marks, and the list of wanted
@@ -107,15 +112,25 @@ impl SessionCore {
     }
 
     fn disabled(&self) -> MutexGuard<'_, BTreeSet<Box<str>>> {
-        self.disabled.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.disabled.servers()
     }
 }
 
 impl PoolCore {
-    /// The ids of the live sessions that do without a server, sorted.
-    pub(super) fn disabled_by(&self, server: &str) -> Vec<Arc<str>> {
-        let sessions = self.live_sessions();
-        let cores = sessions.iter().map(|session| session.core());
-        cores.filter(|core| core.has_disabled(server)).map(|core| core.id.clone()).collect()
+    /// The servers that live sessions do without, each with the ids of those, sorted.
+    pub(super) fn disabled_by(&self) -> BTreeMap<Box<str>, Vec<Arc<str>>> {
+        let mut by_server: BTreeMap<Box<str>, Vec<Arc<str>>> = BTreeMap::new();
+        for (id, disabled) in self.disabled_in_sessions() {
+            for server in disabled.servers().iter() {
+                by_server.entry(server.clone()).or_default().push(id.clone());
+            }
+        }
+        by_server
+    }
+}
+
+impl Disabled {
+    fn servers(&self) -> MutexGuard<'_, BTreeSet<Box<str>>> {
+        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }

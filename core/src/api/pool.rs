@@ -143,9 +143,10 @@ impl Pool {
     /// `{v, entries: [{entry_index, restarted, duration_ms | reason, error?}]}`; none for an unknown name or index.
     ///
     /// # Errors
-    /// `closed`, `forked`.
+    /// `closing`, `closed`, `forked`.
     pub async fn restart(&self, server: &str, index: Option<u32>) -> Result<Value> {
         self.0.driver.check_process()?;
+        self.0.driver.check_open()?;
         self.0.restart(server, index).await
     }
 
@@ -279,7 +280,7 @@ impl PoolCore {
 
     /// The rows of a server that nobody holds because sessions do without it; nothing of any other.
     fn restart_of_disabled(&self, server: &str, index: Option<u32>) -> Option<Vec<Value>> {
-        if self.disabled_by(server).is_empty() {
+        if !self.disabled_by().contains_key(server) {
             return None;
         }
         let entries = self.driver.entries().into_iter();

@@ -9,6 +9,7 @@ use tokio::time::Instant;
 use trunkline_pool::options::SessionOptions;
 use trunkline_pool::state::SessionId;
 
+use super::configure::Disabled;
 use super::pool::PoolCore;
 use super::session::{Session, SessionCore, WeakSession};
 use crate::driver::LeaseHold;
@@ -19,8 +20,15 @@ pub(super) struct Registry(Mutex<Sessions>);
 
 #[derive(Default)]
 struct Sessions {
-    live: BTreeMap<Arc<str>, (SessionId, WeakSession)>,
+    live: BTreeMap<Arc<str>, Live>,
     kept: BTreeMap<Arc<str>, Kept>,
+}
+
+/// A session that is open.
+struct Live {
+    number: SessionId,
+    session: WeakSession,
+    disabled: Arc<Disabled>,
 }
 
 /// What a closed session left.
@@ -56,7 +64,7 @@ impl PoolCore {
     ) -> std::result::Result<Session, Session> {
         let id: Arc<str> = options.id.as_str().into();
         let mut sessions = self.sessions();
-        let live = sessions.live.get(&id).and_then(|(_, weak)| weak.upgrade());
+        let live = sessions.live.get(&id).and_then(|live| live.session.upgrade());
         if let Some(live) = live {
             // It may be the last handle by now, and its drop comes back here.
             drop(sessions);
@@ -64,7 +72,8 @@ impl PoolCore {
         }
         let kept = sessions.kept.remove(&id);
         let session = Session::open(self, options, kept);
-        sessions.live.insert(id, (session.core().number, session.downgrade()));
+        let (number, disabled) = (session.core().number, session.core().disabled.clone());
+        sessions.live.insert(id, Live { number, session: session.downgrade(), disabled });
         Ok(session)
     }
 
@@ -77,7 +86,7 @@ impl PoolCore {
     ) {
         let (id, number) = (session.id.clone(), session.number);
         let mut sessions = self.sessions();
-        if sessions.live.get(&id).is_some_and(|(live, _)| *live == number) {
+        if sessions.live.get(&id).is_some_and(|live| live.number == number) {
             sessions.live.remove(&id);
         }
         if keep_for.is_zero() || holds.is_empty() {
@@ -95,7 +104,13 @@ impl PoolCore {
     /// The live sessions.
     pub(super) fn live_sessions(&self) -> Vec<Session> {
         let sessions = self.sessions();
-        sessions.live.values().filter_map(|(_, weak)| weak.upgrade()).collect()
+        sessions.live.values().filter_map(|live| live.session.upgrade()).collect()
+    }
+
+    /// What the live sessions do without, by their ids. No session is held meanwhile.
+    pub(super) fn disabled_in_sessions(&self) -> Vec<(Arc<str>, Arc<Disabled>)> {
+        let sessions = self.sessions();
+        sessions.live.iter().map(|(id, live)| (id.clone(), live.disabled.clone())).collect()
     }
 
     /// The ids of the live sessions, and how many wait to be resumed.

@@ -1,6 +1,6 @@
 //! A session: one conversation in a host.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -14,6 +14,7 @@ use trunkline_pool::state::SessionId;
 use trunkline_pool::view::View;
 
 use super::call::{self, CallResult, Callee, Calls};
+use super::configure::Disabled;
 use super::event::{EventMask, Subscription};
 use super::held::Origin;
 use super::holds::Holds;
@@ -54,7 +55,7 @@ pub(crate) struct SessionCore {
     /// Servers that the session brought itself.
     own: Mutex<BTreeMap<Box<str>, Arc<Configured>>>,
     /// Servers that it does without (SPEC 6.5).
-    pub(super) disabled: Mutex<BTreeSet<Box<str>>>,
+    pub(super) disabled: Arc<Disabled>,
     pub(super) holds: Holds,
     view: ArcSwapOption<Lists>,
     revision: AtomicU64,
@@ -272,7 +273,7 @@ impl SessionCore {
             wants: Mutex::default(),
             settled: Notify::new(),
             own: Mutex::default(),
-            disabled: Mutex::default(),
+            disabled: Arc::default(),
             holds: Holds::default(),
             view: ArcSwapOption::empty(),
             revision: AtomicU64::new(0),

@@ -15,8 +15,11 @@ impl PoolCore {
     /// The whole pool as JSON.
     pub(super) fn status(&self) -> Value {
         let by_name = self.servers_seen();
-        let rows: BTreeMap<&str, Value> =
-            by_name.iter().map(|(name, server)| (&**name, server.row(self, name))).collect();
+        let disabled_by = self.disabled_by();
+        let row = |(name, server): (&'_ Box<str>, &'_ Server)| {
+            server.row(self, name, disabled_by.get(name).map_or(&[], Vec::as_slice))
+        };
+        let rows: BTreeMap<&str, Value> = by_name.iter().map(|one| (&**one.0, row(one))).collect();
         let count =
             |member: &str, word: &str| rows.values().filter(|row| row[member] == word).count();
         let (sessions, kept) = self.session_ids();

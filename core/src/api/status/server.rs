@@ -27,8 +27,8 @@ impl Server {
         self.entries.iter().filter_map(|(_, cell)| cell.pid())
     }
 
-    /// Its row.
-    pub fn row(&self, pool: &PoolCore, name: &str) -> Value {
+    /// Its row, with the sessions that do without it.
+    pub fn row(&self, pool: &PoolCore, name: &str, disabled_by: &[Arc<str>]) -> Value {
         let spec = self.configured.as_ref().map(|configured| &configured.spec);
         let spec = spec.or_else(|| self.entries.first().map(|(_, cell)| &cell.spec));
         let newest = self.entries.last().map(|(_, cell)| cell.load_full());
@@ -53,7 +53,7 @@ impl Server {
             "origin": if of_pool || removed { "runtime" } else { "session" },
             "approval_state": "not_required",
             "auth_required": needs_auth,
-            "disabled_by": pool.disabled_by(name).iter().map(|id| &**id).collect::<Vec<&str>>(),
+            "disabled_by": disabled_by.iter().map(|id| &**id).collect::<Vec<&str>>(),
             "pid_count": self.pids().count(),
             "entry_count": self.entries.len(),
             "counts": {
