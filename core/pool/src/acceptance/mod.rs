@@ -12,6 +12,7 @@ mod held;
 mod tests;
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 pub use held::{Held, HeldTool};
@@ -27,14 +28,16 @@ const NAMES_MAX: usize = 20_000;
 /// Bytes of definitions that are kept of one configuration, to show what changed. Beyond them only digests are.
 const DEFINITION_BYTES_MAX: usize = 4 << 20;
 
-/// Configurations that are remembered: more than a pool has servers. Of more, the one whose lists were read longest ago is
-/// forgotten.
+/// Configurations that are remembered: as many as there may be processes by default. Of more, the one whose lists were read longest ago
+/// is forgotten, among those that no entry has. Where every one has an entry, nothing is remembered of a newcomer.
 const CONFIGURATIONS_MAX: usize = 1_024;
 
 /// The accepted definitions of every configuration.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Accepted {
     configurations: BTreeMap<Configuration, Known>,
+    /// How many entries each configuration has: what is held back of them must not be forgotten to be.
+    entries: BTreeMap<Configuration, u32>,
     /// Counts the lists that were judged, to tell which configuration is the oldest.
     judged: u64,
 }
@@ -67,7 +70,7 @@ pub struct Judged {
     pub renewed: Vec<Arc<str>>,
 }
 
-/// Why a definition cannot be accepted: no room is left to remember it.
+/// No room is left to remember a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoRoom;
 
@@ -79,7 +82,9 @@ impl Accepted {
         listed: Arc<Catalog>,
         policy: OnToolChange,
     ) -> Judged {
-        let known = self.known(configuration);
+        let Ok(known) = self.known(configuration) else {
+            return Judged::unremembered(listed, policy);
+        };
         let mut held = Vec::new();
         let mut renewed = Vec::new();
         for item in &listed.tools {
@@ -103,9 +108,9 @@ impl Accepted {
     /// Accepts a definition that was held back.
     ///
     /// # Errors
-    /// When the name is one more than can be remembered.
+    /// When the name is one more than can be remembered, or the configuration is.
     pub fn accept(&mut self, configuration: Configuration, item: &Item) -> Result<(), NoRoom> {
-        let known = self.known(configuration);
+        let known = self.known(configuration)?;
         if known.tools.len() >= NAMES_MAX && !known.tools.contains_key(&item.name) {
             return Err(NoRoom);
         }
@@ -113,19 +118,54 @@ impl Accepted {
         Ok(())
     }
 
+    /// An entry has the configuration from now on.
+    pub fn enter(&mut self, configuration: Configuration) {
+        *self.entries.entry(configuration).or_default() += 1;
+    }
+
+    /// One entry of the configuration is gone. What is known of it stays until the room is needed.
+    pub fn leave(&mut self, configuration: Configuration) {
+        if let Entry::Occupied(mut entries) = self.entries.entry(configuration) {
+            *entries.get_mut() -= 1;
+            if *entries.get() == 0 {
+                entries.remove();
+            }
+        }
+    }
+
+    /// How many entries each configuration has.
+    pub(crate) fn entries(&self) -> &BTreeMap<Configuration, u32> {
+        &self.entries
+    }
+
     /// What is known of a configuration, from now on if it was not before.
-    fn known(&mut self, configuration: Configuration) -> &mut Known {
+    fn known(&mut self, configuration: Configuration) -> Result<&mut Known, NoRoom> {
         self.judged += 1;
         if self.configurations.len() >= CONFIGURATIONS_MAX
             && !self.configurations.contains_key(&configuration)
         {
-            let oldest = self.configurations.iter().min_by_key(|(_, known)| known.judged);
-            let oldest = oldest.map(|(configuration, _)| *configuration);
-            oldest.and_then(|oldest| self.configurations.remove(&oldest));
+            let unused = |other: &Configuration| !self.entries.contains_key(other);
+            let unused = self.configurations.iter().filter(|(other, _)| unused(other));
+            let oldest = unused.min_by_key(|(_, known)| known.judged).map(|(other, _)| *other);
+            self.configurations.remove(&oldest.ok_or(NoRoom)?);
         }
         let known = self.configurations.entry(configuration).or_default();
         known.judged = self.judged;
-        known
+        Ok(known)
+    }
+}
+
+impl Judged {
+    /// Lists of a configuration of which nothing can be remembered: none of its tools can be told from a changed one.
+    fn unremembered(listed: Arc<Catalog>, policy: OnToolChange) -> Judged {
+        let held = match policy {
+            OnToolChange::Notify => Held::default(),
+            OnToolChange::Quarantine => {
+                let tools = listed.tools.iter();
+                Held::new(tools.map(|item| HeldTool::new(item.clone(), None)).collect())
+            }
+        };
+        Judged { usable: held.taken_out_of(listed), held, renewed: Vec::new() }
     }
 }
 

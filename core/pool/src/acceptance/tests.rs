@@ -103,6 +103,36 @@ fn configurations_are_apart_and_the_oldest_is_forgotten() {
     assert_eq!(names(&judged), (vec!["a"], vec![], vec![]));
 }
 
+/// SPEC 7.6, S-41: what is held back of an entry stays so, however many configurations come; without room a newcomer's tools are.
+#[test]
+fn a_configuration_that_an_entry_has_is_not_forgotten() {
+    let mut accepted = Accepted::default();
+    let count = CONFIGURATIONS_MAX as u32;
+    for number in 0..count {
+        accepted.enter(configuration(number));
+        accepted.judge(configuration(number), listed(&[("a", "1")]), Quarantine);
+    }
+    let changed = listed(&[("a", "2")]);
+    let newcomer = accepted.judge(configuration(count), changed.clone(), Quarantine);
+    assert_eq!(names(&newcomer), (vec![], vec!["a"], vec![]));
+    assert_eq!(accepted.accept(configuration(count), &changed.tools[0]), Err(NoRoom));
+    let newcomer = accepted.judge(configuration(count), changed.clone(), Notify);
+    assert_eq!(names(&newcomer), (vec!["a"], vec![], vec![]));
+    let oldest = accepted.judge(configuration(0), changed.clone(), Quarantine);
+    assert_eq!(names(&oldest).1, ["a"]);
+    // A configuration is forgotten when the last of its entries is gone, and then only for the room.
+    accepted.enter(configuration(7));
+    accepted.leave(configuration(7));
+    let newcomer = accepted.judge(configuration(count), changed.clone(), Quarantine);
+    assert_eq!(names(&newcomer).1, ["a"]);
+    accepted.leave(configuration(7));
+    let known = accepted.judge(configuration(7), changed.clone(), Quarantine);
+    assert_eq!(names(&known).1, ["a"]);
+    let newcomer = accepted.judge(configuration(count), changed.clone(), Quarantine);
+    assert_eq!(names(&newcomer).0, ["a"]);
+    assert!(!accepted.configurations.contains_key(&configuration(7)));
+}
+
 /// SPEC 7.6: names beyond the bound cannot push others out of memory.
 #[test]
 fn a_name_that_cannot_be_remembered_is_held_back() {

@@ -344,6 +344,7 @@ impl PoolState {
             idle: Idle::default(),
             health: Health::default(),
         };
+        self.accepted.enter(entry.configuration());
         self.entries.insert(id, entry);
         id
     }
@@ -369,5 +370,5 @@ pub(super) struct End {
     pub(super) how: CloseMode,
 }
 
-/// Nobody holds the entry, so its calls had the drain delay to finish.
+/// There is nothing to be patient for: the calls had the drain delay to finish, or nobody may make one any more.
 pub(super) const NOW: CloseMode = CloseMode::Now;

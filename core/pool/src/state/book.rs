@@ -44,6 +44,7 @@ impl PoolState {
     /// Drops the record of an entry.
     pub(super) fn forget(&mut self, id: EntryId) {
         if let Some(entry) = self.entries.remove(id) {
+            self.accepted.leave(entry.configuration());
             self.book(id, entry.server, entry.claims(), Claims::default());
         }
     }

@@ -34,6 +34,7 @@ impl PoolState {
         self.tickets_agree()?;
         self.slots_agree()?;
         self.budget_agrees()?;
+        self.accepted_agrees()?;
         self.deadlines_agree()?;
         self.drain_is_sound()
     }
@@ -245,6 +246,15 @@ impl PoolState {
         let known = |place: &u64| queue.contains_key(place);
         hold!(self.queue.untold.iter().all(known), "told of what does not wait");
         hold!(self.queue.woken.is_empty(), "a name was woken, but did not begin");
+        Ok(())
+    }
+
+    fn accepted_agrees(&self) -> Result<(), String> {
+        let mut entries = BTreeMap::new();
+        for (_, entry) in self.entries.iter() {
+            *entries.entry(entry.configuration()).or_insert(0) += 1;
+        }
+        hold!(&entries == self.accepted.entries(), "the entries of the configurations differ");
         Ok(())
     }
 
