@@ -98,6 +98,7 @@ impl PoolState {
             match self.accept_at(id, &acceptance, &mut told) {
                 Ok(here) => found = found.max(here),
                 Err(error) => {
+                    out.append(&mut told);
                     out.push(Effect::Refuse { ticket, error });
                     return;
                 }

@@ -10,6 +10,7 @@ mod idle;
 mod limits;
 mod loss;
 mod own;
+mod quarantine;
 mod refresh;
 mod restart;
 mod session;
