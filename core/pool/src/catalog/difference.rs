@@ -22,7 +22,8 @@ impl Difference {
 
     /// The same, with those of the tools that came whose definition is another than they once had as changed, too.
     pub fn with_renewed(mut self, renewed: &[Arc<str>]) -> Difference {
-        let came_back = renewed.iter().filter(|name| self.tools.added.contains(name)).cloned();
+        let added = &self.tools.added;
+        let came_back = renewed.iter().filter(|name| added.binary_search(name).is_ok()).cloned();
         self.tools.changed.extend(came_back);
         self.tools.changed.sort();
         self

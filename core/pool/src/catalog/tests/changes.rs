@@ -97,6 +97,17 @@ fn resources_and_templates_are_one_change() {
     assert!(difference.tools.is_empty() && !difference.is_empty());
 }
 
+/// SPEC 7.6: of the tools that came, those that once had another definition are changed as well, wherever they stand in the list.
+#[test]
+fn a_tool_that_came_back_as_another_is_changed_too() {
+    let named = |name: &str| json!({"name": name, "inputSchema": {}});
+    let (before, after) = (tools(&[named("m")]), tools(&["z", "m", "a", "k"].map(named)));
+    let renewed = ["z", "a", "m", "gone"].map(Arc::from);
+    let difference = Difference::between(&before, &after).with_renewed(&renewed);
+    assert_eq!(difference.tools.added, ["a".into(), "k".into(), "z".into()]);
+    assert_eq!(difference.tools.changed, ["a".into(), "z".into()]);
+}
+
 /// SPEC 7.3, 7.4: 1,000 pairs of generated lists, against sets.
 #[test]
 fn differences_agree_with_sets() {
