@@ -212,7 +212,6 @@ impl PoolState {
         }
         self.place(id, Phase::Ended { reason: end.reason }, wire);
         self.publish(id, out);
-        out.extend(live.map(|connection| Effect::Close { connection, how: end.how }));
         self.refuse_waiters(id, &end.error.clone().unwrap_or_else(effects::cancelled), out);
         let refusal = match end.error {
             _ if self.closing.is_some() => RestartRefusal::Closing,
@@ -228,6 +227,7 @@ impl PoolState {
         } else {
             self.announce(id, end.reason, out);
             out.append(&mut told);
+            out.extend(live.map(|connection| Effect::Close { connection, how: end.how }));
         }
     }
 

@@ -117,12 +117,12 @@ impl PoolState {
             (entry.live_connection(id), entry.ending_wire(), entry.phase.clone());
         self.place(id, phase, wire);
         self.attempt(id, Why::Restart, out);
-        out.extend(live.map(|connection| Effect::Close { connection, how: CloseMode::Now }));
         self.announce(id, reason::RESTART, out);
         if let Some(generation) = lost {
             let reason = LossReason::Restart;
             self.tell_holders(id, &Notice::Disconnected { entry: id, generation, reason }, out);
         }
+        out.extend(live.map(|connection| Effect::Close { connection, how: CloseMode::Now }));
     }
 
     /// Takes one report of a restart, and answers it with the last.

@@ -124,7 +124,7 @@ impl PoolState {
         lease
     }
 
-    /// Takes an entry away from all its holders: the pool is draining.
+    /// Takes an entry that ends away from all its holders: the pool is draining, or a gate refuses the server.
     pub(super) fn drop_holds(&mut self, id: EntryId) {
         let Some(entry) = self.entries.get_mut(id) else {
             return;

@@ -19,9 +19,9 @@ fn a_drain_closes_everything_and_answers_when_it_is_gone() {
         bench.step(drain(9, DrainMode::Finish, 10_000)),
         [
             publish_error(0, 1, Closed, 0, closing()),
-            end(0, 1, how),
             status(0, 1, Active, Draining, "drain_all"),
             lost(0, 0, 1, LossReason::Shutdown),
+            end(0, 1, how),
         ]
     );
     assert!(bench.pool.is_closing());
@@ -97,8 +97,8 @@ fn every_acquire_under_way_is_answered() {
         bench.step(drain(9, DrainMode::Finish, 10_000)),
         [
             publish_error(0, 1, Closed, 0, closing()),
-            end(0, 1, CloseMode::Now),
             refuse(0, closing()),
+            end(0, 1, CloseMode::Now),
         ]
     );
     // SPEC 3.4: the cancelled attempt may come up, fail or end; it is gone when it says so.

@@ -39,10 +39,10 @@ fn a_server_that_loses_admission_is_closed() {
         bench.step(shut(0)),
         [
             publish_error(0, 1, Closed, 0, not_admitted()),
-            end(0, 1, CloseMode::Now),
             status(0, 1, Active, Draining, "gate"),
             lost(0, 0, 1, LossReason::Gate),
             changed(0, 0, 1, 1, 0),
+            end(0, 1, CloseMode::Now),
         ]
     );
     assert_eq!(bench.step(release(0)), []);

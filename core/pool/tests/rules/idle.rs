@@ -65,8 +65,8 @@ fn without_a_drain_delay_the_last_release_closes() {
         bench.step(release(0)),
         [
             publish(0, 1, Closed, 0),
-            end(0, 1, CloseMode::Now),
             status(0, 1, Active, Draining, "drain_delay"),
+            end(0, 1, CloseMode::Now),
         ]
     );
 }
@@ -106,8 +106,8 @@ fn a_cap_that_passes_during_a_short_hold_closes_with_the_release() {
         bench.step(release(3)),
         [
             publish(0, 1, Closed, 0),
-            end(0, 1, CloseMode::Now),
             status(0, 1, Active, Draining, "idle_cap"),
+            end(0, 1, CloseMode::Now),
         ]
     );
 }

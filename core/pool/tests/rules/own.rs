@@ -20,7 +20,7 @@ fn the_last_release_ends_it_as_soon_as_its_calls_have_ended() {
     let how = CloseMode::Graceful { until: at(1_000) };
     assert_eq!(
         bench.step(release(0)),
-        [publish(0, 1, Closed, 0), end(0, 1, how), status(0, 1, Active, Draining, "released")]
+        [publish(0, 1, Closed, 0), status(0, 1, Active, Draining, "released"), end(0, 1, how)]
     );
     assert_eq!(bench.deadline(), None);
     assert_eq!(bench.step(closed(0, 1)), [status(0, 1, Draining, Closed, "released")]);
@@ -46,7 +46,7 @@ fn it_ends_with_its_session() {
     let how = CloseMode::Graceful { until: at(1_500) };
     assert_eq!(
         bench.wait_until(500),
-        [publish(0, 1, Closed, 0), end(0, 1, how), status(0, 1, Active, Draining, "released")]
+        [publish(0, 1, Closed, 0), status(0, 1, Active, Draining, "released"), end(0, 1, how)]
     );
 }
 

@@ -13,9 +13,9 @@ fn a_restart_ends_the_old_incarnation_before_the_new_one_begins() {
         bench.step(restart(1, 0, None)),
         [
             publish(0, 2, Reconnecting, 1),
-            end(0, 1, CloseMode::Now),
             status(0, 2, Active, Reconnecting, "restart"),
             lost(0, 0, 1, LossReason::Restart),
+            end(0, 1, CloseMode::Now),
         ]
     );
     assert_eq!(bench.step(closed(0, 1)), [connect(0, 2, 0)]);
@@ -77,9 +77,9 @@ fn one_entry_can_be_restarted_alone() {
         bench.step(restart(2, 0, Some(1))),
         [
             publish(1, 2, Reconnecting, 1),
-            end(1, 1, CloseMode::Now),
             status(1, 2, Active, Reconnecting, "restart"),
             lost(0, 1, 1, LossReason::Restart),
+            end(1, 1, CloseMode::Now),
         ]
     );
     assert_eq!(bench.row(0).state, Active);
@@ -138,8 +138,8 @@ fn an_idle_entry_restarts_without_its_timers_and_gets_new_ones() {
         bench.step(restart(1, 0, None)),
         [
             publish(0, 2, Reconnecting, 1),
-            end(0, 1, CloseMode::Now),
             status(0, 2, Draining, Reconnecting, "restart"),
+            end(0, 1, CloseMode::Now),
         ]
     );
     assert_eq!(bench.deadline(), None);

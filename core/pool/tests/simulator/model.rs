@@ -419,6 +419,8 @@ fn rank(effect: &Effect) -> Option<(EntryId, u8)> {
         Effect::Publish { entry, .. } => Some((*entry, 1)),
         Effect::Grant { entry, .. } => Some((*entry, 2)),
         Effect::Notify { notice, .. } => Some((entry_of(notice), 3)),
+        // Whoever holds it hears that it is taken away before it is (SPEC 9.2).
+        Effect::Close { connection, .. } => Some((connection.entry, 4)),
         _ => None,
     }
 }
