@@ -43,43 +43,34 @@ impl Redactor {
         String::from_utf8_lossy(&self.redact(text.as_bytes(), text.len())).into_owned()
     }
 
-    /// A JSON text without the secrets; the same text when there are none in it, or when it is no JSON.
+    /// A JSON text without the secrets, names of members included; the same text when there are none in it.
+    ///
+    /// It goes from string to string, so that nothing else, such as a number that fits nowhere or any depth, has to be understood. A
+    /// string that cannot be read goes whole: what would be found in it is not known.
     pub(crate) fn json<'a>(&self, text: &'a str) -> Cow<'a, str> {
         if self.secrets.is_empty() {
             return text.into();
         }
-        let Ok(mut value) = serde_json::from_str(text) else { return text.into() };
-        if self.redact_value(&mut value) { value.to_string().into() } else { text.into() }
-    }
-
-    /// Takes the secrets out of every string, names of members included; whether there were any. As deep as the parser goes.
-    fn redact_value(&self, value: &mut Value) -> bool {
-        match value {
-            Value::String(text) => {
-                let redacted = self.text(text);
-                let found = redacted != *text;
-                *text = redacted;
-                found
+        let (mut out, mut copied, mut at) = (String::new(), 0, 0);
+        while let Some(quote) = memchr::memchr(b'"', &text.as_bytes()[at..]) {
+            let begin = at + quote;
+            let end = end_of_string(text.as_bytes(), begin);
+            at = end;
+            let shown = match serde_json::from_str::<String>(&text[begin..end]) {
+                Ok(string) => Some(self.text(&string)).filter(|shown| *shown != string),
+                Err(_) => Some(String::from_utf8_lossy(REDACTED).into_owned()),
+            };
+            if let Some(shown) = shown {
+                out.push_str(&text[copied..begin]);
+                out.push_str(&Value::from(shown).to_string());
+                copied = end;
             }
-            // Every member is looked at, also after a find.
-            Value::Array(items) => {
-                let mut found = false;
-                for item in items {
-                    found |= self.redact_value(item);
-                }
-                found
-            }
-            Value::Object(members) => {
-                let mut found = false;
-                for (name, mut member) in std::mem::take(members) {
-                    let shown = self.text(&name);
-                    found |= self.redact_value(&mut member) | (shown != name);
-                    members.insert(shown, member);
-                }
-                found
-            }
-            Value::Null | Value::Bool(_) | Value::Number(_) => false,
         }
+        if copied == 0 {
+            return text.into();
+        }
+        out.push_str(&text[copied..]);
+        out.into()
     }
 
     /// The first `shown` bytes of the text, without the secrets that begin in them. Secrets that overlap or touch become one.
@@ -113,6 +104,20 @@ impl Redactor {
             |secret: &[u8]| secret.iter().zip(text).take_while(|(one, other)| one == other).count();
         self.secrets.iter().map(AsRef::as_ref).filter(begins).map(equal).max()
     }
+}
+
+/// Where the string that begins with the quote at `begin` ends, behind its closing quote.
+fn end_of_string(text: &[u8], begin: usize) -> usize {
+    let mut at = begin + 1;
+    while let Some(found) = memchr::memchr2(b'"', b'\\', text.get(at..).unwrap_or_default()) {
+        at += found + 1;
+        if text[at - 1] == b'"' {
+            return at;
+        }
+        // What is escaped is passed over.
+        at += 1;
+    }
+    text.len()
 }
 
 #[cfg(test)]
@@ -164,6 +169,21 @@ mod tests {
         let clean = r#"{"n":9007199254740993123, "a":1.50}"#;
         assert!(matches!(redactor.json(clean), Cow::Borrowed(text) if text == clean));
         assert_eq!(redactor.json("no JSON"), "no JSON");
+    }
+
+    /// S-48: also where a document holds what no value can: a number out of range, any depth, a string that is none.
+    #[test]
+    fn a_secret_is_found_in_a_document_that_cannot_be_kept_as_a_value() {
+        let values = ["se\"cret\\word".to_owned()];
+        let redactor = Redactor::new(values.iter(), 40);
+        let number = r#"{"message":"a se\"cr\u0065t\\word","x":1e999}"#;
+        assert_eq!(redactor.json(number), r#"{"message":"a [redacted]","x":1e999}"#);
+        let deep = format!(r#"{}"se\"cret\\word",""{}"#, "[".repeat(500), "]".repeat(500));
+        let expected = format!(r#"{}"[redacted]",""{}"#, "[".repeat(500), "]".repeat(500));
+        assert_eq!(redactor.json(&deep), expected);
+        let lone = r#"["\ud800 se\"cret\\word", "\\"]"#;
+        assert_eq!(redactor.json(lone), r#"["[redacted]", "\\"]"#);
+        assert_eq!(redactor.json(r#"["se\"cret\\word"#), r#"["[redacted]""#);
     }
 
     /// S-48: a secret that the cut goes through is not shown in part, however long it is.
