@@ -13,7 +13,7 @@ use super::lists::When;
 use super::{ConnectOptions, Connection, ConnectionEvents, GivenUp, Kill, Unconnected, failure};
 use crate::platform::Launched;
 use crate::transport::redact::Redactor;
-use crate::transport::stdio::{self, Child, StdioLimits, StdioWire};
+use crate::transport::stdio::{self, Child, Environment, StdioLimits, StdioWire};
 use crate::{Error, ErrorCode, Result};
 
 /// See [`Connection::connect`].
@@ -30,8 +30,9 @@ pub(super) async fn connect(
         return Err(Unconnected { error, exit: CloseExit::Clean });
     };
     let begun = Instant::now();
-    let launched = start(program, &options, begun, &mut given_up).await?;
-    let redactor = Arc::new(Redactor::new(program.env.values(), stdio::LINE_BYTES_MAX));
+    let environment = Environment::of_child(program, &options.inherit_env);
+    let redactor = Arc::new(Redactor::new(environment.secrets(), stdio::LINE_BYTES_MAX));
+    let launched = start(program, environment, &options, begun, &mut given_up).await?;
     let limits = StdioLimits { frame: options.frame_bytes, stderr: options.stderr_bytes };
     let wire = StdioWire::new(server.clone(), launched, redactor.clone(), limits);
     let link = Link::open(Arc::new(wire), redactor, options, events);
@@ -63,12 +64,13 @@ pub(super) async fn connect(
 /// Starts the program. An attempt that is given up, or has no time left, returns when nothing of it is left.
 async fn start(
     program: &StdioSpec,
+    environment: Environment,
     options: &ConnectOptions,
     begun: Instant,
     given_up: &mut GivenUp,
 ) -> std::result::Result<Launched, Unconnected> {
     let (server, limit) = (&options.server, options.timeout);
-    let started = stdio::start(server, program, &options.workspace, &options.inherit_env);
+    let started = stdio::start(server, program, &options.workspace, environment);
     tokio::pin!(started);
     let refusal = tokio::select! {
         biased;

@@ -15,6 +15,7 @@ use trunkline_pool::config::{ServerSpec, Transport};
 use super::ignore_and_block_signals;
 use super::inheritable_descriptors;
 use crate::platform::*;
+use crate::transport::stdio;
 
 /// Names the test that a process was started for; `TRUNKLINE_SUPERVISION` says which way it is about.
 const CHOSEN: &str = "TRUNKLINE_TEST_LAUNCH";
@@ -126,8 +127,8 @@ fn of_fifty_canaries_in_the_environment_none_reaches_a_server() {
             panic!("it has a command");
         };
         let (name, patterns) = (Arc::from("s"), ["WANTED_*".to_owned()]);
-        let started =
-            crate::transport::stdio::start(&name, &spec, std::path::Path::new("/"), &patterns);
+        let given = stdio::Environment::of_child(&spec, &patterns);
+        let started = stdio::start(&name, &spec, std::path::Path::new("/"), given);
         let seen = String::from_utf8(printed(started.await.unwrap()).await).unwrap();
         assert!(!seen.contains("canary"), "{seen:?}");
         assert!(seen.contains("WANTED_TWO=fine\0") && seen.contains("LANG=C\0"), "{seen:?}");

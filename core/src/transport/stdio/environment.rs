@@ -44,30 +44,60 @@ const BASE_WINDOWS: &[&str] = &[
     "PROCESSOR_ARCHITECTURE",
 ];
 
-/// The child's whole environment: host variables under a base name or one of `patterns`, but for those that the server
-/// unsets; then the server's own.
-///
-/// A host value that begins with `()` is dropped: old shells take it for a function and run what follows.
-pub(super) fn child_environment(
-    host: impl Iterator<Item = (OsString, OsString)>,
-    patterns: &[String],
-    spec: &StdioSpec,
-) -> Vec<(OsString, OsString)> {
-    let base = if cfg!(windows) { BASE_WINDOWS } else { BASE };
-    let inherited = host.filter(|(name, value)| {
-        let Some(name) = name.to_str().map(folded) else {
-            return false;
-        };
-        let mut wanted = base.iter().copied().chain(patterns.iter().map(String::as_str));
-        wanted.any(|pattern| pattern::matches(&folded(pattern), &name))
-            && !spec.unset_env.iter().any(|unset| folded(unset) == name)
-            && !value.as_encoded_bytes().starts_with(b"()")
-    });
-    let own = spec.env.iter().map(|(name, value)| (name.into(), value.into()));
-    let keyed = |(name, value): (OsString, OsString)| {
-        (name.to_str().map(|it| folded(it).into_owned()), (name, value))
-    };
-    inherited.chain(own).map(keyed).collect::<BTreeMap<_, _>>().into_values().collect()
+/// What a child is given.
+pub(crate) struct Environment {
+    /// Every variable.
+    pub(super) variables: Vec<(OsString, OsString)>,
+    /// The values that are the server's own or were asked for by name; those of the base are everybody's.
+    secrets: Vec<String>,
+}
+
+impl Environment {
+    /// The environment of a child of this process; `inherit_env` holds patterns of host variables beyond the base and the
+    /// server's own patterns.
+    pub(crate) fn of_child(spec: &StdioSpec, inherit_env: &[String]) -> Environment {
+        let patterns = [inherit_env, &spec.inherit_env].concat();
+        Environment::from_host(std::env::vars_os(), &patterns, spec)
+    }
+
+    /// Host variables under a base name or one of `patterns`, but for those that the server unsets; then the server's own.
+    ///
+    /// A host value that begins with `()` is dropped: old shells take it for a function and run what follows.
+    fn from_host(
+        host: impl Iterator<Item = (OsString, OsString)>,
+        patterns: &[String],
+        spec: &StdioSpec,
+    ) -> Environment {
+        let base = if cfg!(windows) { BASE_WINDOWS } else { BASE };
+        let fits = |pattern: &str, name: &str| pattern::matches(&folded(pattern), name);
+        let mut secrets: Vec<String> = spec.env.values().cloned().collect();
+        let mut variables = BTreeMap::new();
+        for (name, value) in host {
+            let Some(key) = name.to_str().map(|name| folded(name).into_owned()) else {
+                continue;
+            };
+            let is_base = base.iter().any(|pattern| fits(pattern, &key));
+            let is_wanted = is_base || patterns.iter().any(|pattern| fits(pattern, &key));
+            let is_unset = spec.unset_env.iter().any(|unset| folded(unset) == key);
+            if !is_wanted || is_unset || value.as_encoded_bytes().starts_with(b"()") {
+                continue;
+            }
+            if !is_base {
+                secrets.push(value.to_string_lossy().into_owned());
+            }
+            variables.insert(key, (name, value));
+        }
+        let own = spec.env.iter();
+        variables.extend(
+            own.map(|(name, value)| (folded(name).into_owned(), (name.into(), value.into()))),
+        );
+        Environment { variables: variables.into_values().collect(), secrets }
+    }
+
+    /// The values that must not be shown.
+    pub(crate) fn secrets(&self) -> impl Iterator<Item = &String> {
+        self.secrets.iter()
+    }
 }
 
 /// Whether two names are those of one variable.
@@ -87,18 +117,22 @@ mod tests {
 
     use super::*;
 
-    fn environment(
-        host: &[(&str, &str)],
-        patterns: &[&str],
-        own: serde_json::Value,
-    ) -> Vec<String> {
+    fn given(host: &[(&str, &str)], patterns: &[&str], own: serde_json::Value) -> Environment {
         let host = host.iter().map(|(name, value)| (name.into(), value.into()));
         let patterns: Vec<String> = patterns.iter().map(|it| it.to_string()).collect();
         let server = json!({ "command": "server", "env": own });
         let Transport::Stdio(spec) = ServerSpec::from_value("s", &server).unwrap().transport else {
             panic!("it has a command");
         };
-        let env = child_environment(host, &patterns, &spec);
+        Environment::from_host(host, &patterns, &spec)
+    }
+
+    fn environment(
+        host: &[(&str, &str)],
+        patterns: &[&str],
+        own: serde_json::Value,
+    ) -> Vec<String> {
+        let env = given(host, patterns, own).variables;
         env.iter()
             .map(|(name, value)| format!("{}={}", name.to_str().unwrap(), value.to_str().unwrap()))
             .collect()
@@ -119,6 +153,15 @@ mod tests {
             environment(&host, &["NPM_?"], json!({ "NPM_B": "own" })),
             ["NPM_A=1", "NPM_B=own"]
         );
+    }
+
+    /// S-48: what was asked for by name is as secret as what was written down; what every child gets is not.
+    #[test]
+    fn what_patterns_bring_is_a_secret_and_the_base_is_none() {
+        let host = [("PATH", "/usr/bin"), ("NPM_TOKEN", "canary-1"), ("OTHER", "canary-2")];
+        let own = json!({ "A": "canary-3", "NPM_UNSET": null });
+        let given = given(&host, &["NPM_*", "P*"], own);
+        assert_eq!(given.secrets().collect::<Vec<_>>(), ["canary-3", "canary-1"]);
     }
 
     /// CONFIG-FORMATS, trap (d): `null` unsets a variable of the base.

@@ -7,6 +7,7 @@ mod stderr;
 mod wire;
 
 pub(crate) use self::ending::abandon;
+pub(crate) use self::environment::Environment;
 pub(crate) use self::stderr::LINE_BYTES_MAX;
 pub(crate) use self::wire::{Child, StdioLimits, StdioWire};
 
@@ -21,8 +22,7 @@ use crate::{Error, ErrorCode, Result};
 
 /// Starts a server's program.
 ///
-/// `workspace` is where it starts unless its own `cwd`, which may be relative to it, says otherwise; `inherit_env` holds
-/// patterns of host variables beyond the base environment.
+/// `workspace` is where it starts unless its own `cwd`, which may be relative to it, says otherwise.
 ///
 /// # Errors
 /// `spawn_failed` with `detail.command`, `detail.errno` or `detail.cwd`. A dropped future leaves no process.
@@ -30,10 +30,9 @@ pub(crate) async fn start(
     server: &Arc<str>,
     spec: &StdioSpec,
     workspace: &Path,
-    inherit_env: &[String],
+    environment: Environment,
 ) -> Result<Launched> {
-    let patterns = [inherit_env, &spec.inherit_env].concat();
-    let env = environment::child_environment(std::env::vars_os(), &patterns, spec);
+    let env = environment.variables;
     let cwd = match &spec.cwd {
         Some(cwd) => workspace.join(cwd),
         None => workspace.to_owned(),
