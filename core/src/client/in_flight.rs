@@ -5,7 +5,7 @@
 //! 2. After `end` the table stays empty: a request that comes later is refused.
 //! 3. `armed` is never later than the earliest deadline, so one timer serves all.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -90,7 +90,7 @@ impl Flight {
 }
 
 /// The moment so much later, at most a year: far enough, and it can always be represented.
-fn later(now: Instant, wait: Duration) -> Instant {
+pub(super) fn later(now: Instant, wait: Duration) -> Instant {
     const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
     now + wait.min(LONGEST)
 }
@@ -122,11 +122,11 @@ impl InFlight {
         RequestId(self.next_id.load(Ordering::Relaxed))
     }
 
-    /// Whether a call with a smaller id is in flight.
-    pub(super) fn has_call_before(&self, RequestId(id): RequestId) -> bool {
+    /// Whether a call with a smaller id is in flight that is none of the `unsent`.
+    pub(super) fn has_call_before(&self, RequestId(id): RequestId, unsent: &HashSet<u64>) -> bool {
         let table = self.lock();
-        let mut flights = table.flights.iter();
-        flights.any(|(other, flight)| *other < id && flight.purpose == Purpose::Call)
+        let mut calls = table.flights.iter().filter(|(_, flight)| flight.purpose == Purpose::Call);
+        calls.any(|(other, _)| *other < id && !unsent.contains(other))
     }
 
     /// Takes a request in. It must be in the table before its first byte is written.
@@ -280,5 +280,25 @@ impl Hasher for IdHasher {
     fn write_u64(&mut self, id: u64) {
         const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
         self.0 = id.wrapping_mul(GOLDEN);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// SPEC 8.3: what a server never got cannot be what it works on.
+    #[test]
+    fn a_call_counts_when_something_of_it_was_sent() {
+        let calls = InFlight::new(9);
+        let (call, own) = (calls.new_id(), calls.new_id());
+        for (id, purpose) in [(call, Purpose::Call), (own, Purpose::Own)] {
+            let time = Duration::from_secs(9);
+            let flight = Flight::new(Box::new(drop), purpose, None, time, time, None);
+            assert!(calls.register(id, flight).is_ok());
+        }
+        assert!(calls.has_call_before(calls.next_id(), &HashSet::from([own])));
+        assert!(!calls.has_call_before(calls.next_id(), &HashSet::from([call])));
+        assert!(!calls.has_call_before(RequestId(call), &HashSet::new()));
     }
 }

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use trunkline_pool::catalog::ListKind;
 
-use super::in_flight::Purpose;
+use super::in_flight::{Purpose, later};
 use super::link::{Life, Link};
-use super::{Request, RequestId};
+use super::{ConnectOptions, Request, RequestId};
 
 /// An answer to a ping takes a round trip, so that a server which needs longer than this does not serve.
 const ANSWER_WAIT_MAX: Duration = Duration::from_secs(30);
@@ -55,6 +55,8 @@ pub(super) struct KeepAlive {
     /// Silence before a question; zero never asks.
     interval: Duration,
     misses_max: u32,
+    /// Silence that a call in flight can be the reason of.
+    work_max: Duration,
     /// Questions in a row that nothing came after.
     misses: u32,
     /// When the open question was sent.
@@ -84,8 +86,15 @@ pub(super) enum Next {
 }
 
 impl KeepAlive {
-    pub(super) fn new(interval: Duration, misses_max: u32) -> Self {
-        KeepAlive { interval, misses_max, misses: 0, asked: None, silent_since: RequestId(0) }
+    pub(super) fn new(options: &ConnectOptions) -> Self {
+        KeepAlive {
+            interval: options.keepalive,
+            misses_max: options.keepalive_misses,
+            work_max: options.call_idle_timeout,
+            misses: 0,
+            asked: None,
+            silent_since: RequestId(0),
+        }
     }
 
     /// Looks at the connection, and asks the server if it is time.
@@ -99,7 +108,8 @@ impl KeepAlive {
             self.silent_since = link.calls.next_id();
         }
         let since = self.silent_since;
-        match self.look(now, link.pulse.heard_at(), || link.calls.has_call_before(since)) {
+        let works = || link.calls.has_call_before(since, &link.wire.unsent());
+        match self.look(now, link.pulse.heard_at(), works) {
             Verdict::Wait(until) => Next::Look(until),
             Verdict::Ask(until) => {
                 link.ping(until - now);
@@ -113,7 +123,7 @@ impl KeepAlive {
     }
 
     /// Decides by the clock and by when something was heard last. `works` says whether a call that may be the reason of the
-    /// silence is still within its time.
+    /// silence is still in flight; no call is the reason of more of it than `work_max`, whatever time its caller gave it.
     fn look(&mut self, now: Instant, heard: Instant, works: impl FnOnce() -> bool) -> Verdict {
         if self.interval.is_zero() {
             return Verdict::Wait(None);
@@ -134,8 +144,9 @@ impl KeepAlive {
                     return Verdict::Ask(now + answer_wait);
                 }
                 // More questions would only pile up in its input.
-                return if works() {
-                    Verdict::Wait(Some(now + answer_wait))
+                let works_until = later(heard, self.work_max);
+                return if now < works_until && works() {
+                    Verdict::Wait(Some(works_until.min(now + answer_wait)))
                 } else {
                     Verdict::Dead
                 };
@@ -181,6 +192,17 @@ mod tests {
 
     const INTERVAL: Duration = Duration::from_secs(20);
 
+    fn watching(interval: Duration, misses_max: u32) -> KeepAlive {
+        KeepAlive {
+            interval,
+            misses_max,
+            work_max: Duration::from_secs(130),
+            misses: 0,
+            asked: None,
+            silent_since: RequestId(0),
+        }
+    }
+
     fn at(start: Instant, seconds: u64) -> Instant {
         start + Duration::from_secs(seconds)
     }
@@ -194,7 +216,7 @@ mod tests {
     #[test]
     fn silence_is_asked_and_three_missed_answers_in_a_row_are_the_end() {
         let start = Instant::now();
-        let mut keepalive = KeepAlive::new(INTERVAL, 3);
+        let mut keepalive = watching(INTERVAL, 3);
         let look =
             |keepalive: &mut KeepAlive, seconds| keepalive.look(at(start, seconds), start, idle);
         assert_eq!(look(&mut keepalive, 5), Verdict::Wait(Some(at(start, 20))));
@@ -209,7 +231,7 @@ mod tests {
     #[test]
     fn anything_that_comes_forgives_the_misses_and_puts_the_next_question_off() {
         let start = Instant::now();
-        let mut keepalive = KeepAlive::new(INTERVAL, 3);
+        let mut keepalive = watching(INTERVAL, 3);
         for seconds in [20, 40, 60] {
             assert!(matches!(keepalive.look(at(start, seconds), start, idle), Verdict::Ask(_)));
         }
@@ -225,15 +247,15 @@ mod tests {
     #[test]
     fn a_server_that_works_is_given_up_only_after_its_call() {
         let start = Instant::now();
-        let mut keepalive = KeepAlive::new(INTERVAL, 3);
+        let mut keepalive = watching(INTERVAL, 3);
         for seconds in [20, 40, 60] {
             assert!(matches!(keepalive.look(at(start, seconds), start, || true), Verdict::Ask(_)));
         }
-        for seconds in [80, 100, 120] {
+        for seconds in [80, 100] {
             let wait = Verdict::Wait(Some(at(start, seconds + 20)));
             assert_eq!(keepalive.look(at(start, seconds), start, || true), wait);
         }
-        assert_eq!(keepalive.look(at(start, 140), start, idle), Verdict::Dead);
+        assert_eq!(keepalive.look(at(start, 120), start, idle), Verdict::Dead);
         let heard = at(start, 139);
         let wait = Verdict::Wait(Some(at(start, 159)));
         assert_eq!(keepalive.look(at(start, 140), heard, idle), wait);
@@ -241,11 +263,26 @@ mod tests {
         assert!(matches!(keepalive.look(at(start, 179), heard, idle), Verdict::Ask(_)));
     }
 
+    /// SPEC 5.4, 8.3: a call of a day does not keep a dead connection for a day.
+    #[test]
+    fn no_call_excuses_more_silence_than_calls_have_by_default() {
+        let start = Instant::now();
+        let mut keepalive = watching(INTERVAL, 3);
+        for seconds in [20, 40, 60] {
+            assert!(matches!(keepalive.look(at(start, seconds), start, || true), Verdict::Ask(_)));
+        }
+        for (seconds, next) in [(80, 100), (100, 120), (120, 130)] {
+            let wait = Verdict::Wait(Some(at(start, next)));
+            assert_eq!(keepalive.look(at(start, seconds), start, || true), wait);
+        }
+        assert_eq!(keepalive.look(at(start, 130), start, || true), Verdict::Dead);
+    }
+
     /// SPEC 8.3: the deadline of an answer is bounded, however long silence may last.
     #[test]
     fn an_answer_is_not_awaited_longer_than_its_bound() {
         let start = Instant::now();
-        let mut keepalive = KeepAlive::new(Duration::from_secs(3600), 1);
+        let mut keepalive = watching(Duration::from_secs(3600), 1);
         assert_eq!(keepalive.look(at(start, 3600), start, idle), Verdict::Ask(at(start, 3630)));
         assert_eq!(keepalive.look(at(start, 3630), start, idle), Verdict::Dead);
     }
@@ -254,7 +291,7 @@ mod tests {
     #[test]
     fn an_interval_of_zero_never_asks() {
         let start = Instant::now();
-        let mut keepalive = KeepAlive::new(Duration::ZERO, 3);
+        let mut keepalive = watching(Duration::ZERO, 3);
         assert_eq!(keepalive.look(at(start, 1_000_000), start, idle), Verdict::Wait(None));
     }
 }

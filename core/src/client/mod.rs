@@ -55,6 +55,8 @@ pub(crate) struct ConnectOptions {
     pub keepalive: Duration,
     /// Missed answers in a row that count as loss.
     pub keepalive_misses: u32,
+    /// Silence that a call in flight can be the reason of, whatever time it has itself.
+    pub call_idle_timeout: Duration,
     /// Names or patterns of host variables that every server inherits.
     pub inherit_env: Vec<String>,
 }

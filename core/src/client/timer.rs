@@ -11,7 +11,7 @@ use crate::transport::Sighting;
 
 /// Runs until the connection has ended. The body of one task.
 pub(super) async fn watch_deadlines(link: Arc<Link>) {
-    let mut keepalive = KeepAlive::new(link.options.keepalive, link.options.keepalive_misses);
+    let mut keepalive = KeepAlive::new(&link.options);
     loop {
         let now = Instant::now();
         let look = match keepalive.watch(&link, now) {

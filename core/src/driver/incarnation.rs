@@ -144,6 +144,7 @@ fn connect_options(driver: &Driver, cell: &EntryCell, spec: &ServerSpec) -> Conn
         in_flight: options.limits.in_flight_per_entry,
         keepalive: options.keepalive,
         keepalive_misses: options.keepalive_misses,
+        call_idle_timeout: spec.call_idle_timeout.unwrap_or(options.call_idle_timeout),
         inherit_env: options.inherit_env.clone(),
     }
 }

@@ -3,6 +3,7 @@
 //! A [`Wire`] knows how frames travel and how the far end is ended; it knows nothing of requests, lists or the pool. What it
 //! brings goes to an [`Inbound`], which is the connection.
 
+use std::collections::HashSet;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,6 +28,9 @@ pub(crate) trait Wire: Send + Sync + 'static {
 
     /// Takes a request back; `true` means that nothing of it was sent, and nothing will be.
     fn withdraw(&self, request: u64) -> bool;
+
+    /// The requests that wait to be sent, of which nothing was sent yet.
+    fn unsent(&self) -> HashSet<u64>;
 
     /// Takes no frame any more, and gives back the requests of which nothing was sent.
     fn stop(&self) -> Vec<u64>;

@@ -5,7 +5,7 @@
 //! 2. No caller ever waits for the pipe. A server that stops reading fills the queue, and then `send` says so (SPEC 5.11).
 //! 3. A frame that is withdrawn, or still whole in the queue at the close, was provably never sent.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -137,16 +137,16 @@ impl FrameWriter {
         }
     }
 
+    /// The requests that wait, of which nothing was written yet.
+    pub(crate) fn unsent(&self) -> HashSet<u64> {
+        self.lock().unsent().collect()
+    }
+
     /// Takes no frame any more, and gives back the requests of which nothing was written. The pipe stays open.
     pub(crate) fn stop(&self) -> Vec<u64> {
         let mut queue = self.lock();
         queue.stopped = true;
-        let begun = usize::from(queue.written > 0);
-        let unsent = queue.frames.iter().skip(begun).filter_map(|frame| match frame.kind {
-            FrameKind::Request(id) => Some(id),
-            FrameKind::Notification | FrameKind::Reply => None,
-        });
-        let unsent = unsent.collect();
+        let unsent = queue.unsent().collect();
         queue.frames = VecDeque::new();
         queue.bytes = 0;
         queue.replies = 0;
@@ -214,6 +214,15 @@ impl Queue {
             || (self.frames.len() < QUEUE_FRAMES_MAX
                 && self.bytes.saturating_add(bytes) <= QUEUE_BYTES_MAX
                 && (kind != FrameKind::Reply || self.replies < QUEUE_REPLIES_MAX))
+    }
+
+    /// The requests of which nothing is in the pipe.
+    fn unsent(&self) -> impl Iterator<Item = u64> {
+        let begun = usize::from(self.written > 0);
+        self.frames.iter().skip(begun).filter_map(|frame| match frame.kind {
+            FrameKind::Request(id) => Some(id),
+            FrameKind::Notification | FrameKind::Reply => None,
+        })
     }
 
     fn push(&mut self, frame: &[u8], kind: FrameKind) {

@@ -57,6 +57,21 @@ async fn a_silent_server_is_lost_when_the_calls_that_met_its_silence_are_over() 
     open.close().await;
 }
 
+/// SPEC 5.4, 8.3: the time that a caller gives its call is not the time that a dead connection has for everybody.
+#[tokio::test]
+async fn a_silent_server_is_lost_though_a_call_would_wait_longer() {
+    let server = kept_alive(test_server(&[]));
+    let open = server.options(|options| options.call_idle_timeout = INTERVAL * 6).connect().await;
+    open.call("stop_reading", json!({ "ms": 60000 })).await.unwrap();
+    let begun = Instant::now();
+    let (_, answer) = open.start("echo", json!({ "message": "x" }));
+    let error = ended(answer).await.unwrap_err();
+    assert_eq!(error.code(), ErrorCode::CallInterrupted);
+    assert!(begun.elapsed() < HANG, "{:?}", begun.elapsed());
+    open.recorder.wait_for("lost Keepalive").await;
+    open.close().await;
+}
+
 /// SPEC 8.3: a busy server that still sends anything is alive, even if it answers no question.
 #[tokio::test]
 async fn a_server_that_answers_no_question_but_says_something_is_alive() {

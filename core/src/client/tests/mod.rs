@@ -122,6 +122,7 @@ impl Server {
             in_flight: 2000,
             keepalive: Duration::ZERO,
             keepalive_misses: 3,
+            call_idle_timeout: HANG,
             inherit_env: Vec::new(),
         };
         Server { value, options, forgets: false }

@@ -1,5 +1,6 @@
 //! The pipes of one child process as a wire: its reader, its writer, its stderr and its end.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -86,6 +87,10 @@ impl Wire for StdioWire {
 
     fn withdraw(&self, request: u64) -> bool {
         self.writer.withdraw(request)
+    }
+
+    fn unsent(&self) -> HashSet<u64> {
+        self.writer.unsent()
     }
 
     fn stop(&self) -> Vec<u64> {
