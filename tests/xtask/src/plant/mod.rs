@@ -122,7 +122,7 @@ mod tests {
 
     /// What the page says was written by a run of exactly these plants, each of which was found.
     #[test]
-    fn the_page_names_the_same_plants_as_the_data() {
+    fn the_page_and_the_plants_name_the_same_bugs() {
         let page = text_of(&root(), PAGE).unwrap();
         let told = |line: &str| {
             let cells: Vec<&str> =
