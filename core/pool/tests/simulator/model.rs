@@ -220,16 +220,7 @@ impl Model {
                 let soon = last.is_some_and(|last| self.now < last.after(LISTING_SPACING));
                 check!(!soon, "{connection} lists again, too soon after {last:?}");
             }
-            Effect::Publish { entry, slot } => {
-                let told = self.entries.entry(*entry).or_default();
-                let last = told.slot.as_ref().map(|slot| slot.generation).unwrap_or_default();
-                check!(slot.generation >= last, "{entry:?} goes back to {:?}", slot.generation);
-                told.slot = Some(slot.clone());
-                if slot.state == EntryState::Closed {
-                    // Nobody holds what is closed, whoever took it away.
-                    self.leases.retain(|_, (_, other)| other != entry);
-                }
-            }
+            Effect::Publish { entry, slot } => self.published(*entry, slot)?,
             Effect::Grant { ticket, lease, entry } => {
                 self.granted(*ticket, *lease, *entry, world)?
             }
@@ -266,6 +257,18 @@ impl Model {
             Effect::ToolAccepted { .. } => {}
             Effect::Notify { audience, notice } => self.notified(*audience, notice, held)?,
             _ => return Err(format!("an effect that nobody expects: {effect:?}")),
+        }
+        Ok(())
+    }
+
+    fn published(&mut self, entry: EntryId, slot: &Slot) -> Result<(), String> {
+        let told = self.entries.entry(entry).or_default();
+        let last = told.slot.as_ref().map(|slot| slot.generation).unwrap_or_default();
+        check!(slot.generation >= last, "{entry:?} goes back to {:?}", slot.generation);
+        told.slot = Some(slot.clone());
+        if slot.state == EntryState::Closed {
+            // Nobody holds what is closed, whoever took it away.
+            self.leases.retain(|_, (_, other)| *other != entry);
         }
         Ok(())
     }
