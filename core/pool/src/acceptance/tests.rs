@@ -181,6 +181,12 @@ fn definitions_are_kept_as_far_as_there_is_room() {
     let again = vec![item("a", 1, 3), item("b", 1, 3), item("c", 1, 3)];
     let judged = accepted.judge(configuration(0), lists(again), Quarantine);
     assert_eq!(kept(&judged), [true, true, true]);
+    // It gives back no more than it had: `b`, and one byte each of `a` and `c`, are there still.
+    for digest in [1, 2] {
+        let last = vec![item("d", half - 2, digest), item("e", 1, digest)];
+        let judged = accepted.judge(configuration(0), lists(last), Quarantine);
+        assert_eq!(kept(&judged), if digest == 1 { vec![] } else { vec![true, false] });
+    }
     // Where nothing is held back, nothing is shown.
     let mut accepted = Accepted::default();
     accepted.judge(configuration(0), lists(vec![item("a", 1, 1)]), Notify);
@@ -244,5 +250,6 @@ fn what_is_newly_held_back_is_told_from_what_was() {
     assert_eq!(names(&third.without("a")), ["b"]);
     assert!(third.is_same(&third.clone()) && !third.is_same(&second));
     assert!(Held::default().is_same(&third.without("a").without("b")));
+    assert!(!Held::default().is_same(&third) && !third.is_same(&Held::default()));
     assert_ne!(third, second);
 }
