@@ -16,10 +16,10 @@ impl PoolCore {
     pub(super) fn status(&self) -> Value {
         let by_name = self.servers_seen();
         let disabled_by = self.disabled_by();
-        let row = |(name, server): (&'_ Box<str>, &'_ Server)| {
-            server.row(self, name, disabled_by.get(name).map_or(&[], Vec::as_slice))
-        };
-        let rows: BTreeMap<&str, Value> = by_name.iter().map(|one| (&**one.0, row(one))).collect();
+        let without = |name: &str| disabled_by.get(name).map_or(&[][..], Vec::as_slice);
+        let row = |name, server: &Server| server.row(self, name, without(name));
+        let rows: BTreeMap<&str, Value> =
+            by_name.iter().map(|(name, server)| (&**name, row(name, server))).collect();
         let count =
             |member: &str, word: &str| rows.values().filter(|row| row[member] == word).count();
         let (sessions, kept) = self.session_ids();
