@@ -4,7 +4,7 @@ mod rig;
 
 use rig::{Rig, acquire, text, until};
 use serde_json::{Value, json};
-use trunkline::{CallOptions, ConfigureOptions, DrainOptions, ErrorCode, EventMask};
+use trunkline::{CallOptions, ConfigureOptions, DrainOptions, ErrorCode, EventKind, EventMask};
 
 fn host<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
@@ -160,4 +160,56 @@ fn a_pool_that_drains_restarts_nothing() {
         assert_eq!(refused.code(), ErrorCode::Closing);
         drop(lease);
     });
+}
+
+/// SPEC 6.5: the end of a want that was given up is not taken for the answer to the one that followed it, also when it
+/// comes late.
+#[test]
+fn a_want_outlives_the_refusal_of_the_one_before() {
+    let rig = Rig::new(json!({ "drain_delay_ms": 0 }));
+    host(async {
+        let slow = rig.server(&["--initialize-delay-ms", "1000"]);
+        rig.configure(json!({ "slow": slow, "other": rig.server(&[]) })).await;
+        let session = rig.session_with(json!({ "id": "a", "servers": ["slow"] }));
+        let blocked = Blocked::new(&rig);
+        session.disable("slow").unwrap();
+        session.enable("slow").unwrap();
+        blocked.end();
+        session.ready(Some("slow"), None).await.unwrap();
+        assert!(!session.tools().unwrap().is_empty());
+    });
+}
+
+/// A pool that carries nothing out: its work stands still in an event of the server `other`.
+struct Blocked {
+    go_on: std::sync::mpsc::Sender<()>,
+    thread: std::thread::JoinHandle<()>,
+}
+
+impl Blocked {
+    fn new(rig: &Rig) -> Blocked {
+        let (go_on, wait) = std::sync::mpsc::channel::<()>();
+        let (stands, stood) = std::sync::mpsc::channel();
+        let wait = std::sync::Mutex::new(Some(wait));
+        let other = rig.session("other");
+        let events = rig.pool.subscribe(EventMask(1 << EventKind::StatusChanged as u8)).unwrap();
+        events.set_wake(move || {
+            if let Some(wait) = wait.lock().unwrap().take() {
+                stands.send(()).unwrap();
+                wait.recv().unwrap();
+            }
+        });
+        let thread = std::thread::spawn(move || {
+            let servers = change(json!({ "servers": ["other"] }));
+            other.configure(servers).unwrap();
+            drop(events);
+        });
+        stood.recv().unwrap();
+        Blocked { go_on, thread }
+    }
+
+    fn end(self) {
+        self.go_on.send(()).unwrap();
+        self.thread.join().unwrap();
+    }
 }

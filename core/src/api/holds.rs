@@ -63,6 +63,15 @@ struct Sight {
     view: Arc<View>,
 }
 
+/// A hold that was added.
+pub(super) struct Added {
+    /// The hold.
+    pub(super) id: HoldId,
+    held: Arc<Held>,
+    replaced: Vec<LeaseHold>,
+    told: Vec<(Sight, Difference)>,
+}
+
 /// What is left to be done about a change, once no lock is held.
 #[derive(Default)]
 struct Aftermath {
@@ -72,54 +81,40 @@ struct Aftermath {
 }
 
 impl Holds {
-    /// Adds a hold, seen by the newest configuration of its origin; `None` (and the hold is given up) when the session is
-    /// closed.
+    /// Adds a hold, seen by the newest configuration of its origin. What is to be done then is done by
+    /// [`finish`](Added::finish), once no lock is held.
+    ///
+    /// # Errors
+    /// The hold, when the session is closed or does without the server.
     pub(super) fn add(
         &self,
         session: &SessionCore,
         hold: LeaseHold,
         (kind, origin): (Kind, Origin),
         configured: &Arc<Configured>,
-    ) -> Option<(HoldId, Arc<Held>)> {
+    ) -> std::result::Result<Added, LeaseHold> {
         let server = hold.cell.server.clone();
-        let (added, told) = {
-            let mut inner = self.inner();
-            if inner.closed {
-                return None;
-            }
-            // Under the lock, so that a change of the options or of the source either is seen here or finds the hold.
-            let configured = session.newest(&server, origin, configured);
-            let view = session.view_of(&server, &configured);
-            let held = Held::new(hold.cell.clone(), origin, view);
-            let before = inner.sights();
-            inner.last += 1;
-            let id = HoldId(inner.last);
-            let row = Row {
-                held: held.clone(),
-                kind,
-                configured,
-                hold: Some(hold),
-                asked: 0,
-                ticket: None,
-            };
-            inner.holds.insert(id, row);
-            let replaced = |row: &Row| row.kind == Kind::Inherited && row.held.server == server;
-            let gone: Vec<HoldId> = match kind {
-                Kind::Inherited => Vec::new(),
-                Kind::Lease | Kind::Want => {
-                    let rows = inner.holds.iter().filter(|(_, row)| replaced(row));
-                    rows.map(|(id, _)| *id).collect()
-                }
-            };
-            let gone: Vec<Row> = gone.iter().filter_map(|id| inner.holds.remove(id)).collect();
-            let told =
-                if inner.missed.contains(&server) { inner.differences(before) } else { Vec::new() };
-            drop(inner);
-            drop(gone);
-            ((id, held), told)
+        let mut inner = self.inner();
+        // Under the lock, so that a change of the options or of the source either is seen here or finds the hold.
+        if inner.closed || session.has_disabled(&server) {
+            return Err(hold);
+        }
+        let configured = session.newest(&server, origin, configured);
+        let view = session.view_of(&server, &configured);
+        let held = Held::new(hold.cell.clone(), origin, view);
+        let before = inner.sights();
+        inner.last += 1;
+        let id = HoldId(inner.last);
+        let row =
+            Row { held: held.clone(), kind, configured, hold: Some(hold), asked: 0, ticket: None };
+        inner.holds.insert(id, row);
+        let replaced = match kind {
+            Kind::Inherited => Vec::new(),
+            Kind::Lease | Kind::Want => inner.take_inherited(&server),
         };
-        tell(session, told);
-        Some(added)
+        let told =
+            if inner.missed.contains(&server) { inner.differences(before) } else { Vec::new() };
+        Ok(Added { id, held, replaced, told })
     }
 
     /// Takes over what an earlier session of the same id held, seen as this one sees it.
@@ -127,7 +122,10 @@ impl Holds {
         for mut hold in holds {
             hold.held_by(session.number, Arc::downgrade(session));
             let configured = Configured::new(hold.cell.spec.clone(), &session.driver.options);
-            drop(self.add(session, hold, (Kind::Inherited, Origin::Pool), &configured));
+            match self.add(session, hold, (Kind::Inherited, Origin::Pool), &configured) {
+                Ok(added) => drop(added.finish(session)),
+                Err(refused) => drop(refused),
+            }
         }
     }
 
@@ -248,6 +246,16 @@ impl Holds {
     }
 }
 
+impl Added {
+    /// Tells the session, and drops what it holds no longer.
+    pub(super) fn finish(self, session: &SessionCore) -> (HoldId, Arc<Held>) {
+        let Added { id, held, replaced, told } = self;
+        drop(replaced);
+        tell(session, told);
+        (id, held)
+    }
+}
+
 impl Row {
     fn is_on(&self, entry: EntryId) -> bool {
         self.hold.as_ref().is_some_and(|hold| hold.cell.entry == entry)
@@ -259,6 +267,15 @@ impl Inner {
     fn newest(&self) -> BTreeMap<&str, &Row> {
         let held = self.holds.values().filter(|row| row.hold.is_some());
         held.map(|row| (&*row.held.server, row)).collect()
+    }
+
+    /// Takes what was inherited of a server, which the session holds itself now.
+    fn take_inherited(&mut self, server: &str) -> Vec<LeaseHold> {
+        let is_it = |row: &Row| row.kind == Kind::Inherited && &*row.held.server == server;
+        let (gone, rest): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            std::mem::take(&mut self.holds).into_iter().partition(|(_, row)| is_it(row));
+        self.holds = rest;
+        gone.into_values().filter_map(|row| row.hold).collect()
     }
 
     /// What is shown of every server that is seen.

@@ -29,16 +29,24 @@ pub struct Lease {
 }
 
 impl Lease {
+    /// The lease of a hold that was granted; none (and the hold is given up) when the session has disabled the server meanwhile.
     pub(super) fn new(
         open: Session,
         hold: LeaseHold,
         origin: Origin,
         configured: &Arc<Configured>,
-    ) -> Result<Lease> {
+    ) -> Result<Option<Lease>> {
         let session = open.core().clone();
         let added = session.holds.add(&session, hold, (Kind::Lease, origin), configured);
-        let (hold, held) = added.ok_or_else(|| session.closed())?;
-        Ok(Lease { session, held, hold, _open: open })
+        let (hold, held) = match added {
+            Ok(added) => added.finish(&session),
+            Err(refused) => {
+                drop(refused);
+                session.check()?;
+                return Ok(None);
+            }
+        };
+        Ok(Some(Lease { session, held, hold, _open: open }))
     }
 
     /// The server's name.

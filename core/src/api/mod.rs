@@ -1,6 +1,7 @@
 //! The public names: pool, session, lease, events, operations.
 
 mod accept;
+mod acquire;
 mod call;
 mod configure;
 mod event;

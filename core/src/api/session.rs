@@ -134,7 +134,9 @@ impl Session {
                 () = core.until_disabled(server) => continue,
                 hold = core.acquire(server, &configured, options.timeout) => hold?,
             };
-            let lease = Lease::new(self.clone(), hold, origin, &configured)?;
+            let Some(lease) = Lease::new(self.clone(), hold, origin, &configured)? else {
+                continue;
+            };
             // A change that came meanwhile did not see the lease.
             if own || core.stands(server, &configured) {
                 return Ok(lease);

@@ -1,36 +1,45 @@
-//! The servers that a session wants without asking for them by name, and acquiring in general.
+//! The servers that a session wants without asking for them by name.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
-use tokio::sync::oneshot;
 use tokio::time::Instant;
-use trunkline_pool::config::Share;
 use trunkline_pool::interface::EventKind;
-use trunkline_pool::state::{Ask, Family, Input, Ticket};
+use trunkline_pool::state::{Input, Ticket};
 
+use super::acquire::{answer_with, timed_out};
 use super::held::{Origin, Standing, disabled};
 use super::holds::{HoldId, Kind};
 use super::pool::Configured;
 use super::session::SessionCore;
-use crate::driver::{About, Answer, Answered, Driver, Interner, LeaseHold, Wish};
+use crate::driver::{About, LeaseHold, Wish};
 use crate::{Error, ErrorCode, Result};
 
 /// The wanted servers by name.
 #[derive(Default)]
 pub(super) struct Wants {
     servers: BTreeMap<Box<str>, Want>,
+    last: WantId,
     /// The session is closed: nothing is wanted any more.
     closed: bool,
 }
 
+/// The number of a want: tells the answer to an earlier want of the same server apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct WantId(u64);
+
 /// A server that is to be asked for.
-type Added = (Box<str>, Arc<Configured>);
+struct Added {
+    server: Box<str>,
+    configured: Arc<Configured>,
+    want: WantId,
+}
 
 struct Want {
+    id: WantId,
     configured: Arc<Configured>,
-    /// The question to the pool: tells an answer to an earlier want of the same name apart.
+    /// The question to the pool.
     ticket: Option<Ticket>,
     state: WantState,
 }
@@ -53,21 +62,9 @@ pub(super) fn follow_together(sessions: &[Arc<SessionCore>]) {
     let Some((first, _)) = added.first() else { return };
     let wishes = added.iter().map(|(session, added)| session.wish(added)).collect();
     let tickets = first.driver.want(wishes);
-    for ((session, (name, configured)), ticket) in added.iter().zip(tickets) {
-        session.wished(name, configured, ticket);
+    for ((session, added), ticket) in added.iter().zip(tickets) {
+        session.wished(added, ticket);
     }
-}
-
-/// The answer to an acquire as a result, exactly once.
-fn answer_with(name: &str, answer: impl FnOnce(Result<LeaseHold>) + Send + 'static) -> Answer {
-    let server = Box::<str>::from(name);
-    Box::new(move |answered| match answered {
-        Answered::Granted(hold) => answer(Ok(hold)),
-        Answered::Refused(error) => answer(Err(error.with_server(&*server))),
-        Answered::Restarted(_) | Answered::ToolAccepted | Answered::Drained(_) => {
-            answer(Err(Error::new(ErrorCode::Internal, "the answer to another question")));
-        }
-    })
 }
 
 impl SessionCore {
@@ -112,8 +109,10 @@ impl SessionCore {
         let mut new = Vec::new();
         for (name, configured) in wanted {
             if !wants.servers.contains_key(&name) {
-                wants.servers.insert(name.clone(), Want::pending(&configured));
-                new.push((name, configured));
+                wants.last.0 += 1;
+                let want = wants.last;
+                wants.servers.insert(name.clone(), Want::pending(want, &configured));
+                new.push(Added { server: name, configured, want });
             }
         }
         (gone.into_values().collect(), new)
@@ -132,27 +131,27 @@ impl SessionCore {
     }
 
     /// The wish for a server that was put into the list of wants.
-    fn wish(self: &Arc<Self>, (name, configured): &Added) -> Wish {
-        let (session, server, asked) = (Arc::downgrade(self), name.clone(), configured.clone());
-        let answer = answer_with(name, move |result| {
+    fn wish(self: &Arc<Self>, Added { server, configured, want }: &Added) -> Wish {
+        let (session, name, id) = (Arc::downgrade(self), server.clone(), *want);
+        let asked = configured.clone();
+        let answer = answer_with(server, move |result| {
             if let Some(session) = session.upgrade() {
-                session.settle(&server, &asked, result);
+                session.settle(&name, (id, &asked), result);
             }
         });
-        let (session, server, asked) = (Arc::downgrade(self), name.clone(), configured.clone());
+        let (session, name) = (Arc::downgrade(self), server.clone());
         let deferred = Box::new(move |error: Error| {
             if let Some(session) = session.upgrade() {
-                session.wait_for_room(&server, &asked, error.with_server(&*server));
+                session.wait_for_room(&name, id, error.with_server(&*name));
             }
         });
-        Wish { ask: Box::new(self.question(name, configured)), answer, deferred }
+        Wish { ask: Box::new(self.question(server, configured)), answer, deferred }
     }
 
     /// Keeps the ticket of a wish. One that is wanted no more is taken back.
-    fn wished(&self, name: &str, configured: &Arc<Configured>, ticket: Ticket) {
+    fn wished(&self, Added { server, want, .. }: &Added, ticket: Ticket) {
         let mut wants = self.wants();
-        let want = wants.servers.get_mut(name);
-        match want.filter(|want| want.is_of(configured)) {
+        match wants.of(server, *want) {
             Some(want) => want.ticket = Some(ticket),
             None => {
                 drop(wants);
@@ -162,129 +161,60 @@ impl SessionCore {
     }
 
     /// The answer to a want came. One that is no longer wanted is dropped, and so released.
-    fn settle(self: &Arc<Self>, name: &str, asked: &Arc<Configured>, result: Result<LeaseHold>) {
+    fn settle(
+        self: &Arc<Self>,
+        name: &str,
+        (id, asked): (WantId, &Arc<Configured>),
+        result: Result<LeaseHold>,
+    ) {
         let about = match &result {
             Ok(hold) => About::entry(&hold.cell, hold.cell.load().slot.generation),
             Err(_) => About::server(name.into()),
         };
-        let held = result.and_then(|hold| {
-            let added = self.holds.add(self, hold, (Kind::Want, Origin::Pool), asked);
-            added.map(|(id, _)| id).ok_or_else(|| self.closed())
-        });
-        let held = held.map_err(|error| error.with_server(name));
-        let (kind, field) = match self.record(name, asked, &held) {
-            Some(left) => match &held {
-                Ok(_) => (EventKind::ServerReady, ("left", left.into())),
-                Err(error) => (EventKind::Failed, ("error", error.to_json())),
-            },
-            None => {
-                if let Ok(hold) = held {
-                    self.holds.review(self, &[hold]);
+        // The hold is added under the lock of the wants: whoever ends the want meanwhile finds it, or is found by it.
+        let mut wants = self.wants();
+        let Some(want) = wants.of(name, id).filter(|want| want.is_open()) else {
+            drop(wants);
+            drop(result);
+            return;
+        };
+        let mut added = None;
+        let (kind, field) = match result {
+            Ok(hold) => match self.holds.add(self, hold, (Kind::Want, Origin::Pool), asked) {
+                Ok(new) => {
+                    want.state = WantState::Ready(new.id);
+                    added = Some(new);
+                    (EventKind::ServerReady, ("left", wants.pending().into()))
                 }
-                return;
+                Err(refused) => {
+                    // What ended the session, or switched the server off, ends the want as well.
+                    drop(wants);
+                    drop(refused);
+                    return;
+                }
+            },
+            Err(error) => {
+                let field = ("error", error.to_json());
+                want.state = WantState::Failed(error);
+                (EventKind::Failed, field)
             }
         };
+        drop(wants);
+        if let Some(added) = added {
+            added.finish(self);
+        }
         self.driver.hub.publish(kind, Some(self), &about, &[field]);
         self.settled.notify_waiters();
     }
 
     /// A want waits for room in the budget: for now that is its answer.
-    fn wait_for_room(&self, name: &str, asked: &Arc<Configured>, error: Error) {
+    fn wait_for_room(&self, name: &str, id: WantId, error: Error) {
         let mut wants = self.wants();
-        let want = wants.servers.get_mut(name);
-        if let Some(want) = want.filter(|want| want.is_of(asked) && want.is_pending()) {
+        if let Some(want) = wants.of(name, id).filter(|want| want.is_pending()) {
             want.state = WantState::Waiting(error);
         }
         drop(wants);
         self.settled.notify_waiters();
-    }
-
-    /// Writes the answer down, if it is still wanted. The names that are open after it.
-    fn record(
-        &self,
-        name: &str,
-        asked: &Arc<Configured>,
-        held: &Result<HoldId>,
-    ) -> Option<Vec<String>> {
-        let mut wants = self.wants();
-        let want = wants.servers.get_mut(name)?;
-        if !want.is_of(asked) || !want.is_open() {
-            return None;
-        }
-        want.state = match held {
-            Ok(hold) => WantState::Ready(*hold),
-            Err(error) => WantState::Failed(error.clone()),
-        };
-        let pending = wants.servers.iter().filter(|(_, want)| want.is_pending());
-        Some(pending.map(|(name, _)| name.to_string()).collect())
-    }
-
-    /// Asks the pool for a hold; `answer` gets it, or the error, exactly once.
-    pub(super) fn ask_for(
-        &self,
-        name: &str,
-        configured: &Arc<Configured>,
-        answer: impl FnOnce(Result<LeaseHold>) + Send + 'static,
-    ) -> Ticket {
-        let question = self.question(name, configured);
-        self.driver.ask(
-            |ticket, interner| {
-                let Ask { ticket, session, key, server, fingerprint, family, share } =
-                    question(ticket, interner);
-                Input::Acquire { ticket, session, key, server, fingerprint, family, share }
-            },
-            answer_with(name, answer),
-        )
-    }
-
-    /// What the pool is asked for a hold.
-    fn question(
-        &self,
-        name: &str,
-        configured: &Arc<Configured>,
-    ) -> impl FnOnce(Ticket, &mut Interner) -> Ask + 'static {
-        let (session, name, configured) = (self.number, Box::<str>::from(name), configured.clone());
-        let share = configured.share;
-        let owner = (share == Share::Session).then_some(session);
-        let family = match configured.spec.transport_name() {
-            "stdio" | "websocket" => Family::Local,
-            _ => Family::Remote,
-        };
-        move |ticket, interner| {
-            let key = interner.key(&name, &configured.spec, configured.fingerprint, owner);
-            let server = interner.server(&name);
-            let fingerprint = configured.fingerprint;
-            Ask { ticket, session, key, server, fingerprint, family, share }
-        }
-    }
-
-    /// A hold that was asked for. Dropping the future gives it up.
-    pub(super) async fn acquire(
-        self: &Arc<Self>,
-        name: &str,
-        configured: &Arc<Configured>,
-        timeout: Option<Duration>,
-    ) -> Result<LeaseHold> {
-        let (send, receive) = oneshot::channel();
-        let ticket = self.ask_for(name, configured, move |result| {
-            // A hold that nobody waits for is dropped here, and so released.
-            let _ = send.send(result);
-        });
-        let waiting = CancelAcquire { driver: &self.driver, ticket: Some(ticket) };
-        let result = match timeout {
-            None => receive.await,
-            Some(timeout) => tokio::select! {
-                biased;
-                result = receive => result,
-                () = self.driver.runtime.sleep_until(Instant::now() + timeout) => {
-                    drop(waiting);
-                    return Err(timed_out(timeout).with_server(name).with_session(&*self.id));
-                }
-            },
-        };
-        waiting.over();
-        let dead = |_| Err(Error::new(ErrorCode::Internal, "the pool gave no answer"));
-        result.unwrap_or_else(dead).map_err(|error| error.with_session(&*self.id))
     }
 
     /// See [`Session::ready`](super::Session::ready).
@@ -322,8 +252,7 @@ impl SessionCore {
     fn unsettled(&self, server: Option<&str>) -> Result<Option<Vec<String>>> {
         let wants = self.wants();
         let Some(name) = server else {
-            let pending = wants.servers.iter().filter(|(_, want)| want.is_pending());
-            let pending: Vec<_> = pending.map(|(name, _)| name.to_string()).collect();
+            let pending = wants.pending();
             return Ok((!pending.is_empty()).then_some(pending));
         };
         match wants.servers.get(name).map(|want| &want.state) {
@@ -352,9 +281,22 @@ impl SessionCore {
     }
 }
 
+impl Wants {
+    /// A want, unless it is over, or another of the same server has taken its place.
+    fn of(&mut self, server: &str, id: WantId) -> Option<&mut Want> {
+        self.servers.get_mut(server).filter(|want| want.id == id)
+    }
+
+    /// The servers that are not settled.
+    fn pending(&self) -> Vec<String> {
+        let pending = self.servers.iter().filter(|(_, want)| want.is_pending());
+        pending.map(|(name, _)| name.to_string()).collect()
+    }
+}
+
 impl Want {
-    fn pending(configured: &Arc<Configured>) -> Want {
-        Want { configured: configured.clone(), ticket: None, state: WantState::Pending }
+    fn pending(id: WantId, configured: &Arc<Configured>) -> Want {
+        Want { id, configured: configured.clone(), ticket: None, state: WantState::Pending }
     }
 
     fn is_pending(&self) -> bool {
@@ -370,38 +312,7 @@ impl Want {
         matches!(self.state, WantState::Pending | WantState::Waiting(_))
     }
 
-    fn is_of(&self, configured: &Arc<Configured>) -> bool {
-        Arc::ptr_eq(&self.configured, configured)
-    }
-
     fn open_ticket(&self) -> Option<Ticket> {
         self.ticket.filter(|_| self.is_open())
-    }
-}
-
-fn timed_out(timeout: Duration) -> Error {
-    let millis = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
-    Error::new(ErrorCode::Timeout, format!("not connected within {millis} ms"))
-        .with_detail("which", "connect")
-        .with_detail("timeout_ms", millis)
-}
-
-/// Takes the question back when the asker is dropped.
-struct CancelAcquire<'a> {
-    driver: &'a Arc<Driver>,
-    ticket: Option<Ticket>,
-}
-
-impl CancelAcquire<'_> {
-    fn over(mut self) {
-        self.ticket = None;
-    }
-}
-
-impl Drop for CancelAcquire<'_> {
-    fn drop(&mut self) {
-        if let Some(ticket) = self.ticket.take().filter(|_| !self.driver.runtime.is_forked()) {
-            self.driver.step(Input::CancelAcquire { ticket });
-        }
     }
 }

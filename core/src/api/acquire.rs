@@ -1,0 +1,127 @@
+//! Asking the pool for a hold on a server.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+use trunkline_pool::config::Share;
+use trunkline_pool::state::{Ask, Family, Input, Ticket};
+
+use super::pool::Configured;
+use super::session::SessionCore;
+use crate::driver::{Answer, Answered, Driver, Interner, LeaseHold};
+use crate::{Error, ErrorCode, Result};
+
+impl SessionCore {
+    /// Asks the pool for a hold; `answer` gets it, or the error, exactly once.
+    pub(super) fn ask_for(
+        &self,
+        name: &str,
+        configured: &Arc<Configured>,
+        answer: impl FnOnce(Result<LeaseHold>) + Send + 'static,
+    ) -> Ticket {
+        let question = self.question(name, configured);
+        self.driver.ask(
+            |ticket, interner| {
+                let Ask { ticket, session, key, server, fingerprint, family, share } =
+                    question(ticket, interner);
+                Input::Acquire { ticket, session, key, server, fingerprint, family, share }
+            },
+            answer_with(name, answer),
+        )
+    }
+
+    /// What the pool is asked for a hold.
+    pub(super) fn question(
+        &self,
+        name: &str,
+        configured: &Arc<Configured>,
+    ) -> impl FnOnce(Ticket, &mut Interner) -> Ask + 'static {
+        let (session, name, configured) = (self.number, Box::<str>::from(name), configured.clone());
+        let share = configured.share;
+        let owner = (share == Share::Session).then_some(session);
+        let family = match configured.spec.transport_name() {
+            "stdio" | "websocket" => Family::Local,
+            _ => Family::Remote,
+        };
+        move |ticket, interner| {
+            let key = interner.key(&name, &configured.spec, configured.fingerprint, owner);
+            let server = interner.server(&name);
+            let fingerprint = configured.fingerprint;
+            Ask { ticket, session, key, server, fingerprint, family, share }
+        }
+    }
+
+    /// A hold that was asked for. Dropping the future gives it up.
+    pub(super) async fn acquire(
+        self: &Arc<Self>,
+        name: &str,
+        configured: &Arc<Configured>,
+        timeout: Option<Duration>,
+    ) -> Result<LeaseHold> {
+        let (send, receive) = oneshot::channel();
+        let ticket = self.ask_for(name, configured, move |result| {
+            // A hold that nobody waits for is dropped here, and so released.
+            let _ = send.send(result);
+        });
+        let waiting = CancelAcquire { driver: &self.driver, ticket: Some(ticket) };
+        let result = match timeout {
+            None => receive.await,
+            Some(timeout) => tokio::select! {
+                biased;
+                result = receive => result,
+                () = self.driver.runtime.sleep_until(Instant::now() + timeout) => {
+                    drop(waiting);
+                    return Err(timed_out(timeout).with_server(name).with_session(&*self.id));
+                }
+            },
+        };
+        waiting.over();
+        let dead = |_| Err(Error::new(ErrorCode::Internal, "the pool gave no answer"));
+        result.unwrap_or_else(dead).map_err(|error| error.with_session(&*self.id))
+    }
+}
+
+/// The answer to an acquire as a result, exactly once.
+pub(super) fn answer_with(
+    name: &str,
+    answer: impl FnOnce(Result<LeaseHold>) + Send + 'static,
+) -> Answer {
+    let server = Box::<str>::from(name);
+    Box::new(move |answered| match answered {
+        Answered::Granted(hold) => answer(Ok(hold)),
+        Answered::Refused(error) => answer(Err(error.with_server(&*server))),
+        Answered::Restarted(_) | Answered::ToolAccepted | Answered::Drained(_) => {
+            answer(Err(Error::new(ErrorCode::Internal, "the answer to another question")));
+        }
+    })
+}
+
+/// The error of a wait that was too long.
+pub(super) fn timed_out(timeout: Duration) -> Error {
+    let millis = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
+    Error::new(ErrorCode::Timeout, format!("not connected within {millis} ms"))
+        .with_detail("which", "connect")
+        .with_detail("timeout_ms", millis)
+}
+
+/// Takes the question back when the asker is dropped.
+struct CancelAcquire<'a> {
+    driver: &'a Arc<Driver>,
+    ticket: Option<Ticket>,
+}
+
+impl CancelAcquire<'_> {
+    fn over(mut self) {
+        self.ticket = None;
+    }
+}
+
+impl Drop for CancelAcquire<'_> {
+    fn drop(&mut self) {
+        if let Some(ticket) = self.ticket.take().filter(|_| !self.driver.runtime.is_forked()) {
+            self.driver.step(Input::CancelAcquire { ticket });
+        }
+    }
+}
