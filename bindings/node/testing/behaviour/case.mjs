@@ -98,10 +98,10 @@ class Running {
     const outcome = await this.#outcome(() =>
       verb === 'finish' ? this.#operation(step.finish).promise : this.#carryOut(verb, step[verb]),
     );
+    // One without a name is kept as well: the collector releases what nobody has.
+    if (outcome.lease !== undefined) this.#leases.set(step.as ?? Symbol(verb), outcome.lease);
     expect(outcome, expected, this.#saved);
-    if (step.as === undefined) return;
-    this.#saved.set(step.as, outcome.value);
-    if (outcome.lease !== undefined) this.#leases.set(step.as, outcome.lease);
+    if (step.as !== undefined) this.#saved.set(step.as, outcome.value);
   }
 
   /** What a verb gives, or `{error}`. */
