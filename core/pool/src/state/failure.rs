@@ -1,6 +1,7 @@
 //! What follows a loss: the schedule, the breaker, and giving up (SPEC 8.1, 8.2, 8.5).
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::acquire::{End, NOW};
 use super::effects::{self, reason};
@@ -11,6 +12,15 @@ use super::protocol::{Effect, Family, LossReason, Notice};
 use super::{PoolState, RestartRefusal};
 use crate::acceptance::Held;
 use crate::error::{Error, ErrorCode};
+
+/// The longest wait that a server can ask for before it is connected to again.
+const ASKED_WAIT_MAX: Duration = Duration::from_secs(300);
+
+/// How long the server asks to be left alone, by the error of the attempt or loss (SPEC 8.4).
+fn asked_wait(error: &Error) -> Duration {
+    let asked = error.detail().get("retry_after_ms").and_then(serde_json::Value::as_u64);
+    asked.map_or(Duration::ZERO, Duration::from_millis).min(ASKED_WAIT_MAX)
+}
 
 impl PoolState {
     /// An established connection of a connected entry is lost; nobody's `Closed` has come yet.
@@ -45,6 +55,11 @@ impl PoolState {
             Verdict::BreakerOpen => {
                 self.fail(id, effects::crash_loop(error), reason::CRASH_LOOP, notice, out);
             }
+            Verdict::MayReturn
+                if why == LossReason::SessionLost && entry.health.may_return_at_once() =>
+            {
+                self.place_backoff(id, Duration::ZERO, error, notice, out);
+            }
             Verdict::MayReturn => self.schedule(id, error, notice, out),
         }
     }
@@ -62,7 +77,7 @@ impl PoolState {
         let Some(entry) = self.entries.get_mut(id) else {
             return;
         };
-        let (family, wire) = (entry.family, entry.wire);
+        let family = entry.family;
         let Some(delay) = entry.health.next_delay(family, &self.options.reconnect) else {
             if entry.health.is_crash_loop() {
                 self.fail(id, effects::crash_loop(error), reason::CRASH_LOOP, first, out);
@@ -71,11 +86,27 @@ impl PoolState {
             }
             return;
         };
-        entry.error = Some(error);
         let delay = match family {
             Family::Local => delay,
-            Family::Remote => self.jitter.spread(delay),
+            Family::Remote => self.jitter.spread(delay.max(asked_wait(&error))),
         };
+        self.place_backoff(id, delay, error, first, out);
+    }
+
+    /// Waits for the next attempt.
+    fn place_backoff(
+        &mut self,
+        id: EntryId,
+        delay: Duration,
+        error: Error,
+        first: Option<Notice>,
+        out: &mut Vec<Effect>,
+    ) {
+        let Some(entry) = self.entries.get_mut(id) else {
+            return;
+        };
+        let wire = entry.wire;
+        entry.error = Some(error);
         self.place(id, Phase::Backoff { until: self.now.after(delay) }, wire);
         self.publish(id, out);
         self.announce(id, reason::LOST, out);

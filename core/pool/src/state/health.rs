@@ -18,6 +18,8 @@ pub(super) struct Health {
     used: usize,
     /// Whether an attempt succeeded since the last forgiveness.
     came_back: bool,
+    /// Whether the attempt that a lost session has at once was used since the last forgiveness.
+    at_once: bool,
     /// When the present absence began.
     lost_at: Option<Moment>,
     /// Attempts made in the present absence.
@@ -37,8 +39,7 @@ impl Health {
     /// A connection that stood since `since` was lost.
     pub(super) fn lose(&mut self, now: Moment, since: Moment, policy: &Reconnect) -> Verdict {
         if now >= since.after(policy.healthy_after) {
-            self.used = 0;
-            self.came_back = false;
+            self.forgive();
         }
         self.losses = self.losses.saturating_add(1);
         self.leave(now);
@@ -60,6 +61,11 @@ impl Health {
     pub(super) fn leave(&mut self, now: Moment) {
         self.lost_at = Some(now);
         self.tries = 0;
+    }
+
+    /// Whether a session that was lost may be made anew at once: the server lives. Once only (SPEC 8.4).
+    pub(super) fn may_return_at_once(&mut self) -> bool {
+        !std::mem::replace(&mut self.at_once, true)
     }
 
     /// The wait before the next attempt of the schedule; `None` when it is used up.
@@ -93,8 +99,13 @@ impl Health {
     /// A restart by hand forgives everything.
     pub(super) fn reset(&mut self) {
         self.recent.clear();
+        self.forgive();
+    }
+
+    fn forgive(&mut self) {
         self.used = 0;
         self.came_back = false;
+        self.at_once = false;
     }
 }
 

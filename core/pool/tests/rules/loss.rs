@@ -370,3 +370,36 @@ fn a_fresh_attempt_waits_for_the_end_of_what_was_lost() {
     );
     assert_eq!(bench.step(closed(0, 1)), [connect(0, 2, 0)]);
 }
+
+fn session_lost(generation: u32) -> Input {
+    let reason = LossReason::SessionLost;
+    Input::Disconnected { connection: id(0, generation), reason, error: exited() }
+}
+
+/// SPEC 8.4: the server lives; only the session is to be made anew.
+#[test]
+fn a_lost_session_is_made_anew_at_once_and_only_once() {
+    let mut bench = held();
+    bench.step(session_lost(1));
+    assert_eq!(bench.deadline(), Some(0));
+    bench.step(closed(0, 1));
+    assert!(bench.wait_until(0).contains(&connect(0, 2, 0)));
+    bench.now = 10;
+    bench.step(connected(0, 2, 1));
+    bench.step(session_lost(2));
+    assert_eq!(bench.deadline(), Some(1_010));
+}
+
+/// SPEC 8.4: bounded, and never sooner than the schedule.
+#[test]
+fn a_server_that_asks_for_time_gets_it() {
+    for (asked, least) in [(0, 1_000), (7_000, 7_000), (u64::MAX, 300_000)] {
+        let mut bench = Bench { pool: PoolState::new(options(), 1), now: 0 };
+        bench.step(open(0));
+        bench.step(acquire_of(0, 0, 0, 0, Family::Remote));
+        bench.step(connected(0, 1, 1));
+        bench.step(disconnected_by(0, 1, exited().with_detail("retry_after_ms", asked)));
+        let due = bench.deadline().unwrap();
+        assert!((least..=least + least / 4).contains(&due), "{due} after {asked}");
+    }
+}

@@ -9,8 +9,8 @@ use trunkline_pool::ErrorCode;
 use trunkline_pool::config::Share;
 use trunkline_pool::options::BudgetMode;
 use trunkline_pool::state::{
-    Ask, Effect, EntryId, EntryState, EntryStatus, Family, Gate, Input, Moment, PoolState,
-    Situation, Ticket,
+    Ask, Effect, EntryId, EntryState, EntryStatus, Family, Gate, Input, LossReason, Moment,
+    PoolState, Situation, Ticket,
 };
 
 use crate::budget::Books;
@@ -27,6 +27,7 @@ struct Past {
     why: Why,
     used: usize,
     came_back: bool,
+    at_once: bool,
     losses: Vec<Moment>,
     retry_from: Option<(Moment, Moment)>,
 }
@@ -142,8 +143,7 @@ impl Past {
                 let shared = began && self.why == Why::Restart;
                 if begins && !in_flight && !shared {
                     self.why = Why::Restart;
-                    self.used = 0;
-                    self.came_back = false;
+                    self.forgive();
                     self.losses.clear();
                 }
             }
@@ -187,6 +187,14 @@ impl Past {
             self.lose(now, was, setup);
             let bound = setup.options.reconnect.breaker_losses as usize;
             let broken = self.losses.len() > bound;
+            let is_auth = error_code(input) == Some(ErrorCode::AuthRequired);
+            let by_session =
+                matches!(input, Input::Disconnected { reason: LossReason::SessionLost, .. });
+            if by_session && !broken && !is_auth && !std::mem::replace(&mut self.at_once, true) {
+                check!(row.due_at == Some(now), "not at once after a lost session: {row:?}");
+                self.retry_from = Some((now, now));
+                return Ok(());
+            }
             return self.expect_schedule(now, row, setup, broken, error_code(input));
         }
         let failed = matches!(input, Input::ConnectFailed { .. } | Input::Closed { .. });
@@ -209,11 +217,16 @@ impl Past {
         let reconnect = &setup.options.reconnect;
         let since = was.connected_at.unwrap_or(now);
         if now >= since.after(reconnect.healthy_after) {
-            self.used = 0;
-            self.came_back = false;
+            self.forgive();
         }
         self.losses.push(now);
         self.losses.retain(|loss| loss.after(reconnect.breaker_window) >= now);
+    }
+
+    fn forgive(&mut self) {
+        self.used = 0;
+        self.came_back = false;
+        self.at_once = false;
     }
 
     fn expect_schedule(

@@ -204,7 +204,11 @@ impl World {
                     reality.reap(connection, chance);
                 } else {
                     reality.stage = Stage::Dying;
-                    let reason = chance.pick(&[LossReason::TransportClosed, LossReason::Keepalive]);
+                    let reason = chance.pick(&[
+                        LossReason::TransportClosed,
+                        LossReason::Keepalive,
+                        LossReason::SessionLost,
+                    ]);
                     let error = failure(chance);
                     reality.say(Input::Disconnected { connection, reason, error });
                 }
