@@ -47,6 +47,12 @@ pub struct Flags {
     pub label: Option<String>,
     /// Runs the server as a child of this process, as `npx` does.
     pub wrapped: bool,
+    /// Speaks Streamable HTTP on that port of the loopback, 0 for any, instead of stdio.
+    pub http: Option<u16>,
+    /// What it does over HTTP that it should not; `http/faults.rs` has the words.
+    pub http_faults: Option<String>,
+    /// Where each HTTP request goes, a line of JSON each.
+    pub http_log: Option<PathBuf>,
     /// Internal: this process is a helper that ignores the end of its input.
     pub hold: bool,
 }
@@ -118,6 +124,8 @@ impl Flags {
             "--stderr-text" => self.stderr_text = Some(value),
             "--protocol-version" => self.protocol_version = Some(value),
             "--label" => self.label = Some(value),
+            "--http-faults" => self.http_faults = Some(value),
+            "--http-log" => self.http_log = Some(value.into()),
             "--hints" => {
                 self.hints = match value.as_str() {
                     "all" => Hints::All,
@@ -135,6 +143,10 @@ impl Flags {
             value.parse().map_err(|_| format!("{flag} needs a number, not {value:?}"))?;
         let delay = Duration::from_millis(number.into());
         match flag {
+            "--http" => {
+                let port = u16::try_from(number);
+                self.http = Some(port.map_err(|_| format!("{flag} needs a port"))?);
+            }
             "--tools" => self.tools = number as usize,
             "--page-size" => self.page_size = number as usize,
             "--fail-starts" => self.fail_starts = number as usize,
@@ -148,7 +160,10 @@ impl Flags {
 }
 
 /// The flags that take a value.
-const VALUED: [&str; 13] = [
+const VALUED: [&str; 16] = [
+    "--http",
+    "--http-faults",
+    "--http-log",
     "--start-log",
     "--message-log",
     "--stderr-text",
@@ -165,7 +180,9 @@ const VALUED: [&str; 13] = [
 ];
 
 const HELP: &str = "\
-usage: trunkline-testserver [flags]      (MCP over stdio, revisions 2024-11-05 to 2025-11-25)
+usage: trunkline-testserver [flags]      (MCP, revisions 2024-11-05 to 2025-11-25)
+
+Transport    stdio, or --http PORT [--http-faults WORD[=VALUE],...] [--http-log FILE], which prints its address
 
 Lists        --tools N  --page-size N  --no-tools  --no-prompts  --no-resources  --tools-only
              --malformed-tools  --repeat-cursor  --list-changes  --drift  --label TEXT  --hints all|none

@@ -1,12 +1,13 @@
 //! `trunkline-testserver`: the MCP server that the tests, the demo and the benchmark run.
 //!
-//! It speaks the legacy era over stdio with plain blocking threads: one thread reads requests and
+//! It speaks the legacy era over stdio, or Streamable HTTP, with plain blocking threads: one thread reads requests and
 //! answers the quick ones in batches, and every slow call has a thread of its own. Flags make it
 //! misbehave in the ways that real servers do; `--help` lists them.
 
 mod changes;
 mod family;
 mod flags;
+mod http;
 mod lists;
 mod request;
 mod scan;
@@ -39,6 +40,7 @@ fn main() {
         family::wrap();
     }
     family::begin(&flags, starts);
+    http::begin(&flags);
     let server = SERVER.get_or_init(|| Server::new(flags, starts));
     serve::serve(server);
 }

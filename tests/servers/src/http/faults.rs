@@ -1,0 +1,62 @@
+//! What the front does otherwise than a good server would.
+
+/// The words of `--http-faults`, some with a value behind a colon.
+#[derive(Debug, Default)]
+pub struct Faults {
+    words: Vec<(String, String)>,
+}
+
+/// Every word, and what it makes the front do.
+const KNOWN: &[&str] = &[
+    "json",           // answers are JSON bodies, not streams
+    "stateless",      // no session ids
+    "no-get",         // 405 for the stream of what is unasked
+    "no-delete",      // 405 for the end of a session
+    "stuck-delete",   // no answer to the end of a session
+    "forget-404",     // the Nth call finds its session gone
+    "forget-400",     // the same, said as some servers do
+    "cut",            // the stream of each call ends before its answer
+    "cut-after-id",   // the same, after an event that it can be resumed from
+    "retry-0",        // streams of what is unasked end at once and ask to come back at once
+    "busy",           // the first N messages get 503 and `Retry-After: 1`
+    "busy-calls",     // each call gets 503 and an hour of `Retry-After`
+    "unavailable",    // the first N lists get 502
+    "auth",           // 401
+    "auth-challenge", // 401 with `WWW-Authenticate`
+    "auth-calls",     // each call gets 401
+    "forbidden",      // 403
+    "redirect",       // 307 to the address that is its value
+    "redirect-here",  // 307 to another path of this server
+    "endless-body",   // the body of each call's answer never ends
+    "endless-event",  // the event of each call's answer never ends
+    "html",           // a web page
+    "text",           // plain text
+    "late-accept",    // the opening notification is taken after 300 ms
+];
+
+impl Faults {
+    pub fn parse(text: &str) -> Result<Faults, String> {
+        let mut faults = Faults::default();
+        for word in text.split(',').filter(|word| !word.is_empty()) {
+            let (name, value) = word.split_once('=').unwrap_or((word, ""));
+            if !KNOWN.contains(&name) {
+                return Err(format!("unknown fault {name}"));
+            }
+            faults.words.push((name.to_string(), value.to_string()));
+        }
+        Ok(faults)
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        self.value(name).is_some()
+    }
+
+    pub fn value(&self, name: &str) -> Option<&str> {
+        self.words.iter().find(|(word, _)| word == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The number that is a fault's value; 0 without one.
+    pub fn number(&self, name: &str) -> u64 {
+        self.value(name).and_then(|value| value.parse().ok()).unwrap_or(0)
+    }
+}

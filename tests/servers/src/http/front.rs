@@ -1,0 +1,289 @@
+//! The front: sessions, the two forms of an answer, streams, and the faults that it was told to have.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fs::{File, OpenOptions};
+use std::io::{BufReader, Result, Write};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::exchange::{Chunks, Request, respond};
+use super::faults::Faults;
+use super::routes::Routes;
+use crate::slow::lock;
+
+const JSON: &str = "content-type: application/json";
+
+/// How often a silent stream is looked after.
+const LOOK: Duration = Duration::from_millis(100);
+
+pub struct Front {
+    pub routes: Routes,
+    faults: Faults,
+    log: Option<PathBuf>,
+    sessions: Mutex<BTreeSet<String>>,
+    /// Those whose opening notification was taken.
+    initialized: Mutex<BTreeSet<String>>,
+    /// Answers under way whose stream was cut, by the event to resume from.
+    cut: Mutex<HashMap<String, Receiver<Value>>>,
+    numbers: AtomicU64,
+    posts: AtomicU64,
+    calls: AtomicU64,
+    lists: AtomicU64,
+}
+
+impl Front {
+    pub fn new(faults: Faults, to_server: File, log: Option<PathBuf>) -> Front {
+        Front {
+            routes: Routes::new(to_server),
+            faults,
+            log,
+            sessions: Mutex::default(),
+            initialized: Mutex::default(),
+            cut: Mutex::default(),
+            numbers: AtomicU64::new(1),
+            posts: AtomicU64::new(0),
+            calls: AtomicU64::new(0),
+            lists: AtomicU64::new(0),
+        }
+    }
+
+    /// Serves one connection until its end.
+    pub fn serve(&self, stream: TcpStream) {
+        let _ = stream.set_nodelay(true);
+        let Ok(mut out) = stream.try_clone() else { return };
+        let mut input = BufReader::new(stream);
+        while let Some(request) = Request::read(&mut input) {
+            self.note(&request);
+            let done = match request.method.as_str() {
+                "POST" => self.post(&request, &mut out),
+                "GET" => self.get(&request, &mut out),
+                "DELETE" => self.delete(&request, &mut out),
+                _ => respond(&mut out, "405 Method Not Allowed", &[], b""),
+            };
+            if done.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// One line for each request: what a test wants to know of its headers.
+    fn note(&self, request: &Request) {
+        let Some(path) = &self.log else { return };
+        let body = serde_json::from_slice::<Value>(&request.body).unwrap_or_default();
+        let line = serde_json::json!({
+            "http": request.method, "path": request.path, "method": body["method"], "headers": request.headers,
+        });
+        let opened = OpenOptions::new().create(true).append(true).open(path);
+        let _ = opened.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()));
+    }
+
+    /// What is answered before the message is read.
+    fn refuse(&self, request: &Request, out: &mut TcpStream) -> Option<Result<()>> {
+        let faults = &self.faults;
+        let challenge = "www-authenticate: Bearer resource_metadata=\"https://auth.invalid/\"";
+        Some(if faults.has("auth") {
+            respond(out, "401 Unauthorized", &[], b"")
+        } else if faults.has("auth-challenge") {
+            respond(out, "401 Unauthorized", &[challenge.into()], b"")
+        } else if faults.has("forbidden") {
+            respond(out, "403 Forbidden", &[], b"")
+        } else if let Some(to) = faults.value("redirect") {
+            respond(out, "307 Temporary Redirect", &[format!("location: {to}")], b"")
+        } else if faults.has("redirect-here") && request.path == "/mcp" {
+            respond(out, "307 Temporary Redirect", &["location: /real".into()], b"")
+        } else if faults.has("html") {
+            respond(out, "200 OK", &["content-type: text/html; charset=utf-8".into()], b"<html>")
+        } else if faults.has("text") {
+            respond(out, "200 OK", &["content-type: text/plain".into()], b"hello")
+        } else if self.posts.fetch_add(1, Ordering::SeqCst) < faults.number("busy") {
+            respond(out, "503 Service Unavailable", &["retry-after: 1".into()], b"")
+        } else {
+            return None;
+        })
+    }
+
+    fn post(&self, request: &Request, out: &mut TcpStream) -> Result<()> {
+        if let Some(done) = self.refuse(request, out) {
+            return done;
+        }
+        let Ok(message) = serde_json::from_slice::<Value>(&request.body) else {
+            return respond(out, "400 Bad Request", &[JSON.into()], b"{}");
+        };
+        let method = message["method"].as_str().unwrap_or_default().to_string();
+        let mut headers = Vec::new();
+        let session = if self.faults.has("stateless") {
+            String::new()
+        } else if method == "initialize" {
+            let number = self.numbers.fetch_add(1, Ordering::SeqCst);
+            let session = format!("session-{}-{number}", std::process::id());
+            lock(&self.sessions).insert(session.clone());
+            headers.push(format!("mcp-session-id: {session}"));
+            session
+        } else {
+            match self.session(request, &method) {
+                Ok(session) => session,
+                Err((status, body)) => {
+                    return respond(out, status, &[JSON.into()], body.as_bytes());
+                }
+            }
+        };
+        if message.get("id").is_none() || method.is_empty() {
+            if self.faults.has("late-accept") && method == "notifications/initialized" {
+                std::thread::sleep(3 * LOOK);
+            }
+            if method == "notifications/initialized" {
+                lock(&self.initialized).insert(session.clone());
+            }
+            self.routes.tell(&session, message);
+            return respond(out, "202 Accepted", &[], b"");
+        }
+        self.answer(&session, &method, message, &headers, out)
+    }
+
+    /// The session that a message belongs to.
+    fn session(
+        &self,
+        request: &Request,
+        method: &str,
+    ) -> std::result::Result<String, (&'static str, String)> {
+        let words = |words: &str| {
+            format!(
+                r#"{{"jsonrpc":"2.0","error":{{"code":-32000,"message":"{words}"}},"id":null}}"#
+            )
+        };
+        let gone = ("404 Not Found", words("Session not found"));
+        let missing = ("400 Bad Request", words("Bad Request: No valid session ID provided"));
+        let Some(session) = request.header("mcp-session-id") else { return Err(missing) };
+        if method == "tools/call" {
+            let number = self.calls.fetch_add(1, Ordering::SeqCst) + 1;
+            for (fault, refusal) in [("forget-404", &gone), ("forget-400", &missing)] {
+                if number == self.faults.number(fault) {
+                    lock(&self.sessions).remove(session);
+                    self.routes.forget(session);
+                    return Err(refusal.clone());
+                }
+            }
+        }
+        let opens = method == "notifications/initialized";
+        if !opens
+            && !lock(&self.initialized).contains(session)
+            && lock(&self.sessions).contains(session)
+        {
+            return Err(("400 Bad Request", words("Bad Request: too early")));
+        }
+        match lock(&self.sessions).contains(session) {
+            true => Ok(session.to_string()),
+            false => Err(gone),
+        }
+    }
+
+    fn answer(
+        &self,
+        session: &str,
+        method: &str,
+        message: Value,
+        headers: &[String],
+        out: &mut TcpStream,
+    ) -> Result<()> {
+        let is_call = method == "tools/call";
+        let faulty = |fault: &str| is_call && self.faults.has(fault);
+        let is_list = method == "tools/list";
+        if is_list && self.lists.fetch_add(1, Ordering::SeqCst) < self.faults.number("unavailable")
+        {
+            return respond(out, "502 Bad Gateway", &[], b"");
+        }
+        if faulty("busy-calls") {
+            return respond(out, "503 Service Unavailable", &["retry-after: 3600".into()], b"");
+        }
+        if faulty("auth-calls") {
+            return respond(out, "401 Unauthorized", &[], b"");
+        }
+        if faulty("endless-body") || faulty("endless-event") {
+            let media_type =
+                if faulty("endless-body") { "application/json" } else { "text/event-stream" };
+            let mut chunks = Chunks::begin(out, media_type, headers)?;
+            chunks.write(if faulty("endless-body") { b"{\"a\":\"" } else { b"data: {\"a\":\"" })?;
+            loop {
+                chunks.write(&[b'x'; 16 << 10])?;
+            }
+        }
+        let answers = self.routes.ask(session, message);
+        if self.faults.has("json") {
+            let answer = answers.iter().find(|message| message.get("id").is_some());
+            let body = answer.unwrap_or_default().to_string();
+            return respond(out, "200 OK", &[headers, &[JSON.into()]].concat(), body.as_bytes());
+        }
+        let mut chunks = Chunks::begin(out, "text/event-stream", headers)?;
+        if faulty("cut") {
+            return chunks.end();
+        }
+        if faulty("cut-after-id") {
+            let number = self.numbers.fetch_add(1, Ordering::SeqCst);
+            lock(&self.cut).insert(format!("event-{number}"), answers);
+            chunks.write(format!("id: event-{number}\nretry: 200\ndata:\n\n").as_bytes())?;
+            return chunks.end();
+        }
+        stream(&answers, &mut chunks)?;
+        chunks.end()
+    }
+
+    fn get(&self, request: &Request, out: &mut TcpStream) -> Result<()> {
+        if let Some(answers) =
+            request.header("last-event-id").and_then(|id| lock(&self.cut).remove(id))
+        {
+            let mut chunks = Chunks::begin(out, "text/event-stream", &[])?;
+            stream(&answers, &mut chunks)?;
+            return chunks.end();
+        }
+        if self.faults.has("no-get") {
+            return respond(out, "405 Method Not Allowed", &[], b"");
+        }
+        let session = request.header("mcp-session-id").unwrap_or_default();
+        let known = self.faults.has("stateless") || lock(&self.sessions).contains(session);
+        if !known {
+            return respond(out, "404 Not Found", &[], b"");
+        }
+        let mut chunks = Chunks::begin(out, "text/event-stream", &[])?;
+        if self.faults.has("retry-0") {
+            chunks.write(b"retry: 0\n\n")?;
+            return chunks.end();
+        }
+        stream(&self.routes.listen(session), &mut chunks)?;
+        chunks.end()
+    }
+
+    fn delete(&self, request: &Request, out: &mut TcpStream) -> Result<()> {
+        if self.faults.has("no-delete") {
+            return respond(out, "405 Method Not Allowed", &[], b"");
+        }
+        if self.faults.has("stuck-delete") {
+            std::thread::park();
+        }
+        let session = request.header("mcp-session-id").unwrap_or_default();
+        lock(&self.sessions).remove(session);
+        self.routes.forget(session);
+        respond(out, "200 OK", &[], b"")
+    }
+}
+
+/// Streams what comes until an answer has come, the source ends or the client goes.
+fn stream(from: &Receiver<Value>, chunks: &mut Chunks<'_>) -> Result<()> {
+    loop {
+        match from.recv_timeout(LOOK) {
+            Ok(message) => {
+                chunks.event(&message.to_string())?;
+                if message.get("id").is_some() && message.get("method").is_none() {
+                    return Ok(());
+                }
+            }
+            Err(RecvTimeoutError::Timeout) => chunks.write(b": still here\n\n")?,
+            Err(RecvTimeoutError::Disconnected) => return Ok(()),
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! The same server over Streamable HTTP: a front of plain threads before the one that reads and answers lines.
+//!
+//! The front gives the server pipes for its standard input and output, and numbers the requests of all its clients anew.
+//! The process ends with its own standard input.
+
+mod exchange;
+mod faults;
+mod front;
+mod routes;
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::os::fd::{FromRawFd, OwnedFd};
+
+use crate::flags::Flags;
+use faults::Faults;
+use front::Front;
+
+/// Puts the front before the server that runs afterwards in this process. Prints the address as a line.
+pub fn begin(flags: &Flags) {
+    let Some(port) = flags.http else { return };
+    let faults = match Faults::parse(flags.http_faults.as_deref().unwrap_or_default()) {
+        Ok(faults) => faults,
+        Err(message) => refuse(&message),
+    };
+    let listener = match TcpListener::bind(("127.0.0.1", port)) {
+        Ok(listener) => listener,
+        Err(error) => refuse(&format!("listen: {error}")),
+    };
+    let Ok(address) = listener.local_addr() else { refuse("no address") };
+    let (own_input, mut own_output) = (take_over(0, Side::Read), take_over(1, Side::Write));
+    let _ = writeln!(own_output.own, "http://{address}/mcp");
+    let _ = own_output.own.flush();
+    std::thread::spawn(move || {
+        let mut rest = own_input.own;
+        while matches!(rest.read(&mut [0; 64]), Ok(1..)) {}
+        std::process::exit(0);
+    });
+    let front: &'static Front =
+        Box::leak(Box::new(Front::new(faults, own_input.other, flags.http_log.clone())));
+    std::thread::spawn(move || {
+        for line in BufReader::new(own_output.other).lines().map_while(Result::ok) {
+            front.routes.deliver(&line);
+        }
+    });
+    std::thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            std::thread::spawn(move || front.serve(stream));
+        }
+    });
+}
+
+fn refuse(message: &str) -> ! {
+    eprintln!("trunkline-testserver: {message}");
+    std::process::exit(2);
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Side {
+    Read,
+    Write,
+}
+
+/// What a standard stream was, and the other end of the pipe that it is now.
+struct Taken {
+    own: File,
+    other: File,
+}
+
+/// Makes a standard stream one end of a new pipe.
+fn take_over(standard: i32, side: Side) -> Taken {
+    let mut ends = [0; 2];
+    // SAFETY: `ends` has room for two descriptors; each is owned once below, and the standard ones are no one's.
+    unsafe {
+        let own = libc::fcntl(standard, libc::F_DUPFD_CLOEXEC, 3);
+        if own < 0 || libc::pipe(ends.as_mut_ptr()) < 0 {
+            refuse("no descriptors");
+        }
+        let (mine, other) =
+            if side == Side::Read { (ends[0], ends[1]) } else { (ends[1], ends[0]) };
+        if libc::dup2(mine, standard) < 0 {
+            refuse("no descriptors");
+        }
+        libc::close(mine);
+        libc::fcntl(other, libc::F_SETFD, libc::FD_CLOEXEC);
+        Taken {
+            own: File::from(OwnedFd::from_raw_fd(own)),
+            other: File::from(OwnedFd::from_raw_fd(other)),
+        }
+    }
+}

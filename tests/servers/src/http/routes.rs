@@ -1,0 +1,98 @@
+//! Whose answer a line of the server is: requests of all clients are numbered anew on their way in.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Write;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use serde_json::Value;
+
+use crate::slow::lock;
+
+/// The way of messages to and from the server behind the front.
+pub struct Routes {
+    to_server: Mutex<File>,
+    next: AtomicU64,
+    open: Mutex<HashMap<u64, Route>>,
+    /// Streams for what no request asked for, by session.
+    listeners: Mutex<Vec<(String, Sender<Value>)>>,
+}
+
+struct Route {
+    session: String,
+    id: Value,
+    token: Option<Value>,
+    to: Sender<Value>,
+}
+
+impl Routes {
+    pub fn new(to_server: File) -> Routes {
+        Routes {
+            to_server: Mutex::new(to_server),
+            next: AtomicU64::new(1),
+            open: Mutex::default(),
+            listeners: Mutex::default(),
+        }
+    }
+
+    /// Passes a request on; what answers it, and its progress, comes out of the receiver.
+    pub fn ask(&self, session: &str, mut request: Value) -> Receiver<Value> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let (to, from) = channel();
+        let token = request.pointer_mut("/params/_meta/progressToken");
+        let token = token.map(|token| std::mem::replace(token, number.into()));
+        let id = std::mem::replace(&mut request["id"], number.into());
+        let route = Route { session: session.to_string(), id, token, to };
+        lock(&self.open).insert(number, route);
+        self.pass(&request);
+        from
+    }
+
+    /// Passes a notification or reply on.
+    pub fn tell(&self, session: &str, mut message: Value) {
+        if let Some(id) = message.pointer_mut("/params/requestId") {
+            let open = lock(&self.open);
+            let found = open.iter().find(|(_, route)| route.session == session && route.id == *id);
+            if let Some((number, _)) = found {
+                *id = (*number).into();
+            }
+        }
+        self.pass(&message);
+    }
+
+    pub fn listen(&self, session: &str) -> Receiver<Value> {
+        let (to, from) = channel();
+        lock(&self.listeners).push((session.to_string(), to));
+        from
+    }
+
+    /// Ends the streams of a session.
+    pub fn forget(&self, session: &str) {
+        lock(&self.listeners).retain(|(of, _)| of != session);
+    }
+
+    /// Takes a line of the server.
+    pub fn deliver(&self, line: &str) {
+        let Ok(mut message) = serde_json::from_str::<Value>(line) else { return };
+        if let Some(number) = message.get("id").and_then(Value::as_u64) {
+            let Some(route) = lock(&self.open).remove(&number) else { return };
+            message["id"] = route.id;
+            let _ = route.to.send(message);
+            return;
+        }
+        if let Some(token) = message.pointer_mut("/params/progressToken") {
+            let open = lock(&self.open);
+            let Some(route) = token.as_u64().and_then(|number| open.get(&number)) else { return };
+            *token = route.token.clone().unwrap_or_default();
+            let _ = route.to.send(message);
+            return;
+        }
+        lock(&self.listeners).retain(|(_, to)| to.send(message.clone()).is_ok());
+    }
+
+    fn pass(&self, message: &Value) {
+        let _ = lock(&self.to_server).write_all(format!("{message}\n").as_bytes());
+    }
+}
