@@ -5,13 +5,15 @@ use std::sync::atomic::Ordering;
 
 use tokio::time::Instant;
 use trunkline_pool::catalog::Catalog;
-use trunkline_pool::config::{ServerSpec, StdioSpec, Transport};
+use trunkline_pool::config::{RemoteKind, RemoteSpec, ServerSpec, StdioSpec, Transport};
 use trunkline_pool::state::{CloseExit, LossReason};
 
 use super::link::{Life, Link};
 use super::lists::When;
 use super::{ConnectOptions, Connection, ConnectionEvents, GivenUp, Kill, Unconnected, failure};
 use crate::platform::Launched;
+use crate::transport::Wire;
+use crate::transport::http::{self, HttpWire};
 use crate::transport::redact::Redactor;
 use crate::transport::stdio::{self, Child, Environment, StdioLimits, StdioWire};
 use crate::{Error, ErrorCode, Result};
@@ -24,18 +26,14 @@ pub(super) async fn connect(
     mut given_up: GivenUp,
 ) -> std::result::Result<(Connection, Catalog), Unconnected> {
     let server = options.server.clone();
-    let Transport::Stdio(program) = &spec.transport else {
-        let message = format!("the transport {} is not supported", spec.transport_name());
-        let error = Error::new(ErrorCode::ConnectFailed, message).with_server(server.as_ref());
-        return Err(Unconnected { error, exit: CloseExit::Clean });
-    };
     let begun = Instant::now();
-    let environment = Environment::of_child(program, &options.inherit_env);
-    let redactor = Arc::new(Redactor::new(environment.secrets(), stdio::LINE_BYTES_MAX));
-    let launched = start(program, environment, &options, begun, &mut given_up).await?;
-    let limits = StdioLimits { frame: options.frame_bytes, stderr: options.stderr_bytes };
-    let wire = StdioWire::new(server.clone(), launched, redactor.clone(), limits);
-    let link = Link::open(Arc::new(wire), redactor, options, events);
+    let (wire, redactor) = match &spec.transport {
+        Transport::Stdio(program) => spawn(program, &options, begun, &mut given_up).await?,
+        Transport::Remote(remote) => reach(remote, &options)
+            .map_err(|error| Unconnected { error, exit: CloseExit::Clean })?,
+        _ => return Err(unsupported(&server, spec.transport_name())),
+    };
+    let link = Link::open(wire, redactor, options, events);
     if let Some(child) = link.wire.child() {
         link.tell(|events| events.started(child.pid()));
     }
@@ -59,6 +57,49 @@ pub(super) async fn connect(
             Err(failed)
         }
     }
+}
+
+/// A wire, and what must not be shown of what comes over it.
+type Way = (Arc<dyn Wire>, Arc<Redactor>);
+
+/// The pipes of a program that was started.
+async fn spawn(
+    program: &StdioSpec,
+    options: &ConnectOptions,
+    begun: Instant,
+    given_up: &mut GivenUp,
+) -> std::result::Result<Way, Unconnected> {
+    let environment = Environment::of_child(program, &options.inherit_env);
+    let redactor = Arc::new(Redactor::new(environment.secrets(), stdio::LINE_BYTES_MAX));
+    let launched = start(program, environment, options, begun, given_up).await?;
+    let limits = StdioLimits { frame: options.frame_bytes, stderr: options.stderr_bytes };
+    let wire = StdioWire::new(options.server.clone(), launched, redactor.clone(), limits);
+    Ok((Arc::new(wire), redactor))
+}
+
+/// The way to a remote server; nothing is sent yet.
+///
+/// # Errors
+/// For a configuration that cannot be sent, and for a protocol that is not spoken here.
+fn reach(remote: &RemoteSpec, options: &ConnectOptions) -> Result<Way> {
+    match remote.kind {
+        // A bare address is taken for one of Streamable HTTP.
+        RemoteKind::Auto | RemoteKind::Http => {}
+        RemoteKind::Sse => return Err(unsupported(&options.server, "sse").error),
+        RemoteKind::Websocket => return Err(unsupported(&options.server, "websocket").error),
+        _ => return Err(unsupported(&options.server, "unknown").error),
+    }
+    let secrets = http::secrets(remote);
+    let redactor = Arc::new(Redactor::new(secrets.iter(), stdio::LINE_BYTES_MAX));
+    let (server, bytes) = (&options.server, options.frame_bytes);
+    let wire = HttpWire::new(server, remote, redactor.clone(), bytes, options.timeout)?;
+    Ok((Arc::new(wire), redactor))
+}
+
+fn unsupported(server: &Arc<str>, transport: &str) -> Unconnected {
+    let message = format!("the transport {transport} is not supported");
+    let error = Error::new(ErrorCode::ConnectFailed, message).with_server(server.as_ref());
+    Unconnected { error, exit: CloseExit::Clean }
 }
 
 /// Starts the program. An attempt that is given up, or has no time left, returns when nothing of it is left.
@@ -102,14 +143,17 @@ async fn negotiate(link: &Arc<Link>, begun: Instant) -> Result<Catalog> {
     };
     let result = steps.await;
     // Whatever the step saw of a loss is a consequence; the loss itself says more. A write that failed sees it first.
-    let cut = result.as_ref().is_err_and(|error| error.code() == ErrorCode::CallInterrupted);
+    let interrupted =
+        result.as_ref().is_err_and(|error| error.code() == ErrorCode::CallInterrupted);
+    let cut = interrupted && link.wire.child().is_some();
     if cut || result.is_err() && link.stands() == Life::Lost {
         let mut loss = link.ending.lost.subscribe();
         if let Ok(loss) = loss.wait_for(Option::is_some).await {
             return Err(loss.as_ref().map_or_else(|| lost(link), |loss| loss.error.clone()));
         }
     }
-    result
+    // A list that did not come is no call of anybody: what counts is why.
+    result.map_err(|error| error.cause().filter(|_| interrupted).cloned().unwrap_or(error))
 }
 
 fn cancelled(server: &str) -> Error {
@@ -149,9 +193,10 @@ async fn failed(link: &Arc<Link>, error: Error, mut given_up: GivenUp) -> Unconn
                 "the server printed something else to its standard output; logs belong to stderr",
             )
         }
-        (None, ErrorCode::Timeout) => error.with_hint(
-            "raise the connect timeout if the server is only slow; check that it speaks MCP over stdio",
-        ),
+        (None, ErrorCode::Timeout) => error.with_hint(match link.wire.child() {
+            Some(_) => "raise the connect timeout if the server is only slow; check that it speaks MCP over stdio",
+            None => "raise the connect timeout if the server is only slow; check that `url` is the address of an MCP endpoint",
+        }),
         _ => error,
     };
     Unconnected { error, exit }

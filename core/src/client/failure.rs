@@ -163,6 +163,11 @@ pub(super) fn with_stderr(error: Error, lines: &[String]) -> Error {
     error.with_detail("stderr", last)
 }
 
+/// Whether the way to the server failed, and the same request may well succeed.
+pub(super) fn is_of_network(error: &Error) -> bool {
+    error.code() == ErrorCode::CallInterrupted
+}
+
 /// Whether the server does not know the method at all.
 pub(super) fn is_method_not_found(error: &Error) -> bool {
     const METHOD_NOT_FOUND: i64 = -32601;

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rmcp::RoleClient;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, Implementation, JsonRpcMessage, ProtocolVersion, RequestId,
+    ServerResult,
 };
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, RunningService, RxJsonRpcMessage, TxJsonRpcMessage,
@@ -139,9 +140,19 @@ impl Link {
         };
         inner.expected = None;
         drop(inner);
-        let message = serde_json::from_slice(frame).map_err(|_| {
-            failure::protocol(&self.server, "the server's answer to the handshake cannot be read")
-        })?;
+        let message: RxJsonRpcMessage<RoleClient> =
+            serde_json::from_slice(frame).map_err(|_| {
+                failure::protocol(
+                    &self.server,
+                    "the server's answer to the handshake cannot be read",
+                )
+            })?;
+        if let JsonRpcMessage::Response(response) = &message
+            && let ServerResult::InitializeResult(result) = &response.result
+        {
+            // Before rmcp has it, since what rmcp sends next must say so.
+            self.wire.negotiated(result.protocol_version.as_str());
+        }
         // The channel is empty but for requests; a server that filled it before its first answer is refused it.
         to_rmcp.try_send(message).map_err(|_| {
             failure::protocol(
@@ -192,10 +203,12 @@ impl Transport<RoleClient> for FrameTransport {
         let sent: Ready<std::result::Result<(), Infallible>> = ready(Ok(()));
         let kind = match &item {
             JsonRpcMessage::Request(request) => {
-                if let RequestId::Number(id) = request.id {
-                    lock(&self.handshake).expected = u64::try_from(id).ok();
-                }
-                FrameKind::Notification
+                let id = match request.id {
+                    RequestId::Number(id) => u64::try_from(id).ok(),
+                    RequestId::String(_) => None,
+                };
+                lock(&self.handshake).expected = id;
+                id.map_or(FrameKind::Notification, FrameKind::Request)
             }
             JsonRpcMessage::Notification(_) => FrameKind::Notification,
             JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => FrameKind::Reply,

@@ -151,6 +151,11 @@ impl InFlight {
         Ok(())
     }
 
+    /// Whether a request is in flight.
+    pub(super) fn contains(&self, id: u64) -> bool {
+        self.lock().flights.contains_key(&id)
+    }
+
     /// Takes a request out, to be answered by the caller; `None` when somebody else did.
     pub(super) fn take(&self, id: u64) -> Option<Flight> {
         let mut table = self.lock();

@@ -9,12 +9,18 @@ use tokio::sync::oneshot;
 use trunkline_pool::catalog::{Catalog, ListKind};
 
 use super::in_flight::Purpose;
-use super::link::Link;
+use super::link::{Life, Link};
 use super::{Reply, Request, RequestId, failure};
 use crate::{Error, ErrorCode, Result};
 
 /// Pages of one list.
 const PAGES_MAX: usize = 50;
+
+/// How often a page is asked for again.
+const RETRIES_MAX: u32 = 2;
+
+/// The wait before it is asked for again first; then it doubles.
+const RETRY_WAIT_FIRST: Duration = Duration::from_millis(200);
 
 /// Which listing it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,7 +115,7 @@ impl Link {
         let mut params = "{}".to_owned();
         let mut bytes = 0_usize;
         for _ in 0..PAGES_MAX {
-            let page = match self.request(method, &params).await {
+            let page = match self.request_again(method, &params).await {
                 Err(error) if failure::is_method_not_found(&error) => return Ok(catalog),
                 page => page?.json,
             };
@@ -130,6 +136,26 @@ impl Link {
         }
         let message = format!("{method} has more than {PAGES_MAX} pages");
         Err(failure::protocol(&self.server, message))
+    }
+
+    /// A page, asked for again where the way to the server failed under it (SPEC 4.3).
+    async fn request_again(self: &Arc<Self>, method: &str, params: &str) -> Result<Reply> {
+        let mut wait = RETRY_WAIT_FIRST;
+        for _ in 0..RETRIES_MAX {
+            match self.request(method, params).await {
+                Err(error) if failure::is_of_network(&error) && self.outlives_requests() => {
+                    tokio::time::sleep(wait).await;
+                    wait *= 2;
+                }
+                answer => return answer,
+            }
+        }
+        self.request(method, params).await
+    }
+
+    /// Whether a request may fail on its way and the connection go on: a broken pipe is the end.
+    fn outlives_requests(&self) -> bool {
+        self.wire.child().is_none() && matches!(self.stands(), Life::Connecting | Life::Open)
     }
 
     /// A request of the connection's own. A dropped future cancels it.

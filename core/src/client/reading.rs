@@ -40,7 +40,9 @@ fn waits(sighting: &Sighting) -> Waits {
     let (answers, report) = match sighting {
         Sighting::OutputClosed => (ANSWER_WAIT, EXIT_STATUS_WAIT - ANSWER_WAIT),
         Sighting::InputClosed => (Duration::ZERO, EXIT_STATUS_WAIT),
-        Sighting::Broken(_) | Sighting::Silent => (Duration::ZERO, Duration::ZERO),
+        Sighting::Broken(_) | Sighting::SessionLost(_) | Sighting::Silent => {
+            (Duration::ZERO, Duration::ZERO)
+        }
     };
     Waits { answers, report }
 }
@@ -59,6 +61,16 @@ impl Inbound for Link {
             // A server that died while writing leaves half a frame; that is no fault of its own.
             Line::Frame(frame) if Message::parse(frame).is_none() => Ok(()),
             line => self.take_line(line),
+        }
+    }
+
+    fn awaits(&self, request: u64) -> bool {
+        self.calls.contains(request) || self.handshake.expects(request)
+    }
+
+    fn refuse(&self, request: u64, error: Error) {
+        if let Some(flight) = self.calls.take(request) {
+            complete(flight.done, Err(error));
         }
     }
 
@@ -97,6 +109,7 @@ impl Link {
         };
         let (reason, error) = match (sighting, exit) {
             (Sighting::Broken(error), _) => (LossReason::TransportError, error),
+            (Sighting::SessionLost(error), _) => (LossReason::SessionLost, error),
             (Sighting::Silent, None) => {
                 (LossReason::Keepalive, failure::silent(&self.server, &self.options))
             }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
 use trunkline_pool::catalog::ListKind;
-use trunkline_pool::config::ServerSpec;
+use trunkline_pool::config::{ServerSpec, Transport};
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::state::{CloseExit, CloseMode, ConnectionId, Input, LossReason};
 
@@ -136,7 +136,10 @@ fn connect_options(driver: &Driver, cell: &EntryCell, spec: &ServerSpec) -> Conn
     ConnectOptions {
         server: cell.server.clone(),
         workspace: driver.workspace.clone(),
-        timeout: timeout.unwrap_or(CONNECT_TIMEOUT),
+        timeout: timeout.unwrap_or(match spec.transport {
+            Transport::Remote(_) => CONNECT_TIMEOUT_REMOTE,
+            _ => CONNECT_TIMEOUT,
+        }),
         exit_grace: options.exit_grace,
         kill_grace: options.kill_grace,
         frame_bytes: options.limits.frame_bytes,
@@ -151,6 +154,9 @@ fn connect_options(driver: &Driver, cell: &EntryCell, spec: &ServerSpec) -> Conn
 
 /// Connect and list together, for a process on this machine (SPEC 4.2).
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The same for a server that is reached over a network.
+const CONNECT_TIMEOUT_REMOTE: Duration = Duration::from_secs(5);
 
 /// What a connection tells, carried to the reducer and to the subscribers.
 ///

@@ -1,6 +1,7 @@
 //! Frames on their way: one JSON-RPC message each, in both directions, with a bound on everything.
 
 pub(crate) mod escape;
+pub(crate) mod http;
 mod reader;
 pub(crate) mod redact;
 pub(crate) mod stdio;

@@ -43,6 +43,9 @@ pub(crate) trait Wire: Send + Sync + 'static {
         killed: watch::Receiver<bool>,
     ) -> BoxFuture<'static, CloseExit>;
 
+    /// The handshake was answered with this revision of the protocol.
+    fn negotiated(&self, _revision: &str) {}
+
     /// The server's process, where it is one of this machine.
     fn child(&self) -> Option<&Child> {
         None
@@ -66,6 +69,12 @@ pub(crate) trait Inbound: Send + Sync + 'static {
     /// As [`Inbound::take`].
     fn take_last(&self, line: Line<'_>) -> Result<()>;
 
+    /// Whether the request of this id is still without its answer.
+    fn awaits(&self, request: u64) -> bool;
+
+    /// Ends one request with an error, where the wire failed under it alone; nothing when it already ended.
+    fn refuse(&self, request: u64, error: Error);
+
     /// A line that the server wrote to stderr, redacted and escaped.
     fn stderr(&self, line: &str);
 
@@ -81,6 +90,8 @@ pub(crate) enum Sighting {
     InputClosed,
     /// The stream cannot be followed any more.
     Broken(Error),
+    /// The server no longer knows the session.
+    SessionLost(Error),
     /// Nothing came any more, however often it was asked.
     Silent,
 }

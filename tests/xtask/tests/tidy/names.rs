@@ -7,8 +7,9 @@ use super::{Finding, finding};
 const EMPTY_PARTS: [&str; 8] =
     ["manager", "helper", "helpers", "util", "utils", "misc", "data", "info"];
 
-/// Names of the protocol, of C and of the standard library that hold such a part.
-const EXCEPTED: [&str; 10] = [
+/// Names of the protocol, of C, of the standard library and of traits of others that hold such a part.
+const EXCEPTED: [&str; 11] = [
+    "Data",
     "user_data",
     "userData",
     "UserData",

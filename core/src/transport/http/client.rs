@@ -1,0 +1,124 @@
+//! What a connection sends with: its client, its headers, and what of both is a secret.
+//!
+//! The trusted roots and the TLS set-up are read once for the process; sockets belong to one connection, and close with it.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use reqwest::Url;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use rustls_platform_verifier::BuilderVerifierExt;
+use trunkline_pool::config::RemoteSpec;
+
+use super::failure;
+use crate::{Error, ErrorCode, Result};
+
+/// An idle socket is kept as long as calls of one conversation usually are apart.
+const SOCKET_IDLE_MAX: Duration = Duration::from_secs(90);
+
+/// Idle sockets that are kept after a burst of calls.
+const SOCKETS_IDLE_MAX: usize = 4;
+
+/// Headers that say how a message is framed or belong to the protocol: a configuration cannot set them.
+const OWN_HEADERS: &[&str] = &[
+    "accept",
+    "accept-encoding",
+    "connection",
+    "content-length",
+    "content-type",
+    "host",
+    "last-event-id",
+    "mcp-protocol-version",
+    "mcp-session-id",
+    "te",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// A client for one connection, which gives up reaching the server after `patience`.
+///
+/// # Errors
+/// `connect_failed` when the system's trusted roots cannot be read.
+pub(super) fn client(server: &Arc<str>, patience: Duration) -> Result<reqwest::Client> {
+    let tls = tls().map_err(|reason| {
+        let message = format!("TLS cannot be set up: {reason}");
+        Error::new(ErrorCode::ConnectFailed, message).with_server(server.as_ref())
+    })?;
+    let client = reqwest::Client::builder()
+        .tls_backend_preconfigured(tls)
+        // A redirect is followed where the rules for it are: beside the headers that must not follow it.
+        .redirect(reqwest::redirect::Policy::none())
+        .referer(false)
+        .connect_timeout(patience)
+        .pool_idle_timeout(SOCKET_IDLE_MAX)
+        .pool_max_idle_per_host(SOCKETS_IDLE_MAX)
+        .tcp_nodelay(true);
+    client.build().map_err(|error| failure::internal(server, &error))
+}
+
+/// The TLS set-up of the process: the platform's verifier.
+fn tls() -> std::result::Result<rustls::ClientConfig, String> {
+    static TLS: OnceLock<std::result::Result<rustls::ClientConfig, String>> = OnceLock::new();
+    let made = TLS.get_or_init(|| {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let builder = rustls::ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .and_then(BuilderVerifierExt::with_platform_verifier);
+        Ok(builder.map_err(|error| error.to_string())?.with_no_client_auth())
+    });
+    made.clone()
+}
+
+/// The configured headers; none is shown by what prints them.
+///
+/// # Errors
+/// `invalid_config` for a value that no header can have.
+pub(super) fn headers(server: &Arc<str>, spec: &RemoteSpec) -> Result<HeaderMap> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in &spec.headers {
+        if OWN_HEADERS.contains(&name.as_str()) {
+            continue;
+        }
+        let path = format!("headers.{name}");
+        let refused = || {
+            Error::new(ErrorCode::InvalidConfig, format!("`{path}` cannot be sent as a header"))
+                .with_server(server.as_ref())
+                .with_detail("path", path.as_str())
+        };
+        let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| refused())?;
+        let mut value = HeaderValue::from_str(value).map_err(|_| refused())?;
+        value.set_sensitive(true);
+        headers.insert(header, value);
+    }
+    Ok(headers)
+}
+
+/// The address to post to.
+///
+/// # Errors
+/// `invalid_config` when it is none.
+pub(super) fn address(server: &Arc<str>, spec: &RemoteSpec) -> Result<Url> {
+    let url = Url::parse(&spec.url).ok().filter(Url::has_host);
+    url.ok_or_else(|| {
+        Error::new(ErrorCode::InvalidConfig, "`url` is no address")
+            .with_server(server.as_ref())
+            .with_detail("path", "url")
+    })
+}
+
+/// What must not be shown of a configuration: header values, whole and word by word since a scheme stands before a token, and
+/// what of the address may hold one (S-48).
+pub(crate) fn secrets(spec: &RemoteSpec) -> Vec<String> {
+    let mut secrets = Vec::new();
+    for value in spec.headers.values() {
+        secrets.push(value.clone());
+        secrets.extend(value.split_whitespace().map(str::to_owned));
+    }
+    if let Ok(url) = Url::parse(&spec.url) {
+        secrets.push(url.username().to_owned());
+        secrets.extend(url.password().map(str::to_owned));
+        secrets.extend(url.query().map(str::to_owned));
+        secrets.extend(url.query_pairs().map(|(_, value)| value.into_owned()));
+    }
+    secrets
+}

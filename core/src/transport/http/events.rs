@@ -1,0 +1,185 @@
+//! The event stream format, with a bound on each event.
+//!
+//! Written here, and not taken from a crate, because the bound must hold while an event grows (S-24).
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// An id longer than this is not given back: it goes into a header.
+const ID_BYTES_MAX: usize = 4 << 10;
+
+/// What a stream said.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Event {
+    /// An event with data, of the type `message` or without one.
+    Message(Vec<u8>),
+    /// From here on the stream can be resumed, after this id; empty: it cannot.
+    Id(String),
+    /// How long to wait before the next attempt.
+    Retry(Duration),
+}
+
+/// An event grew beyond the limit.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct TooLong;
+
+/// Cuts a stream into events, at line feeds, carriage returns or both.
+#[derive(Debug)]
+pub(super) struct EventReader {
+    limit: usize,
+    line: Vec<u8>,
+    data: Vec<u8>,
+    has_text: bool,
+    /// The type of the event, where it has one.
+    other_type: bool,
+    id: Option<String>,
+    after_return: bool,
+    at_stream_start: bool,
+    ready: VecDeque<Event>,
+}
+
+impl EventReader {
+    /// A reader of events of at most `limit` bytes.
+    pub(super) fn new(limit: usize) -> Self {
+        EventReader {
+            limit,
+            line: Vec::new(),
+            data: Vec::new(),
+            has_text: false,
+            other_type: false,
+            id: None,
+            after_return: false,
+            at_stream_start: true,
+            ready: VecDeque::new(),
+        }
+    }
+
+    /// Takes in what came; what is complete waits for [`EventReader::next`].
+    ///
+    /// # Errors
+    /// When the event under way is longer than allowed. The stream cannot be followed any more then.
+    pub(super) fn feed(&mut self, mut chunk: &[u8]) -> Result<(), TooLong> {
+        while !chunk.is_empty() {
+            if std::mem::take(&mut self.after_return) && chunk[0] == b'\n' {
+                chunk = &chunk[1..];
+                continue;
+            }
+            let end = memchr::memchr2(b'\n', b'\r', chunk);
+            let text = &chunk[..end.unwrap_or(chunk.len())];
+            if self.line.len() + self.data.len() + text.len() > self.limit {
+                return Err(TooLong);
+            }
+            self.line.extend_from_slice(text);
+            let Some(end) = end else { return Ok(()) };
+            self.after_return = chunk[end] == b'\r';
+            chunk = &chunk[end + 1..];
+            let line = std::mem::take(&mut self.line);
+            self.take_line(&line);
+            self.line = line;
+            self.line.clear();
+        }
+        Ok(())
+    }
+
+    /// The next thing that the stream said.
+    pub(super) fn next(&mut self) -> Option<Event> {
+        self.ready.pop_front()
+    }
+
+    fn take_line(&mut self, mut line: &[u8]) {
+        const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+        if std::mem::take(&mut self.at_stream_start) {
+            line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
+        }
+        if line.is_empty() {
+            return self.finish();
+        }
+        let (name, value) = match memchr::memchr(b':', line) {
+            Some(colon) => (&line[..colon], &line[colon + 1..]),
+            None => (line, &line[line.len()..]),
+        };
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        match name {
+            b"data" => {
+                if std::mem::replace(&mut self.has_text, true) {
+                    self.data.push(b'\n');
+                }
+                self.data.extend_from_slice(value);
+            }
+            b"event" => self.other_type = !value.is_empty() && value != b"message",
+            b"id" if !value.contains(&0) && value.len() <= ID_BYTES_MAX => {
+                self.id = String::from_utf8(value.to_vec()).ok();
+            }
+            b"retry" => {
+                let number = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
+                let retry = number.map(|number| Event::Retry(Duration::from_millis(number)));
+                self.ready.extend(retry);
+            }
+            // A comment, or a field that nobody knows.
+            _ => {}
+        }
+    }
+
+    /// A blank line: the event is whole. Its id holds only once its data was taken.
+    fn finish(&mut self) {
+        let data = std::mem::take(&mut self.data);
+        let is_message = std::mem::take(&mut self.has_text) && !data.is_empty();
+        let is_other = std::mem::take(&mut self.other_type);
+        if is_message && !is_other {
+            self.ready.push_back(Event::Message(data));
+        }
+        self.ready.extend(self.id.take().map(Event::Id));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(chunks: &[&[u8]]) -> Vec<Event> {
+        let mut reader = EventReader::new(64);
+        let mut events = Vec::new();
+        for chunk in chunks {
+            reader.feed(chunk).unwrap();
+            events.extend(std::iter::from_fn(|| reader.next()));
+        }
+        events
+    }
+
+    fn message(text: &str) -> Event {
+        Event::Message(text.into())
+    }
+
+    /// SPEC 5.10.
+    #[test]
+    fn an_event_is_the_same_however_its_lines_end_and_its_bytes_arrive() {
+        let expected = [message("{\"a\":\n1}"), Event::Id("7".into())];
+        for end in ["\n", "\r", "\r\n"] {
+            let text = ["\u{feff}: hi", "id: 7", "data: {\"a\":", "data:1}", "", ""].join(end);
+            assert_eq!(read(&[text.as_bytes()]), expected, "{end:?}");
+            let single: Vec<_> = text.as_bytes().chunks(1).collect();
+            assert_eq!(read(&single), expected, "{end:?}");
+        }
+    }
+
+    /// PROTOCOL 1.1: an event with an id alone prepares for resuming, and `retry` is obeyed.
+    #[test]
+    fn ids_and_waits_are_told_apart_from_messages() {
+        let events = read(&[b"id: 1\ndata:\n\nretry: 250\nretry: soon\nevent: ping\ndata: x\n\n"]);
+        assert_eq!(events, [Event::Id("1".into()), Event::Retry(Duration::from_millis(250))]);
+        assert_eq!(read(&[b"id: a\0b\nevent: message\ndata: {}\n\n"]), [message("{}")]);
+        assert_eq!(read(&[b"data: {} and then the end\n"]), []);
+    }
+
+    /// S-24.
+    #[test]
+    fn an_endless_event_is_refused_at_the_limit() {
+        let mut reader = EventReader::new(64);
+        let mut fed = 0;
+        while reader.feed(b"data: 0123456789\n").is_ok() {
+            fed += 1;
+            assert!(fed < 10);
+        }
+        assert!(EventReader::new(64).feed(&[b'x'; 65]).is_err());
+    }
+}

@@ -1,0 +1,237 @@
+//! What goes wrong between here and a remote server, each with its error and how far it reaches.
+
+use std::error::Error as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::StatusCode;
+use reqwest::header::{HeaderMap, RETRY_AFTER, WWW_AUTHENTICATE};
+
+use super::channel::Channel;
+use crate::transport::escape::escape_line;
+use crate::{Error, ErrorCode, Outcome};
+
+/// Characters of a server's own words that an error repeats.
+const SHOWN_CHARS_MAX: usize = 300;
+
+/// A challenge is shown up to here: hosts read the scheme and the scope from it.
+const CHALLENGE_CHARS_MAX: usize = 1000;
+
+/// How far a failure reaches.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// It is that of one message.
+    Message(Error),
+    /// The session is gone (SPEC 8.4).
+    Session(Error),
+    /// Nothing can be done with this connection any more.
+    Connection(Error),
+}
+
+impl Failure {
+    pub(super) fn error(&self) -> &Error {
+        match self {
+            Failure::Message(error) | Failure::Session(error) | Failure::Connection(error) => error,
+        }
+    }
+}
+
+/// The server broke the protocol.
+pub(super) fn protocol(server: &Arc<str>, message: impl Into<String>) -> Error {
+    Error::new(ErrorCode::Protocol, message).with_server(server.as_ref())
+}
+
+/// The connection has ended.
+pub(super) fn over(server: &Arc<str>) -> Error {
+    interrupted(server, "the connection has ended", Outcome::NotSent)
+}
+
+/// A bound of ours was reached.
+pub(super) fn too_long(server: &Arc<str>) -> Error {
+    Error::new(ErrorCode::Limit, "the limit frame_bytes is reached")
+        .with_server(server.as_ref())
+        .with_detail("limit", "frame_bytes")
+}
+
+/// A fault of the client itself.
+pub(super) fn internal(server: &Arc<str>, error: &reqwest::Error) -> Error {
+    let message = format!("the HTTP client cannot be made: {}", innermost(error));
+    Error::new(ErrorCode::Internal, message)
+        .with_server(server.as_ref())
+        .with_detail("place", "transport/http")
+}
+
+/// A call that did not get its answer.
+pub(super) fn interrupted(server: &Arc<str>, message: &str, outcome: Outcome) -> Error {
+    Error::new(ErrorCode::CallInterrupted, message)
+        .with_server(server.as_ref())
+        .with_outcome(outcome)
+}
+
+/// The server could not be reached, or the way to it broke.
+pub(super) fn network(channel: &Channel, error: &reqwest::Error) -> Error {
+    let (kind, what, hint) = sort(error);
+    let address = channel.shown_address();
+    Error::new(ErrorCode::ConnectFailed, format!("{address} cannot be reached: {what}"))
+        .with_server(channel.server.as_ref())
+        .with_detail("kind", kind)
+        .with_detail("address", address)
+        .with_hint(hint)
+}
+
+/// A kind for machines, words, and what to do about it.
+fn sort(error: &reqwest::Error) -> (&'static str, String, &'static str) {
+    use std::io::ErrorKind as Io;
+    let mut io = None;
+    let mut is_dns = false;
+    let mut tls = None;
+    let mut next = error.source();
+    while let Some(cause) = next {
+        // The resolver's error has no type of its own in the chain.
+        is_dns |= cause.to_string().starts_with("dns error");
+        if let Some(error) = cause.downcast_ref::<std::io::Error>() {
+            io = Some(error.kind());
+            tls = tls.or_else(|| tls_within(error));
+        }
+        tls = tls.or_else(|| cause.downcast_ref::<rustls::Error>());
+        next = cause.source();
+    }
+    if let Some(tls) = tls {
+        let what =
+            format!("TLS failed: {}", escape_line(tls.to_string().to_lowercase().as_bytes()));
+        return (
+            "tls",
+            what,
+            "check the server's certificate, and that the address is one of https",
+        );
+    }
+    let plain = |kind, what: &str, hint| (kind, what.to_owned(), hint);
+    match io {
+        _ if is_dns => plain("dns", "its name cannot be resolved", "check the host name in `url`"),
+        Some(Io::ConnectionRefused) => plain(
+            "refused",
+            "the connection was refused",
+            "check that the server runs on that port",
+        ),
+        _ if error.is_timeout() || io == Some(Io::TimedOut) => {
+            plain("timeout", "it did not answer in time", "check the address and the network")
+        }
+        _ if error.is_connect() => {
+            plain("network", "no connection could be made", "check the address and the network")
+        }
+        _ => plain("closed", "the connection broke", "the server or a proxy closed it"),
+    }
+}
+
+/// An error of TLS that passes as one of IO, whose `source` leaves out what it holds itself.
+fn tls_within(error: &std::io::Error) -> Option<&rustls::Error> {
+    let inner = error.get_ref()?;
+    let nested = || tls_within(inner.downcast_ref::<std::io::Error>()?);
+    inner.downcast_ref::<rustls::Error>().or_else(nested)
+}
+
+fn innermost(error: &reqwest::Error) -> String {
+    let mut last: &dyn std::error::Error = error;
+    while let Some(cause) = last.source() {
+        last = cause;
+    }
+    escape_line(last.to_string().as_bytes())
+}
+
+/// The server wants other credentials (SPEC 8.4, 15.3).
+pub(super) fn auth(channel: &Channel, status: StatusCode, headers: &HeaderMap) -> Error {
+    let address = channel.shown_address();
+    let what = match status {
+        StatusCode::FORBIDDEN => "refuses what is asked with these credentials",
+        _ => "wants credentials",
+    };
+    let error = Error::new(ErrorCode::AuthRequired, format!("{address} {what}"))
+        .with_server(channel.server.as_ref())
+        .with_detail("status", status.as_u16())
+        .with_detail("address", address)
+        .with_hint("set an `Authorization` header in the server's configuration");
+    match headers.get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok()) {
+        Some(challenge) => {
+            error.with_detail("www_authenticate", shown(channel, challenge, CHALLENGE_CHARS_MAX))
+        }
+        None => error,
+    }
+}
+
+/// An HTTP status that is no answer. `body` is its beginning.
+pub(super) fn status(
+    channel: &Channel,
+    status: StatusCode,
+    headers: &HeaderMap,
+    body: &[u8],
+) -> Error {
+    let temporary = matches!(status.as_u16(), 429 | 502 | 503 | 504);
+    let code = if temporary { ErrorCode::ConnectFailed } else { ErrorCode::Protocol };
+    let words = words(channel, body);
+    let said = words.as_ref().map(|words| format!(": {words}")).unwrap_or_default();
+    let error = Error::new(code, format!("the server answered with HTTP status {status}{said}"))
+        .with_server(channel.server.as_ref())
+        .with_detail("status", status.as_u16());
+    match retry_after(headers) {
+        Some(wait) => {
+            let wait = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+            error.with_detail("retry_after_ms", wait)
+        }
+        None if status == StatusCode::NOT_FOUND || status == StatusCode::METHOD_NOT_ALLOWED => {
+            error.with_hint("check the path of `url`: nothing there speaks Streamable HTTP")
+        }
+        None => error,
+    }
+}
+
+/// The server answered with something else than MCP.
+pub(super) fn content_type(channel: &Channel, found: Option<&str>) -> Error {
+    let error = match found {
+        Some("text/html") => {
+            protocol(&channel.server, "the address answers with a web page, not with MCP")
+        }
+        Some(found) => {
+            let found = shown(channel, found, SHOWN_CHARS_MAX);
+            let message = format!("the server answered with content of the type {found}");
+            protocol(&channel.server, message).with_detail("content_type", found)
+        }
+        None => protocol(&channel.server, "the server answered with content of no type"),
+    };
+    error.with_hint("check `url`: it must be the address of an MCP endpoint")
+}
+
+/// The server leads to another origin: nothing of ours goes there (S-32).
+pub(super) fn redirect(channel: &Channel, location: Option<&str>) -> Error {
+    let to = location.and_then(|location| reqwest::Url::parse(location).ok());
+    let error = protocol(&channel.server, "the server redirects to another place");
+    match to.map(|to| to.origin().ascii_serialization()) {
+        Some(to) => error
+            .with_detail("location", shown(channel, &to, SHOWN_CHARS_MAX))
+            .with_hint("if that place is the server's, write its address into the configuration"),
+        None => error,
+    }
+}
+
+/// Whether these are the words of a server that no longer knows the session, or wants to be spoken with anew.
+pub(super) fn is_about_session(body: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(body).to_lowercase();
+    text.contains("session") || text.contains("not initialized")
+}
+
+/// How long the server asks to be left alone. A date is not read: clocks differ more than such waits are long.
+pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
+    Some(Duration::from_secs(seconds))
+}
+
+/// The message of an error body, where it has one.
+fn words(channel: &Channel, body: &[u8]) -> Option<String> {
+    let body: serde_json::Value = serde_json::from_slice(body).ok()?;
+    let error = body.get("error")?;
+    let message = error.get("message").unwrap_or(error).as_str()?;
+    Some(shown(channel, message, SHOWN_CHARS_MAX))
+}
+
+fn shown(channel: &Channel, text: &str, chars: usize) -> String {
+    escape_line(channel.redact(text).as_bytes()).chars().take(chars).collect()
+}

@@ -1,0 +1,69 @@
+//! The stream of what a server sends unasked: opened by GET, opened again whenever it ends.
+
+use std::sync::Arc;
+
+use reqwest::StatusCode;
+
+use super::channel::Channel;
+use super::failure::Failure;
+use super::post;
+use super::stream::{self, Place};
+use crate::transport::Sighting;
+
+/// Listens as long as the connection stands and the server offers a stream. The body of one task.
+pub(super) async fn listen(channel: Arc<Channel>) {
+    let mut ready = channel.ready.subscribe();
+    let _ = ready.wait_for(|ready| *ready).await;
+    let mut place = Place::default();
+    let mut was_open = false;
+    loop {
+        match turn(&channel, &mut place, &mut was_open).await {
+            Ok(Turn::Again) => {}
+            Ok(Turn::NotOffered) => return,
+            Err(Failure::Session(error)) => {
+                channel.drop_session();
+                return channel.lose(Sighting::SessionLost(error));
+            }
+            Err(Failure::Connection(error)) | Err(Failure::Message(error)) => {
+                return channel.lose(Sighting::Broken(error));
+            }
+        }
+        tokio::time::sleep(place.pace.wait()).await;
+    }
+}
+
+/// What follows one attempt.
+enum Turn {
+    Again,
+    NotOffered,
+}
+
+/// Opens the stream and takes what it brings.
+async fn turn(
+    channel: &Arc<Channel>,
+    place: &mut Place,
+    was_open: &mut bool,
+) -> Result<Turn, Failure> {
+    place.pace.fail();
+    let in_session = channel.has_session();
+    let Ok(mut response) = channel.listen(place.last.as_deref())?.send().await else {
+        return Ok(Turn::Again);
+    };
+    if stream::is_stream(&response) {
+        *was_open = true;
+        stream::follow(channel, &mut response, place, || true).await?;
+        return Ok(Turn::Again);
+    }
+    let status = response.status();
+    if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
+        return Ok(Turn::Again);
+    }
+    if !*was_open || status == StatusCode::METHOD_NOT_ALLOWED || status.is_success() {
+        // Many servers answer so where they have no such stream; whether more is wrong, the next message finds out.
+        return Ok(Turn::NotOffered);
+    }
+    match post::refusal(channel, response, in_session).await {
+        Failure::Message(_) => Ok(Turn::NotOffered),
+        failed => Err(failed),
+    }
+}

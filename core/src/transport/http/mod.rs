@@ -1,0 +1,17 @@
+//! A remote server over Streamable HTTP: how its messages are posted, its streams read, and its session kept.
+//!
+//! Each message is a POST of its own, carried by a task of its own. What a server sends unasked comes over one GET stream.
+
+mod body;
+mod channel;
+mod client;
+mod events;
+mod failure;
+mod listen;
+mod pace;
+mod post;
+mod stream;
+mod wire;
+
+pub(crate) use self::client::secrets;
+pub(crate) use self::wire::HttpWire;

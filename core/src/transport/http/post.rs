@@ -1,0 +1,202 @@
+//! One message on its way to the server, up to the head of the answer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use reqwest::header::{CONTENT_TYPE, LOCATION};
+use reqwest::{Method, Response, StatusCode};
+
+use super::body::{self, Message, Way};
+use super::channel::Channel;
+use super::failure::{self, Failure};
+use super::stream;
+use crate::transport::{FrameKind, Sighting};
+use crate::{Error, ErrorCode, Outcome};
+
+/// Redirects within the origin that are followed for one message.
+const REDIRECTS_MAX: u32 = 3;
+
+/// The longest `Retry-After` that a message waits for; its own deadline may be sooner.
+const RETRY_AFTER_MAX: Duration = Duration::from_secs(30);
+
+/// How often one message waits so.
+const RETRIES_MAX: u32 = 3;
+
+/// How much of a refusal is read for what it says.
+const REFUSAL_BYTES_MAX: usize = 16 << 10;
+
+/// How long a notification or reply may take; requests have their callers' deadlines.
+const UNANSWERED_WAIT_MAX: Duration = Duration::from_secs(30);
+
+/// A message and how far it is.
+pub(super) struct Post {
+    pub bytes: Bytes,
+    pub kind: FrameKind,
+    pub way: Arc<Way>,
+}
+
+/// Carries a message, and its answer where it has one. The body of one task.
+pub(super) async fn carry(channel: Arc<Channel>, post: Post) {
+    let handshake = !channel.is_negotiated();
+    let opening = post.kind == FrameKind::Notification && !*channel.ready.borrow();
+    let carried = match post.kind {
+        FrameKind::Request(id) => {
+            if !handshake {
+                // Requests must not overtake the notification that opens the session.
+                let mut ready = channel.ready.subscribe();
+                let _ = ready.wait_for(|ready| *ready).await;
+            }
+            ask(&channel, &post, id, handshake).await
+        }
+        FrameKind::Notification | FrameKind::Reply => {
+            let sent = tokio::time::timeout(UNANSWERED_WAIT_MAX, send(&channel, &post)).await;
+            sent.unwrap_or_else(|_| {
+                let message = "the server did not take a notification in time";
+                Err(Failure::Message(failure::interrupted(
+                    &channel.server,
+                    message,
+                    Outcome::Unknown,
+                )))
+            })
+            .map(drop)
+        }
+    };
+    match carried {
+        Ok(()) if opening => {
+            channel.ready.send_replace(true);
+        }
+        Ok(()) => {}
+        Err(failed) => settle(&channel, &post, failed, handshake || opening),
+    }
+}
+
+/// Answers who waits for a message that failed. What fails before the session is open ends the attempt.
+fn settle(channel: &Arc<Channel>, post: &Post, failed: Failure, unopened: bool) {
+    tracing::debug!(server = %channel.server, error = %failed.error(), "a message failed");
+    let refuse = |error: Error| {
+        if let (FrameKind::Request(id), Ok(inbound)) = (post.kind, channel.inbound()) {
+            inbound.refuse(id, error);
+        }
+    };
+    match failed {
+        Failure::Message(error) if unopened => channel.lose(Sighting::Broken(error)),
+        Failure::Message(error) => refuse(as_call(channel, error, post.way.outcome())),
+        Failure::Session(error) => {
+            channel.drop_session();
+            channel.lose(Sighting::SessionLost(error));
+        }
+        Failure::Connection(error) => {
+            refuse(error.clone().with_outcome(post.way.outcome()));
+            channel.lose(Sighting::Broken(error));
+        }
+    }
+}
+
+/// The error of one call. Where the way to the server failed it is interrupted, and nothing else (SPEC 5.6).
+fn as_call(channel: &Channel, error: Error, outcome: Outcome) -> Error {
+    if error.outcome().is_some() {
+        return error;
+    }
+    if error.code() != ErrorCode::ConnectFailed {
+        return error.with_outcome(outcome);
+    }
+    let message = format!("the call was not answered: {}", error.message());
+    let call = failure::interrupted(&channel.server, &message, outcome);
+    let members = error.detail().iter();
+    let call = members.fold(call, |call, (name, value)| call.with_detail(name, value.clone()));
+    let call = match error.hint() {
+        Some(hint) => call.with_hint(hint),
+        None => call,
+    };
+    call.with_cause(error)
+}
+
+/// Sends a request and takes its answer, in either form.
+async fn ask(channel: &Arc<Channel>, post: &Post, id: u64, handshake: bool) -> Result<(), Failure> {
+    let mut response = send(channel, post).await?;
+    if handshake {
+        channel.keep_session(&response).map_err(Failure::Message)?;
+    }
+    match media_type(&response).as_deref() {
+        Some("application/json") => stream::take_body(channel, &mut response, id).await,
+        Some("text/event-stream") => stream::take_answer(channel, response, id).await,
+        None if response.status() != StatusCode::OK => {
+            let message = "the server took a request and sent no answer to it";
+            Err(Failure::Message(failure::protocol(&channel.server, message)))
+        }
+        other => Err(Failure::Message(failure::content_type(channel, other))),
+    }
+}
+
+/// Sends a message until the server has taken or refused it.
+async fn send(channel: &Arc<Channel>, post: &Post) -> Result<Response, Failure> {
+    let (mut redirects, mut retries) = (0, 0);
+    loop {
+        let message = Message { bytes: Some(post.bytes.clone()), way: post.way.clone() };
+        let in_session = channel.has_session();
+        let request = channel.request(Method::POST)?.body(reqwest::Body::wrap(message));
+        let sent = request.send().await;
+        let response = sent.map_err(|e| Failure::Message(failure::network(channel, &e)))?;
+        let status = response.status();
+        if status.is_success() {
+            // Anything else may come from a gateway before a server that is gone.
+            channel.inbound()?.heard();
+            return Ok(response);
+        }
+        if status.is_redirection() {
+            redirects += 1;
+            if redirects > REDIRECTS_MAX || !follow(channel, &response) {
+                let location = response.headers().get(LOCATION).and_then(|to| to.to_str().ok());
+                return Err(Failure::Message(failure::redirect(channel, location)));
+            }
+            continue;
+        }
+        let asked = failure::retry_after(response.headers()).filter(|_| is_busy(status));
+        match asked.filter(|wait| *wait <= RETRY_AFTER_MAX && retries < RETRIES_MAX) {
+            Some(wait) => {
+                retries += 1;
+                drop(response);
+                tokio::time::sleep(wait).await;
+            }
+            None => return Err(refusal(channel, response, in_session).await),
+        }
+    }
+}
+
+fn is_busy(status: StatusCode) -> bool {
+    matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE)
+}
+
+/// Whether the redirect stays within the origin; the next attempt goes there, as the same POST.
+fn follow(channel: &Channel, response: &Response) -> bool {
+    let repeats = matches!(response.status().as_u16(), 301 | 302 | 307 | 308);
+    let location = response.headers().get(LOCATION).and_then(|to| to.to_str().ok());
+    repeats && location.is_some_and(|location| channel.follow(response.url(), location))
+}
+
+/// What a status that is no success means (SPEC 8.4); `in_session` says whether the request named a session.
+pub(super) async fn refusal(
+    channel: &Channel,
+    mut response: Response,
+    in_session: bool,
+) -> Failure {
+    let status = response.status();
+    let headers = response.headers().clone();
+    if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+        return Failure::Connection(failure::auth(channel, status, &headers));
+    }
+    let body = body::read_head(&mut response, REFUSAL_BYTES_MAX).await;
+    let error = failure::status(channel, status, &headers, &body);
+    let session_lost = in_session
+        && (status == StatusCode::NOT_FOUND
+            || status == StatusCode::BAD_REQUEST && failure::is_about_session(&body));
+    if session_lost { Failure::Session(error) } else { Failure::Message(error) }
+}
+
+/// The type of an answer's content, without its parameters.
+pub(super) fn media_type(response: &Response) -> Option<String> {
+    let value = response.headers().get(CONTENT_TYPE)?.to_str().ok()?;
+    let essence = value.split(';').next().unwrap_or_default().trim();
+    Some(essence.to_ascii_lowercase())
+}

@@ -1,0 +1,159 @@
+//! Answers: as one JSON body, or as a stream of events that may be cut and resumed.
+
+use std::sync::Arc;
+
+use reqwest::{Response, StatusCode};
+
+use super::body::{self, Unread};
+use super::channel::Channel;
+use super::events::{Event, EventReader};
+use super::failure::{self, Failure};
+use super::pace::Pace;
+use super::post;
+use crate::Outcome;
+use crate::transport::{Inbound, Line};
+
+/// Attempts in a row to resume a stream that bring nothing.
+const RESUMES_MAX: u32 = 5;
+
+/// How long a stream whose answer came may take to end, so that its socket can be used again.
+const AFTER_ANSWER_WAIT: std::time::Duration = std::time::Duration::from_secs(1);
+
+/// Where a stream stands, over all the responses that carry it.
+#[derive(Debug, Default)]
+pub(super) struct Place {
+    /// After this event it can be resumed.
+    pub last: Option<String>,
+    pub pace: Pace,
+}
+
+/// Takes an answer that is one JSON body.
+pub(super) async fn take_body(
+    channel: &Arc<Channel>,
+    response: &mut Response,
+    id: u64,
+) -> Result<(), Failure> {
+    let inbound = channel.inbound()?;
+    let refused = |message: &str| Failure::Message(failure::protocol(&channel.server, message));
+    let body = body::read(response, channel.frame_bytes, &*inbound).await;
+    let body = body.map_err(|unread| {
+        Failure::Message(match unread {
+            Unread::TooLong => failure::too_long(&channel.server),
+            Unread::Cut(error) => failure::network(channel, &error),
+        })
+    })?;
+    let frame = body.trim_ascii();
+    if frame.first() != Some(&b'{') {
+        return Err(refused("the body of the server's answer is no message"));
+    }
+    inbound.take(Line::Frame(frame)).map_err(Failure::Message)?;
+    match inbound.awaits(id) {
+        true => Err(refused("the body of the server's answer answers something else")),
+        false => Ok(()),
+    }
+}
+
+/// Takes an answer that is a stream of events, and resumes the stream where that is possible (SPEC 5.6).
+pub(super) async fn take_answer(
+    channel: &Arc<Channel>,
+    response: Response,
+    id: u64,
+) -> Result<(), Failure> {
+    let inbound = channel.inbound()?;
+    let mut place = Place::default();
+    let mut response = Some(response);
+    loop {
+        if let Some(mut stream) = response.take() {
+            follow(channel, &mut stream, &mut place, || inbound.awaits(id)).await?;
+            if !inbound.awaits(id) {
+                let rest = async { while let Ok(Some(_)) = stream.chunk().await {} };
+                let _ = tokio::time::timeout(AFTER_ANSWER_WAIT, rest).await;
+                return Ok(());
+            }
+        }
+        let Some(last) = place.last.clone().filter(|_| place.pace.failures() < RESUMES_MAX) else {
+            let message = "the server closed the stream before the call's answer";
+            return Err(Failure::Message(failure::interrupted(
+                &channel.server,
+                message,
+                Outcome::Unknown,
+            )));
+        };
+        tokio::time::sleep(place.pace.wait()).await;
+        place.pace.fail();
+        let in_session = channel.has_session();
+        response = match channel.listen(Some(&last))?.send().await {
+            Ok(response) if is_stream(&response) => Some(response),
+            Ok(response) if response.status() == StatusCode::SERVICE_UNAVAILABLE => None,
+            Ok(response) => return Err(not_resumed(channel, response, in_session).await),
+            Err(_) => None,
+        };
+    }
+}
+
+/// A resume that was refused: the call is interrupted, unless more is lost.
+async fn not_resumed(channel: &Channel, response: Response, in_session: bool) -> Failure {
+    let failed = match response.status().is_success() {
+        true => Failure::Message(failure::content_type(channel, None)),
+        false => post::refusal(channel, response, in_session).await,
+    };
+    match failed {
+        Failure::Message(error) => {
+            let message = "the server closed the stream before the call's answer";
+            let call =
+                failure::interrupted(&channel.server, message, Outcome::Unknown).with_cause(error);
+            Failure::Message(call)
+        }
+        failed => failed,
+    }
+}
+
+/// Whether it is a stream of events.
+pub(super) fn is_stream(response: &Response) -> bool {
+    response.status().is_success()
+        && post::media_type(response).as_deref() == Some("text/event-stream")
+}
+
+/// Takes what comes, until the stream ends, is cut, or `goes_on` says that it is over.
+///
+/// # Errors
+/// When the stream cannot be followed any more.
+pub(super) async fn follow(
+    channel: &Channel,
+    stream: &mut Response,
+    place: &mut Place,
+    goes_on: impl Fn() -> bool,
+) -> Result<(), Failure> {
+    let mut events = EventReader::new(channel.frame_bytes);
+    // A cut is an end like any other: what follows from it is the same.
+    while let Ok(Some(chunk)) = stream.chunk().await {
+        let inbound = channel.inbound()?;
+        inbound.heard();
+        events.feed(&chunk).map_err(|_| Failure::Message(failure::too_long(&channel.server)))?;
+        while let Some(event) = events.next() {
+            take_event(&*inbound, event, place)?;
+        }
+        if !goes_on() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn take_event(inbound: &dyn Inbound, event: Event, place: &mut Place) -> Result<(), Failure> {
+    place.pace.forgive();
+    match event {
+        Event::Id(id) => place.last = Some(id).filter(|id| !id.is_empty()),
+        Event::Retry(wait) => place.pace.ask(wait),
+        Event::Message(text) => {
+            let text = text.trim_ascii();
+            let line = match text.first() {
+                Some(b'{') => Line::Frame(text),
+                Some(_) => Line::Noise(text),
+                None => return Ok(()),
+            };
+            inbound.take(line).map_err(Failure::Message)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,229 @@
+//! A remote server as a wire: a task for each message, one that listens, and their end.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use reqwest::Method;
+use tokio::runtime::Handle;
+use tokio::sync::{Notify, watch};
+use tokio::task::{AbortHandle, JoinSet};
+use trunkline_pool::config::RemoteSpec;
+use trunkline_pool::state::CloseExit;
+
+use super::body::Way;
+use super::channel::Channel;
+use super::post::{self, Post};
+use super::{client, listen};
+use crate::transport::redact::Redactor;
+use crate::transport::{BoxFuture, FrameKind, Graces, Inbound, Sent, Wire};
+use crate::{Outcome, Result};
+
+/// Replies to the server that may be on their way. A server that asks without end must not crowd out the calls.
+const REPLIES_MAX: usize = 256;
+
+/// How long the answer to a request that was taken back is still read: most servers end it, and the socket can be used again.
+const RECALLED_WAIT: Duration = Duration::from_secs(1);
+
+/// Requests below which those that have ended may stay in the table.
+const SWEEP_MIN: usize = 64;
+
+/// A server that is spoken with over HTTP.
+pub(crate) struct HttpWire {
+    channel: Arc<Channel>,
+    tasks: Mutex<Tasks>,
+}
+
+struct Tasks {
+    /// Absent before `run`.
+    runtime: Option<Handle>,
+    running: JoinSet<()>,
+    requests: HashMap<u64, Request>,
+    replies: Arc<()>,
+    listener: Option<AbortHandle>,
+    /// How many requests there may be before those that have ended are looked for.
+    sweep_at: usize,
+    stopped: bool,
+}
+
+/// A request on its way.
+struct Request {
+    way: Arc<Way>,
+    recalled: Arc<Notify>,
+    task: AbortHandle,
+}
+
+impl HttpWire {
+    /// A wire to that server, which is not spoken with yet. What cannot be reached within `patience` is given up.
+    ///
+    /// # Errors
+    /// `invalid_config` for an address or header that cannot be sent.
+    pub(crate) fn new(
+        server: &Arc<str>,
+        spec: &RemoteSpec,
+        redactor: Arc<Redactor>,
+        frame_bytes: usize,
+        patience: Duration,
+    ) -> Result<HttpWire> {
+        let target = (client::address(server, spec)?, client::headers(server, spec)?);
+        let client = client::client(server, patience)?;
+        let channel = Channel::new(server.clone(), frame_bytes, redactor, client, target);
+        let tasks = Tasks {
+            runtime: None,
+            running: JoinSet::new(),
+            requests: HashMap::new(),
+            replies: Arc::default(),
+            listener: None,
+            sweep_at: SWEEP_MIN,
+            stopped: false,
+        };
+        Ok(HttpWire { channel: Arc::new(channel), tasks: Mutex::new(tasks) })
+    }
+
+    fn tasks(&self) -> MutexGuard<'_, Tasks> {
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Wire for HttpWire {
+    fn run(self: Arc<Self>, inbound: Arc<dyn Inbound>) {
+        self.channel.open(inbound);
+        let runtime = Handle::current();
+        let mut tasks = self.tasks();
+        let listener = tasks.running.spawn_on(listen::listen(self.channel.clone()), &runtime);
+        tasks.listener = Some(listener);
+        tasks.runtime = Some(runtime);
+    }
+
+    fn send(&self, frame: &[u8], kind: FrameKind) -> Sent {
+        let mut tasks = self.tasks();
+        let Some(runtime) = tasks.runtime.clone().filter(|_| !tasks.stopped) else {
+            return Sent::Closed;
+        };
+        tasks.reap();
+        let reply = tasks.replies.clone();
+        if kind == FrameKind::Reply && Arc::strong_count(&reply) > REPLIES_MAX + 1 {
+            return Sent::Full;
+        }
+        let way = Arc::<Way>::default();
+        let bytes = Bytes::copy_from_slice(frame.trim_ascii_end());
+        let carried = post::carry(self.channel.clone(), Post { bytes, kind, way: way.clone() });
+        match kind {
+            FrameKind::Request(id) => {
+                let recalled = Arc::<Notify>::default();
+                let task = until_recalled(carried, recalled.clone());
+                let task = tasks.running.spawn_on(task, &runtime);
+                tasks.requests.insert(id, Request { way, recalled, task });
+            }
+            FrameKind::Notification => {
+                tasks.running.spawn_on(carried, &runtime);
+            }
+            FrameKind::Reply => {
+                let counted = async move {
+                    carried.await;
+                    drop(reply);
+                };
+                tasks.running.spawn_on(counted, &runtime);
+            }
+        }
+        Sent::Queued
+    }
+
+    fn withdraw(&self, request: u64) -> bool {
+        let mut tasks = self.tasks();
+        let Some(request) = tasks.requests.remove(&request) else { return false };
+        if request.way.withdraw() {
+            request.task.abort();
+            return true;
+        }
+        request.recalled.notify_one();
+        false
+    }
+
+    fn unsent(&self) -> HashSet<u64> {
+        let tasks = self.tasks();
+        let waiting = tasks.requests.iter().filter(|(_, request)| {
+            request.way.outcome() == Outcome::NotSent && !request.task.is_finished()
+        });
+        waiting.map(|(id, _)| *id).collect()
+    }
+
+    fn stop(&self) -> Vec<u64> {
+        let mut tasks = self.tasks();
+        tasks.stopped = true;
+        if let Some(listener) = tasks.listener.take() {
+            listener.abort();
+        }
+        let requests = std::mem::take(&mut tasks.requests);
+        let mut unsent = Vec::new();
+        for (id, request) in requests {
+            if request.way.withdraw() {
+                unsent.push(id);
+            }
+            request.task.abort();
+        }
+        unsent
+    }
+
+    fn negotiated(&self, revision: &str) {
+        self.channel.negotiated(revision);
+    }
+
+    fn end(
+        self: Arc<Self>,
+        graces: Graces,
+        mut killed: watch::Receiver<bool>,
+    ) -> BoxFuture<'static, CloseExit> {
+        Box::pin(async move {
+            let mut running = std::mem::take(&mut self.tasks().running);
+            let farewell = async {
+                // Notifications that take calls back are still carried.
+                let carried = async { while running.join_next().await.is_some() {} };
+                let _ = tokio::time::timeout(graces.exit, carried).await;
+                let _ = tokio::time::timeout(graces.kill, end_session(&self.channel)).await;
+            };
+            let exit = tokio::select! {
+                biased;
+                Ok(_) = killed.wait_for(|killed| *killed) => CloseExit::Forced,
+                () = farewell => CloseExit::Clean,
+            };
+            running.shutdown().await;
+            self.channel.close();
+            exit
+        })
+    }
+}
+
+impl Tasks {
+    /// Lets go of what has ended.
+    fn reap(&mut self) {
+        while self.running.try_join_next().is_some() {}
+        if self.requests.len() >= self.sweep_at {
+            self.requests.retain(|_, request| !request.task.is_finished());
+            self.sweep_at = SWEEP_MIN.max(self.requests.len() * 2);
+        }
+    }
+}
+
+/// Carries a request until it is taken back.
+async fn until_recalled(carried: impl Future<Output = ()>, recalled: Arc<Notify>) {
+    tokio::pin!(carried);
+    tokio::select! {
+        biased;
+        () = &mut carried => {}
+        () = recalled.notified() => {
+            let _ = tokio::time::timeout(RECALLED_WAIT, carried).await;
+        }
+    }
+}
+
+/// Tells the server that the session is over. Whatever it answers, it is: 405 means that it ends by itself.
+async fn end_session(channel: &Channel) {
+    if !channel.has_session() {
+        return;
+    }
+    if let Ok(request) = channel.request(Method::DELETE) {
+        let _ = request.send().await;
+    }
+}

@@ -1,0 +1,163 @@
+//! Addresses where nothing good answers: typed, bounded, explained, and without a word of ours for others.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use trunkline::{ErrorCode, Outcome};
+
+use crate::remote::{Remote, TOKEN, assert_shows_no_secret, connected, failed, host, refused};
+use crate::rig::{Rig, text, until};
+
+fn config(url: &str) -> Value {
+    json!({ "type": "http", "url": url, "headers": { "Authorization": TOKEN } })
+}
+
+/// An address that nobody listens at.
+fn closed_address() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    format!("http://{}/mcp", listener.local_addr().unwrap())
+}
+
+/// SPEC 4.6, 5.12: what cannot be reached says why, and what to do.
+#[test]
+fn a_server_that_cannot_be_reached_says_why() {
+    let refusing = closed_address();
+    let plain = TcpListener::bind("127.0.0.1:0").unwrap();
+    let not_tls = format!("https://{}/mcp", plain.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for mut stream in plain.incoming().map_while(Result::ok) {
+            let _ = stream.read(&mut [0; 64]);
+            let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n");
+        }
+    });
+    let unknown = "http://no-such-host.invalid/mcp?key=canary-query-1";
+    for (url, kind) in [(&*refusing, "refused"), (unknown, "dns"), (&not_tls, "tls")] {
+        let rig = Rig::new(json!({}));
+        let error = host(refused(&rig, config(url)));
+        assert_eq!(error.code(), ErrorCode::ConnectFailed, "{error}");
+        assert_eq!(error.detail()["kind"], kind, "{error}");
+        assert!(error.hint().is_some() && error.is_retryable());
+        let row = rig.pool.status()["servers"]["s"].clone();
+        assert_eq!(row["error_code"], "connect_failed", "{row}");
+    }
+}
+
+/// SPEC 4.2: five seconds by default, less where it is said.
+#[test]
+fn a_server_that_never_answers_is_given_up_in_time() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/mcp", silent.local_addr().unwrap());
+    for (limit, bound) in [(Some(200), 4_000), (None, 9_000)] {
+        let rig = Rig::new(json!({}));
+        let mut config = config(&url);
+        if let Some(limit) = limit {
+            config["connect_timeout_ms"] = json!(limit);
+        }
+        let begun = Instant::now();
+        let error = host(refused(&rig, config));
+        assert_eq!(error.code(), ErrorCode::Timeout);
+        assert_eq!(error.detail()["limit_ms"], limit.unwrap_or(5_000));
+        assert!(begun.elapsed() < Duration::from_millis(bound));
+    }
+}
+
+/// SPEC 5.10: whatever is no MCP is said to be none.
+#[test]
+fn an_address_of_something_else_is_said_to_be_one() {
+    for (faults, words) in [("html", "a web page"), ("text", "text/plain")] {
+        let rig = Rig::new(json!({}));
+        let remote = Remote::start(&rig, faults, &[]);
+        let error = host(refused(&rig, remote.config()));
+        assert_eq!(error.code(), ErrorCode::Protocol);
+        assert!(error.message().contains(words), "{error}");
+    }
+}
+
+/// SPEC 8.4, 15.3: asked once, with or without a challenge.
+#[test]
+fn a_server_that_wants_credentials_is_asked_once() {
+    for (faults, challenge) in [("auth", false), ("auth-challenge", true), ("forbidden", false)] {
+        let rig = Rig::new(json!({}));
+        let remote = Remote::start(&rig, faults, &[]);
+        let error = host(refused(&rig, remote.config()));
+        assert_eq!(error.code(), ErrorCode::AuthRequired);
+        assert_eq!(error.detail().contains_key("www_authenticate"), challenge);
+        let row = rig.pool.status()["servers"]["s"].clone();
+        assert_eq!(
+            (&row["auth_required"], &row["reason"]),
+            (&json!(true), &json!("auth_required"))
+        );
+        assert_eq!(remote.requests().len(), 1);
+    }
+}
+
+/// SPEC 8.4: a connection whose credentials expire is not tried again.
+#[test]
+fn a_call_without_credentials_ends_the_connection() {
+    let rig = Rig::new(json!({}));
+    let remote = Remote::start(&rig, "auth-calls", &[]);
+    host(async {
+        let (_session, lease) = connected(&rig, &remote).await;
+        let error = failed(&lease, "echo", json!({"message": "hi"})).await;
+        assert_eq!(error.code(), ErrorCode::AuthRequired);
+        until(|| rig.pool.status()["servers"]["s"]["reason"] == "auth_required");
+        assert_eq!(remote.count("POST", "initialize"), 1);
+        assert_eq!(remote.count("POST", "tools/call"), 1);
+    });
+}
+
+/// S-32: nothing of ours arrives at another origin.
+#[test]
+fn no_header_follows_a_redirect_to_another_origin() {
+    let other = TcpListener::bind("127.0.0.1:0").unwrap();
+    let to = format!("redirect=http://{}/mcp?x=1", other.local_addr().unwrap());
+    other.set_nonblocking(true).unwrap();
+    let rig = Rig::new(json!({}));
+    let remote = Remote::start(&rig, &to, &[]);
+    let error = host(refused(&rig, remote.config()));
+    assert_eq!(error.code(), ErrorCode::Protocol);
+    assert_eq!(error.detail()["location"], format!("http://{}", other.local_addr().unwrap()));
+    assert_eq!(other.accept().unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
+    assert_eq!(remote.requests().len(), 1);
+}
+
+/// S-24, SPEC 5.10: the call that it belongs to fails, and nothing else.
+#[test]
+fn endless_answers_fail_their_call_at_the_limit() {
+    for faults in ["endless-body", "endless-event"] {
+        let rig = Rig::new(json!({ "limits": { "frame_bytes": 200_000 } }));
+        let remote = Remote::start(&rig, faults, &[]);
+        host(async {
+            let (_session, lease) = connected(&rig, &remote).await;
+            for _ in 0..2 {
+                let error = failed(&lease, "echo", json!({"message": "hi"})).await;
+                assert_eq!(error.code(), ErrorCode::Limit, "{error}");
+                assert_eq!(error.detail()["limit"], "frame_bytes");
+            }
+            assert_eq!(remote.count("POST", "initialize"), 1);
+            assert!(lease.state().is_connected());
+        });
+    }
+}
+
+/// SPEC 5.6: a server that is gone for a moment interrupts the calls of that moment.
+#[test]
+fn a_call_to_a_server_that_is_gone_was_not_sent() {
+    let rig = Rig::new(json!({}));
+    let mut remote = Remote::start(&rig, "", &[]);
+    host(async {
+        let (_session, lease) = connected(&rig, &remote).await;
+        text(&lease, "echo", json!({"message": "hi"})).await;
+        remote.kill();
+        // The first call may still find a socket that nobody has closed yet.
+        let _ = failed(&lease, "echo", json!({"message": "hi"})).await;
+        let error = failed(&lease, "echo", json!({"message": "hi"})).await;
+        assert_eq!(error.code(), ErrorCode::CallInterrupted);
+        assert_eq!(error.outcome(), Some(Outcome::NotSent), "{error}");
+        assert_eq!(error.detail()["kind"], "refused");
+        assert!(lease.state().is_connected());
+        assert_shows_no_secret(&rig, &error);
+    });
+}

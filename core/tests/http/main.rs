@@ -1,0 +1,10 @@
+//! Servers over Streamable HTTP: what answers look like, what goes wrong on the way, and what is left at the end.
+
+#[path = "../rig/mod.rs"]
+mod rig;
+
+mod answers;
+mod failures;
+mod remote;
+mod sessions;
+mod streams;

@@ -1,0 +1,132 @@
+//! The reference server over HTTP, and what it saw.
+
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::{Value, json};
+use trunkline::{AcquireOptions, CallOptions, Error, Lease, Session};
+
+use crate::rig::{Rig, testserver};
+
+/// A header value of the configurations here, which nobody may show.
+pub const TOKEN: &str = "Bearer canary-0123456789";
+
+/// A running server; it ends with the value.
+pub struct Remote {
+    child: Child,
+    /// Its address.
+    pub url: String,
+    log: PathBuf,
+}
+
+impl Remote {
+    /// Starts one with these words of `--http-faults` and these further flags.
+    pub fn start(rig: &Rig, faults: &str, flags: &[&str]) -> Remote {
+        static COUNT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let log = rig.path(&format!("http-{number}"));
+        let mut command = Command::new(testserver());
+        command.args(["--http", "0", "--http-faults", faults]).args(flags);
+        command.arg("--http-log").arg(&log).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut url = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
+        Remote { child, url: url.trim().to_owned(), log }
+    }
+
+    /// Its configuration.
+    pub fn config(&self) -> Value {
+        json!({ "type": "http", "url": self.url, "headers": { "Authorization": TOKEN } })
+    }
+
+    /// The HTTP requests so far.
+    pub fn requests(&self) -> Vec<Value> {
+        let log = std::fs::read_to_string(&self.log).unwrap_or_default();
+        log.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    }
+
+    /// How many of them were of this HTTP method and, for messages, this method of the protocol.
+    pub fn count(&self, http: &str, method: &str) -> usize {
+        let is_it = |request: &&Value| {
+            request["http"] == http && request["method"].as_str().unwrap_or_default() == method
+        };
+        self.requests().iter().filter(is_it).count()
+    }
+
+    /// Its process, which serves and nothing else.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Ends it at once.
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for Remote {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Runs what a host does, on a runtime of its own.
+pub fn host<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
+/// A pool with default options, its session `a`, and a lease on this server as `s`.
+pub async fn connected(rig: &Rig, remote: &Remote) -> (Session, Lease) {
+    rig.configure(json!({ "s": remote.config() })).await;
+    let session = rig.session("a");
+    let lease = crate::rig::acquire(&session, "s").await;
+    (session, lease)
+}
+
+/// Closes the pool, and waits for it.
+pub fn close(rig: &Rig) {
+    let pool = rig.pool.clone();
+    rig.pool.block_on(async move { pool.close().await }).unwrap();
+}
+
+/// Why this server cannot be connected to.
+pub async fn refused(rig: &Rig, config: Value) -> Error {
+    rig.configure(json!({ "s": config })).await;
+    let session = rig.session("refused");
+    let acquired = session.acquire("s", None, &AcquireOptions::default()).await;
+    let error = acquired.err().expect("it has to fail");
+    assert_shows_no_secret(rig, &error);
+    error
+}
+
+/// Why this call fails.
+pub async fn failed(lease: &Lease, tool: &str, arguments: Value) -> Error {
+    let called = lease.call_tool(tool, &arguments.to_string(), &CallOptions::default()).await;
+    called.expect_err("it has to fail")
+}
+
+/// S-48.
+pub fn assert_shows_no_secret(rig: &Rig, error: &Error) {
+    let shown = format!("{error} {error:?} {} {}", error.to_json(), rig.pool.status());
+    for secret in ["canary", "session-"] {
+        assert!(!shown.contains(secret), "{shown}");
+    }
+}
+
+/// The sockets of this process that are connected to this server.
+pub fn sockets_to(remote: &Remote) -> usize {
+    let port: u16 =
+        remote.url.rsplit(':').next().unwrap().trim_end_matches("/mcp").parse().unwrap();
+    let wanted = format!(":{port:04X}");
+    let own: Vec<String> = std::fs::read_dir("/proc/self/fd")
+        .unwrap()
+        .filter_map(|fd| std::fs::read_link(fd.ok()?.path()).ok()?.to_str().map(str::to_owned))
+        .collect();
+    let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
+    let rows = table.lines().skip(1).map(|line| line.split_whitespace().collect::<Vec<_>>());
+    rows.filter(|row| row[2].ends_with(&wanted) && own.contains(&format!("socket:[{}]", row[9])))
+        .count()
+}

@@ -1,0 +1,67 @@
+//! Streams that end before their time, and the one of what is unasked.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use trunkline::{ErrorCode, Outcome};
+
+use crate::remote::{Remote, connected, failed, host};
+use crate::rig::{Rig, text, until};
+
+/// SPEC 5.6: with an event to resume from, the call lives.
+#[test]
+fn a_cut_stream_is_resumed_where_it_can_be() {
+    let rig = Rig::new(json!({}));
+    let remote = Remote::start(&rig, "cut-after-id,no-get", &[]);
+    host(async {
+        let (_session, lease) = connected(&rig, &remote).await;
+        let begun = Instant::now();
+        assert_eq!(text(&lease, "echo", json!({"message": "hi"})).await, "hi");
+        // The server asked for that wait.
+        assert!(begun.elapsed() >= Duration::from_millis(200));
+        let resumes = remote.requests();
+        let resumes = resumes.iter().filter(|it| !it["headers"]["last-event-id"].is_null()).count();
+        assert_eq!(resumes, 1);
+    });
+}
+
+/// SPEC 5.6: without one, it interrupts its own call alone.
+#[test]
+fn a_cut_stream_interrupts_its_own_call_alone() {
+    let rig = Rig::new(json!({}));
+    let remote = Remote::start(&rig, "cut", &[]);
+    host(async {
+        let (session, lease) = connected(&rig, &remote).await;
+        let error = failed(&lease, "echo", json!({"message": "hi"})).await;
+        assert_eq!(error.code(), ErrorCode::CallInterrupted);
+        assert_eq!(error.outcome(), Some(Outcome::Unknown));
+        assert_eq!((lease.generation(), lease.state().is_connected()), (1, true));
+        assert!(!session.tools().unwrap().is_empty());
+    });
+}
+
+/// SPEC 7.1: what the server says unasked comes over a stream of its own.
+#[test]
+fn list_changes_come_over_the_stream_of_what_is_unasked() {
+    let rig = Rig::new(json!({}));
+    let remote = Remote::start(&rig, "", &["--list-changes"]);
+    host(async {
+        let (session, lease) = connected(&rig, &remote).await;
+        until(|| remote.count("GET", "") == 1);
+        text(&lease, "change_list", json!({"add": "fresh"})).await;
+        let is_there = || session.tools().unwrap().iter().any(|tool| &*tool.own_name == "fresh");
+        until(is_there);
+    });
+}
+
+/// SPEC 8.4: the server says `retry: 0`.
+#[test]
+fn a_server_that_wants_to_be_asked_at_once_is_asked_less_than_ten_times_a_second() {
+    let rig = Rig::new(json!({}));
+    let remote = Remote::start(&rig, "retry-0", &[]);
+    let _held = host(connected(&rig, &remote));
+    until(|| remote.count("GET", "") == 1);
+    let begun = Instant::now();
+    until(|| remote.count("GET", "") >= 11);
+    assert!(begun.elapsed() > Duration::from_secs(1), "{:?}", begun.elapsed());
+}
