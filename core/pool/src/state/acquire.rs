@@ -130,9 +130,9 @@ impl PoolState {
             && !claims.slot
             && self.slots.used >= self.options.limits.processes;
         if must_wait {
-            let place = claims.place.unwrap_or(self.slots.next_place);
-            self.slots.next_place = self.slots.next_place.max(place + 1);
-            self.place(id, Phase::Waiting { why, place }, None);
+            let turn = claims.turn.unwrap_or(self.slots.next_turn);
+            self.slots.next_turn = self.slots.next_turn.max(turn + 1);
+            self.place(id, Phase::Waiting { why, turn }, None);
             self.publish(id, out);
             return;
         }

@@ -24,7 +24,7 @@ pub(super) struct Slots {
     pub(super) leaving: u32,
     /// Who waits for one, in order of arrival.
     pub(super) waiting: BTreeMap<u64, EntryId>,
-    pub(super) next_place: u64,
+    pub(super) next_turn: u64,
 }
 
 impl PoolState {
@@ -53,12 +53,12 @@ impl PoolState {
         let slots = &mut self.slots;
         slots.used = slots.used + u32::from(after.slot) - u32::from(before.slot);
         slots.leaving = slots.leaving + u32::from(after.leaving) - u32::from(before.leaving);
-        if before.place != after.place {
-            if let Some(place) = before.place {
-                slots.waiting.remove(&place);
+        if before.turn != after.turn {
+            if let Some(turn) = before.turn {
+                slots.waiting.remove(&turn);
             }
-            if let Some(place) = after.place {
-                slots.waiting.insert(place, id);
+            if let Some(turn) = after.turn {
+                slots.waiting.insert(turn, id);
             }
         }
         if before.due != after.due {

@@ -63,9 +63,9 @@ pub(super) fn limit_of_entries() -> Error {
     limit_reached("entries", u32::MAX)
 }
 
-/// The names of a configuration's tools are more than can be remembered.
+/// The names of a configuration's tools are more than can be remembered, or the configurations are.
 pub(super) fn limit_of_remembered_tools() -> Error {
-    let message = "the server has listed more names of tools than are remembered";
+    let message = "no room is left to remember the definition of one more tool";
     Error::new(ErrorCode::Limit, message).with_detail("limit", "remembered_tools")
 }
 

@@ -50,7 +50,7 @@ pub(super) struct Entry {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Phase {
     /// Its attempt begins when a process slot is free.
-    Waiting { why: Why, place: u64 },
+    Waiting { why: Why, turn: u64 },
     /// Its attempt is under way, or begins when the last incarnation is gone.
     Connecting { why: Why },
     /// Connected since then.
@@ -125,8 +125,8 @@ pub(super) struct Claims {
     pub(super) slot: bool,
     /// Its process slot comes back for certain when it is gone.
     pub(super) leaving: bool,
-    /// Its place among those who wait for a process slot.
-    pub(super) place: Option<u64>,
+    /// Its turn among those who wait for a process slot.
+    pub(super) turn: Option<u64>,
     /// Its deadline.
     pub(super) due: Option<Moment>,
     /// When its lists are read again.
@@ -138,8 +138,8 @@ pub(super) struct Claims {
 impl Entry {
     pub(super) fn claims(&self) -> Claims {
         let process = self.family == Family::Local;
-        let (slot, place, due) = match &self.phase {
-            Phase::Waiting { place, .. } => (false, Some(*place), None),
+        let (slot, turn, due) = match &self.phase {
+            Phase::Waiting { turn, .. } => (false, Some(*turn), None),
             Phase::Connecting { .. } => (true, None, None),
             Phase::Connected { planned, .. } => (true, None, planned.map(|planned| planned.at)),
             Phase::Backoff { until } => (true, None, Some(*until)),
@@ -153,7 +153,7 @@ impl Entry {
         } else {
             None
         };
-        Claims { slot: process && slot, leaving, place, due, list_at, budget: Place::of(self) }
+        Claims { slot: process && slot, leaving, turn, due, list_at, budget: Place::of(self) }
     }
 
     /// The state that hosts are to see (SPEC 3.1).

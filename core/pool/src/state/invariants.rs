@@ -208,7 +208,7 @@ impl PoolState {
         let derived: BTreeMap<u64, EntryId> = self
             .entries
             .iter()
-            .filter_map(|(id, entry)| Some((entry.claims().place?, id)))
+            .filter_map(|(id, entry)| Some((entry.claims().turn?, id)))
             .collect();
         hold!(derived == slots.waiting, "the queue for slots differs");
         let waiting = derived.len() as u32;
@@ -229,7 +229,7 @@ impl PoolState {
             hold!(places == name.places, "{places:?} of name {}, not {:?}", server.0, name.places);
             names.change(Place::default(), places.together());
             let Some(wishes) = &name.wishes else { continue };
-            queue.insert(wishes.place, server);
+            queue.insert(wishes.turn, server);
             hold!(!wishes.asks.is_empty(), "name {} waits for nobody", server.0);
             hold!(name.gate == Gate::Open, "name {} waits, but is not admitted", server.0);
             hold!(!self.has_budget(server), "name {} waits, but there is room", server.0);
@@ -243,7 +243,7 @@ impl PoolState {
             self.budget_limit()
         );
         hold!(queue == self.queue.names, "the queue for the budget differs");
-        let known = |place: &u64| queue.contains_key(place);
+        let known = |turn: &u64| queue.contains_key(turn);
         hold!(self.queue.untold.iter().all(known), "told of what does not wait");
         hold!(self.queue.woken.is_empty(), "a name was woken, but did not begin");
         Ok(())

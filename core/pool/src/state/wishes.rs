@@ -31,13 +31,13 @@ pub(super) struct Queue {
     pub(super) untold: BTreeSet<u64>,
     /// Names that came to have a place while wishes for them wait.
     pub(super) woken: Vec<ServerId>,
-    next_place: u64,
+    next_turn: u64,
 }
 
 /// The wishes for one name that wait.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Wishes {
-    pub(super) place: u64,
+    pub(super) turn: u64,
     /// Never empty.
     pub(super) asks: BTreeMap<Ticket, Ask>,
 }
@@ -58,15 +58,15 @@ impl PoolState {
         if let Some(record) = self.sessions.get_mut(session) {
             record.tickets.insert(ticket);
         }
-        let place = self.queue.next_place;
+        let turn = self.queue.next_turn;
         let Some(name) = self.name_mut(server) else { return };
         match &mut name.wishes {
             Some(wishes) => drop(wishes.asks.insert(ticket, ask)),
             None => {
-                name.wishes = Some(Wishes { place, asks: BTreeMap::from([(ticket, ask)]) });
-                self.queue.next_place += 1;
-                self.queue.names.insert(place, server);
-                self.queue.untold.insert(place);
+                name.wishes = Some(Wishes { turn, asks: BTreeMap::from([(ticket, ask)]) });
+                self.queue.next_turn += 1;
+                self.queue.names.insert(turn, server);
+                self.queue.untold.insert(turn);
             }
         }
         out.push(Effect::Defer { ticket, error });
@@ -109,14 +109,14 @@ impl PoolState {
         let leaving = usize::try_from(self.leaving()).unwrap_or(usize::MAX);
         let beyond = self.queue.names.iter().skip(leaving);
         let refused: Vec<(u64, ServerId)> = beyond
-            .filter(|(place, _)| self.queue.untold.contains(place))
-            .map(|(place, server)| (*place, *server))
+            .filter(|(turn, _)| self.queue.untold.contains(turn))
+            .map(|(turn, server)| (*turn, *server))
             .collect();
         if refused.is_empty() {
             return;
         }
-        for (place, server) in &refused {
-            self.queue.untold.remove(place);
+        for (turn, server) in &refused {
+            self.queue.untold.remove(turn);
             self.note_refusal(*server, reason::BUDGET_EXHAUSTED);
         }
         let refused = refused.into_iter().map(|(_, server)| server).collect();
@@ -153,8 +153,8 @@ impl PoolState {
     fn take_wishes(&mut self, server: ServerId) -> impl Iterator<Item = Ask> + use<> {
         let wishes = self.names.get_mut(server).and_then(|name| name.wishes.take());
         if let Some(wishes) = &wishes {
-            self.queue.names.remove(&wishes.place);
-            self.queue.untold.remove(&wishes.place);
+            self.queue.names.remove(&wishes.turn);
+            self.queue.untold.remove(&wishes.turn);
         }
         wishes.into_iter().flat_map(|wishes| wishes.asks.into_values())
     }
