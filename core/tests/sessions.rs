@@ -213,3 +213,50 @@ impl Blocked {
         self.thread.join().unwrap();
     }
 }
+
+/// SPEC 7.6, 6.3: whoever lets a tool in that is held back is told of it, and once.
+#[test]
+fn a_wider_filter_tells_of_a_tool_that_is_held_back() {
+    let rig = Rig::new(json!({ "on_tool_change": "quarantine" }));
+    host(async {
+        let server = rig.server(&["--list-changes", "--tools", "2"]);
+        rig.configure(json!({ "s": server })).await;
+        let all = rig.session("all");
+        let lease = acquire(&all, "s").await;
+        let some = rig
+            .session_with(json!({ "id": "some", "servers": [], "exclude": { "s": ["tool_1"] } }));
+        let kept = acquire(&some, "s").await;
+        let kinds = EventMask(1 << EventKind::ToolQuarantined as u8);
+        let (told, events) = (all.subscribe(kinds).unwrap(), some.subscribe(kinds).unwrap());
+        text(&lease, "change_list", json!({ "change": "tool_1" })).await;
+        told.next().await.unwrap();
+        for hidden in [json!({}), json!({}), json!({ "s": ["tool_2"] })] {
+            some.configure(change(json!({ "exclude": hidden }))).unwrap();
+        }
+        let event: Value = serde_json::from_str(events.next().await.unwrap().json()).unwrap();
+        assert_eq!((&event["session"], &event["tool"]), (&json!("some"), &json!("tool_1")));
+        assert!(events.try_next().is_none());
+        drop(kept);
+    });
+}
+
+/// SPEC 6.5, 5.8: a server that failed and was disabled is told when it is back.
+#[test]
+fn the_return_of_a_failed_server_is_told() {
+    let rig =
+        Rig::new(json!({ "drain_delay_ms": 0, "reconnect": { "delays_ms": { "local": [] } } }));
+    host(async {
+        rig.configure(json!({ "s": rig.server(&["--tools", "2"]) })).await;
+        let session = rig.session_with(json!({ "id": "a", "servers": ["s"] }));
+        session.ready(Some("s"), None).await.unwrap();
+        let kinds = 1 << EventKind::Failed as u8 | 1 << EventKind::ToolsChanged as u8;
+        let events = session.subscribe(EventMask(kinds)).unwrap();
+        drop(session.call_tool("mcp__s__crash", "{}", &CallOptions::default()).await);
+        while events.next().await.unwrap().kind() != EventKind::ToolsChanged {}
+        session.disable("s").unwrap();
+        session.enable("s").unwrap();
+        session.ready(Some("s"), None).await.unwrap();
+        let event: Value = serde_json::from_str(events.next().await.unwrap().json()).unwrap();
+        assert!(!event["added"].as_array().unwrap().is_empty(), "{event}");
+    });
+}

@@ -1,17 +1,19 @@
 //! What a session holds: one hold per lease, and what its view is made of.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use trunkline_pool::acceptance::Held as HeldBack;
 use trunkline_pool::catalog::{Catalog, Difference};
-use trunkline_pool::state::{EntryId, EntryState, Generation, Input, Ticket};
-use trunkline_pool::view::{Shown, View};
+use trunkline_pool::state::{EntryId, Generation, Input, Ticket};
+use trunkline_pool::view::View;
 
 use super::held::{Held, Origin, Standing};
 use super::pool::Configured;
 use super::session::SessionCore;
+use super::told::Told;
 use crate::Result;
-use crate::driver::{About, EntryCell, LeaseHold};
+use crate::driver::{EntryCell, LeaseHold};
 
 /// A session's holds, until it is closed.
 #[derive(Default)]
@@ -28,8 +30,7 @@ struct Inner {
     last: u64,
     closed: bool,
     holds: BTreeMap<HoldId, Row>,
-    /// Servers whose tools the session was told to be gone, and that it is told of when they are back.
-    missed: BTreeSet<Arc<str>>,
+    told: Told,
 }
 
 struct Row {
@@ -54,22 +55,12 @@ pub(super) enum Kind {
     Inherited,
 }
 
-/// What a session is shown of a server at one moment.
-#[derive(Clone)]
-struct Sight {
-    cell: Arc<EntryCell>,
-    generation: Generation,
-    catalog: Arc<Catalog>,
-    view: Arc<View>,
-}
-
 /// A hold that was added.
 pub(super) struct Added {
     /// The hold.
     pub(super) id: HoldId,
     held: Arc<Held>,
     replaced: Vec<LeaseHold>,
-    told: Vec<(Sight, Difference)>,
 }
 
 /// What is left to be done about a change, once no lock is held.
@@ -102,7 +93,6 @@ impl Holds {
         let configured = session.newest(&server, origin, configured);
         let view = session.view_of(&server, &configured);
         let held = Held::new(hold.cell.clone(), origin, view);
-        let before = inner.sights();
         inner.last += 1;
         let id = HoldId(inner.last);
         let row =
@@ -112,9 +102,8 @@ impl Holds {
             Kind::Inherited => Vec::new(),
             Kind::Lease | Kind::Want => inner.take_inherited(&server),
         };
-        let told =
-            if inner.missed.contains(&server) { inner.differences(before) } else { Vec::new() };
-        Ok(Added { id, held, replaced, told })
+        inner.compare();
+        Ok(Added { id, held, replaced })
     }
 
     /// Takes over what an earlier session of the same id held, seen as this one sees it.
@@ -131,7 +120,16 @@ impl Holds {
 
     /// Gives one hold up, as the host asked. Nothing when it is gone already.
     pub(super) fn remove(&self, session: &SessionCore, id: HoldId) {
-        let gone = self.inner().holds.remove(&id);
+        let gone = {
+            let mut inner = self.inner();
+            let gone = inner.holds.remove(&id);
+            if let Some(row) = gone.as_ref().filter(|row| row.hold.is_some()) {
+                let server = &row.held.server;
+                let seen = inner.newest().get(&**server).map(|row| row.held.clone());
+                inner.told.release(server, seen.as_deref());
+            }
+            gone
+        };
         if let Some(ticket) = gone.as_ref().and_then(|row| row.ticket) {
             session.driver.step(Input::CancelAcquire { ticket });
         }
@@ -140,21 +138,21 @@ impl Holds {
 
     /// Brings every hold in line with what the session is to have now, and tells it of what is different. `unwanted` go.
     pub(super) fn review(&self, session: &Arc<SessionCore>, unwanted: &[HoldId]) {
-        let (after, told) = {
+        let after = {
             let mut inner = self.inner();
-            let before = inner.sights();
             let mut after = Aftermath::default();
             let ids: Vec<HoldId> = inner.holds.keys().copied().collect();
             for id in ids {
                 inner.review_one(session, id, unwanted.contains(&id), &mut after);
             }
-            (after, inner.differences(before))
+            inner.compare();
+            after
         };
         for ticket in after.cancelled {
             session.driver.step(Input::CancelAcquire { ticket });
         }
         drop(after.released);
-        tell(session, told);
+        self.tell(session);
         for (id, asked, server, configured) in after.returning {
             self.ask_again(session, id, asked, &server, &configured);
         }
@@ -188,9 +186,8 @@ impl Holds {
     }
 
     fn answered(&self, session: &SessionCore, id: HoldId, asked: u64, result: Result<LeaseHold>) {
-        let told = {
+        {
             let mut inner = self.inner();
-            let before = inner.sights();
             let row = inner.holds.get_mut(&id).filter(|row| row.asked == asked);
             let Some(row) = row else {
                 drop(inner);
@@ -205,9 +202,9 @@ impl Holds {
                 }
                 Err(error) => row.held.fail(error),
             }
-            inner.differences(before)
-        };
-        tell(session, told);
+            inner.compare();
+        }
+        self.tell(session);
     }
 
     /// The session is closed: everything that it held, for who may resume it.
@@ -224,14 +221,51 @@ impl Holds {
 
     /// What is seen, in the order of the servers' names; of several holds of one name, the newest.
     pub(super) fn seen(&self) -> Vec<Arc<Held>> {
-        self.inner().newest().into_values().map(|row| row.held.clone()).collect()
+        self.inner().seen()
     }
 
-    /// What the session makes of an entry; nothing of one that it does not hold.
-    pub(super) fn view_of(&self, entry: EntryId) -> Option<Arc<View>> {
-        let inner = self.inner();
-        let row = inner.holds.values().rev().find(|row| row.is_on(entry))?;
-        Some(row.held.view().clone())
+    /// The lists of an entry are others, which the session is told as far as it sees it.
+    pub(crate) fn listed(
+        &self,
+        session: &SessionCore,
+        (cell, generation): (&EntryCell, Generation),
+        after: &Arc<Catalog>,
+        difference: &Difference,
+    ) {
+        self.inner().told.listed(cell, generation, after, difference);
+        self.tell(session);
+    }
+
+    /// Tools of an entry are held back newly, which the session is told as far as it sees them. They may come between the grant and
+    /// the hold that is made of it: then they are seen as the configuration of the entry has it.
+    pub(crate) fn held_back(
+        &self,
+        session: &SessionCore,
+        (cell, generation): (&Arc<EntryCell>, Generation),
+        held: &HeldBack,
+    ) {
+        {
+            let mut inner = self.inner();
+            let is_there = inner.holds.values().any(|row| row.is_on(cell.entry));
+            let view = || View::new(&cell.server, &cell.spec, &session.options());
+            inner.told.held_back(cell, generation, held, (!is_there).then(view));
+        }
+        self.tell(session);
+    }
+
+    /// Whether the session has not given the server up.
+    pub(super) fn has(&self, server: &str) -> bool {
+        self.inner().told.has(server)
+    }
+
+    /// Tells the session what waits to be told, unless somebody is at it.
+    fn tell(&self, session: &SessionCore) {
+        let mut tells = false;
+        loop {
+            let news = self.inner().told.next(&mut tells);
+            let Some(news) = news else { return };
+            news.tell(session);
+        }
     }
 
     /// How leases on a server stand, of which none is held by a want.
@@ -249,9 +283,9 @@ impl Holds {
 impl Added {
     /// Tells the session, and drops what it holds no longer.
     pub(super) fn finish(self, session: &SessionCore) -> (HoldId, Arc<Held>) {
-        let Added { id, held, replaced, told } = self;
+        let Added { id, held, replaced } = self;
         drop(replaced);
-        tell(session, told);
+        session.holds.tell(session);
         (id, held)
     }
 }
@@ -278,31 +312,14 @@ impl Inner {
         gone.into_values().filter_map(|row| row.hold).collect()
     }
 
-    /// What is shown of every server that is seen.
-    fn sights(&self) -> BTreeMap<Arc<str>, Sight> {
-        let newest = self.newest().into_values();
-        newest.filter_map(|row| Some((row.held.server.clone(), Sight::of(&row.held)?))).collect()
+    /// Finds what is different from what the session was told.
+    fn compare(&mut self) {
+        let seen = self.seen();
+        self.told.compare(seen);
     }
 
-    /// What is different from before. A catalog that is replaced meanwhile is told of by its own notice.
-    fn differences(&mut self, mut before: BTreeMap<Arc<str>, Sight>) -> Vec<(Sight, Difference)> {
-        let mut told = Vec::new();
-        for (server, mut now) in self.sights() {
-            let old = before.remove(&server);
-            if let Some(old) = old.as_ref().filter(|old| old.cell.entry == now.cell.entry) {
-                now.catalog = old.catalog.clone();
-            }
-            let difference = Sight::difference(old.as_ref(), Some(&now));
-            self.missed.remove(&server);
-            told.push((now, difference));
-        }
-        for (server, old) in before {
-            let difference = Sight::difference(Some(&old), None);
-            self.missed.insert(server);
-            told.push((old, difference));
-        }
-        told.retain(|(_, difference)| !difference.is_empty());
-        told
+    fn seen(&self) -> Vec<Arc<Held>> {
+        self.newest().into_values().map(|row| row.held.clone()).collect()
     }
 
     fn review_one(
@@ -342,39 +359,5 @@ impl Inner {
             row.asked += 1;
             after.returning.push((id, row.asked, server, row.configured.clone()));
         }
-    }
-}
-
-impl Sight {
-    /// What an entry shows of its catalog now: while it is connected, and while it is on the way back (SPEC 5.8).
-    fn of(held: &Held) -> Option<Sight> {
-        let cell = held.cell().clone();
-        let published = cell.load_full();
-        let slot = &published.slot;
-        let shows = slot.state.is_connected() || slot.state == EntryState::Reconnecting;
-        let (generation, catalog) = (slot.generation, slot.catalog.clone());
-        shows.then(|| Sight { cell, generation, catalog, view: held.view().clone() })
-    }
-
-    fn difference(before: Option<&Sight>, after: Option<&Sight>) -> Difference {
-        if let (Some(before), Some(after)) = (before, after)
-            && Arc::ptr_eq(&before.catalog, &after.catalog)
-            && Arc::ptr_eq(&before.view, &after.view)
-        {
-            return Difference::default();
-        }
-        Shown::difference(before.map(Sight::shown), after.map(Sight::shown))
-    }
-
-    fn shown(&self) -> Shown<'_> {
-        Shown { catalog: &self.catalog, view: &self.view }
-    }
-}
-
-/// Tells a session what is different; not under the lock, since it wakes the host.
-fn tell(session: &SessionCore, told: Vec<(Sight, Difference)>) {
-    for (sight, difference) in told {
-        let about = About::entry(&sight.cell, sight.generation);
-        session.driver.tell_lists(session, &about, &difference, || true);
     }
 }

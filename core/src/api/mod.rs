@@ -17,6 +17,7 @@ mod reports;
 mod retry;
 mod session;
 mod status;
+mod told;
 mod view;
 mod wanted;
 

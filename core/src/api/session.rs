@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
 use tokio::sync::Notify;
-use trunkline_pool::catalog::Difference;
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::options::{AcquireOptions, CallOptions, SessionOptions};
 use trunkline_pool::state::SessionId;
@@ -24,7 +23,7 @@ use super::pool::{Configured, PoolCore};
 use super::registry::Kept;
 use super::view::{Listed, Lists};
 use super::wanted::Wants;
-use crate::driver::{Driver, EntryCell};
+use crate::driver::Driver;
 use crate::{Error, ErrorCode, Result};
 
 /// One conversation: its holds on servers, and its view of their tools. Cheap to clone; all clones are one session.
@@ -56,7 +55,7 @@ pub(crate) struct SessionCore {
     own: Mutex<BTreeMap<Box<str>, Arc<Configured>>>,
     /// Servers that it does without (SPEC 6.5).
     pub(super) disabled: Arc<Disabled>,
-    pub(super) holds: Holds,
+    pub(crate) holds: Holds,
     view: ArcSwapOption<Lists>,
     revision: AtomicU64,
     closed: AtomicBool,
@@ -358,26 +357,9 @@ impl SessionCore {
         View::new(server, &configured.spec, &self.options())
     }
 
-    /// Whether the session sees a tool or prompt of that name, on an entry that it holds.
-    pub(crate) fn admits(&self, cell: &EntryCell, name: &str) -> bool {
-        self.view_on(cell).admits(name)
-    }
-
-    /// What it makes of an entry. News may come between the grant and the hold that is made of it: they are seen as the
-    /// configuration of the entry has it.
-    fn view_on(&self, cell: &EntryCell) -> Arc<View> {
-        let held = self.holds.view_of(cell.entry);
-        held.unwrap_or_else(|| Arc::new(View::new(&cell.server, &cell.spec, &self.options())))
-    }
-
     /// An error about one server in this session.
     pub(super) fn named(&self, server: &str, error: Error) -> Error {
         error.with_server(server).with_session(&*self.id)
-    }
-
-    /// What the session is told of a difference.
-    pub(crate) fn visible(&self, cell: &EntryCell, difference: &Difference) -> Difference {
-        self.view_on(cell).apply(difference)
     }
 
     /// The number of the next change of the session's lists.

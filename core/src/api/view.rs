@@ -4,15 +4,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::Value;
-use trunkline_pool::acceptance::Held as HeldBack;
 use trunkline_pool::catalog::{Catalog, Item};
 use trunkline_pool::naming::{NameMap, ToolName, explain_unknown, exposed_name_beside};
-use trunkline_pool::state::{EntryId, EntryState};
 use trunkline_pool::view::{Hidden, Marks, View};
 
 use super::call::{tool_not_found, tool_quarantined};
 use super::held::{DISABLED, Held};
 use super::session::SessionCore;
+use super::told::Sight;
 use crate::{Error, Result};
 
 /// A listed tool, prompt, resource or resource template.
@@ -47,7 +46,8 @@ impl Listed {
 
 /// A session's view of all its servers, made from catalogs that were published together with their states.
 pub(crate) struct Lists {
-    made_of: Vec<Seen>,
+    /// As long as all are the same, so is the view.
+    made_of: Vec<Sight>,
     /// By exposed name.
     pub tools: Arc<[Listed]>,
     /// By name.
@@ -62,52 +62,22 @@ pub(crate) struct Lists {
     seen: Vec<Arc<Held>>,
 }
 
-/// One server as it was published and filtered; as long as all are the same, so is the view.
-#[derive(Clone)]
-struct Seen {
-    entry: EntryId,
-    catalog: Arc<Catalog>,
-    held_back: HeldBack,
-    view: Arc<View>,
-}
-
-impl Seen {
-    /// What an entry shows of its catalog now: while it is connected, and while it is on the way back (SPEC 5.8).
-    fn of(held: &Held) -> Option<Seen> {
-        let cell = held.cell();
-        let published = cell.load();
-        let slot = &published.slot;
-        let shows = slot.state.is_connected() || slot.state == EntryState::Reconnecting;
-        let seen = || Seen {
-            entry: cell.entry,
-            catalog: slot.catalog.clone(),
-            held_back: slot.held.clone(),
-            view: held.view().clone(),
-        };
-        shows.then(seen)
-    }
-
-    fn is_same(&self, other: &Seen) -> bool {
-        self.entry == other.entry
-            && Arc::ptr_eq(&self.catalog, &other.catalog)
-            && self.held_back.is_same(&other.held_back)
-            && Arc::ptr_eq(&self.view, &other.view)
-    }
-}
-
 impl Lists {
     /// Whether it is still what these holds show.
     pub(super) fn is_current(&self, held: &[Arc<Held>]) -> bool {
         let mut before = self.made_of.iter();
-        let mut now = held.iter().filter_map(|held| Seen::of(held));
+        let mut now = held.iter().map(|held| Sight::of(held)).filter(|sight| sight.shows);
         now.all(|now| before.next().is_some_and(|before| before.is_same(&now)))
             && before.next().is_none()
     }
 
     /// The view of a session with these holds, in the order of their servers' names.
     pub(super) fn new(session: &SessionCore, held: &[Arc<Held>]) -> Lists {
-        let seen: Vec<(&Arc<str>, Seen)> =
-            held.iter().filter_map(|held| Some((&held.server, Seen::of(held)?))).collect();
+        let seen: Vec<(&Arc<str>, Sight)> = held
+            .iter()
+            .map(|held| (&held.server, Sight::of(held)))
+            .filter(|(_, sight)| sight.shows)
+            .collect();
         let tool = |server: &Arc<str>, item: &Item| ToolName {
             server: server.clone(),
             tool: item.name.clone(),

@@ -189,7 +189,7 @@ impl EntryCell {
     }
 
     /// Whether a session holds it.
-    pub(super) fn is_held_by(&self, session: SessionId) -> bool {
+    pub(crate) fn is_held_by(&self, session: SessionId) -> bool {
         lock(&self.holders).contains_key(&session)
     }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use trunkline_pool::acceptance::HeldTool;
 use trunkline_pool::catalog::{Change, Difference};
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::state::{ConnectionId, EntryId, EntryState, Generation, Notice};
@@ -23,29 +24,13 @@ impl Driver {
                     self.forget(*entry);
                 }
             }
-            Notice::CatalogChanged { entry, generation, difference, .. } => {
+            Notice::CatalogChanged { entry, generation, after, difference, .. } => {
                 let (Some(session), Some(cell)) = (session, self.entry(*entry)) else { return };
-                let seen = session.visible(&cell, difference);
-                let about = About::entry(&cell, *generation);
-                self.tell_lists(session, &about, &seen, || cell.is_held_by(session.number));
+                session.holds.listed(session, (&cell, *generation), after, difference);
             }
             Notice::ToolsQuarantined { entry, generation, held } => {
                 let (Some(session), Some(cell)) = (session, self.entry(*entry)) else { return };
-                let seen =
-                    held.tools().iter().filter(|tool| session.admits(&cell, &tool.item.name));
-                for tool in seen {
-                    let fields = [
-                        ("tool", (&*tool.item.name).into()),
-                        ("difference", tool.difference().clone()),
-                    ];
-                    self.tell(
-                        EventKind::ToolQuarantined,
-                        Some(session),
-                        *entry,
-                        *generation,
-                        &fields,
-                    );
-                }
+                session.holds.held_back(session, (&cell, *generation), held);
             }
             Notice::Disconnected { entry, generation, reason } => {
                 let fields = [("reason", reason.as_str().into())];
@@ -81,6 +66,19 @@ impl Driver {
             let fields = change_fields(change, session.next_revision());
             self.hub.publish_if(kind, Some(session), about, &fields, &stands);
         }
+    }
+
+    /// Tells a session that a tool is held back, while that `stands`.
+    pub(crate) fn tell_held_back(
+        &self,
+        session: &SessionCore,
+        about: &About,
+        tool: &HeldTool,
+        stands: impl Fn() -> bool,
+    ) {
+        let fields =
+            [("tool", (&*tool.item.name).into()), ("difference", tool.difference().clone())];
+        self.hub.publish_if(EventKind::ToolQuarantined, Some(session), about, &fields, stands);
     }
 
     fn tell(

@@ -1,0 +1,228 @@
+//! What a session was told of the lists of its servers, and telling it what is different.
+//!
+//! Every difference is one from what the session was told last, whether a catalog or the view is another. It is found under the lock
+//! of the holds, and waits in one queue: whoever finds nobody telling empties it, in order and without the lock, since a telling
+//! wakes the host.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use trunkline_pool::acceptance::{Held as HeldBack, HeldTool};
+use trunkline_pool::catalog::{Catalog, Difference};
+use trunkline_pool::state::{EntryState, Generation};
+use trunkline_pool::view::{Shown, View};
+
+use super::held::Held;
+use super::session::SessionCore;
+use crate::driver::{About, EntryCell};
+
+/// What an entry shows to a session at one moment.
+#[derive(Clone)]
+pub(super) struct Sight {
+    pub(super) cell: Arc<EntryCell>,
+    generation: Generation,
+    /// Whether it shows anything: while it is connected, and while it is on the way back (SPEC 5.8).
+    pub(super) shows: bool,
+    pub(super) catalog: Arc<Catalog>,
+    pub(super) held_back: HeldBack,
+    pub(super) view: Arc<View>,
+}
+
+impl Sight {
+    /// What it shows now.
+    pub(super) fn of(held: &Held) -> Sight {
+        let cell = held.cell().clone();
+        let published = cell.load_full();
+        let slot = &published.slot;
+        let shows = slot.state.is_connected() || slot.state == EntryState::Reconnecting;
+        let catalog = if shows { slot.catalog.clone() } else { Arc::default() };
+        let held_back = if shows { slot.held.clone() } else { HeldBack::default() };
+        let (generation, view) = (slot.generation, held.view().clone());
+        Sight { cell, generation, shows, catalog, held_back, view }
+    }
+
+    /// Whether the two show the same.
+    pub(super) fn is_same(&self, other: &Sight) -> bool {
+        self.cell.entry == other.cell.entry
+            && Arc::ptr_eq(&self.catalog, &other.catalog)
+            && self.held_back.is_same(&other.held_back)
+            && Arc::ptr_eq(&self.view, &other.view)
+    }
+
+    fn difference(before: Option<&Sight>, after: Option<&Sight>) -> Difference {
+        if let (Some(before), Some(after)) = (before, after)
+            && Arc::ptr_eq(&before.catalog, &after.catalog)
+            && Arc::ptr_eq(&before.view, &after.view)
+        {
+            return Difference::default();
+        }
+        Shown::difference(before.map(Sight::shown), after.map(Sight::shown))
+    }
+
+    fn shown(&self) -> Shown<'_> {
+        Shown { catalog: &self.catalog, view: &self.view }
+    }
+}
+
+/// What a session was told, and what it is still to be told.
+#[derive(Default)]
+pub(super) struct Told {
+    /// By server; nothing for one that it was told to be gone, and that it is told of when it is back. What is held for the
+    /// first time is not told.
+    servers: BTreeMap<Arc<str>, Option<Sight>>,
+    /// Grows only by what changes while somebody tells, and is emptied by them.
+    news: VecDeque<News>,
+    telling: bool,
+}
+
+/// Something to be told.
+pub(super) struct News {
+    cell: Arc<EntryCell>,
+    generation: Generation,
+    what: What,
+}
+
+enum What {
+    Lists(Difference),
+    HeldBack(HeldTool),
+}
+
+impl Told {
+    /// These are the holds that are seen now. A catalog that is replaced meanwhile is told of by its own notice.
+    pub(super) fn compare(&mut self, seen: Vec<Arc<Held>>) {
+        let mut before = std::mem::take(&mut self.servers);
+        for held in seen {
+            let mut now = Sight::of(&held);
+            let old = before.remove(&held.server);
+            if let Some(Some(old)) = &old
+                && old.cell.entry == now.cell.entry
+            {
+                now.catalog = old.catalog.clone();
+                let current = std::mem::replace(&mut now.held_back, old.held_back.clone());
+                self.admit(old, &now, &current);
+            }
+            if let Some(old) = old {
+                self.lists(&now, Sight::difference(old.as_ref(), Some(&now)));
+            }
+            self.servers.insert(held.server.clone(), Some(now));
+        }
+        for (server, old) in before {
+            if let Some(old) = old {
+                self.lists(&old, Sight::difference(Some(&old), None));
+            }
+            self.servers.insert(server, None);
+        }
+    }
+
+    /// The host gave a hold on the server up, which is seen by this one from now on, if by any. That is not told.
+    pub(super) fn release(&mut self, server: &Arc<str>, seen: Option<&Held>) {
+        match seen {
+            Some(held) => drop(self.servers.insert(server.clone(), Some(Sight::of(held)))),
+            None if self.servers.get(server).is_some_and(Option::is_some) => {
+                self.servers.remove(server);
+                self.news.retain(|news| news.cell.server != *server);
+            }
+            None => {}
+        }
+    }
+
+    /// The lists of an entry are these. Nothing of an entry that is not seen.
+    pub(super) fn listed(
+        &mut self,
+        cell: &EntryCell,
+        generation: Generation,
+        after: &Arc<Catalog>,
+        difference: &Difference,
+    ) {
+        let Some(told) = self.sight(cell) else { return };
+        let before = told.clone();
+        told.catalog = after.clone();
+        told.held_back = cell.load().slot.held.clone();
+        told.generation = generation;
+        let now = told.clone();
+        let came = &difference.tools.added;
+        let renewed = difference.tools.changed.iter().filter(|name| came.contains(name));
+        let renewed: Vec<Arc<str>> = renewed.cloned().collect();
+        let difference = Sight::difference(Some(&before), Some(&now));
+        self.lists(&now, difference.with_renewed(&renewed));
+    }
+
+    /// These tools are held back newly. `unseen` is the view of an entry that is not seen yet; without it, nothing is told of one.
+    pub(super) fn held_back(
+        &mut self,
+        cell: &Arc<EntryCell>,
+        generation: Generation,
+        held: &HeldBack,
+        unseen: Option<View>,
+    ) {
+        let view = match self.sight(cell) {
+            Some(told) => {
+                told.held_back = cell.load().slot.held.clone();
+                Some(told.view.clone())
+            }
+            None => unseen.map(Arc::new),
+        };
+        let Some(view) = view else { return };
+        for tool in held.tools().iter().filter(|tool| view.admits(&tool.item.name)) {
+            let what = What::HeldBack(tool.clone());
+            self.news.push_back(News { cell: cell.clone(), generation, what });
+        }
+    }
+
+    /// Whether the session has not given the server up.
+    pub(super) fn has(&self, server: &str) -> bool {
+        self.servers.contains_key(server)
+    }
+
+    /// What is to be told next, to who `tells` already, or to who finds nobody telling.
+    pub(super) fn next(&mut self, tells: &mut bool) -> Option<News> {
+        if self.telling && !*tells {
+            return None;
+        }
+        let news = self.news.pop_front();
+        *tells = news.is_some();
+        self.telling = *tells;
+        news
+    }
+
+    fn sight(&mut self, cell: &EntryCell) -> Option<&mut Sight> {
+        let told = self.servers.get_mut(&cell.server)?.as_mut();
+        told.filter(|told| told.cell.entry == cell.entry)
+    }
+
+    /// Tools that are held back, then as now, and that only the new view admits.
+    fn admit(&mut self, old: &Sight, now: &Sight, current: &HeldBack) {
+        for tool in now.held_back.tools() {
+            let name = &tool.item.name;
+            let stays = current.tool(name).is_some_and(|tool_now| tool_now.item == tool.item);
+            if stays && now.view.admits(name) && !old.view.admits(name) {
+                let (cell, generation) = (now.cell.clone(), now.generation);
+                self.news.push_back(News { cell, generation, what: What::HeldBack(tool.clone()) });
+            }
+        }
+    }
+
+    fn lists(&mut self, sight: &Sight, difference: Difference) {
+        if !difference.is_empty() {
+            let (cell, generation) = (sight.cell.clone(), sight.generation);
+            self.news.push_back(News { cell, generation, what: What::Lists(difference) });
+        }
+    }
+}
+
+impl News {
+    /// Tells it, while the session has the server.
+    pub(super) fn tell(&self, session: &SessionCore) {
+        let about = About::entry(&self.cell, self.generation);
+        let stands = || match &self.what {
+            What::Lists(_) => session.holds.has(&self.cell.server),
+            What::HeldBack(_) => self.cell.is_held_by(session.number),
+        };
+        match &self.what {
+            What::Lists(difference) => {
+                session.driver.tell_lists(session, &about, difference, stands);
+            }
+            What::HeldBack(tool) => session.driver.tell_held_back(session, &about, tool, stands),
+        }
+    }
+}
