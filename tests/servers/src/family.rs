@@ -44,6 +44,7 @@ pub fn begin(flags: &Flags, starts: usize) {
     }
     if starts <= flags.fail_starts {
         eprintln!("start {starts} fails as asked");
+        std::thread::sleep(flags.initialize_delay);
         std::process::exit(1);
     }
 }

@@ -17,7 +17,7 @@ pub struct Flags {
     /// Where the name of every message seen goes, but for calls.
     pub message_log: Option<PathBuf>,
     pub exit_at_start: Option<i32>,
-    /// Exits with 1 at each of the first N starts that the start log knows.
+    /// Exits with 1 at each of the first N starts that the start log knows, after the delay of `initialize`.
     pub fail_starts: usize,
     pub garbage: bool,
     pub noise: bool,
