@@ -47,7 +47,7 @@ static SUITES: [Suite; 13] = [
     Suite {
         name: "platforms",
         what: "it compiles for other systems and for none; its package is whole",
-        minutes: 2,
+        minutes: 3,
         run: platforms::platforms,
     },
     Suite {
@@ -72,7 +72,7 @@ static SUITES: [Suite; 13] = [
     Suite {
         name: "reap",
         what: "nothing survives a close or a killed host, in each language",
-        minutes: 4,
+        minutes: 3,
         run: crate::reap::suite,
     },
     Suite {
