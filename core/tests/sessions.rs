@@ -260,3 +260,21 @@ fn the_return_of_a_failed_server_is_told() {
         assert!(!event["added"].as_array().unwrap().is_empty(), "{event}");
     });
 }
+
+/// SPEC 3.13, 13.2: what a resumed session took over goes with its server.
+#[test]
+fn an_inherited_hold_ends_with_its_server() {
+    let rig = Rig::new(json!({ "drain_delay_ms": 0 }));
+    host(async {
+        rig.configure(json!({ "s": rig.server(&[]) })).await;
+        let session = rig.session("a");
+        let lease = acquire(&session, "s").await;
+        session.close(Some(std::time::Duration::from_secs(60)));
+        let resumed = rig.session("a");
+        assert!(!resumed.tools().unwrap().is_empty());
+        rig.configure(json!({})).await;
+        assert!(resumed.tools().unwrap().is_empty());
+        rig.wait_for_no_process();
+        drop(lease);
+    });
+}

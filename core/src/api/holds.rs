@@ -107,11 +107,11 @@ impl Holds {
     }
 
     /// Takes over what an earlier session of the same id held, seen as this one sees it.
-    pub(super) fn inherit(&self, session: &Arc<SessionCore>, holds: Vec<LeaseHold>) {
-        for mut hold in holds {
+    pub(super) fn inherit(&self, session: &Arc<SessionCore>, holds: Vec<(LeaseHold, Origin)>) {
+        for (mut hold, origin) in holds {
             hold.held_by(session.number, Arc::downgrade(session));
             let configured = Configured::new(hold.cell.spec.clone(), &session.driver.options);
-            match self.add(session, hold, (Kind::Inherited, Origin::Pool), &configured) {
+            match self.add(session, hold, (Kind::Inherited, origin), &configured) {
                 Ok(added) => drop(added.finish(session)),
                 Err(refused) => drop(refused),
             }
@@ -208,14 +208,15 @@ impl Holds {
     }
 
     /// The session is closed: everything that it held, for who may resume it.
-    pub(super) fn close(&self) -> Vec<LeaseHold> {
+    pub(super) fn close(&self) -> Vec<(LeaseHold, Origin)> {
         let holds = {
             let mut inner = self.inner();
             inner.closed = true;
             std::mem::take(&mut inner.holds)
         };
-        let mut holds: Vec<_> = holds.into_values().filter_map(|row| row.hold).collect();
-        holds.iter_mut().for_each(LeaseHold::leave);
+        let held = |row: Row| row.hold.map(|hold| (hold, row.held.origin));
+        let mut holds: Vec<_> = holds.into_values().filter_map(held).collect();
+        holds.iter_mut().for_each(|(hold, _)| hold.leave());
         holds
     }
 
@@ -332,7 +333,7 @@ impl Inner {
         let Some(row) = self.holds.get_mut(&id) else { return };
         let server = row.held.server.clone();
         let disabled = session.has_disabled(&server);
-        let stands = row.kind != Kind::Lease
+        let stands = row.kind == Kind::Want
             || row.held.origin == Origin::Session
             || session.stands(&server, &row.configured);
         let over = unwanted || (disabled && row.kind == Kind::Inherited) || !stands;

@@ -10,6 +10,7 @@ use trunkline_pool::options::SessionOptions;
 use trunkline_pool::state::SessionId;
 
 use super::configure::Disabled;
+use super::held::Origin;
 use super::pool::PoolCore;
 use super::session::{Session, SessionCore, WeakSession};
 use crate::driver::LeaseHold;
@@ -34,7 +35,7 @@ struct Live {
 /// What a closed session left.
 pub(super) struct Kept {
     pub(super) number: SessionId,
-    holds: Vec<LeaseHold>,
+    holds: Vec<(LeaseHold, Origin)>,
     /// When it is given up: tells it from what an earlier session of the same number left.
     until: Instant,
     timer: AbortHandle,
@@ -42,7 +43,7 @@ pub(super) struct Kept {
 
 impl Kept {
     /// Takes the holds, for the session that resumes it.
-    pub(super) fn take(mut self) -> Vec<LeaseHold> {
+    pub(super) fn take(mut self) -> Vec<(LeaseHold, Origin)> {
         std::mem::take(&mut self.holds)
     }
 }
@@ -82,7 +83,7 @@ impl PoolCore {
         self: &Arc<Self>,
         session: &SessionCore,
         keep_for: Duration,
-        holds: Vec<LeaseHold>,
+        holds: Vec<(LeaseHold, Origin)>,
     ) {
         let (id, number) = (session.id.clone(), session.number);
         let mut sessions = self.sessions();
