@@ -1,0 +1,159 @@
+// Types of what trunkline is given: options and configurations.
+//
+// Durations are integer milliseconds.
+
+import type { EventOf, JsonObject } from './index.js';
+
+/** Options of a pool. */
+export interface PoolOptions {
+  /** The workspace folder; the current directory by default. */
+  workspace?: string;
+  /** Threads of the internal runtime, 1 to 64, one setting per process; default 1. */
+  workers?: number;
+  /** Transports whose connections sessions share; default stdio and websocket, `[]` switches sharing off. */
+  sharedTransports?: Array<'stdio' | 'http' | 'sse' | 'websocket'>;
+  /** From the last release of a server to its close; default 30000. */
+  drainDelayMs?: number;
+  /** From first becoming idle to the close, whatever comes and goes between; default 300000. */
+  idleCapMs?: number;
+  /** From the close of stdin to SIGTERM; default 1000. */
+  exitGraceMs?: number;
+  /** From SIGTERM to SIGKILL; default 1000. */
+  killGraceMs?: number;
+  /** Connecting and listing together, 100 to 300000; default 30000 for stdio, 5000 for remote servers. */
+  connectTimeoutMs?: number;
+  /** A call in all; default 600000. */
+  callTimeoutMs?: number;
+  /** A call without progress; default 300000. */
+  callIdleTimeoutMs?: number;
+  /** Without traffic, until a server is asked whether it lives; default 30000. */
+  keepaliveMs?: number;
+  /** Missed answers in a row that count as loss; default 3. */
+  keepaliveMisses?: number;
+  /** How lost connections come back. */
+  reconnect?: ReconnectOptions;
+  /** How many servers may run, by name; any number by default. */
+  budget?: BudgetOptions;
+  /** Bounds, each with a typed refusal. */
+  limits?: LimitOptions;
+  /** How long the start of a session waits for its servers; default 250. */
+  startGateMs?: number;
+  /** Names or patterns of host variables that every server inherits. */
+  inheritEnv?: string[];
+  /** Exposed names that the host keeps for itself. */
+  reservedNames?: string[];
+  /** What becomes of a tool whose definition changed: it is told of, or kept back until `acceptTool`; default `notify`. */
+  onToolChange?: 'notify' | 'quarantine';
+}
+
+/** How lost connections come back. */
+export interface ReconnectOptions {
+  /** Waits before each attempt: `local` for stdio and websocket, `remote` for http and sse. */
+  delaysMs?: { local?: number[]; remote?: number[] };
+  /** More losses than this within the window, and the server is given up; default 5 within 30000. */
+  breaker?: { losses?: number; windowMs?: number };
+  /** Health that forgives earlier attempts; default 30000. */
+  healthyAfterMs?: number;
+}
+
+/** How many servers may run. All connections of one name count once. */
+export interface BudgetOptions {
+  /** Names of servers that may run at one time, 0 to 65536; `warn` and `enforce` need it. */
+  limit?: number;
+  /** Whether the limit is only told of, or kept; default `warn` with a limit, else `off`. */
+  mode?: 'off' | 'warn' | 'enforce';
+}
+
+/** Bounds of a pool. */
+export interface LimitOptions {
+  /** Server processes in all; default 1024. */
+  processes?: number;
+  /** Entries of one server name; default 256. */
+  entriesPerName?: number;
+  /** Calls in flight of one session; default 1024. */
+  inFlightPerSession?: number;
+  /** Calls in flight on one entry; default 4096. */
+  inFlightPerEntry?: number;
+  /** Bytes of one message of a server; default 67108864. */
+  frameBytes?: number;
+  /** Bytes that are kept of a server's stderr; default 65536. */
+  stderrBytes?: number;
+  /** Events that wait for one subscriber; default 1024. */
+  eventBacklog?: number;
+}
+
+/** Options of a session. */
+export interface SessionOptions extends ConfigureOptions {
+  /** How long its holds stay after a close; default 0. */
+  keepForMs?: number;
+}
+
+/** What of a session can be changed while it lives: what is given replaces what was, what is absent stays. */
+export interface ConfigureOptions {
+  /** The servers that the session wants without asking; all by default. */
+  servers?: 'all' | string[];
+  /** Per server, the tools and prompts that the session sees; `[]` is none. */
+  include?: Record<string, string[]>;
+  /** Per server, the tools and prompts that it does not see; wins. */
+  exclude?: Record<string, string[]>;
+  /** Per server, the trust mark on the session's own copy of its tools. */
+  trust?: Record<string, boolean>;
+  /** Per server, the tools that are marked always-load on the session's own copy. */
+  alwaysLoad?: Record<string, string[]>;
+}
+
+/** Something that can be aborted. */
+export interface Abortable {
+  /** Its abort cancels the operation, and the promise rejects with its reason. */
+  signal?: AbortSignal | null;
+}
+
+/** Options of a call. */
+export interface CallOptions extends Abortable {
+  /** The call in all; the server's or the pool's by default. */
+  timeoutMs?: number;
+  /** The call without progress; the server's or the pool's by default. */
+  idleTimeoutMs?: number;
+  /**
+   * Whether progress is asked for; default false. It comes as `progress` events, and with a function also to that, in the order of
+   * the wire and before the result.
+   */
+  progress?: boolean | ((event: EventOf<'progress'>) => void);
+  /** `_meta` of the request. */
+  meta?: JsonObject;
+  /**
+   * What is sent again after a loss, within the call's time: nothing, what was never sent, or also a tool that a trusted
+   * server declares read-only or idempotent; default `'never'`.
+   */
+  retry?: 'never' | 'not_sent' | 'safe';
+  /** Whether the call waits while the server is reconnecting, at most for its time in all; default false. */
+  wait?: boolean;
+}
+
+/** Options of an acquire. */
+export interface AcquireOptions extends Abortable {
+  /** How long the acquire waits; the connection's own time by default. */
+  timeoutMs?: number;
+}
+
+/** Options of a drain. */
+export interface DrainOptions extends Abortable {
+  /** Whether calls are interrupted at once, instead of finishing by the deadline; default false. */
+  force?: boolean;
+  /** When what is left is killed; default 10000. */
+  timeoutMs?: number;
+}
+
+/** The configuration of a server, as it stands in an `mcpServers` map; its names are kept as they are written. */
+export interface ServerConfig {
+  command?: string;
+  args?: string[];
+  cwd?: string;
+  env?: Record<string, string | null>;
+  url?: string;
+  headers?: Record<string, string>;
+  [name: string]: unknown;
+}
+
+/** Servers by name, with or without an `mcpServers` around them. */
+export type Servers = Record<string, ServerConfig> | { mcpServers: Record<string, ServerConfig> };
