@@ -124,13 +124,14 @@ async fn call(lease: &Lease, tool: &str, arguments: Value) -> Value {
     serde_json::from_str(result.json()).unwrap()
 }
 
-/// The processes below this one that are still running, but for the library's own supervisor, which stays with its host.
+/// The processes below this one that are still running, but for the library's own: the supervisor stays with its host, and a
+/// keeper says that nothing is left just before it ends.
 fn descendants() -> Vec<u32> {
     let (mut parents, mut supervisors) = (BTreeMap::new(), Vec::new());
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
         let Ok(pid) = entry.file_name().to_string_lossy().parse::<u32>() else { continue };
         let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
-        if stat.contains("(trunkline-super)") {
+        if stat.contains("(trunkline-super)") || stat.contains("(trunkline-keep)") {
             supervisors.push(pid);
         }
         let fields = stat.rsplit_once(") ").and_then(|(_, rest)| rest.split_once(' '));
