@@ -988,8 +988,9 @@ trunkline_status trunkline_pool_close(trunkline_pool *pool,
  * nothing, so it may be called anywhere, inside a callback too. Callbacks may still run
  * afterwards, until their `destroy` has been called.
  *
- * No other thread may be using the pool. NULL is fine. In a forked child the parent's pool is left
- * alone.
+ * No other thread may be using the pool; one that has not returned yet from the function that
+ * started the operation, whose callback this is called in, does no harm. NULL is fine. In a forked
+ * child the parent's pool is left alone.
  */
 void trunkline_pool_free(trunkline_pool *pool);
 

@@ -139,13 +139,14 @@ impl Drop for Completion {
 /// # Errors
 /// `limit` or `closed`: nothing was started, and the target hears nothing.
 pub(crate) fn begin(
-    objects: &Arc<Objects>,
+    // Owned: a callback may free the pool object before this function has returned.
+    objects: Arc<Objects>,
     target: Target,
     tell: impl FnOnce(u64),
     launch: impl FnOnce(Completion) -> Operation,
 ) -> Result<()> {
     let handle = objects.operations.reserve()?;
-    if let Err(error) = target.register(objects) {
+    if let Err(error) = target.register(&objects) {
         objects.operations.remove(handle);
         return Err(error);
     }
@@ -172,7 +173,7 @@ pub(crate) fn wait(
 ) -> Result<Value> {
     check_may_block()?;
     let waiter = Arc::new(Waiter::default());
-    begin(objects, Target::Waiter(waiter.clone()), |_| (), launch)?;
+    begin(objects.clone(), Target::Waiter(waiter.clone()), |_| (), launch)?;
     waiter.wait()
 }
 
@@ -275,7 +276,7 @@ mod tests {
         let (objects, waiter) = (Objects::new(), Arc::new(Waiter::default()));
         let told = std::cell::Cell::new(0);
         let tell = |handle| told.set(handle);
-        let begun = begin(&objects, Target::Waiter(waiter.clone()), tell, |completion| {
+        let begun = begin(objects.clone(), Target::Waiter(waiter.clone()), tell, |completion| {
             assert_eq!(told.get(), completion.handle);
             panic!("nothing to start")
         });

@@ -45,7 +45,7 @@ where
             }
             let launch = prepare(pool)?;
             let target = Target::Callback(Callback { done, user_data });
-            begin(&pool.objects, target, |op| raw::write_optional(outs.op, op), launch)
+            begin(pool.objects.clone(), target, |op| raw::write_optional(outs.op, op), launch)
         })
     }
 }
@@ -69,7 +69,7 @@ where
             let pool = raw::pool(pool)?;
             let target = Target::Queue(raw::queue(queue)?.clone(), tag);
             let launch = prepare(pool)?;
-            begin(&pool.objects, target, |op| raw::write_optional(outs.op, op), launch)
+            begin(pool.objects.clone(), target, |op| raw::write_optional(outs.op, op), launch)
         })
     }
 }

@@ -111,8 +111,9 @@ fn close(pool: &PoolObject, options: DrainOptions) -> Result<()> {
 /// nothing, so it may be called anywhere, inside a callback too. Callbacks may still run
 /// afterwards, until their `destroy` has been called.
 ///
-/// No other thread may be using the pool. NULL is fine. In a forked child the parent's pool is left
-/// alone.
+/// No other thread may be using the pool; one that has not returned yet from the function that
+/// started the operation, whose callback this is called in, does no harm. NULL is fine. In a forked
+/// child the parent's pool is left alone.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_free(pool: *mut PoolObject) {
     // SAFETY: the caller passes NULL or a pool of `trunkline_pool_new`, and gives it up.
