@@ -61,13 +61,13 @@ impl Standing {
 }
 
 impl Held {
-    pub(super) fn new(cell: Arc<EntryCell>, origin: Origin, view: View) -> Arc<Held> {
+    pub(super) fn new(cell: Arc<EntryCell>, origin: Origin, view: Arc<View>) -> Arc<Held> {
         Arc::new(Held {
             server: cell.server.clone(),
             origin,
             standing: AtomicU8::new(Standing::Held as u8),
             cell: ArcSwap::new(cell),
-            view: ArcSwap::from_pointee(view),
+            view: ArcSwap::new(view),
             failure: Mutex::default(),
         })
     }

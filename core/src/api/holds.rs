@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use trunkline_pool::acceptance::Held as HeldBack;
 use trunkline_pool::catalog::{Catalog, Difference};
+use trunkline_pool::options::SessionOptions;
 use trunkline_pool::state::{EntryId, Generation, Input, Ticket};
 use trunkline_pool::view::View;
 
@@ -36,7 +37,9 @@ struct Inner {
 struct Row {
     held: Arc<Held>,
     kind: Kind,
+    /// The view is made of this configuration and these options.
     configured: Arc<Configured>,
+    options: Arc<SessionOptions>,
     /// Absent while the session has disabled the server, and until it has it again.
     hold: Option<LeaseHold>,
     /// Tells the answer to the newest question from those to earlier ones.
@@ -91,18 +94,23 @@ impl Holds {
             return Err(hold);
         }
         let configured = session.newest(&server, origin, configured);
-        let view = session.view_of(&server, &configured);
+        let options = session.options();
+        let like = inner.newest_of(&server).filter(|row| row.is_seen_by(&configured, &options));
+        let view = match like {
+            Some(row) => row.held.view().clone(),
+            None => Arc::new(View::new(&server, &configured.spec, &options)),
+        };
         let held = Held::new(hold.cell.clone(), origin, view);
         inner.last += 1;
         let id = HoldId(inner.last);
-        let row =
-            Row { held: held.clone(), kind, configured, hold: Some(hold), asked: 0, ticket: None };
+        let (hold, asked, ticket) = (Some(hold), 0, None);
+        let row = Row { held: held.clone(), kind, configured, options, hold, asked, ticket };
         inner.holds.insert(id, row);
         let replaced = match kind {
             Kind::Inherited => Vec::new(),
             Kind::Lease | Kind::Want => inner.take_inherited(&server),
         };
-        inner.compare();
+        inner.told.compare_one(&held);
         Ok(Added { id, held, replaced })
     }
 
@@ -125,7 +133,7 @@ impl Holds {
             let gone = inner.holds.remove(&id);
             if let Some(row) = gone.as_ref().filter(|row| row.hold.is_some()) {
                 let server = &row.held.server;
-                let seen = inner.newest().get(&**server).map(|row| row.held.clone());
+                let seen = inner.newest_of(server).map(|row| row.held.clone());
                 inner.told.release(server, seen.as_deref());
             }
             gone
@@ -295,6 +303,11 @@ impl Row {
     fn is_on(&self, entry: EntryId) -> bool {
         self.hold.as_ref().is_some_and(|hold| hold.cell.entry == entry)
     }
+
+    /// Whether its view is made of these.
+    fn is_seen_by(&self, configured: &Arc<Configured>, options: &Arc<SessionOptions>) -> bool {
+        Arc::ptr_eq(&self.configured, configured) && Arc::ptr_eq(&self.options, options)
+    }
 }
 
 impl Inner {
@@ -302,6 +315,12 @@ impl Inner {
     fn newest(&self) -> BTreeMap<&str, &Row> {
         let held = self.holds.values().filter(|row| row.hold.is_some());
         held.map(|row| (&*row.held.server, row)).collect()
+    }
+
+    /// The hold that is seen of a server.
+    fn newest_of(&self, server: &str) -> Option<&Row> {
+        let mut rows = self.holds.values().rev();
+        rows.find(|row| row.hold.is_some() && &*row.held.server == server)
     }
 
     /// Takes what was inherited of a server, which the session holds itself now.
@@ -316,7 +335,7 @@ impl Inner {
     /// Finds what is different from what the session was told.
     fn compare(&mut self) {
         let seen = self.seen();
-        self.told.compare(seen);
+        self.told.compare(&seen);
     }
 
     fn seen(&self) -> Vec<Arc<Held>> {
@@ -345,7 +364,8 @@ impl Inner {
             return;
         }
         row.configured = session.newest(&server, row.held.origin, &row.configured);
-        row.held.set_view(session.view_of(&server, &row.configured));
+        row.options = session.options();
+        row.held.set_view(View::new(&server, &row.configured.spec, &row.options));
         if row.kind != Kind::Lease {
             return;
         }

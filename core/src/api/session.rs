@@ -10,7 +10,6 @@ use tokio::sync::Notify;
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::options::{AcquireOptions, CallOptions, SessionOptions};
 use trunkline_pool::state::SessionId;
-use trunkline_pool::view::View;
 
 use super::call::{self, CallResult, Callee, Calls};
 use super::configure::Disabled;
@@ -130,8 +129,9 @@ impl Session {
             }
             let hold = tokio::select! {
                 biased;
-                () = core.until_disabled(server) => continue,
+                // Most often it is there at once. A hold on a server that was disabled meanwhile makes no lease.
                 hold = core.acquire(server, &configured, options.timeout) => hold?,
+                () = core.until_disabled(server) => continue,
             };
             let Some(lease) = Lease::new(self.clone(), hold, origin, &configured)? else {
                 continue;
@@ -350,11 +350,6 @@ impl SessionCore {
         let now = self.spec(server, origin).ok();
         let same = now.filter(|now| now.is_same_connection(configured));
         same.unwrap_or_else(|| configured.clone())
-    }
-
-    /// What the session makes of a server's catalog: by a configuration of it, and by its own options.
-    pub(super) fn view_of(&self, server: &str, configured: &Configured) -> View {
-        View::new(server, &configured.spec, &self.options())
     }
 
     /// An error about one server in this session.

@@ -4,6 +4,9 @@
 //! of the holds, and waits in one queue: whoever finds nobody telling empties it, in order and without the lock, since a telling
 //! wakes the host.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -39,6 +42,25 @@ impl Sight {
         let held_back = if shows { slot.held.clone() } else { HeldBack::default() };
         let (generation, view) = (slot.generation, held.view().clone());
         Sight { cell, generation, shows, catalog, held_back, view }
+    }
+
+    /// What it shows now, but for the lists of an entry that `told` told of already: another catalog is told of by its own notice.
+    /// In that case also what is held back now.
+    fn after(told: Option<&Sight>, held: &Held) -> (Sight, Option<HeldBack>) {
+        let mut now = Sight::of(held);
+        match told.filter(|told| told.cell.entry == now.cell.entry) {
+            None => (now, None),
+            Some(told) => {
+                now.catalog = told.catalog.clone();
+                let current = std::mem::replace(&mut now.held_back, told.held_back.clone());
+                (now, Some(current))
+            }
+        }
+    }
+
+    /// Whether it is the same entry through the same view.
+    fn is_through(&self, held: &Held) -> bool {
+        self.cell.entry == held.cell().entry && Arc::ptr_eq(&self.view, &held.view())
     }
 
     /// Whether the two show the same.
@@ -88,41 +110,56 @@ enum What {
 }
 
 impl Told {
-    /// These are the holds that are seen now. A catalog that is replaced meanwhile is told of by its own notice.
-    pub(super) fn compare(&mut self, seen: Vec<Arc<Held>>) {
-        let mut before = std::mem::take(&mut self.servers);
+    /// These are the holds that are seen now, in the order of their servers' names. A catalog that is replaced meanwhile is told
+    /// of by its own notice.
+    pub(super) fn compare(&mut self, seen: &[Arc<Held>]) {
         for held in seen {
-            let mut now = Sight::of(&held);
-            let old = before.remove(&held.server);
-            if let Some(Some(old)) = &old
-                && old.cell.entry == now.cell.entry
-            {
-                now.catalog = old.catalog.clone();
-                let current = std::mem::replace(&mut now.held_back, old.held_back.clone());
-                self.admit(old, &now, &current);
-            }
-            if let Some(old) = old {
-                self.lists(&now, Sight::difference(old.as_ref(), Some(&now)));
-            }
-            self.servers.insert(held.server.clone(), Some(now));
+            self.compare_one(held);
         }
-        for (server, old) in before {
-            if let Some(old) = old {
+        let is_gone =
+            |server: &&Arc<str>| seen.binary_search_by(|held| held.server.cmp(server)).is_err();
+        let gone: Vec<Arc<str>> = self.servers.keys().filter(is_gone).cloned().collect();
+        for server in gone {
+            if let Some(old) = self.servers.insert(server, None).flatten() {
                 self.lists(&old, Sight::difference(Some(&old), None));
             }
-            self.servers.insert(server, None);
         }
+    }
+
+    /// This hold is what is seen of its server now.
+    pub(super) fn compare_one(&mut self, held: &Held) {
+        let told = self.servers.get_mut(&held.server);
+        if let Some(Some(old)) = told
+            && old.is_through(held)
+        {
+            old.generation = held.cell().load().slot.generation;
+            return;
+        }
+        let old = self.servers.remove(&held.server);
+        let (now, current) = Sight::after(old.as_ref().and_then(Option::as_ref), held);
+        if let (Some(Some(old)), Some(current)) = (&old, &current) {
+            self.admit(old, &now, current);
+        }
+        if let Some(old) = old {
+            self.lists(&now, Sight::difference(old.as_ref(), Some(&now)));
+        }
+        self.servers.insert(held.server.clone(), Some(now));
     }
 
     /// The host gave a hold on the server up, which is seen by this one from now on, if by any. That is not told.
     pub(super) fn release(&mut self, server: &Arc<str>, seen: Option<&Held>) {
-        match seen {
-            Some(held) => drop(self.servers.insert(server.clone(), Some(Sight::of(held)))),
-            None if self.servers.get(server).is_some_and(Option::is_some) => {
+        let told = self.servers.get(server).and_then(Option::as_ref);
+        match (seen, told) {
+            (Some(held), Some(told)) if told.is_through(held) => {}
+            (Some(held), told) => {
+                let (now, _) = Sight::after(told, held);
+                self.servers.insert(server.clone(), Some(now));
+            }
+            (None, Some(_)) => {
                 self.servers.remove(server);
                 self.news.retain(|news| news.cell.server != *server);
             }
-            None => {}
+            (None, None) => {}
         }
     }
 

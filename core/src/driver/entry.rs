@@ -108,6 +108,33 @@ impl EntryCell {
         }
     }
 
+    /// An entry that is connected and lists this.
+    #[cfg(test)]
+    pub(crate) fn listing(server: &str, catalog: Arc<Catalog>) -> Arc<EntryCell> {
+        let spec = serde_json::json!({ "command": server });
+        let spec = ServerSpec::from_value(server, &spec).expect("a command is enough");
+        let status = EntryStatus {
+            entry: EntryId(0),
+            index: 0,
+            server: trunkline_pool::state::ServerId(0),
+            key: KeyId(0),
+            state: EntryState::Active,
+            situation: trunkline_pool::state::Situation::Connected,
+            generation: Generation(1),
+            living: Some(Generation(1)),
+            refs: 0,
+            waiters: 0,
+            connected_at: None,
+            due_at: None,
+            list_at: None,
+            losses: 0,
+            error: None,
+        };
+        let cell = EntryCell::new(&status, Keyed { name: server.into(), spec: Arc::new(spec) });
+        cell.publish(Slot { state: EntryState::Active, catalog, ..cell.load().slot.clone() });
+        Arc::new(cell)
+    }
+
     /// What callers see now.
     pub(crate) fn load(&self) -> arc_swap::Guard<Arc<Published>> {
         self.published.load()

@@ -1,0 +1,68 @@
+//! What is told, and what is not, when holds come and go amid a change of the lists.
+
+use trunkline_pool::catalog::ListKind;
+use trunkline_pool::state::Slot;
+
+use super::super::held::Origin;
+use super::*;
+
+/// Tools of these names.
+fn catalog(names: &[&str]) -> Arc<Catalog> {
+    let tools = names.iter().map(|name| serde_json::json!({ "name": name, "inputSchema": {} }));
+    let page = serde_json::json!({ "tools": tools.collect::<Vec<_>>() }).to_string();
+    let mut catalog = Catalog::default();
+    catalog.add_page(ListKind::Tools, &page).unwrap();
+    catalog.finish();
+    Arc::new(catalog)
+}
+
+fn publish(cell: &EntryCell, catalog: &Arc<Catalog>) {
+    cell.publish(Slot { catalog: catalog.clone(), ..cell.load().slot.clone() });
+}
+
+/// The tools that were added, as far as the news say.
+fn added(told: &mut Told) -> Vec<String> {
+    let mut tells = false;
+    let mut added = Vec::new();
+    while let Some(news) = told.next(&mut tells) {
+        if let What::Lists(difference) = news.what {
+            added.extend(difference.tools.added.iter().map(|name| name.to_string()));
+        }
+    }
+    added
+}
+
+/// SPEC 7.2: lists that were published are told by their notice, whatever hold came or went between.
+#[test]
+fn a_hold_that_comes_or_goes_before_the_notice_of_a_change_loses_nothing_of_it() {
+    let (before, after) = (catalog(&["one"]), catalog(&["one", "two"]));
+    let cell = EntryCell::listing("s", before.clone());
+    let held = |view: View| Held::new(cell.clone(), Origin::Pool, Arc::new(view));
+    let trusted = || View { trust: true, ..View::default() };
+    for (older, newer) in [(View::default(), View::default()), (View::default(), trusted())] {
+        publish(&cell, &before);
+        let mut told = Told::default();
+        let (older, newer) = (held(older), held(newer));
+        told.compare_one(&older);
+        publish(&cell, &after);
+        told.compare_one(&newer);
+        told.release(&cell.server, Some(&older));
+        assert_eq!(added(&mut told), Vec::<String>::new());
+        told.listed(&cell, Generation(1), &after, &Difference::between(&before, &after));
+        assert_eq!(added(&mut told), ["two"]);
+    }
+}
+
+/// SPEC 7.2: what the host gave up itself is not told, and nothing that waited to be told of it.
+#[test]
+fn a_server_that_is_given_up_is_told_nothing_of() {
+    let (before, after) = (catalog(&["one"]), catalog(&["one", "two"]));
+    let cell = EntryCell::listing("s", before.clone());
+    let held = Held::new(cell.clone(), Origin::Pool, Arc::default());
+    let mut told = Told::default();
+    told.compare(&[held]);
+    told.listed(&cell, Generation(1), &after, &Difference::between(&before, &after));
+    told.release(&cell.server, None);
+    assert_eq!(added(&mut told), Vec::<String>::new());
+    assert!(!told.has("s"));
+}
