@@ -19,7 +19,9 @@ const KNOWN: &[&str] = &[
     "cut-after-id",   // the same, after an event that it can be resumed from
     "retry-0",        // streams of what is unasked end at once and ask to come back at once
     "busy",           // the first N messages get 503 and `Retry-After: 1`
+    "busy-date",      // the same, the second given as a date of the server's own clock
     "busy-calls",     // each call gets 503 and an hour of `Retry-After`
+    "deaf-get",       // streams of what is unasked end after so many ms, and bring nothing
     "unavailable",    // the first N lists get 502
     "auth",           // 401
     "auth-challenge", // 401 with `WWW-Authenticate`

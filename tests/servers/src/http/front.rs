@@ -86,6 +86,7 @@ impl Front {
     /// What is answered before the message is read.
     fn refuse(&self, request: &Request, out: &mut TcpStream) -> Option<Result<()>> {
         let faults = &self.faults;
+        let number = self.posts.fetch_add(1, Ordering::SeqCst);
         let challenge = "www-authenticate: Bearer resource_metadata=\"https://auth.invalid/\"";
         Some(if faults.has("auth") {
             respond(out, "401 Unauthorized", &[], b"")
@@ -101,8 +102,14 @@ impl Front {
             respond(out, "200 OK", &["content-type: text/html; charset=utf-8".into()], b"<html>")
         } else if faults.has("text") {
             respond(out, "200 OK", &["content-type: text/plain".into()], b"hello")
-        } else if self.posts.fetch_add(1, Ordering::SeqCst) < faults.number("busy") {
+        } else if number < faults.number("busy") {
             respond(out, "503 Service Unavailable", &["retry-after: 1".into()], b"")
+        } else if number < faults.number("busy-date") {
+            let headers = [
+                "date: Sun, 06 Nov 1994 08:49:37 GMT".into(),
+                "retry-after: Sun, 06 Nov 1994 08:49:38 GMT".into(),
+            ];
+            respond(out, "503 Service Unavailable", &headers, b"")
         } else {
             return None;
         })
@@ -252,6 +259,10 @@ impl Front {
         let mut chunks = Chunks::begin(out, "text/event-stream", &[])?;
         if self.faults.has("retry-0") {
             chunks.write(b"retry: 0\n\n")?;
+            return chunks.end();
+        }
+        if self.faults.has("deaf-get") {
+            std::thread::sleep(Duration::from_millis(self.faults.number("deaf-get")));
             return chunks.end();
         }
         stream(&self.routes.listen(session), &mut chunks)?;
