@@ -2,10 +2,10 @@
 
 use std::error::Error as _;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use reqwest::StatusCode;
-use reqwest::header::{HeaderMap, RETRY_AFTER, WWW_AUTHENTICATE};
+use reqwest::header::{DATE, HeaderMap, RETRY_AFTER, WWW_AUTHENTICATE};
 
 use super::channel::Channel;
 use crate::transport::escape::escape_line;
@@ -218,10 +218,16 @@ pub(super) fn is_about_session(body: &[u8]) -> bool {
     text.contains("session") || text.contains("not initialized")
 }
 
-/// How long the server asks to be left alone. A date is not read: clocks differ more than such waits are long.
+/// How long the server asks to be left alone. A date is one of the server's own clock, where it says what that shows.
 pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
-    Some(Duration::from_secs(seconds))
+    let text = |name| Some(headers.get(name)?.to_str().ok()?.trim());
+    let asked = text(RETRY_AFTER)?;
+    if let Ok(seconds) = asked.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let until = httpdate::parse_http_date(asked).ok()?;
+    let shown = text(DATE).and_then(|date| httpdate::parse_http_date(date).ok());
+    Some(until.duration_since(shown.unwrap_or_else(SystemTime::now)).unwrap_or_default())
 }
 
 /// The message of an error body, where it has one.
