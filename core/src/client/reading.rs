@@ -74,6 +74,12 @@ impl Inbound for Link {
         }
     }
 
+    fn gap(&self) {
+        if self.declared.get().is_some_and(|declared| declared.change) {
+            self.tell(|events| events.list_changed(ListKind::Tools));
+        }
+    }
+
     fn stderr(&self, line: &str) {
         self.tell(|events| events.stderr(line));
     }

@@ -75,6 +75,9 @@ pub(crate) trait Inbound: Send + Sync + 'static {
     /// Ends one request with an error, where the wire failed under it alone; nothing when it already ended.
     fn refuse(&self, request: u64, error: Error);
 
+    /// What the server said unasked may not have come for a while: what it lists is to be looked at again.
+    fn gap(&self);
+
     /// A line that the server wrote to stderr, redacted and escaped.
     fn stderr(&self, line: &str);
 

@@ -26,6 +26,9 @@ pub(super) struct Channel {
     pub redactor: Arc<Redactor>,
     /// Set when the server has taken `notifications/initialized`: requests wait for it.
     pub ready: watch::Sender<bool>,
+    /// Set when the stream of what is unasked is open, or is not waited for any more: lists wait for it, so that no change
+    /// of what they show is missed.
+    pub listening: watch::Sender<bool>,
     headers: HeaderMap,
     state: Mutex<State>,
 }
@@ -49,8 +52,9 @@ impl Channel {
     ) -> Channel {
         let (session, revision, inbound) = (None, None, None);
         let state = State { client: Some(client), url, session, revision, inbound };
-        let (ready, state) = (watch::Sender::new(false), Mutex::new(state));
-        Channel { server, frame_bytes, redactor, ready, headers, state }
+        let (ready, listening) = (watch::Sender::new(false), watch::Sender::new(false));
+        let state = Mutex::new(state);
+        Channel { server, frame_bytes, redactor, ready, listening, headers, state }
     }
 
     /// Messages of the server go there from now on.

@@ -6,6 +6,7 @@ use reqwest::StatusCode;
 
 use super::channel::Channel;
 use super::failure::Failure;
+use super::gap::Gaps;
 use super::post;
 use super::stream::{self, Place};
 use crate::transport::Sighting;
@@ -14,10 +15,11 @@ use crate::transport::Sighting;
 pub(super) async fn listen(channel: Arc<Channel>) {
     let mut ready = channel.ready.subscribe();
     let _ = ready.wait_for(|ready| *ready).await;
-    let mut place = Place::default();
-    let mut was_open = false;
+    let mut listener = Listener::default();
     loop {
-        match turn(&channel, &mut place, &mut was_open).await {
+        let turned = listener.turn(&channel).await;
+        channel.listening.send_replace(true);
+        match turned {
             Ok(Turn::Again) => {}
             Ok(Turn::NotOffered) => return,
             Err(Failure::Session(error)) => {
@@ -28,7 +30,7 @@ pub(super) async fn listen(channel: Arc<Channel>) {
                 return channel.lose(Sighting::Broken(error));
             }
         }
-        tokio::time::sleep(place.pace.wait()).await;
+        tokio::time::sleep(listener.place.pace.wait()).await;
     }
 }
 
@@ -38,32 +40,48 @@ enum Turn {
     NotOffered,
 }
 
-/// Opens the stream and takes what it brings.
-async fn turn(
-    channel: &Arc<Channel>,
-    place: &mut Place,
-    was_open: &mut bool,
-) -> Result<Turn, Failure> {
-    place.pace.fail();
-    let in_session = channel.has_session();
-    let Ok(mut response) = channel.listen(place.last.as_deref())?.send().await else {
-        return Ok(Turn::Again);
-    };
-    if stream::is_stream(&response) {
-        *was_open = true;
-        stream::follow(channel, &mut response, place, || true).await?;
-        return Ok(Turn::Again);
-    }
-    let status = response.status();
-    if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
-        return Ok(Turn::Again);
-    }
-    if !*was_open || status == StatusCode::METHOD_NOT_ALLOWED || status.is_success() {
-        // Many servers answer so where they have no such stream; whether more is wrong, the next message finds out.
-        return Ok(Turn::NotOffered);
-    }
-    match post::refusal(channel, response, in_session).await {
-        Failure::Message(_) => Ok(Turn::NotOffered),
-        failed => Err(failed),
+/// Where listening stands.
+#[derive(Default)]
+struct Listener {
+    place: Place,
+    gaps: Gaps,
+    was_open: bool,
+}
+
+impl Listener {
+    /// Opens the stream and takes what it brings.
+    async fn turn(&mut self, channel: &Arc<Channel>) -> Result<Turn, Failure> {
+        let Listener { place, gaps, was_open } = self;
+        place.pace.fail();
+        let in_session = channel.has_session();
+        let Ok(mut response) = channel.listen(place.last.as_deref())?.send().await else {
+            return Ok(Turn::Again);
+        };
+        if stream::is_stream(&response) {
+            *was_open = true;
+            let is_late = channel.listening.send_replace(true);
+            // A stream that is resumed brings what came meanwhile.
+            if is_late && place.last.is_none() {
+                gaps.note();
+            }
+            tokio::select! {
+                biased;
+                followed = stream::follow(channel, &mut response, place, || true) => followed?,
+                never = gaps.make_up(channel) => match never {},
+            }
+            return Ok(Turn::Again);
+        }
+        let status = response.status();
+        if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
+            return Ok(Turn::Again);
+        }
+        if !*was_open || status == StatusCode::METHOD_NOT_ALLOWED || status.is_success() {
+            // Many servers answer so where they have no such stream; whether more is wrong, the next message finds out.
+            return Ok(Turn::NotOffered);
+        }
+        match post::refusal(channel, response, in_session).await {
+            Failure::Message(_) => Ok(Turn::NotOffered),
+            failed => Err(failed),
+        }
     }
 }

@@ -7,6 +7,7 @@ mod channel;
 mod client;
 mod events;
 mod failure;
+mod gap;
 mod listen;
 mod pace;
 mod post;

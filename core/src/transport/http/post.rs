@@ -29,6 +29,10 @@ const REFUSAL_BYTES_MAX: usize = 16 << 10;
 /// How long a notification or reply may take; requests have their callers' deadlines.
 const UNANSWERED_WAIT_MAX: Duration = Duration::from_secs(30);
 
+/// How long the first requests wait for the stream of what is unasked: a few round trips. Some servers answer a GET only when they have
+/// something to say.
+const LISTENING_WAIT: Duration = Duration::from_millis(250);
+
 /// A message and how far it is.
 pub(super) struct Post {
     pub bytes: Bytes,
@@ -43,9 +47,7 @@ pub(super) async fn carry(channel: Arc<Channel>, post: Post) {
     let carried = match post.kind {
         FrameKind::Request(id) => {
             if !handshake {
-                // Requests must not overtake the notification that opens the session.
-                let mut ready = channel.ready.subscribe();
-                let _ = ready.wait_for(|ready| *ready).await;
+                opened(&channel).await;
             }
             ask(&channel, &post, id, handshake).await
         }
@@ -68,6 +70,18 @@ pub(super) async fn carry(channel: Arc<Channel>, post: Post) {
         }
         Ok(()) => {}
         Err(failed) => settle(&channel, &post, failed, handshake || opening),
+    }
+}
+
+/// Waits until requests may be sent: they must not overtake the notification that opens the session, and the first of them
+/// are lists, which nothing should change unheard.
+async fn opened(channel: &Channel) {
+    let mut ready = channel.ready.subscribe();
+    let _ = ready.wait_for(|ready| *ready).await;
+    let mut listening = channel.listening.subscribe();
+    let listens = listening.wait_for(|listening| *listening);
+    if tokio::time::timeout(LISTENING_WAIT, listens).await.is_err() {
+        channel.listening.send_replace(true);
     }
 }
 
