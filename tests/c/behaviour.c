@@ -10,7 +10,7 @@
 /* Members that a case may have. */
 static bool is_known(const char *name)
 {
-    static const char *const all[] = {"name", "spec", "options", "servers", "steps", "after"};
+    static const char *const all[] = {"name", "spec", "options", "remotes", "servers", "steps", "after"};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i], name) == 0)
             return true;

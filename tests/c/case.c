@@ -148,6 +148,19 @@ json *resolved(const run *run, const json *value)
     return copy;
 }
 
+/* Starts the servers that are reached by an address, and saves each address under its name. */
+static void start_remotes(run *run, const json *remotes)
+{
+    for (size_t i = 0; remotes && i < remotes->count; i++) {
+        CHECK(run->remote_count < REMOTES_MAX);
+        json *flags = resolved(run, remotes->items[i]);
+        remote *remote = &run->remotes[run->remote_count++];
+        start_remote(remote, flags);
+        json_put(run->saved, remotes->names[i], json_new_text(remote->address));
+        json_free(flags);
+    }
+}
+
 void set_up(run *run, const json *the_case)
 {
     const json *options = json_get(the_case, "options"), *servers = json_get(the_case, "servers");
@@ -159,6 +172,7 @@ void set_up(run *run, const json *the_case)
     CHECK(mkdtemp(run->folder));
     run->saved = json_new(JSON_OBJECT);
     json_put(run->saved, "folder", json_new_text(run->folder));
+    start_remotes(run, json_get(the_case, "remotes"));
     OK(trunkline_queue_new(&run->queue, &err));
     json *values = options ? resolved(run, options) : json_new(JSON_OBJECT);
     char *text = json_write(values);
@@ -202,6 +216,8 @@ void tear_down(run *run)
         fail(run, "the close: %.*s", (int)why.len, why.ptr);
         trunkline_error_free(err);
     }
+    for (size_t i = 0; i < run->remote_count; i++)
+        end_remote(&run->remotes[i]);
     for (long long end = now_ms() + STEP_SECONDS * 1000; processes_of(run->log) > 0 && now_ms() < end;)
         pause_ms(10);
     if (processes_of(run->log) > 0)

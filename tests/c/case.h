@@ -5,6 +5,7 @@
 #define CASE_H
 
 #include "fixture.h"
+#include "remote.h"
 
 enum { NAMED_MAX = 64, STEP_SECONDS = 30 };
 
@@ -43,6 +44,8 @@ typedef struct {
     char log[64];
     char folder[64];
     json *saved;
+    remote remotes[REMOTES_MAX];
+    size_t remote_count;
     named leases[NAMED_MAX];
     size_t lease_count;
     named sessions[NAMED_MAX];

@@ -1,8 +1,11 @@
 // What the tests share: the reference server, its start log, waiting, and pools that are closed and looked after.
 
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 import { Pool } from '../index.mjs';
@@ -66,6 +69,27 @@ export class StartLog {
       if (error.code === 'ENOENT') return [];
       throw error;
     }
+  }
+}
+
+/** A reference server that is reached by an address, which it prints. */
+export class RemoteServer {
+  #process;
+
+  constructor(flags) {
+    this.#process = spawn(testserver, flags, { stdio: ['pipe', 'pipe', 'inherit'] });
+  }
+
+  async address() {
+    for await (const line of createInterface({ input: this.#process.stdout })) return line;
+    throw new Error('a remote server printed no address');
+  }
+
+  async end() {
+    if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
+    const ended = once(this.#process, 'exit');
+    this.#process.kill('SIGKILL');
+    await ended;
   }
 }
 

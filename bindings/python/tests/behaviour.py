@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,7 @@ import trunkline
 
 from behaviour_hosts import CANCELLED, AioHost, Recorder, SyncHost
 from behaviour_match import EXPECTATIONS, Missing, check, fits
-from host import HANG, Log
+from host import HANG, Log, RemoteServer
 
 #: Between two tries of `until`, in seconds.
 AGAIN = 0.01
@@ -64,7 +65,7 @@ class Case:
     """One case under way."""
 
     def __init__(self, host: AioHost | SyncHost, case: dict[str, Any], folder: Path, log: Log) -> None:
-        unknown = case.keys() - {"name", "spec", "options", "servers", "steps", "after"}
+        unknown = case.keys() - {"name", "spec", "options", "remotes", "servers", "steps", "after"}
         assert not unknown, f"unknown members {unknown}"
         assert case.get("after", {"processes": 0}) == {"processes": 0}, "unknown `after`"
         self._host = host
@@ -79,6 +80,13 @@ class Case:
 
     def run(self) -> None:
         """Set-up, steps, end."""
+        with contextlib.ExitStack() as remotes:
+            for name, flags in self._case.get("remotes", {}).items():
+                remote = remotes.enter_context(RemoteServer(*self._known(flags)))
+                self._saved[name] = remote.address
+            self._run()
+
+    def _run(self) -> None:
         options = keywords(self._known(self._case.get("options", {})))
         self._pool = self._host.pool(**options)
         try:

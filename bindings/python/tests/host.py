@@ -61,6 +61,25 @@ class Log:
         wait_until(lambda: not self.running(), f"processes of {self.path.name} are left", within)
 
 
+class RemoteServer:
+    """A reference server that is reached by an address, which it prints; it runs as long as the block."""
+
+    def __init__(self, *flags: str) -> None:
+        command = [server_program(), *flags]
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)
+
+    def __enter__(self) -> RemoteServer:
+        assert self._process.stdout is not None
+        self.address = self._process.stdout.readline().strip()
+        assert self.address, "a remote server printed no address"
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+
 def is_running(pid: int) -> bool:
     """Whether the process runs, or is a dead child that nobody has waited for."""
     try:

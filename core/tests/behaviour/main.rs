@@ -5,6 +5,7 @@
 mod expect;
 mod processes;
 mod record;
+mod remotes;
 mod steps;
 mod values;
 

@@ -17,6 +17,7 @@ use trunkline::{
 use crate::expect::check;
 use crate::processes;
 use crate::record::Record;
+use crate::remotes::Remote;
 use crate::values::{Failure, Given, Saved, server};
 
 /// The longest that a step may take.
@@ -42,6 +43,7 @@ struct World {
     records: HashMap<String, Record>,
     operations: HashMap<String, JoinHandle<Outcome>>,
     saved: Saved,
+    remotes: Vec<Remote>,
     testserver: PathBuf,
     start_log: PathBuf,
 }
@@ -62,6 +64,7 @@ pub async fn run_case(case: &Value, testserver: &Path) -> Result<(), String> {
         records: HashMap::from([("pool".to_string(), record)]),
         operations: HashMap::new(),
         saved: Saved::default(),
+        remotes: Vec::new(),
         testserver: testserver.to_owned(),
         start_log: folder.with_extension("starts"),
     };
@@ -90,6 +93,12 @@ fn fresh_folder() -> PathBuf {
 
 impl World {
     async fn carry_out(&mut self, case: &Value) -> Result<(), String> {
+        for (name, flags) in case.get("remotes").and_then(Value::as_object).into_iter().flatten() {
+            let flags = self.saved.filled_in(flags);
+            let (remote, address) = Remote::start(&self.testserver, &flags)?;
+            self.remotes.push(remote);
+            self.saved.0.insert(name.clone(), address.into());
+        }
         if let Some(servers) = case.get("servers") {
             let step = json!({"reconcile": servers});
             self.step(&step).await.map_err(|why| format!("servers: {why}"))?;

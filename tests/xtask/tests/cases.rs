@@ -134,8 +134,16 @@ fn faults_of(case: &Value) -> Vec<String> {
     let name = case["name"].as_str().unwrap_or_default().to_string();
     let mut checker = Checker { case: name, saved: BTreeSet::new(), faults: Vec::new() };
     for key in case.as_object().into_iter().flat_map(Map::keys) {
-        if !["name", "spec", "options", "servers", "steps", "after"].contains(&key.as_str()) {
+        if !["name", "spec", "options", "remotes", "servers", "steps", "after"]
+            .contains(&key.as_str())
+        {
             checker.fault(format!("no member {key} in a case"));
+        }
+    }
+    for (name, flags) in case["remotes"].as_object().into_iter().flatten() {
+        checker.saved.insert(name.clone());
+        if !flags.as_array().is_some_and(|flags| flags.iter().all(Value::is_string)) {
+            checker.fault(format!("the flags of {name} are no texts"));
         }
     }
     let rows = case["spec"].as_array().cloned().unwrap_or_default();

@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { Pool } from '../../index.mjs';
-import { HANG_BOUND_MS, StartLog, faultserver, repository, testserver, within } from '../support.mjs';
+import { HANG_BOUND_MS, RemoteServer, StartLog, faultserver, repository, testserver, within } from '../support.mjs';
 import { expect } from './expect.mjs';
 import { Record } from './record.mjs';
 import { optionsOf } from './spelling.mjs';
 import { STARTABLE, VERBS } from './verbs.mjs';
 
-const MEMBERS = new Set(['name', 'spec', 'options', 'servers', 'steps', 'after']);
+const MEMBERS = new Set(['name', 'spec', 'options', 'remotes', 'servers', 'steps', 'after']);
 
 const EXPECTATIONS = new Set([
   'as',
@@ -65,6 +65,7 @@ class Running {
   #records = new Map();
   #leases = new Map();
   #operations = new Map();
+  #remotes = [];
   #behaviour;
 
   constructor(behaviour) {
@@ -72,6 +73,11 @@ class Running {
   }
 
   async begin() {
+    for (const [name, flags] of Object.entries(this.#behaviour.remotes ?? {})) {
+      const remote = new RemoteServer(this.#filled(flags));
+      this.#remotes.push(remote);
+      this.#saved.set(name, await within(remote.address(), 'the address of a remote server'));
+    }
     this.pool = new Pool(optionsOf(this.#filled(this.#behaviour.options ?? {})));
     this.#records.set('pool', new Record(this.pool.events()));
     await this.pool.reconcile(this.serversOf(this.#filled(this.#behaviour.servers ?? {})));
@@ -83,6 +89,7 @@ class Running {
       if (this.pool !== undefined) await within(this.pool.close(), 'close');
     } finally {
       for (const record of this.#records.values()) await record.end();
+      for (const remote of this.#remotes) await remote.end();
       await this.log.end();
       rmSync(this.#folder, { recursive: true });
     }

@@ -1,0 +1,53 @@
+#define _POSIX_C_SOURCE 200809L
+#include "remote.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fixture.h"
+
+enum { FLAGS_MAX = 16 };
+
+extern char **environ;
+
+/* A pipe whose ends no program inherits. */
+static void make_pipe(int ends[2])
+{
+    CHECK(pipe(ends) == 0);
+    CHECK(fcntl(ends[0], F_SETFD, FD_CLOEXEC) == 0 && fcntl(ends[1], F_SETFD, FD_CLOEXEC) == 0);
+}
+
+void start_remote(remote *remote, const json *flags)
+{
+    char *argv[FLAGS_MAX + 2] = {getenv("TRUNKLINE_TESTSERVER")};
+    int input[2], output[2];
+    posix_spawn_file_actions_t actions;
+    CHECK(json_is(flags, JSON_ARRAY) && flags->count <= FLAGS_MAX);
+    for (size_t i = 0; i < flags->count; i++)
+        argv[i + 1] = (char *)json_text(flags->items[i]);
+    make_pipe(input);
+    make_pipe(output);
+    CHECK(posix_spawn_file_actions_init(&actions) == 0);
+    CHECK(posix_spawn_file_actions_adddup2(&actions, input[0], 0) == 0);
+    CHECK(posix_spawn_file_actions_adddup2(&actions, output[1], 1) == 0);
+    CHECK(posix_spawn(&remote->pid, argv[0], &actions, NULL, argv, environ) == 0);
+    posix_spawn_file_actions_destroy(&actions);
+    close(input[0]);
+    close(output[1]);
+    remote->input = input[1];
+    FILE *printed = fdopen(output[0], "r");
+    CHECK(printed && fgets(remote->address, sizeof remote->address, printed));
+    fclose(printed);
+    remote->address[strcspn(remote->address, "\n")] = '\0';
+}
+
+void end_remote(remote *remote)
+{
+    int status;
+    close(remote->input);
+    kill(remote->pid, SIGKILL);
+    CHECK(waitpid(remote->pid, &status, 0) == remote->pid);
+}

@@ -1,0 +1,25 @@
+/*
+ * A reference server that is reached by an address: a process of the runner's.
+ */
+#ifndef REMOTE_H
+#define REMOTE_H
+
+#include <sys/types.h>
+
+#include "json.h"
+
+enum { REMOTES_MAX = 4 };
+
+typedef struct {
+    pid_t pid;
+    /* The end of its standard input, whose end is its own. */
+    int input;
+    char address[128];
+} remote;
+
+/* Starts one with these flags, and reads the address that it prints. */
+void start_remote(remote *remote, const json *flags);
+/* Kills it, and waits until it is gone. */
+void end_remote(remote *remote);
+
+#endif
