@@ -49,6 +49,8 @@ pub struct Flags {
     pub wrapped: bool,
     /// Speaks Streamable HTTP on that port of the loopback, 0 for any, instead of stdio.
     pub http: Option<u16>,
+    /// The same over HTTP+SSE.
+    pub sse: Option<u16>,
     /// What it does over HTTP that it should not; `http/faults.rs` has the words.
     pub http_faults: Option<String>,
     /// Where each HTTP request goes, a line of JSON each.
@@ -143,9 +145,10 @@ impl Flags {
             value.parse().map_err(|_| format!("{flag} needs a number, not {value:?}"))?;
         let delay = Duration::from_millis(number.into());
         match flag {
-            "--http" => {
-                let port = u16::try_from(number);
-                self.http = Some(port.map_err(|_| format!("{flag} needs a port"))?);
+            "--http" | "--sse" => {
+                let port = u16::try_from(number).map_err(|_| format!("{flag} needs a port"))?;
+                let place = if flag == "--sse" { &mut self.sse } else { &mut self.http };
+                *place = Some(port);
             }
             "--tools" => self.tools = number as usize,
             "--page-size" => self.page_size = number as usize,
@@ -160,8 +163,9 @@ impl Flags {
 }
 
 /// The flags that take a value.
-const VALUED: [&str; 16] = [
+const VALUED: [&str; 17] = [
     "--http",
+    "--sse",
     "--http-faults",
     "--http-log",
     "--start-log",
@@ -182,7 +186,7 @@ const VALUED: [&str; 16] = [
 const HELP: &str = "\
 usage: trunkline-testserver [flags]      (MCP, revisions 2024-11-05 to 2025-11-25)
 
-Transport    stdio, or --http PORT [--http-faults WORD[=VALUE],...] [--http-log FILE], which prints its address
+Transport    stdio, or --http PORT or --sse PORT [--http-faults WORD[=VALUE],...] [--http-log FILE]; prints its address
 
 Lists        --tools N  --page-size N  --no-tools  --no-prompts  --no-resources  --tools-only
              --malformed-tools  --repeat-cursor  --list-changes  --drift  --label TEXT  --hints all|none

@@ -33,6 +33,8 @@ const KNOWN: &[&str] = &[
     "endless-event",  // the event of each call's answer never ends
     "html",           // a web page
     "text",           // plain text
+    "endpoint",       // HTTP+SSE: messages are to be posted to the address that is its value
+    "no-endpoint",    // HTTP+SSE: the stream does not say where messages are posted
     "late-accept",    // the opening notification is taken after 300 ms
 ];
 

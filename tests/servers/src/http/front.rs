@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::events::STREAM_PATH;
 use super::exchange::{Chunks, Request, respond};
 use super::faults::Faults;
 use super::routes::Routes;
@@ -20,28 +21,38 @@ use crate::slow::lock;
 const JSON: &str = "content-type: application/json";
 
 /// How often a silent stream is looked after.
-const LOOK: Duration = Duration::from_millis(100);
+pub const LOOK: Duration = Duration::from_millis(100);
+
+/// Which of the two transports over HTTP is spoken.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Speech {
+    Streamable,
+    /// HTTP+SSE.
+    Events,
+}
 
 pub struct Front {
     pub routes: Routes,
-    faults: Faults,
+    pub faults: Faults,
+    speech: Speech,
     log: Option<PathBuf>,
-    sessions: Mutex<BTreeSet<String>>,
+    pub sessions: Mutex<BTreeSet<String>>,
     /// Those whose opening notification was taken.
     initialized: Mutex<BTreeSet<String>>,
     /// Answers under way whose stream was cut, by the event to resume from.
     cut: Mutex<HashMap<String, Receiver<Value>>>,
-    numbers: AtomicU64,
+    pub numbers: AtomicU64,
     posts: AtomicU64,
-    calls: AtomicU64,
+    pub calls: AtomicU64,
     lists: AtomicU64,
 }
 
 impl Front {
-    pub fn new(faults: Faults, to_server: File, log: Option<PathBuf>) -> Front {
+    pub fn new(faults: Faults, to_server: File, log: Option<PathBuf>, speech: Speech) -> Front {
         Front {
             routes: Routes::new(to_server),
             faults,
+            speech,
             log,
             sessions: Mutex::default(),
             initialized: Mutex::default(),
@@ -61,6 +72,7 @@ impl Front {
         while let Some(request) = Request::read(&mut input) {
             self.note(&request);
             let done = match request.method.as_str() {
+                _ if self.speech == Speech::Events => self.serve_events(&request, &mut out),
                 "POST" => self.post(&request, &mut out),
                 "GET" => self.get(&request, &mut out),
                 "DELETE" => self.delete(&request, &mut out),
@@ -84,7 +96,7 @@ impl Front {
     }
 
     /// What is answered before the message is read.
-    fn refuse(&self, request: &Request, out: &mut TcpStream) -> Option<Result<()>> {
+    pub fn refuse(&self, request: &Request, out: &mut TcpStream) -> Option<Result<()>> {
         let faults = &self.faults;
         let number = self.posts.fetch_add(1, Ordering::SeqCst);
         let challenge = "www-authenticate: Bearer resource_metadata=\"https://auth.invalid/\"";
@@ -96,7 +108,7 @@ impl Front {
             respond(out, "403 Forbidden", &[], b"")
         } else if let Some(to) = faults.value("redirect") {
             respond(out, "307 Temporary Redirect", &[format!("location: {to}")], b"")
-        } else if faults.has("redirect-here") && request.path == "/mcp" {
+        } else if faults.has("redirect-here") && ["/mcp", STREAM_PATH].contains(&&*request.path) {
             respond(out, "307 Temporary Redirect", &["location: /real".into()], b"")
         } else if faults.has("html") {
             respond(out, "200 OK", &["content-type: text/html; charset=utf-8".into()], b"<html>")

@@ -1,8 +1,9 @@
-//! The same server over Streamable HTTP: a front of plain threads before the one that reads and answers lines.
+//! The same server over Streamable HTTP or HTTP+SSE: a front of plain threads before the one that reads and answers lines.
 //!
 //! The front gives the server pipes for its standard input and output, and numbers the requests of all its clients anew.
 //! The process ends with its own standard input.
 
+mod events;
 mod exchange;
 mod faults;
 mod front;
@@ -15,11 +16,15 @@ use std::os::fd::{FromRawFd, OwnedFd};
 
 use crate::flags::Flags;
 use faults::Faults;
-use front::Front;
+use front::{Front, Speech};
 
 /// Puts the front before the server that runs afterwards in this process. Prints the address as a line.
 pub fn begin(flags: &Flags) {
-    let Some(port) = flags.http else { return };
+    let (port, speech, path) = match (flags.http, flags.sse) {
+        (Some(port), _) => (port, Speech::Streamable, "/mcp"),
+        (None, Some(port)) => (port, Speech::Events, events::STREAM_PATH),
+        (None, None) => return,
+    };
     let faults = match Faults::parse(flags.http_faults.as_deref().unwrap_or_default()) {
         Ok(faults) => faults,
         Err(message) => refuse(&message),
@@ -30,15 +35,15 @@ pub fn begin(flags: &Flags) {
     };
     let Ok(address) = listener.local_addr() else { refuse("no address") };
     let (own_input, mut own_output) = (take_over(0, Side::Read), take_over(1, Side::Write));
-    let _ = writeln!(own_output.own, "http://{address}/mcp");
+    let _ = writeln!(own_output.own, "http://{address}{path}");
     let _ = own_output.own.flush();
     std::thread::spawn(move || {
         let mut rest = own_input.own;
         while matches!(rest.read(&mut [0; 64]), Ok(1..)) {}
         std::process::exit(0);
     });
-    let front: &'static Front =
-        Box::leak(Box::new(Front::new(faults, own_input.other, flags.http_log.clone())));
+    let front = Front::new(faults, own_input.other, flags.http_log.clone(), speech);
+    let front: &'static Front = Box::leak(Box::new(front));
     std::thread::spawn(move || {
         for line in BufReader::new(own_output.other).lines().map_while(Result::ok) {
             front.routes.deliver(&line);

@@ -38,16 +38,21 @@ impl Routes {
     }
 
     /// Passes a request on; what answers it, and its progress, comes out of the receiver.
-    pub fn ask(&self, session: &str, mut request: Value) -> Receiver<Value> {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
+    pub fn ask(&self, session: &str, request: Value) -> Receiver<Value> {
         let (to, from) = channel();
+        self.pass_request(session, request, to);
+        from
+    }
+
+    /// Passes a request on; what answers it, and its progress, goes there.
+    pub fn pass_request(&self, session: &str, mut request: Value, to: Sender<Value>) {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
         let token = request.pointer_mut("/params/_meta/progressToken");
         let token = token.map(|token| std::mem::replace(token, number.into()));
         let id = std::mem::replace(&mut request["id"], number.into());
         let route = Route { session: session.to_string(), id, token, to };
         lock(&self.open).insert(number, route);
         self.pass(&request);
-        from
     }
 
     /// Passes a notification or reply on.
@@ -66,6 +71,12 @@ impl Routes {
         let (to, from) = channel();
         lock(&self.listeners).push((session.to_string(), to));
         from
+    }
+
+    /// The stream of a session that has one.
+    pub fn listener(&self, session: &str) -> Option<Sender<Value>> {
+        let listeners = lock(&self.listeners);
+        listeners.iter().find(|(of, _)| of == session).map(|(_, to)| to.clone())
     }
 
     /// Ends the streams of a session.
