@@ -83,9 +83,7 @@ async fn spawn(
 /// For a configuration that cannot be sent, and for a protocol that is not spoken here.
 fn reach(remote: &RemoteSpec, options: &ConnectOptions) -> Result<Way> {
     match remote.kind {
-        // A bare address is taken for one of Streamable HTTP.
-        RemoteKind::Auto | RemoteKind::Http => {}
-        RemoteKind::Sse => return Err(unsupported(&options.server, "sse").error),
+        RemoteKind::Auto | RemoteKind::Http | RemoteKind::Sse => {}
         RemoteKind::Websocket => return Err(unsupported(&options.server, "websocket").error),
         _ => return Err(unsupported(&options.server, "unknown").error),
     }

@@ -178,6 +178,11 @@ impl Connection {
         self.0.stderr_lines()
     }
 
+    /// The word for its transport, where its configuration leaves that open.
+    pub(crate) fn transport(&self) -> Option<&'static str> {
+        self.0.wire.transport()
+    }
+
     /// The negotiated protocol version, and the server's name and version as it gave them.
     pub(crate) fn server_facts(&self) -> ServerFacts {
         self.0.facts.get().cloned().unwrap_or_default()

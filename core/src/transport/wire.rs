@@ -46,6 +46,11 @@ pub(crate) trait Wire: Send + Sync + 'static {
     /// The handshake was answered with this revision of the protocol.
     fn negotiated(&self, _revision: &str) {}
 
+    /// The word for the transport in `status`, where only the connection knows.
+    fn transport(&self) -> Option<&'static str> {
+        None
+    }
+
     /// The server's process, where it is one of this machine.
     fn child(&self) -> Option<&Child> {
         None

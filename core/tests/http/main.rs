@@ -1,9 +1,10 @@
-//! Servers over Streamable HTTP: what answers look like, what goes wrong on the way, and what is left at the end.
+//! Servers over Streamable HTTP and HTTP+SSE: what answers look like, what goes wrong on the way, and what is left at the end.
 
 #[path = "../rig/mod.rs"]
 mod rig;
 
 mod answers;
+mod events;
 mod failures;
 mod remote;
 mod sessions;

@@ -17,27 +17,37 @@ pub struct Remote {
     child: Child,
     /// Its address.
     pub url: String,
+    kind: &'static str,
     log: PathBuf,
 }
 
 impl Remote {
     /// Starts one with these words of `--http-faults` and these further flags.
     pub fn start(rig: &Rig, faults: &str, flags: &[&str]) -> Remote {
+        Remote::start_as(rig, "http", faults, flags)
+    }
+
+    /// The same over HTTP+SSE.
+    pub fn start_events(rig: &Rig, faults: &str, flags: &[&str]) -> Remote {
+        Remote::start_as(rig, "sse", faults, flags)
+    }
+
+    fn start_as(rig: &Rig, kind: &'static str, faults: &str, flags: &[&str]) -> Remote {
         static COUNT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
         let number = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let log = rig.path(&format!("http-{number}"));
         let mut command = Command::new(testserver());
-        command.args(["--http", "0", "--http-faults", faults]).args(flags);
+        command.arg(format!("--{kind}")).args(["0", "--http-faults", faults]).args(flags);
         command.arg("--http-log").arg(&log).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut url = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
-        Remote { child, url: url.trim().to_owned(), log }
+        Remote { child, url: url.trim().to_owned(), kind, log }
     }
 
     /// Its configuration.
     pub fn config(&self) -> Value {
-        json!({ "type": "http", "url": self.url, "headers": { "Authorization": TOKEN } })
+        json!({ "type": self.kind, "url": self.url, "headers": { "Authorization": TOKEN } })
     }
 
     /// The HTTP requests so far.
@@ -118,8 +128,8 @@ pub fn assert_shows_no_secret(rig: &Rig, error: &Error) {
 
 /// The sockets of this process that are connected to this server.
 pub fn sockets_to(remote: &Remote) -> usize {
-    let port: u16 =
-        remote.url.rsplit(':').next().unwrap().trim_end_matches("/mcp").parse().unwrap();
+    let port = remote.url.rsplit(':').next().unwrap().split('/').next().unwrap();
+    let port: u16 = port.parse().unwrap();
     let wanted = format!(":{port:04X}");
     let own: Vec<String> = std::fs::read_dir("/proc/self/fd")
         .unwrap()

@@ -48,7 +48,7 @@ impl Server {
             "reason": gate.or_else(|| self.reason(pool, name, state, error.as_ref())),
             "state": state,
             "scope": if of_pool || removed { "workspace" } else { "session" },
-            "transport": spec.map(|spec| spec.transport_name()),
+            "transport": self.spoken().or(spec.map(|spec| spec.transport_name())),
             "era": self.entries.iter().rev().find_map(|(status, cell)| era(status, cell)),
             "origin": if of_pool || removed { "runtime" } else { "session" },
             "approval_state": "not_required",
@@ -70,6 +70,12 @@ impl Server {
             "hint": error.as_ref().and_then(|error| error.hint()),
             "entries": self.entries.iter().map(|row| entry(pool, row)).collect::<Vec<_>>(),
         })
+    }
+
+    /// The transport that its connections turned out to have, where the configuration leaves it open.
+    fn spoken(&self) -> Option<&'static str> {
+        let mut newest = self.entries.iter().rev();
+        newest.find_map(|(status, cell)| cell.connection(status.generation)?.transport())
     }
 
     /// What is wrong with it now: with its configuration, with its newest entry, or with the last attempt.

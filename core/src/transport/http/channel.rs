@@ -1,15 +1,16 @@
 //! What the tasks of one connection share: the client, the address, the session and where messages of the server go.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, RequestBuilder, Response, Url};
 use tokio::sync::watch;
+use trunkline_pool::config::RemoteKind;
 
 use super::failure::{self, Failure};
-use crate::Result;
 use crate::transport::redact::Redactor;
 use crate::transport::{Inbound, Sighting};
+use crate::{Error, Result};
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const REVISION: HeaderName = HeaderName::from_static("mcp-protocol-version");
@@ -17,6 +18,17 @@ const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
 /// Longer session ids are refused: they go out with every message.
 const SESSION_BYTES_MAX: usize = 1024;
+
+/// Which of the two transports over HTTP the server speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dialect {
+    /// A bare address: the answer to the handshake says (SPEC 10.4).
+    Unknown,
+    /// Streamable HTTP.
+    Streamable,
+    /// HTTP+SSE of 2024-11-05.
+    Events,
+}
 
 /// One connection's.
 pub(super) struct Channel {
@@ -29,6 +41,9 @@ pub(super) struct Channel {
     /// Set when the stream of what is unasked is open, or is not waited for any more: lists wait for it, so that no change
     /// of what they show is missed.
     pub listening: watch::Sender<bool>,
+    /// How a server of an unknown dialect refused a handshake over Streamable HTTP.
+    pub probed: OnceLock<Error>,
+    dialect: watch::Sender<Dialect>,
     headers: HeaderMap,
     state: Mutex<State>,
 }
@@ -38,6 +53,8 @@ struct State {
     client: Option<reqwest::Client>,
     url: Url,
     session: Option<HeaderValue>,
+    /// What of the address to post to names the session, over HTTP+SSE.
+    query: Option<String>,
     revision: Option<HeaderValue>,
     inbound: Option<Arc<dyn Inbound>>,
 }
@@ -48,13 +65,20 @@ impl Channel {
         frame_bytes: usize,
         redactor: Arc<Redactor>,
         client: reqwest::Client,
-        (url, headers): (Url, HeaderMap),
+        (kind, url, headers): (RemoteKind, Url, HeaderMap),
     ) -> Channel {
-        let (session, revision, inbound) = (None, None, None);
-        let state = State { client: Some(client), url, session, revision, inbound };
+        let dialect = watch::Sender::new(match kind {
+            RemoteKind::Http => Dialect::Streamable,
+            RemoteKind::Sse => Dialect::Events,
+            _ => Dialect::Unknown,
+        });
+        let client = Some(client);
+        let (session, query, revision, inbound) = (None, None, None, None);
+        let state = State { client, url, session, query, revision, inbound };
+        let probed = OnceLock::new();
         let (ready, listening) = (watch::Sender::new(false), watch::Sender::new(false));
         let state = Mutex::new(state);
-        Channel { server, frame_bytes, redactor, ready, listening, headers, state }
+        Channel { server, frame_bytes, redactor, ready, listening, probed, dialect, headers, state }
     }
 
     /// Messages of the server go there from now on.
@@ -79,6 +103,27 @@ impl Channel {
         inbound.ok_or_else(|| Failure::Message(failure::over(&self.server)))
     }
 
+    /// What the server speaks, as far as that is known.
+    pub(super) fn dialect(&self) -> Dialect {
+        *self.dialect.borrow()
+    }
+
+    /// The server turned out to speak this.
+    pub(super) fn speaks(&self, dialect: Dialect) {
+        self.dialect.send_if_modified(|known| {
+            let is_new = *known == Dialect::Unknown;
+            *known = if is_new { dialect } else { *known };
+            is_new
+        });
+    }
+
+    /// Waits until it is known what the server speaks.
+    pub(super) async fn spoken(&self) -> Dialect {
+        let mut dialect = self.dialect.subscribe();
+        let known = dialect.wait_for(|dialect| *dialect != Dialect::Unknown).await;
+        known.map_or(Dialect::Streamable, |known| *known)
+    }
+
     /// The connection cannot go on. Told from a task of its own, since what follows ends the caller's.
     pub(super) fn lose(&self, sighting: Sighting) {
         if let Ok(inbound) = self.inbound() {
@@ -96,7 +141,13 @@ impl Channel {
         self.state().revision.is_some()
     }
 
-    /// Whether the server gave this connection a session.
+    /// Whether messages name a session, as an id or by their address.
+    pub(super) fn is_in_session(&self) -> bool {
+        let state = self.state();
+        state.session.is_some() || state.query.is_some()
+    }
+
+    /// Whether the server gave this connection a session that is ended by word.
     pub(super) fn has_session(&self) -> bool {
         self.state().session.is_some()
     }
@@ -126,12 +177,11 @@ impl Channel {
 
     /// The server's text without this connection's secrets.
     pub(super) fn redact(&self, text: &str) -> String {
-        let text = self.redactor.text(text);
-        let session = self.state().session.clone();
-        match session.as_ref().and_then(|session| session.to_str().ok()) {
-            Some(session) => text.replace(session, "[redacted]"),
-            None => text,
-        }
+        let state = self.state();
+        let session = state.session.as_ref().and_then(|session| session.to_str().ok());
+        let secrets = session.into_iter().chain(state.query.as_deref());
+        let hide = |text: String, secret| text.replace(secret, "[redacted]");
+        secrets.fold(self.redactor.text(text), hide)
     }
 
     /// The address as it may be shown: no path, no query, no user.
@@ -148,6 +198,16 @@ impl Channel {
             state.url = to;
         }
         same
+    }
+
+    /// Messages go there from now on; `false` when that is no address of the same origin.
+    pub(super) fn post_to(&self, from: &Url, endpoint: &str) -> bool {
+        if !self.follow(from, endpoint) {
+            return false;
+        }
+        let mut state = self.state();
+        state.query = state.url.query().filter(|query| !query.is_empty()).map(str::to_owned);
+        true
     }
 
     /// A request to the server with every header that it needs.

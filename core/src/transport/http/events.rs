@@ -8,18 +8,34 @@ use std::time::Duration;
 /// An id longer than this is not given back: it goes into a header.
 const ID_BYTES_MAX: usize = 4 << 10;
 
+/// How much of an event above the limit is shown, to find whose it is.
+const OVERSIZED_HEAD_BYTES: usize = 4 << 10;
+
 /// What a stream said.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Event {
     /// An event with data, of the type `message` or without one.
     Message(Vec<u8>),
+    /// Where messages are to be posted: an event of the type `endpoint`.
+    Endpoint(Vec<u8>),
+    /// An event above the limit: the beginning of its data. The rest is passed over.
+    Oversized(Vec<u8>),
     /// From here on the stream can be resumed, after this id; empty: it cannot.
     Id(String),
     /// How long to wait before the next attempt.
     Retry(Duration),
 }
 
-/// An event grew beyond the limit.
+/// The types of events, as far as anybody here wants to know.
+#[derive(Clone, Copy, Debug, Default)]
+enum Kind {
+    #[default]
+    Message,
+    Endpoint,
+    Other,
+}
+
+/// An event above the limit does not end.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TooLong;
 
@@ -30,9 +46,10 @@ pub(super) struct EventReader {
     line: Vec<u8>,
     data: Vec<u8>,
     has_text: bool,
-    /// The type of the event, where it has one.
-    other_type: bool,
+    kind: Kind,
     id: Option<String>,
+    /// An event above the limit is being passed over: so many bytes of it at most.
+    passing: Option<usize>,
     after_return: bool,
     at_stream_start: bool,
     ready: VecDeque<Event>,
@@ -46,8 +63,9 @@ impl EventReader {
             line: Vec::new(),
             data: Vec::new(),
             has_text: false,
-            other_type: false,
+            kind: Kind::Message,
             id: None,
+            passing: None,
             after_return: false,
             at_stream_start: true,
             ready: VecDeque::new(),
@@ -57,7 +75,7 @@ impl EventReader {
     /// Takes in what came; what is complete waits for [`EventReader::next`].
     ///
     /// # Errors
-    /// When the event under way is longer than allowed. The stream cannot be followed any more then.
+    /// When an event above the limit does not end. The stream cannot be followed any more then.
     pub(super) fn feed(&mut self, mut chunk: &[u8]) -> Result<(), TooLong> {
         while !chunk.is_empty() {
             if std::mem::take(&mut self.after_return) && chunk[0] == b'\n' {
@@ -66,10 +84,7 @@ impl EventReader {
             }
             let end = memchr::memchr2(b'\n', b'\r', chunk);
             let text = &chunk[..end.unwrap_or(chunk.len())];
-            if self.line.len() + self.data.len() + text.len() > self.limit {
-                return Err(TooLong);
-            }
-            self.line.extend_from_slice(text);
+            self.take_text(text)?;
             let Some(end) = end else { return Ok(()) };
             self.after_return = chunk[end] == b'\r';
             chunk = &chunk[end + 1..];
@@ -86,6 +101,30 @@ impl EventReader {
         self.ready.pop_front()
     }
 
+    /// Bounds what is kept of an event that has not ended yet.
+    fn take_text(&mut self, text: &[u8]) -> Result<(), TooLong> {
+        if let Some(left) = self.passing {
+            self.passing = Some(left.checked_sub(text.len()).ok_or(TooLong)?);
+            // Whether the line is blank is all that is asked of it.
+            if self.line.is_empty() {
+                self.line.extend_from_slice(&text[..text.len().min(1)]);
+            }
+            return Ok(());
+        }
+        self.line.extend_from_slice(text);
+        if self.line.len() + self.data.len() <= self.limit {
+            return Ok(());
+        }
+        let line = self.line.strip_prefix(b"data:").unwrap_or(&self.line);
+        let shown = if self.data.is_empty() { line } else { &self.data };
+        let head = shown[..shown.len().min(OVERSIZED_HEAD_BYTES)].trim_ascii_start().to_vec();
+        self.ready.push_back(Event::Oversized(head));
+        self.passing = Some(self.limit);
+        self.data = Vec::new();
+        self.line = b"-".to_vec();
+        Ok(())
+    }
+
     fn take_line(&mut self, mut line: &[u8]) {
         const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
         if std::mem::take(&mut self.at_stream_start) {
@@ -93,6 +132,9 @@ impl EventReader {
         }
         if line.is_empty() {
             return self.finish();
+        }
+        if self.passing.is_some() {
+            return;
         }
         let (name, value) = match memchr::memchr(b':', line) {
             Some(colon) => (&line[..colon], &line[colon + 1..]),
@@ -106,7 +148,13 @@ impl EventReader {
                 }
                 self.data.extend_from_slice(value);
             }
-            b"event" => self.other_type = !value.is_empty() && value != b"message",
+            b"event" => {
+                self.kind = match value {
+                    b"" | b"message" => Kind::Message,
+                    b"endpoint" => Kind::Endpoint,
+                    _ => Kind::Other,
+                };
+            }
             b"id" if !value.contains(&0) && value.len() <= ID_BYTES_MAX => {
                 self.id = String::from_utf8(value.to_vec()).ok();
             }
@@ -122,11 +170,18 @@ impl EventReader {
 
     /// A blank line: the event is whole. Its id holds only once its data was taken.
     fn finish(&mut self) {
+        if self.passing.take().is_some() {
+            self.has_text = false;
+            self.kind = Kind::Message;
+            self.id = None;
+            return;
+        }
         let data = std::mem::take(&mut self.data);
-        let is_message = std::mem::take(&mut self.has_text) && !data.is_empty();
-        let is_other = std::mem::take(&mut self.other_type);
-        if is_message && !is_other {
-            self.ready.push_back(Event::Message(data));
+        let is_whole = std::mem::take(&mut self.has_text) && !data.is_empty();
+        match std::mem::take(&mut self.kind) {
+            Kind::Message if is_whole => self.ready.push_back(Event::Message(data)),
+            Kind::Endpoint if is_whole => self.ready.push_back(Event::Endpoint(data)),
+            Kind::Message | Kind::Endpoint | Kind::Other => {}
         }
         self.ready.extend(self.id.take().map(Event::Id));
     }
@@ -167,6 +222,8 @@ mod tests {
     fn ids_and_waits_are_told_apart_from_messages() {
         let events = read(&[b"id: 1\ndata:\n\nretry: 250\nretry: soon\nevent: ping\ndata: x\n\n"]);
         assert_eq!(events, [Event::Id("1".into()), Event::Retry(Duration::from_millis(250))]);
+        let endpoint = Event::Endpoint("/post?s=1".into());
+        assert_eq!(read(&[b"event: endpoint\ndata: /post?s=1\n\n"]), [endpoint]);
         assert_eq!(read(&[b"id: a\0b\nevent: message\ndata: {}\n\n"]), [message("{}")]);
         assert_eq!(read(&[b"data: {} and then the end\n"]), []);
     }
@@ -174,12 +231,27 @@ mod tests {
     /// S-24.
     #[test]
     fn an_endless_event_is_refused_at_the_limit() {
-        let mut reader = EventReader::new(64);
-        let mut fed = 0;
-        while reader.feed(b"data: 0123456789\n").is_ok() {
-            fed += 1;
-            assert!(fed < 10);
+        for text in [&b"data: 0123456789\n"[..], b"x"] {
+            let mut reader = EventReader::new(64);
+            let mut fed = 0;
+            while reader.feed(text).is_ok() {
+                fed += text.len();
+                assert!(fed <= 4 * 64);
+                assert!(reader.line.len() + reader.data.len() <= 64);
+            }
+            assert!(matches!(reader.next(), Some(Event::Oversized(_))));
+            assert_eq!(reader.next(), None);
         }
-        assert!(EventReader::new(64).feed(&[b'x'; 65]).is_err());
+    }
+
+    /// SPEC 5.10: what comes after it is not touched.
+    #[test]
+    fn an_event_above_the_limit_is_passed_over() {
+        let long = format!("event: other\ndata: {{\"id\":7,\"a\":\"{}\"}}\n\n", "x".repeat(70));
+        let [Event::Oversized(head), next] = &read(&[long.as_bytes(), b"data: {}\n\n"])[..] else {
+            panic!("two events")
+        };
+        assert!(head.starts_with(b"{\"id\":7,"));
+        assert_eq!(*next, message("{}"));
     }
 }

@@ -212,6 +212,36 @@ pub(super) fn redirect(channel: &Channel, location: Option<&str>) -> Error {
     }
 }
 
+/// The server wants messages of ours to be posted at another origin (S-32).
+pub(super) fn endpoint(channel: &Channel, text: &str) -> Error {
+    let to = reqwest::Url::parse(text).ok().map(|to| to.origin().ascii_serialization());
+    let error = protocol(&channel.server, "the server names an endpoint at another origin");
+    match to {
+        Some(to) => error.with_detail("location", shown(channel, &to, SHOWN_CHARS_MAX)),
+        None => error,
+    }
+}
+
+/// An address without a stated transport, where neither of the two was found.
+pub(super) fn neither(channel: &Channel, probed: &Error, events: Error) -> Error {
+    let message = format!(
+        "the address speaks neither Streamable HTTP ({}) nor HTTP+SSE ({})",
+        probed.message(),
+        events.message()
+    );
+    let error = protocol(&channel.server, message);
+    let members = probed.detail().iter();
+    let error = members.fold(error, |error, (name, value)| error.with_detail(name, value.clone()));
+    error.with_hint("check `url`: it must be the address of an MCP endpoint").with_cause(events)
+}
+
+/// Whether this is how a server refuses a handshake over Streamable HTTP that speaks HTTP+SSE alone (PROTOCOL 1.1).
+pub(super) fn is_of_another_dialect(failed: &Failure) -> bool {
+    let Failure::Message(error) = failed else { return false };
+    let status = error.detail().get("status").and_then(|status| status.as_u64());
+    matches!(status, Some(400 | 404 | 405))
+}
+
 /// Whether these are the words of a server that no longer knows the session, or wants to be spoken with anew.
 pub(super) fn is_about_session(body: &[u8]) -> bool {
     let text = String::from_utf8_lossy(body).to_lowercase();

@@ -4,15 +4,19 @@ use std::sync::Arc;
 
 use reqwest::StatusCode;
 
-use super::channel::Channel;
+use super::channel::{Channel, Dialect};
 use super::failure::Failure;
 use super::gap::Gaps;
+use super::inbox;
 use super::post;
 use super::stream::{self, Place};
 use crate::transport::Sighting;
 
 /// Listens as long as the connection stands and the server offers a stream. The body of one task.
 pub(super) async fn listen(channel: Arc<Channel>) {
+    if channel.spoken().await == Dialect::Events {
+        return inbox::receive(channel).await;
+    }
     let mut ready = channel.ready.subscribe();
     let _ = ready.wait_for(|ready| *ready).await;
     let mut listener = Listener::default();
@@ -53,7 +57,7 @@ impl Listener {
     async fn turn(&mut self, channel: &Arc<Channel>) -> Result<Turn, Failure> {
         let Listener { place, gaps, was_open } = self;
         place.pace.fail();
-        let in_session = channel.has_session();
+        let in_session = channel.is_in_session();
         let Ok(mut response) = channel.listen(place.last.as_deref())?.send().await else {
             return Ok(Turn::Again);
         };

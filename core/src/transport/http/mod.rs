@@ -1,6 +1,7 @@
-//! A remote server over Streamable HTTP: how its messages are posted, its streams read, and its session kept.
+//! A remote server over Streamable HTTP or HTTP+SSE: how its messages are posted, its streams read, and its session kept.
 //!
-//! Each message is a POST of its own, carried by a task of its own. What a server sends unasked comes over one GET stream.
+//! Each message is a POST of its own, carried by a task of its own. What a server sends unasked comes over one GET stream; over
+//! HTTP+SSE its answers do too.
 
 mod body;
 mod channel;
@@ -8,6 +9,7 @@ mod client;
 mod events;
 mod failure;
 mod gap;
+mod inbox;
 mod listen;
 mod pace;
 mod post;

@@ -1,14 +1,16 @@
 //! One message on its way to the server, up to the head of the answer.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use reqwest::header::{CONTENT_TYPE, LOCATION};
-use reqwest::{Method, Response, StatusCode};
+use reqwest::{Method, RequestBuilder, Response, StatusCode};
+use serde::Deserialize;
 
 use super::body::{self, Message, Way};
-use super::channel::Channel;
+use super::channel::{Channel, Dialect};
 use super::failure::{self, Failure};
 use super::stream;
 use crate::transport::{FrameKind, Sighting};
@@ -52,7 +54,7 @@ pub(super) async fn carry(channel: Arc<Channel>, post: Post) {
             ask(&channel, &post, id, handshake).await
         }
         FrameKind::Notification | FrameKind::Reply => {
-            let sent = tokio::time::timeout(UNANSWERED_WAIT_MAX, send(&channel, &post)).await;
+            let sent = tokio::time::timeout(UNANSWERED_WAIT_MAX, deliver(&channel, &post)).await;
             sent.unwrap_or_else(|_| {
                 let message = "the server did not take a notification in time";
                 Err(Failure::Message(failure::interrupted(
@@ -126,9 +128,20 @@ fn as_call(channel: &Channel, error: Error, outcome: Outcome) -> Error {
     call.with_cause(error)
 }
 
-/// Sends a request and takes its answer, in either form.
+/// Sends a request and takes its answer, in either form; over HTTP+SSE the stream brings it.
 async fn ask(channel: &Arc<Channel>, post: &Post, id: u64, handshake: bool) -> Result<(), Failure> {
-    let mut response = send(channel, post).await?;
+    if channel.dialect() == Dialect::Events {
+        return give(channel, post).await;
+    }
+    let mut response = match deliver(channel, post).await {
+        Err(failed) if is_probe(channel, post) && failure::is_of_another_dialect(&failed) => {
+            let _ = channel.probed.set(failed.error().clone());
+            channel.speaks(Dialect::Events);
+            return give(channel, post).await;
+        }
+        delivered => delivered?,
+    };
+    channel.speaks(Dialect::Streamable);
     if handshake {
         channel.keep_session(&response).map_err(Failure::Message)?;
     }
@@ -143,14 +156,48 @@ async fn ask(channel: &Arc<Channel>, post: &Post, id: u64, handshake: bool) -> R
     }
 }
 
-/// Sends a message until the server has taken or refused it.
-async fn send(channel: &Arc<Channel>, post: &Post) -> Result<Response, Failure> {
+/// Whether the answer to this message says what the server speaks.
+fn is_probe(channel: &Channel, post: &Post) -> bool {
+    #[derive(Deserialize)]
+    struct Head<'a> {
+        #[serde(borrow)]
+        method: Cow<'a, str>,
+    }
+    let is_handshake = || {
+        serde_json::from_slice::<Head>(&post.bytes).is_ok_and(|head| head.method == "initialize")
+    };
+    channel.dialect() == Dialect::Unknown && is_handshake()
+}
+
+/// Sends a message whose answer, if there is one, comes over the stream of HTTP+SSE, which says where to.
+async fn give(channel: &Arc<Channel>, post: &Post) -> Result<(), Failure> {
+    let mut listening = channel.listening.subscribe();
+    let _ = listening.wait_for(|listening| *listening).await;
+    let mut response = deliver(channel, post).await?;
+    // Read for the sake of the socket, which can be used again then.
+    body::read_head(&mut response, REFUSAL_BYTES_MAX).await;
+    Ok(())
+}
+
+/// Posts a message until the server has taken or refused it.
+async fn deliver(channel: &Arc<Channel>, post: &Post) -> Result<Response, Failure> {
+    let request = || {
+        let message = Message { bytes: Some(post.bytes.clone()), way: post.way.clone() };
+        Ok(channel.request(Method::POST)?.body(reqwest::Body::wrap(message)))
+    };
+    send(channel, Method::POST, request).await
+}
+
+/// Sends a request until the server has taken or refused it; `request` makes it anew each time.
+pub(super) async fn send(
+    channel: &Arc<Channel>,
+    method: Method,
+    request: impl Fn() -> Result<RequestBuilder, Failure>,
+) -> Result<Response, Failure> {
     let (mut redirects, mut retries) = (0, 0);
     loop {
-        let message = Message { bytes: Some(post.bytes.clone()), way: post.way.clone() };
-        let in_session = channel.has_session();
-        let request = channel.request(Method::POST)?.body(reqwest::Body::wrap(message));
-        let sent = request.send().await;
+        let in_session = channel.is_in_session();
+        let sent = request()?.send().await;
         let response = sent.map_err(|e| Failure::Message(failure::network(channel, &e)))?;
         let status = response.status();
         if status.is_success() {
@@ -160,7 +207,7 @@ async fn send(channel: &Arc<Channel>, post: &Post) -> Result<Response, Failure> 
         }
         if status.is_redirection() {
             redirects += 1;
-            if redirects > REDIRECTS_MAX || !follow(channel, &response) {
+            if redirects > REDIRECTS_MAX || !follow(channel, &method, &response) {
                 let location = response.headers().get(LOCATION).and_then(|to| to.to_str().ok());
                 return Err(Failure::Message(failure::redirect(channel, location)));
             }
@@ -182,9 +229,13 @@ fn is_busy(status: StatusCode) -> bool {
     matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE)
 }
 
-/// Whether the redirect stays within the origin; the next attempt goes there, as the same POST.
-fn follow(channel: &Channel, response: &Response) -> bool {
-    let repeats = matches!(response.status().as_u16(), 301 | 302 | 307 | 308);
+/// Whether the redirect stays within the origin; the next attempt goes there, by the same method.
+fn follow(channel: &Channel, method: &Method, response: &Response) -> bool {
+    let repeats = match response.status().as_u16() {
+        301 | 302 | 307 | 308 => true,
+        303 => method == Method::GET,
+        _ => false,
+    };
     let location = response.headers().get(LOCATION).and_then(|to| to.to_str().ok());
     repeats && location.is_some_and(|location| channel.follow(response.url(), location))
 }

@@ -8,6 +8,7 @@ use super::body::{self, Unread};
 use super::channel::Channel;
 use super::events::{Event, EventReader};
 use super::failure::{self, Failure};
+use super::inbox;
 use super::pace::Pace;
 use super::post;
 use crate::Outcome;
@@ -81,7 +82,7 @@ pub(super) async fn take_answer(
         };
         tokio::time::sleep(place.pace.wait()).await;
         place.pace.fail();
-        let in_session = channel.has_session();
+        let in_session = channel.is_in_session();
         response = match channel.listen(Some(&last))?.send().await {
             Ok(response) if is_stream(&response) => Some(response),
             Ok(response) if response.status() == StatusCode::SERVICE_UNAVAILABLE => None,
@@ -131,6 +132,9 @@ pub(super) async fn follow(
         inbound.heard();
         events.feed(&chunk).map_err(|_| Failure::Message(failure::too_long(&channel.server)))?;
         while let Some(event) = events.next() {
+            if let Event::Endpoint(text) = &event {
+                inbox::take_endpoint(channel, stream, text).map_err(Failure::Message)?;
+            }
             take_event(&*inbound, event, place)?;
         }
         if !goes_on() {
@@ -144,6 +148,8 @@ fn take_event(inbound: &dyn Inbound, event: Event, place: &mut Place) -> Result<
     place.pace.forgive();
     match event {
         Event::Id(id) => place.last = Some(id).filter(|id| !id.is_empty()),
+        Event::Endpoint(_) => {}
+        Event::Oversized(head) => inbound.take(Line::Oversized(&head)).map_err(Failure::Message)?,
         Event::Retry(wait) => place.pace.ask(wait),
         Event::Message(text) => {
             let text = text.trim_ascii();

@@ -13,7 +13,7 @@ use trunkline_pool::config::RemoteSpec;
 use trunkline_pool::state::CloseExit;
 
 use super::body::Way;
-use super::channel::Channel;
+use super::channel::{Channel, Dialect};
 use super::post::{self, Post};
 use super::{client, listen};
 use crate::transport::redact::Redactor;
@@ -66,7 +66,8 @@ impl HttpWire {
         frame_bytes: usize,
         patience: Duration,
     ) -> Result<HttpWire> {
-        let target = (client::address(server, spec)?, client::headers(server, spec)?);
+        let (address, headers) = (client::address(server, spec)?, client::headers(server, spec)?);
+        let target = (spec.kind, address, headers);
         let client = client::client(server, patience)?;
         let channel = Channel::new(server.clone(), frame_bytes, redactor, client, target);
         let tasks = Tasks {
@@ -168,6 +169,14 @@ impl Wire for HttpWire {
 
     fn negotiated(&self, revision: &str) {
         self.channel.negotiated(revision);
+    }
+
+    fn transport(&self) -> Option<&'static str> {
+        match self.channel.dialect() {
+            Dialect::Unknown => None,
+            Dialect::Streamable => Some("http"),
+            Dialect::Events => Some("sse"),
+        }
     }
 
     fn end(

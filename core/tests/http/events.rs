@@ -1,0 +1,185 @@
+//! HTTP+SSE, and addresses of which nobody said what they speak.
+
+use std::net::TcpListener;
+use std::time::Duration;
+
+use serde_json::json;
+use trunkline::{CallOptions, ErrorCode, Outcome};
+
+use crate::remote::{
+    Remote, assert_shows_no_secret, close, connected, failed, host, refused, sockets_to,
+};
+use crate::rig::{Rig, text, until};
+
+/// SPEC 2.1, 9.4, I-01
+#[test]
+fn a_server_of_the_old_transport_answers_and_leaves_nothing() {
+    for faults in ["", "redirect-here"] {
+        let rig = Rig::new(json!({}));
+        let remote = Remote::start_events(&rig, faults, &["--list-changes"]);
+        host(async {
+            let (session, lease) = connected(&rig, &remote).await;
+            assert_eq!(text(&lease, "echo", json!({"message": "hi"})).await, "hi");
+            let failure = failed(&lease, "error", json!({})).await;
+            assert_eq!(failure.code(), ErrorCode::ServerError);
+            text(&lease, "change_list", json!({"add": "fresh"})).await;
+            until(|| session.tools().unwrap().iter().any(|tool| &*tool.own_name == "fresh"));
+            let row = rig.pool.status()["servers"]["s"].clone();
+            assert_eq!((&row["transport"], &row["state"]), (&json!("sse"), &json!("connected")));
+        });
+        close(&rig);
+        until(|| sockets_to(&remote) == 0);
+        assert_eq!(remote.count("DELETE", ""), 0);
+        for request in remote.requests() {
+            assert_eq!(request["headers"]["authorization"], crate::remote::TOKEN);
+        }
+    }
+}
+
+/// SPEC 5.5, 5.9
+#[test]
+fn calls_of_the_old_transport_have_progress_and_can_be_taken_back() {
+    let rig = Rig::new(json!({}));
+    let remote = Remote::start_events(&rig, "", &[]);
+    host(async {
+        let (_session, lease) = connected(&rig, &remote).await;
+        let events = rig.pool.subscribe(trunkline::EventMask::ALL).unwrap();
+        let options = CallOptions::from_json(r#"{"progress":true}"#).unwrap();
+        lease.call_tool("progress", r#"{"steps":3}"#, &options).await.unwrap();
+        let all: Vec<_> = std::iter::from_fn(|| events.try_next()).collect();
+        assert!(all.iter().filter(|event| event.json().contains("\"progress\"")).count() >= 3);
+        let options =
+            CallOptions::from_json(r#"{"timeout_ms":100,"idle_timeout_ms":100}"#).unwrap();
+        let error = lease.call_tool("sleep", r#"{"ms":60000}"#, &options).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::Timeout);
+        until(|| remote.count("POST", "notifications/cancelled") == 1);
+    });
+}
+
+/// SPEC 10.4
+#[test]
+fn a_bare_address_is_tried_and_falls_back() {
+    for (is_old, transport, handshakes) in [(false, "http", 1), (true, "sse", 2)] {
+        let rig = Rig::new(json!({}));
+        let remote = match is_old {
+            true => Remote::start_events(&rig, "", &[]),
+            false => Remote::start(&rig, "", &[]),
+        };
+        host(async {
+            let config = json!({ "url": remote.url, "headers": { "X-Key": "canary-1" } });
+            rig.configure(json!({ "s": config })).await;
+            let session = rig.session("a");
+            let lease = crate::rig::acquire(&session, "s").await;
+            assert_eq!(text(&lease, "echo", json!({"message": "hi"})).await, "hi");
+            assert_eq!(rig.pool.status()["servers"]["s"]["transport"], transport);
+            assert_eq!(remote.count("POST", "initialize"), handshakes);
+        });
+    }
+}
+
+/// SPEC 10.4, 4.6: what was tried is said.
+#[test]
+fn an_address_that_speaks_neither_says_so() {
+    let rig = Rig::new(json!({}));
+    let remote = Remote::start_events(&rig, "", &[]);
+    let url = remote.url.replace("/sse", "/nothing");
+    let error = host(refused(&rig, json!({ "url": url })));
+    assert_eq!(error.code(), ErrorCode::Protocol);
+    assert_eq!(error.detail()["status"], 404);
+    assert!(error.message().contains("neither Streamable HTTP"), "{error}");
+    assert!(error.hint().is_some());
+}
+
+/// S-32: nothing of ours is posted at another origin, whatever the stream says.
+#[test]
+fn an_endpoint_at_another_origin_is_refused() {
+    let other = TcpListener::bind("127.0.0.1:0").unwrap();
+    let place = format!("http://{}", other.local_addr().unwrap());
+    other.set_nonblocking(true).unwrap();
+    for endpoint in [format!("{place}/message"), place.replace("http:", ""), "http://[".to_owned()]
+    {
+        let rig = Rig::new(json!({}));
+        let remote = Remote::start_events(&rig, &format!("endpoint={endpoint}"), &[]);
+        let error = host(refused(&rig, remote.config()));
+        assert_eq!(error.code(), ErrorCode::Protocol, "{error}");
+        assert!(error.message().contains("another origin"), "{error}");
+        assert_eq!(other.accept().unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
+        assert_eq!(remote.count("POST", "initialize"), 0);
+    }
+}
+
+/// SPEC 4.2
+#[test]
+fn a_stream_that_names_no_endpoint_is_given_up_in_time() {
+    let rig = Rig::new(json!({ "connect_timeout_ms": 300 }));
+    let remote = Remote::start_events(&rig, "no-endpoint", &[]);
+    let error = host(refused(&rig, remote.config()));
+    assert_eq!((error.code(), &error.detail()["which"]), (ErrorCode::Timeout, &json!("connect")));
+}
+
+/// SPEC 5.6, 8.1: the stream is the connection.
+#[test]
+fn the_end_of_the_stream_is_the_end_of_the_connection() {
+    let rig = Rig::new(json!({ "reconnect": { "delays_ms": { "remote": [10] } } }));
+    let remote = Remote::start_events(&rig, "cut", &[]);
+    host(async {
+        let (session, lease) = connected(&rig, &remote).await;
+        let error = failed(&lease, "echo", json!({"message": "hi"})).await;
+        assert_eq!(error.code(), ErrorCode::CallInterrupted, "{error}");
+        assert_eq!(error.outcome(), Some(Outcome::Unknown));
+        until(|| lease.generation() == 2 && lease.state().is_connected());
+        assert!(!session.tools().unwrap().is_empty());
+        assert_shows_no_secret(&rig, &error);
+    });
+}
+
+/// SPEC 8.4: the server forgot the session, and says so to a message.
+#[test]
+fn a_forgotten_session_of_the_old_transport_is_made_anew_at_once() {
+    let rig = Rig::new(json!({}));
+    let remote = Remote::start_events(&rig, "forget-404=1", &[]);
+    host(async {
+        let (_session, lease) = connected(&rig, &remote).await;
+        let begun = std::time::Instant::now();
+        let error = failed(&lease, "echo", json!({"message": "hi"})).await;
+        assert_eq!(error.code(), ErrorCode::CallInterrupted, "{error}");
+        assert_shows_no_secret(&rig, &error);
+        until(|| lease.generation() == 2 && lease.state().is_connected());
+        assert!(begun.elapsed() < Duration::from_millis(900));
+        assert_eq!(text(&lease, "echo", json!({"message": "again"})).await, "again");
+    });
+}
+
+/// S-24, SPEC 5.10
+#[test]
+fn an_endless_event_of_the_old_transport_is_bounded() {
+    let rig = Rig::new(json!({
+        "limits": { "frame_bytes": 200_000 }, "reconnect": { "delays_ms": { "remote": [10] } },
+    }));
+    let remote = Remote::start_events(&rig, "endless-event", &[]);
+    host(async {
+        let (_session, lease) = connected(&rig, &remote).await;
+        let error = failed(&lease, "echo", json!({"message": "hi"})).await;
+        let codes = [ErrorCode::Limit, ErrorCode::CallInterrupted];
+        assert!(codes.contains(&error.code()), "{error}");
+        until(|| lease.generation() == 2 && lease.state().is_connected());
+    });
+}
+
+/// SPEC 8.4
+#[test]
+fn a_busy_server_of_the_old_transport_keeps_its_connection() {
+    let rig = Rig::new(json!({}));
+    let remote = Remote::start_events(&rig, "busy-calls", &[]);
+    host(async {
+        let (_session, lease) = connected(&rig, &remote).await;
+        let error = failed(&lease, "echo", json!({"message": "hi"})).await;
+        assert_eq!(error.detail()["retry_after_ms"], 3_600_000);
+        assert!(lease.state().is_connected());
+    });
+    for (faults, code) in [("auth", ErrorCode::AuthRequired), ("html", ErrorCode::Protocol)] {
+        let rig = Rig::new(json!({}));
+        let remote = Remote::start_events(&rig, faults, &[]);
+        assert_eq!(host(refused(&rig, remote.config())).code(), code);
+    }
+}
