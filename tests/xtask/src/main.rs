@@ -1,7 +1,8 @@
-//! `cargo xtask`: the project's commands `demo`, `test`, `plant`, `bench` and `reap`.
+//! `cargo xtask`: the project's commands `demo`, `test`, `plant`, `conformance`, `bench` and `reap`.
 
 mod bench;
 mod children;
+mod conformance;
 mod demo;
 mod machine;
 mod plant;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         "bench" => bench::bench(&machine, &chosen),
         "demo" => demo::demo(&machine, &chosen),
         "reap" => reap::reap(&machine, &chosen),
+        "conformance" => conformance::conformance(&machine, &chosen),
         "plant" => plant::plant(&machine, &chosen),
         _ => {
             println!("{HELP}");
@@ -50,6 +52,7 @@ cargo xtask demo [LANGUAGE...]         show the main job in each language: rust 
 cargo xtask demo real                  show servers of others in each language; installs them
 cargo xtask test [--full] [SUITE...]   run the suites, or those named; --full adds the long forms
 cargo xtask plant [PART...]            plant bugs that the simulator must find; or those whose names hold a part
+cargo xtask conformance [CLIENT...]    the official conformance suite against: c python node
 cargo xtask bench [--rounds N] [CLIENT...]  compare clients: pipe rust c rmcp python mcp node sdk
 cargo xtask reap [--close] [--host-kill] [--time] [--full] [BEHAVIOUR...]  look for survivors of closes, of hosts
 

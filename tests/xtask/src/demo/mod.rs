@@ -1,6 +1,6 @@
 //! `cargo xtask demo`: the main job in each language that the machine has.
 
-mod languages;
+pub mod languages;
 mod real;
 mod transcript;
 
