@@ -1,6 +1,7 @@
 //! Acquire, its cancellation, and what becomes of an entry that nobody wants (SPEC 3.2-3.7).
 
 use super::admission::Obstacle;
+use super::auth::Credentials;
 use super::effects::{self, reason};
 use super::entry::{Entry, Phase, Why};
 use super::health::Health;
@@ -163,6 +164,7 @@ impl PoolState {
             Phase::Failed => {
                 self.end(id, End { reason: reason::UNWANTED, error: None, how: NOW }, out);
             }
+            Phase::Unauthorized { .. } => self.keep_unauthorized(id, out),
             Phase::Ended { .. } => {}
         }
     }
@@ -212,11 +214,15 @@ impl PoolState {
                 let reason = plan.reason;
                 self.end(id, End { reason, error: None, how: NOW }, out);
             }
+            Phase::Unauthorized { until: Some(_) } => {
+                self.end(id, End { reason: reason::IDLE_CAP, error: None, how: NOW }, out);
+            }
             Phase::Backoff { .. } => self.attempt(id, Why::Retry, out),
             Phase::Connected { .. }
             | Phase::Waiting { .. }
             | Phase::Connecting { .. }
             | Phase::Failed
+            | Phase::Unauthorized { .. }
             | Phase::Ended { .. } => debug_assert!(false, "a deadline in a phase that has none"),
         }
     }
@@ -246,18 +252,20 @@ impl PoolState {
             Phase::Waiting { .. } | Phase::Connecting { .. } | Phase::Backoff { .. } => {
                 self.wait_for(id, ticket, session);
             }
-            Phase::Failed if entry.wants_credentials() => {
+            Phase::Unauthorized { .. } if entry.credentials == self.credentials(entry.server) => {
                 let error = entry.error.clone().unwrap_or_else(effects::ended_silently);
                 out.push(Effect::Refuse { ticket, error });
             }
-            Phase::Failed => match self.obstacle(entry.server, entry.family, Some(entry)) {
-                Some(obstacle) => self.stop_at(&obstacle, ask, if_full, out),
-                None => {
-                    self.wait_for(id, ticket, session);
-                    self.attempt(id, Why::Fresh, out);
-                    self.announce(id, reason::ACQUIRE, out);
+            Phase::Failed | Phase::Unauthorized { .. } => {
+                match self.obstacle(entry.server, entry.family, Some(entry)) {
+                    Some(obstacle) => self.stop_at(&obstacle, ask, if_full, out),
+                    None => {
+                        self.wait_for(id, ticket, session);
+                        self.attempt(id, Why::Fresh, out);
+                        self.announce(id, reason::ACQUIRE, out);
+                    }
                 }
-            },
+            }
             Phase::Ended { .. } => {
                 debug_assert!(false, "a key leads to an entry that is over");
                 out.push(Effect::Refuse { ticket, error: effects::closed() });
@@ -296,6 +304,7 @@ impl PoolState {
         if let Some(obstacle) = self.obstacle(ask.server, ask.family, None) {
             return self.stop_at(&obstacle, ask, if_full, out);
         }
+        self.make_way(ask.server, out);
         let id = self.make_entry(&ask);
         self.wait_for(id, ask.ticket, ask.session);
         self.attempt(id, Why::First, out);
@@ -343,6 +352,7 @@ impl PoolState {
             restarts: Vec::new(),
             idle: Idle::default(),
             health: Health::default(),
+            credentials: Credentials::default(),
         };
         self.accepted.enter(entry.configuration());
         self.entries.insert(id, entry);

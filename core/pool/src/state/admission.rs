@@ -118,7 +118,7 @@ impl PoolState {
         let of_name = self.names.get(server).map_or(0, |name| name.entries.len());
         let per_name = usize::try_from(limits.entries_per_name).unwrap_or(usize::MAX);
         let claims = entry.map_or(Claims::default(), Entry::claims);
-        if entry.is_none() && of_name >= per_name {
+        if entry.is_none() && of_name >= per_name && self.may_make_way(server).is_none() {
             Some(Obstacle::EntriesOfName)
         } else if !self.has_budget(server) {
             Some(Obstacle::Budget)

@@ -33,7 +33,7 @@ impl Place {
             | Phase::Connecting { .. }
             | Phase::Connected { .. }
             | Phase::Backoff { .. } => true,
-            Phase::Failed | Phase::Ended { .. } => false,
+            Phase::Failed | Phase::Unauthorized { .. } | Phase::Ended { .. } => false,
         };
         let live = entry.wire.is_some_and(|wire| wire.stage != Stage::Attempting);
         Place { held: staying || entry.wire.is_some(), live, staying }

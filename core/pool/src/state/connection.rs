@@ -87,15 +87,17 @@ impl PoolState {
             return;
         };
         let (server, wanted) = (entry.server, entry.is_wanted());
+        let awaited = wanted || !entry.restarts.is_empty();
         self.remember_error(server, &error);
         self.place(id, Phase::Connecting { why }, None);
-        let needs_credentials = error.code() == ErrorCode::AuthRequired;
         match why {
+            _ if error.code() == ErrorCode::AuthRequired && awaited => {
+                self.lacked_credentials(id, why, error, out);
+            }
             _ if !wanted || why == Why::First => {
                 let reason = reason::CONNECT_FAILED;
                 self.end(id, End { reason, error: Some(error), how: NOW }, out);
             }
-            _ if needs_credentials => self.fail(id, error, reason::AUTH_REQUIRED, None, out),
             Why::Retry => self.schedule(id, error, None, out),
             Why::First | Why::Fresh | Why::Restart => {
                 self.fail(id, error, reason::CONNECT_FAILED, None, out);
@@ -173,7 +175,9 @@ impl PoolState {
                 self.place(id, phase, None);
                 self.open_wire(id, out);
             }
-            Phase::Backoff { .. } | Phase::Failed => self.place(id, phase, None),
+            Phase::Backoff { .. } | Phase::Failed | Phase::Unauthorized { .. } => {
+                self.place(id, phase, None);
+            }
             Phase::Waiting { .. } | Phase::Connected { .. } => {
                 debug_assert!(false, "the end of a connection that was not ending");
             }

@@ -17,6 +17,7 @@ pub(super) mod reason {
     pub(in crate::state) const LOST: &str = "lost";
     pub(in crate::state) const ATTEMPTS_USED_UP: &str = "attempts_used_up";
     pub(in crate::state) const CRASH_LOOP: &str = "crash_loop";
+    pub(in crate::state) const CREDENTIALS: &str = "credentials";
     pub(in crate::state) const AUTH_REQUIRED: &str = "auth_required";
     pub(in crate::state) const RESTART: &str = "restart";
     pub(in crate::state) const DRAIN_ALL: &str = "drain_all";

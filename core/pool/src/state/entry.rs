@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::auth::Credentials;
 use super::budget::Place;
 use super::health::Health;
 use super::idle::{Idle, Planned};
@@ -15,7 +16,7 @@ use crate::acceptance::Held;
 use crate::catalog::Catalog;
 use crate::config::Fingerprint;
 use crate::config::Share;
-use crate::error::{Error, ErrorCode};
+use crate::error::Error;
 
 /// One entry of the pool.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +45,8 @@ pub(super) struct Entry {
     pub(super) restarts: Vec<Ticket>,
     pub(super) idle: Idle,
     pub(super) health: Health,
+    /// The credentials that the last attempt began with.
+    pub(super) credentials: Credentials,
 }
 
 /// What the pool wants of an entry. What exists outside is [`Wire`].
@@ -59,6 +62,8 @@ pub(super) enum Phase {
     Backoff { until: Moment },
     /// Lost for good, until somebody asks.
     Failed,
+    /// It wants other credentials than it was tried with. While nobody holds it, it ends at that moment.
+    Unauthorized { until: Option<Moment> },
     /// Over. The record stays while something of it lives outside.
     Ended { reason: &'static str },
 }
@@ -143,6 +148,7 @@ impl Entry {
             Phase::Connecting { .. } => (true, None, None),
             Phase::Connected { planned, .. } => (true, None, planned.map(|planned| planned.at)),
             Phase::Backoff { until } => (true, None, Some(*until)),
+            Phase::Unauthorized { until } => (self.wire.is_some(), None, *until),
             Phase::Failed | Phase::Ended { .. } => (self.wire.is_some(), None, None),
         };
         let leaving = process && slot && matches!(self.phase, Phase::Ended { .. });
@@ -167,7 +173,7 @@ impl Entry {
             }
             Phase::Connected { .. } if self.holders.is_empty() => EntryState::Draining,
             Phase::Connected { .. } => EntryState::Active,
-            Phase::Failed if self.wants_credentials() => EntryState::AuthRequired,
+            Phase::Unauthorized { .. } => EntryState::AuthRequired,
             Phase::Failed => EntryState::Failed,
             Phase::Ended { .. } if self.wire.is_none() => EntryState::Closed,
             // What is still dying is not closed, and nobody holds it.
@@ -197,12 +203,6 @@ impl Entry {
             held: self.held.clone(),
             error: self.error.clone(),
         }
-    }
-
-    /// Whether it stopped for lack of credentials, where trying again by itself is of no use
-    /// (SPEC 8.4).
-    pub(super) fn wants_credentials(&self) -> bool {
-        self.error.as_ref().is_some_and(|error| error.code() == ErrorCode::AuthRequired)
     }
 
     /// Whether anybody waits for it or holds it.

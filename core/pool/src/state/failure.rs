@@ -40,6 +40,8 @@ impl PoolState {
             return;
         };
         let (phase, wire, server) = (entry.phase.clone(), entry.ending_wire(), entry.server);
+        let lacks = error.code() == ErrorCode::AuthRequired;
+        let has_others = entry.credentials < self.credentials(server);
         self.place(id, phase, wire);
         self.remember_error(server, &error);
         let Some(entry) = self.entries.get_mut(id).filter(|entry| entry.is_wanted()) else {
@@ -49,11 +51,13 @@ impl PoolState {
         let generation = connection.generation;
         let notice = Some(Notice::Disconnected { entry: id, generation, reason: why });
         match entry.health.lose(self.now, since, &self.options.reconnect) {
-            _ if error.code() == ErrorCode::AuthRequired => {
-                self.fail(id, error, reason::AUTH_REQUIRED, notice, out);
-            }
+            _ if lacks && !has_others => self.unauthorize(id, error, notice, out),
             Verdict::BreakerOpen => {
                 self.fail(id, effects::crash_loop(error), reason::CRASH_LOOP, notice, out);
+            }
+            // With the credentials that there are now it was not tried yet.
+            Verdict::MayReturn if lacks => {
+                self.place_backoff(id, Duration::ZERO, error, notice, out);
             }
             Verdict::MayReturn
                 if why == LossReason::SessionLost && entry.health.may_return_at_once() =>
@@ -134,12 +138,27 @@ impl PoolState {
             self.end(id, End { reason: why, error: Some(error), how: NOW }, out);
             return;
         }
+        self.give_up(id, Phase::Failed, (error, why), first, out);
+    }
+
+    /// Leaves an entry in a phase without a connection and without lists, and tells everybody.
+    pub(super) fn give_up(
+        &mut self,
+        id: EntryId,
+        phase: Phase,
+        (error, why): (Error, &'static str),
+        first: Option<Notice>,
+        out: &mut Vec<Effect>,
+    ) {
+        let Some(entry) = self.entries.get_mut(id) else {
+            return;
+        };
         let before = std::mem::take(&mut entry.catalog);
         entry.held = Held::default();
         entry.error = Some(error.clone());
-        let (wire, generation) = (entry.wire, entry.generation);
+        let (server, wire, generation) = (entry.server, entry.wire, entry.generation);
         self.remember_error(server, &error);
-        self.place(id, Phase::Failed, wire);
+        self.place(id, phase, wire);
         self.publish(id, out);
         self.refuse_waiters(id, &error, out);
         self.report_restarts(id, &Err(RestartRefusal::Failed(error.clone())), out);

@@ -51,7 +51,7 @@ impl PoolState {
                 Some(Stage::Established) | None => false,
             },
             Phase::Connected { .. } => stage == Some(Stage::Established) && newest,
-            Phase::Backoff { .. } | Phase::Failed => {
+            Phase::Backoff { .. } | Phase::Failed | Phase::Unauthorized { .. } => {
                 stage.is_none() || stage == Some(Stage::Ending)
             }
             Phase::Ended { .. } => stage == Some(Stage::Ending),
@@ -68,6 +68,11 @@ impl PoolState {
                 hold!(entry.waiters.is_empty(), "a waiter on a failed entry");
                 hold!(entry.error.is_some(), "a failure without an error");
             }
+            Phase::Unauthorized { until } => {
+                hold!(until.is_some() == entry.holders.is_empty(), "a timer on a held entry");
+                hold!(entry.waiters.is_empty(), "a waiter without credentials");
+                hold!(entry.error.is_some(), "without credentials, but without an error");
+            }
             Phase::Waiting { .. } => {
                 hold!(entry.is_wanted() || !entry.restarts.is_empty(), "queued for nobody");
             }
@@ -82,6 +87,7 @@ impl PoolState {
         hold!(entry.idle.is_held() != entry.holders.is_empty(), "a hold without holders");
         let restarting = matches!(entry.phase, Phase::Waiting { .. } | Phase::Connecting { .. });
         hold!(restarting || entry.restarts.is_empty(), "a restart of what is not restarting");
+        hold!(entry.credentials <= self.credentials(entry.server), "credentials from ahead");
         let current = self.keys.get(entry.key) == Some(&id);
         hold!(current != entry.is_over(), "its key leads elsewhere");
         Ok(())

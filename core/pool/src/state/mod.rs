@@ -12,9 +12,14 @@
 //!       │  ConnectFailed │ │  │ └──────────────────┼─────┴─────────┘            │ deadline
 //!       ├────────────────┘ │  └───────────────────────────────────────────────┘
 //!       │                  │ acquire, restart      │ nobody holds it, in time
-//!       │                Failed ◀── attempts used up, breaker, wants credentials
+//!       │                Failed ◀── attempts used up, breaker
 //!       │                  │ last holder gone      ▼
 //!       └──── Closed ──── Ended ◀──────────────────┘
+//!                          ▲ idle cap, and nobody holds it
+//!                     Unauthorized ◀── the server wants credentials (attempt or loss)
+//!                          │ acquire or held, and there are other credentials; restart
+//!                          ▼
+//!                      Connecting
 //! ```
 //!
 //! Beside this phase, which is what the pool wants, each entry has at most one *wire*: the
@@ -39,6 +44,7 @@
 
 mod acquire;
 mod admission;
+mod auth;
 mod book;
 mod budget;
 mod connection;
@@ -77,6 +83,7 @@ pub use reports::{DrainReport, RestartRefusal, RestartReport};
 pub use status::{EntryStatus, Situation};
 
 use self::acquire::IfFull;
+use self::auth::Credentials;
 use self::book::Slots;
 use self::budget::{BudgetBook, Places};
 use self::drain::Closing;
@@ -125,6 +132,8 @@ struct Name {
     entries: BTreeMap<u32, EntryId>,
     last_error: Option<Error>,
     gate: Gate,
+    /// The credentials that there are now.
+    credentials: Credentials,
     /// How many of its entries have what of a place in the budget.
     places: Places,
     /// What waits for room in the budget.
@@ -204,6 +213,7 @@ impl PoolState {
                 self.accept_tool(Acceptance { ticket, server, tool, digest }, effects);
             }
             Input::Drain { ticket, how, deadline } => self.drain(ticket, how, deadline, effects),
+            Input::CredentialsChanged { server } => self.credentials_changed(server, effects),
             Input::Connected { connection, catalog } => {
                 self.connected(connection, catalog, effects);
             }

@@ -117,6 +117,11 @@ pub enum Input {
         /// When what is left is killed.
         deadline: Moment,
     },
+    /// There are other credentials for a server than before: the host signed in, or gave a token.
+    CredentialsChanged {
+        /// The server.
+        server: ServerId,
+    },
     /// A connection is negotiated and listed.
     Connected {
         /// Which.
@@ -457,6 +462,15 @@ pub enum Notice {
         attempts: u32,
         /// How long it was gone.
         downtime: Duration,
+    },
+    /// The server wants other credentials than it was tried with.
+    AuthRequired {
+        /// The entry.
+        entry: EntryId,
+        /// The incarnation that lacked them.
+        generation: Generation,
+        /// What the server said.
+        error: Error,
     },
     /// Most of the budget is taken (SPEC 9.5).
     BudgetWarning {

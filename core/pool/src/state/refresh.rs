@@ -96,6 +96,7 @@ impl PoolState {
             | Phase::Connecting { .. }
             | Phase::Backoff { .. }
             | Phase::Failed
+            | Phase::Unauthorized { .. }
             | Phase::Ended { .. } => None,
         }
     }

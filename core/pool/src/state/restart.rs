@@ -77,7 +77,7 @@ impl PoolState {
             Phase::Waiting { why: Why::First, .. } | Phase::Connecting { why: Why::First } => {
                 Some(RestartRefusal::InFlight)
             }
-            Phase::Failed => {
+            Phase::Failed | Phase::Unauthorized { .. } => {
                 let obstacle = self.obstacle(entry.server, entry.family, Some(entry))?;
                 Some(match obstacle {
                     Obstacle::Gate(_) => RestartRefusal::NotAdmitted,

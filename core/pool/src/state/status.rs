@@ -63,10 +63,12 @@ pub enum Situation {
     BackoffEnding,
     /// Lost, and waiting for the next attempt.
     Backoff,
-    /// Lost for good, and what was lost is still ending.
+    /// Lost for good or without credentials, and what was lost is still ending.
     FailedEnding,
     /// Lost for good.
     Failed,
+    /// Without the credentials that its server wants.
+    Unauthorized,
     /// Over, and ending.
     Ending,
 }
@@ -91,6 +93,7 @@ impl PoolState {
             | Phase::Connecting { .. }
             | Phase::Backoff { .. }
             | Phase::Failed
+            | Phase::Unauthorized { .. }
             | Phase::Ended { .. } => None,
         };
         Some(EntryStatus {
@@ -147,7 +150,8 @@ impl PoolState {
             },
             Phase::Backoff { .. } if ending => Situation::BackoffEnding,
             Phase::Backoff { .. } => Situation::Backoff,
-            Phase::Failed if ending => Situation::FailedEnding,
+            Phase::Failed | Phase::Unauthorized { .. } if ending => Situation::FailedEnding,
+            Phase::Unauthorized { .. } => Situation::Unauthorized,
             Phase::Failed => Situation::Failed,
             Phase::Ended { .. } => Situation::Ending,
         })

@@ -194,6 +194,10 @@ pub fn drain(ticket: u64, how: DrainMode, deadline: u64) -> Input {
     Input::Drain { ticket: Ticket(ticket), how, deadline: at(deadline) }
 }
 
+pub fn credentials_changed(server: u32) -> Input {
+    Input::CredentialsChanged { server: ServerId(server) }
+}
+
 pub fn connected(entry: u32, generation: u32, version: u8) -> Input {
     Input::Connected { connection: id(entry, generation), catalog: tools(version) }
 }
@@ -329,6 +333,13 @@ pub fn back(session: u64, entry: u32, generation: u32, attempts: u32, downtime: 
 pub fn failed(session: u64, entry: u32, generation: u32, error: Error) -> Effect {
     let (entry, generation) = (EntryId(entry), Generation(generation));
     tell(session, Notice::Failed { entry, generation, error })
+}
+
+/// The pool's subscribers hear that the server wants credentials.
+pub fn auth_required(entry: u32, generation: u32, error: Error) -> Effect {
+    let (entry, generation) = (EntryId(entry), Generation(generation));
+    let notice = Notice::AuthRequired { entry, generation, error };
+    Effect::Notify { audience: Audience::Pool, notice }
 }
 
 pub fn changed(session: u64, entry: u32, generation: u32, before: u8, after: u8) -> Effect {

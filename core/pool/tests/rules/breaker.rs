@@ -129,6 +129,7 @@ fn a_loss_for_lack_of_credentials_is_not_tried_again() {
             lost(0, 0, 1, LossReason::TransportClosed),
             failed(0, 0, 1, unauthorized()),
             changed(0, 0, 1, 1, 0),
+            auth_required(0, 1, unauthorized()),
         ]
     );
     // SPEC 3.2: nothing has changed since.
@@ -150,6 +151,7 @@ fn an_attempt_that_lacks_credentials_is_not_repeated() {
             status(0, 2, Reconnecting, AuthRequired, "auth_required"),
             failed(0, 0, 2, unauthorized()),
             changed(0, 0, 2, 1, 0),
+            auth_required(0, 2, unauthorized()),
         ]
     );
 }

@@ -1,6 +1,7 @@
 //! Every rule of the reducer by name: one behaviour a test, whole effect lists compared.
 
 mod acquire;
+mod auth;
 mod bench;
 mod breaker;
 mod budget;

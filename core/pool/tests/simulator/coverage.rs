@@ -13,7 +13,7 @@ pub struct Coverage {
     pub pairs: BTreeMap<(&'static str, &'static str), u64>,
 }
 
-const SITUATIONS: [(Situation, &str); 12] = [
+const SITUATIONS: [(Situation, &str); 13] = [
     (Situation::Queued, "queued"),
     (Situation::Replacing, "replacing"),
     (Situation::Connecting, "connecting"),
@@ -25,6 +25,7 @@ const SITUATIONS: [(Situation, &str); 12] = [
     (Situation::Backoff, "backoff"),
     (Situation::FailedEnding, "failed-ending"),
     (Situation::Failed, "failed"),
+    (Situation::Unauthorized, "unauthorized"),
     (Situation::Ending, "ending"),
 ];
 
@@ -33,7 +34,7 @@ const SITUATIONS: [(Situation, &str); 12] = [
 /// Who waits does so only where an outcome is to come. An event is of the current incarnation (as
 /// opposed to `old`) when that incarnation exists outside, be it that the pool already knows what
 /// it says. Deadlines exist only where somebody goes or comes back.
-const ENTRY_INPUTS: [(&str, &[&str]); 22] = [
+const ENTRY_INPUTS: [(&str, &[&str]); 23] = [
     ("acquire", &["ending"]),
     ("want", &["ending"]),
     ("gate", &[]),
@@ -46,12 +47,14 @@ const ENTRY_INPUTS: [(&str, &[&str]); 22] = [
             "listing-outdated",
             "failed",
             "failed-ending",
+            "unauthorized",
             "ending",
         ],
     ),
     ("release", &["ending"]),
     ("close-session", &["ending"]),
     ("restart", &[]),
+    ("credentials", &[]),
     ("drain", &[]),
     (
         "listing-deadline",
@@ -66,11 +69,12 @@ const ENTRY_INPUTS: [(&str, &[&str]); 22] = [
             "backoff",
             "failed-ending",
             "failed",
+            "unauthorized",
             "ending",
         ],
     ),
-    ("deadline", &["queued", "replacing", "connecting", "failed", "failed-ending", "ending"]),
-    ("connected", &["queued", "backoff", "failed"]),
+    ("deadline", &["queued", "replacing", "connecting", "failed", "ending"]),
+    ("connected", &["queued", "backoff", "failed", "unauthorized"]),
     (
         "connect-failed",
         &[
@@ -83,12 +87,13 @@ const ENTRY_INPUTS: [(&str, &[&str]); 22] = [
             "backoff-ending",
             "failed",
             "failed-ending",
+            "unauthorized",
         ],
     ),
-    ("disconnected", &["queued", "connecting", "backoff", "failed"]),
-    ("stale", &["queued", "connecting", "backoff", "failed"]),
-    ("listed", &["queued", "connecting", "backoff", "failed"]),
-    ("closed", &["queued", "backoff", "failed"]),
+    ("disconnected", &["queued", "connecting", "backoff", "failed", "unauthorized"]),
+    ("stale", &["queued", "connecting", "backoff", "failed", "unauthorized"]),
+    ("listed", &["queued", "connecting", "backoff", "failed", "unauthorized"]),
+    ("closed", &["queued", "backoff", "failed", "unauthorized"]),
     ("old connected", &[]),
     ("old connect-failed", &[]),
     ("old disconnected", &[]),
@@ -189,6 +194,11 @@ impl Coverage {
                     self.count(word(&row), "restart");
                 }
             }
+            Input::CredentialsChanged { server } => {
+                for row in pool.entries().filter(|row| row.server == *server) {
+                    self.count(word(&row), "credentials");
+                }
+            }
             Input::Drain { .. } => {
                 if !model.waiting.is_empty() {
                     self.count(WISH, "drain");
@@ -255,8 +265,15 @@ impl Coverage {
         for input in SESSION_INPUTS {
             feasible.extend(SESSION_STATES.iter().map(|state| (*state, input)));
         }
-        let absent_is_silent =
-            ["restart", "drain", "close-session", "deadline", "listing-deadline", "gate"];
+        let absent_is_silent = [
+            "restart",
+            "credentials",
+            "drain",
+            "close-session",
+            "deadline",
+            "listing-deadline",
+            "gate",
+        ];
         let impossible = |(state, input): &(&str, &str)| {
             *state == "absent" && (absent_is_silent.contains(input) || is_current_event(input))
         };

@@ -341,6 +341,11 @@ impl Model {
             Notice::Failed { generation, error, .. } => {
                 *generation == slot.generation && Some(error) == slot.error.as_ref()
             }
+            Notice::AuthRequired { generation, error, .. } => {
+                *generation == slot.generation
+                    && slot.state == EntryState::AuthRequired
+                    && Some(error) == slot.error.as_ref()
+            }
             Notice::ToolsQuarantined { generation, held, .. } => {
                 let is_held = |tool: &HeldTool| slot.held.tool(&tool.item.name) == Some(tool);
                 *generation == slot.generation && held.tools().iter().all(is_held)
@@ -379,6 +384,10 @@ impl Model {
                 _ => before,
             };
             let after = told.standing;
+            let asks = |effect: &&Effect| matches!(effect, Effect::Notify { audience: Audience::Pool, notice: Notice::AuthRequired { entry: of, .. } } if of == entry);
+            let asked = effects.iter().filter(asks).count();
+            let lacks = slot.state == EntryState::AuthRequired;
+            check!(asked == usize::from(lacks), "{asked} told that {entry:?} lacks credentials");
             let lost = before == Standing::Up && after != Standing::Up;
             let back = matches!(before, Standing::Away | Standing::Failed) && after == Standing::Up;
             let closed = slot.state == EntryState::Closed;
@@ -435,6 +444,7 @@ fn entry_of(notice: &Notice) -> EntryId {
         | Notice::ToolsQuarantined { entry, .. }
         | Notice::Disconnected { entry, .. }
         | Notice::Reconnected { entry, .. }
+        | Notice::AuthRequired { entry, .. }
         | Notice::Failed { entry, .. } => *entry,
         _ => EntryId(u32::MAX),
     }

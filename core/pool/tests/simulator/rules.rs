@@ -10,7 +10,7 @@ use trunkline_pool::config::Share;
 use trunkline_pool::options::BudgetMode;
 use trunkline_pool::state::{
     Ask, Effect, EntryId, EntryState, EntryStatus, Family, Gate, Input, LossReason, Moment,
-    PoolState, Situation, Ticket,
+    PoolState, ServerId, Situation, Ticket,
 };
 
 use crate::budget::Books;
@@ -30,6 +30,12 @@ struct Past {
     at_once: bool,
     losses: Vec<Moment>,
     retry_from: Option<(Moment, Moment)>,
+    /// The credentials that the last attempt began with.
+    tried: u64,
+    /// When this step began there were others.
+    has_others: bool,
+    /// When it was left without credentials and without holders.
+    forsaken: Option<Moment>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,6 +62,8 @@ pub struct Step<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
     past: BTreeMap<EntryId, Past>,
+    /// How often the credentials of each server changed.
+    credentials: BTreeMap<ServerId, u64>,
 }
 
 macro_rules! check {
@@ -78,9 +86,20 @@ impl Rules {
         pool: &PoolState,
         setup: &Setup,
     ) -> Result<(), String> {
+        let before = self.credentials.clone();
+        if let Cause::Input(Input::CredentialsChanged { server }) = step.cause
+            && !pool.is_closing()
+        {
+            *self.credentials.entry(*server).or_default() += 1;
+        }
         for row in pool.entries().filter(|row| row.situation != Situation::Ending) {
             let past = self.past.entry(row.entry).or_default();
             let was = step.before.get(&row.entry);
+            let of = |counts: &BTreeMap<_, _>| counts.get(&row.server).copied().unwrap_or(0);
+            let has_others = past.tried < of(&before);
+            past.note_credentials(step, &row, was, of(&self.credentials));
+            past.expect_kept(&row, setup)?;
+            past.has_others = has_others;
             past.note_holds(step, &row, was, setup);
             past.note_cause(step.cause, &row, was);
             past.expect_outcome(step, &row, was, setup)?;
@@ -89,9 +108,45 @@ impl Rules {
         self.past.retain(|entry, _| pool.entry(*entry).is_some());
         Ok(())
     }
+
+    /// Whether there are credentials that an entry was not tried with.
+    fn has_others(&self, row: &EntryStatus) -> bool {
+        let newest = self.credentials.get(&row.server).copied().unwrap_or(0);
+        self.past.get(&row.entry).is_some_and(|past| past.tried < newest)
+    }
 }
 
 impl Past {
+    /// An attempt takes the newest credentials; without an attempt there is nothing to wait for but somebody who asks.
+    fn note_credentials(
+        &mut self,
+        step: &Step<'_>,
+        row: &EntryStatus,
+        was: Option<&EntryStatus>,
+        newest: u64,
+    ) {
+        let attempts = row.situation == Situation::Connecting;
+        if attempts && was.is_none_or(|was| was.living != row.living) {
+            self.tried = newest;
+        }
+        let idles = |row: &EntryStatus| row.state == EntryState::AuthRequired && row.refs == 0;
+        match was.is_some_and(idles) {
+            _ if !idles(row) => self.forsaken = None,
+            true => {}
+            false => self.forsaken = Some(step.now),
+        }
+    }
+
+    /// SPEC 3.2: it stays for the idle cap, so that whoever asks again is answered.
+    fn expect_kept(&self, row: &EntryStatus, setup: &Setup) -> Result<(), String> {
+        if row.state != EntryState::AuthRequired {
+            return Ok(());
+        }
+        let until = self.forsaken.map(|since| since.after(setup.options.idle_cap));
+        check!(row.due_at == until, "without credentials until {until:?}: {row:?}");
+        Ok(())
+    }
+
     fn note_holds(
         &mut self,
         step: &Step<'_>,
@@ -128,6 +183,7 @@ impl Past {
     fn note_cause(&mut self, cause: &Cause<'_>, row: &EntryStatus, was: Option<&EntryStatus>) {
         use Situation::{
             Backoff, BackoffEnding, Connecting, Failed, FailedEnding, Queued, Replacing,
+            Unauthorized,
         };
         let Some(was) = was else {
             self.why = Why::First;
@@ -150,7 +206,9 @@ impl Past {
             _ if begins && matches!(was.situation, Backoff | BackoffEnding) => {
                 self.why = Why::Retry
             }
-            _ if begins && matches!(was.situation, Failed | FailedEnding) => self.why = Why::Fresh,
+            _ if begins && matches!(was.situation, Failed | FailedEnding | Unauthorized) => {
+                self.why = Why::Fresh
+            }
             _ => {}
         }
     }
@@ -195,18 +253,30 @@ impl Past {
                 self.retry_from = Some((now, now));
                 return Ok(());
             }
-            return self.expect_schedule(now, row, setup, broken, error_code(input));
+            if is_auth && self.has_others && !broken {
+                check!(row.due_at == Some(now), "not at once with other credentials: {row:?}");
+                self.retry_from = Some((now, now));
+                return Ok(());
+            }
+            let is_lack = is_auth && !self.has_others;
+            return self.expect_schedule(now, row, setup, broken && !is_lack, error_code(input));
         }
         let failed = matches!(input, Input::ConnectFailed { .. } | Input::Closed { .. });
         if failed && was.situation == Situation::Connecting {
             let code = error_code(input);
+            if code == Some(ErrorCode::AuthRequired) {
+                let again =
+                    row.situation == Situation::Connecting && row.generation > was.generation;
+                let right =
+                    if self.has_others { again } else { row.state == EntryState::AuthRequired };
+                check!(right, "without credentials, others: {}: {row:?}", self.has_others);
+                return Ok(());
+            }
             match self.why {
                 Why::First => return Err(format!("a first failure left {row:?}")),
                 Why::Retry => return self.expect_schedule(now, row, setup, false, code),
                 Why::Fresh | Why::Restart => {
-                    let auth = code == Some(ErrorCode::AuthRequired);
-                    let state = if auth { EntryState::AuthRequired } else { EntryState::Failed };
-                    check!(row.state == state, "after a failed attempt {row:?}");
+                    check!(row.state == EntryState::Failed, "after a failed attempt {row:?}");
                 }
             }
         }
@@ -238,7 +308,7 @@ impl Past {
         code: Option<ErrorCode>,
     ) -> Result<(), String> {
         self.retry_from = None;
-        if code == Some(ErrorCode::AuthRequired) {
+        if code == Some(ErrorCode::AuthRequired) && !self.has_others {
             check!(row.state == EntryState::AuthRequired, "without credentials {row:?}");
             return Ok(());
         }
@@ -304,7 +374,7 @@ pub fn refusals_are_just(
     effects: &[Effect],
     processes: u32,
     setup: &Setup,
-    (waiting, books): (&BTreeMap<Ticket, Ask>, &Books),
+    (waiting, books, rules): (&BTreeMap<Ticket, Ask>, &Books, &Rules),
 ) -> Result<(), String> {
     for effect in effects {
         let Effect::Refuse { ticket: refused, error } = effect else { continue };
@@ -334,24 +404,33 @@ pub fn refusals_are_just(
             // Of a pass, or of those that a step lets begin, the last ones meet what the first have taken.
             (ErrorCode::Limit, _) if wish.is_some() => true,
             (ErrorCode::AuthRequired, _) if wish.is_some() => step.before.values().any(|row| {
-                wish.is_some_and(|ask| row.key == ask.key) && row.error.as_ref() == Some(error)
+                wish.is_some_and(|ask| row.key == ask.key)
+                    && row.error.as_ref() == Some(error)
+                    && !rules.has_others(row)
             }),
             // The model knows which.
             (_, Input::AcceptTool { .. }) => true,
             (ErrorCode::Limit, Input::Acquire { key, server, family, .. }) => {
                 let limits = &setup.options.limits;
                 let living = || step.before.values().filter(|r| r.situation != Situation::Ending);
-                let of_name = living().filter(|row| row.server == *server).count() as u32;
+                let idles =
+                    |row: &&&EntryStatus| row.state == EntryState::AuthRequired && row.refs == 0;
+                let of_name = living().filter(|row| row.server == *server);
+                let of_name = of_name.filter(|row| !idles(&row)).count() as u32;
                 let full = *family == Family::Local && processes >= limits.processes;
                 match living().find(|row| row.key == *key) {
                     None => full || of_name >= limits.entries_per_name,
-                    Some(row) => full && row.situation == Situation::Failed,
+                    Some(row) => {
+                        let over = [Situation::Failed, Situation::Unauthorized];
+                        full && over.contains(&row.situation)
+                    }
                 }
             }
             (_, Input::Acquire { key, .. }) => step.before.values().any(|row| {
                 row.key == *key
                     && row.state == EntryState::AuthRequired
                     && row.error.as_ref() == Some(error)
+                    && !rules.has_others(row)
             }),
             (_, event) => connection_of(event).is_some(),
         };

@@ -184,6 +184,10 @@ impl Run {
         if chance.percent(self.setup.restarting) {
             return Some(self.restart(chance));
         }
+        if chance.percent(3) {
+            let server = self.setup.server_of(self.any_key(chance));
+            return Some(Input::CredentialsChanged { server });
+        }
         if chance.percent(self.setup.gating) {
             return Some(self.gates(chance));
         }
@@ -350,8 +354,14 @@ impl Run {
             held_before: &held,
             held: &self.model.holds(),
         };
-        refusals_are_just(&step, &effects, processes, &self.setup, (&waiting, &self.books))
-            .map_err(|what| said_by("rules", what))?;
+        refusals_are_just(
+            &step,
+            &effects,
+            processes,
+            &self.setup,
+            (&waiting, &self.books, &self.rules),
+        )
+        .map_err(|what| said_by("rules", what))?;
         taken
             .and_then(|()| {
                 let around = (&self.pool, &self.setup);

@@ -1,0 +1,132 @@
+//! Servers that want credentials: they are tried once with each that there are (SPEC 3.2, 8.4, 15.3).
+//!
+//! The reducer knows nothing of credentials but that there are others than before. An entry that lacks them stays, so that
+//! nobody who asks again causes another attempt; while nobody holds it, for the idle cap at most.
+
+use super::acquire::{End, NOW};
+use super::effects::reason;
+use super::entry::{Phase, Stage, Why};
+use super::ids::{EntryId, ServerId};
+use super::protocol::{Audience, Effect, Notice};
+use super::{ConnectionId, PoolState};
+use crate::error::Error;
+
+/// Which credentials of a server, counted: greater ones came later.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Credentials(u64);
+
+impl PoolState {
+    /// The newest credentials of a server.
+    pub(super) fn credentials(&self, server: ServerId) -> Credentials {
+        self.names.get(server).map(|name| name.credentials).unwrap_or_default()
+    }
+
+    /// There are others now: whoever holds an entry that lacked them gets it back by one attempt, and what stands is listed
+    /// again, since lists may depend on who asks.
+    pub(super) fn credentials_changed(&mut self, server: ServerId, out: &mut Vec<Effect>) {
+        if self.closing.is_some() {
+            return;
+        }
+        let Some(name) = self.name_mut(server) else { return };
+        name.credentials.0 = name.credentials.0.saturating_add(1);
+        let entries: Vec<EntryId> = name.entries.values().copied().collect();
+        for id in entries {
+            let Some(entry) = self.entries.get(id) else { continue };
+            match entry.phase {
+                Phase::Unauthorized { until: None }
+                    if self.obstacle(server, entry.family, Some(entry)).is_none() =>
+                {
+                    self.attempt(id, Why::Fresh, out);
+                    self.announce(id, reason::CREDENTIALS, out);
+                }
+                Phase::Connected { .. } => {
+                    let generation = entry.generation;
+                    self.catalog_stale(ConnectionId { entry: id, generation }, out);
+                }
+                Phase::Unauthorized { .. }
+                | Phase::Waiting { .. }
+                | Phase::Connecting { .. }
+                | Phase::Backoff { .. }
+                | Phase::Failed
+                | Phase::Ended { .. } => {}
+            }
+        }
+    }
+
+    /// An attempt ended for lack of credentials, and nothing of it is left. With others that came meanwhile it is made again.
+    pub(super) fn lacked_credentials(
+        &mut self,
+        id: EntryId,
+        why: Why,
+        error: Error,
+        out: &mut Vec<Effect>,
+    ) {
+        let Some(entry) = self.entries.get(id) else {
+            return;
+        };
+        debug_assert!(entry.wire.is_none_or(|wire| wire.stage == Stage::Ending), "an attempt left");
+        if entry.credentials == self.credentials(entry.server) {
+            self.unauthorize(id, error, None, out);
+        } else {
+            self.attempt(id, why, out);
+        }
+    }
+
+    /// Leaves an entry waiting for credentials. `first` is what the holders are told before anything that follows from it.
+    pub(super) fn unauthorize(
+        &mut self,
+        id: EntryId,
+        error: Error,
+        first: Option<Notice>,
+        out: &mut Vec<Effect>,
+    ) {
+        let cap = self.options.idle_cap;
+        let Some(entry) = self.entries.get(id) else {
+            return;
+        };
+        let held = !entry.holders.is_empty();
+        if !held && cap.is_zero() {
+            let server = entry.server;
+            self.remember_error(server, &error);
+            let reason = reason::AUTH_REQUIRED;
+            return self.end(id, End { reason, error: Some(error), how: NOW }, out);
+        }
+        let until = (!held).then(|| self.now.after(cap));
+        let generation = entry.generation;
+        let phase = Phase::Unauthorized { until };
+        self.give_up(id, phase, (error.clone(), reason::AUTH_REQUIRED), first, out);
+        let notice = Notice::AuthRequired { entry: id, generation, error };
+        out.push(Effect::Notify { audience: Audience::Pool, notice });
+    }
+
+    /// The last holder of an entry without credentials is gone: it stays for a while, so that whoever asks next is answered.
+    pub(super) fn keep_unauthorized(&mut self, id: EntryId, out: &mut Vec<Effect>) {
+        let cap = self.options.idle_cap;
+        if cap.is_zero() {
+            return self.end(id, End { reason: reason::UNWANTED, error: None, how: NOW }, out);
+        }
+        let Some(wire) = self.entries.get(id).map(|entry| entry.wire) else { return };
+        self.place(id, Phase::Unauthorized { until: Some(self.now.after(cap)) }, wire);
+    }
+
+    /// An entry of the name that nobody holds and that lacks credentials: it never keeps another from its place.
+    pub(super) fn may_make_way(&self, server: ServerId) -> Option<EntryId> {
+        let entries = self.names.get(server)?.entries.values().copied();
+        let idles = |id: &EntryId| {
+            let phase = self.entries.get(*id).map(|entry| &entry.phase);
+            matches!(phase, Some(Phase::Unauthorized { until: Some(_) }))
+        };
+        entries.into_iter().find(idles)
+    }
+
+    /// Ends the oldest such entry when the name has as many as it may.
+    pub(super) fn make_way(&mut self, server: ServerId, out: &mut Vec<Effect>) {
+        let of_name = self.names.get(server).map_or(0, |name| name.entries.len());
+        let limit = usize::try_from(self.options.limits.entries_per_name).unwrap_or(usize::MAX);
+        if of_name >= limit
+            && let Some(id) = self.may_make_way(server)
+        {
+            self.end(id, End { reason: reason::LIMIT, error: None, how: NOW }, out);
+        }
+    }
+}
