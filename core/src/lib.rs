@@ -53,6 +53,7 @@
 #![deny(unsafe_code)]
 
 mod api;
+mod auth;
 mod client;
 mod driver;
 mod platform;

@@ -33,6 +33,7 @@ pub(crate) use entry::{EntryCell, Published};
 pub(crate) use hold::LeaseHold;
 pub(crate) use hub::{About, Hub};
 pub(crate) use intern::Interner;
+pub(crate) use notices::auth_need;
 pub(crate) use questions::{Answer, Answered, Wish};
 pub(crate) use runtime::Runtime;
 pub(crate) use subscriber::Subscriber;

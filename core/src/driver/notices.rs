@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use trunkline_pool::acceptance::HeldTool;
 use trunkline_pool::catalog::{Change, Difference};
 use trunkline_pool::interface::EventKind;
@@ -10,6 +10,7 @@ use trunkline_pool::state::{ConnectionId, EntryId, EntryState, Generation, Notic
 
 use super::hub::About;
 use super::{Driver, EntryCell};
+use crate::Error;
 use crate::api::SessionCore;
 
 impl Driver {
@@ -40,6 +41,12 @@ impl Driver {
                 let downtime = u64::try_from(downtime.as_millis()).unwrap_or(u64::MAX);
                 let fields = [("attempts", (*attempts).into()), ("downtime_ms", downtime.into())];
                 self.tell(EventKind::Reconnected, session, *entry, *generation, &fields);
+            }
+            Notice::AuthRequired { entry, generation, error } => {
+                let need = auth_need(error);
+                let fields: Vec<_> =
+                    need.iter().map(|(name, value)| (&**name, value.clone())).collect();
+                self.tell(EventKind::AuthRequired, session, *entry, *generation, &fields);
             }
             Notice::Failed { entry, generation, error } => {
                 let fields = [("error", error.to_json())];
@@ -119,6 +126,13 @@ impl Driver {
         };
         tell(cell.only_holder().as_deref());
     }
+}
+
+/// What a host has to bring, by an error of that code: what is `missing`, and the `url` to sign in at when there is one.
+pub(crate) fn auth_need(error: &Error) -> Map<String, Value> {
+    let members = error.detail().iter();
+    let wanted = members.filter(|(name, _)| ["url", "missing"].contains(&name.as_str()));
+    wanted.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
 /// The fields of a `…_changed` event.

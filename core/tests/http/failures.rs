@@ -84,7 +84,10 @@ fn a_server_that_wants_credentials_is_asked_once() {
         let error = host(refused(&rig, remote.config()));
         assert_eq!(error.code(), ErrorCode::AuthRequired);
         assert_eq!(error.detail().contains_key("www_authenticate"), challenge);
+        let missing = if faults == "forbidden" { "permission" } else { "token" };
         let row = rig.pool.status()["servers"]["s"].clone();
+        assert_eq!(row["auth_need"], json!({ "missing": missing }));
+        assert_eq!(row["entries"][0]["state"], "auth_required");
         assert_eq!(
             (&row["auth_required"], &row["reason"]),
             (&json!(true), &json!("auth_required"))

@@ -8,7 +8,7 @@ use trunkline_pool::acceptance::{Held, HeldTool};
 use trunkline_pool::state::{EntryState, EntryStatus};
 
 use crate::api::pool::{Configured, PoolCore};
-use crate::driver::EntryCell;
+use crate::driver::{EntryCell, auth_need};
 use crate::{Error, ErrorCode};
 
 /// What is known of one server.
@@ -40,8 +40,7 @@ impl Server {
         let error = self.error(pool, name);
         let gate = self.gate(removed);
         let state = self.state();
-        let needs_auth = self.has(&[EntryState::AuthRequired])
-            || error.as_ref().is_some_and(|error| error.code() == ErrorCode::AuthRequired);
+        let auth = error.as_ref().filter(|error| error.code() == ErrorCode::AuthRequired);
         json!({
             "configured": !removed,
             "admitted": gate.is_none(),
@@ -52,7 +51,8 @@ impl Server {
             "era": self.entries.iter().rev().find_map(|(status, cell)| era(status, cell)),
             "origin": if of_pool || removed { "runtime" } else { "session" },
             "approval_state": "not_required",
-            "auth_required": needs_auth,
+            "auth_required": auth.is_some() || self.has(&[EntryState::AuthRequired]),
+            "auth_need": auth.map(auth_need),
             "disabled_by": disabled_by.iter().map(|id| &**id).collect::<Vec<&str>>(),
             "pid_count": self.pids().count(),
             "entry_count": self.entries.len(),

@@ -8,6 +8,7 @@ use reqwest::StatusCode;
 use reqwest::header::{DATE, HeaderMap, RETRY_AFTER, WWW_AUTHENTICATE};
 
 use super::channel::Channel;
+use crate::auth::challenge::Challenge;
 use crate::transport::escape::escape_line;
 use crate::{Error, ErrorCode, Outcome};
 
@@ -141,14 +142,19 @@ fn innermost(error: &reqwest::Error) -> String {
 /// The server wants other credentials (SPEC 8.4, 15.3).
 pub(super) fn auth(channel: &Channel, status: StatusCode, headers: &HeaderMap) -> Error {
     let address = channel.shown_address();
-    let what = match status {
-        StatusCode::FORBIDDEN => "refuses what is asked with these credentials",
-        _ => "wants credentials",
+    let challenges = headers.get_all(WWW_AUTHENTICATE).iter();
+    let challenge = Challenge::of(challenges.filter_map(|value| value.to_str().ok()));
+    let insufficient = challenge.error.as_deref() == Some("insufficient_scope");
+    let (what, missing) = match status {
+        StatusCode::FORBIDDEN if insufficient => ("wants a token for more than this one", "scope"),
+        StatusCode::FORBIDDEN => ("refuses what is asked with these credentials", "permission"),
+        _ => ("wants credentials", "token"),
     };
     let error = Error::new(ErrorCode::AuthRequired, format!("{address} {what}"))
         .with_server(channel.server.as_ref())
         .with_detail("status", status.as_u16())
         .with_detail("address", address)
+        .with_detail("missing", missing)
         .with_hint("set an `Authorization` header in the server's configuration");
     match headers.get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok()) {
         Some(challenge) => {

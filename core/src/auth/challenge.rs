@@ -1,0 +1,142 @@
+//! What a server asks for in `WWW-Authenticate` (RFC 9110, 6750, 9728).
+
+/// What the `Bearer` challenge of a refusal says. Empty where there is none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Challenge {
+    /// The error's code: `invalid_token`, `insufficient_scope` and others.
+    pub error: Option<String>,
+    /// The scopes that are needed, separated by spaces.
+    pub scope: Option<String>,
+    /// Where the protected resource's metadata is said to be.
+    pub resource_metadata: Option<String>,
+}
+
+impl Challenge {
+    /// Reads the first `Bearer` challenge of these header values. What cannot be read is as good as absent: a refusal without
+    /// a challenge is a refusal too.
+    pub(crate) fn of<'a>(values: impl Iterator<Item = &'a str>) -> Challenge {
+        let mut found = values.flat_map(|value| Reader { rest: value }.challenges());
+        let bearer = found.find(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+        let mut challenge = Challenge::default();
+        for (name, value) in bearer.map(|(_, parameters)| parameters).unwrap_or_default() {
+            let field = match name.to_ascii_lowercase().as_str() {
+                "error" => &mut challenge.error,
+                "scope" => &mut challenge.scope,
+                "resource_metadata" => &mut challenge.resource_metadata,
+                _ => continue,
+            };
+            // Of a parameter that comes twice the first counts, as with every header that a proxy may add to.
+            field.get_or_insert(value);
+        }
+        challenge
+    }
+}
+
+/// The challenges of one header value.
+struct Reader<'a> {
+    rest: &'a str,
+}
+
+type Parameters = Vec<(String, String)>;
+
+impl Reader<'_> {
+    fn challenges(mut self) -> Vec<(String, Parameters)> {
+        let mut challenges: Vec<(String, Parameters)> = Vec::new();
+        while challenges.len() < CHALLENGES_MAX {
+            self.skip(|c| c == ',' || c.is_ascii_whitespace());
+            let Some(word) = self.token() else { break };
+            self.skip(|c| c == ' ' || c == '\t');
+            let Some((_, parameters)) = challenges.last_mut().filter(|_| self.take('=')) else {
+                challenges.push((word, Vec::new()));
+                continue;
+            };
+            self.skip(|c| c == ' ' || c == '\t');
+            let Some(value) = self.value() else { break };
+            if parameters.len() < PARAMETERS_MAX {
+                parameters.push((word, value));
+            }
+        }
+        challenges
+    }
+
+    fn skip(&mut self, skipped: impl Fn(char) -> bool) {
+        self.rest = self.rest.trim_start_matches(skipped);
+    }
+
+    fn take(&mut self, wanted: char) -> bool {
+        let rest = self.rest.strip_prefix(wanted);
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
+    }
+
+    fn token(&mut self) -> Option<String> {
+        // `/`, `:` and the padding of a bare credential are no part of tokens, but servers write them unquoted.
+        let ends = |c: char| c.is_ascii_whitespace() || ",=\"".contains(c);
+        let end = self.rest.find(ends).unwrap_or(self.rest.len());
+        let (token, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        (!token.is_empty()).then(|| token.to_owned())
+    }
+
+    fn value(&mut self) -> Option<String> {
+        if !self.take('"') {
+            return self.token();
+        }
+        let mut value = String::new();
+        let mut characters = self.rest.char_indices();
+        while let Some((at, character)) = characters.next() {
+            match character {
+                '"' => {
+                    self.rest = &self.rest[at + 1..];
+                    return Some(value);
+                }
+                '\\' => value.extend(characters.next().map(|(_, escaped)| escaped)),
+                other => value.push(other),
+            }
+        }
+        None
+    }
+}
+
+/// Challenges that are read of one header.
+const CHALLENGES_MAX: usize = 8;
+
+/// Parameters that are read of one challenge.
+const PARAMETERS_MAX: usize = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::Challenge;
+
+    fn of(values: &[&str]) -> [Option<String>; 3] {
+        let Challenge { error, scope, resource_metadata } = Challenge::of(values.iter().copied());
+        [error, scope, resource_metadata]
+    }
+
+    fn some(text: &str) -> Option<String> {
+        Some(text.to_owned())
+    }
+
+    /// SPEC 15.3
+    #[test]
+    fn a_bearer_challenge_is_read_whatever_stands_around_it() {
+        let whole =
+            r#"Bearer error="insufficient_scope", scope="a b", resource_metadata="https://h/x""#;
+        let all = [some("insufficient_scope"), some("a b"), some("https://h/x")];
+        assert_eq!(of(&[whole]), all);
+        assert_eq!(of(&[&format!("Basic realm=\"a, Bearer b\", {whole}")]), all);
+        assert_eq!(of(&["Negotiate abc", whole]), all);
+        assert_eq!(of(&["bearer scope = a"]), [None, some("a"), None]);
+        assert_eq!(of(&[r#"Bearer scope="a \"b\"", scope=c"#]), [None, some("a \"b\""), None]);
+    }
+
+    /// SPEC 15.3
+    #[test]
+    fn what_cannot_be_read_is_no_challenge() {
+        let none = [None, None, None];
+        for text in ["", "Bearer", "Basic realm=x", "=,=,=", "\"", "Bearer scope=\"open", ",,,"] {
+            assert_eq!(of(&[text]), none, "{text}");
+        }
+        assert_eq!(of(&["Bearer =,".repeat(10_000).as_str()]), none);
+    }
+}
