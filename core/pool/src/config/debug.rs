@@ -15,6 +15,7 @@ impl fmt::Debug for ServerSpec {
             .field("call_timeout", &self.call_timeout)
             .field("connect_timeout", &self.connect_timeout)
             .field("share", &self.share)
+            .field("era", &self.era)
             .field("filter", &self.filter)
             .field("disabled", &self.disabled)
             .field("oauth", &names(self.oauth.keys()))

@@ -69,6 +69,7 @@ impl ServerSpec {
             call_timeout,
             call_idle_timeout,
             oauth,
+            era,
             connect_timeout: _,
             share: _,
             filter: _,
@@ -81,7 +82,7 @@ impl ServerSpec {
         let mut capabilities = capabilities.to_vec();
         capabilities.sort_unstable();
         capabilities.dedup();
-        let identity = json!({
+        let mut identity = json!({
             "v": FORM,
             "transport": hashed_transport(transport),
             "call_timeout": call_timeout.map(|time| time.as_nanos().to_string()),
@@ -90,6 +91,10 @@ impl ServerSpec {
             "authorization_context": authorization_context,
             "capabilities": capabilities,
         });
+        // One that is found out is no part of the identity, and the form of most servers stays what it was.
+        if let Some(era) = era {
+            identity["era"] = era.as_str().into();
+        }
         // A value that this crate serialised has no double members and is not deep, since what is parsed is neither;
         // should it ever be, its plain text still tells every difference.
         let text = identity.to_string();

@@ -31,6 +31,8 @@ pub struct ServerSpec {
     pub connect_timeout: Option<Duration>,
     /// Whether sessions may share its connection, when the configuration says so. Not hashed.
     pub share: Option<Share>,
+    /// The protocol family, when the configuration settles it; otherwise it is found out.
+    pub era: Option<Era>,
     /// The tools and prompts that sessions see by the server's own configuration. Not hashed.
     pub filter: crate::catalog::Filter,
     /// The trust mark of its tools. Not hashed; where it comes from a project's own file it counts for nothing.
@@ -106,6 +108,25 @@ pub enum Share {
     Pool,
     /// One per session.
     Session,
+}
+
+/// The two families of the protocol (SPEC 4.8).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Era {
+    /// Revisions 2024-11-05 to 2025-11-25, which begin with `initialize`.
+    Legacy,
+    /// Revision 2026-07-28 and later, in which each request stands for itself.
+    Modern,
+}
+
+impl Era {
+    /// Its word in `status`, options and logs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Era::Legacy => "legacy",
+            Era::Modern => "modern",
+        }
+    }
 }
 
 impl ServerSpec {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::fields::{Field, Fields};
-use super::{RemoteKind, RemoteSpec, ServerSpec, Share, StdioSpec, Transport, oauth};
+use super::{Era, RemoteKind, RemoteSpec, ServerSpec, Share, StdioSpec, Transport, oauth};
 use crate::catalog::Filter;
 use crate::error::Result;
 use crate::json::joined;
@@ -34,6 +34,7 @@ impl ServerSpec {
             call_idle_timeout,
             connect_timeout: fields.duration("connect_timeout_ms")?,
             share: share(&mut fields)?,
+            era: era(&mut fields)?,
             filter: Filter {
                 include: fields.texts("include")?,
                 exclude: fields.texts("exclude")?.unwrap_or_default(),
@@ -242,6 +243,15 @@ fn share(fields: &mut Fields<'_>) -> Result<Option<Share>> {
         Some("pool") => Ok(Some(Share::Pool)),
         Some("session") => Ok(Some(Share::Session)),
         Some(_) => Err(fields.error("share", "`share` must be `pool` or `session`")),
+    }
+}
+
+fn era(fields: &mut Fields<'_>) -> Result<Option<Era>> {
+    match fields.text("era")?.as_deref() {
+        None | Some("auto") => Ok(None),
+        Some("legacy") => Ok(Some(Era::Legacy)),
+        Some("modern") => Ok(Some(Era::Modern)),
+        Some(_) => Err(fields.error("era", "`era` must be `auto`, `legacy` or `modern`")),
     }
 }
 

@@ -280,6 +280,12 @@ pub(super) const SERVER: &[OptionRow] = &[
         "by transport",
         "whether sessions share its connection",
     ),
+    row(
+        "era",
+        Word(&["auto", "legacy", "modern"]),
+        "auto",
+        "the protocol family that is spoken: `auto` finds out, `legacy` opens with `initialize`, `modern` never does",
+    ),
     also(&["auth"], row("oauth", AnyObject, "{}", "OAuth fields, in snake_case or camelCase")),
     also(&["oauthScopes"], row("oauth_scopes", Texts, "[]", "OAuth scopes, beside `oauth`")),
     also(&["authProviderType"], row("provider_type", Text, "", "where credentials come from")),

@@ -17,6 +17,7 @@ fn full_stdio() -> Value {
     json!({
         "command": "c", "args": ["a", "b"], "cwd": "/w", "env": {"A": "1", "U": null}, "inherit_env": ["I"],
         "call_timeout_ms": 20, "call_idle_timeout_ms": 10, "connect_timeout_ms": 200, "share": "pool",
+        "era": "modern",
         "include": ["i"], "exclude": ["e"], "trust": true, "always_load": ["l"], "description": "d",
         "disabled": false, "oauth": full_oauth(), "provider_type": "p", "target_audience": "t",
         "target_service_account": "sa", "somethingElse": 1,
@@ -63,6 +64,7 @@ fn changes_of_fields(spec: &ServerSpec) -> Vec<(&'static str, bool, ServerSpec)>
         call_idle_timeout: _,
         connect_timeout: _,
         share: _,
+        era: _,
         filter: _,
         trust: _,
         always_load: _,
@@ -84,6 +86,8 @@ fn changes_of_fields(spec: &ServerSpec) -> Vec<(&'static str, bool, ServerSpec)>
     change("call_idle_timeout", true, &|spec| spec.call_idle_timeout = hour);
     change("connect_timeout", false, &|spec| spec.connect_timeout = hour);
     change("share", false, &|spec| spec.share = Some(Share::Session));
+    change("era", true, &|spec| spec.era = Some(Era::Legacy));
+    change("era absent", true, &|spec| spec.era = None);
     change("include", false, &|spec| spec.filter.include = None);
     change("exclude", false, &|spec| spec.filter.exclude.clear());
     change("trust", false, &|spec| spec.trust = false);

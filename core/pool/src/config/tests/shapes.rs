@@ -81,13 +81,15 @@ fn header_names_are_lower_cased() {
 fn the_other_fields_are_read() {
     let parsed = spec(json!({
         "command": "c", "timeout": 5000, "callIdleTimeoutMs": 4000, "connect_timeout_ms": 100, "share": "session",
+        "era": "legacy",
         "includeTools": ["a(x)"], "disabledTools": ["b"], "trust": true, "alwaysLoadTools": ["c"],
         "description": "d", "enabled": false, "autoApprove": ["x"], "envFile": ".env", "null": null,
     }));
     let ms = |ms| Some(Duration::from_millis(ms));
     assert_eq!((parsed.call_timeout, parsed.call_idle_timeout), (ms(5000), ms(4000)));
     assert_eq!(parsed.connect_timeout, ms(100));
-    assert_eq!(parsed.share, Some(Share::Session));
+    assert_eq!((parsed.share, parsed.era), (Some(Share::Session), Some(Era::Legacy)));
+    assert_eq!(spec(json!({"command": "c", "era": "auto"})).era, None);
     let filter = Filter { include: Some(vec!["a(x)".into()]), exclude: vec!["b".into()] };
     assert_eq!(parsed.filter, filter);
     assert!(parsed.trust && parsed.disabled);
@@ -146,6 +148,7 @@ fn mistakes_are_named_by_their_path() {
         (json!({"command": "c", "env": ["A=1"]}), "env"),
         (json!({"command": "c", "cwd": ""}), "cwd"),
         (json!({"command": "c", "share": "all"}), "share"),
+        (json!({"command": "c", "era": "old"}), "era"),
         (json!({"command": "c", "include": "x"}), "include"),
         (json!({"command": "c", "trust": "yes"}), "trust"),
         (json!({"command": "c", "disabled": true, "enabled": true}), "enabled"),
