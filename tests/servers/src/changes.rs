@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use crate::listens::{Change, announce};
 use crate::lists::Kind;
 use crate::request::Call;
 use crate::serve::{Turn, on_thread};
@@ -11,10 +12,10 @@ use crate::slow::{Waited, lock};
 /// `change_list`: adds, changes, defines and removes items of one list, then notifies, then answers.
 pub fn change_list(turn: &mut Turn, call: &Call) {
     let arguments = call.built();
-    let (kind, method) = match arguments.text("list").unwrap_or("tools") {
-        "prompts" => (Kind::Prompts, "notifications/prompts/list_changed"),
-        "resources" => (Kind::Resources, "notifications/resources/list_changed"),
-        _ => (Kind::Tools, "notifications/tools/list_changed"),
+    let kind = match arguments.text("list").unwrap_or("tools") {
+        "prompts" => Kind::Prompts,
+        "resources" => Kind::Resources,
+        _ => Kind::Tools,
     };
     {
         let mut lists = lock(&turn.server.lists);
@@ -33,7 +34,7 @@ pub fn change_list(turn: &mut Turn, call: &Call) {
         }
     }
     for _ in 0..arguments.number("notify").unwrap_or(1) {
-        turn.notify(method, "{}");
+        announce(turn, Change::List(kind));
     }
     turn.batch.text(call.id, "changed");
 }
@@ -51,7 +52,7 @@ pub fn storm(turn: &mut Turn, call: &Call) {
         for _ in 0..count {
             last = server.next_revision();
             lock(&server.lists).add(Kind::Tools, "version", &format!(" {last}"));
-            turn.notify("notifications/tools/list_changed", "{}");
+            announce(turn, Change::List(Kind::Tools));
             turn.batch.flush();
             if cancel.wait(pause) == Waited::Cancelled {
                 return;
@@ -72,12 +73,8 @@ pub fn fail_lists(turn: &mut Turn, call: &Call) {
 pub fn touch_resource(turn: &mut Turn, call: &Call) {
     let arguments = call.built();
     let uri = arguments.text("uri").unwrap_or("test://one");
-    if !lock(&turn.server.subscribed).contains(uri) {
-        return turn.batch.text(call.id, "not subscribed");
-    }
-    let params = format!("{{\"uri\":{}}}", crate::wire::quote(uri));
-    turn.notify("notifications/resources/updated", &params);
-    turn.batch.text(call.id, "announced");
+    let told = announce(turn, Change::Resource(uri));
+    turn.batch.text(call.id, if told { "announced" } else { "not subscribed" });
 }
 
 /// `log`: sends a log message, then answers.

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::era::{Early, Era};
+
 /// Everything that the command line can say.
 #[derive(Debug, Default)]
 pub struct Flags {
@@ -43,6 +45,17 @@ pub struct Flags {
     /// The generated tools describe themselves anew at each start that the start log knows.
     pub drift: bool,
     pub protocol_version: Option<String>,
+    pub era: Era,
+    pub early: Early,
+    /// The revisions of the modern era, with commas between them.
+    pub revisions: Option<String>,
+    /// What becomes of streams of changes: refuse, mute or nothing.
+    pub listen: Option<String>,
+    /// How long lists are fresh, in milliseconds, and for whom.
+    pub ttl_ms: Option<u32>,
+    pub cache_scope: Option<String>,
+    /// From the start to the first read.
+    pub start_delay: Duration,
     /// Text that stands in every description, so that two configurations can differ.
     pub label: Option<String>,
     /// Runs the server as a child of this process, as `npx` does.
@@ -126,6 +139,17 @@ impl Flags {
             "--stderr-text" => self.stderr_text = Some(value),
             "--protocol-version" => self.protocol_version = Some(value),
             "--label" => self.label = Some(value),
+            "--revisions" => self.revisions = Some(value),
+            "--listen" => self.listen = Some(value),
+            "--cache-scope" => self.cache_scope = Some(value),
+            "--era" => {
+                let wrong = || format!("--era needs legacy, modern or dual, not {value:?}");
+                self.era = Era::named(&value).ok_or_else(wrong)?;
+            }
+            "--early" => {
+                let wrong = || format!("--early cannot be {value:?}");
+                self.early = Early::named(&value).ok_or_else(wrong)?;
+            }
             "--http-faults" => self.http_faults = Some(value),
             "--http-log" => self.http_log = Some(value.into()),
             "--hints" => {
@@ -150,6 +174,8 @@ impl Flags {
                 let place = if flag == "--sse" { &mut self.sse } else { &mut self.http };
                 *place = Some(port);
             }
+            "--ttl-ms" => self.ttl_ms = Some(number),
+            "--start-delay-ms" => self.start_delay = delay,
             "--tools" => self.tools = number as usize,
             "--page-size" => self.page_size = number as usize,
             "--fail-starts" => self.fail_starts = number as usize,
@@ -163,7 +189,14 @@ impl Flags {
 }
 
 /// The flags that take a value.
-const VALUED: [&str; 17] = [
+const VALUED: [&str; 24] = [
+    "--era",
+    "--early",
+    "--revisions",
+    "--listen",
+    "--ttl-ms",
+    "--cache-scope",
+    "--start-delay-ms",
     "--http",
     "--sse",
     "--http-faults",
@@ -184,13 +217,15 @@ const VALUED: [&str; 17] = [
 ];
 
 const HELP: &str = "\
-usage: trunkline-testserver [flags]      (MCP, revisions 2024-11-05 to 2025-11-25)
+usage: trunkline-testserver [flags]      (MCP, revisions 2024-11-05 to 2026-07-28)
 
 Transport    stdio, or --http PORT or --sse PORT [--http-faults WORD[=VALUE],...] [--http-log FILE]; prints its address
 
 Lists        --tools N  --page-size N  --no-tools  --no-prompts  --no-resources  --tools-only
              --malformed-tools  --repeat-cursor  --list-changes  --drift  --label TEXT  --hints all|none
-Delays       --initialize-delay-ms N  --list-delay-ms N  --reply-delay-ms N
+Era          --era legacy|modern|dual  --revisions V,V  --listen refuse|mute|nothing
+             --ttl-ms N  --cache-scope private|public  --early answered|ignored|hangs|exits|confused
+Delays       --start-delay-ms N  --initialize-delay-ms N  --list-delay-ms N  --reply-delay-ms N
 Start        --start-log FILE  --message-log FILE  --exit-at-start CODE  --fail-starts N
              --stderr-text TEXT  --protocol-version V  --wrapped
 Misbehaviour --garbage  --noise  --silent  --die-before-list

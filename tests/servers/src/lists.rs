@@ -41,6 +41,8 @@ pub struct Lists {
     page_size: usize,
     repeat_cursor: bool,
     label: String,
+    /// The caching hints of each page, as JSON text.
+    hints: String,
 }
 
 impl Lists {
@@ -55,6 +57,7 @@ impl Lists {
             page_size: if flags.page_size == 0 { usize::MAX } else { flags.page_size },
             repeat_cursor: flags.repeat_cursor,
             label,
+            hints: cache_hints(flags),
         };
         if !flags.no_tools {
             let drift = if flags.drift { format!(" (start {starts})") } else { String::new() };
@@ -161,7 +164,7 @@ impl Lists {
             (false, true) => format!(r#","nextCursor":"from {end}""#),
             (false, false) => String::new(),
         };
-        Some(format!(r#"{{"{}":[{}]{next}}}"#, kind.member(), page.join(",")))
+        Some(format!(r#"{{"{}":[{}]{next}{}}}"#, kind.member(), page.join(","), self.hints))
     }
 
     fn items(&self, kind: Kind) -> &Vec<Item> {
@@ -181,6 +184,12 @@ impl Lists {
             Kind::Templates => &mut self.templates,
         }
     }
+}
+
+fn cache_hints(flags: &Flags) -> String {
+    let ttl = flags.ttl_ms.map(|ttl| format!(r#","ttlMs":{ttl}"#)).unwrap_or_default();
+    let scope = flags.cache_scope.as_ref();
+    ttl + &scope.map(|scope| format!(r#","cacheScope":{}"#, quote(scope))).unwrap_or_default()
 }
 
 /// No schema, a number for a name, no name, a schema of the wrong type.

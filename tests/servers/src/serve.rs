@@ -8,7 +8,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use crate::era::{self, Era, Opened};
 use crate::flags::Flags;
+use crate::listens::{self, Listens};
 use crate::lists::{Kind, Lists};
 use crate::request::{Call, Message};
 use crate::scan::member;
@@ -23,6 +25,8 @@ pub struct Server {
     pub lists: Mutex<Lists>,
     pub slow: SlowCalls,
     pub subscribed: Mutex<BTreeSet<String>>,
+    pub opened: Opened,
+    pub listens: Listens,
     /// Messages seen, by method; calls are counted apart, since they are the quick path.
     pub seen: Mutex<HashMap<String, u64>>,
     pub calls_seen: AtomicU64,
@@ -39,6 +43,8 @@ impl Server {
             output: Output::new(),
             slow: SlowCalls::default(),
             subscribed: Mutex::default(),
+            opened: Opened::default(),
+            listens: Listens::default(),
             seen: Mutex::default(),
             calls_seen: AtomicU64::new(0),
             failing_lists: AtomicU64::new(0),
@@ -74,6 +80,7 @@ impl Turn {
 
 /// Answers requests until the client closes the pipe.
 pub fn serve(server: &'static Server) -> ! {
+    std::thread::sleep(server.flags.start_delay);
     let Ok(input) = std::io::stdin().as_fd().try_clone_to_owned() else { std::process::exit(1) };
     let mut input = File::from(input);
     let mut turn = Turn::new(server);
@@ -114,9 +121,18 @@ fn handle(turn: &mut Turn, line: &[u8]) {
     let Some(message) = Message::read(line) else {
         return turn.batch.error(b"null", -32700, "no JSON object", None);
     };
-    let Some(method) = message.method else { return };
+    let Some(method) = message.method else {
+        *lock(&turn.server.seen).entry("a reply".to_string()).or_default() += 1;
+        return;
+    };
     if turn.server.flags.noise {
         turn.batch.line(b"a line of noise before the answer");
+    }
+    if let Some(id) = message.id
+        && !era::admits(turn, id, method, message.params)
+    {
+        note(turn, method);
+        return;
     }
     match message.id {
         Some(id) if method == b"\"tools/call\"" => call(turn, id, message.params),
@@ -206,6 +222,10 @@ fn answer(turn: &mut Turn, id: &[u8], method: &str, params: &[u8]) {
     let only_tools = turn.server.flags.tools_only;
     match method {
         "initialize" => initialize(turn, id, params),
+        "server/discover" if turn.server.flags.era != Era::Legacy => era::discover(turn, id),
+        "subscriptions/listen" if turn.server.flags.era != Era::Legacy => {
+            listens::listen(turn, id, params);
+        }
         "ping" | "logging/setLevel" => turn.batch.result(id, b"{}"),
         "tools/list" => list(turn, id, Kind::Tools, params),
         "prompts/list" if !only_tools => list(turn, id, Kind::Prompts, params),
@@ -233,17 +253,23 @@ fn initialize(turn: &mut Turn, id: &[u8], params: &[u8]) {
     let flags = &turn.server.flags;
     let known = VERSIONS.iter().find(|version| **version == asked);
     let version = flags.protocol_version.as_deref().or(known.copied()).unwrap_or(VERSIONS[0]);
+    let result = format!(
+        r#"{{"protocolVersion":{},"capabilities":{},"serverInfo":{{"name":"trunkline-testserver","version":"{}"}},"instructions":"for tests"}}"#,
+        quote(version),
+        capabilities(flags),
+        env!("CARGO_PKG_VERSION"),
+    );
+    turn.batch.result(id, result.as_bytes());
+}
+
+/// What the server says that it can do, as JSON text.
+pub fn capabilities(flags: &Flags) -> String {
     let changes = flags.list_changes;
     let more = format!(
         r#","prompts":{{"listChanged":{changes}}},"resources":{{"subscribe":true,"listChanged":{changes}}},"logging":{{}},"completions":{{}}"#
     );
     let more = if flags.tools_only { "" } else { more.as_str() };
-    let result = format!(
-        r#"{{"protocolVersion":{},"capabilities":{{"tools":{{"listChanged":{changes}}}{more}}},"serverInfo":{{"name":"trunkline-testserver","version":"{}"}},"instructions":"for tests"}}"#,
-        quote(version),
-        env!("CARGO_PKG_VERSION"),
-    );
-    turn.batch.result(id, result.as_bytes());
+    format!(r#"{{"tools":{{"listChanged":{changes}}}{more}}}"#)
 }
 
 fn list(turn: &mut Turn, id: &[u8], kind: Kind, params: &[u8]) {
@@ -294,11 +320,12 @@ fn notification(turn: &mut Turn, method: &[u8], params: &[u8]) {
         && let Some(id) = member(params, "requestId")
     {
         turn.server.slow.cancel(id);
+        turn.server.listens.cancel(id);
     }
 }
 
 /// The text of a member, or nothing at all when it is no string.
-fn text_param(params: &[u8], key: &str) -> String {
+pub fn text_param(params: &[u8], key: &str) -> String {
     member(params, key)
         .and_then(|value| serde_json::from_slice::<String>(value).ok())
         .unwrap_or_default()

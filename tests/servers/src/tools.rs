@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::changes::{change_list, fail_lists, log, storm, touch_resource};
 use crate::family::{Session, spawn_holder};
+use crate::listens::{end_listens, listens};
 use crate::lists::Kind;
 use crate::request::Call;
 use crate::scan::member;
@@ -292,6 +293,13 @@ pub const TOOLS: &[Tool] = &[
     tool("under_way", "Counts the slow calls under way.", ANY, under_way),
     tool("count", "Counts the calls seen, this one included.", ANY, count),
     tool("touch_resource", "Announces a change of the resource uri.", ANY, touch_resource),
+    tool("listens", "Answers with the filters of the open streams of changes.", ANY, listens),
+    tool(
+        "end_listens",
+        "Ends those streams: how is result, error, cancelled or silence.",
+        ANY,
+        end_listens,
+    ),
     tool("log", "Sends a log message of level and text.", ANY, log),
     tool("stderr", "Writes text to standard error.", ANY, stderr),
     tool("spawn_child", "Starts a helper (setsid: in its own session).", ANY, spawn_child),

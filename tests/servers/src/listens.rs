@@ -1,0 +1,140 @@
+//! Who is told of changes: in the legacy era whoever shook hands, in the modern one the streams that were asked for.
+
+use std::sync::Mutex;
+
+use serde_json::{Value, json};
+
+use crate::era::Era;
+use crate::lists::Kind;
+use crate::request::Call;
+use crate::serve::Turn;
+use crate::slow::lock;
+
+/// Something that changed.
+#[derive(Clone, Copy)]
+pub enum Change<'a> {
+    List(Kind),
+    Resource(&'a str),
+}
+
+/// The streams that are open.
+#[derive(Default)]
+pub struct Listens(Mutex<Vec<Listen>>);
+
+struct Listen {
+    id: Value,
+    filter: Value,
+}
+
+impl Change<'_> {
+    fn method(self) -> &'static str {
+        match self {
+            Change::List(Kind::Prompts) => "notifications/prompts/list_changed",
+            Change::List(Kind::Resources | Kind::Templates) => {
+                "notifications/resources/list_changed"
+            }
+            Change::List(Kind::Tools) => "notifications/tools/list_changed",
+            Change::Resource(_) => "notifications/resources/updated",
+        }
+    }
+
+    fn params(self) -> Value {
+        match self {
+            Change::List(_) => json!({}),
+            Change::Resource(uri) => json!({ "uri": uri }),
+        }
+    }
+
+    fn fits(self, filter: &Value) -> bool {
+        let asked = |name: &str| filter[name] == true;
+        match self {
+            Change::List(Kind::Prompts) => asked("promptsListChanged"),
+            Change::List(Kind::Resources | Kind::Templates) => asked("resourcesListChanged"),
+            Change::List(Kind::Tools) => asked("toolsListChanged"),
+            Change::Resource(uri) => {
+                let uris = filter["resourceSubscriptions"].as_array();
+                uris.is_some_and(|uris| uris.iter().any(|wanted| wanted == uri))
+            }
+        }
+    }
+}
+
+/// `subscriptions/listen`: opens a stream, and says what of it is granted.
+pub fn listen(turn: &mut Turn, id: &[u8], params: &[u8]) {
+    match turn.server.flags.listen.as_deref() {
+        Some("refuse") => return turn.batch.error(id, -32601, "no streams here", None),
+        Some("mute") => return,
+        _ => {}
+    }
+    let id: Value = serde_json::from_slice(id).unwrap_or_default();
+    let params: Value = serde_json::from_slice(params).unwrap_or_default();
+    let mut filter = params["notifications"].clone();
+    if turn.server.flags.listen.as_deref() == Some("nothing") {
+        filter = json!({});
+    }
+    let acknowledged = json!({ "_meta": tag(&id), "notifications": filter });
+    lock(&turn.server.listens.0).push(Listen { id, filter });
+    turn.notify("notifications/subscriptions/acknowledged", &acknowledged.to_string());
+}
+
+/// Tells whoever wants to know; whether anybody does.
+pub fn announce(turn: &mut Turn, change: Change<'_>) -> bool {
+    let mut told = false;
+    let subscribed = match change {
+        Change::List(_) => true,
+        Change::Resource(uri) => lock(&turn.server.subscribed).contains(uri),
+    };
+    let server = turn.server;
+    if (server.flags.era == Era::Legacy || server.opened.is_legacy()) && subscribed {
+        turn.notify(change.method(), &change.params().to_string());
+        told = true;
+    }
+    for listen in lock(&server.listens.0).iter().filter(|listen| change.fits(&listen.filter)) {
+        let mut params = change.params();
+        params["_meta"] = tag(&listen.id);
+        turn.notify(change.method(), &params.to_string());
+        told = true;
+    }
+    told
+}
+
+impl Listens {
+    /// The client no longer listens to this one.
+    pub fn cancel(&self, id: &[u8]) {
+        let id: Value = serde_json::from_slice(id).unwrap_or_default();
+        lock(&self.0).retain(|listen| listen.id != id);
+    }
+}
+
+/// `listens`: answers with the filters of the open streams.
+pub fn listens(turn: &mut Turn, call: &Call) {
+    let filters: Vec<Value> =
+        lock(&turn.server.listens.0).iter().map(|listen| listen.filter.clone()).collect();
+    turn.batch.text(call.id, &Value::from(filters).to_string());
+}
+
+/// `end_listens`: ends every stream by a result, an error, a cancellation, or without a word.
+pub fn end_listens(turn: &mut Turn, call: &Call) {
+    let arguments = call.built();
+    let ended = std::mem::take(&mut *lock(&turn.server.listens.0));
+    for Listen { id, .. } in ended {
+        let text = id.to_string();
+        match arguments.text("how").unwrap_or("result") {
+            "result" => {
+                let result = json!({ "resultType": "complete", "_meta": tag(&id) });
+                turn.batch.result(text.as_bytes(), result.to_string().as_bytes());
+            }
+            "error" => turn.batch.error(text.as_bytes(), -32000, "shutting down", None),
+            "cancelled" => {
+                turn.notify("notifications/cancelled", &json!({ "requestId": id }).to_string());
+            }
+            _ => {}
+        }
+    }
+    turn.batch.text(call.id, "ended");
+}
+
+/// What says whose a notification is.
+fn tag(id: &Value) -> Value {
+    json!({ "io.modelcontextprotocol/subscriptionId": id })
+}
