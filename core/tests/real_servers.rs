@@ -1,4 +1,4 @@
-//! Servers that no one here wrote: the first-time experience of a host (SPEC 2.1, 4.1, 7.1, 9.8).
+//! Servers that no one here wrote: the first-time experience of a host (SPEC 2.1, 4.1, 4.8, 7.1, 9.8).
 //!
 //! `TRUNKLINE_REAL_SERVERS` names a file with their configurations; `cargo xtask test real` installs
 //! them and sets it. Without it there is nothing to run, and this program says so and has no test.
@@ -49,7 +49,7 @@ fn main() {
 /// Two sessions of one pool on one server; what `work` does with them must leave no process.
 fn with_two_sessions<W: Future<Output = ()>>(
     servers: &BTreeMap<String, Value>,
-    name: &str,
+    (name, era): (&str, &str),
     work: impl FnOnce([Lease; 2], [Session; 2]) -> W,
 ) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -66,10 +66,13 @@ fn with_two_sessions<W: Future<Output = ()>>(
         let options = AcquireOptions::default();
         let (first, second) =
             tokio::join!(a.acquire(name, None, &options), b.acquire(name, None, &options));
-        let entries = pool.status()["servers"][name]["entries"].clone();
+        let leases = [first.unwrap(), second.unwrap()];
+        let status = pool.status()["servers"][name].clone();
+        assert_eq!(status["era"], era, "{status}");
+        let entries = status["entries"].clone();
         assert_eq!(entries.as_array().unwrap().len(), 1, "{entries}");
         assert_eq!(entries[0]["refs"], 2);
-        work([first.unwrap(), second.unwrap()], [a.clone(), b.clone()]).await;
+        work(leases, [a.clone(), b.clone()]).await;
         pool.close().await.unwrap();
     };
     runtime.block_on(async { tokio::time::timeout(HANG_BOUND, run).await.expect("no hang") });
@@ -77,7 +80,7 @@ fn with_two_sessions<W: Future<Output = ()>>(
 }
 
 fn everything(servers: &BTreeMap<String, Value>) {
-    with_two_sessions(servers, "everything", |[a, b], sessions| async move {
+    with_two_sessions(servers, ("everything", "legacy"), |[a, b], sessions| async move {
         assert!(sessions[0].tools().unwrap().len() >= 10);
         for lease in [&a, &b] {
             let result = call(lease, "echo", json!({"message": "hi"})).await;
@@ -91,14 +94,14 @@ fn everything(servers: &BTreeMap<String, Value>) {
 }
 
 fn everything_npx(servers: &BTreeMap<String, Value>) {
-    with_two_sessions(servers, "everything_npx", |[a, _b], _sessions| async move {
+    with_two_sessions(servers, ("everything_npx", "legacy"), |[a, _b], _sessions| async move {
         let result = call(&a, "echo", json!({"message": "npx"})).await;
         assert_eq!(result["content"][0]["text"], "Echo: npx");
     });
 }
 
 fn time(servers: &BTreeMap<String, Value>) {
-    with_two_sessions(servers, "time", |[a, b], _sessions| async move {
+    with_two_sessions(servers, ("time", "modern"), |[a, b], _sessions| async move {
         for lease in [&a, &b] {
             let result =
                 call(lease, "get_current_time", json!({"timezone": "Europe/Vienna"})).await;
@@ -112,7 +115,7 @@ fn time(servers: &BTreeMap<String, Value>) {
 fn git(servers: &BTreeMap<String, Value>) {
     let args = servers["git"]["args"].as_array().unwrap().clone();
     let repository = args.last().unwrap().clone();
-    with_two_sessions(servers, "git", |[a, _b], _sessions| async move {
+    with_two_sessions(servers, ("git", "modern"), |[a, _b], _sessions| async move {
         let result = call(&a, "git_status", json!({"repo_path": repository})).await;
         assert!(result["content"][0]["text"].as_str().unwrap().contains("note.txt"), "{result}");
     });

@@ -1,13 +1,14 @@
-//! From a configuration to a connection: start, shake hands, list. What fails leaves nothing (SPEC 4.6).
+//! From a configuration to a connection: start, greet, list. What fails leaves nothing (SPEC 4.6).
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use tokio::time::Instant;
 use trunkline_pool::catalog::Catalog;
-use trunkline_pool::config::{RemoteKind, RemoteSpec, ServerSpec, StdioSpec, Transport};
+use trunkline_pool::config::{Era, RemoteKind, RemoteSpec, ServerSpec, StdioSpec, Transport};
 use trunkline_pool::state::{CloseExit, LossReason};
 
+use super::era::{Opening, Refused};
 use super::link::{Life, Link};
 use super::lists::When;
 use super::{ConnectOptions, Connection, ConnectionEvents, GivenUp, Kill, Unconnected, failure};
@@ -25,36 +26,80 @@ pub(super) async fn connect(
     events: Arc<dyn ConnectionEvents>,
     mut given_up: GivenUp,
 ) -> std::result::Result<(Connection, Catalog), Unconnected> {
-    let server = options.server.clone();
     let begun = Instant::now();
+    let opening = options.opening;
+    let mut attempt = attempt(spec, &options, &events, begun, opening, &mut given_up).await;
+    if let Err(Unopened { anew: Some(anew), failed }) = attempt {
+        // Nothing is left of the first one. One that nobody wants any more is given up by the second at once.
+        tracing::debug!(server = %options.server, error = %failed.error, ?anew, "connecting anew");
+        attempt = self::attempt(spec, &options, &events, begun, anew, &mut given_up).await;
+    }
+    let server = &options.server;
+    match attempt {
+        Ok((connection, catalog)) => {
+            let era = connection.server_facts().era.map(Era::as_str);
+            let pid = connection.0.wire.child().map(Child::pid);
+            let elapsed_ms = begun.elapsed().as_millis();
+            tracing::info!(%server, pid, era, elapsed_ms, "connected");
+            Ok((connection, catalog))
+        }
+        Err(Unopened { failed, .. }) => {
+            tracing::info!(%server, error = %failed.error, "connecting failed");
+            Err(failed)
+        }
+    }
+}
+
+/// One process or way that came to nothing, of which nothing is left.
+struct Unopened {
+    failed: Unconnected,
+    /// How another one may do better.
+    anew: Option<Opening>,
+}
+
+impl From<Unconnected> for Unopened {
+    fn from(failed: Unconnected) -> Unopened {
+        Unopened { failed, anew: None }
+    }
+}
+
+/// One process, or one way to a remote server, greeted in one manner.
+async fn attempt(
+    spec: &ServerSpec,
+    options: &ConnectOptions,
+    events: &Arc<dyn ConnectionEvents>,
+    begun: Instant,
+    mut opening: Opening,
+    given_up: &mut GivenUp,
+) -> std::result::Result<(Connection, Catalog), Unopened> {
+    let server = &options.server;
     let (wire, redactor) = match &spec.transport {
-        Transport::Stdio(program) => spawn(program, &options, begun, &mut given_up).await?,
-        Transport::Remote(remote) => reach(remote, &options)
-            .map_err(|error| Unconnected { error, exit: CloseExit::Clean })?,
-        _ => return Err(unsupported(&server, spec.transport_name())),
+        Transport::Stdio(program) => spawn(program, options, begun, given_up).await?,
+        Transport::Remote(remote) => {
+            opening = Opening::Only(Era::Legacy);
+            reach(remote, options).map_err(|error| Unconnected { error, exit: CloseExit::Clean })?
+        }
+        _ => return Err(unsupported(server, spec.transport_name()).into()),
     };
-    let link = Link::open(wire, redactor, options, events);
+    let link = Link::open(wire, redactor, options.clone(), events.clone());
     if let Some(child) = link.wire.child() {
         link.tell(|events| events.started(child.pid()));
     }
     let attempt = Attempt { link: Some(link.clone()) };
     let negotiated = tokio::select! {
         biased;
-        _ = given_up.wait_for(Option::is_some) => Err(cancelled(&server)),
-        negotiated = negotiate(&link, begun) => negotiated,
+        _ = given_up.wait_for(Option::is_some) => Err(Refused::for_good(cancelled(server))),
+        negotiated = negotiate(&link, opening, begun) => negotiated,
     };
     match negotiated {
         Ok(catalog) => {
             attempt.over();
-            let elapsed_ms = begun.elapsed().as_millis();
-            tracing::info!(%server, pid = link.wire.child().map(Child::pid), elapsed_ms, "connected");
             Ok((Connection(link), catalog))
         }
-        Err(error) => {
-            let failed = failed(&link, error, given_up).await;
+        Err(Refused { error, anew }) => {
+            let failed = failed(&link, error, given_up.clone()).await;
             attempt.over();
-            tracing::info!(%server, error = %failed.error, "connecting failed");
-            Err(failed)
+            Err(Unopened { failed, anew })
         }
     }
 }
@@ -125,13 +170,23 @@ async fn start(
     Err(Unconnected { error: refusal, exit: CloseExit::Forced })
 }
 
-/// Handshake and lists, each within what is left of the time; an end of the connection ends it with the reason.
-async fn negotiate(link: &Arc<Link>, begun: Instant) -> Result<Catalog> {
+/// Greeting and lists, each within what is left of the time; an end of the connection ends it with the reason.
+async fn negotiate(
+    link: &Arc<Link>,
+    opening: Opening,
+    begun: Instant,
+) -> std::result::Result<Catalog, Refused> {
     let limit = link.options.timeout;
+    let (deadline, patience) = (begun + limit, begun + limit / 2);
     let slow = |which| move |_| failure::slow(&link.server, which, limit);
-    let steps = async {
-        let deadline = begun + limit;
-        tokio::time::timeout_at(deadline, link.shake_hands()).await.map_err(slow("connect"))??;
+    let greeted = tokio::time::timeout_at(deadline, link.greet(opening, patience)).await;
+    let greeted = greeted.unwrap_or_else(|late| Err(Refused::for_good(slow("connect")(late))));
+    if let Err(Refused { error, anew }) = greeted {
+        let error = explained(link, error).await;
+        let anew = anew.or_else(|| link.ended_by_question(opening).filter(|_| is_lost(link)));
+        return Err(Refused { error, anew });
+    }
+    let listed = async {
         let listed = tokio::time::timeout_at(deadline, link.list(When::First)).await;
         let catalog = listed.map_err(slow("list"))??;
         match link.advance(Life::Open, |life| life == Life::Connecting) {
@@ -139,19 +194,29 @@ async fn negotiate(link: &Arc<Link>, begun: Instant) -> Result<Catalog> {
             Life::Open | Life::Lost | Life::Closing => Err(lost(link)),
         }
     };
-    let result = steps.await;
-    // Whatever the step saw of a loss is a consequence; the loss itself says more. A write that failed sees it first.
-    let interrupted =
-        result.as_ref().is_err_and(|error| error.code() == ErrorCode::CallInterrupted);
+    match listed.await {
+        Ok(catalog) => Ok(catalog),
+        Err(error) => Err(Refused::for_good(explained(link, error).await)),
+    }
+}
+
+fn is_lost(link: &Link) -> bool {
+    link.stands() == Life::Lost
+}
+
+/// Why a step of an attempt failed. Whatever the step saw of a loss is a consequence; the loss itself says more. A write that
+/// failed sees it first.
+async fn explained(link: &Arc<Link>, error: Error) -> Error {
+    let interrupted = error.code() == ErrorCode::CallInterrupted;
     let cut = interrupted && link.wire.child().is_some();
-    if cut || result.is_err() && link.stands() == Life::Lost {
+    if cut || is_lost(link) {
         let mut loss = link.ending.lost.subscribe();
         if let Ok(loss) = loss.wait_for(Option::is_some).await {
-            return Err(loss.as_ref().map_or_else(|| lost(link), |loss| loss.error.clone()));
+            return loss.as_ref().map_or_else(|| lost(link), |loss| loss.error.clone());
         }
     }
-    // A list that did not come is no call of anybody: what counts is why.
-    result.map_err(|error| error.cause().filter(|_| interrupted).cloned().unwrap_or(error))
+    // A question without its answer is no call of anybody: what counts is why.
+    error.cause().filter(|_| interrupted).cloned().unwrap_or(error)
 }
 
 fn cancelled(server: &str) -> Error {

@@ -18,6 +18,7 @@ use rmcp::service::{
 };
 use rmcp::transport::Transport;
 use tokio::sync::mpsc;
+use trunkline_pool::config::Era;
 
 use super::link::{Link, count};
 use super::lists::Lists;
@@ -29,7 +30,7 @@ use crate::{Error, ErrorCode, Result};
 const REQUESTS_WAITING_MAX: usize = 64;
 
 /// The revisions that are spoken here; a server that answers with another is told nothing more.
-const REVISIONS: &[&str] = &["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+pub(super) const REVISIONS: &[&str] = &["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
 /// The link between the reader and rmcp.
 #[derive(Default)]
@@ -64,6 +65,11 @@ impl Handshake {
     }
 }
 
+/// What servers are told of this client.
+pub(super) fn us() -> Implementation {
+    Implementation::new("trunkline", env!("CARGO_PKG_VERSION"))
+}
+
 fn lock(inner: &Mutex<Inner>) -> MutexGuard<'_, Inner> {
     inner.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -87,8 +93,7 @@ impl Link {
             handshake: self.handshake.inner.clone(),
             from_server,
         };
-        let us = Implementation::new("trunkline", env!("CARGO_PKG_VERSION"));
-        let client = ClientConfig::new(ClientCapabilities::default(), us)
+        let client = ClientConfig::new(ClientCapabilities::default(), us())
             .with_protocol_version(ProtocolVersion::V_2025_11_25);
         let mode = ClientLifecycleMode::Initialize;
         let service =
@@ -121,7 +126,8 @@ impl Link {
             Some(server) => (self.redactor.text(&server.name), self.redactor.text(&server.version)),
             None => Default::default(),
         };
-        let facts = ServerFacts { protocol_version: revision.to_owned(), name, version };
+        let protocol_version = revision.to_owned();
+        let facts = ServerFacts { era: Some(Era::Legacy), protocol_version, name, version };
         // A connection shakes hands once.
         let _ = (self.facts.set(facts), self.declared.set(lists));
         Ok(())
@@ -166,6 +172,10 @@ impl Link {
     pub(super) fn take_request(&self, id: &str, frame: &[u8]) {
         const INVALID_REQUEST: i32 = -32600;
         const INTERNAL_ERROR: i32 = -32603;
+        if self.facts.get().is_some_and(|facts| facts.era == Some(Era::Modern)) {
+            // The era has none, and nothing that answers one may be written.
+            return;
+        }
         let to_rmcp = lock(&self.handshake.inner).to_rmcp.clone();
         let refused = match (serde_json::from_slice(frame), to_rmcp) {
             (Err(_), _) => Some((INVALID_REQUEST, "the request cannot be read")),

@@ -164,8 +164,10 @@ impl KeepAlive {
 impl Link {
     /// Asks the server for a sign of life. Whatever it sends counts, an error too, so the answer itself is of no interest.
     fn ping(self: &Arc<Self>, timeout: Duration) {
+        // The modern era has no question that is only a question; this one is the cheapest.
+        let is_modern = self.metadata.load().is_some();
         let request = Request {
-            method: "ping",
+            method: if is_modern { "server/discover" } else { "ping" },
             params: "{}",
             begun: None,
             timeout,

@@ -4,10 +4,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use arc_swap::ArcSwapOption;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use trunkline_pool::state::{CloseExit, LossReason};
 
+use super::era::Metadata;
 use super::frame_transport::Handshake;
 use super::in_flight::InFlight;
 use super::keepalive::Pulse;
@@ -25,6 +27,8 @@ pub(crate) struct Link {
     pub(super) calls: InFlight,
     /// Takes the server's own secrets out of what it prints.
     pub(super) redactor: Arc<Redactor>,
+    /// What each request says of us; there as soon as the server is spoken with as one of the modern era.
+    pub(super) metadata: ArcSwapOption<Metadata>,
     pub(super) facts: OnceLock<ServerFacts>,
     /// Which lists the server declared.
     pub(super) declared: OnceLock<Lists>,
@@ -95,6 +99,7 @@ impl Link {
             wire,
             calls: InFlight::new(options.in_flight),
             redactor,
+            metadata: ArcSwapOption::empty(),
             facts: OnceLock::new(),
             declared: OnceLock::new(),
             handshake: Handshake::default(),

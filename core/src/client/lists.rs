@@ -8,9 +8,8 @@ use rmcp::model::ServerCapabilities;
 use tokio::sync::oneshot;
 use trunkline_pool::catalog::{Catalog, ListKind};
 
-use super::in_flight::Purpose;
 use super::link::{Life, Link};
-use super::{Reply, Request, RequestId, failure};
+use super::{Reply, RequestId, failure};
 use crate::{Error, ErrorCode, Result};
 
 /// Pages of one list.
@@ -161,21 +160,8 @@ impl Link {
     /// A request of the connection's own. A dropped future cancels it.
     async fn request(self: &Arc<Self>, method: &str, params: &str) -> Result<Reply> {
         // The listing as a whole has a deadline, and ends its requests with it.
-        const NEVER: Duration = Duration::MAX;
         let (answer, reply) = oneshot::channel();
-        let request = Request {
-            method,
-            params,
-            begun: None,
-            timeout: NEVER,
-            idle_timeout: NEVER,
-            progress: None,
-        };
-        let done = Box::new(move |result| {
-            // Nobody waits any more when the listing was dropped.
-            let _ = answer.send(result);
-        });
-        let id = self.start(request, done, Purpose::Own);
+        let id = self.start_own(method, params, answer);
         let _guard = CancelOnDrop { link: self, id };
         reply.await.unwrap_or_else(|_| {
             Err(Error::new(ErrorCode::Internal, "a request was dropped without an answer"))

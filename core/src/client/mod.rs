@@ -6,6 +6,7 @@
 mod connect;
 mod ending;
 mod envelope;
+mod era;
 mod failure;
 mod frame_transport;
 mod in_flight;
@@ -25,9 +26,10 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use trunkline_pool::catalog::{Catalog, ListKind};
-use trunkline_pool::config::ServerSpec;
+use trunkline_pool::config::{Era, ServerSpec};
 use trunkline_pool::state::{CloseExit, LossReason};
 
+pub(crate) use self::era::Opening;
 use self::in_flight::Purpose;
 use self::link::Link;
 use crate::{Error, Result};
@@ -37,6 +39,8 @@ use crate::{Error, Result};
 pub(crate) struct ConnectOptions {
     /// The server's name, for errors and logs.
     pub server: Arc<str>,
+    /// How the first words are chosen.
+    pub opening: Opening,
     /// The folder that a relative `cwd` and the child start from.
     pub workspace: PathBuf,
     /// Connect and list together.
@@ -63,7 +67,8 @@ pub(crate) struct ConnectOptions {
 
 /// What a connection tells its driver, in the order of the wire. Called on an I/O thread: must not block.
 pub(crate) trait ConnectionEvents: Send + Sync + 'static {
-    /// The server's process runs. Called first, and at most once.
+    /// The server's process runs. Called first, and again with the process that takes the place of one which the first
+    /// question ended or confused.
     fn started(&self, pid: u32);
     /// The connection is lost; every call in flight was answered before. Called at most once, and not after a `close`.
     fn lost(&self, reason: LossReason, error: Error);
@@ -125,7 +130,7 @@ pub(crate) struct Unconnected {
 pub(crate) struct Connection(Arc<Link>);
 
 impl Connection {
-    /// Starts the server, shakes hands and lists everything, within `options.timeout`.
+    /// Starts the server, finds out what it speaks and lists everything, within `options.timeout`.
     ///
     /// When it fails nothing is left running: the process tree is ended first, and the error is returned only then. When `given_up`
     /// says how, or is dropped, the attempt gives up the same way, with the error `cancelled`; a later `Kill::Now` cuts the
@@ -204,6 +209,8 @@ pub(crate) enum Kill {
 /// What the server said of itself: unverified.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ServerFacts {
+    /// The protocol family; absent before the server said anything.
+    pub era: Option<Era>,
     /// The negotiated protocol version.
     pub protocol_version: String,
     /// The server's own name.

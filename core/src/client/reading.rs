@@ -9,9 +9,9 @@ use trunkline_pool::catalog::ListKind;
 use trunkline_pool::state::LossReason;
 
 use super::envelope::{Message, find_id};
+use super::failure;
 use super::link::{Life, Link, Loss, count};
 use super::requests::complete;
-use super::{Reply, failure};
 use crate::transport::escape::escape_line;
 use crate::transport::{BoxFuture, Inbound, Line, Sighting};
 use crate::{Error, Outcome, Result};
@@ -169,7 +169,7 @@ impl Link {
             Some(Message::Malformed { id }) => self.fail_by_id(id, unreadable()),
             Some(Message::Result { id, result }) => {
                 if let Some(flight) = self.calls.take(id) {
-                    complete(flight.done, Ok(Reply { json: result.into() }));
+                    complete(flight.done, self.judge(result));
                     return Ok(());
                 }
                 self.take_handshake_reply(Some(id), frame)

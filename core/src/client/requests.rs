@@ -3,11 +3,11 @@
 use std::cell::RefCell;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
-use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
-use serde_json::value::RawValue;
+use tokio::sync::oneshot;
 
+use super::era::{Metadata, write_params};
 use super::in_flight::{Flight, Missed, Purpose, Refused};
 use super::link::Link;
 use super::{Done, Reply, Request, RequestId, failure};
@@ -40,9 +40,10 @@ impl Link {
                 return RequestId(id);
             }
         }
+        let metadata = self.metadata.load();
         let sent = FRAME.with_borrow_mut(|frame| {
             frame.clear();
-            write_request(frame, id, method, params, token);
+            write_request(frame, id, method, params, metadata.as_deref(), token);
             let sent = match frame.len() > self.options.frame_bytes {
                 true => Sent::Full,
                 false => self.wire.send(frame, FrameKind::Request(id)),
@@ -61,6 +62,29 @@ impl Link {
             complete(flight.done, Err(error));
         }
         RequestId(id)
+    }
+
+    /// Writes a request of the connection's own, which has no deadline of its own; its end goes to `answer`.
+    pub(super) fn start_own(
+        &self,
+        method: &str,
+        params: &str,
+        answer: oneshot::Sender<Result<Reply>>,
+    ) -> RequestId {
+        const NEVER: Duration = Duration::MAX;
+        let request = Request {
+            method,
+            params,
+            begun: None,
+            timeout: NEVER,
+            idle_timeout: NEVER,
+            progress: None,
+        };
+        let done = Box::new(move |result| {
+            // Nobody waits any more when whoever asked was dropped.
+            let _ = answer.send(result);
+        });
+        self.start(request, done, Purpose::Own)
     }
 
     /// Ends a request with `cancelled` and tells the server; nothing when it already ended.
@@ -105,16 +129,20 @@ pub(super) fn complete(done: Done, result: Result<Reply>) {
 }
 
 /// Appends the frame of a request. Newlines between the members of `params` become spaces, since a newline ends a frame.
-fn write_request(frame: &mut Vec<u8>, id: u64, method: &str, params: &str, token: Option<u64>) {
+fn write_request(
+    frame: &mut Vec<u8>,
+    id: u64,
+    method: &str,
+    params: &str,
+    metadata: Option<&Metadata>,
+    token: Option<u64>,
+) {
     // Writing to memory cannot fail.
     let _ = write!(frame, "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":");
     let _ = serde_json::to_writer(&mut *frame, method);
     frame.extend_from_slice(b",\"params\":");
     let from = frame.len();
-    match token {
-        None => frame.extend_from_slice(params.as_bytes()),
-        Some(token) => write_with_token(frame, params, token),
-    }
+    write_params(frame, params, metadata, token);
     if memchr::memchr2(b'\n', b'\r', &frame[from..]).is_some() {
         for byte in &mut frame[from..] {
             if matches!(byte, b'\n' | b'\r') {
@@ -125,93 +153,18 @@ fn write_request(frame: &mut Vec<u8>, id: u64, method: &str, params: &str, token
     frame.extend_from_slice(b"}\n");
 }
 
-/// Appends the params with a progress token in their `_meta`, everything else as it was.
-fn write_with_token(frame: &mut Vec<u8>, params: &str, token: u64) {
-    let token = token.to_string();
-    let Ok(Members(members)) = serde_json::from_str(params) else {
-        return frame.extend_from_slice(params.as_bytes());
-    };
-    let meta = members.iter().find(|(name, _)| name == "_meta").map(|(_, meta)| *meta);
-    let mut inside = match meta.map(serde_json::from_str::<Members<'_>>) {
-        Some(Ok(Members(inside))) => inside,
-        Some(Err(_)) | None => Vec::new(),
-    };
-    inside.retain(|(name, _)| name != "progressToken");
-    inside.push(("progressToken".into(), &token));
-    let mut meta = Vec::new();
-    write_members(&mut meta, &inside);
-    let meta = String::from_utf8(meta).unwrap_or_default();
-    let mut members: Vec<_> = members.into_iter().filter(|(name, _)| name != "_meta").collect();
-    members.push(("_meta".into(), &meta));
-    write_members(frame, &members);
-}
-
-fn write_members(out: &mut Vec<u8>, members: &[(String, &str)]) {
-    out.push(b'{');
-    for (place, (name, value)) in members.iter().enumerate() {
-        if place > 0 {
-            out.push(b',');
-        }
-        let _ = serde_json::to_writer(&mut *out, name);
-        out.push(b':');
-        out.extend_from_slice(value.as_bytes());
-    }
-    out.push(b'}');
-}
-
-/// The members of an object, in order, their values as text.
-struct Members<'a>(Vec<(String, &'a str)>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Self, D::Error> {
-        struct Collect<'a>(std::marker::PhantomData<&'a ()>);
-        impl<'de: 'a, 'a> Visitor<'de> for Collect<'a> {
-            type Value = Members<'a>;
-
-            fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                out.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(
-                self,
-                mut map: A,
-            ) -> std::result::Result<Members<'a>, A::Error> {
-                let mut members = Vec::new();
-                while let Some((name, value)) = map.next_entry::<String, &'de RawValue>()? {
-                    members.push((name, value.get()));
-                }
-                Ok(Members(members))
-            }
-        }
-        from.deserialize_map(Collect(std::marker::PhantomData))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn frame(params: &str, token: Option<u64>) -> String {
-        let mut frame = Vec::new();
-        write_request(&mut frame, 7, "tools/call", params, token);
-        String::from_utf8(frame).unwrap()
-    }
-
     /// SPEC 5.3.
     #[test]
     fn params_go_out_as_they_came_with_line_breaks_as_spaces() {
-        let sent = frame("{\"a\": 1e400,\n\"b\":\"\\n\"}", None);
+        let mut sent = Vec::new();
+        let params = "{\"a\": 1e400,\n\"b\":\"\\n\"}";
+        write_request(&mut sent, 7, "tools/call", params, None, None);
         let expected =
             r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"a": 1e400, "b":"\n"}}"#;
-        assert_eq!(sent, format!("{expected}\n"));
-    }
-
-    /// SPEC 5.9.
-    #[test]
-    fn a_progress_token_joins_the_meta_that_is_there() {
-        let sent = frame(r#"{"name":"x","_meta":{"k":[1.50],"progressToken":1}}"#, Some(7));
-        let expected = r#""params":{"name":"x","_meta":{"k":[1.50],"progressToken":7}}}"#;
-        assert!(sent.trim_end().ends_with(expected), "{sent}");
-        assert!(frame("{}", Some(7)).contains(r#""params":{"_meta":{"progressToken":7}}"#));
+        assert_eq!(String::from_utf8(sent).unwrap(), format!("{expected}\n"));
     }
 }

@@ -8,7 +8,7 @@ use arc_swap::ArcSwap;
 use tokio::sync::{Notify, mpsc};
 use trunkline_pool::acceptance::Held;
 use trunkline_pool::catalog::Catalog;
-use trunkline_pool::config::ServerSpec;
+use trunkline_pool::config::{Fingerprint, ServerSpec};
 use trunkline_pool::state::{
     CloseMode, EntryId, EntryState, EntryStatus, Generation, KeyId, SessionId, Slot,
 };
@@ -30,6 +30,8 @@ pub(crate) struct EntryCell {
     pub index: u32,
     /// The configuration.
     pub spec: Arc<ServerSpec>,
+    /// The identity of that.
+    pub fingerprint: Fingerprint,
     published: ArcSwap<Published>,
     /// Wakes the calls that wait for another state.
     pub changed: Notify,
@@ -98,6 +100,7 @@ impl EntryCell {
             server: keyed.name,
             index: status.index,
             spec: keyed.spec,
+            fingerprint: keyed.fingerprint,
             published: ArcSwap::from_pointee(Published { slot, connection: None }),
             changed: Notify::new(),
             incarnation: Mutex::default(),
@@ -130,7 +133,11 @@ impl EntryCell {
             losses: 0,
             error: None,
         };
-        let cell = EntryCell::new(&status, Keyed { name: server.into(), spec: Arc::new(spec) });
+        let fingerprint = spec.fingerprint("pool", &[]);
+        let cell = EntryCell::new(
+            &status,
+            Keyed { name: server.into(), fingerprint, spec: Arc::new(spec) },
+        );
         cell.publish(Slot { state: EntryState::Active, catalog, ..cell.load().slot.clone() });
         Arc::new(cell)
     }

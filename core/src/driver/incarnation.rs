@@ -60,6 +60,16 @@ async fn run(mut ended: Ended, mut orders: mpsc::UnboundedReceiver<Control>) {
         }
     };
     let given_up = *give_up.borrow();
+    let (eras, fingerprint) = (&ended.driver.eras, &ended.cell.fingerprint);
+    match &outcome {
+        Ok((connection, _)) => {
+            if let Some(era) = connection.server_facts().era {
+                eras.remember(*fingerprint, era);
+            }
+        }
+        Err(_) if given_up.is_none() => eras.forget(fingerprint),
+        Err(_) => {}
+    }
     ended.last = Some(match outcome {
         Err(failed) if given_up.is_some() => Input::Closed { connection: id, exit: failed.exit },
         Err(failed) => Input::ConnectFailed { connection: id, error: failed.error },
@@ -135,6 +145,7 @@ fn connect_options(driver: &Driver, cell: &EntryCell, spec: &ServerSpec) -> Conn
     let timeout = spec.connect_timeout.or(options.connect_timeout);
     ConnectOptions {
         server: cell.server.clone(),
+        opening: driver.eras.opening(&cell.fingerprint, spec.era),
         workspace: driver.workspace.clone(),
         timeout: timeout.unwrap_or(match spec.transport {
             Transport::Remote(_) => CONNECT_TIMEOUT_REMOTE,

@@ -13,6 +13,8 @@ pub(crate) struct Keyed {
     pub name: Arc<str>,
     /// Its configuration.
     pub spec: Arc<ServerSpec>,
+    /// The identity of that.
+    pub fingerprint: Fingerprint,
 }
 
 /// The numbers of a pool's names and keys.
@@ -81,7 +83,8 @@ impl Interner {
             return key;
         }
         let name = self.names[server.0 as usize].clone();
-        let row = Some(Row { keyed: Keyed { name, spec: spec.clone() }, identity, uses: 1 });
+        let keyed = Keyed { name, spec: spec.clone(), fingerprint };
+        let row = Some(Row { keyed, identity, uses: 1 });
         let key = self.free.pop().unwrap_or_else(|| {
             self.keyed.push(None);
             KeyId(self.keyed.len() as u32 - 1)

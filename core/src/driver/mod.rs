@@ -8,6 +8,7 @@
 mod budget;
 mod carry;
 mod entry;
+mod eras;
 mod hold;
 mod hub;
 mod incarnation;
@@ -38,6 +39,7 @@ pub(crate) use questions::{Answer, Answered, Wish};
 pub(crate) use runtime::Runtime;
 pub(crate) use subscriber::Subscriber;
 
+use self::eras::Eras;
 use self::questions::Questions;
 use crate::api::SessionCore;
 use crate::{Error, ErrorCode, Result};
@@ -54,6 +56,8 @@ pub(crate) struct Driver {
     pub reserved_names: BTreeSet<String>,
     /// Where events go.
     pub hub: Hub,
+    /// What servers turned out to speak.
+    eras: Eras,
     started: Instant,
     core: Mutex<Core>,
     /// Wakes the timer when the next deadline came nearer.
@@ -82,6 +86,7 @@ impl Driver {
         let seed = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0_u8);
         let driver = Arc::new(Driver {
             hub: Hub::new(options.limits.event_backlog),
+            eras: Eras::default(),
             reserved_names: options.reserved_names.iter().cloned().collect(),
             core: Mutex::new(Core {
                 state: PoolState::new(options.clone(), seed),

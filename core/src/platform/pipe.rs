@@ -31,6 +31,19 @@ impl WritePipe {
         signals::write(self.0.get_ref().as_fd(), bytes)
     }
 
+    /// Bytes in the pipe that nobody has read, also after the reader's end; `None` where the system does not say.
+    pub(crate) fn unread(&self) -> Option<usize> {
+        // Elsewhere the writing end is not asked, or answers for the other direction.
+        if cfg!(not(target_os = "linux")) {
+            return None;
+        }
+        let mut count: libc::c_int = 0;
+        // SAFETY: asks an open descriptor, and writes one integer, which is there.
+        let asked =
+            unsafe { libc::ioctl(self.0.get_ref().as_raw_fd(), libc::FIONREAD, &mut count) };
+        usize::try_from(count).ok().filter(|_| asked == 0)
+    }
+
     /// Runs `write` whenever the pipe may be writable, until it gives anything but `WouldBlock`.
     ///
     /// A dropped future has done what its last call of `write` did, and nothing more.

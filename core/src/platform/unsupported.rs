@@ -55,6 +55,9 @@ impl WritePipe {
     pub(crate) fn write_now(&self, _bytes: &[u8]) -> io::Result<usize> {
         match self.0 {}
     }
+    pub(crate) fn unread(&self) -> Option<usize> {
+        match self.0 {}
+    }
     pub(crate) async fn writing<T>(&self, _write: impl FnMut() -> io::Result<T>) -> io::Result<T> {
         match self.0 {}
     }

@@ -51,6 +51,11 @@ pub(crate) trait Wire: Send + Sync + 'static {
         None
     }
 
+    /// Whether anything of what was sent was read, as far as the system says; also after the far end is gone.
+    fn was_read(&self) -> bool {
+        true
+    }
+
     /// The server's process, where it is one of this machine.
     fn child(&self) -> Option<&Child> {
         None

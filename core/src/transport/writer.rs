@@ -62,6 +62,10 @@ struct Queue {
     /// Of all frames, whole.
     bytes: usize,
     replies: usize,
+    /// Bytes that went into the pipe.
+    sent: usize,
+    /// Whether any of them had been read when the queue was stopped.
+    was_read: Option<bool>,
     /// How much of the first frame is in the pipe.
     written: usize,
     /// Nothing is taken any more.
@@ -85,6 +89,8 @@ impl FrameWriter {
                 frames: VecDeque::new(),
                 bytes: 0,
                 replies: 0,
+                sent: 0,
+                was_read: None,
                 written: 0,
                 stopped: false,
                 broken: false,
@@ -102,8 +108,13 @@ impl FrameWriter {
         let mut written = 0;
         if queue.frames.is_empty() {
             match pipe.write_now(frame) {
-                Ok(count) if count == frame.len() => return Sent::Written,
-                Ok(count) => written = count,
+                Ok(count) => {
+                    queue.sent = queue.sent.saturating_add(count);
+                    if count == frame.len() {
+                        return Sent::Written;
+                    }
+                    written = count;
+                }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(_) => {
                     queue.stopped = true;
@@ -146,12 +157,19 @@ impl FrameWriter {
     pub(crate) fn stop(&self) -> Vec<u64> {
         let mut queue = self.lock();
         queue.stopped = true;
+        // Later there is no pipe to ask.
+        queue.was_read = Some(queue.was_read());
         let unsent = queue.unsent().collect();
         queue.frames = VecDeque::new();
         queue.bytes = 0;
         queue.replies = 0;
         queue.written = 0;
         unsent
+    }
+
+    /// Whether the server has read anything; `true` as well where the system does not say.
+    pub(crate) fn was_read(&self) -> bool {
+        self.lock().was_read()
     }
 
     /// Closes the pipe: the server reads the end of its input.
@@ -191,6 +209,7 @@ impl FrameWriter {
         let mut queue = self.lock();
         while let Some(frame) = queue.frames.front() {
             let count = pipe.write_now(&frame.bytes[queue.written..])?;
+            queue.sent = queue.sent.saturating_add(count);
             queue.written += count;
             if queue.written == queue.frames[0].bytes.len() {
                 queue.written = 0;
@@ -206,6 +225,11 @@ impl FrameWriter {
 }
 
 impl Queue {
+    fn was_read(&self) -> bool {
+        let asked = || self.pipe.as_ref()?.unread();
+        self.was_read.unwrap_or_else(|| asked().is_none_or(|unread| unread < self.sent))
+    }
+
     fn has_room(&self, bytes: usize, kind: FrameKind) -> bool {
         // A frame that was begun must be ended, and finds the queue empty. A notification always has room: it takes back a
         // request that was written, each once, so that the calls in flight bound them; and without it the server would work on.

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 
 use serde_json::{Value, json};
 use trunkline_pool::acceptance::{Held, HeldTool};
+use trunkline_pool::config::Era;
 use trunkline_pool::state::{EntryState, EntryStatus};
 
 use crate::api::pool::{Configured, PoolCore};
@@ -186,5 +187,5 @@ fn entry(pool: &PoolCore, (status, cell): &(EntryStatus, Arc<EntryCell>)) -> Val
 
 /// The protocol family of a connection that stands.
 fn era(status: &EntryStatus, cell: &EntryCell) -> Option<&'static str> {
-    cell.connection(status.generation).map(|_| "legacy")
+    cell.connection(status.generation)?.server_facts().era.map(Era::as_str)
 }

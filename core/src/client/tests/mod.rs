@@ -4,6 +4,7 @@ mod bad_input;
 mod calls;
 mod children;
 mod ends;
+mod eras;
 mod host;
 mod keepalive;
 mod odd_frames;
@@ -113,6 +114,7 @@ impl Server {
     fn new(value: Value) -> Self {
         let options = ConnectOptions {
             server: "s".into(),
+            opening: Opening::Probe,
             workspace: "/".into(),
             timeout: Duration::from_secs(10),
             exit_grace: Duration::from_millis(300),
@@ -276,6 +278,7 @@ fn scripted(on_call: &str) -> String {
             id=${line#*\"id\":}; id=${id%%[,\}]*}
             case $line in
                 *'"method":"initialize"'*) reply '{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"sh","version":"0"}}';;
+                *'"method":"server/discover"'*) printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"?"}}\n' "$id";;
                 *'"method":"tools/list"'*) reply '{"tools":[{"name":"any","inputSchema":{"type":"object"}}]}';;
                 *'"method":"tools/call"'*) calls=$((calls+1)); ON_CALL;;
             esac

@@ -38,6 +38,11 @@ impl WritePipe {
         self.0.try_write(bytes)
     }
 
+    /// Bytes in the pipe that nobody has read: the system does not say.
+    pub(crate) fn unread(&self) -> Option<usize> {
+        None
+    }
+
     /// Runs `write` whenever the pipe may be writable, until it gives anything but `WouldBlock`.
     ///
     /// A dropped future has done what its last call of `write` did, and nothing more.

@@ -109,6 +109,10 @@ impl Wire for StdioWire {
         })
     }
 
+    fn was_read(&self) -> bool {
+        self.writer.was_read()
+    }
+
     fn child(&self) -> Option<&Child> {
         Some(&self.child)
     }

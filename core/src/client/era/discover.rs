@@ -1,0 +1,213 @@
+//! `server/discover`: the question that a modern server answers, and the choice of a revision (SPEC 4.8).
+
+use std::sync::Arc;
+
+use rmcp::model::{ClientCapabilities, Implementation, ServerCapabilities};
+use serde::Deserialize;
+use serde_json::Value;
+use tokio::sync::oneshot;
+use trunkline_pool::config::Era;
+
+use super::{Metadata, REVISIONS};
+use crate::client::frame_transport::{self, us};
+use crate::client::link::Link;
+use crate::client::lists::Lists;
+use crate::client::{Reply, RequestId, ServerFacts, failure};
+use crate::transport::escape::escape_line;
+use crate::{Error, ErrorCode, Result};
+
+/// The errors that only a modern server gives: headers that do not match, a capability that it must have, a revision that it
+/// does not speak. Whoever answers with one of them is not asked for a handshake.
+const MODERN_ERRORS: std::ops::RangeInclusive<i64> = -32022..=-32020;
+
+const UNSUPPORTED_REVISION: i64 = -32022;
+
+/// The answers to `discover` that name revisions and settle none; then there is no common one.
+const ROUNDS_MAX: usize = 2;
+
+/// Revisions of a server that an error names.
+const REVISIONS_SHOWN_MAX: usize = 16;
+
+/// The answer of a modern server.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct DiscoverResult {
+    supported_versions: Vec<String>,
+    #[serde(default)]
+    capabilities: ServerCapabilities,
+    #[serde(rename = "_meta", default)]
+    meta: Meta,
+}
+
+#[derive(Deserialize, Default)]
+struct Meta {
+    #[serde(rename = "io.modelcontextprotocol/serverInfo")]
+    server: Option<Implementation>,
+}
+
+impl Link {
+    /// Asks the server what it speaks. A modern one is understood from then on, and what it said of itself is kept.
+    ///
+    /// A dropped future takes the question back without a word to the server.
+    ///
+    /// # Errors
+    /// When the connection is lost, and when a modern server speaks no revision that is known here.
+    pub(super) async fn discover(self: &Arc<Self>) -> Result<Era> {
+        let mut candidate = REVISIONS[0];
+        for _ in 0..ROUNDS_MAX {
+            self.metadata.store(Some(Arc::new(self.introduction(candidate))));
+            let offered = match self.ask("server/discover").await {
+                Ok(reply) => match serde_json::from_str::<DiscoverResult>(&reply.json) {
+                    Ok(result) => {
+                        match choose(&result.supported_versions) {
+                            Choice::Modern(revision) if revision == candidate => {
+                                self.keep_discovered(revision, &result);
+                                return Ok(Era::Modern);
+                            }
+                            Choice::Modern(revision) => candidate = revision,
+                            Choice::Legacy => return Ok(Era::Legacy),
+                            Choice::None => {
+                                return Err(self.no_revision(&result.supported_versions));
+                            }
+                        }
+                        result.supported_versions
+                    }
+                    // Some servers answer whatever they do not know with an empty result.
+                    Err(_) => return Ok(Era::Legacy),
+                },
+                Err(error) => match modern_code(&error) {
+                    Some(UNSUPPORTED_REVISION) => {
+                        let supported = supported(&error);
+                        match choose(&supported) {
+                            Choice::Modern(revision) => candidate = revision,
+                            Choice::Legacy => return Ok(Era::Legacy),
+                            Choice::None => return Err(self.no_revision(&supported)),
+                        }
+                        supported
+                    }
+                    Some(_) => {
+                        let message = "the server refuses to say what it speaks";
+                        return Err(failure::protocol(&self.server, message).with_cause(error));
+                    }
+                    None if is_of_connection(&error) => return Err(error),
+                    None => return Ok(Era::Legacy),
+                },
+            };
+            tracing::debug!(server = %self.server, ?offered, "another revision is asked for");
+        }
+        Err(failure::protocol(&self.server, "the server refuses each revision that it names"))
+    }
+
+    /// What each request says of us in this revision.
+    fn introduction(&self, revision: &'static str) -> Metadata {
+        Metadata::new(revision, &us(), &ClientCapabilities::default())
+    }
+
+    fn keep_discovered(&self, revision: &str, result: &DiscoverResult) {
+        let (name, version) = match &result.meta.server {
+            Some(server) => (self.redactor.text(&server.name), self.redactor.text(&server.version)),
+            None => Default::default(),
+        };
+        let protocol_version = revision.to_owned();
+        let facts = ServerFacts { era: Some(Era::Modern), protocol_version, name, version };
+        let lists = Lists::declared_by(&result.capabilities);
+        // A connection finds out once.
+        let _ = (self.facts.set(facts), self.declared.set(lists));
+    }
+
+    /// A question of the connection's own; dropped, it is forgotten here, and the server is told nothing: one that does not
+    /// know the question need not know how it is taken back.
+    async fn ask(self: &Arc<Self>, method: &str) -> Result<Reply> {
+        let (answer, reply) = oneshot::channel();
+        let id = self.start_own(method, "{}", answer);
+        let _forget = Forget { link: self, id };
+        reply.await.unwrap_or_else(|_| {
+            Err(Error::new(ErrorCode::Internal, "a request was dropped without an answer"))
+        })
+    }
+
+    fn no_revision(&self, theirs: &[String]) -> Error {
+        let shown = theirs.iter().take(REVISIONS_SHOWN_MAX);
+        let shown: Vec<Value> = shown
+            .map(|revision| escape_line(self.redactor.text(revision).as_bytes()).into())
+            .collect();
+        let ours: Vec<Value> =
+            REVISIONS.iter().chain(frame_transport::REVISIONS).copied().map(Value::from).collect();
+        let message = "the server speaks no revision of the protocol that is known here";
+        failure::protocol(&self.server, message)
+            .with_detail("supported", shown)
+            .with_detail("known", ours)
+            .with_hint(
+                "update the server or this library, so that the two have a revision in common",
+            )
+    }
+}
+
+/// The revision to go on with.
+#[derive(Debug, PartialEq, Eq)]
+enum Choice {
+    Modern(&'static str),
+    /// The common ones have a handshake.
+    Legacy,
+    None,
+}
+
+fn choose(theirs: &[String]) -> Choice {
+    let speaks = |ours: &&str| theirs.iter().any(|revision| revision == ours);
+    match REVISIONS.iter().copied().find(speaks) {
+        Some(revision) => Choice::Modern(revision),
+        None if frame_transport::REVISIONS.iter().any(speaks) => Choice::Legacy,
+        None => Choice::None,
+    }
+}
+
+/// The code of an error that only a modern server gives.
+fn modern_code(error: &Error) -> Option<i64> {
+    let code = error.detail().get("code").and_then(Value::as_i64)?;
+    let is_modern = error.code() == ErrorCode::ServerError && MODERN_ERRORS.contains(&code);
+    is_modern.then_some(code)
+}
+
+/// The revisions that an error names.
+fn supported(error: &Error) -> Vec<String> {
+    let supported = error.detail().get("data").and_then(|data| data.get("supported"));
+    let texts = supported.and_then(Value::as_array).into_iter().flatten();
+    texts.filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+/// Whether it says more of the way to the server than of what it speaks.
+fn is_of_connection(error: &Error) -> bool {
+    matches!(
+        error.code(),
+        ErrorCode::CallInterrupted | ErrorCode::AuthRequired | ErrorCode::ConnectFailed
+    )
+}
+
+struct Forget<'a> {
+    link: &'a Link,
+    id: RequestId,
+}
+
+impl Drop for Forget<'_> {
+    fn drop(&mut self) {
+        if self.link.calls.take(self.id.0).is_some() {
+            self.link.wire.withdraw(self.id.0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// SPEC 4.8.
+    #[test]
+    fn a_modern_revision_goes_before_one_with_a_handshake() {
+        let choose =
+            |theirs: &[&str]| choose(&theirs.iter().map(|it| it.to_string()).collect::<Vec<_>>());
+        assert_eq!(choose(&["2025-11-25", "2026-07-28"]), Choice::Modern("2026-07-28"));
+        assert_eq!(choose(&["2025-11-25", "2030-01-01"]), Choice::Legacy);
+        assert_eq!(choose(&["2030-01-01"]), Choice::None);
+        assert_eq!(choose(&[]), Choice::None);
+    }
+}

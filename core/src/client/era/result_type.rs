@@ -1,0 +1,96 @@
+//! What a result of the modern era says that it is. Where nothing is said it is complete.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+
+use crate::client::link::Link;
+use crate::client::{Reply, failure};
+use crate::{Error, ErrorCode, Outcome, Result};
+
+/// The kinds of result that are understood here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ResultType {
+    /// The answer itself.
+    Complete,
+    /// The server needs answers of ours first, and the request again with them (SPEC 15.4).
+    InputRequired,
+}
+
+impl Link {
+    /// The end of a request by this result.
+    pub(in crate::client) fn judge(&self, result: &str) -> Result<Reply> {
+        let complete = || Ok(Reply { json: result.into() });
+        if self.metadata.load().is_none() {
+            return complete();
+        }
+        match ResultType::of(result) {
+            Ok(ResultType::Complete) => complete(),
+            Ok(ResultType::InputRequired) => Err(self.input_required()),
+            Err(unknown) => {
+                let shown = crate::transport::escape::escape_line(unknown.as_bytes());
+                let message = "the server answered with a result of an unknown type";
+                let error = failure::protocol(&self.server, message);
+                let shown: String = shown.chars().take(TYPE_SHOWN_CHARS).collect();
+                Err(error.with_detail("result_type", shown).with_outcome(Outcome::Unknown))
+            }
+        }
+    }
+
+    /// Nobody here answers what a server asks for: the call ends.
+    fn input_required(&self) -> Error {
+        Error::new(ErrorCode::Declined, "the server needs an answer that nobody here can give")
+            .with_server(self.server.as_ref())
+            .with_outcome(Outcome::Unknown)
+    }
+}
+
+/// Characters of an unknown type that an error shows.
+const TYPE_SHOWN_CHARS: usize = 80;
+
+impl ResultType {
+    /// The type of a result, or the unknown word in its place.
+    fn of(result: &str) -> std::result::Result<ResultType, String> {
+        #[derive(Deserialize)]
+        struct Typed<'a> {
+            #[serde(rename = "resultType", borrow, default)]
+            result_type: Option<Cow<'a, str>>,
+        }
+        if memchr::memmem::find(result.as_bytes(), b"resultType").is_none() {
+            return Ok(ResultType::Complete);
+        }
+        let typed = serde_json::from_str::<Typed<'_>>(result);
+        match typed.map(|typed| typed.result_type) {
+            Ok(None) => Ok(ResultType::Complete),
+            Ok(Some(word)) => match &*word {
+                "complete" => Ok(ResultType::Complete),
+                "input_required" => Ok(ResultType::InputRequired),
+                _ => Err(word.into_owned()),
+            },
+            Err(_) => Err("not a string".to_owned()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// SPEC 4.8: an unknown type is no result, and a missing one says complete.
+    #[test]
+    fn the_type_of_a_result_is_read_where_it_stands() {
+        let of = ResultType::of;
+        for complete in [
+            "{}",
+            r#"{"resultType":"complete","x":1}"#,
+            r#"{"x":{"resultType":"task"}}"#,
+            r#"{"x":"resultType"}"#,
+            r#"{"resultType":null}"#,
+        ] {
+            assert_eq!(of(complete), Ok(ResultType::Complete), "{complete}");
+        }
+        assert_eq!(of(r#"{"resultType":"input_required"}"#), Ok(ResultType::InputRequired));
+        assert_eq!(of(r#"{"resultType":"task"}"#), Err("task".into()));
+        assert_eq!(of(r#"{"resultType":7}"#), Err("not a string".into()));
+    }
+}
