@@ -15,6 +15,7 @@ mod reconcile;
 mod rules;
 mod run;
 mod setup;
+mod words;
 mod world;
 
 use coverage::Coverage;

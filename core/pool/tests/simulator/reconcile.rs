@@ -14,8 +14,9 @@ use trunkline_pool::state::{ConnectionId, EntryId, Input, KeyId, SessionId, Tick
 use trunkline_pool::view::View;
 
 use crate::chance::Chance;
-use crate::run::{Run, said_by};
+use crate::run::Run;
 use crate::setup::Setup;
+use crate::words::said_by;
 
 /// One server, as somebody wrote it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

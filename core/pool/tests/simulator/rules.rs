@@ -100,6 +100,7 @@ impl Rules {
             past.note_credentials(step, &row, was, of(&self.credentials));
             past.expect_kept(&row, setup)?;
             past.has_others = has_others;
+            past.has_reason(step.cause, &row, was)?;
             past.note_holds(step, &row, was, setup);
             past.note_cause(step.cause, &row, was);
             past.expect_outcome(step, &row, was, setup)?;
@@ -135,6 +136,21 @@ impl Past {
             true => {}
             false => self.forsaken = Some(step.now),
         }
+    }
+
+    /// SPEC 3.2, 8.4: what lacks credentials is tried with others, or because somebody wants a restart.
+    fn has_reason(
+        &self,
+        cause: &Cause<'_>,
+        row: &EntryStatus,
+        was: Option<&EntryStatus>,
+    ) -> Result<(), String> {
+        let lacked = was.is_some_and(|was| was.state == EntryState::AuthRequired);
+        let news = matches!(cause, Cause::Input(Input::CredentialsChanged { server }) if *server == row.server);
+        let asked = matches!(cause, Cause::Input(Input::Restart { .. }));
+        let tried = lacked && row.state != EntryState::AuthRequired;
+        check!(!tried || self.has_others || news || asked, "tried for no reason: {row:?}");
+        Ok(())
     }
 
     /// SPEC 3.2: it stays for the idle cap, so that whoever asks again is answered.
