@@ -66,8 +66,9 @@ pub use api::{
 pub use trunkline_pool::config::ServerSpec;
 pub use trunkline_pool::interface::{self, EventKind};
 pub use trunkline_pool::options::{
-    AcquireOptions, CallOptions, ConfigureOptions, DrainOptions, PoolOptions, Progress,
-    ProgressReceiver, Retry, SessionOptions, Wanted,
+    AcquireOptions, CallOptions, ConfigureOptions, DrainOptions, HandlerKind, HandlerResult,
+    Handlers, Handling, Offered, PoolOptions, Progress, ProgressReceiver, Refusal, Retry,
+    ServerRequest, SessionOptions, Wanted,
 };
 pub use trunkline_pool::state::EntryState;
 pub use trunkline_pool::{Error, ErrorCode, Outcome, Result};

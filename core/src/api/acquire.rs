@@ -39,6 +39,7 @@ impl SessionCore {
         configured: &Arc<Configured>,
     ) -> impl FnOnce(Ticket, &mut Interner) -> Ask + 'static {
         let (session, name, configured) = (self.number, Box::<str>::from(name), configured.clone());
+        let offered = self.handlers.offered();
         let share = configured.share;
         let owner = (share == Share::Session).then_some(session);
         let family = match configured.spec.transport_name() {
@@ -46,9 +47,9 @@ impl SessionCore {
             _ => Family::Remote,
         };
         move |ticket, interner| {
-            let key = interner.key(&name, &configured.spec, configured.fingerprint, owner);
+            let fingerprint = configured.fingerprint(offered);
+            let key = interner.key(&name, &configured.spec, (fingerprint, offered), owner);
             let server = interner.server(&name);
-            let fingerprint = configured.fingerprint;
             Ask { ticket, session, key, server, fingerprint, family, share }
         }
     }

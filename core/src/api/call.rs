@@ -276,6 +276,7 @@ impl Call {
         Request {
             method,
             params: &self.params,
+            caller: Some(self.session.number),
             begun,
             timeout: self.timeout,
             idle_timeout: self.idle_timeout,

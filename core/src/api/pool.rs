@@ -1,13 +1,15 @@
 //! The pool: one workspace's set of connections.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use trunkline_pool::config::{Fingerprint, ServerSpec, Share, parse_servers};
-use trunkline_pool::options::{AcquireOptions, DrainOptions, PoolOptions, SessionOptions, Wanted};
+use trunkline_pool::options::{
+    AcquireOptions, DrainOptions, Offered, PoolOptions, SessionOptions, Wanted,
+};
 use trunkline_pool::state::{DrainMode, Input};
 
 use super::event::{EventMask, Subscription};
@@ -18,7 +20,7 @@ use super::reconcile::Source;
 use super::registry::Registry;
 use super::reports;
 use super::session::Session;
-use crate::driver::{Answered, Driver, carries_out};
+use crate::driver::{Answered, Driver, carries_out, folders};
 use crate::{Error, ErrorCode, Result};
 
 /// The connections of one workspace. Cheap to clone; all clones are one pool.
@@ -36,32 +38,37 @@ pub(crate) struct PoolCore {
     pub(super) registry: Registry,
 }
 
-/// A server's configuration with its fingerprint, which is computed once.
+/// A server's configuration with its fingerprints, each computed once.
 pub(crate) struct Configured {
     pub(super) spec: Arc<ServerSpec>,
-    pub(super) fingerprint: Fingerprint,
+    /// By what the server is offered.
+    fingerprints: [OnceLock<Fingerprint>; Offered::COUNT],
     /// Whether the connection is the pool's or the session's own.
     pub(super) share: Share,
 }
 
 impl Configured {
     pub(super) fn new(spec: Arc<ServerSpec>, options: &PoolOptions) -> Arc<Configured> {
-        let fingerprint = spec.fingerprint(AUTHORIZATION_CONTEXT, CAPABILITIES);
         let share = spec.share(&options.shared_transports);
-        Arc::new(Configured { spec, fingerprint, share })
+        Arc::new(Configured { spec, fingerprints: [const { OnceLock::new() }; _], share })
+    }
+
+    /// The identity of the connection for a session that offers so much.
+    pub(super) fn fingerprint(&self, offered: Offered) -> Fingerprint {
+        let computed = || self.spec.fingerprint(AUTHORIZATION_CONTEXT, &offered.names());
+        *self.fingerprints[offered.number()].get_or_init(computed)
     }
 
     /// Whether the two lead a session to the same connection.
     pub(super) fn is_same_connection(&self, other: &Configured) -> bool {
-        self.fingerprint == other.fingerprint && self.share == other.share
+        // What a session offers is the same for both.
+        let nothing = Offered::default();
+        self.fingerprint(nothing) == other.fingerprint(nothing) && self.share == other.share
     }
 }
 
 /// One authorization context per pool: no session brings credentials of its own in this version.
 const AUTHORIZATION_CONTEXT: &str = "pool";
-
-/// The client capabilities that servers are offered: none without handlers.
-const CAPABILITIES: &[&str] = &[];
 
 /// A map of servers by name; a bad entry spoils itself alone.
 pub struct Servers(pub BTreeMap<String, Result<ServerSpec>>);
@@ -98,7 +105,8 @@ impl Pool {
     pub fn session(&self, options: SessionOptions) -> Result<Session> {
         self.0.driver.check_process()?;
         self.0.driver.check_open()?;
-        let session = self.0.open(options).map_err(|live| {
+        let roots = folders(&self.0.driver.workspace, &options.roots)?;
+        let session = self.0.open(options, roots).map_err(|live| {
             let error = Error::new(ErrorCode::InvalidArgument, "a live session has that id");
             error.with_session(live.id()).with_detail("path", "id")
         })?;
@@ -123,7 +131,7 @@ impl Pool {
         self.0.driver.check_open()?;
         let mut wanting_nothing = SessionOptions::new(session);
         wanting_nothing.servers = Wanted::Names(Vec::new());
-        let opened = self.0.open(wanting_nothing).unwrap_or_else(|live| live);
+        let opened = self.0.open(wanting_nothing, Vec::new()).unwrap_or_else(|live| live);
         opened.acquire(server, Some(spec), options).await
     }
 
@@ -228,6 +236,7 @@ impl Pool {
             "workspace_pool",
             "shared_stdio",
             "list_changed",
+            "server_requests",
             "reconnect",
             "pool_restart",
             "pool_status",

@@ -31,8 +31,13 @@ pub(super) fn events(
         match &receiver {
             None => hub.publish(EventKind::Progress, Some(&session), &about, &fields),
             Some(receiver) => {
-                let event =
-                    hub.publish_and_keep(EventKind::Progress, Some(&session), &about, &fields);
+                let event = hub.publish_and_keep(
+                    EventKind::Progress,
+                    Some(&session),
+                    &about,
+                    &fields,
+                    || true,
+                );
                 if let Some(event) = event {
                     receiver.receive(event.json());
                 }

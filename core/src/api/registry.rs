@@ -1,6 +1,7 @@
 //! The sessions of a pool by their ids: the live ones, and what closed ones left for who resumes them in time.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -62,6 +63,7 @@ impl PoolCore {
     pub(super) fn open(
         self: &Arc<Self>,
         options: SessionOptions,
+        roots: Vec<PathBuf>,
     ) -> std::result::Result<Session, Session> {
         let id: Arc<str> = options.id.as_str().into();
         let mut sessions = self.sessions();
@@ -72,7 +74,7 @@ impl PoolCore {
             return Err(live);
         }
         let kept = sessions.kept.remove(&id);
-        let session = Session::open(self, options, kept);
+        let session = Session::open(self, (options, roots), kept);
         let (number, disabled) = (session.core().number, session.core().disabled.clone());
         sessions.live.insert(id, Live { number, session: session.downgrade(), disabled });
         Ok(session)

@@ -1,6 +1,7 @@
 //! A session: one conversation in a host.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -8,8 +9,8 @@ use std::time::Duration;
 use arc_swap::ArcSwapOption;
 use tokio::sync::Notify;
 use trunkline_pool::config::ServerSpec;
-use trunkline_pool::options::{AcquireOptions, CallOptions, SessionOptions};
-use trunkline_pool::state::SessionId;
+use trunkline_pool::options::{AcquireOptions, CallOptions, Handlers, SessionOptions};
+use trunkline_pool::state::{EntryId, SessionId};
 
 use super::call::{self, CallResult, Callee, Calls};
 use super::configure::Disabled;
@@ -22,7 +23,7 @@ use super::pool::{Configured, PoolCore};
 use super::registry::Kept;
 use super::view::{Listed, Lists};
 use super::wanted::Wants;
-use crate::driver::Driver;
+use crate::driver::{Driver, EntryCell};
 use crate::{Error, ErrorCode, Result};
 
 /// One conversation: its holds on servers, and its view of their tools. Cheap to clone; all clones are one session.
@@ -45,6 +46,12 @@ pub(crate) struct SessionCore {
     pub(super) pool: Arc<PoolCore>,
     /// Its options as they are now.
     pub(super) options: Mutex<Arc<SessionOptions>>,
+    /// What answers the servers that it calls: its own handlers, else the pool's.
+    pub(crate) handlers: Handlers,
+    /// Folders that its own connections are told of, beside the pool's.
+    pub(crate) roots: Vec<PathBuf>,
+    /// The shared connections that were not told of them.
+    untold: Mutex<BTreeSet<EntryId>>,
     pub(super) calls: Calls,
     /// The servers that it wants without asking.
     pub(super) wants: Mutex<Wants>,
@@ -64,13 +71,13 @@ impl Session {
     /// A new session that wants nothing yet, or one that takes up what a closed one of the same id left (SPEC 3.13).
     pub(super) fn open(
         pool: &Arc<PoolCore>,
-        options: SessionOptions,
+        (options, roots): (SessionOptions, Vec<PathBuf>),
         kept: Option<Kept>,
     ) -> Session {
         let resumed = kept.as_ref().map(|kept| kept.number);
         let mut opened = None;
         pool.driver.open_session(resumed, |number| {
-            let core = opened.insert(Arc::new(SessionCore::new(pool, options, number)));
+            let core = opened.insert(Arc::new(SessionCore::new(pool, options, roots, number)));
             Arc::downgrade(core)
         });
         let core = opened.expect("open_session calls its argument");
@@ -263,8 +270,16 @@ impl Drop for Handle {
 }
 
 impl SessionCore {
-    fn new(pool: &Arc<PoolCore>, options: SessionOptions, number: SessionId) -> SessionCore {
+    fn new(
+        pool: &Arc<PoolCore>,
+        options: SessionOptions,
+        roots: Vec<PathBuf>,
+        number: SessionId,
+    ) -> SessionCore {
         SessionCore {
+            handlers: options.handlers.or(&pool.driver.options.handlers),
+            roots,
+            untold: Mutex::default(),
             id: options.id.as_str().into(),
             number,
             driver: pool.driver.clone(),
@@ -293,7 +308,7 @@ impl SessionCore {
     }
 
     /// Waits until it is closed.
-    pub(super) async fn until_closed(&self) {
+    pub(crate) async fn until_closed(&self) {
         loop {
             let mut settled = std::pin::pin!(self.settled.notified());
             settled.as_mut().enable();
@@ -301,6 +316,17 @@ impl SessionCore {
                 return;
             }
             settled.await;
+        }
+    }
+
+    /// It holds a connection: one that others share is not told of its own folders (SPEC 15.2, S-47).
+    pub(super) fn begins_to_hold(&self, cell: &EntryCell) {
+        if self.roots.is_empty() || cell.owner.is_some() {
+            return;
+        }
+        let is_news = lock(&self.untold).insert(cell.entry);
+        if is_news {
+            self.driver.warn_of_untold_roots(self, cell);
         }
     }
 
@@ -377,6 +403,10 @@ impl SessionCore {
     }
 
     fn own(&self) -> MutexGuard<'_, BTreeMap<Box<str>, Arc<Configured>>> {
-        self.own.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        lock(&self.own)
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }

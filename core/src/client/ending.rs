@@ -38,6 +38,7 @@ impl Link {
             };
             complete(flight.done, Err(failure::interrupted(&self.server, outcome)));
         }
+        self.asked.end();
         self.handshake.end();
     }
 

@@ -13,7 +13,7 @@ pub(super) enum Message<'a> {
     /// A reply with an error; without an id when the server could not read ours.
     Error { id: Option<u64>, error: &'a str },
     /// A request of the server.
-    Request { id: &'a str },
+    Request { id: &'a str, method: Cow<'a, str>, params: Option<&'a str> },
     /// A notification.
     Notification { method: Cow<'a, str>, params: Option<&'a str> },
     /// A reply whose id can be none of ours.
@@ -54,8 +54,8 @@ impl<'a> Message<'a> {
         let Envelope { id, method, params, result, error } = envelope;
         let number = || id.and_then(|id| own_id(id.get()));
         Some(match (method, result, error) {
-            (Some(_), None, None) if id.is_some_and(|id| id.get() != "null") => {
-                Message::Request { id: id?.get() }
+            (Some(method), None, None) if id.is_some_and(|id| id.get() != "null") => {
+                Message::Request { id: id?.get(), method, params: params.map(RawValue::get) }
             }
             (Some(method), None, None) => {
                 Message::Notification { method, params: params.map(RawValue::get) }

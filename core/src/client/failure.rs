@@ -6,7 +6,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::ConnectOptions;
-use super::in_flight::{Flight, Missed};
+use super::clock::Missed;
+use super::in_flight::Flight;
 use crate::platform::Exit;
 use crate::transport::escape::escape_line;
 use crate::{Error, ErrorCode, Outcome};
@@ -42,11 +43,11 @@ pub(super) fn overdue(
     missed: Missed,
     outcome: Outcome,
 ) -> Error {
-    let (which, limit) = match missed {
-        Missed::Total => ("total", flight.total),
-        Missed::Idle => ("idle", flight.idle),
+    let which = match missed {
+        Missed::Total => "total",
+        Missed::Idle => "idle",
     };
-    let limit = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+    let limit = u64::try_from(flight.clock.limit(missed).as_millis()).unwrap_or(u64::MAX);
     let message = match missed {
         Missed::Total => format!("no answer within {limit} ms"),
         Missed::Idle => format!("neither an answer nor progress for {limit} ms"),

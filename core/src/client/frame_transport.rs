@@ -1,4 +1,4 @@
-//! What rmcp sees of a connection: the handshake, and the server's own requests. Nothing else reaches it.
+//! What rmcp sees of a connection: the handshake. Nothing else reaches it.
 //!
 //! It never waits for the pipe and never owns the process, so that neither a server that stops reading nor rmcp itself
 //! can hold up a call or a close.
@@ -9,8 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::RoleClient;
 use rmcp::model::{
-    ClientCapabilities, ClientConfig, Implementation, JsonRpcMessage, ProtocolVersion, RequestId,
-    ServerResult,
+    ClientConfig, Implementation, JsonRpcMessage, ProtocolVersion, RequestId, ServerResult,
 };
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, RunningService, RxJsonRpcMessage, TxJsonRpcMessage,
@@ -26,8 +25,8 @@ use super::{ServerFacts, failure};
 use crate::transport::{FrameKind, Wire};
 use crate::{Error, ErrorCode, Result};
 
-/// Requests of the server that may wait for rmcp; one more is refused.
-const REQUESTS_WAITING_MAX: usize = 64;
+/// Messages that wait for rmcp: the answer that it asked for.
+const ANSWERS_WAITING_MAX: usize = 1;
 
 /// The revisions that are spoken here; a server that answers with another is told nothing more.
 pub(super) const REVISIONS: &[&str] = &["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
@@ -79,7 +78,7 @@ impl Link {
     ///
     /// A dropped future ends rmcp's part; the process is not touched.
     pub(super) async fn shake_hands(&self) -> Result<()> {
-        let (to_rmcp, from_server) = mpsc::channel(REQUESTS_WAITING_MAX);
+        let (to_rmcp, from_server) = mpsc::channel(ANSWERS_WAITING_MAX);
         {
             let mut inner = lock(&self.handshake.inner);
             if inner.ended {
@@ -93,7 +92,7 @@ impl Link {
             handshake: self.handshake.inner.clone(),
             from_server,
         };
-        let client = ClientConfig::new(ClientCapabilities::default(), us())
+        let client = ClientConfig::new(self.capabilities(Era::Legacy), us())
             .with_protocol_version(ProtocolVersion::V_2025_11_25);
         let mode = ClientLifecycleMode::Initialize;
         let service =
@@ -159,38 +158,10 @@ impl Link {
             // Before rmcp has it, since what rmcp sends next must say so.
             self.wire.negotiated(result.protocol_version.as_str());
         }
-        // The channel is empty but for requests; a server that filled it before its first answer is refused it.
-        to_rmcp.try_send(message).map_err(|_| {
-            failure::protocol(
-                &self.server,
-                "the server sent too many requests before its first answer",
-            )
-        })
-    }
-
-    /// A request of the server: rmcp answers, or it is refused at once.
-    pub(super) fn take_request(&self, id: &str, frame: &[u8]) {
-        const INVALID_REQUEST: i32 = -32600;
-        const INTERNAL_ERROR: i32 = -32603;
-        if self.facts.get().is_some_and(|facts| facts.era == Some(Era::Modern)) {
-            // The era has none, and nothing that answers one may be written.
-            return;
-        }
-        let to_rmcp = lock(&self.handshake.inner).to_rmcp.clone();
-        let refused = match (serde_json::from_slice(frame), to_rmcp) {
-            (Err(_), _) => Some((INVALID_REQUEST, "the request cannot be read")),
-            (Ok(_), None) => None,
-            (Ok(message), Some(to_rmcp)) => to_rmcp
-                .try_send(message)
-                .is_err()
-                .then_some((INTERNAL_ERROR, "too many requests are waiting")),
-        };
-        if let Some((code, message)) = refused {
-            let reply = format!(
-                "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":{code},\"message\":\"{message}\"}}}}\n"
-            );
-            self.wire.send(reply.as_bytes(), FrameKind::Reply);
-        }
+        // The one place is free: rmcp asks one thing at a time.
+        to_rmcp
+            .try_send(message)
+            .map_err(|_| failure::protocol(&self.server, "the handshake was answered twice"))
     }
 }
 

@@ -6,13 +6,17 @@
 //! 3. `armed` is never later than the earliest deadline, so one timer serves all.
 
 use std::collections::{HashMap, HashSet};
+use std::convert::Infallible;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, mpsc};
+use trunkline_pool::state::SessionId;
 
+use super::callers::{Abandoned, Callers};
+use super::clock::{Clock, Missed};
 use super::{Done, OnProgress, RequestId};
 
 /// Ids below belong to the handshake.
@@ -22,11 +26,12 @@ const FIRST_ID: u64 = 1 << 32;
 pub(super) struct Flight {
     pub done: Done,
     pub purpose: Purpose,
+    /// The session on whose behalf it is made.
+    pub caller: Option<SessionId>,
     pub progress: Option<OnProgress>,
-    pub total: Duration,
-    pub idle: Duration,
-    total_at: Instant,
-    idle_at: Instant,
+    pub clock: Clock,
+    /// Ends with the flight: whoever works for it sees that.
+    pub under_way: Vec<mpsc::Sender<Infallible>>,
 }
 
 /// On whose behalf a request is made.
@@ -36,13 +41,6 @@ pub(super) enum Purpose {
     Call,
     /// The connection's own, such as a listing.
     Own,
-}
-
-/// Which of its two deadlines a request missed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Missed {
-    Total,
-    Idle,
 }
 
 /// Why a request was not taken in.
@@ -63,6 +61,7 @@ pub(super) struct InFlight {
 
 struct Table {
     flights: HashMap<u64, Flight, BuildHasherDefault<IdHasher>>,
+    abandoned: Abandoned,
     calls: usize,
     calls_max: usize,
     /// When the timer looks next; `None`: not before it is woken.
@@ -71,28 +70,9 @@ struct Table {
 }
 
 impl Flight {
-    pub(super) fn new(
-        done: Done,
-        purpose: Purpose,
-        progress: Option<OnProgress>,
-        total: Duration,
-        idle: Duration,
-        begun: Option<Instant>,
-    ) -> Self {
-        let now = Instant::now();
-        let total_at = later(begun.unwrap_or(now), total);
-        Flight { done, purpose, progress, total, idle, total_at, idle_at: later(now, idle) }
+    pub(super) fn new(done: Done, purpose: Purpose, clock: Clock) -> Self {
+        Flight { done, purpose, caller: None, progress: None, clock, under_way: Vec::new() }
     }
-
-    fn deadline(&self) -> Instant {
-        self.total_at.min(self.idle_at)
-    }
-}
-
-/// The moment so much later, at most a year: far enough, and it can always be represented.
-pub(super) fn later(now: Instant, wait: Duration) -> Instant {
-    const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
-    now + wait.min(LONGEST)
 }
 
 impl InFlight {
@@ -101,6 +81,7 @@ impl InFlight {
         InFlight {
             table: Mutex::new(Table {
                 flights: HashMap::default(),
+                abandoned: Abandoned::default(),
                 calls: 0,
                 calls_max: usize::try_from(calls_max).unwrap_or(usize::MAX),
                 armed: None,
@@ -141,13 +122,9 @@ impl InFlight {
             }
             table.calls += 1;
         }
-        let deadline = flight.deadline();
+        let deadline = flight.clock.deadline();
         table.flights.insert(id, flight);
-        if table.armed.is_none_or(|armed| deadline < armed) {
-            table.armed = Some(deadline);
-            drop(table);
-            self.timer.notify_one();
-        }
+        self.arm(table, deadline);
         Ok(())
     }
 
@@ -173,7 +150,7 @@ impl InFlight {
             let Some(flight) = table.flights.get_mut(&id) else {
                 return false;
             };
-            flight.idle_at = later(Instant::now(), flight.idle);
+            flight.clock.progressed(Instant::now());
             flight.progress.take()
         };
         if let Some(callback) = &mut callback {
@@ -188,15 +165,10 @@ impl InFlight {
     /// Takes out what is overdue, and says when to look again; `None` in the second place: the table has ended.
     pub(super) fn expire(&self, now: Instant) -> (Vec<(u64, Flight, Missed)>, Option<Next>) {
         let mut table = self.lock();
-        let missed = |flight: &Flight| match () {
-            () if flight.total_at <= now => Some(Missed::Total),
-            () if flight.idle_at <= now => Some(Missed::Idle),
-            () => None,
-        };
         let overdue: Vec<_> = table
             .flights
             .iter()
-            .filter_map(|(id, flight)| missed(flight).map(|missed| (*id, missed)))
+            .filter_map(|(id, flight)| flight.clock.missed(now).map(|missed| (*id, missed)))
             .collect();
         let overdue = overdue
             .into_iter()
@@ -206,7 +178,7 @@ impl InFlight {
                 Some((id, flight, missed))
             })
             .collect();
-        table.armed = table.flights.values().map(Flight::deadline).min();
+        table.armed = table.flights.values().map(|flight| flight.clock.deadline()).min();
         let next = match (table.ended, table.armed) {
             (true, _) => None,
             (false, Some(at)) => Some(Next::At(at)),
@@ -228,6 +200,60 @@ impl InFlight {
         flights
     }
 
+    /// Whose calls the server may be working on.
+    pub(super) fn callers(&self, now: Instant) -> Callers {
+        let mut table = self.lock();
+        let Table { flights, abandoned, .. } = &mut *table;
+        let in_flight = flights.values().filter_map(|flight| flight.caller);
+        Callers::of(in_flight, abandoned.sessions(now))
+    }
+
+    /// A call was taken out without an answer, and the server may still work on it.
+    pub(super) fn abandoned(&self, id: u64, caller: Option<SessionId>) {
+        if let Some(session) = caller {
+            self.lock().abandoned.add(id, session, Instant::now());
+        }
+    }
+
+    /// A call that was given up has its answer.
+    pub(super) fn forget_abandoned(&self, id: u64) {
+        self.lock().abandoned.forget(id);
+    }
+
+    /// Stops the clocks of a session's calls; `None` when none is in flight. The clocks go on with [`go_on`](Self::go_on).
+    pub(super) fn hold(&self, caller: SessionId) -> Option<Hold> {
+        let now = Instant::now();
+        let (under_way, over) = mpsc::channel(1);
+        let mut table = self.lock();
+        let flights = table.flights.iter_mut();
+        let calls =
+            flights.filter(|(_, flight)| flight.caller == Some(caller)).map(|(id, flight)| {
+                flight.clock.hold(now);
+                flight.under_way.push(under_way.clone());
+                *id
+            });
+        let calls: Vec<u64> = calls.collect();
+        (!calls.is_empty()).then_some(Hold { calls, over })
+    }
+
+    /// Lets the clocks go on that were stopped.
+    pub(super) fn go_on(&self, Hold { calls, over }: Hold) {
+        drop(over);
+        let now = Instant::now();
+        let mut table = self.lock();
+        let mut deadline: Option<Instant> = None;
+        for id in calls {
+            let Some(flight) = table.flights.get_mut(&id) else { continue };
+            flight.clock.go_on(now);
+            flight.under_way.retain(|under_way| !under_way.is_closed());
+            let at = flight.clock.deadline();
+            deadline = Some(deadline.map_or(at, |earliest| earliest.min(at)));
+        }
+        if let Some(deadline) = deadline {
+            self.arm(table, deadline);
+        }
+    }
+
     /// Calls in flight.
     pub(super) fn count(&self) -> usize {
         self.lock().calls
@@ -246,6 +272,15 @@ impl InFlight {
         }
     }
 
+    /// Wakes the timer when it would look too late.
+    fn arm(&self, mut table: MutexGuard<'_, Table>, deadline: Instant) {
+        if table.armed.is_none_or(|armed| deadline < armed) {
+            table.armed = Some(deadline);
+            drop(table);
+            self.timer.notify_one();
+        }
+    }
+
     fn left(&self, table: &mut Table, flight: &Flight) {
         if flight.purpose == Purpose::Call {
             table.calls -= 1;
@@ -257,6 +292,20 @@ impl InFlight {
 
     fn lock(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Calls whose clocks stand still.
+pub(super) struct Hold {
+    calls: Vec<u64>,
+    over: mpsc::Receiver<Infallible>,
+}
+
+impl Hold {
+    /// Waits until none of the calls is in flight any more.
+    pub(super) async fn over(&mut self) {
+        // Nothing is ever sent: the end of the senders is the end of their flights.
+        while self.over.recv().await.is_some() {}
     }
 }
 
@@ -290,6 +339,8 @@ impl Hasher for IdHasher {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     /// SPEC 8.3: what a server never got cannot be what it works on.
@@ -299,7 +350,7 @@ mod tests {
         let (call, own) = (calls.new_id(), calls.new_id());
         for (id, purpose) in [(call, Purpose::Call), (own, Purpose::Own)] {
             let time = Duration::from_secs(9);
-            let flight = Flight::new(Box::new(drop), purpose, None, time, time, None);
+            let flight = Flight::new(Box::new(drop), purpose, Clock::new(time, time, None));
             assert!(calls.register(id, flight).is_ok());
         }
         assert!(calls.has_call_before(calls.next_id(), &HashSet::from([own])));

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use trunkline_pool::catalog::ListKind;
 
-use super::in_flight::{Purpose, later};
+use super::clock::later;
+use super::in_flight::Purpose;
 use super::link::{Life, Link};
 use super::{ConnectOptions, Request, RequestId};
 
@@ -103,6 +104,11 @@ impl KeepAlive {
             // Until then the connect's own deadline holds.
             return Next::Look((!self.interval.is_zero()).then(|| now + self.interval));
         }
+        if link.asked.is_any_open() && !self.interval.is_zero() {
+            // It waits for an answer of the host's, and may be silent for as long as that takes.
+            (self.asked, self.misses) = (None, 0);
+            return Next::Look(Some(now + self.interval.min(ANSWER_WAIT_MAX)));
+        }
         let first = self.asked.is_none();
         if first {
             self.silent_since = link.calls.next_id();
@@ -169,6 +175,7 @@ impl Link {
         let request = Request {
             method: if is_modern { "server/discover" } else { "ping" },
             params: "{}",
+            caller: None,
             begun: None,
             timeout,
             idle_timeout: timeout,

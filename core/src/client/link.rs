@@ -2,7 +2,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::Instant;
 
 use arc_swap::ArcSwapOption;
 use tokio::runtime::Handle;
@@ -13,6 +14,7 @@ use super::era::Metadata;
 use super::frame_transport::Handshake;
 use super::in_flight::InFlight;
 use super::keepalive::Pulse;
+use super::server_requests::ServerRequests;
 use super::{ConnectOptions, ConnectionEvents, ServerFacts, lists::Lists, timer};
 use crate::Error;
 use crate::transport::Wire;
@@ -25,6 +27,10 @@ pub(crate) struct Link {
     pub(super) options: ConnectOptions,
     pub(super) wire: Arc<dyn Wire>,
     pub(super) calls: InFlight,
+    /// The server's own, that handlers work on.
+    pub(super) asked: ServerRequests,
+    /// Itself, for the tasks that it starts.
+    pub(super) me: Weak<Link>,
     /// Takes the server's own secrets out of what it prints.
     pub(super) redactor: Arc<Redactor>,
     /// What each request says of us; there as soon as the server is spoken with as one of the modern era.
@@ -94,10 +100,12 @@ impl Link {
         options: ConnectOptions,
         events: Arc<dyn ConnectionEvents>,
     ) -> Arc<Link> {
-        let link = Arc::new(Link {
+        let link = Arc::new_cyclic(|me| Link {
             server: options.server.clone(),
             wire,
             calls: InFlight::new(options.in_flight),
+            asked: ServerRequests::new(Instant::now()),
+            me: me.clone(),
             redactor,
             metadata: ArcSwapOption::empty(),
             facts: OnceLock::new(),

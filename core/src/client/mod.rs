@@ -3,6 +3,8 @@
 //! The driver makes one [`Connection`] per incarnation of an entry and decides nothing here. A call goes
 //! straight from the caller's thread to the wire and back to its completion; no task is spawned for it.
 
+mod callers;
+mod clock;
 mod connect;
 mod ending;
 mod envelope;
@@ -13,8 +15,10 @@ mod in_flight;
 mod keepalive;
 mod link;
 mod lists;
+mod offers;
 mod reading;
 mod requests;
+mod server_requests;
 mod timer;
 
 #[cfg(test)]
@@ -27,11 +31,14 @@ use std::time::{Duration, Instant};
 
 use trunkline_pool::catalog::{Catalog, ListKind};
 use trunkline_pool::config::{Era, ServerSpec};
-use trunkline_pool::state::{CloseExit, LossReason};
+use trunkline_pool::options::{Handling, Offered, Refusal};
+use trunkline_pool::state::{CloseExit, LossReason, SessionId};
 
+pub(crate) use self::callers::Callers;
 pub(crate) use self::era::Opening;
 use self::in_flight::Purpose;
 use self::link::Link;
+pub(crate) use self::server_requests::Question;
 use crate::{Error, Result};
 
 /// What one attempt to connect needs besides the server's configuration.
@@ -61,6 +68,10 @@ pub(crate) struct ConnectOptions {
     pub keepalive_misses: u32,
     /// Silence that a call in flight can be the reason of, whatever time it has itself.
     pub call_idle_timeout: Duration,
+    /// The capabilities that the server is offered because the host can answer.
+    pub offered: Offered,
+    /// What a handler of the host has for its answer.
+    pub handler_timeout: Duration,
     /// Names or patterns of host variables that every server inherits.
     pub inherit_env: Vec<String>,
 }
@@ -76,8 +87,15 @@ pub(crate) trait ConnectionEvents: Send + Sync + 'static {
     fn list_changed(&self, list: ListKind);
     /// The server announced that a resource was updated.
     fn resource_updated(&self, uri: &str);
-    /// A log message of the server: the text of the notification's params.
-    fn log(&self, params: &str);
+    /// A log message of the server: the text of the notification's params, and whose call it can be about.
+    fn log(&self, params: &str, callers: Callers);
+    /// The server asks for the roots: the text of the result.
+    fn roots(&self) -> String;
+    /// The server asks something of a host: the answer of whoever it is for.
+    ///
+    /// # Errors
+    /// When nobody is to be asked.
+    fn ask(&self, question: Question<'_>) -> std::result::Result<Handling, Refusal>;
     /// A line that the server wrote to stderr, escaped.
     fn stderr(&self, line: &str);
 }
@@ -102,6 +120,8 @@ pub(crate) struct Request<'a> {
     pub method: &'a str,
     /// The text of a JSON object.
     pub params: &'a str,
+    /// The session on whose behalf it is made.
+    pub caller: Option<SessionId>,
     /// Since when the time in all counts; the start of the request by default.
     pub begun: Option<Instant>,
     /// In all.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use trunkline_pool::catalog::ListKind;
@@ -172,6 +172,7 @@ impl Link {
                     complete(flight.done, self.judge(result));
                     return Ok(());
                 }
+                self.calls.forget_abandoned(id);
                 self.take_handshake_reply(Some(id), frame)
             }
             Some(Message::Error { id, error }) => {
@@ -179,10 +180,11 @@ impl Link {
                     complete(flight.done, Err(self.refused(error)));
                     return Ok(());
                 }
+                id.into_iter().for_each(|id| self.calls.forget_abandoned(id));
                 self.take_handshake_reply(id, frame)
             }
-            Some(Message::Request { id }) => {
-                self.take_request(id, frame);
+            Some(Message::Request { id, method, params }) => {
+                self.take_request(id, &method, params.unwrap_or("{}"));
                 Ok(())
             }
             Some(Message::Notification { method, params }) => {
@@ -230,8 +232,10 @@ impl Link {
             }
             "notifications/message" => {
                 let params = self.redactor.json(params);
-                self.tell(|events| events.log(&params));
+                let callers = self.calls.callers(Instant::now());
+                self.tell(|events| events.log(&params, callers));
             }
+            "notifications/cancelled" => self.take_cancelled(params),
             _ => count(&self.ignored.notifications),
         }
     }

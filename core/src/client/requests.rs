@@ -6,9 +6,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use tokio::sync::oneshot;
+use trunkline_pool::state::SessionId;
 
+use super::clock::{Clock, Missed};
 use super::era::{Metadata, write_params};
-use super::in_flight::{Flight, Missed, Purpose, Refused};
+use super::in_flight::{Flight, Purpose, Refused};
 use super::link::Link;
 use super::{Done, Reply, Request, RequestId, failure};
 use crate::transport::{FrameKind, Sent};
@@ -26,9 +28,10 @@ impl Link {
     /// Writes a request; `done` is called exactly once.
     pub(super) fn start(&self, request: Request<'_>, done: Done, purpose: Purpose) -> RequestId {
         let id = self.calls.new_id();
-        let Request { method, params, begun, timeout, idle_timeout, progress } = request;
+        let Request { method, params, caller, begun, timeout, idle_timeout, progress } = request;
         let token = progress.as_ref().map(|_| id);
-        let flight = Flight::new(done, purpose, progress, timeout, idle_timeout, begun);
+        let clock = Clock::new(timeout, idle_timeout, begun);
+        let flight = Flight { caller, progress, ..Flight::new(done, purpose, clock) };
         match self.calls.register(id, flight) {
             Ok(()) => {}
             Err(Refused::Limit(done)) => {
@@ -75,6 +78,7 @@ impl Link {
         let request = Request {
             method,
             params,
+            caller: None,
             begun: None,
             timeout: NEVER,
             idle_timeout: NEVER,
@@ -90,7 +94,7 @@ impl Link {
     /// Ends a request with `cancelled` and tells the server; nothing when it already ended.
     pub(super) fn cancel(&self, RequestId(id): RequestId) {
         if let Some(flight) = self.calls.take(id) {
-            let outcome = self.recall(id, "the caller no longer waits");
+            let outcome = self.recall(id, flight.caller, "the caller no longer waits");
             let error = failure::cancelled(&self.server, outcome);
             complete(flight.done, Err(error));
         }
@@ -98,16 +102,17 @@ impl Link {
 
     /// Ends a request whose deadline passed.
     pub(super) fn expire(&self, id: u64, flight: Flight, missed: Missed) {
-        let outcome = self.recall(id, "the deadline passed");
+        let outcome = self.recall(id, flight.caller, "the deadline passed");
         let error = failure::overdue(&self.server, &flight, missed, outcome);
         complete(flight.done, Err(error));
     }
 
     /// Takes a request's frame back, or tells the server that the answer is no longer wanted.
-    fn recall(&self, id: u64, reason: &str) -> Outcome {
+    fn recall(&self, id: u64, caller: Option<SessionId>, reason: &str) -> Outcome {
         if self.wire.withdraw(id) {
             return Outcome::NotSent;
         }
+        self.calls.abandoned(id, caller);
         let notice = format!(
             "{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":\
              {{\"requestId\":{id},\"reason\":\"{reason}\"}}}}\n"

@@ -9,6 +9,7 @@ use tokio::sync::{Notify, mpsc};
 use trunkline_pool::acceptance::Held;
 use trunkline_pool::catalog::Catalog;
 use trunkline_pool::config::{Fingerprint, ServerSpec};
+use trunkline_pool::options::Offered;
 use trunkline_pool::state::{
     CloseMode, EntryId, EntryState, EntryStatus, Generation, KeyId, SessionId, Slot,
 };
@@ -32,6 +33,10 @@ pub(crate) struct EntryCell {
     pub spec: Arc<ServerSpec>,
     /// The identity of that.
     pub fingerprint: Fingerprint,
+    /// The capabilities that the server is offered.
+    pub offered: Offered,
+    /// The session whose own the connection is.
+    pub owner: Option<SessionId>,
     published: ArcSwap<Published>,
     /// Wakes the calls that wait for another state.
     pub changed: Notify,
@@ -101,6 +106,8 @@ impl EntryCell {
             index: status.index,
             spec: keyed.spec,
             fingerprint: keyed.fingerprint,
+            offered: keyed.offered,
+            owner: keyed.owner,
             published: ArcSwap::from_pointee(Published { slot, connection: None }),
             changed: Notify::new(),
             incarnation: Mutex::default(),
@@ -133,11 +140,10 @@ impl EntryCell {
             losses: 0,
             error: None,
         };
+        let (name, offered) = (server.into(), Offered::default());
         let fingerprint = spec.fingerprint("pool", &[]);
-        let cell = EntryCell::new(
-            &status,
-            Keyed { name: server.into(), fingerprint, spec: Arc::new(spec) },
-        );
+        let keyed = Keyed { name, spec: Arc::new(spec), fingerprint, offered, owner: None };
+        let cell = EntryCell::new(&status, keyed);
         cell.publish(Slot { state: EntryState::Active, catalog, ..cell.load().slot.clone() });
         Arc::new(cell)
     }

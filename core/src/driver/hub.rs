@@ -161,16 +161,17 @@ impl Hub {
         self.tell(kind, session, about, fields, stands);
     }
 
-    /// [`publish`](Self::publish), and the event itself, whether or not somebody subscribed to it; none when the session is
-    /// closed.
+    /// [`publish_if`](Self::publish_if), and the event itself, whether or not somebody subscribed to it; none when there is no
+    /// reason for it any more.
     pub(crate) fn publish_and_keep(
         &self,
         kind: EventKind,
         session: Option<&SessionCore>,
         about: &About,
         fields: &[(&str, Value)],
+        stands: impl FnOnce() -> bool,
     ) -> Option<Event> {
-        match self.tell(kind, session, about, fields, || true) {
+        match self.tell(kind, session, about, fields, stands) {
             Told::Nobody => None,
             Told::Unheard { seq } => {
                 Some(Event::new(kind, seq, write(kind, seq, session, about, fields)))

@@ -7,12 +7,13 @@ use tokio::sync::{mpsc, watch};
 use trunkline_pool::catalog::ListKind;
 use trunkline_pool::config::{ServerSpec, Transport};
 use trunkline_pool::interface::EventKind;
+use trunkline_pool::options::{Handling, Refusal};
 use trunkline_pool::state::{CloseExit, CloseMode, ConnectionId, Input, LossReason};
 
 use super::entry::{Control, EntryCell};
 use super::{About, Driver};
 use crate::Error;
-use crate::client::{ConnectOptions, Connection, ConnectionEvents, Kill};
+use crate::client::{Callers, ConnectOptions, Connection, ConnectionEvents, Kill, Question};
 
 /// Starts the task of an incarnation. It ends with `ConnectFailed` or with `Closed`, whatever happens.
 pub(super) fn start(driver: Arc<Driver>, cell: Arc<EntryCell>, id: ConnectionId) {
@@ -158,6 +159,8 @@ fn connect_options(driver: &Driver, cell: &EntryCell, spec: &ServerSpec) -> Conn
         in_flight: options.limits.in_flight_per_entry,
         keepalive: options.keepalive,
         keepalive_misses: options.keepalive_misses,
+        offered: cell.offered,
+        handler_timeout: options.handler_timeout,
         call_idle_timeout: spec.call_idle_timeout.unwrap_or(options.call_idle_timeout),
         inherit_env: options.inherit_env.clone(),
     }
@@ -168,6 +171,9 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The same for a server that is reached over a network.
 const CONNECT_TIMEOUT_REMOTE: Duration = Duration::from_secs(5);
+
+/// The answer of a pool that is gone.
+const NO_ROOTS: &str = r#"{"roots":[]}"#;
 
 /// What a connection tells, carried to the reducer and to the subscribers.
 ///
@@ -254,10 +260,20 @@ impl ConnectionEvents for Events {
         }
     }
 
-    fn log(&self, params: &str) {
+    fn log(&self, params: &str, callers: Callers) {
         if let Some(driver) = self.driver.upgrade() {
-            driver.logged(&self.cell, self.id, params);
+            driver.logged(&self.cell, self.id, params, callers);
         }
+    }
+
+    fn roots(&self) -> String {
+        self.driver.upgrade().map_or_else(|| NO_ROOTS.into(), |driver| driver.roots_for(&self.cell))
+    }
+
+    fn ask(&self, question: Question<'_>) -> std::result::Result<Handling, Refusal> {
+        let driver = self.driver.upgrade();
+        let driver = driver.ok_or_else(|| super::asks::declined("the pool is gone"))?;
+        driver.ask_session(&self.cell, self.id, question)
     }
 
     fn stderr(&self, line: &str) {

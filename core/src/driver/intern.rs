@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use trunkline_pool::config::{Fingerprint, ServerSpec};
+use trunkline_pool::options::Offered;
 use trunkline_pool::state::{KeyId, ServerId, SessionId};
 
 /// What a pool key stands for.
@@ -15,6 +16,10 @@ pub(crate) struct Keyed {
     pub spec: Arc<ServerSpec>,
     /// The identity of that.
     pub fingerprint: Fingerprint,
+    /// The capabilities that the server is offered.
+    pub offered: Offered,
+    /// The session whose own the connection is.
+    pub owner: Option<SessionId>,
 }
 
 /// The numbers of a pool's names and keys.
@@ -72,7 +77,7 @@ impl Interner {
         &mut self,
         name: &str,
         spec: &Arc<ServerSpec>,
-        fingerprint: Fingerprint,
+        (fingerprint, offered): (Fingerprint, Offered),
         owner: Option<SessionId>,
     ) -> KeyId {
         let server = self.server(name);
@@ -83,7 +88,7 @@ impl Interner {
             return key;
         }
         let name = self.names[server.0 as usize].clone();
-        let keyed = Keyed { name, spec: spec.clone(), fingerprint };
+        let keyed = Keyed { name, spec: spec.clone(), fingerprint, offered, owner };
         let row = Some(Row { keyed, identity, uses: 1 });
         let key = self.free.pop().unwrap_or_else(|| {
             self.keyed.push(None);
@@ -127,7 +132,8 @@ mod tests {
     #[test]
     fn a_key_that_nobody_keeps_is_forgotten_and_its_number_used_again() {
         let spec = ServerSpec::from_value("s", &serde_json::json!({ "command": "x" })).unwrap();
-        let (spec, fingerprint) = (Arc::new(spec.clone()), spec.fingerprint("pool", &[]));
+        let fingerprint = (spec.fingerprint("pool", &[]), Offered::default());
+        let spec = Arc::new(spec);
         let mut interner = Interner::default();
         let shared = interner.key("s", &spec, fingerprint, None);
         assert_eq!(interner.key("s", &spec, fingerprint, None), shared);

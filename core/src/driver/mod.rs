@@ -5,6 +5,7 @@
 //! until it is empty. So the executor is a role and not a task: an acquire that can be granted at once is granted
 //! before the call returns, and no answer waits for another thread. Carrying out an effect never blocks and never awaits.
 
+mod asks;
 mod budget;
 mod carry;
 mod entry;
@@ -16,6 +17,7 @@ mod intern;
 mod notices;
 mod questions;
 mod resources;
+mod roots;
 mod runtime;
 mod subscriber;
 
@@ -41,6 +43,7 @@ pub(crate) use subscriber::Subscriber;
 
 use self::eras::Eras;
 use self::questions::Questions;
+pub(crate) use self::roots::{Roots, folders};
 use crate::api::SessionCore;
 use crate::{Error, ErrorCode, Result};
 
@@ -52,6 +55,8 @@ pub(crate) struct Driver {
     pub runtime: Arc<Runtime>,
     /// The folder that servers start in.
     pub workspace: PathBuf,
+    /// The folders that servers are told of.
+    pub roots: Roots,
     /// Exposed names that the host keeps for itself.
     pub reserved_names: BTreeSet<String>,
     /// Where events go.
@@ -82,6 +87,7 @@ impl Driver {
     /// An empty pool at work.
     pub(crate) fn new(options: PoolOptions) -> Result<Arc<Driver>> {
         let workspace = workspace(&options)?;
+        let roots = Roots::new(&workspace, options.roots.as_deref())?;
         let runtime = Runtime::shared(options.workers)?;
         let seed = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0_u8);
         let driver = Arc::new(Driver {
@@ -101,6 +107,7 @@ impl Driver {
             }),
             options,
             workspace,
+            roots,
             runtime,
             started: Instant::now(),
             timer: Arc::new(Notify::new()),

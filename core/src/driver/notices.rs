@@ -12,6 +12,7 @@ use super::hub::About;
 use super::{Driver, EntryCell};
 use crate::Error;
 use crate::api::SessionCore;
+use crate::client::Callers;
 
 impl Driver {
     /// Delivers one notice, to a session that holds the entry or to the pool.
@@ -112,19 +113,38 @@ impl Driver {
         }
     }
 
-    /// A log message: to the one session that holds the connection. When several do it is nobody's in particular, and
-    /// only the pool's subscribers are told.
-    pub(super) fn logged(&self, cell: &EntryCell, id: ConnectionId, params: &str) {
+    /// A log message: to the one session with a call in flight, or else to the one that holds the connection. When that is
+    /// not one it is nobody's in particular, and only the pool's subscribers are told.
+    pub(super) fn logged(
+        &self,
+        cell: &EntryCell,
+        id: ConnectionId,
+        params: &str,
+        callers: Callers,
+    ) {
         let params: Value = serde_json::from_str(params).unwrap_or_default();
         let level = params["level"].as_str().unwrap_or("info");
         let mut fields = vec![("level", level.into()), ("data", params["data"].clone())];
         fields.extend(params["logger"].as_str().map(|logger| ("logger", logger.into())));
         let about = About::entry(cell, id.generation);
-        let tell = |holder: Option<&SessionCore>| {
-            let holds = || holder.is_none_or(|holder| cell.is_held_by(holder.number));
-            self.hub.publish_if(EventKind::Log, holder, &about, &fields, holds);
+        let session = match callers {
+            Callers::One(session) => self.live_session(session),
+            Callers::Nobody => cell.only_holder(),
+            Callers::Several => None,
         };
-        tell(cell.only_holder().as_deref());
+        let session = session.filter(|session| cell.is_held_by(session.number));
+        let holds = || session.as_ref().is_none_or(|session| cell.is_held_by(session.number));
+        let kind = EventKind::Log;
+        match session.as_ref().and_then(|session| session.handlers.logging()) {
+            None => self.hub.publish_if(kind, session.as_deref(), &about, &fields, holds),
+            Some(receiver) => {
+                let event =
+                    self.hub.publish_and_keep(kind, session.as_deref(), &about, &fields, holds);
+                if let Some(event) = event {
+                    receiver.receive(event.json());
+                }
+            }
+        }
     }
 }
 

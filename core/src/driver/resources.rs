@@ -153,8 +153,16 @@ async fn request(
     let params = json!({ "uri": uri }).to_string();
     let (timeout, idle_timeout) = (options.call_timeout, options.call_idle_timeout);
     let (send, receive) = oneshot::channel();
-    let request =
-        Request { method, params: &params, begun: None, timeout, idle_timeout, progress: None };
+    let request = Request {
+        method,
+        params: &params,
+        // What a subscription leads to is no session's in particular.
+        caller: None,
+        begun: None,
+        timeout,
+        idle_timeout,
+        progress: None,
+    };
     connection.start(request, Box::new(move |result| drop(send.send(result.map(drop)))));
     let lost = |_| Err(Error::new(ErrorCode::Internal, "the request was lost"));
     receive.await.unwrap_or_else(lost)

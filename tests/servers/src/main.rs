@@ -4,6 +4,7 @@
 //! answers the quick ones in batches, and every slow call has a thread of its own. Flags make it
 //! misbehave in the ways that real servers do; `--help` lists them.
 
+mod asks;
 mod changes;
 mod era;
 mod family;

@@ -8,6 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use crate::asks::Asks;
 use crate::era::{self, Era, Opened};
 use crate::flags::Flags;
 use crate::listens::{self, Listens};
@@ -24,6 +25,9 @@ pub struct Server {
     pub output: Output,
     pub lists: Mutex<Lists>,
     pub slow: SlowCalls,
+    pub asks: Asks,
+    /// The params of the handshake, as they stood.
+    pub client: Mutex<Vec<u8>>,
     pub subscribed: Mutex<BTreeSet<String>>,
     pub opened: Opened,
     pub listens: Listens,
@@ -42,6 +46,8 @@ impl Server {
             flags,
             output: Output::new(),
             slow: SlowCalls::default(),
+            asks: Asks::default(),
+            client: Mutex::default(),
             subscribed: Mutex::default(),
             opened: Opened::default(),
             listens: Listens::default(),
@@ -123,7 +129,7 @@ fn handle(turn: &mut Turn, line: &[u8]) {
     };
     let Some(method) = message.method else {
         *lock(&turn.server.seen).entry("a reply".to_string()).or_default() += 1;
-        return;
+        return turn.server.asks.answered(line);
     };
     if turn.server.flags.noise {
         turn.batch.line(b"a line of noise before the answer");
@@ -249,6 +255,7 @@ fn answer(turn: &mut Turn, id: &[u8], method: &str, params: &[u8]) {
 }
 
 fn initialize(turn: &mut Turn, id: &[u8], params: &[u8]) {
+    *lock(&turn.server.client) = params.to_vec();
     let asked = text_param(params, "protocolVersion");
     let flags = &turn.server.flags;
     let known = VERSIONS.iter().find(|version| **version == asked);

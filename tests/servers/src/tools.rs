@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use crate::asks::{ask, client, last_answer};
 use crate::changes::{change_list, fail_lists, log, storm, touch_resource};
 use crate::family::{Session, spawn_holder};
 use crate::listens::{end_listens, listens};
@@ -301,6 +302,9 @@ pub const TOOLS: &[Tool] = &[
         end_listens,
     ),
     tool("log", "Sends a log message of level and text.", ANY, log),
+    tool("ask", "Sends the client the request method with params.", ANY, ask),
+    tool("last_answer", "The client's answer that no call waited for.", ANY, last_answer),
+    tool("client", "Answers with what the client said of itself.", ANY, client),
     tool("stderr", "Writes text to standard error.", ANY, stderr),
     tool("spawn_child", "Starts a helper (setsid: in its own session).", ANY, spawn_child),
     tool("verbatim", "Answers with result, which is JSON text, as it stands.", ANY, verbatim),

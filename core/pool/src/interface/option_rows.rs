@@ -53,6 +53,12 @@ pub(super) const POOL: &[OptionRow] = &[
         "a call without progress",
     ),
     row(
+        "handler_timeout_ms",
+        duration(1, DAY),
+        "600000",
+        "what a handler of the host has for its answer",
+    ),
+    row(
         "keepalive_ms",
         duration(0, DAY),
         "30000",
@@ -97,7 +103,7 @@ pub(super) const POOL: &[OptionRow] = &[
         "[]",
         "names or patterns of host variables that every server inherits",
     ),
-    planned("roots", Texts, "the workspace", "the folders that servers are told of"),
+    row("roots", Texts, "the workspace", "the folders that servers are told of"),
     planned("name_style", Text, "mcp__server__tool", "how exposed tool names are made"),
     row("reserved_names", Texts, "[]", "exposed names that the host keeps for itself"),
     row(
@@ -105,6 +111,12 @@ pub(super) const POOL: &[OptionRow] = &[
         Word(&["notify", "quarantine"]),
         "notify",
         "what becomes of a tool whose definition changed: it is told of, or neither listed nor called until it is accepted",
+    ),
+    row(
+        "handlers",
+        Handlers,
+        "none",
+        "what answers the servers of sessions without a handler of their own",
     ),
     planned("status_file", Text, "none", "the path of a status snapshot for other processes"),
 ];
@@ -179,7 +191,18 @@ pub(super) const SESSION: &[OptionRow] = &[
     ALWAYS_LOAD,
     planned("follow", Bool, "true", "whether the session follows the pool's configuration"),
     row("keep_for_ms", duration(0, DAY), "0", "how long its holds stay after a close"),
-    planned("handlers", Handlers, "none", "sampling, elicitation, logging, credentials and inputs"),
+    row(
+        "roots",
+        Texts,
+        "[]",
+        "further folders that servers are told of, where the connection is the session's own",
+    ),
+    row(
+        "handlers",
+        Handlers,
+        "the pool's",
+        "what answers its servers: `sampling`, `sampling_tools`, `elicitation`, `elicitation_url`; and `logging`",
+    ),
 ];
 
 /// Each replaces what was; what is absent stays.

@@ -1,6 +1,7 @@
 //! Typed options, parsed once from JSON; their names and defaults are those of the registry.
 
 mod check;
+mod handlers;
 mod nearest;
 mod parse;
 #[cfg(test)]
@@ -10,6 +11,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use self::handlers::{
+    HandlerKind, HandlerResult, Handlers, Handling, Offered, Refusal, ServerRequest,
+};
 use crate::catalog::Filter;
 use crate::state::DrainMode;
 
@@ -37,6 +41,8 @@ pub struct PoolOptions {
     pub call_timeout: Duration,
     /// A call without progress: 300 s.
     pub call_idle_timeout: Duration,
+    /// What a handler of the host has for its answer: 10 min.
+    pub handler_timeout: Duration,
     /// Without a word from a server, until it is asked whether it lives: 30 s. Zero never asks.
     pub keepalive: Duration,
     /// Misses in a row that count as loss: 3.
@@ -51,10 +57,14 @@ pub struct PoolOptions {
     pub start_gate: Duration,
     /// Names or patterns of host variables that every server inherits.
     pub inherit_env: Vec<String>,
+    /// The folders that servers are told of, as paths; the workspace alone by default.
+    pub roots: Option<Vec<String>>,
     /// Exposed names that the host keeps for itself.
     pub reserved_names: Vec<String>,
     /// What becomes of a tool whose definition changed.
     pub on_tool_change: OnToolChange,
+    /// What answers the servers of sessions without a handler of their own.
+    pub handlers: Handlers,
 }
 
 /// What becomes of a tool whose definition changed (SPEC 7.6).
@@ -151,6 +161,10 @@ pub struct SessionOptions {
     pub always_load: BTreeMap<String, Vec<String>>,
     /// How long its holds stay after a close: 0.
     pub keep_for: Duration,
+    /// Folders of its own that servers are told of, where the connection is its own (SPEC 15.2).
+    pub roots: Vec<String>,
+    /// What answers the servers that it calls; the pool's where one is missing.
+    pub handlers: Handlers,
 }
 
 /// A change of a live session's options; what is absent stays as it is (SPEC 6.3).
@@ -290,6 +304,8 @@ impl SessionOptions {
             trust: BTreeMap::new(),
             always_load: BTreeMap::new(),
             keep_for: Duration::ZERO,
+            roots: Vec::new(),
+            handlers: Handlers::default(),
         }
     }
 
@@ -328,6 +344,7 @@ impl Default for PoolOptions {
             connect_timeout: None,
             call_timeout: Duration::from_secs(600),
             call_idle_timeout: Duration::from_secs(300),
+            handler_timeout: Duration::from_secs(600),
             keepalive: Duration::from_secs(30),
             keepalive_misses: 3,
             reconnect: Reconnect::default(),
@@ -335,8 +352,10 @@ impl Default for PoolOptions {
             limits: Limits::default(),
             start_gate: Duration::from_millis(250),
             inherit_env: Vec::new(),
+            roots: None,
             reserved_names: Vec::new(),
             on_tool_change: OnToolChange::default(),
+            handlers: Handlers::default(),
         }
     }
 }

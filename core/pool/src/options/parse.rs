@@ -35,6 +35,7 @@ impl PoolOptions {
             connect_timeout: given.duration("connect_timeout_ms"),
             call_timeout,
             call_idle_timeout,
+            handler_timeout: duration("handler_timeout_ms", default.handler_timeout),
             keepalive: duration("keepalive_ms", default.keepalive),
             keepalive_misses: given.count("keepalive_misses").unwrap_or(default.keepalive_misses),
             reconnect: reconnect(&given.object("reconnect")),
@@ -42,12 +43,14 @@ impl PoolOptions {
             limits: limits(&given.object("limits")),
             start_gate: duration("start_gate_ms", default.start_gate),
             inherit_env: given.texts("inherit_env").unwrap_or_default(),
+            roots: given.texts("roots"),
             reserved_names: given.texts("reserved_names").unwrap_or_default(),
             on_tool_change: match given.text("on_tool_change").as_deref() {
                 Some("quarantine") => OnToolChange::Quarantine,
                 // The check let no other word pass.
                 Some(_) | None => OnToolChange::Notify,
             },
+            handlers: Handlers::default(),
         })
     }
 }
@@ -144,6 +147,8 @@ impl SessionOptions {
             trust: given.bool_by_server("trust").into_iter().collect(),
             always_load: given.patterns_by_server("always_load").into_iter().collect(),
             keep_for: given.duration("keep_for_ms").unwrap_or(Duration::ZERO),
+            roots: given.texts("roots").unwrap_or_default(),
+            handlers: Handlers::default(),
         })
     }
 }

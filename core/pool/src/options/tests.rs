@@ -49,12 +49,12 @@ fn every_pool_option_is_read() {
     let text = json!({
         "workspace": "/w", "workers": 3, "shared_transports": ["http"], "drain_delay_ms": 1, "idle_cap_ms": 2,
         "exit_grace_ms": 3, "kill_grace_ms": 4, "connect_timeout_ms": 100, "call_timeout_ms": 6,
-        "call_idle_timeout_ms": 5, "keepalive_ms": 70, "keepalive_misses": 8,
+        "call_idle_timeout_ms": 5, "keepalive_ms": 70, "keepalive_misses": 8, "handler_timeout_ms": 22,
         "reconnect": {"delays_ms": {"local": [9], "remote": []}, "breaker": {"losses": 10, "window_ms": 11}, "healthy_after_ms": 12},
         "limits": {"processes": 13, "entries_per_name": 14, "in_flight_per_session": 15, "in_flight_per_entry": 16,
                    "frame_bytes": 1700, "stderr_bytes": 18, "event_backlog": 19},
         "budget": {"limit": 21, "mode": "enforce"},
-        "start_gate_ms": 20, "inherit_env": ["A*"], "reserved_names": ["mcp__a__b"], "on_tool_change": "quarantine",
+        "start_gate_ms": 20, "inherit_env": ["A*"], "roots": ["/r"], "reserved_names": ["mcp__a__b"], "on_tool_change": "quarantine",
     });
     let ms = Duration::from_millis;
     let expected = PoolOptions {
@@ -70,6 +70,7 @@ fn every_pool_option_is_read() {
         call_idle_timeout: ms(5),
         keepalive: ms(70),
         keepalive_misses: 8,
+        handler_timeout: ms(22),
         reconnect: Reconnect {
             local_delays: vec![ms(9)],
             remote_delays: vec![],
@@ -89,8 +90,10 @@ fn every_pool_option_is_read() {
         },
         start_gate: ms(20),
         inherit_env: vec!["A*".into()],
+        roots: Some(vec!["/r".into()]),
         reserved_names: vec!["mcp__a__b".into()],
         on_tool_change: OnToolChange::Quarantine,
+        handlers: Handlers::default(),
     };
     assert_eq!(PoolOptions::from_json(&text.to_string()).unwrap(), expected);
 }
@@ -315,7 +318,9 @@ fn value_for(kind: &OptionKind, random: &mut Random, right: bool) -> Value {
         OptionKind::DurationLists(names) => json!({random.pick(names).to_owned(): [0, 3_600_000]}),
         OptionKind::Object(rows) => object(rows, random, &mut None, ""),
         OptionKind::AnyObject => json!({"any": [1, {"thing": null}]}),
-        OptionKind::Text | OptionKind::TextMap | OptionKind::Handlers => json!("text"),
+        OptionKind::Text | OptionKind::TextMap => json!("text"),
+        // They have no JSON form.
+        OptionKind::Handlers => Value::Null,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rmcp::model::{ClientCapabilities, Implementation, ServerCapabilities};
+use rmcp::model::{Implementation, ServerCapabilities};
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::oneshot;
@@ -100,7 +100,7 @@ impl Link {
 
     /// What each request says of us in this revision.
     fn introduction(&self, revision: &'static str) -> Metadata {
-        Metadata::new(revision, &us(), &ClientCapabilities::default())
+        Metadata::new(revision, &us(), &self.capabilities(Era::Modern))
     }
 
     fn keep_discovered(&self, revision: &str, result: &DiscoverResult) {

@@ -84,8 +84,15 @@ impl ConnectionEvents for Recorder {
     fn resource_updated(&self, uri: &str) {
         self.tell(format!("updated {uri}"));
     }
-    fn log(&self, params: &str) {
+    fn log(&self, params: &str, _callers: Callers) {
         self.tell(format!("log {params}"));
+    }
+    fn roots(&self) -> String {
+        r#"{"roots":[]}"#.into()
+    }
+    fn ask(&self, question: Question<'_>) -> std::result::Result<Handling, Refusal> {
+        self.tell(format!("ask {:?} {:?}", question.kind, question.callers));
+        Err(Refusal::new(-1, "nobody"))
     }
     fn stderr(&self, line: &str) {
         self.tell(format!("stderr {line}"));
@@ -125,6 +132,8 @@ impl Server {
             keepalive: Duration::ZERO,
             keepalive_misses: 3,
             call_idle_timeout: HANG,
+            offered: Offered::default(),
+            handler_timeout: HANG,
             inherit_env: Vec::new(),
         };
         Server { value, options, forgets: false }
@@ -206,6 +215,7 @@ fn request() -> Request<'static> {
     Request {
         method: "tools/call",
         params: "{}",
+        caller: None,
         begun: None,
         timeout: HANG,
         idle_timeout: HANG,

@@ -1,0 +1,298 @@
+//! The handlers of a host: what answers the requests that servers make, and what servers are offered because of them
+//! (SPEC 15.1).
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use super::ProgressReceiver;
+
+/// What a handler answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+#[non_exhaustive]
+pub enum HandlerKind {
+    /// `sampling/createMessage`.
+    Sampling = 0,
+    /// `sampling/createMessage` with tools; where it stands alone, without them too.
+    SamplingTools = 1,
+    /// `elicitation/create` of a form.
+    Elicitation = 2,
+    /// `elicitation/create` of an address that the user is to visit.
+    ElicitationUrl = 3,
+}
+
+impl HandlerKind {
+    /// Every kind, by number.
+    pub const ALL: [HandlerKind; 4] = [
+        HandlerKind::Sampling,
+        HandlerKind::SamplingTools,
+        HandlerKind::Elicitation,
+        HandlerKind::ElicitationUrl,
+    ];
+
+    /// The handler's name in the `handlers` option.
+    pub fn name(self) -> &'static str {
+        match self {
+            HandlerKind::Sampling => "sampling",
+            HandlerKind::SamplingTools => "sampling_tools",
+            HandlerKind::Elicitation => "elicitation",
+            HandlerKind::ElicitationUrl => "elicitation_url",
+        }
+    }
+
+    /// The kind of a handler's name.
+    pub fn from_name(name: &str) -> Option<HandlerKind> {
+        HandlerKind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+/// A request of a server, as a handler gets it.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct ServerRequest {
+    /// Which handler it is for.
+    pub kind: HandlerKind,
+    /// The server that asks, by the name that the host gave it.
+    pub server: Arc<str>,
+    /// The index of its entry.
+    pub entry_index: u32,
+    /// The incarnation of its connection.
+    pub generation: u32,
+    /// The session that it asks.
+    pub session: Arc<str>,
+    /// The protocol's method.
+    pub method: Arc<str>,
+    /// The text of its params, as received: a JSON object of the server's, to be shown to people with care.
+    pub params: Arc<str>,
+}
+
+impl ServerRequest {
+    /// A request of `params` to a session.
+    pub fn new(kind: HandlerKind, session: Arc<str>, method: &str, params: &str) -> ServerRequest {
+        ServerRequest {
+            kind,
+            server: "".into(),
+            entry_index: 0,
+            generation: 0,
+            session,
+            method: method.into(),
+            params: params.into(),
+        }
+    }
+
+    /// The same, from this server.
+    pub fn from_server(mut self, server: Arc<str>, entry_index: u32, generation: u32) -> Self {
+        (self.server, self.entry_index, self.generation) = (server, entry_index, generation);
+        self
+    }
+}
+
+/// Without the params, which may hold what a person should see alone.
+impl fmt::Debug for ServerRequest {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("ServerRequest")
+            .field("kind", &self.kind)
+            .field("server", &self.server)
+            .field("session", &self.session)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A JSON-RPC error that a server gets in place of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The code of the JSON-RPC error.
+    pub code: i32,
+    /// Its message, which the server sees.
+    pub message: String,
+}
+
+impl Refusal {
+    /// The code that the protocol shows for a user who declines a sampling.
+    pub const REJECTED: i32 = -1;
+
+    /// A refusal with that code and message.
+    pub fn new(code: i32, message: impl Into<String>) -> Refusal {
+        Refusal { code, message: message.into() }
+    }
+}
+
+/// What a handler gives: the text of the result, a JSON object; or a refusal.
+pub type HandlerResult = std::result::Result<String, Refusal>;
+
+/// A handler at work. Dropping it is how it is told that nobody waits for its answer any more.
+pub type Handling = Pin<Box<dyn Future<Output = HandlerResult> + Send>>;
+
+/// A handler.
+type Handler = Arc<dyn Fn(ServerRequest) -> Handling + Send + Sync>;
+
+/// The handlers of a pool or of a session, by what they answer.
+///
+/// A handler runs on a thread of the library and must not block it; what takes long belongs into its future. The future is
+/// dropped when nobody waits for the answer any more: the server took the request back, the call that it belongs to ended, the
+/// session closed, the connection was lost, or the time for handlers (`handler_timeout`) passed. A panic is a refusal.
+#[derive(Clone, Default)]
+pub struct Handlers {
+    answering: [Option<Handler>; HandlerKind::ALL.len()],
+    logging: Option<ProgressReceiver>,
+}
+
+impl Handlers {
+    /// No handlers.
+    pub fn new() -> Handlers {
+        Handlers::default()
+    }
+
+    /// With this handler for requests of that kind, in place of any before.
+    pub fn with<F>(
+        mut self,
+        kind: HandlerKind,
+        handler: impl Fn(ServerRequest) -> F + Send + Sync + 'static,
+    ) -> Handlers
+    where
+        F: Future<Output = HandlerResult> + Send + 'static,
+    {
+        let handler = move |request| -> Handling { Box::pin(handler(request)) };
+        self.answering[kind as usize] = Some(Arc::new(handler));
+        self
+    }
+
+    /// With a receiver of the log messages of the servers: it gets the JSON text of each `log` event of the session, in order, on
+    /// a thread of the library, and must not block.
+    pub fn with_logging(mut self, receive: impl Fn(&str) + Send + Sync + 'static) -> Handlers {
+        self.logging = Some(ProgressReceiver::new(receive));
+        self
+    }
+
+    /// These, and where one is missing the one of `others`.
+    pub fn or(&self, others: &Handlers) -> Handlers {
+        let mut both = self.clone();
+        for (own, other) in both.answering.iter_mut().zip(&others.answering) {
+            *own = own.take().or_else(|| other.clone());
+        }
+        both.logging = both.logging.or_else(|| others.logging.clone());
+        both
+    }
+
+    /// What servers are offered because of them.
+    pub fn offered(&self) -> Offered {
+        let there = |kind: HandlerKind| self.answering[kind as usize].is_some();
+        let mut offered = Offered::default();
+        for kind in HandlerKind::ALL.into_iter().filter(|kind| there(*kind)) {
+            offered = offered.and(kind);
+        }
+        match offered.has(HandlerKind::SamplingTools) {
+            true => offered.and(HandlerKind::Sampling),
+            false => offered,
+        }
+    }
+
+    /// Begins to answer a request; `None` without a handler for it. A panic of the handler's is the caller's to contain.
+    pub fn answer(&self, request: ServerRequest) -> Option<Handling> {
+        let of = |kind: HandlerKind| self.answering[kind as usize].as_ref();
+        let handler = match request.kind {
+            HandlerKind::Sampling => of(HandlerKind::Sampling).or(of(HandlerKind::SamplingTools)),
+            kind => of(kind),
+        };
+        handler.map(|handler| handler(request))
+    }
+
+    /// The receiver of log messages.
+    pub fn logging(&self) -> Option<&ProgressReceiver> {
+        self.logging.as_ref()
+    }
+}
+
+/// Handlers are equal when they are the same functions.
+impl PartialEq for Handlers {
+    fn eq(&self, other: &Self) -> bool {
+        let mut pairs = self.answering.iter().zip(&other.answering);
+        let same = pairs.all(|(one, other)| match (one, other) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        });
+        same && self.logging == other.logging
+    }
+}
+
+impl fmt::Debug for Handlers {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_tuple("Handlers").field(&self.offered()).finish()
+    }
+}
+
+/// The capabilities that a server is offered because handlers exist. It is part of a connection's identity (SPEC 1.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Offered(u8);
+
+impl Offered {
+    /// How many there can be.
+    pub const COUNT: usize = 1 << HandlerKind::ALL.len();
+
+    /// Whether requests of that kind are offered.
+    pub fn has(self, kind: HandlerKind) -> bool {
+        self.0 & (1 << kind as u8) != 0
+    }
+
+    /// A number below [`COUNT`](Self::COUNT), each offer its own.
+    pub fn number(self) -> usize {
+        usize::from(self.0)
+    }
+
+    /// The names of what is offered.
+    pub fn names(self) -> Vec<&'static str> {
+        let offered = HandlerKind::ALL.into_iter().filter(|kind| self.has(*kind));
+        offered.map(HandlerKind::name).collect()
+    }
+
+    fn and(self, kind: HandlerKind) -> Offered {
+        Offered(self.0 | 1 << kind as u8)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn says(word: &'static str) -> impl Fn(ServerRequest) -> std::future::Ready<HandlerResult> {
+        move |_| std::future::ready(Ok(word.to_owned()))
+    }
+
+    fn answer(handlers: &Handlers, kind: HandlerKind) -> Option<String> {
+        let request = ServerRequest::new(kind, "a".into(), "m", "{}");
+        let mut handling = handlers.answer(request)?;
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        match handling.as_mut().poll(&mut context) {
+            std::task::Poll::Ready(result) => Some(result.unwrap()),
+            std::task::Poll::Pending => None,
+        }
+    }
+
+    /// SPEC 15.1: capabilities are offered only when a handler exists.
+    #[test]
+    fn what_is_offered_is_what_can_be_answered() {
+        assert_eq!(Handlers::new().offered().names(), Vec::<&str>::new());
+        let forms = Handlers::new().with(HandlerKind::Elicitation, says("form"));
+        assert_eq!(forms.offered().names(), ["elicitation"]);
+        assert_eq!(answer(&forms, HandlerKind::ElicitationUrl), None);
+        let tools = Handlers::new().with(HandlerKind::SamplingTools, says("tools"));
+        assert_eq!(tools.offered().names(), ["sampling", "sampling_tools"]);
+        assert_eq!(answer(&tools, HandlerKind::Sampling).as_deref(), Some("tools"));
+        assert!(tools.offered().number() < Offered::COUNT);
+    }
+
+    /// SPEC 15.1: a session's own handlers come before the pool's.
+    #[test]
+    fn a_session_answers_with_its_own_handler_or_with_the_pools() {
+        let pools = Handlers::new()
+            .with(HandlerKind::Sampling, says("pool"))
+            .with(HandlerKind::Elicitation, says("pool"));
+        let both = Handlers::new().with(HandlerKind::Sampling, says("session")).or(&pools);
+        assert_eq!(answer(&both, HandlerKind::Sampling).as_deref(), Some("session"));
+        assert_eq!(answer(&both, HandlerKind::Elicitation).as_deref(), Some("pool"));
+        assert!(both != pools && both == both.clone());
+        assert_eq!(format!("{both:?}"), "Handlers(Offered(5))");
+    }
+}

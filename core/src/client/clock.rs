@@ -1,0 +1,153 @@
+//! The two deadlines of a request, which stand still while a person is asked on its behalf (SPEC 5.4).
+
+use std::time::{Duration, Instant};
+
+/// How long one call may wait for handlers of the host in all; beyond that its own time goes on. A server that asks again and
+/// again would otherwise keep a call for ever.
+const HELD_MAX: Duration = Duration::from_secs(3600);
+
+/// When a request gives up.
+#[derive(Debug)]
+pub(super) struct Clock {
+    total: Duration,
+    idle: Duration,
+    total_at: Instant,
+    idle_at: Instant,
+    held: Option<Held>,
+    /// For how long it stood still already.
+    stood: Duration,
+}
+
+/// A clock that stands still.
+#[derive(Debug)]
+struct Held {
+    /// By how many.
+    by: u32,
+    since: Instant,
+    /// For how long it can.
+    spare: Duration,
+}
+
+/// Which of its two deadlines a request missed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Missed {
+    Total,
+    Idle,
+}
+
+/// The moment so much later, at most a year: far enough, and it can always be represented.
+pub(super) fn later(now: Instant, wait: Duration) -> Instant {
+    const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
+    now + wait.min(LONGEST)
+}
+
+impl Clock {
+    /// A clock whose time in all counts from `begun`, and the time without progress from now.
+    pub(super) fn new(total: Duration, idle: Duration, begun: Option<Instant>) -> Clock {
+        let now = Instant::now();
+        let total_at = later(begun.unwrap_or(now), total);
+        Clock {
+            total,
+            idle,
+            total_at,
+            idle_at: later(now, idle),
+            held: None,
+            stood: Duration::ZERO,
+        }
+    }
+
+    /// The next moment at which something may be missed.
+    pub(super) fn deadline(&self) -> Instant {
+        self.total_at.min(self.idle_at)
+    }
+
+    /// What was missed by now.
+    pub(super) fn missed(&self, now: Instant) -> Option<Missed> {
+        match () {
+            () if self.total_at <= now => Some(Missed::Total),
+            () if self.idle_at <= now => Some(Missed::Idle),
+            () => None,
+        }
+    }
+
+    /// The time that a deadline stands for.
+    pub(super) fn limit(&self, missed: Missed) -> Duration {
+        match missed {
+            Missed::Total => self.total,
+            Missed::Idle => self.idle,
+        }
+    }
+
+    /// Something of the request was heard.
+    pub(super) fn progressed(&mut self, now: Instant) {
+        // A clock that stands still begins anew when it goes on.
+        if self.held.is_none() {
+            self.idle_at = later(now, self.idle);
+        }
+    }
+
+    /// Stands still, until as many have let it go on as have held it, or for the rest of its [`HELD_MAX`].
+    pub(super) fn hold(&mut self, now: Instant) {
+        if let Some(held) = &mut self.held {
+            held.by += 1;
+            return;
+        }
+        let spare = HELD_MAX.saturating_sub(self.stood);
+        self.total_at += spare;
+        self.idle_at = later(now, self.idle.saturating_add(spare));
+        self.held = Some(Held { by: 1, since: now, spare });
+    }
+
+    /// One less holds it. What the person did counts as progress.
+    pub(super) fn go_on(&mut self, now: Instant) {
+        let Some(held) = &mut self.held else { return };
+        held.by -= 1;
+        if held.by > 0 {
+            return;
+        }
+        let stood = now.saturating_duration_since(held.since).min(held.spare);
+        self.total_at -= held.spare - stood;
+        self.stood += stood;
+        self.idle_at = later(now, self.idle);
+        self.held = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    /// SPEC 5.4: time spent waiting for a human answer does not count.
+    #[test]
+    fn a_clock_that_is_held_misses_nothing_and_goes_on_where_it_stood() {
+        let start = Instant::now();
+        let mut clock = Clock::new(10 * SECOND, 4 * SECOND, Some(start));
+        clock.hold(start + SECOND);
+        clock.hold(start + 2 * SECOND);
+        clock.progressed(start + 3 * SECOND);
+        assert_eq!(clock.missed(start + 100 * SECOND), None);
+        clock.go_on(start + 100 * SECOND);
+        assert_eq!(clock.missed(start + 200 * SECOND), None);
+        clock.go_on(start + 201 * SECOND);
+        assert_eq!(clock.deadline(), start + 205 * SECOND);
+        clock.progressed(start + 208 * SECOND);
+        assert_eq!(clock.missed(start + 209 * SECOND), None);
+        assert_eq!(clock.missed(start + 210 * SECOND), Some(Missed::Total));
+    }
+
+    /// SPEC 5.4: the bound of what does not count is one for all the waits of a call.
+    #[test]
+    fn a_call_cannot_be_held_for_ever() {
+        let start = Instant::now();
+        let mut clock = Clock::new(10 * SECOND, 10 * SECOND, Some(start));
+        clock.hold(start);
+        clock.go_on(start + HELD_MAX / 2);
+        clock.hold(start + HELD_MAX / 2);
+        assert_eq!(clock.missed(start + HELD_MAX + 9 * SECOND), None);
+        assert_eq!(clock.missed(start + HELD_MAX + 10 * SECOND), Some(Missed::Total));
+        clock.go_on(start + 3 * HELD_MAX);
+        assert_eq!(clock.missed(start + 3 * HELD_MAX), Some(Missed::Total));
+    }
+}

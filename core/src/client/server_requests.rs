@@ -1,0 +1,433 @@
+//! Requests of the server: what is answered here, what goes to a handler of the host, and how that ends (SPEC 15.1).
+//!
+//! Invariants:
+//! 1. A request that a handler works on has one task. It alone takes the request off the list, lets the clocks of its calls
+//!    go on, and answers, once.
+//! 2. A request that the server took back, and one whose connection ended, is not answered.
+//! 3. No lock is held while a handler begins or is polled, and what panics in it is a refusal.
+
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tokio::sync::oneshot;
+use trunkline_pool::config::Era;
+use trunkline_pool::options::{HandlerKind, HandlerResult, Handling, Refusal};
+
+use super::Callers;
+use super::in_flight::Hold;
+use super::link::{Link, count};
+use crate::transport::FrameKind;
+
+/// Requests of one server that handlers work on at one time: more than a person can look at.
+const OPEN_MAX: usize = 16;
+
+/// Requests of one server for handlers in quick succession: what a busy tool may need.
+const BURST_MAX: u32 = 60;
+
+/// After that, one in this time: each may cost its user money or attention.
+const PACE: Duration = Duration::from_secs(1);
+
+/// Bytes of a request's id: ids are short, and each is kept while its request is open.
+const ID_BYTES_MAX: usize = 256;
+
+const METHOD_NOT_FOUND: i32 = -32601;
+const INVALID_PARAMS: i32 = -32602;
+const INTERNAL_ERROR: i32 = -32603;
+
+/// What a server asks of a host.
+#[derive(Clone, Copy)]
+pub(crate) struct Question<'a> {
+    /// Which handler it is for.
+    pub kind: HandlerKind,
+    /// The protocol's method.
+    pub method: &'a str,
+    /// The text of its params.
+    pub params: &'a str,
+    /// Whose call it can be about.
+    pub callers: Callers,
+}
+
+/// The requests of one server that handlers work on.
+pub(super) struct ServerRequests(Mutex<Open>);
+
+struct Open {
+    /// By the text of the id: its number, and what takes it back when it is dropped.
+    requests: HashMap<Box<str>, (u64, oneshot::Sender<()>)>,
+    last: u64,
+    pace: Pace,
+    ended: bool,
+}
+
+impl ServerRequests {
+    pub(super) fn new(now: Instant) -> Self {
+        let pace = Pace { left: BURST_MAX, counted: now };
+        ServerRequests(Mutex::new(Open { requests: HashMap::new(), last: 0, pace, ended: false }))
+    }
+
+    /// Whether a handler works on a request.
+    pub(super) fn is_any_open(&self) -> bool {
+        !self.open().requests.is_empty()
+    }
+
+    /// Takes every request back, for good.
+    pub(super) fn end(&self) {
+        let mut open = self.open();
+        open.ended = true;
+        let gone = std::mem::take(&mut open.requests);
+        drop(open);
+        drop(gone);
+    }
+
+    /// Takes a request in; `None` when it is to have no answer.
+    fn begin(&self, id: &str, now: Instant) -> Option<Result<Ticket, Refusal>> {
+        let mut open = self.open();
+        // The answer to one that is open already would be taken for that one's.
+        if open.ended || open.requests.contains_key(id) {
+            return None;
+        }
+        if open.requests.len() >= OPEN_MAX {
+            return Some(Err(refused("too many requests of this server wait for an answer")));
+        }
+        if !open.pace.allows(now) {
+            return Some(Err(refused("this server asks too often")));
+        }
+        let (keep, taken_back) = oneshot::channel();
+        open.last += 1;
+        let number = open.last;
+        open.requests.insert(id.into(), (number, keep));
+        Some(Ok(Ticket { id: id.into(), number, taken_back }))
+    }
+
+    /// Takes a request off the list; whether it was still there. Its id may be that of another by now.
+    fn finish(&self, id: &str, number: u64) -> bool {
+        let mut open = self.open();
+        let is_it = open.requests.get(id).is_some_and(|(other, _)| *other == number);
+        is_it && open.requests.remove(id).is_some()
+    }
+
+    /// Takes a request back; whether there was one.
+    fn take_back(&self, id: &str) -> bool {
+        self.open().requests.remove(id).is_some()
+    }
+
+    fn open(&self) -> MutexGuard<'_, Open> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A request that was taken in.
+struct Ticket {
+    id: Box<str>,
+    /// Tells it from a later one of the same id.
+    number: u64,
+    taken_back: oneshot::Receiver<()>,
+}
+
+/// How often a server may ask: a burst, then at a pace.
+struct Pace {
+    left: u32,
+    counted: Instant,
+}
+
+impl Pace {
+    fn allows(&mut self, now: Instant) -> bool {
+        let passed = now.saturating_duration_since(self.counted).as_nanos() / PACE.as_nanos();
+        let passed = u32::try_from(passed).unwrap_or(u32::MAX);
+        if passed >= BURST_MAX - self.left {
+            (self.left, self.counted) = (BURST_MAX, now);
+        } else {
+            self.left += passed;
+            self.counted += PACE * passed;
+        }
+        let allowed = self.left > 0;
+        self.left = self.left.saturating_sub(1);
+        allowed
+    }
+}
+
+impl Link {
+    /// A request of the server.
+    pub(super) fn take_request(&self, id: &str, method: &str, params: &str) {
+        if self.facts.get().is_some_and(|facts| facts.era == Some(Era::Modern)) {
+            // The modern era has none, and nothing that answers one may be written.
+            return count(&self.ignored.notifications);
+        }
+        let answer = match method {
+            "ping" => Ok("{}".to_owned()),
+            "roots/list" => {
+                let mut roots = Err(refused("the roots are not known"));
+                self.tell(|events| roots = Ok(events.roots()));
+                roots
+            }
+            _ => match self.kind_of(method, params) {
+                Ok(kind) => return self.ask_host(id, (kind, method, params)),
+                Err(refusal) => Err(refusal),
+            },
+        };
+        self.answer(id, answer);
+    }
+
+    /// The server takes a request back.
+    pub(super) fn take_cancelled(&self, params: &str) {
+        #[derive(Deserialize)]
+        struct Cancelled<'a> {
+            #[serde(borrow, rename = "requestId")]
+            id: &'a RawValue,
+        }
+        let known = serde_json::from_str::<Cancelled<'_>>(params)
+            .is_ok_and(|cancelled| self.asked.take_back(cancelled.id.get()));
+        if !known {
+            count(&self.ignored.notifications);
+        }
+    }
+
+    /// Which handler a request is for, when the server was offered one.
+    fn kind_of(&self, method: &str, params: &str) -> Result<HandlerKind, Refusal> {
+        let offered = |kind| self.options.offered.has(kind);
+        let kind = kind_of(method, params)?;
+        let (whole, missing) = match kind {
+            HandlerKind::Sampling | HandlerKind::SamplingTools => {
+                (offered(HandlerKind::Sampling), "sampling with tools was not offered")
+            }
+            _ => (
+                offered(HandlerKind::Elicitation) || offered(HandlerKind::ElicitationUrl),
+                "this mode of elicitation was not offered",
+            ),
+        };
+        match (offered(kind), whole) {
+            (true, _) => Ok(kind),
+            (false, true) => Err(Refusal::new(INVALID_PARAMS, missing)),
+            (false, false) => Err(not_found()),
+        }
+    }
+
+    /// Has a request answered by the host.
+    fn ask_host(&self, id: &str, (kind, method, params): (HandlerKind, &str, &str)) {
+        if id.len() > ID_BYTES_MAX {
+            return self.answer(id, Err(Refusal::new(INVALID_PARAMS, "the id is too long")));
+        }
+        let ticket = match self.asked.begin(id, Instant::now()) {
+            None => return count(&self.ignored.notifications),
+            Some(Err(refusal)) => return self.answer(id, Err(refusal)),
+            Some(Ok(ticket)) => ticket,
+        };
+        let callers = self.calls.callers(Instant::now());
+        let mut begun = Err(failed());
+        self.tell(|events| begun = events.ask(Question { kind, method, params, callers }));
+        let (handling, link) = match (begun, self.me.upgrade()) {
+            (Ok(handling), Some(link)) => (handling, link),
+            (Ok(_), None) => return,
+            (Err(refusal), _) => {
+                if self.asked.finish(id, ticket.number) {
+                    self.answer(id, Err(refusal));
+                }
+                return;
+            }
+        };
+        let hold = match callers {
+            Callers::One(session) => self.calls.hold(session),
+            Callers::Nobody | Callers::Several => None,
+        };
+        self.runtime.spawn(async move { link.attend(ticket, handling, hold).await });
+    }
+
+    /// Waits for the answer of a handler, and brings it to the server.
+    async fn attend(&self, ticket: Ticket, handling: Handling, mut hold: Option<Hold>) {
+        let Ticket { id, number, taken_back } = ticket;
+        let calls_over = async {
+            match &mut hold {
+                Some(hold) => hold.over().await,
+                None => std::future::pending().await,
+            }
+        };
+        let answer = tokio::select! {
+            biased;
+            _ = taken_back => None,
+            answer = contained(handling) => Some(answer),
+            () = calls_over => Some(Err(refused("the call that this belongs to is over"))),
+            () = tokio::time::sleep(self.options.handler_timeout) => {
+                Some(Err(refused("nobody answered in time")))
+            }
+        };
+        if let Some(hold) = hold {
+            self.calls.go_on(hold);
+        }
+        // Off the list first: its id is free once the server has the answer.
+        let answer = answer.filter(|_| self.asked.finish(&id, number));
+        if let Some(answer) = answer {
+            self.answer(&id, answer.and_then(one_object));
+        }
+    }
+
+    fn answer(&self, id: &str, answer: HandlerResult) {
+        let answer = match answer {
+            Ok(result) if result.len() > self.options.frame_bytes => {
+                Err(refused("the answer is too long"))
+            }
+            answer => answer,
+        };
+        let reply = match answer {
+            Ok(result) => format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}\n"),
+            Err(Refusal { code, message }) => {
+                let error = serde_json::json!({ "code": code, "message": message });
+                format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{error}}}\n")
+            }
+        };
+        self.wire.send(reply.as_bytes(), FrameKind::Reply);
+    }
+}
+
+/// Which handler a request is for.
+fn kind_of(method: &str, params: &str) -> Result<HandlerKind, Refusal> {
+    #[derive(Deserialize)]
+    struct Params<'a> {
+        #[serde(borrow)]
+        tools: Option<&'a RawValue>,
+        #[serde(borrow, rename = "toolChoice")]
+        tool_choice: Option<&'a RawValue>,
+        mode: Option<String>,
+        url: Option<String>,
+    }
+    if !["sampling/createMessage", "elicitation/create"].contains(&method) {
+        return Err(not_found());
+    }
+    let Ok(params) = serde_json::from_str::<Params<'_>>(params) else {
+        return Err(Refusal::new(INVALID_PARAMS, "the params cannot be read"));
+    };
+    if method == "sampling/createMessage" {
+        return Ok(match params.tools.or(params.tool_choice) {
+            Some(_) => HandlerKind::SamplingTools,
+            None => HandlerKind::Sampling,
+        });
+    }
+    match params.mode.as_deref() {
+        None | Some("form") => Ok(HandlerKind::Elicitation),
+        Some("url") if params.url.as_deref().is_some_and(is_web_address) => {
+            Ok(HandlerKind::ElicitationUrl)
+        }
+        Some("url") => Err(Refusal::new(INVALID_PARAMS, "the url is no http or https address")),
+        Some(_) => Err(Refusal::new(INVALID_PARAMS, "the mode is unknown")),
+    }
+}
+
+/// S-39: nothing else is handed to somebody who may open it.
+fn is_web_address(url: &str) -> bool {
+    let schemes = ["https://", "http://"];
+    let begins = |scheme: &str| {
+        url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    };
+    let hidden = |c: char| c.is_control() || c.is_whitespace();
+    schemes.into_iter().any(|scheme| begins(scheme) && url.len() > scheme.len())
+        && !url.contains(hidden)
+}
+
+/// The answer of a handler, on one line: a frame must not hold a line break.
+fn one_object(answer: String) -> HandlerResult {
+    match serde_json::from_str::<&RawValue>(&answer) {
+        Ok(value) if value.get().starts_with('{') => {
+            // Valid JSON has line breaks only between tokens.
+            Ok(value.get().replace(['\n', '\r'], " "))
+        }
+        Ok(_) | Err(_) => Err(failed()),
+    }
+}
+
+/// A handler whose panic is a refusal.
+async fn contained(mut handling: Handling) -> HandlerResult {
+    let answer = std::future::poll_fn(|context| {
+        let poll = AssertUnwindSafe(|| handling.as_mut().poll(context));
+        catch_unwind(poll).unwrap_or_else(|_| Poll::Ready(Err(failed())))
+    })
+    .await;
+    // What it holds is the host's too.
+    if catch_unwind(AssertUnwindSafe(|| drop(handling))).is_err() {
+        tracing::error!("a handler panicked when it was dropped");
+    }
+    answer
+}
+
+fn refused(message: &str) -> Refusal {
+    Refusal::new(INTERNAL_ERROR, message)
+}
+
+fn not_found() -> Refusal {
+    Refusal::new(METHOD_NOT_FOUND, "there is no such method")
+}
+
+fn failed() -> Refusal {
+    refused("the handler failed")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// SPEC 15.1, S-39.
+    #[test]
+    fn a_request_is_for_the_handler_of_its_form() {
+        let sampling = |params| kind_of("sampling/createMessage", params);
+        assert_eq!(sampling(r#"{"messages":[]}"#), Ok(HandlerKind::Sampling));
+        assert_eq!(sampling(r#"{"tools":[]}"#), Ok(HandlerKind::SamplingTools));
+        let eliciting = |params| kind_of("elicitation/create", params);
+        assert_eq!(eliciting(r#"{"message":"m"}"#), Ok(HandlerKind::Elicitation));
+        assert_eq!(eliciting(r#"{"mode":"form"}"#), Ok(HandlerKind::Elicitation));
+        let address = r#"{"mode":"url","url":"HTTPS://a.example/b?c=d"}"#;
+        assert_eq!(eliciting(address), Ok(HandlerKind::ElicitationUrl));
+        for bad in [
+            r#"{"mode":"url","url":"javascript:alert(1)"}"#,
+            r#"{"mode":"url","url":"file:///etc/passwd"}"#,
+            r#"{"mode":"url","url":"https://a\u000ab"}"#,
+            r#"{"mode":"url","url":"https://"}"#,
+            r#"{"mode":"url"}"#,
+            r#"{"mode":"other"}"#,
+            "[]",
+        ] {
+            assert_eq!(eliciting(bad).unwrap_err().code, INVALID_PARAMS, "{bad}");
+        }
+        assert_eq!(kind_of("tools/call", "{}").unwrap_err().code, METHOD_NOT_FOUND);
+    }
+
+    /// SPEC 15.1: rate-limited.
+    #[test]
+    fn a_server_asks_in_a_burst_and_then_at_a_pace() {
+        let start = Instant::now();
+        let mut pace = Pace { left: BURST_MAX, counted: start };
+        assert!((0..BURST_MAX).all(|_| pace.allows(start)));
+        assert!(!pace.allows(start + PACE / 2));
+        assert!(pace.allows(start + PACE));
+        assert!(!pace.allows(start + PACE * 3 / 2));
+        assert!(pace.allows(start + PACE * 2));
+        let rested = start + PACE * 1000;
+        assert!((0..BURST_MAX).all(|_| pace.allows(rested)) && !pace.allows(rested));
+    }
+
+    /// SPEC 15.1, S-44.
+    #[test]
+    fn open_requests_are_bounded_and_ids_unique() {
+        let now = Instant::now();
+        let requests = ServerRequests::new(now);
+        for id in 0..OPEN_MAX {
+            assert!(matches!(requests.begin(&id.to_string(), now), Some(Ok(_))));
+        }
+        assert!(requests.begin("0", now).is_none());
+        assert!(matches!(requests.begin("new", now), Some(Err(_))));
+        assert!(requests.take_back("0") && !requests.take_back("0"));
+        assert!(matches!(requests.begin("new", now), Some(Ok(_))));
+        requests.end();
+        assert!(!requests.is_any_open() && requests.begin("later", now).is_none());
+    }
+
+    /// SPEC 16.2.
+    #[test]
+    fn an_answer_that_is_no_object_is_a_failure() {
+        assert_eq!(one_object("{\"a\":\n1}".into()), Ok("{\"a\": 1}".into()));
+        for bad in ["", "[]", "null", "{", "{} {}"] {
+            assert_eq!(one_object(bad.into()), Err(failed()));
+        }
+    }
+}

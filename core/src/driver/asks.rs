@@ -1,0 +1,75 @@
+//! What servers ask of hosts: whose handler answers (SPEC 15.1).
+
+use std::sync::Arc;
+
+use trunkline_pool::interface::EventKind;
+use trunkline_pool::options::{Handling, Refusal, ServerRequest};
+use trunkline_pool::state::{ConnectionId, SessionId};
+
+use super::hub::About;
+use super::{Driver, EntryCell};
+use crate::api::SessionCore;
+use crate::client::{Callers, Question};
+
+impl Driver {
+    /// Has a session's handler answer. It is the connection's own session, or the only one with a call in flight.
+    ///
+    /// # Errors
+    /// When that is nobody, or not known.
+    pub(super) fn ask_session(
+        &self,
+        cell: &EntryCell,
+        id: ConnectionId,
+        question: Question<'_>,
+    ) -> Result<Handling, Refusal> {
+        let session = match (cell.owner, question.callers) {
+            (Some(owner), _) => self.live_session(owner),
+            (None, Callers::One(session)) => self.live_session(session),
+            (None, Callers::Nobody) => {
+                return Err(declined("no session has a call in flight on this connection"));
+            }
+            (None, Callers::Several) => {
+                self.warn_of_doubt(cell, id, question.method);
+                let message = "several sessions have calls in flight on this connection, \
+                               and it is not known which one this belongs to";
+                return Err(declined(message));
+            }
+        };
+        let session = session.ok_or_else(|| declined("the session is closed"))?;
+        let generation = id.generation.0;
+        let request =
+            ServerRequest::new(question.kind, session.id.clone(), question.method, question.params);
+        let request = request.from_server(cell.server.clone(), cell.index, generation);
+        let handling = session.handlers.answer(request);
+        let handling = handling.ok_or_else(|| declined("the session has no handler for this"))?;
+        Ok(Box::pin(async move {
+            tokio::select! {
+                biased;
+                () = session.until_closed() => Err(declined("the session is closed")),
+                answer = handling => answer,
+            }
+        }))
+    }
+
+    /// The session of that number, while it is open.
+    pub(super) fn live_session(&self, number: SessionId) -> Option<Arc<SessionCore>> {
+        let session = self.core().sessions.get(&number)?.upgrade();
+        session.filter(|session| !session.is_closed())
+    }
+
+    /// The operator is told, since sharing is what the request failed by.
+    fn warn_of_doubt(&self, cell: &EntryCell, id: ConnectionId, method: &str) {
+        let message = format!(
+            "a request {method} of the server was declined: several sessions have calls in flight on the connection"
+        );
+        let fields = [("code", "request_declined".into()), ("message", message.into())];
+        let about = About::entry(cell, id.generation);
+        self.hub.publish(EventKind::Warning, None, &about, &fields);
+    }
+}
+
+/// A request that nobody is asked about.
+pub(super) fn declined(message: &str) -> Refusal {
+    const INTERNAL_ERROR: i32 = -32603;
+    Refusal::new(INTERNAL_ERROR, message)
+}

@@ -1,0 +1,131 @@
+//! The folders that servers are told of (SPEC 15.2).
+
+use std::path::{Path, PathBuf};
+
+use arc_swap::ArcSwap;
+use serde_json::{Value, json};
+use trunkline_pool::interface::EventKind;
+
+use super::hub::About;
+use super::{Driver, EntryCell};
+use crate::api::SessionCore;
+use crate::{Error, ErrorCode, Result};
+
+/// Folders that servers may be told of at one time: as many as a person can have agreed to.
+const ROOTS_MAX: usize = 1024;
+
+/// A pool's roots.
+pub(crate) struct Roots {
+    folders: ArcSwap<Vec<PathBuf>>,
+}
+
+impl Roots {
+    /// These folders, or else the workspace.
+    ///
+    /// # Errors
+    /// Those of [`folders`].
+    pub(super) fn new(workspace: &Path, given: Option<&[String]>) -> Result<Roots> {
+        let folders = match given {
+            Some(given) => folders(workspace, given)?,
+            None => vec![workspace.to_owned()],
+        };
+        Ok(Roots { folders: ArcSwap::from_pointee(folders) })
+    }
+}
+
+impl Driver {
+    /// The result of `roots/list` for one connection: a session's own folders are told where the connection is its own.
+    pub(super) fn roots_for(&self, cell: &EntryCell) -> String {
+        let mut folders = Vec::clone(&self.roots.folders.load());
+        let owner = cell.owner.and_then(|owner| self.live_session(owner));
+        if let Some(owner) = owner {
+            folders.extend(owner.roots.iter().cloned());
+        }
+        let mut seen = std::collections::HashSet::new();
+        folders.retain(|folder| seen.insert(folder.clone()));
+        let roots: Vec<Value> = folders.iter().map(|folder| root(folder)).collect();
+        json!({ "roots": roots }).to_string()
+    }
+}
+
+impl Driver {
+    /// A session holds a connection that others share, so that the server is not told of the session's own folders.
+    pub(crate) fn warn_of_untold_roots(&self, session: &SessionCore, cell: &EntryCell) {
+        let message = "the session's own roots are left out: the connection is shared";
+        let fields = [("code", "roots_not_shared".into()), ("message", message.into())];
+        let about = About::entry(cell, cell.load().slot.generation);
+        self.hub.publish(EventKind::Warning, Some(session), &about, &fields);
+    }
+}
+
+/// The folders of paths that are absolute or begin at the workspace.
+///
+/// # Errors
+/// `invalid_argument` for one that is no folder.
+pub(crate) fn folders(workspace: &Path, given: &[String]) -> Result<Vec<PathBuf>> {
+    let wrong = |place: usize, why: String| {
+        let path = format!("roots.{place}");
+        Error::new(ErrorCode::InvalidArgument, format!("option `{path}` {why}"))
+            .with_detail("path", path)
+    };
+    if given.len() > ROOTS_MAX {
+        return Err(wrong(ROOTS_MAX, format!("is one of more than {ROOTS_MAX}")));
+    }
+    let folder = |(place, path): (usize, &String)| {
+        let folder = std::fs::canonicalize(workspace.join(path))
+            .map_err(|error| wrong(place, format!("is not there: {error}")))?;
+        if folder.is_dir() { Ok(folder) } else { Err(wrong(place, "is no folder".into())) }
+    };
+    given.iter().enumerate().map(folder).collect()
+}
+
+fn root(folder: &Path) -> Value {
+    let name = folder.file_name().map(|name| name.to_string_lossy());
+    match name {
+        Some(name) => json!({ "uri": file_uri(folder), "name": name }),
+        None => json!({ "uri": file_uri(folder) }),
+    }
+}
+
+/// The `file://` address of an absolute path.
+fn file_uri(folder: &Path) -> String {
+    let bytes = folder.as_os_str().as_encoded_bytes();
+    // Windows gives canonical paths in a form of its own.
+    let bytes = bytes.strip_prefix(br"\\?\").unwrap_or(bytes);
+    let mut uri = String::from(if bytes.starts_with(b"/") { "file://" } else { "file:///" });
+    for byte in bytes.iter().copied() {
+        let byte = if cfg!(windows) && byte == b'\\' { b'/' } else { byte };
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b'~' | b':' => {
+                uri.push(char::from(byte));
+            }
+            other => uri.push_str(&format!("%{other:02X}")),
+        }
+    }
+    uri
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// SPEC 15.2: only `file://` addresses.
+    #[test]
+    fn a_folder_is_told_as_an_address() {
+        assert_eq!(file_uri(Path::new("/a b/ü#")), "file:///a%20b/%C3%BC%23");
+        assert_eq!(root(Path::new("/a/b")), json!({ "uri": "file:///a/b", "name": "b" }));
+        assert_eq!(root(Path::new("/")), json!({ "uri": "file:///" }));
+    }
+
+    /// SPEC 15.2.
+    #[test]
+    fn what_is_no_folder_is_refused_by_its_place() {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR")).canonicalize().unwrap();
+        let found = folders(&here, &["src".into(), "/".into()]).unwrap();
+        assert_eq!(found, [here.join("src"), PathBuf::from("/")]);
+        for bad in ["Cargo.toml", "no/such/folder"] {
+            let error = folders(&here, &["src".into(), bad.into()]).unwrap_err();
+            assert_eq!(error.detail()["path"], "roots.1", "{error}");
+        }
+    }
+}
