@@ -63,6 +63,7 @@ pub use api::{
     CallResult, CompletionQueue, Event, EventMask, Lease, Listed, Operation, Pool, ProgressFeed,
     Servers, Session, Subscription,
 };
+pub use transport::{HostConnection, HostServer};
 pub use trunkline_pool::config::ServerSpec;
 pub use trunkline_pool::interface::{self, EventKind};
 pub use trunkline_pool::options::{

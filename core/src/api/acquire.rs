@@ -48,7 +48,13 @@ impl SessionCore {
         };
         move |ticket, interner| {
             let fingerprint = configured.fingerprint(offered);
-            let key = interner.key(&name, &configured.spec, (fingerprint, offered), owner);
+            let key = interner.key(
+                &name,
+                &configured.spec,
+                (fingerprint, offered),
+                owner,
+                configured.host.as_ref(),
+            );
             let server = interner.server(&name);
             Ask { ticket, session, key, server, fingerprint, family, share }
         }

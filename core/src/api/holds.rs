@@ -118,7 +118,8 @@ impl Holds {
     pub(super) fn inherit(&self, session: &Arc<SessionCore>, holds: Vec<(LeaseHold, Origin)>) {
         for (mut hold, origin) in holds {
             hold.held_by(session.number, Arc::downgrade(session));
-            let configured = Configured::new(hold.cell.spec.clone(), &session.driver.options);
+            let (spec, host) = (hold.cell.spec.clone(), hold.cell.host.clone());
+            let configured = Configured::with_host(spec, host, &session.driver.options);
             match self.add(session, hold, (Kind::Inherited, origin), &configured) {
                 Ok(added) => drop(added.finish(session)),
                 Err(refused) => drop(refused),

@@ -7,6 +7,7 @@ mod configure;
 mod event;
 mod held;
 mod holds;
+mod hosted;
 mod lease;
 mod operation;
 mod pool;

@@ -20,6 +20,7 @@ use super::reconcile::Source;
 use super::registry::Registry;
 use super::reports;
 use super::session::Session;
+use crate::client::Provided;
 use crate::driver::{Answered, Driver, carries_out, folders};
 use crate::{Error, ErrorCode, Result};
 
@@ -45,12 +46,22 @@ pub(crate) struct Configured {
     fingerprints: [OnceLock<Fingerprint>; Offered::COUNT],
     /// Whether the connection is the pool's or the session's own.
     pub(super) share: Share,
+    /// The server itself, when the host provides it.
+    pub(super) host: Option<Provided>,
 }
 
 impl Configured {
     pub(super) fn new(spec: Arc<ServerSpec>, options: &PoolOptions) -> Arc<Configured> {
+        Configured::with_host(spec, None, options)
+    }
+
+    pub(super) fn with_host(
+        spec: Arc<ServerSpec>,
+        host: Option<Provided>,
+        options: &PoolOptions,
+    ) -> Arc<Configured> {
         let share = spec.share(&options.shared_transports);
-        Arc::new(Configured { spec, fingerprints: [const { OnceLock::new() }; _], share })
+        Arc::new(Configured { spec, fingerprints: [const { OnceLock::new() }; _], share, host })
     }
 
     /// The identity of the connection for a session that offers so much.

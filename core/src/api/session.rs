@@ -119,10 +119,7 @@ impl Session {
         core.check()?;
         core.check_enabled(server)?;
         if let Some(spec) = spec {
-            core.own().insert(
-                server.into(),
-                Configured::new(Arc::new(spec.clone()), &core.driver.options),
-            );
+            core.put_own(server, Configured::new(Arc::new(spec.clone()), &core.driver.options));
         }
         let own = core.own().contains_key(server);
         let origin = if own { Origin::Session } else { Origin::Pool };
@@ -400,6 +397,11 @@ impl SessionCore {
         let view = Arc::new(Lists::new(self, &seen));
         self.view.store(Some(view.clone()));
         Ok(view)
+    }
+
+    /// Puts a server into the session's own source.
+    pub(super) fn put_own(&self, server: &str, configured: Arc<Configured>) {
+        self.own().insert(server.into(), configured);
     }
 
     fn own(&self) -> MutexGuard<'_, BTreeMap<Box<str>, Arc<Configured>>> {

@@ -11,12 +11,14 @@ use trunkline_pool::state::{CloseExit, LossReason};
 use super::era::{Opening, Refused};
 use super::link::{Life, Link};
 use super::lists::When;
-use super::{ConnectOptions, Connection, ConnectionEvents, GivenUp, Kill, Unconnected, failure};
+use super::{
+    ConnectOptions, Connection, ConnectionEvents, GivenUp, Kill, Provided, Unconnected, failure,
+};
 use crate::platform::Launched;
-use crate::transport::Wire;
 use crate::transport::http::{self, HttpWire};
 use crate::transport::redact::Redactor;
 use crate::transport::stdio::{self, Child, Environment, StdioLimits, StdioWire};
+use crate::transport::{HostWire, Wire};
 use crate::{Error, ErrorCode, Result};
 
 /// See [`Connection::connect`].
@@ -79,6 +81,7 @@ async fn attempt(
             opening = Opening::Only(Era::Legacy);
             reach(remote, options).map_err(|error| Unconnected { error, exit: CloseExit::Clean })?
         }
+        Transport::Host(_) => provided(options)?,
         _ => return Err(unsupported(server, spec.transport_name()).into()),
     };
     let link = Link::open(wire, redactor, options.clone(), events.clone());
@@ -137,6 +140,15 @@ fn reach(remote: &RemoteSpec, options: &ConnectOptions) -> Result<Way> {
     let (server, bytes) = (&options.server, options.frame_bytes);
     let wire = HttpWire::new(server, remote, redactor.clone(), bytes, options.timeout)?;
     Ok((Arc::new(wire), redactor))
+}
+
+/// The way to a server of the host's own.
+fn provided(options: &ConnectOptions) -> std::result::Result<Way, Unconnected> {
+    let Some(Provided(host)) = options.host.clone() else {
+        return Err(unsupported(&options.server, "host"));
+    };
+    let wire = HostWire::new(options.server.clone(), host, options.frame_bytes);
+    Ok((Arc::new(wire), Arc::new(Redactor::new(std::iter::empty(), stdio::LINE_BYTES_MAX))))
 }
 
 fn unsupported(server: &Arc<str>, transport: &str) -> Unconnected {
@@ -258,6 +270,9 @@ async fn failed(link: &Arc<Link>, error: Error, mut given_up: GivenUp) -> Unconn
         }
         (None, ErrorCode::Timeout) => error.with_hint(match link.wire.child() {
             Some(_) => "raise the connect timeout if the server is only slow; check that it speaks MCP over stdio",
+            None if link.wire.transport() == Some("host") => {
+                "the host provides this server itself, and it did not answer"
+            }
             None => "raise the connect timeout if the server is only slow; check that `url` is the address of an MCP endpoint",
         }),
         _ => error,

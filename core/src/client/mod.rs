@@ -39,6 +39,7 @@ pub(crate) use self::era::Opening;
 use self::in_flight::Purpose;
 use self::link::Link;
 pub(crate) use self::server_requests::Question;
+use crate::transport::HostServer;
 use crate::{Error, Result};
 
 /// What one attempt to connect needs besides the server's configuration.
@@ -74,6 +75,18 @@ pub(crate) struct ConnectOptions {
     pub handler_timeout: Duration,
     /// Names or patterns of host variables that every server inherits.
     pub inherit_env: Vec<String>,
+    /// The server itself, when the host provides it.
+    pub host: Option<Provided>,
+}
+
+/// A server that the host provides.
+#[derive(Clone)]
+pub(crate) struct Provided(pub Arc<dyn HostServer>);
+
+impl std::fmt::Debug for Provided {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Provided")
+    }
 }
 
 /// What a connection tells its driver, in the order of the wire. Called on an I/O thread: must not block.

@@ -17,7 +17,7 @@ use trunkline_pool::state::{
 use super::intern::Keyed;
 use super::resources::Resources;
 use crate::api::SessionCore;
-use crate::client::{Connection, Kill};
+use crate::client::{Connection, Kill, Provided};
 
 /// The published state of an entry, and the way to its connection.
 pub(crate) struct EntryCell {
@@ -37,6 +37,8 @@ pub(crate) struct EntryCell {
     pub offered: Offered,
     /// The session whose own the connection is.
     pub owner: Option<SessionId>,
+    /// The server itself, when the host provides it.
+    pub host: Option<Provided>,
     published: ArcSwap<Published>,
     /// Wakes the calls that wait for another state.
     pub changed: Notify,
@@ -108,6 +110,7 @@ impl EntryCell {
             fingerprint: keyed.fingerprint,
             offered: keyed.offered,
             owner: keyed.owner,
+            host: keyed.host,
             published: ArcSwap::from_pointee(Published { slot, connection: None }),
             changed: Notify::new(),
             incarnation: Mutex::default(),
@@ -142,7 +145,8 @@ impl EntryCell {
         };
         let (name, offered) = (server.into(), Offered::default());
         let fingerprint = spec.fingerprint("pool", &[]);
-        let keyed = Keyed { name, spec: Arc::new(spec), fingerprint, offered, owner: None };
+        let (owner, host, spec) = (None, None, Arc::new(spec));
+        let keyed = Keyed { name, spec, fingerprint, offered, owner, host };
         let cell = EntryCell::new(&status, keyed);
         cell.publish(Slot { state: EntryState::Active, catalog, ..cell.load().slot.clone() });
         Arc::new(cell)

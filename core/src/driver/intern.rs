@@ -7,6 +7,8 @@ use trunkline_pool::config::{Fingerprint, ServerSpec};
 use trunkline_pool::options::Offered;
 use trunkline_pool::state::{KeyId, ServerId, SessionId};
 
+use crate::client::Provided;
+
 /// What a pool key stands for.
 #[derive(Clone)]
 pub(crate) struct Keyed {
@@ -14,6 +16,8 @@ pub(crate) struct Keyed {
     pub name: Arc<str>,
     /// Its configuration.
     pub spec: Arc<ServerSpec>,
+    /// The server itself, when the host provides it.
+    pub host: Option<Provided>,
     /// The identity of that.
     pub fingerprint: Fingerprint,
     /// The capabilities that the server is offered.
@@ -79,6 +83,7 @@ impl Interner {
         spec: &Arc<ServerSpec>,
         (fingerprint, offered): (Fingerprint, Offered),
         owner: Option<SessionId>,
+        host: Option<&Provided>,
     ) -> KeyId {
         let server = self.server(name);
         self.transports[server.0 as usize] = spec.transport_name();
@@ -88,7 +93,8 @@ impl Interner {
             return key;
         }
         let name = self.names[server.0 as usize].clone();
-        let keyed = Keyed { name, spec: spec.clone(), fingerprint, offered, owner };
+        let (spec, host) = (spec.clone(), host.cloned());
+        let keyed = Keyed { name, spec, fingerprint, offered, owner, host };
         let row = Some(Row { keyed, identity, uses: 1 });
         let key = self.free.pop().unwrap_or_else(|| {
             self.keyed.push(None);
@@ -135,10 +141,10 @@ mod tests {
         let fingerprint = (spec.fingerprint("pool", &[]), Offered::default());
         let spec = Arc::new(spec);
         let mut interner = Interner::default();
-        let shared = interner.key("s", &spec, fingerprint, None);
-        assert_eq!(interner.key("s", &spec, fingerprint, None), shared);
+        let shared = interner.key("s", &spec, fingerprint, None, None);
+        assert_eq!(interner.key("s", &spec, fingerprint, None, None), shared);
         for number in 0..1000 {
-            let own = interner.key("s", &spec, fingerprint, Some(SessionId(number)));
+            let own = interner.key("s", &spec, fingerprint, Some(SessionId(number)), None);
             assert_eq!(own, KeyId(1));
             interner.keep(own);
             interner.release(own);

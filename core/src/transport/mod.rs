@@ -1,6 +1,7 @@
 //! Frames on their way: one JSON-RPC message each, in both directions, with a bound on everything.
 
 pub(crate) mod escape;
+pub(crate) mod host;
 pub(crate) mod http;
 mod reader;
 pub(crate) mod redact;
@@ -8,6 +9,8 @@ pub(crate) mod stdio;
 mod wire;
 mod writer;
 
+pub(crate) use self::host::HostWire;
+pub use self::host::{HostConnection, HostServer};
 pub(crate) use self::reader::{FrameReader, Line};
 pub(crate) use self::wire::{BoxFuture, Graces, Inbound, Sighting, Wire};
 pub(crate) use self::writer::{FrameKind, FrameWriter, Sent};

@@ -9,7 +9,7 @@ const BUFFER_BYTES: usize = 64 << 10;
 const BUFFER_KEPT_BYTES: usize = 512 << 10;
 
 /// How much of a frame above the limit is shown, to find whose it is.
-const OVERSIZED_HEAD_BYTES: usize = 4 << 10;
+pub(super) const OVERSIZED_HEAD_BYTES: usize = 4 << 10;
 
 /// One line of the server.
 #[derive(Debug, PartialEq, Eq)]

@@ -29,6 +29,7 @@ impl fmt::Debug for Transport {
         match self {
             Transport::Stdio(stdio) => stdio.fmt(f),
             Transport::Remote(remote) => remote.fmt(f),
+            Transport::Host(host) => host.fmt(f),
         }
     }
 }

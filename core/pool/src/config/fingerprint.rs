@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::{RemoteKind, RemoteSpec, ServerSpec, StdioSpec, Transport};
+use super::{HostSpec, RemoteKind, RemoteSpec, ServerSpec, StdioSpec, Transport};
 use crate::json::canonical;
 use crate::text::{digest_from_hex, escaped, hex};
 
@@ -130,5 +130,6 @@ fn hashed_transport(transport: &Transport) -> Value {
             };
             json!({ "kind": kind, "url": url, "headers": headers })
         }
+        Transport::Host(HostSpec { provided }) => json!({ "kind": "host", "provided": provided }),
     }
 }

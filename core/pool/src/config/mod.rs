@@ -10,6 +10,7 @@ mod servers;
 mod tests;
 
 pub use fingerprint::{Fingerprint, PoolKey};
+pub use parse::check_name;
 pub use servers::parse_servers;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,6 +58,15 @@ pub enum Transport {
     Stdio(StdioSpec),
     /// A remote server; `kind` says which protocol.
     Remote(RemoteSpec),
+    /// A server that the host itself provides to one session.
+    Host(HostSpec),
+}
+
+/// A server that the host itself provides.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostSpec {
+    /// Which one of the process it is: two that are provided never share a connection, whatever their names.
+    pub provided: u64,
 }
 
 /// A child process. `Debug` prints no args and no env values.
@@ -130,7 +140,26 @@ impl Era {
 }
 
 impl ServerSpec {
-    /// The word for its transport in `status` and options: `stdio`, `http`, `sse`, `websocket`.
+    /// The configuration of a server that the host provides. No text has it: it is given to a session.
+    pub fn of_host(provided: u64) -> ServerSpec {
+        ServerSpec {
+            transport: Transport::Host(HostSpec { provided }),
+            connect_timeout: None,
+            call_timeout: None,
+            call_idle_timeout: None,
+            share: None,
+            era: None,
+            filter: crate::catalog::Filter::default(),
+            trust: false,
+            always_load: Vec::new(),
+            description: None,
+            disabled: false,
+            oauth: Map::new(),
+            unknown: Map::new(),
+        }
+    }
+
+    /// The word for its transport in `status` and options: `stdio`, `http`, `sse`, `websocket`, `host`.
     ///
     /// A bare `url` is `http` until its server turns out to speak HTTP+SSE.
     pub fn transport_name(&self) -> &'static str {
@@ -141,15 +170,17 @@ impl ServerSpec {
                 RemoteKind::Sse => "sse",
                 RemoteKind::Websocket => "websocket",
             },
+            Transport::Host(_) => "host",
         }
     }
 
     /// Whether sessions share its connection, where those of these transports are shared (SPEC 2.1).
     ///
-    /// What the server's configuration says goes before its transport. Where nothing is shared it counts for nothing:
+    /// One that the host provides never is. What the server's configuration says goes before its transport. Where nothing is shared it counts for nothing:
     /// the switch of the whole pool beats everything else (SPEC 2.4).
     pub fn share(&self, shared_transports: &[String]) -> Share {
-        if shared_transports.is_empty() {
+        let is_host = matches!(self.transport, Transport::Host(_));
+        if shared_transports.is_empty() || is_host {
             return Share::Session;
         }
         let by_transport = || match shared_transports.iter().any(|one| one == self.transport_name())

@@ -55,7 +55,11 @@ const NAME_BYTES_MAX: usize = 256;
 /// As much of a refused name as its error shows, in characters.
 const SHOWN_NAME_MAX: usize = 80;
 
-fn check_name(name: &str) -> Result<()> {
+/// Whether a server may have this name.
+///
+/// # Errors
+/// `invalid_config` that says why not.
+pub fn check_name(name: &str) -> Result<()> {
     let fault = if name.is_empty() {
         "the name of a server must not be empty"
     } else if name.len() > NAME_BYTES_MAX {
@@ -114,6 +118,10 @@ fn stated(fields: &mut Fields<'_>) -> Result<Option<Stated>> {
         }
         "sse" => Stated::Remote(RemoteKind::Sse),
         "ws" | "websocket" => Stated::Remote(RemoteKind::Websocket),
+        "host" => {
+            let message = "a server of the host's own is provided to a session, not configured";
+            return Err(fields.error(&name, message));
+        }
         other => {
             let message = format!("`{}` is not a transport of this library", escaped(other));
             return Err(fields.error(&name, &message));

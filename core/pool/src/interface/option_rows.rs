@@ -126,7 +126,7 @@ const RECONNECT: &[OptionRow] = &[
         "delays_ms",
         DurationLists(&["local", "remote"]),
         r#"{"local":[5000,5000,5000],"remote":[1000,2000,4000,8000,16000]}"#,
-        "waits before each attempt: `local` for stdio and websocket, `remote` for http and sse",
+        "waits before each attempt: `local` for stdio and websocket, `remote` for http, sse and host",
     ),
     row("breaker", Object(BREAKER), "", "when a server that is lost again and again is given up"),
     row("healthy_after_ms", duration(0, DAY), "30000", "health that forgives earlier attempts"),

@@ -135,6 +135,7 @@ impl Server {
             offered: Offered::default(),
             handler_timeout: HANG,
             inherit_env: Vec::new(),
+            host: None,
         };
         Server { value, options, forgets: false }
     }

@@ -146,6 +146,9 @@ fn changes_of_transport(transport: &Transport) -> Vec<(&'static str, Transport)>
             change("header name", &|spec| drop(spec.headers.insert("b".into(), "1".into())));
             change("headers absent", &|spec| spec.headers.clear());
         }
+        Transport::Host(HostSpec { provided }) => {
+            out.push(("provided", Transport::Host(HostSpec { provided: provided + 1 })));
+        }
     }
     out
 }

@@ -11,14 +11,14 @@ use crate::catalog::Filter;
 fn stdio(value: Value) -> StdioSpec {
     match spec(value).transport {
         Transport::Stdio(stdio) => stdio,
-        Transport::Remote(remote) => panic!("{remote:?}"),
+        other => panic!("{other:?}"),
     }
 }
 
 fn remote(value: Value) -> RemoteSpec {
     match spec(value).transport {
         Transport::Remote(remote) => remote,
-        Transport::Stdio(stdio) => panic!("{stdio:?}"),
+        other => panic!("{other:?}"),
     }
 }
 
@@ -182,4 +182,19 @@ fn hostile_names_of_servers_are_refused() {
         let error = ServerSpec::from_value(name, &value).unwrap_err();
         assert!(!error.to_string().contains(['\n', '\u{1b}', '\u{202e}']), "{error}");
     }
+}
+
+/// SPEC 2.1: what the host provides is never shared, and no configuration can name it.
+#[test]
+fn a_server_of_the_hosts_own_is_provided_and_never_configured() {
+    let shared = ["host", "stdio"].map(str::to_owned);
+    let (one, other) = (ServerSpec::of_host(1), ServerSpec::of_host(2));
+    assert_eq!((one.transport_name(), one.share(&shared)), ("host", Share::Session));
+    assert_eq!(
+        ServerSpec { share: Some(Share::Pool), ..one.clone() }.share(&shared),
+        Share::Session
+    );
+    assert_ne!(one.fingerprint("c", &[]), other.fingerprint("c", &[]));
+    let error = fault(json!({"type": "host", "command": "x"}));
+    assert!(error.contains("provided to a session"), "{error}");
 }

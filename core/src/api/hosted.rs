@@ -1,0 +1,38 @@
+//! Servers that the host itself provides to a session.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use trunkline_pool::config::ServerSpec;
+use trunkline_pool::options::PoolOptions;
+
+use super::pool::Configured;
+use super::session::Session;
+use crate::Result;
+use crate::client::Provided;
+use crate::transport::HostServer;
+
+impl Session {
+    /// Provides a server of the host's own to this session alone: it goes into the session's own source, from where
+    /// [`acquire`](Session::acquire) takes it like any other. It is never shared (SPEC 2.1); each connection with it begins the
+    /// protocol anew. Providing a name again replaces it for acquires to come.
+    ///
+    /// # Errors
+    /// `invalid_config` for a bad name, `closed`, `forked`.
+    pub fn provide(&self, server: &str, host: impl HostServer) -> Result<()> {
+        let core = self.core();
+        core.check()?;
+        trunkline_pool::config::check_name(server)?;
+        core.put_own(server, Configured::of_host(Arc::new(host), &core.driver.options));
+        Ok(())
+    }
+}
+
+impl Configured {
+    /// The configuration of a server of the host's own, which no other one equals.
+    fn of_host(host: Arc<dyn HostServer>, options: &PoolOptions) -> Arc<Configured> {
+        static PROVIDED: AtomicU64 = AtomicU64::new(1);
+        let spec = ServerSpec::of_host(PROVIDED.fetch_add(1, Ordering::Relaxed));
+        Configured::with_host(Arc::new(spec), Some(Provided(host)), options)
+    }
+}

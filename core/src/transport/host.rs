@@ -1,0 +1,326 @@
+//! A server that the host itself provides: frames go to the host's code and come from it, within the process.
+//!
+//! The host's code runs on one thread for each connection, so that it may block without holding up anybody else. What it sends
+//! is queued, and brought to the connection by a task.
+
+use std::collections::{HashSet, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use tokio::sync::{Notify, watch};
+use tokio::task::AbortHandle;
+use trunkline_pool::state::CloseExit;
+
+use super::reader::OVERSIZED_HEAD_BYTES;
+use super::{BoxFuture, FrameKind, Graces, Inbound, Line, Sent, Sighting, Wire};
+use crate::{Error, ErrorCode, Result, platform};
+
+/// Frames that wait for the host's code, or for the connection. A host that is this far behind does not keep up.
+const FRAMES_MAX: usize = 4096;
+
+/// A server that the host itself provides, to one session ([`Session::provide`](crate::Session::provide)).
+///
+/// Both functions run on a thread that is the connection's own, one call at a time, and may block: that delays this server alone.
+/// A panic in them ends the connection.
+pub trait HostServer: Send + Sync + 'static {
+    /// A message of the pool: the text of one JSON-RPC message, in the order of sending. The answers, and whatever else the
+    /// server says, go to [`HostConnection::send`], then or later, from any thread.
+    fn receive(&self, connection: &HostConnection, frame: &str);
+
+    /// The connection is over; what is sent to it from now on goes nowhere. Called once, and last.
+    fn closed(&self, connection: &HostConnection) {
+        let _ = connection;
+    }
+}
+
+/// The server's end of one connection with a server that the host provides. Cheap to clone; usable from any thread.
+///
+/// A server that is lost and reconnected gets another one: the protocol begins anew.
+#[derive(Clone)]
+pub struct HostConnection(Arc<Channel>);
+
+impl HostConnection {
+    /// A number that no other connection of the process has or had.
+    pub fn id(&self) -> u64 {
+        self.0.id
+    }
+
+    /// Sends a message of the server: the text of one JSON-RPC message. Never blocks.
+    ///
+    /// # Errors
+    /// `limit` (`detail.limit` is `queued_frames`) while too many wait to be read; `closed` once the connection is over.
+    pub fn send(&self, frame: &str) -> Result<()> {
+        let mut incoming = self.0.incoming();
+        if incoming.closed {
+            let error = Error::new(ErrorCode::Closed, "the connection is over");
+            return Err(error.with_server(&*self.0.server));
+        }
+        let message = self.0.bounded(frame);
+        let bytes = incoming.bytes + message.text.len();
+        let is_full = bytes > self.0.frame_bytes.saturating_mul(2) && !incoming.queue.is_empty();
+        if incoming.queue.len() >= FRAMES_MAX || is_full {
+            let error = Error::new(ErrorCode::Limit, "too many messages wait to be read");
+            return Err(error.with_detail("limit", "queued_frames").with_server(&*self.0.server));
+        }
+        incoming.bytes = bytes;
+        incoming.queue.push_back(message);
+        drop(incoming);
+        self.0.arrived.notify_one();
+        Ok(())
+    }
+
+    /// Ends the connection from the server's side, as a process does that exits. What was sent before still counts.
+    pub fn close(&self) {
+        self.0.incoming().closed = true;
+        self.0.arrived.notify_one();
+    }
+}
+
+/// A server of the host's as a wire.
+pub(crate) struct HostWire {
+    channel: Arc<Channel>,
+    host: Arc<dyn HostServer>,
+    task: OnceLock<AbortHandle>,
+}
+
+/// What both ends of a connection share.
+struct Channel {
+    id: u64,
+    server: Arc<str>,
+    frame_bytes: usize,
+    outgoing: Mutex<Outgoing>,
+    /// For the thread that has nothing to hand over.
+    changed: Condvar,
+    incoming: Mutex<Incoming>,
+    /// For the task that has nothing to bring.
+    arrived: Notify,
+    /// Whether the thread of the host's code has returned.
+    returned: watch::Sender<bool>,
+}
+
+/// What the host is to receive.
+#[derive(Default)]
+struct Outgoing {
+    queue: VecDeque<(FrameKind, Box<str>)>,
+    stopped: bool,
+    /// Nothing more comes: the thread ends once the queue is empty.
+    ended: bool,
+}
+
+/// What the host sent.
+#[derive(Default)]
+struct Incoming {
+    queue: VecDeque<Message>,
+    bytes: usize,
+    closed: bool,
+}
+
+struct Message {
+    text: Box<str>,
+    /// Whether `text` is only the beginning of what is above the limit.
+    is_oversized: bool,
+}
+
+impl HostWire {
+    /// A connection with that server, to which nothing is said yet.
+    pub(crate) fn new(server: Arc<str>, host: Arc<dyn HostServer>, frame_bytes: usize) -> HostWire {
+        static CONNECTIONS: AtomicU64 = AtomicU64::new(1);
+        let channel = Arc::new(Channel {
+            id: CONNECTIONS.fetch_add(1, Ordering::Relaxed),
+            server,
+            frame_bytes,
+            outgoing: Mutex::default(),
+            changed: Condvar::new(),
+            incoming: Mutex::default(),
+            arrived: Notify::new(),
+            returned: watch::Sender::new(false),
+        });
+        HostWire { channel, host, task: OnceLock::new() }
+    }
+
+    fn start_thread(&self) -> std::io::Result<()> {
+        let (channel, host) = (self.channel.clone(), self.host.clone());
+        let body = move || {
+            platform::block_all_signals();
+            channel.hand_over(&*host);
+            drop(host);
+            channel.returned.send_replace(true);
+        };
+        std::thread::Builder::new().name("trunkline-host".into()).spawn(body).map(drop)
+    }
+}
+
+impl Wire for HostWire {
+    fn run(self: Arc<Self>, inbound: Arc<dyn Inbound>) {
+        let channel = self.channel.clone();
+        let started = self.start_thread();
+        let task = tokio::spawn(async move {
+            let sighting = match started {
+                Ok(()) => channel.bring(&*inbound).await,
+                Err(error) => {
+                    channel.returned.send_replace(true);
+                    let message = format!("no thread for a server of the host's own: {error}");
+                    Sighting::Broken(Error::new(ErrorCode::Limit, message))
+                }
+            };
+            inbound.lost(sighting).await;
+        });
+        let _ = self.task.set(task.abort_handle());
+    }
+
+    fn send(&self, frame: &[u8], kind: FrameKind) -> Sent {
+        let mut outgoing = self.channel.outgoing();
+        if outgoing.stopped {
+            return Sent::Closed;
+        }
+        if outgoing.queue.len() >= FRAMES_MAX {
+            return Sent::Full;
+        }
+        let text = String::from_utf8_lossy(frame.trim_ascii_end());
+        outgoing.queue.push_back((kind, text.into()));
+        drop(outgoing);
+        self.channel.changed.notify_one();
+        Sent::Queued
+    }
+
+    fn withdraw(&self, request: u64) -> bool {
+        let mut outgoing = self.channel.outgoing();
+        let waiting =
+            outgoing.queue.iter().position(|(kind, _)| *kind == FrameKind::Request(request));
+        waiting.and_then(|index| outgoing.queue.remove(index)).is_some()
+    }
+
+    fn unsent(&self) -> HashSet<u64> {
+        self.channel.outgoing().requests().collect()
+    }
+
+    fn stop(&self) -> Vec<u64> {
+        let mut outgoing = self.channel.outgoing();
+        outgoing.stopped = true;
+        let unsent = outgoing.requests().collect();
+        outgoing.queue.retain(|(kind, _)| !matches!(kind, FrameKind::Request(_)));
+        unsent
+    }
+
+    fn transport(&self) -> Option<&'static str> {
+        Some("host")
+    }
+
+    fn end(
+        self: Arc<Self>,
+        graces: Graces,
+        mut killed: watch::Receiver<bool>,
+    ) -> BoxFuture<'static, CloseExit> {
+        Box::pin(async move {
+            self.channel.outgoing().ended = true;
+            self.channel.changed.notify_one();
+            self.channel.incoming().closed = true;
+            let mut returned = self.channel.returned.subscribe();
+            let patience = graces.exit + graces.kill;
+            let exit = tokio::select! {
+                biased;
+                Ok(_) = returned.wait_for(|returned| *returned) => CloseExit::Clean,
+                Ok(_) = killed.wait_for(|killed| *killed) => CloseExit::Forced,
+                () = tokio::time::sleep(patience) => CloseExit::Forced,
+            };
+            if let Some(task) = self.task.get() {
+                task.abort();
+            }
+            exit
+        })
+    }
+}
+
+impl Channel {
+    /// Hands frames to the host until the connection ends. The body of its thread.
+    fn hand_over(self: &Arc<Self>, host: &dyn HostServer) {
+        let connection = HostConnection(self.clone());
+        while let Some(frame) = self.next_outgoing() {
+            let received = catch_unwind(AssertUnwindSafe(|| host.receive(&connection, &frame)));
+            if received.is_err() {
+                tracing::error!(server = %self.server, "a server of the host's own panicked");
+                connection.close();
+            }
+        }
+        connection.close();
+        if catch_unwind(AssertUnwindSafe(|| host.closed(&connection))).is_err() {
+            tracing::error!(server = %self.server, "a server of the host's own panicked at its end");
+        }
+    }
+
+    fn next_outgoing(&self) -> Option<Box<str>> {
+        let mut outgoing = self.outgoing();
+        loop {
+            if let Some((_, frame)) = outgoing.queue.pop_front() {
+                return Some(frame);
+            }
+            if outgoing.ended {
+                return None;
+            }
+            outgoing = self.changed.wait(outgoing).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Brings what the host sends, until it ends the connection or breaks the protocol.
+    async fn bring(&self, inbound: &dyn Inbound) -> Sighting {
+        loop {
+            let (message, is_over) = {
+                let mut incoming = self.incoming();
+                let message = incoming.queue.pop_front();
+                incoming.bytes -= message.as_ref().map_or(0, |message| message.text.len());
+                (message, incoming.closed)
+            };
+            match message {
+                Some(message) => {
+                    inbound.heard();
+                    if let Some(line) = message.line()
+                        && let Err(error) = inbound.take(line)
+                    {
+                        return Sighting::Broken(error);
+                    }
+                }
+                None if is_over => return Sighting::OutputClosed,
+                None => self.arrived.notified().await,
+            }
+        }
+    }
+
+    /// A message of the host, or its beginning when it is above the limit.
+    fn bounded(&self, frame: &str) -> Message {
+        let is_oversized = frame.len() > self.frame_bytes;
+        let most = if is_oversized { OVERSIZED_HEAD_BYTES } else { frame.len() };
+        let end = (0..=most).rev().find(|end| frame.is_char_boundary(*end)).unwrap_or(0);
+        Message { text: frame[..end].into(), is_oversized }
+    }
+
+    fn outgoing(&self) -> MutexGuard<'_, Outgoing> {
+        self.outgoing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn incoming(&self) -> MutexGuard<'_, Incoming> {
+        self.incoming.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Outgoing {
+    fn requests(&self) -> impl Iterator<Item = u64> + '_ {
+        self.queue.iter().filter_map(|(kind, _)| match kind {
+            FrameKind::Request(id) => Some(*id),
+            FrameKind::Notification | FrameKind::Reply => None,
+        })
+    }
+}
+
+impl Message {
+    /// As a line of a stream; a blank one is none.
+    fn line(&self) -> Option<Line<'_>> {
+        let bytes = self.text.trim().as_bytes();
+        match bytes.first() {
+            None => None,
+            Some(b'{') if self.is_oversized => Some(Line::Oversized(bytes)),
+            Some(b'{') => Some(Line::Frame(bytes)),
+            Some(_) => Some(Line::Noise(bytes)),
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Servers that the host itself provides, which no process of its own runs.
+
+mod rig;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use rig::{HANG, Rig, acquire, text, until};
+use serde_json::{Value, json};
+use trunkline::{
+    AcquireOptions, CallOptions, Error, ErrorCode, HostConnection, HostServer, Outcome, Session,
+};
+
+/// A host's own runtime.
+fn host<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
+/// A server in a few lines: it greets, lists two tools, and does what they are called for.
+struct Small {
+    name: &'static str,
+    connections: AtomicUsize,
+    ended: Sender<u64>,
+}
+
+impl Small {
+    fn new(name: &'static str) -> (Small, Receiver<u64>) {
+        let (ended, end) = channel();
+        (Small { name, connections: AtomicUsize::new(0), ended }, end)
+    }
+
+    fn call(&self, connection: &HostConnection, params: &Value) -> Option<Value> {
+        let said = |text: &str| Some(json!({ "content": [{ "type": "text", "text": text }] }));
+        match params["name"].as_str().unwrap() {
+            "whoami" => said(self.name),
+            "echo" => said(params["arguments"]["text"].as_str().unwrap()),
+            "exit" => {
+                connection.close();
+                None
+            }
+            "panic" => panic!("a fault in the host's own code"),
+            _ => None,
+        }
+    }
+}
+
+impl HostServer for Small {
+    fn receive(&self, connection: &HostConnection, frame: &str) {
+        let message: Value = serde_json::from_str(frame).unwrap();
+        let Some(id) = message.get("id").filter(|_| message.get("method").is_some()) else {
+            return;
+        };
+        let tool = |name: &str| json!({ "name": name, "inputSchema": { "type": "object" } });
+        let result = match message["method"].as_str().unwrap() {
+            "initialize" => {
+                self.connections.fetch_add(1, Ordering::SeqCst);
+                let capabilities = json!({ "tools": { "listChanged": true } });
+                let identity = json!({ "name": self.name, "version": "1" });
+                Some(
+                    json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities, "serverInfo": identity }),
+                )
+            }
+            "tools/list" => {
+                let names = ["whoami", "echo", "exit", "panic", "silent"];
+                Some(json!({ "tools": names.map(tool) }))
+            }
+            "tools/call" => self.call(connection, &message["params"]),
+            "ping" => Some(json!({})),
+            _ => {
+                let error = json!({ "code": -32601, "message": "no such method" });
+                let answer = json!({ "jsonrpc": "2.0", "id": id, "error": error });
+                connection.send(&answer.to_string()).unwrap();
+                None
+            }
+        };
+        if let Some(result) = result {
+            let answer = json!({ "jsonrpc": "2.0", "id": id, "result": result });
+            connection.send(&answer.to_string()).unwrap();
+        }
+    }
+
+    fn closed(&self, connection: &HostConnection) {
+        let over = connection.send("{}").unwrap_err();
+        assert_eq!(over.code(), ErrorCode::Closed);
+        // Nobody may be left to hear it.
+        let _ = self.ended.send(connection.id());
+    }
+}
+
+/// A server that never says anything.
+struct Mute;
+
+impl HostServer for Mute {
+    fn receive(&self, _: &HostConnection, _: &str) {}
+}
+
+async fn provided(session: &Session, server: impl HostServer) -> trunkline::Lease {
+    session.provide("own", server).unwrap();
+    acquire(session, "own").await
+}
+
+/// SPEC 2.1: two sessions that provide a server of one name have two, and nothing of one reaches the other.
+#[test]
+fn what_a_session_provides_is_its_own() {
+    let rig = Rig::new(json!({ "drain_delay_ms": 0, "shared_transports": ["stdio"] }));
+    host(async {
+        let (a, b) = (rig.session("a"), rig.session("b"));
+        let ((one, ended), (other, _other_ended)) = (Small::new("one"), Small::new("other"));
+        let (lease, other) = (provided(&a, one).await, provided(&b, other).await);
+        assert_eq!(text(&lease, "whoami", json!({})).await, "one");
+        assert_eq!(text(&other, "whoami", json!({})).await, "other");
+        assert_eq!(text(&lease, "echo", json!({ "text": "ä\n" })).await, "ä\n");
+        rig.configure(json!({ "s": rig.server(&[]) })).await;
+        let _beside = acquire(&a, "s").await;
+        let tools = a.tools().unwrap();
+        let has = |name: &str| tools.iter().any(|tool| &*tool.name == name);
+        assert!(has("mcp__own__echo") && has("mcp__s__echo"));
+        let status = rig.pool.status();
+        assert_eq!(status["servers"]["own"]["transport"], "host", "{status}");
+        assert_eq!(status["processes"], 1, "{status}");
+        lease.release();
+        ended.recv_timeout(HANG).unwrap();
+        assert_eq!(text(&other, "whoami", json!({})).await, "other");
+    });
+}
+
+/// SPEC 5.6, 8.1: a server that ends its connection, or whose code panics, interrupts the call, and is connected anew.
+#[test]
+fn a_server_of_the_hosts_own_that_is_lost_is_connected_anew() {
+    let rig = Rig::new(
+        json!({ "reconnect": { "delays_ms": { "local": [10], "remote": [10, 10, 10] } } }),
+    );
+    host(async {
+        let session = rig.session("a");
+        let (server, ended) = Small::new("one");
+        let lease = provided(&session, server).await;
+        let first = lease.generation();
+        for (times, tool) in [(1, "exit"), (2, "panic")] {
+            let result = lease.call_tool(tool, "{}", &CallOptions::default()).await;
+            let error = result.err().unwrap();
+            assert_eq!(error.code(), ErrorCode::CallInterrupted, "{error}");
+            assert_eq!(error.outcome(), Some(Outcome::Unknown));
+            ended.recv_timeout(HANG).unwrap();
+            until(|| lease.generation() == first + times && lease.state().is_connected());
+            assert_eq!(text(&lease, "whoami", json!({})).await, "one");
+        }
+    });
+}
+
+/// SPEC 4.2, 11.6: what never answers fails in time; what nobody provides is not configured.
+#[test]
+fn a_server_that_never_answers_or_that_nobody_provides_is_an_error() {
+    let rig = Rig::new(json!({ "connect_timeout_ms": 200 }));
+    host(async {
+        let session = rig.session("a");
+        let acquire = |name| {
+            let session = session.clone();
+            async move { session.acquire(name, None, &AcquireOptions::default()).await.err().unwrap() }
+        };
+        assert_eq!(acquire("own").await.code(), ErrorCode::NotAdmitted);
+        session.provide("own", Mute).unwrap();
+        let error: Error = acquire("own").await;
+        assert_eq!(
+            (error.code(), error.detail()["which"].as_str()),
+            (ErrorCode::Timeout, Some("connect"))
+        );
+        assert!(error.hint().unwrap().contains("provides this server"), "{error}");
+        assert_eq!(session.provide("", Mute).unwrap_err().code(), ErrorCode::InvalidConfig);
+        session.close(None);
+        assert_eq!(session.provide("own", Mute).unwrap_err().code(), ErrorCode::Closed);
+    });
+}
+
+/// SPEC 5.5, 9.8: when the session goes, the call ends and so does the server; nothing of the host's is kept.
+#[test]
+fn a_session_that_closes_lets_go_of_what_it_provided() {
+    let rig = Rig::new(json!({ "drain_delay_ms": 0 }));
+    host(async {
+        let session = rig.session("a");
+        let (server, ended) = Small::new("one");
+        let server = Arc::new(server);
+        let seen = Arc::downgrade(&server);
+        struct Shared(Arc<Small>);
+        impl HostServer for Shared {
+            fn receive(&self, connection: &HostConnection, frame: &str) {
+                self.0.receive(connection, frame);
+            }
+            fn closed(&self, connection: &HostConnection) {
+                self.0.closed(connection);
+            }
+        }
+        let lease = provided(&session, Shared(server)).await;
+        let (options, arguments) = (CallOptions::default(), "{}");
+        let call = lease.call_tool("silent", arguments, &options);
+        let close = async {
+            tokio::task::yield_now().await;
+            session.close(None);
+        };
+        let (result, ()) = tokio::join!(call, close);
+        assert_eq!(result.err().unwrap().code(), ErrorCode::Cancelled);
+        ended.recv_timeout(HANG).unwrap();
+        drop((lease, session));
+        until(|| seen.upgrade().is_none());
+    });
+}
