@@ -199,6 +199,7 @@ async fn negotiate(
         return Err(Refused { error, anew });
     }
     let listed = async {
+        link.listen_to_lists().await;
         let listed = tokio::time::timeout_at(deadline, link.list(When::First)).await;
         let catalog = listed.map_err(slow("list"))??;
         match link.advance(Life::Open, |life| life == Life::Connecting) {

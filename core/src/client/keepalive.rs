@@ -12,6 +12,7 @@ use trunkline_pool::catalog::ListKind;
 use super::clock::later;
 use super::in_flight::Purpose;
 use super::link::{Life, Link};
+use super::lists::Lists;
 use super::{ConnectOptions, Request, RequestId};
 
 /// An answer to a ping takes a round trip, so that a server which needs longer than this does not serve.
@@ -187,7 +188,7 @@ impl Link {
     /// Lists again what may have changed unannounced, or unseen: a server that says that its lists change and never said so
     /// of one may be one that forgets to (SPEC 7.8), and a listing that failed is made up for.
     fn relist(&self) {
-        let changes = self.declared.get().is_some_and(|declared| declared.change);
+        let changes = self.declared.get().is_some_and(Lists::change);
         let is_mute = changes && !self.pulse.announces.load(Ordering::Relaxed);
         if is_mute || self.pulse.is_behind.load(Ordering::Relaxed) {
             self.tell(|events| events.list_changed(ListKind::Tools));

@@ -14,6 +14,7 @@ use super::era::Metadata;
 use super::frame_transport::Handshake;
 use super::in_flight::InFlight;
 use super::keepalive::Pulse;
+use super::listen::Listens;
 use super::server_requests::ServerRequests;
 use super::{ConnectOptions, ConnectionEvents, ServerFacts, lists::Lists, timer};
 use crate::Error;
@@ -35,6 +36,7 @@ pub(crate) struct Link {
     pub(super) redactor: Arc<Redactor>,
     /// What each request says of us; there as soon as the server is spoken with as one of the modern era.
     pub(super) metadata: ArcSwapOption<Metadata>,
+    pub(super) listens: Listens,
     pub(super) facts: OnceLock<ServerFacts>,
     /// Which lists the server declared.
     pub(super) declared: OnceLock<Lists>,
@@ -108,6 +110,7 @@ impl Link {
             me: me.clone(),
             redactor,
             metadata: ArcSwapOption::empty(),
+            listens: Listens::default(),
             facts: OnceLock::new(),
             declared: OnceLock::new(),
             handshake: Handshake::default(),

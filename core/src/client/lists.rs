@@ -36,8 +36,10 @@ pub(super) struct Lists {
     tools: bool,
     prompts: bool,
     resources: bool,
-    /// Whether any of them may change.
-    pub change: bool,
+    /// Which of them may change.
+    pub tools_change: bool,
+    pub prompts_change: bool,
+    pub resources_change: bool,
 }
 
 impl Lists {
@@ -46,17 +48,20 @@ impl Lists {
     pub(super) fn declared_by(server: &ServerCapabilities) -> Lists {
         let prompts = server.prompts.is_some();
         let resources = server.resources.is_some();
-        let changes = [
-            server.tools.as_ref().and_then(|it| it.list_changed),
-            server.prompts.as_ref().and_then(|it| it.list_changed),
-            server.resources.as_ref().and_then(|it| it.list_changed),
-        ];
+        let changes = |declared: Option<bool>| declared == Some(true);
         Lists {
             tools: server.tools.is_some() || !(prompts || resources),
             prompts,
             resources,
-            change: changes.contains(&Some(true)),
+            tools_change: changes(server.tools.as_ref().and_then(|it| it.list_changed)),
+            prompts_change: changes(server.prompts.as_ref().and_then(|it| it.list_changed)),
+            resources_change: changes(server.resources.as_ref().and_then(|it| it.list_changed)),
         }
+    }
+
+    /// Whether any of them may change.
+    pub(super) fn change(&self) -> bool {
+        self.tools_change || self.prompts_change || self.resources_change
     }
 }
 
@@ -91,7 +96,7 @@ impl Link {
             skipped,
         };
         catalog.finish();
-        if when == When::First && !declared.change && is_empty(&catalog) {
+        if when == When::First && !declared.change() && is_empty(&catalog) {
             let message = "the server lists no tools, prompts or resources";
             return Err(failure::protocol(&self.server, message)
                 .with_hint("check the server's arguments: it may serve nothing without them"));

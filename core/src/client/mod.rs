@@ -14,6 +14,7 @@ mod frame_transport;
 mod in_flight;
 mod keepalive;
 mod link;
+mod listen;
 mod lists;
 mod offers;
 mod reading;

@@ -11,6 +11,7 @@ use trunkline_pool::state::LossReason;
 use super::envelope::{Message, find_id};
 use super::failure;
 use super::link::{Life, Link, Loss, count};
+use super::lists::Lists;
 use super::requests::complete;
 use crate::transport::escape::escape_line;
 use crate::transport::{BoxFuture, Inbound, Line, Sighting};
@@ -69,13 +70,11 @@ impl Inbound for Link {
     }
 
     fn refuse(&self, request: u64, error: Error) {
-        if let Some(flight) = self.calls.take(request) {
-            complete(flight.done, Err(error));
-        }
+        self.end_flight(request, error);
     }
 
     fn gap(&self) {
-        if self.declared.get().is_some_and(|declared| declared.change) {
+        if self.declared.get().is_some_and(Lists::change) {
             self.tell(|events| events.list_changed(ListKind::Tools));
         }
     }
@@ -217,30 +216,41 @@ impl Link {
     fn take_notification(&self, method: &str, params: &str) {
         match method {
             "notifications/progress" => self.take_progress(params),
-            "notifications/tools/list_changed" => self.take_list_changed(ListKind::Tools),
-            "notifications/prompts/list_changed" => self.take_list_changed(ListKind::Prompts),
-            "notifications/resources/list_changed" => self.take_list_changed(ListKind::Resources),
+            "notifications/tools/list_changed" => self.take_list_changed(ListKind::Tools, params),
+            "notifications/prompts/list_changed" => {
+                self.take_list_changed(ListKind::Prompts, params);
+            }
+            "notifications/resources/list_changed" => {
+                self.take_list_changed(ListKind::Resources, params);
+            }
             "notifications/resources/updated" => {
                 #[derive(Deserialize)]
                 struct Updated {
                     uri: String,
                 }
                 match serde_json::from_str::<Updated>(params) {
-                    Ok(updated) => self.tell(|events| events.resource_updated(&updated.uri)),
-                    Err(_) => count(&self.ignored.notifications),
+                    Ok(updated) if self.is_ours(params) => {
+                        self.tell(|events| events.resource_updated(&updated.uri));
+                    }
+                    Ok(_) | Err(_) => count(&self.ignored.notifications),
                 }
             }
+            "notifications/subscriptions/acknowledged" => self.take_acknowledged(params),
             "notifications/message" => {
                 let params = self.redactor.json(params);
                 let callers = self.calls.callers(Instant::now());
                 self.tell(|events| events.log(&params, callers));
             }
+            "notifications/cancelled" if self.ends_stream(params) => {}
             "notifications/cancelled" => self.take_cancelled(params),
             _ => count(&self.ignored.notifications),
         }
     }
 
-    fn take_list_changed(&self, list: ListKind) {
+    fn take_list_changed(&self, list: ListKind, params: &str) {
+        if !self.is_ours(params) {
+            return count(&self.ignored.notifications);
+        }
         self.pulse.announces.store(true, Ordering::Relaxed);
         self.tell(|events| events.list_changed(list));
     }

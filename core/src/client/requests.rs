@@ -27,7 +27,11 @@ thread_local! {
 impl Link {
     /// Writes a request; `done` is called exactly once.
     pub(super) fn start(&self, request: Request<'_>, done: Done, purpose: Purpose) -> RequestId {
-        let id = self.calls.new_id();
+        self.start_as(self.calls.new_id(), request, done, purpose)
+    }
+
+    /// The same, under an id that was taken before.
+    fn start_as(&self, id: u64, request: Request<'_>, done: Done, purpose: Purpose) -> RequestId {
         let Request { method, params, caller, begun, timeout, idle_timeout, progress } = request;
         let token = progress.as_ref().map(|_| id);
         let clock = Clock::new(timeout, idle_timeout, begun);
@@ -74,6 +78,17 @@ impl Link {
         params: &str,
         answer: oneshot::Sender<Result<Reply>>,
     ) -> RequestId {
+        self.start_own_as(self.calls.new_id(), method, params, answer)
+    }
+
+    /// The same, under an id that was taken before.
+    pub(super) fn start_own_as(
+        &self,
+        id: u64,
+        method: &str,
+        params: &str,
+        answer: oneshot::Sender<Result<Reply>>,
+    ) -> RequestId {
         const NEVER: Duration = Duration::MAX;
         let request = Request {
             method,
@@ -88,7 +103,14 @@ impl Link {
             // Nobody waits any more when whoever asked was dropped.
             let _ = answer.send(result);
         });
-        self.start(request, done, Purpose::Own)
+        self.start_as(id, request, done, Purpose::Own)
+    }
+
+    /// Ends a request with an error, unless it ended.
+    pub(super) fn end_flight(&self, id: u64, error: Error) {
+        if let Some(flight) = self.calls.take(id) {
+            complete(flight.done, Err(error));
+        }
     }
 
     /// Ends a request with `cancelled` and tells the server; nothing when it already ended.

@@ -103,6 +103,10 @@ impl EntryCell {
         }
         if !wanted {
             told.uris.remove(uri);
+            if connection.is_modern() {
+                connection.ignore(uri);
+                return Ok(());
+            }
             let sent = request(&connection, options, "resources/unsubscribe", uri).await;
             // With the connection the subscription is gone too.
             return sent.or_else(|error| match error.code() {
@@ -111,7 +115,10 @@ impl EntryCell {
             });
         }
         told.uris.insert(uri.into());
-        let subscribed = request(&connection, options, "resources/subscribe", uri).await;
+        let subscribed = match connection.is_modern() {
+            true => connection.listen(uri).await,
+            false => request(&connection, options, "resources/subscribe", uri).await,
+        };
         if subscribed.is_err() {
             told.uris.remove(uri);
         }

@@ -106,11 +106,19 @@ impl Listens {
     }
 }
 
-/// `listens`: answers with the filters of the open streams.
+/// `listens`: answers with what the open streams are about, each with its parts in order, semicolons between them.
 pub fn listens(turn: &mut Turn, call: &Call) {
-    let filters: Vec<Value> =
-        lock(&turn.server.listens.0).iter().map(|listen| listen.filter.clone()).collect();
-    turn.batch.text(call.id, &Value::from(filters).to_string());
+    let about = |listen: &Listen| {
+        let uris = listen.filter["resourceSubscriptions"].as_array();
+        let uris = uris.into_iter().flatten().filter_map(Value::as_str);
+        let lists = ["prompts", "resources", "tools"];
+        let asked = |list: &&str| listen.filter[format!("{list}ListChanged")] == true;
+        let mut about: Vec<&str> = lists.into_iter().filter(asked).chain(uris).collect();
+        about.sort_unstable();
+        about.join(" ")
+    };
+    let streams: Vec<String> = lock(&turn.server.listens.0).iter().map(about).collect();
+    turn.batch.text(call.id, &streams.join("; "));
 }
 
 /// `end_listens`: ends every stream by a result, an error, a cancellation, or without a word.

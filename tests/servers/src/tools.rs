@@ -294,7 +294,7 @@ pub const TOOLS: &[Tool] = &[
     tool("under_way", "Counts the slow calls under way.", ANY, under_way),
     tool("count", "Counts the calls seen, this one included.", ANY, count),
     tool("touch_resource", "Announces a change of the resource uri.", ANY, touch_resource),
-    tool("listens", "Answers with the filters of the open streams of changes.", ANY, listens),
+    tool("listens", "Answers with what the open streams of changes are about.", ANY, listens),
     tool(
         "end_listens",
         "Ends those streams: how is result, error, cancelled or silence.",

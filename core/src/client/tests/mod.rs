@@ -7,6 +7,7 @@ mod ends;
 mod eras;
 mod host;
 mod keepalive;
+mod listens;
 mod odd_frames;
 mod secrets;
 

@@ -1,0 +1,328 @@
+//! What a server of the modern era announces: it is asked for by `subscriptions/listen`, one stream for all lists and one for
+//! each resource (SPEC 7.1, 7.7).
+//!
+//! A stream is a request that is answered only at its end. However it ends, by a result, an error, a cancellation or
+//! without a word, it is opened again; and since something may have been missed, whoever waits for it is told so.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+use tokio::task::AbortHandle;
+use tokio::time::Instant;
+use trunkline_pool::catalog::ListKind;
+
+use super::link::{Life, Link, count};
+use super::lists::Lists;
+use super::{Connection, Reply, RequestId, failure};
+use crate::{Error, ErrorCode, Outcome, Result};
+
+/// How long a stream may take to be acknowledged; one that is not counts as ended.
+const ACKNOWLEDGED_WAIT: Duration = Duration::from_secs(10);
+
+/// How long the first listing waits for the stream of the lists. What is acknowledged later is followed by another listing.
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+
+/// From the end of a stream to its next opening; it doubles while streams are short-lived.
+const REOPEN_WAIT: Duration = Duration::from_millis(500);
+
+/// The longest such wait.
+const REOPEN_WAIT_MAX: Duration = Duration::from_secs(60);
+
+/// A stream that lasted so long was a good one.
+const HEALTHY_AFTER: Duration = Duration::from_secs(30);
+
+/// Resources that one connection listens to: over HTTP each costs a socket.
+const RESOURCES_MAX: usize = 256;
+
+/// What a stream is about.
+#[derive(Clone, Debug)]
+enum Topic {
+    Lists(Lists),
+    Resource(Box<str>),
+}
+
+/// What one connection listens to.
+#[derive(Default)]
+pub(super) struct Listens {
+    /// Who waits for the acknowledgement of each open stream, by the id of its request.
+    streams: Mutex<HashMap<u64, Option<oneshot::Sender<Value>>>>,
+    /// The tasks that keep the streams of resources open.
+    resources: Mutex<HashMap<Box<str>, AbortHandle>>,
+}
+
+/// The params of a notification, as far as they say whose it is.
+#[derive(Deserialize)]
+struct Tagged {
+    #[serde(rename = "_meta", default)]
+    meta: Meta,
+    #[serde(default)]
+    notifications: Value,
+    #[serde(rename = "requestId")]
+    request: Option<Id>,
+}
+
+#[derive(Deserialize, Default)]
+struct Meta {
+    #[serde(rename = "io.modelcontextprotocol/subscriptionId")]
+    subscription: Option<Id>,
+}
+
+/// An id of ours as it comes back: some servers make texts of numbers.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Id {
+    Number(u64),
+    Text(String),
+}
+
+impl Id {
+    fn number(&self) -> Option<u64> {
+        match self {
+            Id::Number(id) => Some(*id),
+            Id::Text(text) => text.parse().ok(),
+        }
+    }
+}
+
+impl Topic {
+    /// The notifications that are asked for.
+    fn filter(&self) -> Value {
+        match self {
+            Topic::Lists(lists) => {
+                let kinds = [
+                    ("toolsListChanged", lists.tools_change),
+                    ("promptsListChanged", lists.prompts_change),
+                    ("resourcesListChanged", lists.resources_change),
+                ];
+                let asked = kinds.into_iter().filter(|(_, changes)| *changes);
+                asked.map(|(name, _)| (name.to_owned(), Value::from(true))).collect()
+            }
+            Topic::Resource(uri) => json!({ "resourceSubscriptions": [uri] }),
+        }
+    }
+
+    /// Whether the server granted any of it.
+    fn is_granted(&self, granted: &Value) -> bool {
+        match self {
+            Topic::Lists(_) => {
+                let filter = self.filter();
+                let mut asked = filter.as_object().into_iter().flatten();
+                asked.any(|(name, _)| granted[name] == true)
+            }
+            Topic::Resource(uri) => {
+                let uris = granted["resourceSubscriptions"].as_array();
+                uris.is_some_and(|uris| uris.iter().any(|granted| *granted == **uri))
+            }
+        }
+    }
+}
+
+impl Link {
+    /// Opens the stream of the lists, and waits for its acknowledgement for a moment. A server that has none is listed at the
+    /// keep-alive.
+    pub(super) async fn listen_to_lists(self: &Arc<Self>) {
+        let Some(lists) = self.declared.get().copied().filter(Lists::change) else { return };
+        if self.metadata.load().is_none() {
+            return;
+        }
+        let (opened, first) = oneshot::channel();
+        tokio::spawn(keep(self.clone(), Topic::Lists(lists), opened));
+        let _ = tokio::time::timeout(FIRST_WAIT, first).await;
+    }
+
+    /// A stream was acknowledged.
+    pub(super) fn take_acknowledged(&self, params: &str) {
+        let Ok(Tagged { meta, notifications, .. }) = serde_json::from_str(params) else {
+            return count(&self.ignored.notifications);
+        };
+        let id = meta.subscription.and_then(|id| id.number());
+        let waits = id.and_then(|id| self.listens.streams().get_mut(&id)?.take());
+        match waits {
+            // Nobody waits when the stream was given up.
+            Some(waits) => drop(waits.send(notifications)),
+            None => count(&self.ignored.notifications),
+        }
+    }
+
+    /// Ends the stream that the server takes back; whether it was one.
+    pub(super) fn ends_stream(&self, params: &str) -> bool {
+        let tagged = serde_json::from_str::<Tagged>(params).ok();
+        let id = tagged.and_then(|tagged| tagged.request?.number());
+        let id = id.filter(|id| self.listens.streams().contains_key(id));
+        if let Some(id) = id {
+            self.end_flight(id, failure::protocol(&self.server, "the stream has ended"));
+        }
+        id.is_some()
+    }
+
+    /// Whether a notification belongs to a stream that is open here. Over a pipe all streams share one way.
+    pub(super) fn is_ours(&self, params: &str) -> bool {
+        if self.metadata.load().is_none() {
+            return true;
+        }
+        let tagged = serde_json::from_str::<Tagged>(params);
+        let Ok(Some(id)) = tagged.map(|tagged| tagged.meta.subscription) else { return true };
+        id.number().is_some_and(|id| self.listens.streams().contains_key(&id))
+    }
+
+    /// Opens a stream once.
+    fn open_stream(self: &Arc<Self>, topic: &Topic) -> Stream {
+        let (acknowledge, acknowledged) = oneshot::channel();
+        let (end, ended) = oneshot::channel();
+        let id = self.calls.new_id();
+        // Before the request goes out: the acknowledgement may be here before the function that sends it returns.
+        self.listens.streams().insert(id, Some(acknowledge));
+        let params = json!({ "notifications": topic.filter() }).to_string();
+        self.start_own_as(id, "subscriptions/listen", &params, end);
+        Stream { link: self.clone(), id: RequestId(id), acknowledged, ended }
+    }
+
+    /// Something may have been missed.
+    fn catch_up(&self, topic: &Topic) {
+        match topic {
+            Topic::Lists(_) => self.tell(|events| events.list_changed(ListKind::Tools)),
+            Topic::Resource(uri) => self.tell(|events| events.resource_updated(uri)),
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        !matches!(self.stands(), Life::Connecting | Life::Open)
+    }
+}
+
+impl Connection {
+    /// Whether the server is spoken with in the modern era.
+    pub(crate) fn is_modern(&self) -> bool {
+        self.0.metadata.load().is_some()
+    }
+
+    /// Listens to a resource of a modern server, until [`ignore`](Self::ignore) or the end of the connection.
+    ///
+    /// # Errors
+    /// `server_error` and `protocol` when the server does not grant it, `timeout` when it does not say, `limit`. Nobody listens
+    /// then. A dropped future leaves the stream as it is.
+    pub(crate) async fn listen(&self, uri: &str) -> Result<()> {
+        let (opened, first) = oneshot::channel();
+        {
+            let mut resources = self.0.listens.resources();
+            resources.retain(|_, task| !task.is_finished());
+            if resources.len() >= RESOURCES_MAX {
+                return Err(failure::limit(&self.0.server, "resource_streams"));
+            }
+            let keep = keep(self.0.clone(), Topic::Resource(uri.into()), opened);
+            let task = self.0.runtime.spawn(keep).abort_handle();
+            if let Some(before) = resources.insert(uri.into(), task) {
+                before.abort();
+            }
+        }
+        let lost = |_| Err(failure::interrupted(&self.0.server, Outcome::Unknown));
+        let granted = first.await.unwrap_or_else(lost);
+        if granted.is_err() {
+            self.ignore(uri);
+        }
+        granted
+    }
+
+    /// The counterpart of [`listen`](Self::listen).
+    pub(crate) fn ignore(&self, uri: &str) {
+        if let Some(task) = self.0.listens.resources().remove(uri) {
+            task.abort();
+        }
+    }
+}
+
+/// One opening of a stream; dropped, it is taken back.
+struct Stream {
+    link: Arc<Link>,
+    id: RequestId,
+    acknowledged: oneshot::Receiver<Value>,
+    ended: oneshot::Receiver<Result<Reply>>,
+}
+
+impl Stream {
+    /// What was granted.
+    ///
+    /// # Errors
+    /// When the stream ended before it was acknowledged, or is not.
+    async fn granted(&mut self) -> Result<Value> {
+        let server = &self.link.server;
+        tokio::select! {
+            biased;
+            Ok(granted) = &mut self.acknowledged => Ok(granted),
+            ended = &mut self.ended => {
+                let silent = || failure::interrupted(server, Outcome::Unknown);
+                Err(ended.ok().and_then(Result::err).unwrap_or_else(silent))
+            }
+            () = tokio::time::sleep(ACKNOWLEDGED_WAIT) => {
+                let message = "the server does not acknowledge a stream of changes";
+                let error = Error::new(ErrorCode::Timeout, message).with_server(server.as_ref());
+                Err(error.with_detail("which", "total"))
+            }
+        }
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        self.link.cancel(self.id);
+        self.link.listens.streams().remove(&self.id.0);
+    }
+}
+
+impl Listens {
+    fn streams(&self) -> MutexGuard<'_, HashMap<u64, Option<oneshot::Sender<Value>>>> {
+        self.streams.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn resources(&self) -> MutexGuard<'_, HashMap<Box<str>, AbortHandle>> {
+        self.resources.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Keeps a stream open as long as the connection stands. The body of one task. `opened` hears of the first opening.
+async fn keep(link: Arc<Link>, topic: Topic, opened: oneshot::Sender<Result<()>>) {
+    let mut opened = Some(opened);
+    let mut wait = REOPEN_WAIT;
+    while !link.is_over() {
+        let begun = Instant::now();
+        let mut stream = link.open_stream(&topic);
+        let refused = match stream.granted().await {
+            Ok(granted) if topic.is_granted(&granted) => {
+                let told = opened.take().map(|opened| opened.send(Ok(())).is_ok());
+                if told != Some(true) {
+                    link.catch_up(&topic);
+                }
+                let _ = (&mut stream.ended).await;
+                None
+            }
+            Ok(_) => {
+                let message = "the server does not announce what it was asked to";
+                Some(failure::protocol(&link.server, message))
+            }
+            Err(error) => Some(error),
+        };
+        drop(stream);
+        if let Some(error) = refused.filter(|_| !link.is_over()) {
+            tracing::warn!(server = %link.server, %error, "a stream of changes was refused");
+            // What is not there, or not granted, will not be there the next time.
+            let is_final =
+                failure::is_method_not_found(&error) || error.code() == ErrorCode::Protocol;
+            let asker = opened.take_if(|_| is_final || matches!(topic, Topic::Resource(_)));
+            let told = asker.is_some_and(|asker| asker.send(Err(error)).is_ok());
+            if is_final || told {
+                return;
+            }
+        }
+        wait = if begun.elapsed() >= HEALTHY_AFTER { REOPEN_WAIT } else { wait };
+        let mut ended = link.ending.ended.subscribe();
+        tokio::select! {
+            _ = ended.wait_for(Option::is_some) => return,
+            () = tokio::time::sleep(wait) => {}
+        }
+        wait = (wait * 2).min(REOPEN_WAIT_MAX);
+    }
+}
