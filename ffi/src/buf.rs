@@ -2,6 +2,7 @@
 
 use trunkline::{CallResult, Event};
 
+use crate::guard::guarded;
 use crate::types::Str;
 
 /// A text that the library gave to the host, such as a result or a report: UTF-8, JSON, read-only.
@@ -53,7 +54,8 @@ impl From<Event> for Buf {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_buf_str(buf: *const Buf) -> Str {
     // SAFETY: the caller passes NULL or a buffer that it has not freed.
-    unsafe { buf.as_ref() }.map_or(Str::EMPTY, |buf| Str::of(buf.text()))
+    let buf = unsafe { buf.as_ref() };
+    guarded(Str::EMPTY, || buf.map_or(Str::EMPTY, |buf| Str::of(buf.text())))
 }
 
 /// Frees a buffer. NULL is fine.
@@ -61,6 +63,7 @@ pub unsafe extern "C" fn trunkline_buf_str(buf: *const Buf) -> Str {
 pub unsafe extern "C" fn trunkline_buf_free(buf: *mut Buf) {
     if !buf.is_null() {
         // SAFETY: it came from `into_raw`, and the caller gives it up.
-        drop(unsafe { Box::from_raw(buf) });
+        let buf = unsafe { Box::from_raw(buf) };
+        guarded((), || drop(buf));
     }
 }

@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use trunkline::{Error, Outcome};
 
+use crate::guard::guarded;
 use crate::types::{Status, Str};
 
 /// Why something failed. The host owns what it was given through an `err` parameter or a queue's
@@ -38,14 +39,16 @@ unsafe fn read<'a>(
     part: impl FnOnce(&'a ErrorObject) -> Option<&'a str>,
 ) -> Str {
     // SAFETY: as the function's own.
-    unsafe { error.as_ref() }.and_then(part).map_or(Str::EMPTY, Str::of)
+    let error = unsafe { error.as_ref() };
+    guarded(Str::EMPTY, || error.and_then(part).map_or(Str::EMPTY, Str::of))
 }
 
 /// The status number of an error. Of NULL: `TRUNKLINE_STATUS_OK`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_error_code(error: *const ErrorObject) -> Status {
     // SAFETY: the caller passes NULL or an error that it has not freed.
-    unsafe { error.as_ref() }.map_or(Status::Ok, |error| Status::from(error.error.code()))
+    let error = unsafe { error.as_ref() };
+    guarded(Status::Internal, || error.map_or(Status::Ok, |error| error.error.code().into()))
 }
 
 /// The stable name of the error's code, such as `tool_not_found`.
@@ -80,7 +83,8 @@ pub unsafe extern "C" fn trunkline_error_session(error: *const ErrorObject) -> S
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_error_retryable(error: *const ErrorObject) -> bool {
     // SAFETY: the caller passes NULL or an error that it has not freed.
-    unsafe { error.as_ref() }.is_some_and(|error| error.error.is_retryable())
+    let error = unsafe { error.as_ref() };
+    guarded(false, || error.is_some_and(|error| error.error.is_retryable()))
 }
 
 /// For calls: `not_sent` (the server has not seen it) or `unknown` (it may have run). Empty
@@ -132,9 +136,12 @@ pub unsafe extern "C" fn trunkline_error_cause(error: *const ErrorObject) -> *co
         error.error.cause().map(|cause| Box::new(ErrorObject::new(cause.clone())))
     };
     // SAFETY: the caller passes NULL or an error that it has not freed.
-    unsafe { error.as_ref() }
-        .and_then(|error| error.cause.get_or_init(|| cause(error)).as_deref())
-        .map_or(std::ptr::null(), std::ptr::from_ref)
+    let error = unsafe { error.as_ref() };
+    guarded(std::ptr::null(), || {
+        error
+            .and_then(|error| error.cause.get_or_init(|| cause(error)).as_deref())
+            .map_or(std::ptr::null(), std::ptr::from_ref)
+    })
 }
 
 /// Frees an error, and its causes with it. NULL is fine.
@@ -142,6 +149,27 @@ pub unsafe extern "C" fn trunkline_error_cause(error: *const ErrorObject) -> *co
 pub unsafe extern "C" fn trunkline_error_free(error: *mut ErrorObject) {
     if !error.is_null() {
         // SAFETY: it came from `into_raw`, and the caller gives it up.
-        drop(unsafe { Box::from_raw(error) });
+        let error = unsafe { Box::from_raw(error) };
+        guarded((), || drop(error));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::guard::prepare_process;
+
+    /// SPEC 16.2, I-18: the text of a part is made when it is asked for, and has no place for an error.
+    #[test]
+    fn a_part_that_panics_is_empty_and_its_error_stays_readable() {
+        prepare_process();
+        let error = ErrorObject::new(Error::new(trunkline::ErrorCode::Closed, "over")).into_raw();
+        // SAFETY: it came from `into_raw` and is freed last.
+        unsafe {
+            let part = read(error, |_| panic!("amid the text"));
+            assert_eq!((part.len, part.ptr), (0, Str::EMPTY.ptr));
+            assert_eq!(trunkline_error_message(error).len, "over".len());
+            trunkline_error_free(error);
+        }
     }
 }

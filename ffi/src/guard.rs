@@ -29,6 +29,11 @@ pub(crate) unsafe fn guard(
     status
 }
 
+/// Runs the body of an exported function that has no place for an error: a panic gives `fallback`.
+pub(crate) fn guarded<T>(fallback: T, body: impl FnOnce() -> T) -> T {
+    contain(|| Ok(body())).unwrap_or(fallback)
+}
+
 /// Runs something that may panic; the panic becomes an `internal` error that says what and where.
 pub(crate) fn contain<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
     let depth = Guarded::enter();
@@ -163,6 +168,14 @@ mod tests {
         prepare_process();
         let error = contain::<()>(|| std::panic::panic_any(PanicsWhenDropped)).unwrap_err();
         assert_eq!(error.code(), ErrorCode::Internal);
+    }
+
+    /// SPEC 16.2, I-18
+    #[test]
+    fn a_panic_where_no_error_has_a_place_gives_the_fallback() {
+        prepare_process();
+        assert_eq!(guarded(-1, || panic!("unseen")), -1);
+        assert_eq!(guarded(-1, || 7), 7);
     }
 
     /// SPEC 16.2: the error is written on failure alone.

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use trunkline::{Operation, Pool};
 
 use crate::error::ErrorObject;
-use crate::guard::guard;
+use crate::guard::{guard, guarded};
 use crate::pool::PoolObject;
 use crate::raw;
 use crate::table::{Kind, bad_handle};
@@ -30,8 +30,8 @@ pub extern "C" fn trunkline_version() -> *const c_char {
 #[unsafe(no_mangle)]
 pub extern "C" fn trunkline_features() -> Str {
     static FEATURES: OnceLock<String> = OnceLock::new();
-    let text = FEATURES.get_or_init(|| serde_json::Value::from(Pool::features()).to_string());
-    Str::of(text)
+    let features = || serde_json::Value::from(Pool::features()).to_string();
+    guarded(Str::EMPTY, || Str::of(FEATURES.get_or_init(features)))
 }
 
 /// Cancels an operation: it ends with `CANCELLED`, unless it has ended already, which is fine too.

@@ -8,7 +8,7 @@ use trunkline::{Error, ErrorCode, Result};
 use crate::buf::Buf;
 use crate::completion::{Value, free_parts, item_of};
 use crate::error::ErrorObject;
-use crate::guard::{check_fork, forks, guard, prepare_process};
+use crate::guard::{check_fork, forks, guard, guarded, prepare_process};
 use crate::notify::Notify;
 use crate::objects::Objects;
 use crate::raw;
@@ -195,7 +195,7 @@ pub unsafe extern "C" fn trunkline_queue_new(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_queue_fd(queue: *const QueueObject) -> i32 {
     // SAFETY: the caller passes NULL or a queue that it has not freed.
-    unsafe { raw::queue(queue) }.map_or(-1, |queue| queue.notify.fd())
+    guarded(-1, || unsafe { raw::queue(queue) }.map_or(-1, |queue| queue.notify.fd()))
 }
 
 /// Takes up to `capacity` items out of the queue, oldest first, without waiting.
@@ -235,14 +235,14 @@ pub unsafe extern "C" fn trunkline_queue_drain(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_item_clear(item: *mut Item) {
     // SAFETY: the caller passes NULL or an item that this library filled or that is all zeros.
-    unsafe {
+    guarded((), || unsafe {
         if item.is_null() {
             return;
         }
         free_parts(&*item);
         (*item).buf = std::ptr::null_mut();
         (*item).error = std::ptr::null_mut();
-    }
+    });
 }
 
 /// Frees a queue with whatever waits in it. Operations that were to end in it go on, and their

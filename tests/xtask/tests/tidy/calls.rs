@@ -1,5 +1,6 @@
 //! What code may not call, and where `unsafe` may stand.
 
+use super::functions::item_end;
 use super::source::Source;
 use super::{Finding, finding};
 
@@ -123,6 +124,56 @@ pub fn unguarded_napi(source: &Source) -> Vec<Finding> {
         }
     }
     found
+}
+
+/// What a function of the C interface runs its body in; `forms` does it for those that start
+/// something.
+const GUARDS: [&str; 3] = ["guard(", "guarded(", "forms::"];
+
+/// Functions of the C interface whose body cannot panic: each gives a constant or adds to an atomic.
+const TRIVIAL: [&str; 3] = ["trunkline_abi_version", "trunkline_version", "note_fork"];
+
+/// A panic in a function that C calls aborts the host unless it is guarded, there or in a function
+/// of the same file that it hands everything to.
+pub fn unguarded_exports(source: &Source) -> Vec<Finding> {
+    if !source.is_rust() || !source.is_under(&["ffi/src"]) {
+        return Vec::new();
+    }
+    let lines: Vec<&str> = source.code.lines().collect();
+    let functions: Vec<Function> =
+        (0..lines.len()).filter_map(|start| Function::at(&lines, start)).collect();
+    let is_guarded = |function: &Function| GUARDS.iter().any(|name| function.body.contains(name));
+    let forms = source.path.ends_with("/forms.rs");
+    let unguarded = functions.iter().filter(|function| {
+        let is_export = function.head.contains("extern ") || forms && function.head.contains("pub");
+        let hands_on = || {
+            let mut others = functions.iter().filter(|other| is_guarded(other));
+            others.any(|other| function.body.contains(&format!(" {}(", other.name)))
+        };
+        is_export && !TRIVIAL.contains(&function.name) && !is_guarded(function) && !hands_on()
+    });
+    unguarded
+        .map(|function| finding(function.line, format!("{} without a guard", function.name)))
+        .collect()
+}
+
+/// A function of a file: what stands before its name, and what its braces hold.
+struct Function<'a> {
+    line: usize,
+    head: &'a str,
+    name: &'a str,
+    body: String,
+}
+
+impl<'a> Function<'a> {
+    /// The function that begins in line `start`, counted from 0.
+    fn at(lines: &[&'a str], start: usize) -> Option<Function<'a>> {
+        let (head, rest) = lines[start].split_once("fn ")?;
+        let name = rest.split(['(', '<']).next().filter(|name| !name.is_empty())?;
+        let whole = lines[start..=item_end(lines, start)].join("\n");
+        let body = whole.split_once('{')?.1.to_owned();
+        Some(Function { line: start + 1, head, name, body })
+    }
 }
 
 fn has_word(text: &str, word: &str) -> bool {

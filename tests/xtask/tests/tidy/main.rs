@@ -29,7 +29,7 @@ struct Rule {
     find: fn(&Source) -> Vec<Finding>,
 }
 
-const RULES: [Rule; 14] = [
+const RULES: [Rule; 15] = [
     Rule { name: "file size", find: functions::long_files },
     Rule { name: "function size", find: functions::long_functions },
     Rule { name: "module doc", find: words::missing_module_doc },
@@ -41,6 +41,7 @@ const RULES: [Rule; 14] = [
     Rule { name: "unwrap", find: calls::unwraps },
     Rule { name: "unfinished code", find: calls::unfinished },
     Rule { name: "napi guard", find: calls::unguarded_napi },
+    Rule { name: "export guard", find: calls::unguarded_exports },
     Rule { name: "skipped tests", find: words::skipped_tests },
     Rule { name: "machine paths", find: words::machine_paths },
     Rule { name: "history", find: words::history },

@@ -127,6 +127,19 @@ fn a_napi_function_without_a_guard_is_found() {
 }
 
 #[test]
+fn a_function_that_c_calls_without_a_guard_is_found() {
+    let bare = "pub unsafe extern \"C\" fn trunkline_f(\n    a: u32,\n) -> u32 {\n    g(a)\n}\n";
+    assert_eq!(found("export guard", "ffi/src/a.rs", bare), [1]);
+    assert_eq!(found("export guard", "core/src/a.rs", bare), []);
+    let hands_on = format!("{bare}unsafe fn g(a: u32) -> u32 {{\n    guarded(0, || a)\n}}\n");
+    assert_eq!(found("export guard", "ffi/src/a.rs", &hands_on), []);
+    let trivial = "pub extern \"C\" fn trunkline_abi_version() -> u32 {\n    1\n}\n";
+    assert_eq!(found("export guard", "ffi/src/a.rs", trivial), []);
+    let form = "pub(crate) unsafe fn start(a: u32) {\n    begin(a)\n}\n";
+    assert_eq!(found("export guard", "ffi/src/forms.rs", form), [1]);
+}
+
+#[test]
 fn a_skipped_test_is_found_in_each_language() {
     assert_eq!(found("skipped tests", "a.rs", &["#[ign", "ore]\nfn f() {}"].concat()), [1]);
     assert_eq!(found("skipped tests", "a.py", &["@pytest.mark.sk", "ip\n"].concat()), [1]);
