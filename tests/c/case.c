@@ -27,6 +27,44 @@ named *find_named(named *all, size_t count, const char *name)
     return NULL;
 }
 
+outcome success(json *value)
+{
+    outcome outcome = {value, NULL, NULL};
+    return outcome;
+}
+
+char *written(const json *arguments, size_t index)
+{
+    const json *value = json_at(arguments, index);
+    if (!value || value->kind == JSON_NULL)
+        return calloc(1, 1);
+    return json_write(value);
+}
+
+static uint64_t handle_of(run *run, named *all, size_t count, const char *name)
+{
+    named *found = find_named(all, count, name);
+    if (!found)
+        fail(run, "no `%s` is known", name);
+    return found ? found->handle : 0;
+}
+
+uint64_t session_of(run *run, const json *arguments)
+{
+    return handle_of(run, run->sessions, run->session_count, json_text(json_at(arguments, 0)));
+}
+
+uint64_t lease_of(run *run, const json *arguments)
+{
+    return handle_of(run, run->leases, run->lease_count, json_text(json_at(arguments, 0)));
+}
+
+void say_closed(json *error)
+{
+    if (json_is_text(json_get(error, "code"), "bad_handle"))
+        json_put(error, "code", json_new_text("closed"));
+}
+
 uint64_t add_record(run *run, const char *name)
 {
     CHECK(run->record_count < NAMED_MAX);

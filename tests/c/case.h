@@ -71,6 +71,11 @@ outcome run_verb(run *run, const char *verb, const json *arguments);
 /* Starts a verb; the operation, or NULL with the outcome of a start that failed. */
 operation *start_verb(run *run, const char *verb, const json *arguments, outcome *refused);
 bool can_start(const char *verb);
+/* Waits for the end of an operation; a lease gets a value of its own. */
+outcome wait_operation(run *run, operation *operation);
+/* The verbs about operations that were started. */
+outcome cancel(run *run, const json *arguments);
+outcome finish(run *run, const json *arguments);
 
 /* Takes out of the queue what is there; waits for something when `wait` says so. False after 30 s without anything. */
 bool pump(run *run, bool wait);
@@ -84,7 +89,16 @@ json *resolved(const run *run, const json *value);
 /* The same of a step's arguments; an argument that is no array stands for the array with that one element. */
 json *arguments_of(const run *run, const json *step_arguments);
 
+/* The handle of the session, or of the lease, that the first argument names. */
+uint64_t session_of(run *run, const json *arguments);
+uint64_t lease_of(run *run, const json *arguments);
+/* The text of an argument that may be left out, for the caller to free. */
+char *written(const json *arguments, size_t index);
+
+outcome success(json *value);
 outcome outcome_of(trunkline_status status, trunkline_buf *buf, trunkline_error *err);
 void free_outcome(outcome *outcome);
+/* What was given up is a bad handle in C, where other languages have an object that says `closed`. */
+void say_closed(json *error);
 
 #endif
