@@ -1,6 +1,7 @@
 //! The pool under load and under faults, with real processes: what must hold however many ask, cancel and fail at once.
 //!
-//! Nothing here is asserted as a time. The default forms fit into a minute on two cores; the long ones are chosen by
+//! A time is asserted only where it is part of the promise, and then with a bound that a busy machine keeps; `cargo xtask bench` measures it
+//! against its goal. The default forms fit into a minute on two cores; the long ones are chosen by
 //! `TRUNKLINE_STRESS=full`.
 #![cfg(target_os = "linux")]
 
@@ -21,6 +22,8 @@ mod rig;
 #[allow(dead_code, reason = "the supervisor's tests use the rest")]
 mod traces;
 
+use std::time::Duration;
+
 /// How often something is done: in the default form, and in the long one.
 fn rounds(default: usize, full: usize) -> usize {
     match std::env::var("TRUNKLINE_STRESS") {
@@ -28,6 +31,12 @@ fn rounds(default: usize, full: usize) -> usize {
         Ok(form) => panic!("TRUNKLINE_STRESS is `full` or not set, not {form:?}"),
         Err(_) => default,
     }
+}
+
+/// The one in the middle, which a machine that does other work changes least.
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort();
+    times[times.len() / 2]
 }
 
 /// A host's own runtime, which has nothing to do with the library's.

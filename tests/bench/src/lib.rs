@@ -4,6 +4,8 @@
 //! workloads in this order and prints one JSON object a line: `{"workload", "calls", "p50_us",
 //! "p99_us", "calls_per_s", "cpu_us"}`. `cargo xtask bench` reads them.
 
+pub mod faults;
+
 use std::future::Future;
 use std::time::{Duration, Instant};
 

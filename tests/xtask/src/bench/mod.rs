@@ -123,6 +123,11 @@ fn goals(figures: &Figures) {
     goal("Python, 100 B, one at a time: at most 1/5 of the SDK", python, 0.2, "x");
     let acquire = figures.median(p50("rust", "acquire"));
     goal("Rust, warm acquire and release: at most 2 us", acquire, 2.0, "us");
+    let deaf = figures.ratio(p50("rust", "seq-100-deaf"), p50("rust", "seq-100-calm"));
+    goal("Rust, beside a server that does not read: at most 2.0 x", deaf, 2.0, "x");
+    let loss = Key { client: "rust", workload: "loss-20", figure: "p99_us" };
+    let loss = figures.median(loss).map(|us| us / 1e3);
+    goal("Rust, 20 calls of a killed server end: at most 50 ms", loss, 50.0, "ms");
 }
 
 fn goal(what: &str, measured: Option<f64>, most: f64, unit: &str) {
