@@ -14,7 +14,8 @@
  *     written on success alone. The last parameter `err` may be NULL; otherwise an error object
  *     is written to it on failure alone, for the caller to free.
  *   - Handles. A pool, a queue, a buffer and an error are pointers, each with a function that
- *     frees it and takes NULL. Sessions, leases, operations and subscriptions are numbers, never
+ *     frees it and takes NULL. Sessions, leases, operations, subscriptions and the connections of
+ *     servers that the host provides are numbers, never
  *     0. A number that is stale, released, of another kind or of another pool is answered with
  *     TRUNKLINE_STATUS_BAD_HANDLE and does no harm.
  *   - Text is UTF-8 by pointer and length; what is passed in is copied before the function
@@ -407,6 +408,27 @@ typedef struct {
 } trunkline_str;
 
 /**
+ * Called with each message of the pool for a server that the host provides, in their order, on a
+ * thread of the connection's own. `frame_json` is one JSON-RPC message, good until the function
+ * returns.
+ *
+ * It must not throw. It may block: that delays this server alone.
+ */
+typedef void (*HostReceiveFn)(void *user_data, uint64_t connection, trunkline_str frame_json);
+
+/**
+ * Called once, and last, when a connection with a server that the host provides is over. Its number
+ * is bad already.
+ */
+typedef void (*HostClosedFn)(void *user_data, uint64_t connection);
+
+/**
+ * Called exactly once for each `user_data` that was handed over, after its last callback, or
+ * before the function returns when that function fails. May be NULL.
+ */
+typedef void (*trunkline_destroy_fn)(void *user_data);
+
+/**
  * The options of one call. Start from `TRUNKLINE_CALL_OPTIONS_INIT`; a field that is zero means
  * the default.
  *
@@ -514,12 +536,6 @@ typedef struct {
  * completions, so one that blocks holds up others.
  */
 typedef void (*trunkline_done_fn)(void *user_data, trunkline_item *item);
-
-/**
- * Called exactly once for each `user_data` that was handed over, after its last callback, or
- * before the function returns when that function fails. May be NULL.
- */
-typedef void (*trunkline_destroy_fn)(void *user_data);
 
 /**
  * Called for each event, in their order, on a thread of the subscription's own. `event` is a
@@ -747,6 +763,51 @@ trunkline_status trunkline_lease_describe(trunkline_pool *pool,
 trunkline_status trunkline_lease_release(trunkline_pool *pool,
                                          uint64_t lease,
                                          trunkline_error **err);
+
+/**
+ * Provides a server of the host's own to one session: it goes into the session's own source, from
+ * where `trunkline_session_acquire` takes it like any other. It is never shared. Providing a name
+ * again replaces it for acquires to come. Returns at once.
+ *
+ * Each connection with it has a number of its own and begins the protocol anew: a server that is
+ * lost is connected again. What the server says goes to `trunkline_host_send`.
+ *
+ * `receive`: gets the messages of the pool, one JSON-RPC message each. `closed`: may be NULL; told
+ * last that a connection is over. Both run on a thread of the connection's own and may block,
+ * which delays this server alone; the functions of two connections may run at one time.
+ *
+ * Errors: `INVALID_CONFIG` for a bad name, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_session_provide(trunkline_pool *pool,
+                                           uint64_t session,
+                                           trunkline_str server,
+                                           HostReceiveFn receive,
+                                           HostClosedFn closed,
+                                           void *user_data,
+                                           trunkline_destroy_fn destroy,
+                                           trunkline_error **err);
+
+/**
+ * Sends a message of a server that the host provides: one JSON-RPC message. Never blocks; may be
+ * called from any thread, inside `receive` too.
+ *
+ * Errors: `LIMIT` while too many messages wait to be read, `CLOSED` once the connection is over,
+ * `BAD_HANDLE` from its `closed` on, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_host_send(trunkline_pool *pool,
+                                     uint64_t connection,
+                                     trunkline_str frame_json,
+                                     trunkline_error **err);
+
+/**
+ * Ends a connection from the server's side, as a process does that exits. What was sent before
+ * still counts. Repeating it does nothing.
+ *
+ * Errors: `BAD_HANDLE` from its `closed` on, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_host_close(trunkline_pool *pool,
+                                      uint64_t connection,
+                                      trunkline_error **err);
 
 /**
  * Calls a tool by the server's own name. Blocks: `WRONG_THREAD` inside a callback.

@@ -129,6 +129,34 @@ private:
     detail::handle handle_;
 };
 
+/** The server's end of a connection with a server that the host provides. Cheap to copy; usable from any thread. */
+class host_connection {
+public:
+    host_connection(std::shared_ptr<detail::pool_place> pool, std::uint64_t number) noexcept
+        : pool_(std::move(pool)), number_(number) {}
+    /** Sends one JSON-RPC message of the server. Never blocks. */
+    void send(std::string_view frame) const {
+        within([&](trunkline_error **err) { return trunkline_host_send(pool_->raw, number_, detail::view(frame), err); });
+    }
+    /** Ends the connection from the server's side. Repeating it does nothing. */
+    void close() const {
+        within([&](trunkline_error **err) { return trunkline_host_close(pool_->raw, number_, err); });
+    }
+    std::uint64_t number() const noexcept { return number_; }
+
+private:
+    template <class Call> void within(Call &&call) const {
+        std::lock_guard<std::mutex> lock(pool_->lock);
+        detail::checked(call);
+    }
+
+    std::shared_ptr<detail::pool_place> pool_;
+    std::uint64_t number_;
+};
+
+/** A server that the host provides: called with each message of the pool. What it throws ends the connection. */
+using host_function = std::function<void(const host_connection &connection, std::string_view frame)>;
+
 /** One conversation, closed when it is destroyed. */
 class session {
 public:
@@ -186,6 +214,16 @@ public:
     void disable(std::string_view server) const { change(&trunkline_session_disable, server); }
     /** Undoes `disable`; the server is acquired again in the background, and events tell when it is back. */
     void enable(std::string_view server) const { change(&trunkline_session_enable, server); }
+    /** Provides a server of the host's own to this session alone, for acquires to come; the function runs on a thread of each
+        connection's own. */
+    void provide(std::string_view server, host_function function) const {
+        auto owner = std::make_unique<provided>(provided{handle_.place(), std::move(function)});
+        void *user_data = owner.release(); // The library destroys it, also when this fails.
+        detail::checked([&](trunkline_error **err) {
+            return trunkline_session_provide(handle_.pool(), handle_.number(), detail::view(server), &provided::received, nullptr,
+                                             user_data, &provided::destroyed, err);
+        });
+    }
     /** Events of this session; the function runs on a thread of the subscription's own. */
     subscription subscribe(event_function function, std::uint64_t mask = TRUNKLINE_EVERY_EVENT) const {
         return subscription(handle_.place(), std::move(function), [&](auto called, void *data, auto... rest) {
@@ -211,6 +249,23 @@ private:
             return function(handle_.pool(), handle_.number(), detail::view(text), err);
         });
     }
+    struct provided {
+        std::shared_ptr<detail::pool_place> pool;
+        host_function function;
+
+        static void received(void *user_data, std::uint64_t number, trunkline_str frame) noexcept {
+            auto &self = *static_cast<provided *>(user_data);
+            host_connection connection(self.pool, number);
+            try {
+                self.function(connection, {frame.ptr, frame.len});
+            } catch (...) {
+                std::lock_guard<std::mutex> lock(self.pool->lock);
+                trunkline_host_close(self.pool->raw, number, nullptr);
+            }
+        }
+        static void destroyed(void *user_data) noexcept { delete static_cast<provided *>(user_data); }
+    };
+
     static void closed(detail::pool_place &pool, std::uint64_t number) noexcept {
         if (pool.raw)
             trunkline_session_close(pool.raw, number, TRUNKLINE_DEFAULT, nullptr);

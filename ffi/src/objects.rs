@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 
-use trunkline::{Lease, Operation, Session};
+use trunkline::{HostConnection, Lease, Operation, Session};
 
 use crate::dispatch::Completions;
 use crate::subscription::{Subscriber, Subscriptions};
@@ -16,6 +16,8 @@ pub(crate) struct Objects {
     pub(crate) leases: Table<Arc<Lease>>,
     pub(crate) operations: Table<Operation>,
     pub(crate) subscribers: Table<Arc<Subscriber>>,
+    /// With servers that the host provides.
+    pub(crate) connections: Table<HostConnection>,
     pub(crate) completions: Completions,
     pub(crate) subscriptions: Subscriptions,
     freed: AtomicBool,
@@ -30,6 +32,7 @@ impl Objects {
             leases: Table::new(Kind::Lease, pool),
             operations: Table::new(Kind::Operation, pool),
             subscribers: Table::new(Kind::Subscription, pool),
+            connections: Table::new(Kind::Connection, pool),
             completions: Completions::default(),
             subscriptions: Subscriptions::default(),
             freed: AtomicBool::new(false),
@@ -50,6 +53,9 @@ impl Objects {
         }
         for operation in self.operations.clear() {
             operation.cancel();
+        }
+        for connection in self.connections.clear() {
+            connection.close();
         }
         drop(self.leases.clear());
         drop(self.sessions.clear());

@@ -16,6 +16,7 @@ pub(crate) enum Kind {
     Lease = 2,
     Operation = 3,
     Subscription = 4,
+    Connection = 5,
 }
 
 impl Kind {
@@ -26,6 +27,7 @@ impl Kind {
             Kind::Lease => "lease",
             Kind::Operation => "op",
             Kind::Subscription => "subscription",
+            Kind::Connection => "connection",
         }
     }
 }

@@ -289,6 +289,18 @@ pub type DoneFn = Option<unsafe extern "C" fn(user_data: *mut c_void, item: *mut
 /// It must not throw. While it runs, this subscription waits and no other does.
 pub type EventFn = Option<unsafe extern "C" fn(user_data: *mut c_void, event: u32, json: Str)>;
 
+/// Called with each message of the pool for a server that the host provides, in their order, on a
+/// thread of the connection's own. `frame_json` is one JSON-RPC message, good until the function
+/// returns.
+///
+/// It must not throw. It may block: that delays this server alone.
+pub type HostReceiveFn =
+    Option<unsafe extern "C" fn(user_data: *mut c_void, connection: u64, frame_json: Str)>;
+
+/// Called once, and last, when a connection with a server that the host provides is over. Its number
+/// is bad already.
+pub type HostClosedFn = Option<unsafe extern "C" fn(user_data: *mut c_void, connection: u64)>;
+
 /// Called exactly once for each `user_data` that was handed over, after its last callback, or
 /// before the function returns when that function fails. May be NULL.
 pub type DestroyFn = Option<unsafe extern "C" fn(user_data: *mut c_void)>;

@@ -79,6 +79,28 @@ void calls_give_texts_and_futures() {
     h.pool.close();
 }
 
+// SPEC 2.1, 16.2
+void a_server_of_the_hosts_own_that_throws_or_ends_is_an_error() {
+    host h;
+    std::string seen;
+    trunkline::host_function ends = [&seen](const trunkline::host_connection &connection, std::string_view frame) {
+        seen = frame;
+        connection.close();
+        connection.close();
+    };
+    trunkline::host_function throws = [](const trunkline::host_connection &, std::string_view) { throw std::runtime_error("no"); };
+    for (const trunkline::host_function &server : {ends, throws}) {
+        h.session.provide("own", server);
+        try {
+            h.session.acquire("own");
+            CHECK(!"acquired");
+        } catch (const trunkline::error &failure) {
+            CHECK(failure.code() == TRUNKLINE_STATUS_PROTOCOL);
+        }
+    }
+    CHECK(has(seen, "\"method\":"));
+}
+
 // SPEC 5.5, 5.9, 7.7, 9.1, 16.1
 void what_c_has_the_wrapper_has() {
     host h;
@@ -330,6 +352,7 @@ int main(int argc, char **argv) {
     RUN(what_a_pool_refuses_is_thrown);
     RUN(a_callback_that_throws_is_contained);
     RUN(a_subscription_may_be_ended_from_inside);
+    RUN(a_server_of_the_hosts_own_that_throws_or_ends_is_an_error);
     RUN(a_queue_gives_items);
     RUN(a_pool_may_go_before_what_it_gave);
     RUN(a_lease_may_come_while_its_pool_goes);

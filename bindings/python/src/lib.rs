@@ -6,6 +6,7 @@
 mod delivery;
 mod failure;
 mod fork;
+mod hosted;
 mod lease;
 mod options;
 mod pool;
@@ -21,6 +22,8 @@ mod _trunkline {
 
     #[pymodule_export]
     use crate::delivery::{Bridge, Operation, Waiter};
+    #[pymodule_export]
+    use crate::hosted::HostConnection;
     #[pymodule_export]
     use crate::lease::Lease;
     #[pymodule_export]

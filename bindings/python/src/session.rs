@@ -12,6 +12,7 @@ use trunkline::{
 use crate::delivery::{Operation, Payload, sink};
 use crate::failure::{OrRaise, guarded};
 use crate::fork::Owned;
+use crate::hosted::Provided;
 use crate::lease::HeldLease;
 use crate::options::CallText;
 use crate::subscription::Subscription;
@@ -146,6 +147,19 @@ impl Session {
             let change = ConfigureOptions::from_json(options).or_raise(py)?;
             py.detach(|| session.configure(change)).or_raise(py)
         })
+    }
+
+    /// Provides a server of the host's own to it.
+    fn provide(
+        &self,
+        py: Python<'_>,
+        server: &str,
+        receive: Py<PyAny>,
+        closed: Option<Py<PyAny>>,
+    ) -> PyResult<()> {
+        let session = &self.0.here()?.session;
+        let provided = Provided::new(receive, closed);
+        guarded(|| py.detach(|| session.provide(server, provided)).or_raise(py))
     }
 
     /// Takes a server away from it.

@@ -29,7 +29,7 @@ from ._errors import (
 )
 from ._results import CallResult, Event, Listed
 from ._shared import EventCallback, features
-from ._trunkline import __version__
+from ._trunkline import HostConnection, __version__
 
 __all__ = [
     "Acquiring",
@@ -46,6 +46,7 @@ __all__ = [
     "EventCallback",
     "EventStream",
     "ForkedError",
+    "HostConnection",
     "InternalError",
     "InvalidArgumentError",
     "Lease",

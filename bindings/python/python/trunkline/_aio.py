@@ -9,6 +9,7 @@ from contextlib import suppress
 from . import _exit, _trunkline
 from ._bridge import bridge_of, next_token, submit, submit_call
 from ._errors import TimeoutError
+from ._hosted import on_loop
 from ._options import arguments_text, config_text, encode, mask, milliseconds
 from ._results import CallResult, Event
 from ._shared import EVENT_BATCH, LeaseBase, PoolBase, SessionBase
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ._bridge import LoopBridge
+    from ._trunkline import HostConnection
 
 
 class Pool(PoolBase):
@@ -113,6 +115,23 @@ class Session(SessionBase):
         """Waits until each server that the session wants is ready or has failed; or for one, whose failure it raises."""
         limit = None if timeout is None else milliseconds(timeout, "timeout")
         await submit(self._native.ready, server, limit)
+
+    def provide(
+        self,
+        server: str,
+        receive: Callable[[HostConnection, str], object],
+        closed: Callable[[HostConnection], object] | None = None,
+    ) -> None:
+        """Provides a server of the host's own to this session alone, for ``acquire``; it is never shared.
+
+        ``receive(connection, frame)`` gets each message of the pool, the text of one JSON-RPC message, and answers by
+        ``connection.send(text)``, then or later; ``closed(connection)`` is told last. A coroutine function runs as a task of
+        the running loop, one for each message, begun in their order; what it raises is logged. A plain function runs on a
+        thread of the connection's own and may block; what it raises is reported as unraisable. In both cases it ends the
+        connection. A server that is lost is connected anew, with another connection. Providing a name again replaces it for
+        acquires to come.
+        """
+        super().provide(server, on_loop(receive), None if closed is None else on_loop(closed))
 
     async def call_tool(self, tool: str, arguments: Any = None, **options: Any) -> CallResult:
         """Calls a tool by its exposed name. Cancelling the task cancels the call."""

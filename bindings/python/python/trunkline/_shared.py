@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, Literal
 
+    from ._trunkline import HostConnection
+
     _State = Literal[
         "spawning", "active", "draining", "reconnecting", "auth_required", "failed", "closed"
     ]
@@ -141,6 +143,22 @@ class SessionBase:
         What is given replaces what was; what is absent stays. Events tell what is different.
         """
         self._native.configure(encode("configure", options))
+
+    def provide(
+        self,
+        server: str,
+        receive: Callable[[HostConnection, str], object],
+        closed: Callable[[HostConnection], object] | None = None,
+    ) -> None:
+        """Provides a server of the host's own to this session alone, for ``acquire``; it is never shared.
+
+        ``receive(connection, frame)`` gets each message of the pool, the text of one JSON-RPC message, and answers by
+        ``connection.send(text)``, then or later; ``closed(connection)`` is told last. Both run on a thread of the connection's
+        own and may block, which delays this server alone. What they raise is reported as unraisable; from ``receive`` it ends
+        the connection. A server that is lost is connected anew, with another connection. Providing a name again replaces it
+        for acquires to come.
+        """
+        self._native.provide(server, receive, closed)
 
     def disable(self, server: str) -> None:
         """Takes a server away from this session alone; its leases are of no use until ``enable``. Calls under way finish."""

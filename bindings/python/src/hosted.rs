@@ -1,0 +1,74 @@
+//! Servers that the host itself provides, whose code is Python's.
+
+use pyo3::prelude::*;
+use trunkline::HostServer;
+
+use crate::failure::{OrRaise, guarded};
+use crate::fork::Owned;
+
+/// The server's end of a connection with a server that the host provides.
+#[pyclass(frozen, module = "trunkline")]
+pub struct HostConnection(Owned<trunkline::HostConnection>);
+
+#[pymethods]
+impl HostConnection {
+    /// A number that no other connection of the process has or had.
+    #[getter]
+    fn id(&self) -> PyResult<u64> {
+        Ok(self.0.here()?.id())
+    }
+
+    /// Sends one JSON-RPC message of the server. Never blocks, and may be called from any thread.
+    ///
+    /// Raises ``LimitError`` while too many messages wait to be read, ``ClosedError`` once the connection is over.
+    fn send(&self, py: Python<'_>, frame: &str) -> PyResult<()> {
+        let connection = self.0.here()?;
+        guarded(|| connection.send(frame).or_raise(py))
+    }
+
+    /// Ends the connection from the server's side. What was sent before still counts.
+    fn close(&self) -> PyResult<()> {
+        let connection = self.0.here()?;
+        guarded(|| {
+            connection.close();
+            Ok(())
+        })
+    }
+}
+
+/// The functions of Python that are a server.
+pub struct Provided {
+    receive: Py<PyAny>,
+    closed: Option<Py<PyAny>>,
+}
+
+impl Provided {
+    /// Of these functions, each of which is called with the connection first.
+    pub fn new(receive: Py<PyAny>, closed: Option<Py<PyAny>>) -> Provided {
+        Provided { receive, closed }
+    }
+}
+
+impl HostServer for Provided {
+    fn receive(&self, connection: &trunkline::HostConnection, frame: &str) {
+        // An interpreter that ends takes no part any more, and the pool of it ends as well.
+        let called = Python::try_attach(|py| {
+            let end = HostConnection(Owned::new(connection.clone()));
+            let called = self.receive.call1(py, (end, frame));
+            called.map_err(|error| error.write_unraisable(py, Some(self.receive.bind(py)))).is_ok()
+        });
+        if called != Some(true) {
+            connection.close();
+        }
+    }
+
+    fn closed(&self, connection: &trunkline::HostConnection) {
+        let Some(closed) = &self.closed else { return };
+        Python::try_attach(|py| {
+            let end = HostConnection(Owned::new(connection.clone()));
+            if let Err(error) = closed.call1(py, (end,)) {
+                error.write_unraisable(py, Some(closed.bind(py)));
+            }
+        });
+    }
+}
