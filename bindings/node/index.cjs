@@ -3,6 +3,7 @@
 
 const { TrunklineError } = require('./lib/errors.cjs');
 const { EventStream } = require('./lib/events.cjs');
+const { HostConnection } = require('./lib/hosted.cjs');
 const { Lease } = require('./lib/lease.cjs');
 const { Pool } = require('./lib/pool.cjs');
 const {
@@ -18,6 +19,7 @@ module.exports = {
   CallResult,
   CompletionResult,
   EventStream,
+  HostConnection,
   Lease,
   Pool,
   PromptResult,

@@ -356,6 +356,18 @@ export class Session extends Emitter {
   resourceTemplates(): Listed[];
   /** Changes what it sees and wants, at once and without touching a connection. Events tell what is different. */
   configure(options: ConfigureOptions): void;
+  /**
+   * Provides a server of the host's own to this session alone, for `acquire`; it is never shared.
+   *
+   * `receive` gets each message of the pool, the text of one JSON-RPC message, in their order, and answers by `connection.send`, then
+   * or later; `closed` is told last. Both may be async. What they throw ends the connection, and is told as a process warning. A
+   * server that is lost is connected anew, with another connection. Providing a name again replaces it for acquires to come.
+   */
+  provide(
+    server: string,
+    receive: (connection: HostConnection, frame: string) => unknown,
+    closed?: (connection: HostConnection) => unknown,
+  ): void;
   /** Takes a server away from this session alone; its leases are of no use until `enable`. Calls under way finish. */
   disable(server: string): void;
   /** Undoes `disable`: the server is acquired again in the background, and events tell when it is back. */
@@ -365,6 +377,17 @@ export class Session extends Emitter {
   /** Ends it: its calls are cancelled, its holds go now or after `keepForMs`. No listener of it is called any more. */
   close(options?: { keepForMs?: number }): void;
   [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** The server's end of a connection with a server that the host provides. */
+export class HostConnection {
+  private constructor();
+  /** A number that no other connection of the process has or had. */
+  readonly id: number;
+  /** Sends one JSON-RPC message of the server. Throws `limit` while too many wait to be read, `closed` once it is over. */
+  send(frame: string): void;
+  /** Ends the connection from the server's side. What was sent before still counts. */
+  close(): void;
 }
 
 /** A session's hold on a server. */

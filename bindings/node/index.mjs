@@ -6,6 +6,7 @@ export const {
   CallResult,
   CompletionResult,
   EventStream,
+  HostConnection,
   Lease,
   Pool,
   PromptResult,

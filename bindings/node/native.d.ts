@@ -35,10 +35,18 @@ export class NativeSession {
   resources(): string;
   resourceTemplates(): string;
   configure(options: string): void;
+  provide(server: string): NativeProvided;
   disable(server: string): void;
   enable(server: string): void;
   subscribe(kinds: number[]): NativeSubscription;
   close(keepForMs?: number): void;
+}
+
+export class NativeProvided {
+  number(): number;
+  take(): string;
+  send(connection: number, frame: string): void;
+  close(connection: number): void;
 }
 
 export class NativeLease {

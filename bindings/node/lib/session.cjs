@@ -5,6 +5,7 @@ const { callTool } = require('./call.cjs');
 const { Emitter, detach } = require('./emitter.cjs');
 const { guarded, invalidArgument } = require('./errors.cjs');
 const { asyncDispose, openStream } = require('./events.cjs');
+const { Provided, checkFunction } = require('./hosted.cjs');
 const { Lease } = require('./lease.cjs');
 const { encodeJson, encodeOptions, split } = require('./options.cjs');
 const { decodeList } = require('./results.cjs');
@@ -59,6 +60,13 @@ class Session extends Emitter {
   configure(options) {
     const json = encodeOptions('configure', options);
     guarded(() => this.#native.configure(json));
+  }
+
+  provide(server, receive, closed) {
+    checkFunction(receive, 'receive');
+    if (closed !== undefined) checkFunction(closed, 'closed');
+    const native = guarded(() => this.#native.provide(server));
+    new Provided(native, receive, closed);
   }
 
   disable(server) {

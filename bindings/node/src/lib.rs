@@ -12,6 +12,7 @@ mod bridge;
 mod ending;
 mod environment;
 mod failure;
+mod hosted;
 mod lease;
 mod pending;
 mod pool;

@@ -11,6 +11,7 @@ use trunkline::{AcquireOptions, ConfigureOptions, Listed, Pool, ServerSpec, Sess
 
 use crate::environment::{Environment, Promise};
 use crate::failure::{Result, thrown};
+use crate::hosted::NativeProvided;
 use crate::lease::Held;
 use crate::pending::Owner;
 use crate::reply::Settled;
@@ -145,6 +146,14 @@ impl NativeSession {
     pub fn configure(&self, options: String) -> Result<()> {
         let change = ConfigureOptions::from_json(&options).map_err(thrown)?;
         self.session.configure(change).map_err(thrown)
+    }
+
+    /// Provides a server of the host's own to it.
+    #[napi(catch_unwind)]
+    pub fn provide(&self, server: String) -> Result<NativeProvided> {
+        let (native, provided) = NativeProvided::new(&self.environment);
+        self.session.provide(&server, provided).map_err(thrown)?;
+        Ok(native)
     }
 
     /// Takes a server away from it.
