@@ -1,7 +1,9 @@
 //! How servers behave at their end (SECURITY 9): the fault server's behaviours, which stand as data beside it.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -15,17 +17,51 @@ pub struct Behaviour {
     pub name: String,
     /// How many processes there are once it is established, at least.
     pub members: usize,
+    /// How long its close takes.
+    pub close: Close,
     flags: Vec<String>,
     /// What happens just before the end.
     last: Option<String>,
+}
+
+/// What ends a server that is closed, by how long that takes.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub enum Close {
+    /// It reads the end of its input, and ends.
+    #[serde(rename = "at once")]
+    AtOnce,
+    /// The same, but it takes its time.
+    #[serde(rename = "in its own time")]
+    InItsOwnTime,
+    /// SIGTERM.
+    #[serde(rename = "exit grace")]
+    ExitGrace,
+    /// SIGKILL.
+    #[serde(rename = "both graces")]
+    BothGraces,
+}
+
+impl Close {
+    /// From when to when, under the default graces of a second each.
+    pub fn takes(self) -> Range<Duration> {
+        let from = |from, to| Duration::from_millis(from)..Duration::from_millis(to);
+        match self {
+            Close::AtOnce => from(0, 750),
+            Close::InItsOwnTime => from(300, 900),
+            // It may have begun with the loss of the leader, shortly before the close.
+            Close::ExitGrace => from(900, 1_900),
+            Close::BothGraces => from(1_900, 3_000),
+        }
+    }
 }
 
 /// Eleven of the twelve; the last, a killed supervisor, has tests of its own.
 pub static BEHAVIOURS: LazyLock<Vec<Behaviour>> = LazyLock::new(|| {
     let written: Value =
         serde_json::from_str(include_str!("../../../tests/servers/fault/behaviours.json")).unwrap();
-    let mut all: Vec<Behaviour> = serde_json::from_value(written["processes"].clone()).unwrap();
-    all.retain(|it| it.last.as_deref() != Some("supervisor dies"));
+    let rows = written["processes"].as_array().unwrap().iter();
+    let rows = rows.filter(|row| row["last"] != "supervisor dies").cloned();
+    let all: Vec<Behaviour> = rows.map(|row| serde_json::from_value(row).unwrap()).collect();
     assert_eq!(all.len(), 11);
     all
 });
