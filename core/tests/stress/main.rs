@@ -10,6 +10,7 @@ mod base;
 mod blocked;
 mod canaries;
 mod cancels;
+mod changes;
 mod drain;
 mod events;
 mod leaks;

@@ -172,7 +172,10 @@ fn seen(turn: &mut Turn, call: &Call) {
     let arguments = call.built();
     let method = arguments.text("method").unwrap_or_default();
     let count = lock(&turn.server.seen).get(method).copied().unwrap_or(0);
-    turn.batch.text(call.id, &count.to_string());
+    match arguments.number("at_most") {
+        Some(most) if count <= most => turn.batch.text(call.id, "few"),
+        _ => turn.batch.text(call.id, &count.to_string()),
+    }
 }
 
 fn cancelled(turn: &mut Turn, call: &Call) {
@@ -289,7 +292,7 @@ pub const TOOLS: &[Tool] = &[
     tool("env", "Answers with the environment variable name.", ANY, env),
     tool("cwd", "Answers with the current folder.", ANY, cwd),
     tool("args", "Answers with the arguments as JSON text.", ANY, args),
-    tool("seen", "Counts the messages seen of a method.", ANY, seen),
+    tool("seen", "Counts the messages seen of a method; up to at_most it says few.", ANY, seen),
     tool("cancelled", "Counts the cancellations seen.", ANY, cancelled),
     tool("under_way", "Counts the slow calls under way.", ANY, under_way),
     tool("count", "Counts the calls seen, this one included.", ANY, count),
