@@ -204,3 +204,37 @@ fn a_session_that_closes_lets_go_of_what_it_provided() {
         until(|| seen.upgrade().is_none());
     });
 }
+
+/// SPEC 16.3: the child of a fork sends nothing, and hangs on nothing.
+#[test]
+fn a_forked_child_cannot_send_for_a_server_of_the_parent_s() {
+    struct Handing(Sender<HostConnection>);
+    impl HostServer for Handing {
+        fn receive(&self, connection: &HostConnection, _: &str) {
+            let _ = self.0.send(connection.clone());
+        }
+    }
+    let rig = Rig::new(json!({}));
+    let session = rig.session("a");
+    let (send, connections) = channel();
+    session.provide("own", Handing(send)).unwrap();
+    let waiting = rig.pool.start(
+        async move { session.acquire("own", None, &AcquireOptions::default()).await.map(drop) },
+        drop,
+    );
+    let connection = connections.recv_timeout(HANG).unwrap();
+    // SAFETY: the child only calls the library, which touches no lock there, and ends without running destructors.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        connection.close();
+        let fine = connection.send("{}").is_err_and(|error| error.code() == ErrorCode::Forked);
+        // SAFETY: ends the process at once.
+        unsafe { libc::_exit(if fine { 0 } else { 1 }) };
+    }
+    let mut status = 0;
+    // SAFETY: the child is ours, and `status` is writable.
+    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    assert_eq!(status, 0);
+    connection.send("{}").unwrap();
+    waiting.cancel();
+}

@@ -49,8 +49,13 @@ impl HostConnection {
     /// Sends a message of the server: the text of one JSON-RPC message. Never blocks.
     ///
     /// # Errors
-    /// `limit` (`detail.limit` is `queued_frames`) while too many wait to be read; `closed` once the connection is over.
+    /// `limit` (`detail.limit` is `queued_frames`) while too many wait to be read; `closed` once the connection is over; `forked`
+    /// in a child process.
     pub fn send(&self, frame: &str) -> Result<()> {
+        if self.0.is_forked() {
+            let message = "this process is a fork of the one that the connection is in";
+            return Err(Error::new(ErrorCode::Forked, message).with_server(&*self.0.server));
+        }
         let mut incoming = self.0.incoming();
         if incoming.closed {
             let error = Error::new(ErrorCode::Closed, "the connection is over");
@@ -72,6 +77,9 @@ impl HostConnection {
 
     /// Ends the connection from the server's side, as a process does that exits. What was sent before still counts.
     pub fn close(&self) {
+        if self.0.is_forked() {
+            return;
+        }
         self.0.incoming().closed = true;
         self.0.arrived.notify_one();
     }
@@ -87,6 +95,7 @@ pub(crate) struct HostWire {
 /// What both ends of a connection share.
 struct Channel {
     id: u64,
+    fork_generation: u64,
     server: Arc<str>,
     frame_bytes: usize,
     outgoing: Mutex<Outgoing>,
@@ -128,6 +137,7 @@ impl HostWire {
         static CONNECTIONS: AtomicU64 = AtomicU64::new(1);
         let channel = Arc::new(Channel {
             id: CONNECTIONS.fetch_add(1, Ordering::Relaxed),
+            fork_generation: platform::fork_generation(),
             server,
             frame_bytes,
             outgoing: Mutex::default(),
@@ -284,6 +294,11 @@ impl Channel {
                 None => self.arrived.notified().await,
             }
         }
+    }
+
+    /// Whether this process is a child of the connection's: who holds a lock may not be here.
+    fn is_forked(&self) -> bool {
+        self.fork_generation != platform::fork_generation()
     }
 
     /// A message of the host, or its beginning when it is above the limit.
