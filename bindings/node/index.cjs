@@ -3,6 +3,7 @@
 
 const { TrunklineError } = require('./lib/errors.cjs');
 const { EventStream } = require('./lib/events.cjs');
+const { Refusal } = require('./lib/handlers.cjs');
 const { HostConnection } = require('./lib/hosted.cjs');
 const { Lease } = require('./lib/lease.cjs');
 const { Pool } = require('./lib/pool.cjs');
@@ -23,6 +24,7 @@ module.exports = {
   Lease,
   Pool,
   PromptResult,
+  Refusal,
   ResourceResult,
   Result,
   Session,

@@ -57,6 +57,14 @@ export type ErrorCode =
   | 'TRUNKLINE_WRONG_THREAD'
   | 'TRUNKLINE_INTERNAL';
 
+/** Thrown by a handler: the server gets this JSON-RPC error in place of an answer. */
+export class Refusal extends Error {
+  /** -1 stands for a user who declines. */
+  constructor(code: number, message: string);
+  readonly name: 'Refusal';
+  readonly code: number;
+}
+
 /** Why an operation failed. */
 export class TrunklineError extends Error {
   private constructor();

@@ -10,6 +10,7 @@ export const {
   Lease,
   Pool,
   PromptResult,
+  Refusal,
   ResourceResult,
   Result,
   Session,

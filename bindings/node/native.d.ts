@@ -5,7 +5,8 @@
 
 export class Bridge {
   constructor(onReadable: (subscription: number) => void, onProgress: (number: number, events: string) => void);
-  newPool(options: string): NativePool;
+  newDesk(names: string[]): NativeDesk;
+  newPool(options: string, desk?: NativeDesk): NativePool;
   reserve(): number;
   cancel(number: number): void;
   registry(): string;
@@ -14,8 +15,15 @@ export class Bridge {
   endProcess(): void;
 }
 
+export class NativeDesk {
+  number(): number;
+  take(): string;
+  answer(number: number, text: string): void;
+  refuse(number: number, code: number, message: string): void;
+}
+
 export class NativePool {
-  session(options: string): NativeSession;
+  session(options: string, desk?: NativeDesk): NativeSession;
   acquire(server: string, config: string, session: string, options: string, number?: number): Promise<NativeLease>;
   reconcile(servers: string, number?: number): Promise<string>;
   restart(server: string, index?: number | null, number?: number): Promise<string>;

@@ -26,6 +26,8 @@ export interface PoolOptions {
   callTimeoutMs?: number;
   /** A call without progress; default 300000. */
   callIdleTimeoutMs?: number;
+  /** What a handler has for its answer; default 600000. */
+  handlerTimeoutMs?: number;
   /** Without traffic, until a server is asked whether it lives; default 30000. */
   keepaliveMs?: number;
   /** Missed answers in a row that count as loss; default 3. */
@@ -40,10 +42,52 @@ export interface PoolOptions {
   startGateMs?: number;
   /** Names or patterns of host variables that every server inherits. */
   inheritEnv?: string[];
+  /** The folders that servers are told of; the workspace by default. */
+  roots?: string[];
+  /** What answers the servers of sessions without a handler of their own. */
+  handlers?: Handlers;
   /** Exposed names that the host keeps for itself. */
   reservedNames?: string[];
   /** What becomes of a tool whose definition changed: it is told of, or kept back until `acceptTool`; default `notify`. */
   onToolChange?: 'notify' | 'quarantine';
+}
+
+/** What a host answers to servers. A handler's presence is what servers are offered. */
+export interface Handlers {
+  /** `sampling/createMessage`. */
+  sampling?: Handler;
+  /** `sampling/createMessage` with tools; where it stands alone, without them too. */
+  samplingTools?: Handler;
+  /** `elicitation/create` of a form. */
+  elicitation?: Handler;
+  /** `elicitation/create` of an address that the user is to visit; only `http` and `https` ones arrive. */
+  elicitationUrl?: Handler;
+  /** Gets each `log` event of the session, in order. */
+  logging?: (event: EventOf<'log'>) => void;
+}
+
+/**
+ * Answers one request with its result, or throws: a `Refusal` is the error that the server gets, anything else is told it as a
+ * failure, and the process as a warning. `signal` is aborted when nobody waits for the answer any more.
+ */
+export type Handler = (request: ServerRequest, context: { signal: AbortSignal }) => JsonObject | Promise<JsonObject>;
+
+/** What a server asks. */
+export interface ServerRequest {
+  /** The name of the handler that it is for. */
+  kind: 'sampling' | 'samplingTools' | 'elicitation' | 'elicitationUrl';
+  /** The protocol's method. */
+  method: string;
+  /** The params, as the server sent them: to be shown to people with care. */
+  params: JsonObject;
+  /** The server's name. */
+  server: string;
+  /** The index of its entry. */
+  entryIndex: number;
+  /** The incarnation of its connection. */
+  generation: number;
+  /** The id of the session that is asked. */
+  session: string;
 }
 
 /** How lost connections come back. */
@@ -86,6 +130,10 @@ export interface LimitOptions {
 export interface SessionOptions extends ConfigureOptions {
   /** How long its holds stay after a close; default 0. */
   keepForMs?: number;
+  /** Further folders that servers are told of, where the connection is the session's own. */
+  roots?: string[];
+  /** What answers its servers; the pool's where one is missing. */
+  handlers?: Handlers;
 }
 
 /** What of a session can be changed while it lives: what is given replaces what was, what is absent stays. */

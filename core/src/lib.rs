@@ -60,8 +60,8 @@ mod platform;
 mod transport;
 
 pub use api::{
-    CallResult, CompletionQueue, Event, EventMask, Lease, Listed, Operation, Pool, ProgressFeed,
-    Servers, Session, Subscription,
+    CallResult, CompletionQueue, DeskNews, Event, EventMask, HandlerDesk, Lease, Listed, Operation,
+    Pool, ProgressFeed, Servers, Session, Subscription,
 };
 pub use transport::{HostConnection, HostServer};
 pub use trunkline_pool::config::ServerSpec;

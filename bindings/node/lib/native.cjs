@@ -5,7 +5,7 @@ const { isMainThread } = require('node:worker_threads');
 
 const addon = require('../trunkline.node');
 
-/** Subscriptions by number, held weakly: an abandoned one can be collected, and unsubscribes then. */
+/** Subscriptions and desks by number, held weakly: an abandoned one can be collected, and unsubscribes then. */
 const subscriptions = new Map();
 
 /** Who is told the progress of an operation, by its number: a function of the text of its events. */
@@ -48,8 +48,8 @@ function watchExit() {
 }
 
 /** Makes the native pool. */
-function openPool(options) {
-  const pool = bridge.newPool(options);
+function openPool(options, desk) {
+  const pool = bridge.newPool(options, desk);
   watchExit();
   return pool;
 }

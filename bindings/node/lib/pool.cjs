@@ -4,6 +4,7 @@
 const { Emitter, finish } = require('./emitter.cjs');
 const { fromFields, guarded, invalidArgument } = require('./errors.cjs');
 const { asyncDispose, openStream } = require('./events.cjs');
+const { withHandlers } = require('./handlers.cjs');
 const { Lease } = require('./lease.cjs');
 const { spellDocument, toCamel } = require('./names.cjs');
 const { bridge, openPool } = require('./native.cjs');
@@ -15,7 +16,7 @@ class Pool extends Emitter {
   #native;
 
   constructor(options) {
-    const native = guarded(() => openPool(encodeOptions('pool', options)));
+    const native = withHandlers(options, (rest, desk) => openPool(encodeOptions('pool', rest), desk));
     super(native);
     this.#native = native;
   }
@@ -25,11 +26,8 @@ class Pool extends Emitter {
   }
 
   session(id, options) {
-    const json = encodeOptions('session', { ...options, id });
-    return new Session(
-      guarded(() => this.#native.session(json)),
-      id,
-    );
+    const open = (rest, desk) => this.#native.session(encodeOptions('session', { ...rest, id }), desk);
+    return new Session(withHandlers(options, open), id);
   }
 
   async acquire(server, config, options) {

@@ -7,6 +7,7 @@ use napi::bindgen_prelude::{Env, FnArgs, Function};
 use napi_derive::napi;
 use trunkline::{Pool, PoolOptions, interface};
 
+use crate::desk::NativeDesk;
 use crate::ending::{self, Whose};
 use crate::environment::{Environment, Listeners};
 use crate::failure::{self, Result};
@@ -38,10 +39,17 @@ impl Bridge {
         Ok(Bridge { environment })
     }
 
+    /// A desk for the handlers with these names.
+    #[napi(catch_unwind)]
+    pub fn new_desk(&self, names: Vec<String>) -> Result<NativeDesk> {
+        NativeDesk::new(&self.environment, &names)
+    }
+
     /// A new pool; the options are a JSON text.
     #[napi(catch_unwind)]
-    pub fn new_pool(&self, options: String) -> Result<NativePool> {
-        let options = PoolOptions::from_json(&options).map_err(failure::thrown)?;
+    pub fn new_pool(&self, options: String, desk: Option<&NativeDesk>) -> Result<NativePool> {
+        let mut options = PoolOptions::from_json(&options).map_err(failure::thrown)?;
+        options.handlers = NativeDesk::handlers(desk);
         let pool = Arc::new(Pool::new(options).map_err(failure::thrown)?);
         ending::remember(self.environment.key(), &pool);
         Ok(NativePool::new(self.environment.clone(), pool))

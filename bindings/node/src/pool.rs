@@ -6,6 +6,7 @@ use std::sync::Arc;
 use napi_derive::napi;
 use trunkline::{AcquireOptions, DrainOptions, Pool, ServerSpec, Servers, SessionOptions};
 
+use crate::desk::NativeDesk;
 use crate::environment::{Environment, Promise};
 use crate::failure::{Result, thrown};
 use crate::lease::Held;
@@ -32,8 +33,9 @@ impl NativePool {
 impl NativePool {
     /// Opens a session; the options are a JSON text.
     #[napi(catch_unwind)]
-    pub fn session(&self, options: String) -> Result<NativeSession> {
-        let options = SessionOptions::from_json(&options).map_err(thrown)?;
+    pub fn session(&self, options: String, desk: Option<&NativeDesk>) -> Result<NativeSession> {
+        let mut options = SessionOptions::from_json(&options).map_err(thrown)?;
+        options.handlers = NativeDesk::handlers(desk);
         let session = self.pool.session(options).map_err(thrown)?;
         Ok(NativeSession::new(self.environment.clone(), self.pool.clone(), session))
     }

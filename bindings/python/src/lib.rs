@@ -4,6 +4,7 @@
 //! queue (`delivery`), and Python takes them out on a thread of its own.
 
 mod delivery;
+mod desk;
 mod failure;
 mod fork;
 mod hosted;
@@ -22,6 +23,8 @@ mod _trunkline {
 
     #[pymodule_export]
     use crate::delivery::{Bridge, Operation, Waiter};
+    #[pymodule_export]
+    use crate::desk::Desk;
     #[pymodule_export]
     use crate::hosted::HostConnection;
     #[pymodule_export]

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use trunkline::{AcquireOptions, DrainOptions, EventMask, PoolOptions, Servers, SessionOptions};
 
 use crate::delivery::{Operation, Payload, sink};
+use crate::desk::Desk;
 use crate::failure::{OrRaise, guarded};
 use crate::fork::Owned;
 use crate::lease::HeldLease;
@@ -38,18 +39,27 @@ impl Pool {
 #[pymethods]
 impl Pool {
     #[new]
-    fn new(py: Python<'_>, options: &str) -> PyResult<Self> {
+    #[pyo3(signature = (options, desk=None))]
+    fn new(py: Python<'_>, options: &str, desk: Option<&Bound<'_, Desk>>) -> PyResult<Self> {
         guarded(|| {
-            let options = PoolOptions::from_json(options).or_raise(py)?;
+            let mut options = PoolOptions::from_json(options).or_raise(py)?;
+            options.handlers = Desk::handlers(desk)?;
             Ok(Pool(Owned::new(trunkline::Pool::new(options).or_raise(py)?)))
         })
     }
 
     /// Opens a session.
-    fn session(&self, py: Python<'_>, options: &str) -> PyResult<Session> {
+    #[pyo3(signature = (options, desk=None))]
+    fn session(
+        &self,
+        py: Python<'_>,
+        options: &str,
+        desk: Option<&Bound<'_, Desk>>,
+    ) -> PyResult<Session> {
         let pool = self.0.here()?;
         guarded(|| {
-            let options = SessionOptions::from_json(options).or_raise(py)?;
+            let mut options = SessionOptions::from_json(options).or_raise(py)?;
+            options.handlers = Desk::handlers(desk)?;
             Ok(Session::new(pool.session(options).or_raise(py)?, pool.clone()))
         })
     }

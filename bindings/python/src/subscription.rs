@@ -9,9 +9,9 @@ use crate::delivery::{Bridge, SLICE, alarm};
 use crate::failure::guarded;
 use crate::fork::Owned;
 
-/// Raised when something waits in a stream, for threads.
+/// Raised when something waits, for threads.
 #[derive(Default)]
-struct Flag {
+pub struct Flag {
     raised: Mutex<bool>,
     changed: Condvar,
 }
@@ -21,7 +21,8 @@ impl Flag {
         self.raised.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    fn raise(&self) {
+    /// Wakes the thread that waits, or the next one that does.
+    pub fn raise(&self) {
         *self.lock() = true;
         self.changed.notify_all();
     }
@@ -30,6 +31,22 @@ impl Flag {
     fn wait(&self, at_most: Duration) -> bool {
         let waited = self.changed.wait_timeout_while(self.lock(), at_most, |raised| !*raised);
         std::mem::take(&mut *waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0)
+    }
+
+    /// Waits without the GIL until it is raised, or until then, and lowers it; a signal that raises ends the wait. Whether it was
+    /// raised.
+    pub fn wait_in_slices(&self, py: Python<'_>, deadline: Option<Instant>) -> PyResult<bool> {
+        loop {
+            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            let slice = left.map_or(SLICE, |left| left.min(SLICE));
+            if py.detach(|| self.wait(slice)) {
+                return Ok(true);
+            }
+            py.check_signals()?;
+            if left.is_some_and(|left| left.is_zero()) {
+                return Ok(false);
+            }
+        }
     }
 }
 
@@ -110,20 +127,7 @@ impl Subscription {
         let flag = &self.0.here()?.flag;
         let deadline = seconds
             .map(|seconds| Instant::now() + Duration::from_secs_f64(seconds.clamp(0.0, 3600.0)));
-        guarded(|| {
-            loop {
-                let left =
-                    deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-                let slice = left.map_or(SLICE, |left| left.min(SLICE));
-                if py.detach(|| flag.wait(slice)) {
-                    return Ok(true);
-                }
-                py.check_signals()?;
-                if left.is_some_and(|left| left.is_zero()) {
-                    return Ok(false);
-                }
-            }
-        })
+        guarded(|| flag.wait_in_slices(py, deadline))
     }
 
     /// Unsubscribes, and wakes the threads that wait. Repeating it does nothing.

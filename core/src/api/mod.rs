@@ -4,6 +4,7 @@ mod accept;
 mod acquire;
 mod call;
 mod configure;
+mod desk;
 mod event;
 mod held;
 mod holds;
@@ -23,6 +24,7 @@ mod view;
 mod wanted;
 
 pub use call::CallResult;
+pub use desk::{DeskNews, HandlerDesk};
 pub use event::{Event, EventMask, Subscription};
 pub use lease::Lease;
 pub use operation::{CompletionQueue, Operation};

@@ -27,6 +27,7 @@ from ._errors import (
     UnavailableError,
     WrongThreadError,
 )
+from ._handlers import Refusal, ServerRequest
 from ._results import CallResult, Event, Listed
 from ._shared import EventCallback, features
 from ._trunkline import HostConnection, __version__
@@ -55,7 +56,9 @@ __all__ = [
     "NotAdmittedError",
     "Pool",
     "ProtocolError",
+    "Refusal",
     "ServerError",
+    "ServerRequest",
     "Session",
     "StoreError",
     "TimeoutError",

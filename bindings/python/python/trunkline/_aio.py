@@ -9,6 +9,7 @@ from contextlib import suppress
 from . import _exit, _trunkline
 from ._bridge import bridge_of, next_token, submit, submit_call
 from ._errors import TimeoutError
+from ._handlers import LoopDesk
 from ._hosted import on_loop
 from ._options import arguments_text, config_text, encode, mask, milliseconds
 from ._results import CallResult, Event
@@ -30,7 +31,13 @@ class Pool(PoolBase):
 
     The constructor takes the pool's options by name and returns at once. Close it with ``async with`` or
     ``aclose()``; a pool that is forgotten is closed in the background, and at the interpreter's exit.
+
+    ``handlers`` are functions of a ``ServerRequest``, plain or ``async``, that answer what servers ask of sessions without a
+    handler of their own, by name: ``sampling``, ``sampling_tools``, ``elicitation``, ``elicitation_url``. An answer is the
+    result as a dict; ``Refusal`` is raised for an error. ``logging`` is a function of each ``log`` event. They run on the loop.
     """
+
+    _Desk = LoopDesk
 
     async def __aenter__(self) -> Pool:
         return self
@@ -42,6 +49,8 @@ class Pool(PoolBase):
         """Drains with the defaults, then ends every stream of events. A second close waits for the first."""
         await submit(self._native.close)
         _exit.forget(self._native)
+        if self._desk is not None:
+            self._desk.close()
 
     def session(self, id: str, **options: Any) -> Session:
         """Opens a session. Returns at once; the servers that it wants start in the background."""
@@ -85,7 +94,9 @@ class Pool(PoolBase):
 
 
 class Session(SessionBase):
-    """One conversation: its holds on servers, and its view of their tools."""
+    """One conversation: its holds on servers, and its view of their tools. It may have ``handlers`` of its own."""
+
+    _Desk = LoopDesk
 
     async def __aenter__(self) -> Session:
         try:

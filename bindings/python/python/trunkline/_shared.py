@@ -7,6 +7,7 @@ import logging
 import threading
 
 from . import _exit, _trunkline
+from ._handlers import desk_of
 from ._options import default_seconds, encode, mask, milliseconds
 from ._results import Event, Listed
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, Literal
 
+    from ._handlers import LoopDesk, ThreadDesk
     from ._trunkline import HostConnection
 
     _State = Literal[
@@ -91,8 +93,18 @@ def _run(
 class PoolBase:
     """A pool: the connections of one workspace."""
 
+    _Desk: type[LoopDesk] | type[ThreadDesk]
+
     def __init__(self, **options: Any) -> None:
-        self._native = _trunkline.Pool(encode("pool", options))
+        desk = desk_of(self, options)
+        try:
+            native = None if desk is None else desk.native
+            self._native = _trunkline.Pool(encode("pool", options), native)
+        except BaseException:
+            if desk is not None:
+                desk.close()
+            raise
+        self._desk = desk
         gate = options.get("start_gate")
         self._start_gate: float = default_seconds("pool", "start_gate") if gate is None else gate
         _exit.keep(self, self._native)
@@ -112,9 +124,19 @@ class PoolBase:
 class SessionBase:
     """A session: one conversation in a host, its holds on servers, and its view of their tools."""
 
+    _Desk: type[LoopDesk] | type[ThreadDesk]
+
     def __init__(self, pool: PoolBase, id: str, options: dict[str, Any]) -> None:
         self._pool = pool
-        self._native = pool._native.session(encode("session", {"id": id, **options}))
+        desk = desk_of(self, options)
+        try:
+            text = encode("session", {"id": id, **options})
+            self._native = pool._native.session(text, None if desk is None else desk.native)
+        except BaseException:
+            if desk is not None:
+                desk.close()
+            raise
+        self._desk = desk
 
     @property
     def id(self) -> str:
@@ -177,6 +199,8 @@ class SessionBase:
     def close(self, *, keep_for: float | None = None) -> None:
         """Ends it: its calls are cancelled, its holds go now, or after so many seconds. It does not wait."""
         self._native.close(None if keep_for is None else milliseconds(keep_for, "keep_for"))
+        if self._desk is not None:
+            self._desk.close()
 
 
 class LeaseBase:

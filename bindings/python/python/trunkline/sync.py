@@ -11,6 +11,7 @@ import time
 
 from . import _exit, _trunkline
 from ._errors import TimeoutError, not_unicode
+from ._handlers import ThreadDesk
 from ._options import arguments_text, config_text, encode, mask, milliseconds
 from ._progress import call_options
 from ._results import CallResult, Event
@@ -96,7 +97,13 @@ class Pool(PoolBase):
 
     The constructor takes the pool's options by name and returns at once. Close it with ``with`` or ``close()``; a
     pool that is forgotten is closed in the background, and at the interpreter's exit.
+
+    ``handlers`` are functions of a ``ServerRequest`` that answer what servers ask of sessions without a handler of their own, by
+    name: ``sampling``, ``sampling_tools``, ``elicitation``, ``elicitation_url``. An answer is the result as a dict; ``Refusal`` is
+    raised for an error. Each request has a thread of its own, so a handler may block. ``logging`` is a function of each ``log`` event.
     """
+
+    _Desk = ThreadDesk
 
     def __enter__(self) -> Pool:
         return self
@@ -108,6 +115,8 @@ class Pool(PoolBase):
         """Drains with the defaults, then ends every stream of events. A second close waits for the first."""
         _block(self._native.close)
         _exit.forget(self._native)
+        if self._desk is not None:
+            self._desk.close()
 
     def session(self, id: str, **options: Any) -> Session:
         """Opens a session. Returns at once; the servers that it wants start in the background."""
@@ -149,7 +158,9 @@ class Pool(PoolBase):
 
 
 class Session(SessionBase):
-    """One conversation: its holds on servers, and its view of their tools."""
+    """One conversation: its holds on servers, and its view of their tools. It may have ``handlers`` of its own."""
+
+    _Desk = ThreadDesk
 
     def __enter__(self) -> Session:
         try:

@@ -88,6 +88,21 @@ impl ServerRequest {
     }
 }
 
+impl ServerRequest {
+    /// The request as the text of one JSON object: `{kind, server, entry_index, generation, session, method, params}`.
+    pub fn to_json(&self) -> String {
+        let quoted = |text: &str| serde_json::Value::from(text).to_string();
+        let ServerRequest { kind, server, entry_index, generation, session, method, params } = self;
+        format!(
+            r#"{{"kind":"{}","server":{},"entry_index":{entry_index},"generation":{generation},"session":{},"method":{},"params":{params}}}"#,
+            kind.name(),
+            quoted(server),
+            quoted(session),
+            quoted(method),
+        )
+    }
+}
+
 /// Without the params, which may hold what a person should see alone.
 impl fmt::Debug for ServerRequest {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -281,6 +296,16 @@ mod tests {
         assert_eq!(tools.offered().names(), ["sampling", "sampling_tools"]);
         assert_eq!(answer(&tools, HandlerKind::Sampling).as_deref(), Some("tools"));
         assert!(tools.offered().number() < Offered::COUNT);
+    }
+
+    /// SPEC 15.1, 5.3: what a server sent reaches the host as it was.
+    #[test]
+    fn a_request_is_written_as_one_object() {
+        let request =
+            ServerRequest::new(HandlerKind::Sampling, "a\"b".into(), "m", r#"{"n":1.50}"#);
+        let text = request.from_server("s".into(), 2, 3).to_json();
+        let expected = r#"{"kind":"sampling","server":"s","entry_index":2,"generation":3,"session":"a\"b","method":"m","params":{"n":1.50}}"#;
+        assert_eq!(text, expected);
     }
 
     /// SPEC 15.1: a session's own handlers come before the pool's.

@@ -1,0 +1,124 @@
+'use strict';
+// Handlers: the host's answers to what servers ask of it.
+
+const { guarded, invalidArgument } = require('./errors.cjs');
+const { decodeEvent } = require('./events.cjs');
+const { isPlainObject, toCamel, toSnake } = require('./names.cjs');
+const { bridge, register, unregister } = require('./native.cjs');
+const { encodeJson, split } = require('./options.cjs');
+
+const INTERNAL_ERROR = -32603;
+
+/** Thrown by a handler: the server gets this JSON-RPC error in place of an answer. -1 stands for a user who declines. */
+class Refusal extends Error {
+  constructor(code, message) {
+    super(message);
+    this.code = code;
+  }
+}
+Object.defineProperty(Refusal.prototype, 'name', { value: 'Refusal', configurable: true, writable: true });
+
+/** Desks whose pool or session is not over. */
+const live = new Set();
+
+/** Brings requests to the handlers of one pool or session, and their answers back. */
+class Desk {
+  #native;
+  #number;
+  #handlers;
+  /** What tells a handler that nobody waits any more, by the number of its request. */
+  #open = new Map();
+
+  constructor(handlers) {
+    if (!isPlainObject(handlers)) {
+      throw invalidArgument('option `handlers` must be an object of functions', 'handlers');
+    }
+    this.#handlers = { ...handlers };
+    for (const [name, handler] of Object.entries(this.#handlers)) {
+      if (typeof handler !== 'function' || toCamel(toSnake(name)) !== name) {
+        throw invalidArgument(`option \`handlers.${name}\` is no function of a handler`, `handlers.${name}`);
+      }
+    }
+    const names = Object.keys(this.#handlers).map(toSnake);
+    this.#native = guarded(() => bridge.newDesk(names));
+    this.#number = this.#native.number();
+  }
+
+  /** Makes the pool or session; the desk is held until that is over. */
+  serve(make) {
+    const made = guarded(() => make(this.#native));
+    register(this.#number, this);
+    live.add(this);
+    this.onReadable();
+    return made;
+  }
+
+  onReadable() {
+    const text = this.#native.take();
+    if (text === '') return this.#end();
+    for (const [news, number, what] of JSON.parse(text)) {
+      if (news === 'asked') this.#answer(number, what);
+      else if (news === 'withdrawn') this.#withdraw(number);
+      else this.#log(what);
+    }
+  }
+
+  async #answer(number, { params, method, kind, ...who }) {
+    const controller = new AbortController();
+    this.#open.set(number, controller);
+    const { signal } = controller;
+    const request = { kind: toCamel(kind), method, params, ...fieldsOf(who) };
+    const handler = this.#handlers[request.kind] ?? this.#handlers.samplingTools;
+    try {
+      const answer = await handler(request, { signal });
+      if (!isPlainObject(answer)) throw new TypeError("a handler's answer is an object");
+      this.#native.answer(number, encodeJson(answer, 'answer'));
+    } catch (error) {
+      if (!signal.aborted) this.#fail(number, error);
+    } finally {
+      this.#open.delete(number);
+    }
+  }
+
+  #fail(number, error) {
+    if (error instanceof Refusal) {
+      this.#native.refuse(number, Math.trunc(error.code) || INTERNAL_ERROR, String(error.message));
+      return;
+    }
+    this.#native.refuse(number, INTERNAL_ERROR, 'the handler failed');
+    process.emitWarning(`a handler failed: ${error?.stack ?? error}`, { code: 'TRUNKLINE_HANDLER_FAILED' });
+  }
+
+  #withdraw(number) {
+    this.#open.get(number)?.abort(new Error('nobody waits for the answer any more'));
+  }
+
+  #log(event) {
+    try {
+      this.#handlers.logging(decodeEvent(event));
+    } catch (error) {
+      process.nextTick(() => {
+        throw error;
+      });
+    }
+  }
+
+  #end() {
+    live.delete(this);
+    unregister(this.#number, this);
+    for (const number of [...this.#open.keys()]) this.#withdraw(number);
+  }
+}
+
+function fieldsOf(who) {
+  return Object.fromEntries(Object.entries(who).map(([name, value]) => [toCamel(name), value]));
+}
+
+/** Makes a pool or session from its options, with their handlers: `make` gets the other options, and the native desk. */
+function withHandlers(options, make) {
+  const { own, rest } = split(options, ['handlers']);
+  if (own.handlers === undefined || own.handlers === null) return guarded(() => make(rest));
+  return new Desk(own.handlers).serve((desk) => make(rest, desk));
+}
+
+module.exports = { Refusal, withHandlers };

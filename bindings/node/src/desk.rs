@@ -1,0 +1,97 @@
+//! Where requests of servers wait for JavaScript's handlers.
+
+use std::cell::RefCell;
+use std::sync::{Arc, Weak};
+
+use napi_derive::napi;
+use trunkline::{DeskNews, HandlerDesk, Handlers, Refusal};
+
+use crate::environment::Environment;
+use crate::failure::{Result, thrown};
+use crate::reply::{Arrival, Queue};
+use crate::session::JsonText;
+
+/// The requests for the handlers of one pool or session. It is over with that.
+#[napi]
+pub struct NativeDesk {
+    number: u64,
+    desk: Weak<HandlerDesk>,
+    /// Until they are given to the pool or session.
+    handlers: RefCell<Option<Handlers>>,
+}
+
+/// Tells JavaScript that there is news; dropped, that there will be none.
+struct Wake {
+    queue: Arc<Queue>,
+    number: u64,
+}
+
+impl Wake {
+    fn wake(&self) {
+        self.queue.push(Arrival::Readable { subscription: self.number });
+    }
+}
+
+impl Drop for Wake {
+    fn drop(&mut self) {
+        self.wake();
+    }
+}
+
+impl NativeDesk {
+    /// A desk for the handlers with these names.
+    pub fn new(environment: &Environment, names: &[String]) -> Result<NativeDesk> {
+        let number = environment.number();
+        let wake = Wake { queue: environment.queue().clone(), number };
+        let desk = HandlerDesk::new(move || wake.wake());
+        let handlers = desk.handlers(names.iter().map(String::as_str)).map_err(thrown)?;
+        let (desk, handlers) = (Arc::downgrade(&desk), RefCell::new(Some(handlers)));
+        Ok(NativeDesk { number, desk, handlers })
+    }
+
+    /// The handlers, for the one pool or session that they are made for.
+    pub fn handlers(desk: Option<&NativeDesk>) -> Handlers {
+        desk.and_then(|desk| desk.handlers.take()).unwrap_or_default()
+    }
+}
+
+#[napi]
+impl NativeDesk {
+    /// Its number, with which `on_readable` is called.
+    #[napi(catch_unwind)]
+    pub fn number(&self) -> f64 {
+        self.number as f64
+    }
+
+    /// What waits, as the text of a JSON array of `[news, number, what]`; empty once it is over.
+    #[napi(catch_unwind)]
+    pub fn take(&self) -> JsonText {
+        let Some(desk) = self.desk.upgrade() else { return JsonText(String::new()) };
+        let row = |news| match news {
+            DeskNews::Asked(number, request) => {
+                Some(format!("[\"asked\",{number},{}]", request.to_json()))
+            }
+            DeskNews::Withdrawn(number) => Some(format!("[\"withdrawn\",{number}]")),
+            DeskNews::Logged(event) => Some(format!("[\"logged\",0,{event}]")),
+            _ => None,
+        };
+        let rows: Vec<String> = desk.take().into_iter().filter_map(row).collect();
+        JsonText(format!("[{}]", rows.join(",")))
+    }
+
+    /// Answers a request with the text of a JSON object.
+    #[napi(catch_unwind)]
+    pub fn answer(&self, number: f64, text: String) {
+        if let Some(desk) = self.desk.upgrade() {
+            desk.answer(number as u64, Ok(text));
+        }
+    }
+
+    /// Refuses a request.
+    #[napi(catch_unwind)]
+    pub fn refuse(&self, number: f64, code: i32, message: String) {
+        if let Some(desk) = self.desk.upgrade() {
+            desk.answer(number as u64, Err(Refusal::new(code, message)));
+        }
+    }
+}

@@ -1,0 +1,90 @@
+// What a host answers to the requests of servers: SPEC 15.1.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { describe, it } from 'node:test';
+
+import { Refusal, TrunklineError } from '../index.mjs';
+import { openLease, openPool, rejection, textOf, until } from '../testing/support.mjs';
+
+const FORM = { method: 'elicitation/create', params: { message: 'name?' } };
+const ACCEPTED = { action: 'accept', content: { name: 'Ada', n: 1.5 } };
+
+async function leaseOf(t, options, sessionOptions) {
+  const { lease, session } = await openLease(t, { options, session: sessionOptions });
+  const ask = async (args) => JSON.parse(textOf(await lease.callTool('ask', args)));
+  return { ask, lease, session };
+}
+
+describe('handlers', () => {
+  // SPEC 15.1
+  it('answer for their session, whose own come before those of the pool', async (t) => {
+    const requests = [];
+    const logged = [];
+    const wrong = () => assert.fail('the session has its own');
+    const samplingTools = ({ params }) => ({ of: params.of });
+    const own = {
+      async elicitation(request) {
+        requests.push(request);
+        return ACCEPTED;
+      },
+      logging: (event) => logged.push(event.data),
+    };
+    const { ask, lease } = await leaseOf(t, { handlers: { elicitation: wrong, samplingTools } }, { handlers: own });
+    assert.deepEqual(await ask(FORM), { result: ACCEPTED });
+    const sampled = await ask({ method: 'sampling/createMessage', params: { of: 7 } });
+    assert.deepEqual(sampled, { result: { of: 7 } });
+    await lease.callTool('log', { text: 'heard' });
+    await until(() => logged.length === 1);
+    assert.deepEqual(logged, ['heard']);
+    const who = { server: 's', entryIndex: 0, generation: 1, session: 'a' };
+    assert.deepEqual(requests, [{ kind: 'elicitation', ...FORM, ...who }]);
+  });
+
+  // SPEC 15.1, 16.2
+  it('that throw are clean errors', async (t) => {
+    const elicitation = async ({ params }) => {
+      if (params.refuse) throw new Refusal(-1, 'not now');
+      if (params.nothing) return undefined;
+      throw new Error('a secret of the host');
+    };
+    const { ask } = await leaseOf(t, {}, { handlers: { elicitation } });
+    const failed = { error: { code: -32603, message: 'the handler failed' } };
+    const warned = once(process, 'warning');
+    assert.deepEqual(await ask(FORM), failed);
+    assert.equal((await warned)[0].code, 'TRUNKLINE_HANDLER_FAILED');
+    assert.deepEqual(await ask({ ...FORM, params: { nothing: true } }), failed);
+    const refused = await ask({ ...FORM, params: { refuse: true } });
+    assert.deepEqual(refused, { error: { code: -1, message: 'not now' } });
+  });
+
+  // SPEC 15.1
+  it('hear when nobody waits for them any more', async (t) => {
+    const signals = [];
+    const elicitation = (_request, { signal }) => {
+      signals.push(signal);
+      return new Promise(() => {});
+    };
+    const { lease, session } = await leaseOf(t, {}, { handlers: { elicitation } });
+    assert.equal(textOf(await lease.callTool('ask', { ...FORM, take_back_ms: 20 })), 'taken back');
+    await until(() => signals[0].aborted);
+    const call = lease.callTool('ask', FORM);
+    await until(() => signals.length === 2);
+    session.close();
+    await rejection(call);
+    await until(() => signals[1].aborted);
+  });
+
+  // SPEC 16.5
+  it('that cannot be used are refused', (t) => {
+    for (const [handlers, path] of [
+      [{ samplings: () => {} }, 'handlers.samplings'],
+      [{ sampling_tools: () => {} }, 'handlers.sampling_tools'],
+      [{ sampling: 1 }, 'handlers.sampling'],
+      [1, 'handlers'],
+    ]) {
+      const refused = (error) => error instanceof TrunklineError && error.detail.path === path;
+      assert.throws(() => openPool(t, { handlers }), refused, path);
+    }
+  });
+});

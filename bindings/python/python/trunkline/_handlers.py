@@ -1,0 +1,234 @@
+"""Handlers: the host's answers to what servers ask of it."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import logging
+import threading
+import weakref
+from asyncio import get_running_loop
+
+from . import _exit, _trunkline
+from ._bridge import bridge_of, next_token
+from ._errors import invalid
+from ._options import _encode
+from ._results import Event
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from asyncio import Task
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from ._shared import PoolBase, SessionBase
+
+def desk_of(owner: PoolBase | SessionBase, options: dict[str, Any]) -> LoopDesk | ThreadDesk | None:
+    """Takes the handlers out of the options of a pool or session; they end with it."""
+    handlers = options.pop("handlers", None)
+    if handlers is None:
+        return None
+    desk = owner._Desk(handlers)
+    weakref.finalize(owner, desk.close).atexit = False
+    return desk
+
+
+#: What a server gets when a handler does not do its part.
+_INTERNAL_ERROR = -32603
+
+_log = logging.getLogger("trunkline")
+
+
+class Refusal(Exception):
+    """Raised by a handler: the server gets this JSON-RPC error in place of an answer. -1 stands for a user who declines."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(code, message)
+        self.code = code
+        self.message = message
+
+
+class ServerRequest:
+    """What a server asks: ``kind`` (the handler's name), ``method`` and ``params``, and who asks whom."""
+
+    __slots__ = (
+        "entry_index", "generation", "kind", "method", "params", "server", "session", "withdrawn",
+    )
+
+    def __init__(self, text: str) -> None:
+        fields = json.loads(text)
+        #: ``sampling``, ``sampling_tools``, ``elicitation`` or ``elicitation_url``.
+        self.kind: str = fields["kind"]
+        #: The server's name. What it sends is to be shown to people with care.
+        self.server: str = fields["server"]
+        #: The index of its entry.
+        self.entry_index: int = fields["entry_index"]
+        #: The incarnation of its connection.
+        self.generation: int = fields["generation"]
+        #: The id of the session that is asked.
+        self.session: str = fields["session"]
+        #: The protocol's method.
+        self.method: str = fields["method"]
+        #: The params of the request, as the server sent them.
+        self.params: dict[str, Any] = fields["params"]
+        #: Whether nobody waits for the answer any more. A coroutine is cancelled then.
+        self.withdrawn: bool = False
+
+    def __repr__(self) -> str:
+        return f"<ServerRequest {self.kind} of {self.server!r} to {self.session!r}>"
+
+
+class Desk:
+    """Brings requests to the handlers, and their answers back. Each way of waiting has its own."""
+
+    def __init__(self, handlers: Mapping[str, Callable[..., Any]]) -> None:
+        if not hasattr(handlers, "items"):
+            raise invalid("handlers: expected functions by their names", path="handlers")
+        for name, handler in handlers.items():
+            if not callable(handler):
+                raise invalid(f"handlers.{name}: expected a function", path=f"handlers.{name}")
+        self._handlers = dict(handlers)
+        self._open: dict[int, ServerRequest] = {}
+        self.native = _trunkline.Desk(list(self._handlers))
+
+    def _look(self) -> None:
+        for news, number, text in self.native.take():
+            if news == "asked":
+                request = self._open[number] = ServerRequest(text)
+                self._begin(number, request)
+            elif news == "withdrawn":
+                withdrawn = self._open.pop(number, None)
+                if withdrawn is not None:
+                    withdrawn.withdrawn = True
+                    self._withdraw(number)
+            else:
+                self._logged(Event(text))
+
+    def _begin(self, number: int, request: ServerRequest) -> None:
+        raise NotImplementedError
+
+    def _withdraw(self, number: int) -> None:
+        raise NotImplementedError
+
+    def _withdraw_all(self) -> None:
+        for request in list(self._open.values()):
+            request.withdrawn = True
+
+    def _logged(self, event: Event) -> None:
+        try:
+            self._handlers["logging"](event)
+        except Exception:
+            _log.exception("the logging handler failed")
+
+    def _handler(self, request: ServerRequest) -> Callable[..., Any]:
+        handler = self._handlers.get(request.kind)
+        return self._handlers["sampling_tools"] if handler is None else handler
+
+    def _give(self, number: int, answer: object) -> None:
+        """The handler's answer; what is no answer is a failure."""
+        if not isinstance(answer, (dict, str)):
+            raise TypeError(f"a handler's answer is a dict, not {type(answer).__name__}")
+        self._open.pop(number, None)
+        self.native.answer(number, answer if isinstance(answer, str) else _encode(answer))
+
+    def _fail(self, number: int, error: BaseException) -> None:
+        self._open.pop(number, None)
+        if isinstance(error, Refusal):
+            self.native.refuse(number, error.code, error.message)
+            return
+        if isinstance(error, Exception):
+            _log.error("a handler failed", exc_info=error)
+        self.native.refuse(number, _INTERNAL_ERROR, "the handler failed")
+
+
+class LoopDesk(Desk):
+    """For asyncio: handlers, plain ones and coroutines, run on the loop that was running when they were given."""
+
+    def __init__(self, handlers: Mapping[str, Callable[..., Any]]) -> None:
+        try:
+            self._loop = get_running_loop()
+        except RuntimeError:
+            raise invalid(
+                "handlers: they are given where an event loop runs, which then runs them", path="handlers"
+            ) from None
+        super().__init__(handlers)
+        self._tasks: dict[int, Task[None]] = {}
+        bridge, token = bridge_of(self._loop), next_token()
+        look = weakref.WeakMethod(self._look)
+
+        def woken(_nothing: object) -> None:
+            method = look()
+            if method is not None:
+                method()
+
+        bridge.receivers[token] = woken
+        weakref.finalize(self, bridge.receivers.pop, token, None)
+        self.native.wake_loop(bridge.native, token)
+
+    def _begin(self, number: int, request: ServerRequest) -> None:
+        task = self._loop.create_task(self._answer(number, request))
+        self._tasks[number] = task
+        task.add_done_callback(lambda _task: self._tasks.pop(number, None))
+
+    def _withdraw(self, number: int) -> None:
+        task = self._tasks.get(number)
+        if task is not None:
+            task.cancel()
+
+    async def _answer(self, number: int, request: ServerRequest) -> None:
+        try:
+            answer = self._handler(request)(request)
+            if inspect.isawaitable(answer):
+                answer = await answer
+            self._give(number, answer)
+        except BaseException as error:
+            if not request.withdrawn:
+                self._fail(number, error)
+            if not isinstance(error, Exception):
+                raise
+
+    def close(self) -> None:
+        """Ends what is left of them."""
+        self._withdraw_all()
+        for task in list(self._tasks.values()):
+            task.cancel()
+
+
+class ThreadDesk(Desk):
+    """For threads: each request has one of its own, so that a handler may block."""
+
+    def __init__(self, handlers: Mapping[str, Callable[..., Any]]) -> None:
+        super().__init__(handlers)
+        self._closed = False
+        self.native.wake_threads()
+        self._thread = threading.Thread(target=self._run, name="trunkline-handlers", daemon=True)
+        _exit.keep_thread(self._thread, self.close)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            while not self._closed:
+                self._look()
+                self.native.wait()
+        finally:
+            _exit.forget_thread(threading.current_thread())
+
+    def _begin(self, number: int, request: ServerRequest) -> None:
+        name = f"trunkline-{request.kind}"
+        threading.Thread(target=self._answer, args=(number, request), name=name, daemon=True).start()
+
+    def _withdraw(self, number: int) -> None:
+        pass  # A thread cannot be cancelled; the request says that it is withdrawn.
+
+    def _answer(self, number: int, request: ServerRequest) -> None:
+        try:
+            self._give(number, self._handler(request)(request))
+        except BaseException as error:
+            if not request.withdrawn:
+                self._fail(number, error)
+
+    def close(self) -> None:
+        """Ends its thread."""
+        self._withdraw_all()
+        self._closed = True
+        self.native.rouse()

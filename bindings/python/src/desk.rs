@@ -1,0 +1,112 @@
+//! Where requests of servers wait for Python's handlers.
+
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use pyo3::prelude::*;
+use trunkline::{DeskNews, HandlerDesk, Handlers, Refusal};
+
+use crate::delivery::{Bridge, alarm};
+use crate::failure::{OrRaise, guarded};
+use crate::fork::Owned;
+use crate::subscription::Flag;
+
+/// What is called when there is news.
+type Wake = Box<dyn Fn() + Send + Sync>;
+
+struct Room {
+    desk: Arc<HandlerDesk>,
+    handlers: Handlers,
+    wake: Arc<Mutex<Option<Wake>>>,
+    flag: Arc<Flag>,
+}
+
+fn lock(wake: &Mutex<Option<Wake>>) -> MutexGuard<'_, Option<Wake>> {
+    wake.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// The requests for the handlers with these names.
+#[pyclass(frozen, module = "trunkline._trunkline")]
+pub struct Desk(Owned<Room>);
+
+impl Desk {
+    /// The handlers of an option that may be absent.
+    pub fn handlers(desk: Option<&Bound<'_, Desk>>) -> PyResult<Handlers> {
+        desk.map_or(Ok(Handlers::default()), |desk| Ok(desk.get().0.here()?.handlers.clone()))
+    }
+}
+
+#[pymethods]
+impl Desk {
+    #[new]
+    fn new(py: Python<'_>, names: Vec<String>) -> PyResult<Self> {
+        guarded(|| {
+            let wake: Arc<Mutex<Option<Wake>>> = Arc::default();
+            let woken = wake.clone();
+            let desk = HandlerDesk::new(move || {
+                if let Some(wake) = &*lock(&woken) {
+                    wake();
+                }
+            });
+            let handlers = desk.handlers(names.iter().map(String::as_str)).or_raise(py)?;
+            Ok(Desk(Owned::new(Room { desk, handlers, wake, flag: Arc::default() })))
+        })
+    }
+
+    /// What waits, oldest first: `asked`, `withdrawn` or `logged`; a number; a JSON text.
+    fn take(&self) -> PyResult<Vec<(&'static str, u64, String)>> {
+        let room = self.0.here()?;
+        guarded(|| {
+            let row = |news| match news {
+                DeskNews::Asked(number, request) => Some(("asked", number, request.to_json())),
+                DeskNews::Withdrawn(number) => Some(("withdrawn", number, String::new())),
+                DeskNews::Logged(event) => Some(("logged", 0, event.into())),
+                _ => None,
+            };
+            Ok(room.desk.take().into_iter().filter_map(row).collect())
+        })
+    }
+
+    /// Answers a request with the text of a JSON object. Whether anybody waited for it.
+    fn answer(&self, number: u64, text: String) -> PyResult<bool> {
+        let room = self.0.here()?;
+        guarded(|| Ok(room.desk.answer(number, Ok(text))))
+    }
+
+    /// Refuses a request.
+    fn refuse(&self, number: u64, code: i32, message: String) -> PyResult<bool> {
+        let room = self.0.here()?;
+        guarded(|| Ok(room.desk.answer(number, Err(Refusal::new(code, message)))))
+    }
+
+    /// From here on, wakes a loop under that number.
+    fn wake_loop(&self, bridge: &Bound<'_, Bridge>, token: u64) -> PyResult<()> {
+        let room = self.0.here()?;
+        let alarm = alarm(bridge, token)?;
+        guarded(|| {
+            *lock(&room.wake) = Some(Box::new(alarm));
+            Ok(())
+        })
+    }
+
+    /// From here on, wakes threads in [`wait`](Self::wait).
+    fn wake_threads(&self) -> PyResult<()> {
+        let room = self.0.here()?;
+        let flag = room.flag.clone();
+        guarded(|| {
+            *lock(&room.wake) = Some(Box::new(move || flag.raise()));
+            Ok(())
+        })
+    }
+
+    /// Waits until it is woken, without the GIL.
+    fn wait(&self, py: Python<'_>) -> PyResult<()> {
+        let flag = &self.0.here()?.flag;
+        guarded(|| flag.wait_in_slices(py, None).map(drop))
+    }
+
+    /// Wakes whoever waits, once.
+    fn rouse(&self) -> PyResult<()> {
+        self.0.here()?.flag.raise();
+        Ok(())
+    }
+}

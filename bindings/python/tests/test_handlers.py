@@ -1,0 +1,156 @@
+"""Handlers: what a host answers to the requests of servers."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from typing import Any
+
+import pytest
+
+import trunkline
+import trunkline.sync
+from trunkline import Refusal, ServerRequest
+
+from host import HANG, Log, run
+
+FORM = {"method": "elicitation/create", "params": {"message": "name?"}}
+ACCEPTED = {"action": "accept", "content": {"name": "Ada", "n": 1.5}}
+
+
+def answer_of(result: trunkline.CallResult) -> Any:
+    import json
+
+    return json.loads(result.content[0]["text"])
+
+
+def test_handlers_plain_and_async_answer_for_their_session(log: Log) -> None:
+    """SPEC 15.1: and a session's own handlers come before its pool's."""
+    requests: list[ServerRequest] = []
+    logged: list[Any] = []
+
+    async def elicitation(request: ServerRequest) -> dict[str, Any]:
+        requests.append(request)
+        await asyncio.sleep(0)
+        return ACCEPTED
+
+    def sampling(request: ServerRequest) -> dict[str, Any]:
+        return {"of": request.params["of"]}
+
+    def wrong(_request: ServerRequest) -> Any:
+        raise AssertionError("the session has its own")
+
+    async def main() -> None:
+        handlers = {"elicitation": wrong, "sampling_tools": sampling}
+        own = {"elicitation": elicitation, "logging": lambda event: logged.append(event["data"])}
+        async with trunkline.Pool(handlers=handlers) as pool:
+            async with pool.session("a", handlers=own) as session:
+                async with session.acquire("s", log.server()) as lease:
+                    assert answer_of(await lease.call_tool("ask", FORM)) == {"result": ACCEPTED}
+                    ask = {"method": "sampling/createMessage", "params": {"of": 7}}
+                    assert answer_of(await lease.call_tool("ask", ask)) == {"result": {"of": 7}}
+                    await lease.call_tool("log", {"text": "heard"})
+                    while not logged:
+                        await asyncio.sleep(0.01)
+
+    run(main())
+    [request] = requests
+    assert (request.kind, request.server, request.session) == ("elicitation", "s", "a")
+    assert (request.method, request.params) == (FORM["method"], FORM["params"])
+    assert (request.entry_index, request.generation, request.withdrawn) == (0, 1, False)
+    assert logged == ["heard"]
+
+
+def test_what_a_handler_raises_is_a_clean_error(log: Log) -> None:
+    """SPEC 15.1, 16.2"""
+
+    async def elicitation(request: ServerRequest) -> Any:
+        if request.params.get("refuse"):
+            raise Refusal(-1, "not now")
+        if request.params.get("nothing"):
+            return None
+        raise ValueError("a secret of the host")
+
+    async def main() -> None:
+        async with trunkline.Pool() as pool, pool.session("a", handlers={"elicitation": elicitation}) as session:
+            async with session.acquire("s", log.server()) as lease:
+
+                async def ask(**params: Any) -> Any:
+                    return answer_of(await lease.call_tool("ask", {**FORM, "params": params}))
+
+                failed = {"error": {"code": -32603, "message": "the handler failed"}}
+                assert await ask() == failed
+                assert await ask(nothing=True) == failed
+                assert await ask(refuse=True) == {"error": {"code": -1, "message": "not now"}}
+
+    run(main())
+
+
+def test_a_coroutine_is_cancelled_when_nobody_waits(log: Log) -> None:
+    """SPEC 15.1"""
+
+    async def main() -> None:
+        begun, ended = asyncio.Event(), asyncio.Event()
+
+        async def elicitation(request: ServerRequest) -> Any:
+            begun.set()
+            try:
+                await asyncio.sleep(HANG)
+            finally:
+                assert request.withdrawn
+                ended.set()
+
+        async with trunkline.Pool() as pool, pool.session("a", handlers={"elicitation": elicitation}) as session:
+            async with session.acquire("s", log.server()) as lease:
+                result = await lease.call_tool("ask", {**FORM, "take_back_ms": 20})
+                assert result.content[0]["text"] == "taken back"
+                await asyncio.wait_for(ended.wait(), HANG)
+                begun.clear()
+                ended.clear()
+                call = asyncio.ensure_future(lease.call_tool("ask", FORM))
+                await asyncio.wait_for(begun.wait(), HANG)
+                session.close()
+                await asyncio.wait_for(ended.wait(), HANG)
+                with pytest.raises(trunkline.CancelledError):
+                    await call
+
+    run(main())
+
+
+def test_handlers_of_the_blocking_api_may_block(log: Log) -> None:
+    """SPEC 15.1, 5.4: each has a thread of its own."""
+    threads: list[threading.Thread] = []
+    withdrawn = threading.Event()
+
+    def elicitation(request: ServerRequest) -> dict[str, Any]:
+        threads.append(threading.current_thread())
+        if request.params.get("wait"):
+            while not request.withdrawn:
+                time.sleep(0.005)
+            withdrawn.set()
+        return ACCEPTED
+
+    with trunkline.sync.Pool(handlers={"elicitation": elicitation}) as pool:
+        with pool.session("a") as session, session.acquire("s", log.server()) as lease:
+            assert answer_of(lease.call_tool("ask", FORM)) == {"result": ACCEPTED}
+            assert threads[0] is not threading.current_thread()
+            waiting = {**FORM, "params": {"wait": True}, "take_back_ms": 20}
+            assert lease.call_tool("ask", waiting).content[0]["text"] == "taken back"
+            assert withdrawn.wait(HANG)
+    while any(thread.name == "trunkline-handlers" for thread in threading.enumerate()):
+        time.sleep(0.005)
+
+
+def test_handlers_that_cannot_be_used_are_refused(log: Log) -> None:
+    """SPEC 16.5"""
+    for handlers, path in [
+        ({"samplings": print}, "handlers.samplings"),
+        ({"sampling": 1}, "handlers.sampling"),
+        (1, "handlers"),
+    ]:
+        with pytest.raises(trunkline.InvalidArgumentError) as refused:
+            trunkline.sync.Pool(handlers=handlers)
+        assert refused.value.detail["path"] == path
+    with pytest.raises(trunkline.InvalidArgumentError, match="event loop"):
+        trunkline.Pool(handlers={"sampling": print})

@@ -1,0 +1,202 @@
+//! Handlers that run on a host's own threads: the requests on their way there, and the answers on their way back.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use tokio::sync::oneshot;
+use trunkline_pool::options::{HandlerKind, HandlerResult, Handlers, Refusal, ServerRequest};
+
+use crate::{Error, ErrorCode, Result};
+
+/// What a host's thread takes from a desk.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum DeskNews {
+    /// A server asks; the number is that of [`HandlerDesk::answer`].
+    Asked(u64, ServerRequest),
+    /// Nobody waits for the answer to that number any more.
+    Withdrawn(u64),
+    /// The JSON text of a `log` event.
+    Logged(Box<str>),
+}
+
+/// Where requests of servers wait for a host's own thread, which takes them, and answers whenever it can.
+///
+/// For hosts that cannot run a closure on a thread of the library: the bindings. In Rust, [`Handlers::with`] is simpler. It lives as long as
+/// the [`handlers`](Self::handlers) made of it, or somebody holds it.
+pub struct HandlerDesk {
+    inner: Mutex<Inner>,
+    wake: Box<dyn Fn() + Send + Sync>,
+}
+
+#[derive(Default)]
+struct Inner {
+    news: VecDeque<DeskNews>,
+    /// Messages among the news.
+    logged: usize,
+    waiting: HashMap<u64, oneshot::Sender<HandlerResult>>,
+    last: u64,
+}
+
+impl HandlerDesk {
+    /// Log messages that wait to be taken; of more the oldest are dropped. What else waits is bounded by the requests that the
+    /// pool lets servers have open.
+    pub const LOGGED_MAX: usize = 1024;
+
+    /// An empty desk. `wake` is called when there is news and was none, on a thread of the library, and must not block.
+    pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Arc<HandlerDesk> {
+        Arc::new(HandlerDesk { inner: Mutex::default(), wake: Box::new(wake) })
+    }
+
+    /// Handlers that put their requests on the desk, by their names in the `handlers` option.
+    ///
+    /// # Errors
+    /// `invalid_argument` with `detail.path` for a name that is none of a handler.
+    pub fn handlers<'a>(
+        self: &Arc<Self>,
+        names: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Handlers> {
+        names.into_iter().try_fold(Handlers::new(), |handlers, name| {
+            let desk = self.clone();
+            if name == LOGGING {
+                return Ok(handlers.with_logging(move |event| desk.log(event)));
+            }
+            let Some(kind) = HandlerKind::from_name(name) else {
+                let message = format!("no handler is called `{}`", name.escape_debug());
+                let path = format!("handlers.{name}");
+                return Err(Error::new(ErrorCode::InvalidArgument, message)
+                    .with_detail("path", path)
+                    .with_hint("handlers are sampling, sampling_tools, elicitation, elicitation_url and logging"));
+            };
+            Ok(handlers.with(kind, move |request| desk.ask(request)))
+        })
+    }
+
+    /// Takes what waits, oldest first.
+    pub fn take(&self) -> Vec<DeskNews> {
+        let mut inner = self.inner();
+        inner.logged = 0;
+        inner.news.drain(..).collect()
+    }
+
+    /// Answers a request; whether anybody still waited for it.
+    pub fn answer(&self, number: u64, result: HandlerResult) -> bool {
+        let waiting = self.inner().waiting.remove(&number);
+        waiting.is_some_and(|waiting| waiting.send(result).is_ok())
+    }
+
+    fn ask(
+        self: &Arc<Self>,
+        request: ServerRequest,
+    ) -> impl Future<Output = HandlerResult> + Send + use<> {
+        let (send, receive) = oneshot::channel();
+        let number = {
+            let mut inner = self.inner();
+            inner.last += 1;
+            let number = inner.last;
+            inner.waiting.insert(number, send);
+            number
+        };
+        self.tell(DeskNews::Asked(number, request));
+        let open = Open { desk: self.clone(), number };
+        async move {
+            let answer = receive.await;
+            drop(open);
+            answer.unwrap_or_else(|_| Err(Refusal::new(INTERNAL_ERROR, "the handler failed")))
+        }
+    }
+
+    fn log(&self, event: &str) {
+        self.tell(DeskNews::Logged(event.into()));
+    }
+
+    fn tell(&self, news: DeskNews) {
+        let mut inner = self.inner();
+        if matches!(news, DeskNews::Logged(_)) {
+            if inner.logged >= Self::LOGGED_MAX {
+                let oldest = inner.news.iter().position(|news| matches!(news, DeskNews::Logged(_)));
+                oldest.and_then(|oldest| inner.news.remove(oldest));
+            } else {
+                inner.logged += 1;
+            }
+        }
+        inner.news.push_back(news);
+        let first = inner.news.len() == 1;
+        drop(inner);
+        if first {
+            (self.wake)();
+        }
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+/// The handler that answers nothing.
+const LOGGING: &str = "logging";
+
+const INTERNAL_ERROR: i32 = -32603;
+
+/// A request whose answer somebody waits for.
+struct Open {
+    desk: Arc<HandlerDesk>,
+    number: u64,
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        if self.desk.inner().waiting.remove(&self.number).is_some() {
+            self.desk.tell(DeskNews::Withdrawn(self.number));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    fn request() -> ServerRequest {
+        ServerRequest::new(HandlerKind::Elicitation, "a".into(), "elicitation/create", "{}")
+    }
+
+    /// SPEC 15.1: what is taken is answered by its number, once, and what is dropped is withdrawn.
+    #[test]
+    fn a_request_is_answered_or_withdrawn() {
+        let wakes = Arc::new(AtomicUsize::new(0));
+        let counted = wakes.clone();
+        let desk = HandlerDesk::new(move || {
+            counted.fetch_add(1, Ordering::SeqCst);
+        });
+        let handlers = desk.handlers(["elicitation"]).unwrap();
+        let answered = handlers.answer(request()).unwrap();
+        let dropped = handlers.answer(request()).unwrap();
+        assert_eq!(wakes.load(Ordering::SeqCst), 1);
+        let taken = desk.take();
+        assert!(matches!(&taken[..], [DeskNews::Asked(1, _), DeskNews::Asked(2, _)]));
+        assert!(desk.answer(1, Ok("{}".into())) && !desk.answer(1, Ok("{}".into())));
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        assert_eq!(runtime.block_on(answered), Ok("{}".into()));
+        drop(dropped);
+        assert!(matches!(&desk.take()[..], [DeskNews::Withdrawn(2)]));
+        assert!(!desk.answer(2, Ok("{}".into())) && desk.take().is_empty());
+        assert_eq!(wakes.load(Ordering::SeqCst), 2);
+    }
+
+    /// SPEC 15.1: bounded, in order, and the newest are there.
+    #[test]
+    fn messages_that_nobody_takes_push_the_oldest_out() {
+        let desk = HandlerDesk::new(|| {});
+        let handlers = desk.handlers(["logging", "sampling"]).unwrap();
+        let logging = handlers.logging().unwrap();
+        let _open = desk.handlers(["elicitation"]).unwrap().answer(request());
+        (0..=HandlerDesk::LOGGED_MAX).for_each(|number| logging.receive(&number.to_string()));
+        let taken = desk.take();
+        assert_eq!(taken.len(), HandlerDesk::LOGGED_MAX + 1);
+        assert!(matches!(&taken[1], DeskNews::Logged(event) if &**event == "1"));
+        let error = desk.handlers(["samplings"]).unwrap_err();
+        assert_eq!(error.detail()["path"], "handlers.samplings");
+    }
+}
