@@ -19,18 +19,20 @@ enum Doing {
 
 /// Kills that many hosts of each language in each behaviour; the languages side by side.
 pub fn measure(rig: &Rig, fleet: &Fleet, rounds: usize, table: &mut Table) {
-    let one = |(name, command): &(&'static str, Command)| {
+    let one = |language: usize, (name, command): &(&'static str, Command)| {
         let mut done = Vec::new();
-        for behaviour in rig.behaviours() {
+        for (place, behaviour) in rig.behaviours().iter().enumerate() {
             for round in 0..rounds {
-                done.push((*name, behaviour, kill(rig, command, behaviour, doing(round))));
+                let doing = doing(round, place + language);
+                done.push((*name, behaviour, kill(rig, command, behaviour, doing)));
             }
         }
         done
     };
     let done: Vec<_> = std::thread::scope(|scope| {
+        let hosts = fleet.hosts.iter().enumerate();
         let workers: Vec<_> =
-            fleet.hosts.iter().map(|host| scope.spawn(move || one(host))).collect();
+            hosts.map(|(language, host)| scope.spawn(move || one(language, host))).collect();
         workers.into_iter().flat_map(|worker| worker.join().unwrap_or_default()).collect()
     });
     for (language, behaviour, round) in done {
@@ -38,14 +40,20 @@ pub fn measure(rig: &Rig, fleet: &Fleet, rounds: usize, table: &mut Table) {
     }
 }
 
-/// In turn, the drains killed ever later: at once, amid the graces, and when most servers have gone.
-fn doing(round: usize) -> Doing {
-    const INTO_THE_DRAIN_MS: [u64; 4] = [0, 5, 100, 1100];
+/// In turn; each behaviour and language has other drains.
+fn doing(round: usize, place: usize) -> Doing {
     match round % 3 {
         0 => Doing::Connecting,
         1 => Doing::Calling,
-        _ => Doing::Draining(Duration::from_millis(INTO_THE_DRAIN_MS[round / 3 % 4])),
+        _ => Doing::Draining(into_the_drain(round / 3 + place)),
     }
+}
+
+/// From at once to the end of both graces, the early moments closer together. However many numbers are taken, from
+/// wherever on, the golden ratio spreads them.
+fn into_the_drain(number: usize) -> Duration {
+    let share = (number as f64 * 0.618_034).fract();
+    DRAIN.mul_f64(share * share)
 }
 
 fn kill(
@@ -78,6 +86,9 @@ fn kill(
     }
     Ok(Round { survivors })
 }
+
+/// Both graces, and a little.
+const DRAIN: Duration = Duration::from_millis(2100);
 
 /// How long after the host's death its servers may run.
 const WITHIN: Duration = Duration::from_secs(2);

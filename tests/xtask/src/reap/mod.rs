@@ -17,7 +17,8 @@ use crate::machine::{Machine, Reach};
 use crate::run::{Run, Stop};
 use hosts::Fleet;
 use rig::Rig;
-use table::Table;
+use table::{Goals, Table};
+use time::Rounds;
 
 /// The parts of a run.
 #[derive(Clone, Copy)]
@@ -58,7 +59,7 @@ pub fn reap(machine: &Machine, chosen: &[&str]) -> ExitCode {
     }
 }
 
-/// The suite `reap`: survivors fail it, the figures do not.
+/// The suite `reap`: survivors fail it; the figures fail its long form.
 pub fn suite(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     let table = measure(machine, run, Parts { close: true, kill: true, time: true }, &[])?;
     run.counted += table.rounds() as u64;
@@ -74,10 +75,13 @@ fn measure(machine: &Machine, run: &mut Run, parts: Parts, only: &[&str]) -> Res
     let rig = Rig::new(machine, run, only)?;
     let fleet = Fleet::build(machine, run, parts.kill)?;
     let full = machine.reach == Reach::Full;
-    let mut table = Table::new(rig.behaviours(), fleet.missing.clone());
+    let goals = if full { Goals::Held } else { Goals::Shown };
+    let mut table = Table::new(rig.behaviours(), goals, fleet.missing.clone());
     // The figures come first, while nothing else runs.
     if parts.time {
-        time::measure(&rig, &fleet, if full { 2000 } else { 200 }, &mut table);
+        let short = Rounds { polite: 200, each: 1 };
+        let rounds = if full { Rounds { polite: 2000, each: 5 } } else { short };
+        time::measure(&rig, &fleet, &rounds, &mut table);
     }
     if parts.close {
         close::measure(&rig, &fleet, if full { 200 } else { 10 }, &mut table);

@@ -8,6 +8,21 @@ pub struct Round {
     pub survivors: Vec<String>,
 }
 
+/// Something that was measured, beside its goal.
+pub struct Figure {
+    pub what: String,
+    pub goal: String,
+    pub is_met: bool,
+}
+
+/// Whether a goal that is missed is a fault.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Goals {
+    /// The machine may do other work.
+    Shown,
+    Held,
+}
+
 /// Rounds of one behaviour in one way of ending.
 struct Cell {
     way: &'static str,
@@ -20,6 +35,7 @@ struct Cell {
 /// The whole run.
 pub struct Table {
     behaviours: Vec<String>,
+    goals: Goals,
     cells: Vec<Cell>,
     figures: Vec<String>,
     faults: Vec<String>,
@@ -27,9 +43,10 @@ pub struct Table {
 }
 
 impl Table {
-    pub fn new(behaviours: &[Behaviour], missing: Option<String>) -> Table {
+    pub fn new(behaviours: &[Behaviour], goals: Goals, missing: Option<String>) -> Table {
         let behaviours = behaviours.iter().map(|behaviour| behaviour.name.clone()).collect();
-        Table { behaviours, cells: Vec::new(), figures: Vec::new(), faults: Vec::new(), missing }
+        let (cells, figures, faults) = (Vec::new(), Vec::new(), Vec::new());
+        Table { behaviours, goals, cells, figures, faults, missing }
     }
 
     /// Counts one round, or why there was none.
@@ -55,8 +72,14 @@ impl Table {
         }
     }
 
-    pub fn figure(&mut self, line: String) {
-        self.figures.push(line);
+    /// Notes a figure.
+    pub fn figure(&mut self, figure: Figure) {
+        let Figure { what, goal, is_met } = figure;
+        if !is_met && self.goals == Goals::Held {
+            self.faults.push(format!("{what}, and the goal is {goal}"));
+        }
+        let verdict = if is_met { "met" } else { "MISSED" };
+        self.figures.push(format!("{what} (goal: {goal}, {verdict})"));
     }
 
     pub fn fault(&mut self, why: String) {
@@ -74,7 +97,7 @@ impl Table {
         self.cells.iter().map(|cell| cell.rounds).sum()
     }
 
-    /// Survivors, and rounds that could not be carried out.
+    /// Survivors, rounds that could not be carried out, and goals that were to be held.
     pub fn faults(&self) -> &[String] {
         &self.faults
     }
@@ -122,11 +145,27 @@ const FAULTS_SHOWN: usize = 40;
 
 #[cfg(test)]
 mod tests {
-    use super::{Round, Table};
+    use super::{Figure, Goals, Round, Table};
+
+    #[test]
+    fn a_missed_goal_is_shown_and_is_a_fault_where_goals_are_held() {
+        for (goals, faults) in [(Goals::Shown, 0), (Goals::Held, 1)] {
+            let mut table = Table::new(&[], goals, None);
+            for is_met in [true, false] {
+                let (what, goal) = ("a close: 7 ms".to_owned(), "<= 5 ms".to_owned());
+                table.figure(Figure { what, goal, is_met });
+            }
+            assert_eq!(table.faults().len(), faults);
+            assert_eq!(
+                table.lines()[..2],
+                ["a close: 7 ms (goal: <= 5 ms, met)", "a close: 7 ms (goal: <= 5 ms, MISSED)"]
+            );
+        }
+    }
 
     #[test]
     fn a_survivor_is_a_fault_and_is_shown() {
-        let mut table = Table::new(&[], None);
+        let mut table = Table::new(&[], Goals::Shown, None);
         table.behaviours.push("polite".to_owned());
         table.add("close", "polite", Ok(Round { survivors: vec![] }));
         table.add("close", "polite", Ok(Round { survivors: vec!["7 (sleep)".to_owned()] }));
