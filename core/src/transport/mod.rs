@@ -3,6 +3,7 @@
 pub(crate) mod escape;
 pub(crate) mod host;
 pub(crate) mod http;
+mod queue;
 mod reader;
 pub(crate) mod redact;
 pub(crate) mod stdio;
@@ -11,6 +12,7 @@ mod writer;
 
 pub(crate) use self::host::HostWire;
 pub use self::host::{HostConnection, HostServer};
+pub(crate) use self::queue::FrameKind;
 pub(crate) use self::reader::{FrameReader, Line};
 pub(crate) use self::wire::{BoxFuture, Graces, Inbound, Sighting, Wire};
-pub(crate) use self::writer::{FrameKind, FrameWriter, Sent};
+pub(crate) use self::writer::{FrameWriter, Sent};

@@ -1,0 +1,97 @@
+//! Frames that wait to be written, in order and bounded.
+
+use std::collections::VecDeque;
+
+/// Frames that may wait, notifications apart: twice as many as there may be calls in flight by default.
+const QUEUE_FRAMES_MAX: usize = 8192;
+
+/// Replies to the server that may wait. A server that asks without reading must not crowd out the calls.
+const QUEUE_REPLIES_MAX: usize = 256;
+
+/// Bytes that may wait. A single frame above it is taken when it is alone.
+const QUEUE_BYTES_MAX: usize = 16 << 20;
+
+/// What a frame is, for the bounds and for taking it back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FrameKind {
+    /// A request of ours, by its id.
+    Request(u64),
+    /// A notification of ours.
+    Notification,
+    /// An answer to the server.
+    Reply,
+}
+
+/// The frames of one connection that wait.
+#[derive(Debug, Default)]
+pub(super) struct FrameQueue {
+    frames: VecDeque<Frame>,
+    /// Of all frames, whole.
+    bytes: usize,
+    replies: usize,
+}
+
+#[derive(Debug)]
+struct Frame {
+    bytes: Box<[u8]>,
+    kind: FrameKind,
+}
+
+impl FrameQueue {
+    pub(super) fn is_empty(&self) -> bool {
+        self.frames.is_empty()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// Whether a frame may be added.
+    pub(super) fn has_room(&self, bytes: usize, kind: FrameKind) -> bool {
+        // A frame that was begun must be ended, and finds the queue empty. A notification always has room: it takes back a
+        // request that was written, each once, so that the calls in flight bound them; and without it the server would work on.
+        self.frames.is_empty()
+            || kind == FrameKind::Notification
+            || (self.frames.len() < QUEUE_FRAMES_MAX
+                && self.bytes.saturating_add(bytes) <= QUEUE_BYTES_MAX
+                && (kind != FrameKind::Reply || self.replies < QUEUE_REPLIES_MAX))
+    }
+
+    pub(super) fn push(&mut self, frame: &[u8], kind: FrameKind) {
+        self.bytes += frame.len();
+        self.replies += usize::from(kind == FrameKind::Reply);
+        self.frames.push_back(Frame { bytes: frame.into(), kind });
+    }
+
+    /// The bytes of the first frame.
+    pub(super) fn first(&self) -> Option<&[u8]> {
+        self.frames.front().map(|frame| &*frame.bytes)
+    }
+
+    /// Takes the first frame out.
+    pub(super) fn pop(&mut self) -> Option<Box<[u8]>> {
+        self.remove(0)
+    }
+
+    /// Takes a request out that is not among the first `begun` frames; whether it was there.
+    pub(super) fn withdraw(&mut self, request: u64, begun: usize) -> bool {
+        let wanted = FrameKind::Request(request);
+        let place = self.frames.iter().skip(begun).position(|frame| frame.kind == wanted);
+        place.and_then(|place| self.remove(begun + place)).is_some()
+    }
+
+    /// The requests that are not among the first `begun` frames.
+    pub(super) fn requests(&self, begun: usize) -> impl Iterator<Item = u64> {
+        self.frames.iter().skip(begun).filter_map(|frame| match frame.kind {
+            FrameKind::Request(id) => Some(id),
+            FrameKind::Notification | FrameKind::Reply => None,
+        })
+    }
+
+    fn remove(&mut self, place: usize) -> Option<Box<[u8]>> {
+        let Frame { bytes, kind } = self.frames.remove(place)?;
+        self.bytes -= bytes.len();
+        self.replies -= usize::from(kind == FrameKind::Reply);
+        Some(bytes)
+    }
+}
