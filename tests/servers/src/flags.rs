@@ -64,6 +64,8 @@ pub struct Flags {
     pub http: Option<u16>,
     /// The same over HTTP+SSE.
     pub sse: Option<u16>,
+    /// The same over a websocket.
+    pub ws: Option<u16>,
     /// What it does over HTTP that it should not; `http/faults.rs` has the words.
     pub http_faults: Option<String>,
     /// Where each HTTP request goes, a line of JSON each.
@@ -169,9 +171,13 @@ impl Flags {
             value.parse().map_err(|_| format!("{flag} needs a number, not {value:?}"))?;
         let delay = Duration::from_millis(number.into());
         match flag {
-            "--http" | "--sse" => {
+            "--http" | "--sse" | "--ws" => {
                 let port = u16::try_from(number).map_err(|_| format!("{flag} needs a port"))?;
-                let place = if flag == "--sse" { &mut self.sse } else { &mut self.http };
+                let place = match flag {
+                    "--http" => &mut self.http,
+                    "--sse" => &mut self.sse,
+                    _ => &mut self.ws,
+                };
                 *place = Some(port);
             }
             "--ttl-ms" => self.ttl_ms = Some(number),
@@ -189,7 +195,7 @@ impl Flags {
 }
 
 /// The flags that take a value.
-const VALUED: [&str; 24] = [
+const VALUED: [&str; 25] = [
     "--era",
     "--early",
     "--revisions",
@@ -199,6 +205,7 @@ const VALUED: [&str; 24] = [
     "--start-delay-ms",
     "--http",
     "--sse",
+    "--ws",
     "--http-faults",
     "--http-log",
     "--start-log",
@@ -219,7 +226,7 @@ const VALUED: [&str; 24] = [
 const HELP: &str = "\
 usage: trunkline-testserver [flags]      (MCP, revisions 2024-11-05 to 2026-07-28)
 
-Transport    stdio, or --http PORT or --sse PORT [--http-faults WORD[=VALUE],...] [--http-log FILE]; prints its address
+Transport    stdio, or --http PORT, --sse PORT or --ws PORT [--http-faults WORD[=VALUE],...] [--http-log FILE]; prints its address
 
 Lists        --tools N  --page-size N  --no-tools  --no-prompts  --no-resources  --tools-only
              --malformed-tools  --repeat-cursor  --list-changes  --drift  --label TEXT  --hints all|none

@@ -16,6 +16,7 @@ use super::events::STREAM_PATH;
 use super::exchange::{Chunks, Request, respond};
 use super::faults::Faults;
 use super::routes::Routes;
+use super::socket::SOCKET_PATH;
 use crate::slow::lock;
 
 const JSON: &str = "content-type: application/json";
@@ -23,12 +24,13 @@ const JSON: &str = "content-type: application/json";
 /// How often a silent stream is looked after.
 pub const LOOK: Duration = Duration::from_millis(100);
 
-/// Which of the two transports over HTTP is spoken.
+/// Which of the transports that begin with HTTP is spoken.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Speech {
     Streamable,
     /// HTTP+SSE.
     Events,
+    Socket,
 }
 
 pub struct Front {
@@ -71,6 +73,16 @@ impl Front {
         let mut input = BufReader::new(stream);
         while let Some(request) = Request::read(&mut input) {
             self.note(&request);
+            if self.speech == Speech::Socket {
+                if let Some(refused) = self.refuse(&request, &mut out) {
+                    match refused {
+                        Ok(()) => continue,
+                        Err(_) => return,
+                    }
+                }
+                let _ = self.serve_socket(&request, &mut input, &mut out);
+                return;
+            }
             let done = match request.method.as_str() {
                 _ if self.speech == Speech::Events => self.serve_events(&request, &mut out),
                 "POST" => self.post(&request, &mut out),
@@ -108,7 +120,9 @@ impl Front {
             respond(out, "403 Forbidden", &[], b"")
         } else if let Some(to) = faults.value("redirect") {
             respond(out, "307 Temporary Redirect", &[format!("location: {to}")], b"")
-        } else if faults.has("redirect-here") && ["/mcp", STREAM_PATH].contains(&&*request.path) {
+        } else if faults.has("redirect-here")
+            && ["/mcp", STREAM_PATH, SOCKET_PATH].contains(&&*request.path)
+        {
             respond(out, "307 Temporary Redirect", &["location: /real".into()], b"")
         } else if faults.has("html") {
             respond(out, "200 OK", &["content-type: text/html; charset=utf-8".into()], b"<html>")

@@ -1,4 +1,4 @@
-//! The same server over Streamable HTTP or HTTP+SSE: a front of plain threads before the one that reads and answers lines.
+//! The same server over Streamable HTTP, HTTP+SSE or a websocket: a front of plain threads before the one that reads and answers lines.
 //!
 //! The front gives the server pipes for its standard input and output, and numbers the requests of all its clients anew.
 //! The process ends with its own standard input.
@@ -8,6 +8,7 @@ mod exchange;
 mod faults;
 mod front;
 mod routes;
+mod socket;
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -20,10 +21,11 @@ use front::{Front, Speech};
 
 /// Puts the front before the server that runs afterwards in this process. Prints the address as a line.
 pub fn begin(flags: &Flags) {
-    let (port, speech, path) = match (flags.http, flags.sse) {
-        (Some(port), _) => (port, Speech::Streamable, "/mcp"),
-        (None, Some(port)) => (port, Speech::Events, events::STREAM_PATH),
-        (None, None) => return,
+    let (port, speech, place) = match (flags.http, flags.sse, flags.ws) {
+        (Some(port), ..) => (port, Speech::Streamable, ("http", "/mcp")),
+        (_, Some(port), _) => (port, Speech::Events, ("http", events::STREAM_PATH)),
+        (.., Some(port)) => (port, Speech::Socket, ("ws", socket::SOCKET_PATH)),
+        (None, None, None) => return,
     };
     let faults = match Faults::parse(flags.http_faults.as_deref().unwrap_or_default()) {
         Ok(faults) => faults,
@@ -35,7 +37,7 @@ pub fn begin(flags: &Flags) {
     };
     let Ok(address) = listener.local_addr() else { refuse("no address") };
     let (own_input, mut own_output) = (take_over(0, Side::Read), take_over(1, Side::Write));
-    let _ = writeln!(own_output.own, "http://{address}{path}");
+    let _ = writeln!(own_output.own, "{}://{address}{}", place.0, place.1);
     let _ = own_output.own.flush();
     std::thread::spawn(move || {
         let mut rest = own_input.own;
