@@ -15,7 +15,7 @@ use super::{
     ConnectOptions, Connection, ConnectionEvents, GivenUp, Kill, Provided, Unconnected, failure,
 };
 use crate::platform::Launched;
-use crate::transport::http::{self, HttpWire};
+use crate::transport::http::{self, HttpWire, SocketWire};
 use crate::transport::redact::Redactor;
 use crate::transport::stdio::{self, Child, Environment, StdioLimits, StdioWire};
 use crate::transport::{HostWire, Wire};
@@ -131,15 +131,20 @@ async fn spawn(
 /// For a configuration that cannot be sent, and for a protocol that is not spoken here.
 fn reach(remote: &RemoteSpec, options: &ConnectOptions) -> Result<Way> {
     match remote.kind {
-        RemoteKind::Auto | RemoteKind::Http | RemoteKind::Sse => {}
-        RemoteKind::Websocket => return Err(unsupported(&options.server, "websocket").error),
+        RemoteKind::Auto | RemoteKind::Http | RemoteKind::Sse | RemoteKind::Websocket => {}
         _ => return Err(unsupported(&options.server, "unknown").error),
     }
     let secrets = http::secrets(remote);
     let redactor = Arc::new(Redactor::new(secrets.iter(), stdio::LINE_BYTES_MAX));
     let (server, bytes) = (&options.server, options.frame_bytes);
-    let wire = HttpWire::new(server, remote, redactor.clone(), bytes, options.timeout)?;
-    Ok((Arc::new(wire), redactor))
+    let (hidden, patience) = (redactor.clone(), options.timeout);
+    let wire: Arc<dyn Wire> = match remote.kind {
+        RemoteKind::Websocket => {
+            Arc::new(SocketWire::new(server, remote, hidden, bytes, patience)?)
+        }
+        _ => Arc::new(HttpWire::new(server, remote, hidden, bytes, patience)?),
+    };
+    Ok((wire, redactor))
 }
 
 /// The way to a server of the host's own.

@@ -1,4 +1,4 @@
-//! Servers over Streamable HTTP and HTTP+SSE: what answers look like, what goes wrong on the way, and what is left at the end.
+//! Servers over Streamable HTTP, HTTP+SSE and websockets: what answers look like, what goes wrong on the way, and what is left at the end.
 
 #[path = "../rig/mod.rs"]
 mod rig;
@@ -8,4 +8,5 @@ mod events;
 mod failures;
 mod remote;
 mod sessions;
+mod socket;
 mod streams;

@@ -32,6 +32,11 @@ impl Remote {
         Remote::start_as(rig, "sse", faults, flags)
     }
 
+    /// The same over a websocket.
+    pub fn start_socket(rig: &Rig, faults: &str, flags: &[&str]) -> Remote {
+        Remote::start_as(rig, "ws", faults, flags)
+    }
+
     fn start_as(rig: &Rig, kind: &'static str, faults: &str, flags: &[&str]) -> Remote {
         static COUNT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
         let number = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);

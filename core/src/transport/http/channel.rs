@@ -43,6 +43,7 @@ pub(super) struct Channel {
     pub listening: watch::Sender<bool>,
     /// How a server of an unknown dialect refused a handshake over Streamable HTTP.
     pub probed: OnceLock<Error>,
+    kind: RemoteKind,
     dialect: watch::Sender<Dialect>,
     headers: HeaderMap,
     state: Mutex<State>,
@@ -70,6 +71,7 @@ impl Channel {
         let dialect = watch::Sender::new(match kind {
             RemoteKind::Http => Dialect::Streamable,
             RemoteKind::Sse => Dialect::Events,
+            // A websocket has nothing to find out, and never asks.
             _ => Dialect::Unknown,
         });
         let client = Some(client);
@@ -78,7 +80,18 @@ impl Channel {
         let probed = OnceLock::new();
         let (ready, listening) = (watch::Sender::new(false), watch::Sender::new(false));
         let state = Mutex::new(state);
-        Channel { server, frame_bytes, redactor, ready, listening, probed, dialect, headers, state }
+        Channel {
+            server,
+            frame_bytes,
+            redactor,
+            ready,
+            listening,
+            probed,
+            kind,
+            dialect,
+            headers,
+            state,
+        }
     }
 
     /// Messages of the server go there from now on.
@@ -186,7 +199,11 @@ impl Channel {
 
     /// The address as it may be shown: no path, no query, no user.
     pub(super) fn shown_address(&self) -> String {
-        self.state().url.origin().ascii_serialization()
+        let origin = self.state().url.origin().ascii_serialization();
+        match (self.kind, origin.strip_prefix("http")) {
+            (RemoteKind::Websocket, Some(rest)) => format!("ws{rest}"),
+            _ => origin,
+        }
     }
 
     /// Follows a redirect within the origin (S-32); `false` when it leads anywhere else.
@@ -215,20 +232,25 @@ impl Channel {
         const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
         const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
         const JSON: HeaderValue = HeaderValue::from_static("application/json");
+        let own: &[_] = match method {
+            Method::POST => &[(ACCEPT, BOTH), (CONTENT_TYPE, JSON)],
+            Method::GET => &[(ACCEPT, EVENTS)],
+            _ => &[],
+        };
+        self.request_with(method, own.iter().cloned().collect())
+    }
+
+    /// A request to the server with these headers beside those that every one has.
+    pub(super) fn request_with(
+        &self,
+        method: Method,
+        own: HeaderMap,
+    ) -> std::result::Result<RequestBuilder, Failure> {
         let state = self.state();
         let client = state.client.as_ref();
         let client = client.ok_or_else(|| Failure::Message(failure::over(&self.server)))?;
         let mut headers = self.headers.clone();
-        match method {
-            Method::POST => {
-                headers.insert(ACCEPT, BOTH);
-                headers.insert(CONTENT_TYPE, JSON);
-            }
-            Method::GET => {
-                headers.insert(ACCEPT, EVENTS);
-            }
-            _ => {}
-        }
+        headers.extend(own);
         headers.extend(state.session.clone().map(|session| (SESSION, session)));
         headers.extend(state.revision.clone().map(|revision| (REVISION, revision)));
         Ok(client.request(method, state.url.clone()).headers(headers))

@@ -30,6 +30,10 @@ const OWN_HEADERS: &[&str] = &[
     "last-event-id",
     "mcp-protocol-version",
     "mcp-session-id",
+    "sec-websocket-extensions",
+    "sec-websocket-key",
+    "sec-websocket-protocol",
+    "sec-websocket-version",
     "te",
     "transfer-encoding",
     "upgrade",
@@ -98,7 +102,13 @@ pub(super) fn headers(server: &Arc<str>, spec: &RemoteSpec) -> Result<HeaderMap>
 /// # Errors
 /// `invalid_config` when it is none.
 pub(super) fn address(server: &Arc<str>, spec: &RemoteSpec) -> Result<Url> {
-    let url = Url::parse(&spec.url).ok().filter(Url::has_host);
+    // A websocket begins as a request of HTTP.
+    let text = match spec.url.split_once(':') {
+        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("ws") => format!("http:{rest}"),
+        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("wss") => format!("https:{rest}"),
+        _ => spec.url.clone(),
+    };
+    let url = Url::parse(&text).ok().filter(Url::has_host);
     url.ok_or_else(|| {
         Error::new(ErrorCode::InvalidConfig, "`url` is no address")
             .with_server(server.as_ref())

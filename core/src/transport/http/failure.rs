@@ -241,6 +241,14 @@ pub(super) fn neither(channel: &Channel, probed: &Error, events: Error) -> Error
     error.with_hint("check `url`: it must be the address of an MCP endpoint").with_cause(events)
 }
 
+/// The server ended a websocket, and says why.
+pub(super) fn farewell(channel: &Channel, code: u16, reason: &str) -> Error {
+    let reason = shown(channel, reason, SHOWN_CHARS_MAX);
+    let said = if reason.is_empty() { reason } else { format!(": {reason}") };
+    let message = format!("the server closed the websocket with code {code}{said}");
+    protocol(&channel.server, message).with_detail("close_code", code)
+}
+
 /// Whether this is how a server refuses a handshake over Streamable HTTP that speaks HTTP+SSE alone (PROTOCOL 1.1).
 pub(super) fn is_of_another_dialect(failed: &Failure) -> bool {
     let Failure::Message(error) = failed else { return false };

@@ -1,4 +1,4 @@
-//! A remote server over Streamable HTTP or HTTP+SSE: how its messages are posted, its streams read, and its session kept.
+//! A remote server over Streamable HTTP, HTTP+SSE or a websocket: how its messages are posted, its streams read, and its session kept.
 //!
 //! Each message is a POST of its own, carried by a task of its own. What a server sends unasked comes over one GET stream; over
 //! HTTP+SSE its answers do too.
@@ -13,8 +13,10 @@ mod inbox;
 mod listen;
 mod pace;
 mod post;
+mod socket;
 mod stream;
 mod wire;
 
 pub(crate) use self::client::secrets;
+pub(crate) use self::socket::SocketWire;
 pub(crate) use self::wire::HttpWire;

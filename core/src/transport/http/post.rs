@@ -200,7 +200,7 @@ pub(super) async fn send(
         let sent = request()?.send().await;
         let response = sent.map_err(|e| Failure::Message(failure::network(channel, &e)))?;
         let status = response.status();
-        if status.is_success() {
+        if status.is_success() || status == StatusCode::SWITCHING_PROTOCOLS {
             // Anything else may come from a gateway before a server that is gone.
             channel.inbound()?.heard();
             return Ok(response);

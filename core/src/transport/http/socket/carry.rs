@@ -1,0 +1,148 @@
+//! What goes over a websocket, in both directions, until it ends.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::stream::{SplitSink, SplitStream};
+use futures_util::{SinkExt, StreamExt};
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::error::ProtocolError;
+use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
+use tokio_tungstenite::tungstenite::{self, Message, Utf8Bytes};
+
+use super::heard::Heard;
+use super::open;
+use super::outbox::{Next, Outbox};
+use crate::transport::http::channel::Channel;
+use crate::transport::http::failure::{self, Failure};
+use crate::transport::{Inbound, Line, Sighting};
+
+/// Bytes of the buffer at rest: messages that are longer are read into one of their own.
+const READ_BUFFER_BYTES: usize = 16 << 10;
+
+type Socket = WebSocketStream<Heard>;
+
+/// Opens the websocket and carries what comes and goes. The body of the connection's one task.
+pub(super) async fn carry(channel: Arc<Channel>, outbox: Arc<Outbox>) {
+    let sighting = match connected(&channel, &outbox).await {
+        Ok(sighting) => sighting,
+        Err(Failure::Message(error) | Failure::Connection(error) | Failure::Session(error)) => {
+            Sighting::Broken(error)
+        }
+    };
+    channel.lose(sighting);
+}
+
+async fn connected(channel: &Arc<Channel>, outbox: &Outbox) -> Result<Sighting, Failure> {
+    let stream = open::open(channel).await?;
+    let inbound = channel.inbound()?;
+    let stream = Heard::new(stream, inbound.clone());
+    let bounds = WebSocketConfig::default()
+        .read_buffer_size(READ_BUFFER_BYTES)
+        .max_message_size(Some(channel.frame_bytes))
+        .max_frame_size(Some(channel.frame_bytes));
+    let socket = WebSocketStream::from_raw_socket(stream, Role::Client, Some(bounds)).await;
+    let (sink, stream) = socket.split();
+    Ok(tokio::select! {
+        biased;
+        sighting = read(channel, &*inbound, stream) => sighting,
+        sighting = write(outbox, sink) => sighting,
+    })
+}
+
+/// Takes what the server sends, until the websocket ends.
+async fn read(
+    channel: &Channel,
+    inbound: &dyn Inbound,
+    mut stream: SplitStream<Socket>,
+) -> Sighting {
+    let mut farewell = None;
+    while let Some(read) = stream.next().await {
+        let taken = match &read {
+            Ok(Message::Text(text)) => take(inbound, text.as_bytes()),
+            Ok(Message::Binary(bytes)) => take(inbound, bytes),
+            Ok(Message::Close(frame)) => {
+                farewell = frame.clone();
+                Ok(())
+            }
+            // Pings are answered beneath.
+            Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_)) => Ok(()),
+            Err(error) => return seen(channel, error),
+        };
+        if let Err(error) = taken {
+            return Sighting::Broken(error);
+        }
+    }
+    parted(channel, farewell)
+}
+
+fn take(inbound: &dyn Inbound, bytes: &[u8]) -> crate::Result<()> {
+    let text = bytes.trim_ascii();
+    match text.first() {
+        Some(b'{') => inbound.take(Line::Frame(text)),
+        Some(_) => inbound.take(Line::Noise(text)),
+        None => Ok(()),
+    }
+}
+
+/// Writes what waits, and in the end the farewell.
+async fn write(outbox: &Outbox, mut sink: SplitSink<Socket, Message>) -> Sighting {
+    loop {
+        let written = match outbox.next() {
+            Next::Frame(frame) => match Utf8Bytes::try_from(Bytes::from(frame)) {
+                Ok(text) => sink.feed(Message::Text(text)).await,
+                // JSON of ours is UTF-8.
+                Err(_) => Ok(()),
+            },
+            Next::Wait => {
+                let flushed = sink.flush().await;
+                if flushed.is_ok() {
+                    outbox.woken().await;
+                }
+                flushed
+            }
+            Next::Close => {
+                let _ = sink.send(Message::Close(None)).await;
+                // The server's farewell is the reader's to see.
+                return std::future::pending().await;
+            }
+        };
+        if written.is_err() {
+            return Sighting::OutputClosed;
+        }
+    }
+}
+
+/// How an error of the websocket is seen.
+fn seen(channel: &Channel, error: &tungstenite::Error) -> Sighting {
+    use tungstenite::Error;
+    let protocol = |what: &str| failure::protocol(&channel.server, what);
+    Sighting::Broken(match error {
+        Error::ConnectionClosed
+        | Error::AlreadyClosed
+        | Error::Io(_)
+        | Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => {
+            return Sighting::OutputClosed;
+        }
+        Error::Capacity(_) => failure::too_long(&channel.server),
+        Error::Protocol(broken) => {
+            protocol(&format!("the server breaks the rules of the websocket: {broken}"))
+        }
+        Error::Utf8(_) => protocol("the server sent text that is not UTF-8"),
+        _ => protocol("the websocket cannot be followed any more"),
+    })
+}
+
+/// How a farewell of the server is seen. Most codes say that something is wrong, and some what.
+fn parted(channel: &Channel, farewell: Option<CloseFrame>) -> Sighting {
+    use tungstenite::protocol::frame::coding::CloseCode;
+    match farewell {
+        Some(CloseFrame { code, .. }) if code == CloseCode::Normal || code == CloseCode::Away => {
+            Sighting::OutputClosed
+        }
+        Some(CloseFrame { code, reason }) => {
+            Sighting::Broken(failure::farewell(channel, u16::from(code), &reason))
+        }
+        None => Sighting::OutputClosed,
+    }
+}

@@ -1,0 +1,135 @@
+//! Websockets: messages, farewells, and frames that no server should send.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use trunkline::{CallOptions, ErrorCode, Outcome};
+
+use crate::remote::{
+    Remote, TOKEN, assert_shows_no_secret, close, connected, failed, host, refused, sockets_to,
+};
+use crate::rig::{Rig, acquire, text, until};
+
+/// SPEC 2.1, 9.4, 5.10, I-01: in whatever form its messages come.
+#[test]
+fn a_server_over_a_websocket_answers_and_leaves_nothing() {
+    for faults in ["", "binary", "fragments", "pings", "noise", "redirect-here", "busy=1"] {
+        let rig = Rig::new(json!({}));
+        let remote = Remote::start_socket(&rig, faults, &["--list-changes"]);
+        host(async {
+            let (session, lease) = connected(&rig, &remote).await;
+            assert_eq!(text(&lease, "echo", json!({"message": "hi"})).await, "hi", "{faults}");
+            let failure = failed(&lease, "error", json!({})).await;
+            assert_eq!(failure.code(), ErrorCode::ServerError);
+            text(&lease, "change_list", json!({"add": "fresh"})).await;
+            until(|| session.tools().unwrap().iter().any(|tool| &*tool.own_name == "fresh"));
+            let other = rig.session("b");
+            let shared = acquire(&other, "s").await;
+            assert_eq!(text(&shared, "echo", json!({"message": "b"})).await, "b");
+            let row = rig.pool.status()["servers"]["s"].clone();
+            assert_eq!((&row["transport"], &row["entry_count"]), (&json!("websocket"), &json!(1)));
+            assert_eq!(sockets_to(&remote), 1);
+        });
+        close(&rig);
+        until(|| sockets_to(&remote) == 0);
+        let opening = remote.requests().pop().unwrap();
+        assert_eq!(opening["headers"]["authorization"], TOKEN);
+        assert_eq!(opening["headers"]["sec-websocket-protocol"], "mcp");
+    }
+}
+
+/// SPEC 5.3, 5.5, 5.9
+#[test]
+fn large_calls_progress_and_cancels_pass_a_websocket() {
+    let rig = Rig::new(json!({}));
+    let remote = Remote::start_socket(&rig, "", &[]);
+    host(async {
+        let (_session, lease) = connected(&rig, &remote).await;
+        let long = "x".repeat(1 << 20);
+        assert_eq!(text(&lease, "echo", json!({ "message": long })).await, long);
+        let events = rig.pool.subscribe(trunkline::EventMask::ALL).unwrap();
+        let options = CallOptions::from_json(r#"{"progress":true}"#).unwrap();
+        lease.call_tool("progress", r#"{"steps":3}"#, &options).await.unwrap();
+        let all: Vec<_> = std::iter::from_fn(|| events.try_next()).collect();
+        assert!(all.iter().filter(|event| event.json().contains("\"progress\"")).count() >= 3);
+        let options =
+            CallOptions::from_json(r#"{"timeout_ms":100,"idle_timeout_ms":100}"#).unwrap();
+        let error = lease.call_tool("sleep", r#"{"ms":60000}"#, &options).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::Timeout);
+        text(&lease, "echo", json!({"message": "still here"})).await;
+    });
+}
+
+/// SPEC 5.6, 5.10, S-24: each ends its connection and nothing else, at once, and says why.
+#[test]
+fn a_websocket_that_breaks_interrupts_its_calls_and_comes_back() {
+    let kinds = [
+        ("cut", "transport_closed", "closed the connection"),
+        ("close=1000", "transport_closed", "closed the connection"),
+        ("close=1011", "transport_error", "code 1011: the reason"),
+        ("huge-frame", "transport_error", "frame_bytes"),
+        ("endless-message", "transport_error", "frame_bytes"),
+        ("bad-frame", "transport_error", "the rules of the websocket"),
+    ];
+    for (faults, reason, words) in kinds {
+        let rig = Rig::new(json!({
+            "limits": { "frame_bytes": 200_000 }, "reconnect": { "delays_ms": { "local": [500] } },
+        }));
+        let remote = Remote::start_socket(&rig, faults, &[]);
+        host(async {
+            let (session, lease) = connected(&rig, &remote).await;
+            let events = rig.pool.subscribe(trunkline::EventMask::ALL).unwrap();
+            let begun = Instant::now();
+            let error = failed(&lease, "echo", json!({"message": "hi"})).await;
+            assert!(begun.elapsed() < Duration::from_secs(5));
+            assert_eq!(error.code(), ErrorCode::CallInterrupted, "{faults}: {error}");
+            assert_eq!(error.outcome(), Some(Outcome::Unknown));
+            until(|| rig.pool.status()["servers"]["s"]["last_error"].to_string().contains(words));
+            until(|| lease.generation() == 2 && lease.state().is_connected());
+            assert!(!session.tools().unwrap().is_empty());
+            let all: Vec<_> = std::iter::from_fn(|| events.try_next()).collect();
+            let lost = |event: &&trunkline::Event| event.json().contains(&format!("\"{reason}\""));
+            assert_eq!(all.iter().filter(lost).count(), 1, "{faults}: {all:?}");
+            assert_shows_no_secret(&rig, &error);
+        });
+    }
+}
+
+/// SPEC 4.6, 8.4: typed, and asked once.
+#[test]
+fn an_address_without_a_websocket_says_what_is_there() {
+    let kinds = [
+        ("html", ErrorCode::Protocol, "a web page"),
+        ("auth-challenge", ErrorCode::AuthRequired, "wants credentials"),
+        ("bad-accept", ErrorCode::Protocol, "the handshake of the websocket"),
+        ("subprotocol=chat", ErrorCode::Protocol, "something else than MCP"),
+        ("redirect=http://127.0.0.1:1/ws", ErrorCode::Protocol, "redirects to another place"),
+    ];
+    for (faults, code, words) in kinds {
+        let rig = Rig::new(json!({}));
+        let remote = Remote::start_socket(&rig, faults, &[]);
+        let error = host(refused(&rig, remote.config()));
+        assert_eq!(error.code(), code, "{faults}: {error}");
+        assert!(error.message().contains(words), "{faults}: {error}");
+        assert_eq!(remote.requests().len(), 1);
+    }
+    let rig = Rig::new(json!({}));
+    let remote = Remote::start(&rig, "", &[]);
+    let url = remote.url.replace("http:", "ws:");
+    let error = host(refused(&rig, json!({ "url": url })));
+    assert_eq!((error.code(), &error.detail()["status"]), (ErrorCode::Protocol, &json!(404)));
+    let error = host(refused(&rig, json!({ "url": "ws://127.0.0.1:1/" })));
+    assert_eq!(error.detail()["kind"], "refused");
+}
+
+/// SPEC 9.7: a server that does not say farewell holds up nobody for longer than the grace.
+#[test]
+fn the_farewell_of_a_websocket_is_waited_for_within_the_grace() {
+    let rig = Rig::new(json!({ "exit_grace_ms": 300 }));
+    let remote = Remote::start_socket(&rig, "no-farewell", &[]);
+    let _held = host(connected(&rig, &remote));
+    let begun = Instant::now();
+    close(&rig);
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    until(|| sockets_to(&remote) == 0);
+}
