@@ -195,6 +195,6 @@ fn a_server_of_the_hosts_own_is_provided_and_never_configured() {
         Share::Session
     );
     assert_ne!(one.fingerprint("c", &[]), other.fingerprint("c", &[]));
-    let error = fault(json!({"type": "host", "command": "x"}));
-    assert!(error.contains("provided to a session"), "{error}");
+    let error = ServerSpec::from_value("s", &json!({"type": "host", "command": "x"})).unwrap_err();
+    assert!(error.message().contains("provided to a session"), "{error}");
 }
