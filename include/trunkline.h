@@ -365,6 +365,74 @@ typedef uint32_t trunkline_event;
 #endif // __cplusplus
 
 /**
+ * The handlers that a host can have. The number is the bit in what it offers.
+ */
+enum trunkline_handler
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * `sampling/createMessage`.
+     */
+    TRUNKLINE_HANDLER_SAMPLING = 0,
+    /**
+     * `sampling/createMessage` with tools; where it stands alone, without them too.
+     */
+    TRUNKLINE_HANDLER_SAMPLING_TOOLS = 1,
+    /**
+     * `elicitation/create` of a form.
+     */
+    TRUNKLINE_HANDLER_ELICITATION = 2,
+    /**
+     * `elicitation/create` of an address that the user is to visit; only `http` and `https` ones
+     * arrive.
+     */
+    TRUNKLINE_HANDLER_ELICITATION_URL = 3,
+    /**
+     * Each `log` event of the session.
+     */
+    TRUNKLINE_HANDLER_LOGGING = 4,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum trunkline_handler trunkline_handler;
+#else
+typedef uint32_t trunkline_handler;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What a host's handlers are told.
+ */
+enum trunkline_request_news
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * A server asks: `{kind, server, entry_index, generation, session, method, params}`. Answer it
+     * with `trunkline_request_answer` or `trunkline_request_refuse`.
+     */
+    TRUNKLINE_REQUEST_NEWS_ASKED = 1,
+    /**
+     * Nobody waits for the answer to that request any more.
+     */
+    TRUNKLINE_REQUEST_NEWS_WITHDRAWN = 2,
+    /**
+     * A `log` event.
+     */
+    TRUNKLINE_REQUEST_NEWS_LOGGED = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum trunkline_request_news trunkline_request_news;
+#else
+typedef uint32_t trunkline_request_news;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
  * A text that the library gave to the host, such as a result or a report: UTF-8, JSON, read-only.
  * Free it with `trunkline_buf_free`. Any thread may read it, several at a time.
  */
@@ -408,6 +476,26 @@ typedef struct {
 } trunkline_str;
 
 /**
+ * Called with what servers ask of the host, in their order, on a thread of the handlers' own.
+ * `news` is a `trunkline_request_news` (or a number that came later), `request` the number to
+ * answer by, `json` good until the function returns. What a server sends is to be shown to people
+ * with care.
+ *
+ * It must not throw. It may answer at once; an answer that takes long is better given later, by
+ * whichever thread, since the next request is told only when this has returned.
+ */
+typedef void (*trunkline_ask_fn)(void *user_data,
+                                 uint32_t news,
+                                 uint64_t request,
+                                 trunkline_str json);
+
+/**
+ * Called exactly once for each `user_data` that was handed over, after its last callback, or
+ * before the function returns when that function fails. May be NULL.
+ */
+typedef void (*trunkline_destroy_fn)(void *user_data);
+
+/**
  * Called with each message of the pool for a server that the host provides, in their order, on a
  * thread of the connection's own. `frame_json` is one JSON-RPC message, good until the function
  * returns.
@@ -421,12 +509,6 @@ typedef void (*HostReceiveFn)(void *user_data, uint64_t connection, trunkline_st
  * is bad already.
  */
 typedef void (*HostClosedFn)(void *user_data, uint64_t connection);
-
-/**
- * Called exactly once for each `user_data` that was handed over, after its last callback, or
- * before the function returns when that function fails. May be NULL.
- */
-typedef void (*trunkline_destroy_fn)(void *user_data);
 
 /**
  * The options of one call. Start from `TRUNKLINE_CALL_OPTIONS_INIT`; a field that is zero means
@@ -666,6 +748,32 @@ const trunkline_error *trunkline_error_cause(const trunkline_error *error);
 void trunkline_error_free(trunkline_error *error);
 
 /**
+ * Answers a request of a server. Any thread may, also inside the function that was told of the
+ * request.
+ *
+ * `request`: the number that the host was told. `result_json`: the result, a JSON object; anything
+ * else is a failure of the handler's to the server.
+ *
+ * Errors: `BAD_HANDLE` when nobody waits for that answer any more, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_request_answer(trunkline_pool *pool,
+                                          uint64_t request,
+                                          trunkline_str result_json,
+                                          trunkline_error **err);
+
+/**
+ * Refuses a request of a server: it gets a JSON-RPC error with this code and message. -1 stands for
+ * a user who declines.
+ *
+ * Errors: those of `trunkline_request_answer`.
+ */
+trunkline_status trunkline_request_refuse(trunkline_pool *pool,
+                                          uint64_t request,
+                                          int32_t code,
+                                          trunkline_str message,
+                                          trunkline_error **err);
+
+/**
  * Opens a session. Returns at once; the servers that it wants start in the background
  * (`trunkline_session_ready` waits).
  *
@@ -679,6 +787,25 @@ trunkline_status trunkline_session_open(trunkline_pool *pool,
                                         trunkline_str options_json,
                                         uint64_t *out,
                                         trunkline_error **err);
+
+/**
+ * `trunkline_session_open` with handlers: what answers the session's servers, the pool's where one
+ * is missing.
+ *
+ * `offered`: the handlers that there are, by `TRUNKLINE_MASK` of `trunkline_handler`. `ask`: told
+ * what servers ask, on a thread of its own. `destroy` is called exactly once, after the last call:
+ * when the session is over, or before this returns when it fails.
+ *
+ * Errors: those of `trunkline_session_open`.
+ */
+trunkline_status trunkline_session_open_with_handlers(trunkline_pool *pool,
+                                                      trunkline_str options_json,
+                                                      uint64_t offered,
+                                                      trunkline_ask_fn ask,
+                                                      void *user_data,
+                                                      trunkline_destroy_fn destroy,
+                                                      uint64_t *out,
+                                                      trunkline_error **err);
 
 /**
  * Ends a session: its calls are cancelled, and its holds on servers go. Its handle is bad from
@@ -1027,6 +1154,25 @@ trunkline_status trunkline_op_cancel(trunkline_pool *pool, uint64_t op, trunklin
 trunkline_status trunkline_pool_new(trunkline_str options_json,
                                     trunkline_pool **out,
                                     trunkline_error **err);
+
+/**
+ * `trunkline_pool_new` with handlers: what answers the servers of sessions without a handler of
+ * their own.
+ *
+ * `offered`: the handlers that there are, by `TRUNKLINE_MASK` of `trunkline_handler`; servers are
+ * offered what these can answer. `ask`: told what servers ask, on a thread of its own.
+ * `destroy` is called exactly once, after the last call: when the pool was closed or freed, or
+ * before this returns when it fails.
+ *
+ * Errors: those of `trunkline_pool_new`, and `LIMIT`.
+ */
+trunkline_status trunkline_pool_new_with_handlers(trunkline_str options_json,
+                                                  uint64_t offered,
+                                                  trunkline_ask_fn ask,
+                                                  void *user_data,
+                                                  trunkline_destroy_fn destroy,
+                                                  trunkline_pool **out,
+                                                  trunkline_error **err);
 
 /**
  * Ends a pool and waits for it: drains it, ends its servers and its subscriptions, and returns

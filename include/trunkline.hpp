@@ -332,6 +332,19 @@ public:
         raw_.reset(raw);
         place_ = std::make_shared<detail::pool_place>(raw);
     }
+    /** A pool whose handlers answer the servers of sessions without a handler of their own. */
+    pool(std::string_view options, handlers handlers_) : place_(std::make_shared<detail::pool_place>(nullptr)) {
+        trunkline_pool *raw = nullptr;
+        std::uint64_t offered = handlers_.offered;
+        void *user_data = new handlers::given{place_, std::move(handlers_.ask)}; // The library destroys it, also when this fails.
+        detail::checked([&](trunkline_error **err) {
+            return trunkline_pool_new_with_handlers(detail::view(options), offered, &handlers::told, user_data,
+                                                    &handlers::destroyed, &raw, err);
+        });
+        raw_.reset(raw);
+        std::lock_guard<std::mutex> lock(place_->lock);
+        place_->raw = raw;
+    }
     pool(pool &&) noexcept = default;
     pool &operator=(pool &&other) noexcept {
         leave();
@@ -347,6 +360,28 @@ public:
             return trunkline_session_open(raw_.get(), detail::view(options), &number, err);
         });
         return session(place_, number);
+    }
+    /** A session with handlers of its own; the pool's answer where one is missing. */
+    session open(std::string_view options, handlers handlers_) const {
+        std::uint64_t number = 0, offered = handlers_.offered;
+        void *user_data = new handlers::given{place_, std::move(handlers_.ask)}; // The library destroys it, also when this fails.
+        detail::checked([&](trunkline_error **err) {
+            return trunkline_session_open_with_handlers(raw_.get(), detail::view(options), offered, &handlers::told, user_data,
+                                                        &handlers::destroyed, &number, err);
+        });
+        return session(place_, number);
+    }
+    /** Answers a request of a server with its result, a JSON object; from any thread. */
+    void answer(std::uint64_t request, std::string_view result) const {
+        detail::checked([&](trunkline_error **err) {
+            return trunkline_request_answer(raw_.get(), request, detail::view(result), err);
+        });
+    }
+    /** Refuses a request of a server with a JSON-RPC error; -1 stands for a user who declines. */
+    void refuse(std::uint64_t request, std::int32_t code, std::string_view message) const {
+        detail::checked([&](trunkline_error **err) {
+            return trunkline_request_refuse(raw_.get(), request, code, detail::view(message), err);
+        });
     }
     /** A lease for the session of that id, which is opened if need be. */
     lease acquire(std::string_view server, std::string_view config, std::string_view session_id,

@@ -277,6 +277,38 @@ std::future<std::string> call_async(const handle &handle, Function function, std
 
 } // namespace detail
 
+class pool;
+
+/**
+ * Handlers: which there are, by `TRUNKLINE_MASK` of `trunkline_handler`, and the function that is told what servers ask: a
+ * `trunkline_request_news`, the number to answer by (`pool::answer`, `pool::refuse`), and the JSON text. What it throws refuses the request.
+ */
+struct handlers {
+    using function = std::function<void(std::uint32_t news, std::uint64_t request, std::string_view json)>;
+
+    std::uint64_t offered = 0;
+    function ask;
+
+private:
+    friend class pool;
+
+    struct given {
+        std::shared_ptr<detail::pool_place> pool;
+        function ask;
+    };
+    static void told(void *user_data, std::uint32_t news, std::uint64_t request, trunkline_str json) noexcept {
+        auto &given = *static_cast<handlers::given *>(user_data);
+        try {
+            given.ask(news, request, {json.ptr, json.len});
+        } catch (...) {
+            std::lock_guard<std::mutex> lock(given.pool->lock);
+            if (given.pool->raw)
+                trunkline_request_refuse(given.pool->raw, request, -32603, detail::view("the handler failed"), nullptr);
+        }
+    }
+    static void destroyed(void *user_data) noexcept { delete static_cast<given *>(user_data); }
+};
+
 } // namespace trunkline
 
 #endif

@@ -1,5 +1,6 @@
 //! Sessions and leases: opening, describing, listing, giving up.
 
+use std::ffi::c_void;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -8,10 +9,11 @@ use trunkline::{Listed, Result, Session, SessionOptions};
 use crate::buf::Buf;
 use crate::error::ErrorObject;
 use crate::guard::guard;
+use crate::handlers::{Desks, Given};
 use crate::pool::PoolObject;
 use crate::raw;
 use crate::table::{Kind, bad_handle};
-use crate::types::{Status, Str};
+use crate::types::{AskFn, DestroyFn, Status, Str};
 
 /// Opens a session. Returns at once; the servers that it wants start in the background
 /// (`trunkline_session_ready` waits).
@@ -31,13 +33,51 @@ pub unsafe extern "C" fn trunkline_session_open(
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe {
         guard(err, || {
-            let pool = raw::pool(pool)?;
-            let out = raw::out(out, "out")?;
-            let options = SessionOptions::from_json(raw::text(options_json, "options_json")?)?;
-            out.write(pool.objects.sessions.insert(pool.core.session(options)?)?);
-            Ok(())
+            let (pool, out) = (raw::pool(pool)?, raw::out(out, "out")?);
+            open(pool, options_json, None).map(|session| out.write(session))
         })
     }
+}
+
+/// `trunkline_session_open` with handlers: what answers the session's servers, the pool's where one
+/// is missing.
+///
+/// `offered`: the handlers that there are, by `TRUNKLINE_MASK` of `trunkline_handler`. `ask`: told
+/// what servers ask, on a thread of its own. `destroy` is called exactly once, after the last call:
+/// when the session is over, or before this returns when it fails.
+///
+/// Errors: those of `trunkline_session_open`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_session_open_with_handlers(
+    pool: *mut PoolObject,
+    options_json: Str,
+    offered: u64,
+    ask: AskFn,
+    user_data: *mut c_void,
+    destroy: DestroyFn,
+    out: *mut u64,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    let given = Given::new(offered, ask, (user_data, destroy));
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe {
+        guard(err, || {
+            let (pool, out) = (raw::pool(pool)?, raw::out(out, "out")?);
+            open(pool, options_json, Some(given)).map(|session| out.write(session))
+        })
+    }
+}
+
+/// # Safety
+/// The text is the host's, and stays while this runs.
+unsafe fn open(pool: &PoolObject, options_json: Str, given: Option<Given>) -> Result<u64> {
+    // SAFETY: as the function's own.
+    let text = unsafe { raw::text(options_json, "options_json")? };
+    let mut options = SessionOptions::from_json(text)?;
+    if let Some(given) = given {
+        options.handlers = Desks::open(&pool.objects, given)?;
+    }
+    pool.objects.sessions.insert(pool.core.session(options)?)
 }
 
 /// Ends a session: its calls are cancelled, and its holds on servers go. Its handle is bad from

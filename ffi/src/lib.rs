@@ -26,6 +26,7 @@ mod dispatch;
 mod error;
 mod forms;
 mod guard;
+mod handlers;
 mod holds;
 mod hosted;
 mod lease_work;
@@ -45,6 +46,7 @@ mod types;
 
 pub use buf::*;
 pub use error::*;
+pub use handlers::*;
 pub use holds::*;
 pub use hosted::*;
 pub use lease_work::*;

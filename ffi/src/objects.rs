@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use trunkline::{HostConnection, Lease, Operation, Session};
 
 use crate::dispatch::Completions;
+use crate::handlers::Desks;
 use crate::subscription::{Subscriber, Subscriptions};
 use crate::table::{Kind, Table};
 
@@ -20,6 +21,7 @@ pub(crate) struct Objects {
     pub(crate) connections: Table<HostConnection>,
     pub(crate) completions: Completions,
     pub(crate) subscriptions: Subscriptions,
+    pub(crate) desks: Desks,
     freed: AtomicBool,
 }
 
@@ -35,6 +37,7 @@ impl Objects {
             connections: Table::new(Kind::Connection, pool),
             completions: Completions::default(),
             subscriptions: Subscriptions::default(),
+            desks: Desks::default(),
             freed: AtomicBool::new(false),
         })
     }
@@ -59,6 +62,7 @@ impl Objects {
         }
         drop(self.leases.clear());
         drop(self.sessions.clear());
+        self.desks.stop();
         self.completions.close();
     }
 }

@@ -1,5 +1,6 @@
 //! The pool object.
 
+use std::ffi::c_void;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,9 +10,10 @@ use crate::buf::Buf;
 use crate::completion::{Value, wait};
 use crate::error::ErrorObject;
 use crate::guard::{check_fork, check_may_block, forks, guard, prepare_process};
+use crate::handlers::{Desks, Given};
 use crate::objects::Objects;
 use crate::raw;
-use crate::types::{Status, Str, TRUNKLINE_DEFAULT};
+use crate::types::{AskFn, DestroyFn, Status, Str, TRUNKLINE_DEFAULT};
 
 /// A pool: one workspace's set of connections. Any thread may use it, several at a time, until one
 /// frees it.
@@ -39,14 +41,53 @@ pub unsafe extern "C" fn trunkline_pool_new(
     unsafe {
         guard(err, || {
             let out = raw::out(out, "out")?;
-            prepare_process();
-            let options = PoolOptions::from_json(raw::text(options_json, "options_json")?)?;
-            let core = Pool::new(options)?;
-            let pool = PoolObject { forks: forks(), core, objects: Objects::new() };
-            out.write(Box::into_raw(Box::new(pool)));
-            Ok(())
+            open(options_json, None).map(|pool| out.write(pool))
         })
     }
+}
+
+/// `trunkline_pool_new` with handlers: what answers the servers of sessions without a handler of
+/// their own.
+///
+/// `offered`: the handlers that there are, by `TRUNKLINE_MASK` of `trunkline_handler`; servers are
+/// offered what these can answer. `ask`: told what servers ask, on a thread of its own.
+/// `destroy` is called exactly once, after the last call: when the pool was closed or freed, or
+/// before this returns when it fails.
+///
+/// Errors: those of `trunkline_pool_new`, and `LIMIT`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_pool_new_with_handlers(
+    options_json: Str,
+    offered: u64,
+    ask: AskFn,
+    user_data: *mut c_void,
+    destroy: DestroyFn,
+    out: *mut *mut PoolObject,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    let given = Given::new(offered, ask, (user_data, destroy));
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe {
+        guard(err, || {
+            let out = raw::out(out, "out")?;
+            open(options_json, Some(given)).map(|pool| out.write(pool))
+        })
+    }
+}
+
+/// # Safety
+/// The text is the host's, and stays while this runs.
+unsafe fn open(options_json: Str, given: Option<Given>) -> Result<*mut PoolObject> {
+    prepare_process();
+    // SAFETY: as the function's own.
+    let text = unsafe { raw::text(options_json, "options_json")? };
+    let mut options = PoolOptions::from_json(text)?;
+    let objects = Objects::new();
+    if let Some(given) = given {
+        options.handlers = Desks::open(&objects, given)?;
+    }
+    let core = Pool::new(options)?;
+    Ok(Box::into_raw(Box::new(PoolObject { forks: forks(), core, objects })))
 }
 
 /// Ends a pool and waits for it: drains it, ends its servers and its subscriptions, and returns
@@ -97,6 +138,7 @@ fn close(pool: &PoolObject, options: DrainOptions) -> Result<()> {
     }
     // Should the servers have taken longer: that is not the callbacks' fault.
     let deadline = due.max(Instant::now()) + CALLBACK_GRACE;
+    pool.objects.desks.stop();
     let quiet = pool.objects.completions.wait_until_quiet(deadline)
         && pool.objects.subscriptions.wait_until_quiet(deadline);
     match quiet {

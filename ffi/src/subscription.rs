@@ -202,6 +202,22 @@ struct SignalState {
 }
 
 impl Signal {
+    /// There is something to do.
+    pub(crate) fn wake(&self) {
+        self.change(|state| state.woken = true);
+    }
+
+    /// There will be nothing more.
+    pub(crate) fn stop(&self) {
+        self.change(|state| state.stopped = true);
+    }
+
+    /// Waits until it is woken or stopped; whether it is stopped.
+    pub(crate) fn wait_until_woken(&self) -> bool {
+        self.wait_for(|state| std::mem::take(&mut state.woken) || state.stopped);
+        self.lock().stopped
+    }
+
     fn change(&self, change: impl FnOnce(&mut SignalState)) {
         change(&mut self.lock());
         self.changed.notify_all();
@@ -264,7 +280,8 @@ impl Subscriptions {
         true
     }
 
-    fn enter(&self) -> Result<()> {
+    /// One thread more.
+    pub(crate) fn enter(&self) -> Result<()> {
         let mut count = self.lock();
         if *count >= THREADS_MAX {
             return Err(Error::new(ErrorCode::Limit, "too many subscriptions with a callback")
@@ -275,7 +292,8 @@ impl Subscriptions {
         Ok(())
     }
 
-    fn leave(&self) {
+    /// One thread less.
+    pub(crate) fn leave(&self) {
         *self.lock() -= 1;
         self.quiet.notify_all();
     }

@@ -289,6 +289,46 @@ pub type DoneFn = Option<unsafe extern "C" fn(user_data: *mut c_void, item: *mut
 /// It must not throw. While it runs, this subscription waits and no other does.
 pub type EventFn = Option<unsafe extern "C" fn(user_data: *mut c_void, event: u32, json: Str)>;
 
+/// The handlers that a host can have. The number is the bit in what it offers.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HandlerNumber {
+    /// `sampling/createMessage`.
+    Sampling = 0,
+    /// `sampling/createMessage` with tools; where it stands alone, without them too.
+    SamplingTools = 1,
+    /// `elicitation/create` of a form.
+    Elicitation = 2,
+    /// `elicitation/create` of an address that the user is to visit; only `http` and `https` ones
+    /// arrive.
+    ElicitationUrl = 3,
+    /// Each `log` event of the session.
+    Logging = 4,
+}
+
+/// What a host's handlers are told.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestNews {
+    /// A server asks: `{kind, server, entry_index, generation, session, method, params}`. Answer it
+    /// with `trunkline_request_answer` or `trunkline_request_refuse`.
+    Asked = 1,
+    /// Nobody waits for the answer to that request any more.
+    Withdrawn = 2,
+    /// A `log` event.
+    Logged = 3,
+}
+
+/// Called with what servers ask of the host, in their order, on a thread of the handlers' own.
+/// `news` is a `trunkline_request_news` (or a number that came later), `request` the number to
+/// answer by, `json` good until the function returns. What a server sends is to be shown to people
+/// with care.
+///
+/// It must not throw. It may answer at once; an answer that takes long is better given later, by
+/// whichever thread, since the next request is told only when this has returned.
+pub type AskFn =
+    Option<unsafe extern "C" fn(user_data: *mut c_void, news: u32, request: u64, json: Str)>;
+
 /// Called with each message of the pool for a server that the host provides, in their order, on a
 /// thread of the connection's own. `frame_json` is one JSON-RPC message, good until the function
 /// returns.

@@ -103,20 +103,25 @@ char *server_config(const char *flags, const char *log)
 scene open_scene(const char *pool_options, const char *flags)
 {
     scene scene = {0};
+    OK(trunkline_pool_new(text_of(pool_options), &scene.pool, &err));
+    furnish_scene(&scene, flags);
+    return scene;
+}
+
+void furnish_scene(scene *scene, const char *flags)
+{
     trunkline_buf *report = NULL;
-    make_log(scene.log);
-    char *server = server_config(flags, scene.log);
+    make_log(scene->log);
+    char *server = server_config(flags, scene->log);
     char *servers = malloc(strlen(server) + 16);
     CHECK(servers);
     sprintf(servers, "{\"s\":%s}", server);
-    OK(trunkline_pool_new(text_of(pool_options), &scene.pool, &err));
-    OK(trunkline_pool_reconcile(scene.pool, text_of(servers), &report, &err));
+    OK(trunkline_pool_reconcile(scene->pool, text_of(servers), &report, &err));
     trunkline_buf_free(report);
     trunkline_str options = TRUNKLINE_LITERAL("{\"id\":\"a\",\"servers\":[]}");
-    OK(trunkline_session_open(scene.pool, options, &scene.session, &err));
+    OK(trunkline_session_open(scene->pool, options, &scene->session, &err));
     free(server);
     free(servers);
-    return scene;
 }
 
 uint64_t acquire(const scene *scene)

@@ -69,6 +69,8 @@ typedef struct {
 } scene;
 
 scene open_scene(const char *pool_options, const char *flags);
+/* The rest of a scene whose pool is there. */
+void furnish_scene(scene *scene, const char *flags);
 uint64_t acquire(const scene *scene);
 /* Closes and frees the pool, and checks that no process is left. */
 void close_scene(scene *scene);

@@ -1,0 +1,195 @@
+//! Handlers: the host's answers to what servers ask of it.
+
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use trunkline::{
+    DeskNews, Error, ErrorCode, HandlerDesk, HandlerResult, Handlers, Refusal, Result,
+};
+
+use crate::completion::UserData;
+use crate::dispatch::no_thread;
+use crate::error::ErrorObject;
+use crate::guard::{guard, in_callback};
+use crate::objects::Objects;
+use crate::pool::PoolObject;
+use crate::raw;
+use crate::subscription::Signal;
+use crate::threads::start_callback_thread;
+use crate::types::{AskFn, HandlerNumber, RequestNews, Status, Str};
+
+/// Answers a request of a server. Any thread may, also inside the function that was told of the
+/// request.
+///
+/// `request`: the number that the host was told. `result_json`: the result, a JSON object; anything
+/// else is a failure of the handler's to the server.
+///
+/// Errors: `BAD_HANDLE` when nobody waits for that answer any more, `FORKED`, `INVALID_ARGUMENT`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_request_answer(
+    pool: *mut PoolObject,
+    request: u64,
+    result_json: Str,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe {
+        guard(err, || {
+            let objects = &raw::pool(pool)?.objects;
+            objects.desks.answer(request, Ok(raw::text(result_json, "result_json")?.to_owned()))
+        })
+    }
+}
+
+/// Refuses a request of a server: it gets a JSON-RPC error with this code and message. -1 stands for
+/// a user who declines.
+///
+/// Errors: those of `trunkline_request_answer`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_request_refuse(
+    pool: *mut PoolObject,
+    request: u64,
+    code: i32,
+    message: Str,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe {
+        guard(err, || {
+            let objects = &raw::pool(pool)?.objects;
+            let refusal = Refusal::new(code, raw::text(message, "message")?);
+            objects.desks.answer(request, Err(refusal))
+        })
+    }
+}
+
+/// What a host gives where it gives handlers.
+pub(crate) struct Given {
+    pub(crate) offered: u64,
+    pub(crate) ask: AskFn,
+    pub(crate) user_data: UserData,
+}
+
+impl Given {
+    pub(crate) fn new(
+        offered: u64,
+        ask: AskFn,
+        (user_data, destroy): (*mut c_void, crate::types::DestroyFn),
+    ) -> Given {
+        Given { offered, ask, user_data: UserData::new(user_data, destroy) }
+    }
+
+    /// The names of the handlers that the host has.
+    fn names(&self) -> Result<Vec<&'static str>> {
+        const NAMES: [(HandlerNumber, &str); 5] = [
+            (HandlerNumber::Sampling, "sampling"),
+            (HandlerNumber::SamplingTools, "sampling_tools"),
+            (HandlerNumber::Elicitation, "elicitation"),
+            (HandlerNumber::ElicitationUrl, "elicitation_url"),
+            (HandlerNumber::Logging, "logging"),
+        ];
+        let known = NAMES.iter().fold(0, |known, (number, _)| known | 1 << *number as u32);
+        if self.offered & !known != 0 {
+            return Err(raw::invalid("offered", "offered has a bit that is none of a handler"));
+        }
+        let has = |number: HandlerNumber| self.offered & (1 << number as u32) != 0;
+        Ok(NAMES.iter().filter(|(number, _)| has(*number)).map(|(_, name)| *name).collect())
+    }
+}
+
+/// The desks of one pool: where requests wait for the host's functions.
+#[derive(Default)]
+pub(crate) struct Desks(Mutex<Rows>);
+
+/// By id: the desk, and what its thread waits for.
+type Rows = HashMap<u32, (Weak<HandlerDesk>, Arc<Signal>)>;
+
+impl Desks {
+    /// Handlers that are told to the host on a thread of their own, for as long as the pool or session that they are made for.
+    pub(crate) fn open(objects: &Arc<Objects>, given: Given) -> Result<Handlers> {
+        static LAST: AtomicU32 = AtomicU32::new(1);
+        if given.ask.is_none() {
+            return Err(raw::invalid("ask", "ask is NULL"));
+        }
+        let names = given.names()?;
+        let id = LAST.fetch_add(1, Ordering::Relaxed);
+        let signal = Arc::new(Signal::default());
+        let over = Over(signal.clone());
+        let desk = HandlerDesk::new(move || over.0.wake());
+        let handlers = desk.handlers(names)?;
+        objects.subscriptions.enter()?;
+        objects.desks.rows().insert(id, (Arc::downgrade(&desk), signal.clone()));
+        let (desk, objects_of_thread) = (Arc::downgrade(&desk), objects.clone());
+        let body = move || {
+            serve(id, &desk, &signal, &given);
+            objects_of_thread.desks.rows().remove(&id);
+            drop(given);
+            objects_of_thread.subscriptions.leave();
+        };
+        if let Err(error) = start_callback_thread("trunkline-handler", body) {
+            objects.desks.rows().remove(&id);
+            objects.subscriptions.leave();
+            return Err(no_thread(error));
+        }
+        Ok(handlers)
+    }
+
+    /// Ends the threads, once what waits was told.
+    pub(crate) fn stop(&self) {
+        let signals: Vec<_> = self.rows().values().map(|(_, signal)| signal.clone()).collect();
+        signals.iter().for_each(|signal| signal.stop());
+    }
+
+    fn answer(&self, request: u64, result: HandlerResult) -> Result<()> {
+        let [desk, number] = [request >> 32, request & u64::from(u32::MAX)];
+        let desk = u32::try_from(desk).ok().and_then(|id| self.rows().get(&id)?.0.upgrade());
+        match desk.is_some_and(|desk| desk.answer(number, result)) {
+            true => Ok(()),
+            false => Err(Error::new(ErrorCode::BadHandle, "nobody waits for this answer")),
+        }
+    }
+
+    fn rows(&self) -> MutexGuard<'_, Rows> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Ends a desk's thread with the desk.
+struct Over(Arc<Signal>);
+
+impl Drop for Over {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
+/// Tells the host what comes, until the desk is over or stopped and nothing waits.
+fn serve(id: u32, desk: &Weak<HandlerDesk>, signal: &Signal, given: &Given) {
+    loop {
+        let stopped = signal.wait_until_woken();
+        for news in desk.upgrade().map(|desk| desk.take()).unwrap_or_default() {
+            let request = |number: u64| u64::from(id) << 32 | number & u64::from(u32::MAX);
+            match news {
+                DeskNews::Asked(number, asked) => {
+                    tell(given, RequestNews::Asked, request(number), &asked.to_json());
+                }
+                DeskNews::Withdrawn(number) => {
+                    tell(given, RequestNews::Withdrawn, request(number), "");
+                }
+                DeskNews::Logged(event) => tell(given, RequestNews::Logged, 0, &event),
+                _ => {}
+            }
+        }
+        if stopped {
+            return;
+        }
+    }
+}
+
+fn tell(given: &Given, news: RequestNews, request: u64, json: &str) {
+    let Some(ask) = given.ask else { return };
+    // SAFETY: the host gave the function for this pointer, and the text outlives the call.
+    in_callback(|| unsafe { ask(given.user_data.pointer, news as u32, request, Str::of(json)) });
+}
