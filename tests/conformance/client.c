@@ -42,6 +42,15 @@ static void check(trunkline_status status)
     if (status == TRUNKLINE_STATUS_OK)
         return;
     trunkline_str name = trunkline_error_name(error), message = trunkline_error_message(error);
+    trunkline_str text = trunkline_error_detail(error);
+    json *detail = json_parse(text.ptr, text.len);
+    /* A server that offers nothing has nothing to be called. */
+    bool is_empty = json_is_text(json_get(detail, "reason"), "nothing_listed");
+    json_free(detail);
+    if (is_empty) {
+        trunkline_pool_close(pool, TRUNKLINE_DEFAULT, NULL);
+        exit(0);
+    }
     fprintf(stderr, "%.*s: %.*s\n", (int)name.len, name.ptr, (int)message.len, message.ptr);
     trunkline_error_free(error);
     trunkline_pool_close(pool, TRUNKLINE_DEFAULT, NULL);
@@ -174,10 +183,13 @@ static void look_at_everything(uint64_t session, uint64_t lease)
 
 static void reconcile(const char *url)
 {
+    const char *version = getenv("MCP_CONFORMANCE_PROTOCOL_VERSION");
+    bool is_modern = version && strcmp(version, "2026") >= 0;
     trunkline_buf *buf = NULL;
     json *servers = json_new(JSON_OBJECT), *server = json_new(JSON_OBJECT);
     json_put(server, "type", json_new_text("http"));
     json_put(server, "url", json_new_text(url));
+    json_put(server, "era", json_new_text(is_modern ? "modern" : "legacy"));
     json_put(servers, "conformance", server);
     char *written = json_write(servers);
     check(trunkline_pool_reconcile(pool, text(written), &buf, &error));

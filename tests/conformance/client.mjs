@@ -11,6 +11,12 @@ const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? '';
 const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT || '{}');
 const count = Number(process.env.TRUNKLINE_CONFORMANCE_SESSIONS ?? 1);
 
+// From 2026 on each request stands for itself.
+const era = (process.env.MCP_CONFORMANCE_PROTOCOL_VERSION ?? '') >= '2026' ? 'modern' : 'legacy';
+
+// The scenarios in which the host can answer a form.
+const eliciting = ['elicitation-sep1034-client-defaults', 'sep-2322-client-request-state'];
+
 // Shorter than the suite's own patience with a client.
 const patienceMs = 25_000;
 
@@ -24,6 +30,12 @@ function example(schema) {
     return Object.fromEntries((schema.required ?? []).map((name) => [name, example(members[name] ?? {})]));
   }
   return { integer: 5, number: 5, boolean: true, array: [], string: 'test' }[schema.type] ?? null;
+}
+
+/** Fills a form with its defaults. */
+function accept(request) {
+  const members = Object.entries(request.params.requestedSchema.properties);
+  return { action: 'accept', content: Object.fromEntries(members.map(([name, member]) => [name, example(member)])) };
 }
 
 /** What is called: what the suite asks for, else every tool. */
@@ -46,9 +58,9 @@ async function lookAtEverything(session, lease) {
 }
 
 async function main(url) {
-  const pool = new Pool();
+  const pool = new Pool(eliciting.includes(scenario) ? { handlers: { elicitation: accept } } : {});
   try {
-    await pool.reconcile({ conformance: { type: 'http', url } });
+    await pool.reconcile({ conformance: { type: 'http', url, era } });
     const sessions = Array.from({ length: count }, (_, number) => pool.session(`session-${number}`));
     const leases = await Promise.all(sessions.map((session) => session.acquire('conformance')));
     for (const [turn, [tool, args]] of calls(leases[0].tools()).entries()) {
@@ -68,6 +80,8 @@ try {
   await main(process.argv.at(-1));
 } catch (error) {
   if (!(error instanceof TrunklineError)) throw error;
+  // A server that offers nothing has nothing to be called.
+  if (error.detail?.reason === 'nothing_listed') process.exit(0);
   console.error(`${error.name}: ${error.message}`);
   process.exitCode = 1;
 } finally {

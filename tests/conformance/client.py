@@ -16,6 +16,12 @@ SCENARIO = os.environ.get("MCP_CONFORMANCE_SCENARIO", "")
 CONTEXT: dict[str, Any] = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT") or "{}")
 SESSIONS = int(os.environ.get("TRUNKLINE_CONFORMANCE_SESSIONS", "1"))
 
+#: From 2026 on each request stands for itself.
+ERA = "modern" if os.environ.get("MCP_CONFORMANCE_PROTOCOL_VERSION", "") >= "2026" else "legacy"
+
+#: The scenarios in which the host can answer a form.
+ELICITING = ("elicitation-sep1034-client-defaults", "sep-2322-client-request-state")
+
 #: Shorter than the suite's own patience with a client, in seconds.
 PATIENCE = 25
 
@@ -33,6 +39,13 @@ def example(schema: Any) -> Any:
         members = schema.get("properties", {})
         return {name: example(members.get(name, {})) for name in schema.get("required", [])}
     return {"integer": 5, "number": 5, "boolean": True, "array": [], "string": "test"}.get(kind)
+
+
+def accept(request: trunkline.ServerRequest) -> dict[str, Any]:
+    """Fills a form with its defaults."""
+    members = request.params["requestedSchema"]["properties"].items()
+    filled = {name: example(member) for name, member in members}
+    return {"action": "accept", "content": filled}
 
 
 def calls(tools: list[Any]) -> list[tuple[str, dict[str, Any]]]:
@@ -58,8 +71,9 @@ async def look_at_everything(session: trunkline.Session, lease: trunkline.Lease)
 
 
 async def main(url: str) -> None:
-    async with trunkline.Pool() as pool:
-        await pool.reconcile({"conformance": {"type": "http", "url": url}})
+    handlers = {"elicitation": accept} if SCENARIO in ELICITING else {}
+    async with trunkline.Pool(handlers=handlers) as pool:
+        await pool.reconcile({"conformance": {"type": "http", "url": url, "era": ERA}})
         sessions = [pool.session(f"session-{number}", servers=[]) for number in range(SESSIONS)]
         leases = [await session.acquire("conformance") for session in sessions]
         for turn, (tool, arguments) in enumerate(calls(leases[0].tools())):
@@ -72,4 +86,7 @@ if __name__ == "__main__":
     try:
         asyncio.run(asyncio.wait_for(main(sys.argv[-1]), PATIENCE))
     except (trunkline.TrunklineError, TimeoutError) as error:
+        # A server that offers nothing has nothing to be called.
+        if getattr(error, "detail", {}).get("reason") == "nothing_listed":
+            sys.exit(0)
         sys.exit(f"{type(error).__name__}: {error}")

@@ -99,6 +99,7 @@ impl Link {
         if when == When::First && !declared.change() && is_empty(&catalog) {
             let message = "the server lists no tools, prompts or resources";
             return Err(failure::protocol(&self.server, message)
+                .with_detail("reason", "nothing_listed")
                 .with_hint("check the server's arguments: it may serve nothing without them"));
         }
         Ok(catalog)
