@@ -3,6 +3,9 @@
 //! `TRUNKLINE_REAL_SERVERS` names a file with their configurations; `cargo xtask test real` installs
 //! them and sets it. Without it there is nothing to run, and this program says so and has no test.
 
+#[path = "real/remote.rs"]
+mod remote;
+
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::time::Duration;
@@ -18,11 +21,15 @@ const HANG_BOUND: Duration = Duration::from_secs(90);
 type Scenario = fn(&BTreeMap<String, Value>);
 
 /// One test and its name.
-const SCENARIOS: [(&str, Scenario); 4] = [
+const SCENARIOS: [(&str, Scenario); 8] = [
     ("everything_is_shared_by_two_sessions_and_leaves_nothing", everything),
     ("everything_behind_npx_leaves_no_process", everything_npx),
     ("time_answers_in_a_time_zone", time),
     ("git_answers_about_a_repository", git),
+    ("everything_announces_changes_over_streamable_http", remote::everything_http),
+    ("everything_announces_changes_over_http_and_sse", remote::everything_events),
+    ("everything_announces_changes_over_a_websocket", remote::everything_socket),
+    ("python_announces_changes_over_streamable_http", remote::python),
 ];
 
 fn main() {
@@ -58,11 +65,7 @@ fn with_two_sessions<W: Future<Output = ()>>(
         let pool = Pool::new(PoolOptions::default()).unwrap();
         let map = json!({ name: servers[name] }).to_string();
         pool.reconcile(Servers::from_json(&map).unwrap()).await.unwrap();
-        let open = |id: &str| {
-            let options = json!({"id": id, "servers": []}).to_string();
-            pool.session(SessionOptions::from_json(&options).unwrap()).unwrap()
-        };
-        let (a, b) = (open("a"), open("b"));
+        let (a, b) = (open(&pool, "a"), open(&pool, "b"));
         let options = AcquireOptions::default();
         let (first, second) =
             tokio::join!(a.acquire(name, None, &options), b.acquire(name, None, &options));
@@ -119,6 +122,12 @@ fn git(servers: &BTreeMap<String, Value>) {
         let result = call(&a, "git_status", json!({"repo_path": repository})).await;
         assert!(result["content"][0]["text"].as_str().unwrap().contains("note.txt"), "{result}");
     });
+}
+
+/// A session that wants nothing unasked.
+fn open(pool: &Pool, id: &str) -> Session {
+    let options = json!({"id": id, "servers": []}).to_string();
+    pool.session(SessionOptions::from_json(&options).unwrap()).unwrap()
 }
 
 async fn call(lease: &Lease, tool: &str, arguments: Value) -> Value {

@@ -1,6 +1,6 @@
 //! Servers that no one here wrote, installed into the build folder.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
@@ -33,10 +33,57 @@ pub fn install(machine: &Machine, run: &mut Run) -> Result<PathBuf, Stop> {
     let git =
         json!({"command": python.join("bin/mcp-server-git"), "args": ["--repository", repository]});
     servers.insert("git".into(), git);
+    remotes(&mut servers, &everything, &modules, &python);
     let file = machine.target.join("real-servers.json");
     write(&file, &format!("{:#}\n", Value::Object(servers)))?;
     Ok(file)
 }
+
+/// Servers that listen at the port that a test puts in the place of `{port}`; `remote` says how they are reached.
+fn remotes(servers: &mut Map<String, Value>, everything: &Path, modules: &Path, python: &Path) {
+    for (name, mode, path) in [("http", "streamableHttp", "/mcp"), ("sse", "sse", "/sse")] {
+        let server = json!({
+            "command": "node", "args": [everything, mode], "env": {"PORT": "{port}"},
+            "remote": {"type": name, "path": path},
+        });
+        servers.insert(format!("everything_{name}"), server);
+    }
+    let gateway = modules.join("supergateway/dist/index.js");
+    let inner = format!("node {} stdio", everything.display());
+    let bridge = json!({
+        "command": "node",
+        "args": [gateway, "--stdio", inner, "--outputTransport", "ws", "--port", "{port}", "--logLevel", "none"],
+        "remote": {"type": "websocket", "path": "/message"},
+    });
+    servers.insert("everything_ws".into(), bridge);
+    let sdk = json!({
+        "command": python.join("bin/python"), "args": ["-c", PYTHON_SERVER, "{port}"],
+        "remote": {"type": "http", "path": "/mcp"},
+    });
+    servers.insert("python_http".into(), sdk);
+}
+
+/// A server of the Python SDK that learns tools.
+const PYTHON_SERVER: &str = r#"
+import sys
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
+
+server = MCPServer("learner")
+
+@server.tool()
+def add(a: int, b: int) -> int:
+    return a + b
+
+@server.tool()
+async def learn(name: str, ctx: Context) -> str:
+    server.add_tool(lambda: "learnt", name=name, description="A tool that was learnt.")
+    legacy = ctx.protocol_version < "2026"
+    await (ctx.session.send_tool_list_changed() if legacy else ctx.notify_tools_changed())
+    return "learnt"
+
+server.run("streamable-http", port=int(sys.argv[1]))
+"#;
 
 /// A small repository for the git server, made anew when it is not there.
 fn repository(machine: &Machine, run: &mut Run) -> Result<PathBuf, Stop> {
@@ -49,6 +96,7 @@ fn repository(machine: &Machine, run: &mut Run) -> Result<PathBuf, Stop> {
     Ok(folder)
 }
 
-const NPM_PACKAGES: [&str; 1] = ["@modelcontextprotocol/server-everything@2026.8.31"];
+const NPM_PACKAGES: [&str; 2] =
+    ["@modelcontextprotocol/server-everything@2026.8.31", "supergateway@4.0.0"];
 
 const PYPI_PACKAGES: [&str; 2] = ["mcp-server-time==2026.10.19", "mcp-server-git==2026.10.19"];
