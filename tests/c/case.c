@@ -65,11 +65,12 @@ void say_closed(json *error)
         json_put(error, "code", json_new_text("closed"));
 }
 
-uint64_t add_record(run *run, const char *name)
+uint64_t add_record(run *run, const char *name, trunkline_queue *queue)
 {
     CHECK(run->record_count < NAMED_MAX);
     record *record = &run->records[run->record_count];
     snprintf(record->name, sizeof record->name, "%s", name);
+    record->queue = queue;
     record->events = json_new(JSON_ARRAY);
     return FIRST_RECORD + run->record_count++;
 }
@@ -126,15 +127,15 @@ static void take_item(run *run, trunkline_item *item)
     }
 }
 
-bool pump(run *run, bool wait)
+bool pump(run *run, trunkline_queue *queue, bool wait)
 {
     trunkline_item items[32];
     size_t count = 0;
-    struct pollfd polled = {trunkline_queue_fd(run->queue), POLLIN, 0};
+    struct pollfd polled = {trunkline_queue_fd(queue), POLLIN, 0};
     if (wait && poll(&polled, 1, STEP_SECONDS * 1000) != 1)
         return false;
     do {
-        OK(trunkline_queue_drain(run->queue, items, 32, &count, &err));
+        OK(trunkline_queue_drain(queue, items, 32, &count, &err));
         for (size_t i = 0; i < count; i++)
             take_item(run, &items[i]);
     } while (count == 32);
@@ -212,6 +213,7 @@ void set_up(run *run, const json *the_case)
     json_put(run->saved, "folder", json_new_text(run->folder));
     start_remotes(run, json_get(the_case, "remotes"));
     OK(trunkline_queue_new(&run->queue, &err));
+    OK(trunkline_queue_new(&run->unread, &err));
     json *values = options ? resolved(run, options) : json_new(JSON_OBJECT);
     char *text = json_write(values);
     if (trunkline_pool_new(text_of(text), &run->pool, &err) != TRUNKLINE_STATUS_OK) {
@@ -219,7 +221,7 @@ void set_up(run *run, const json *the_case)
         fail(run, "the pool's options: %.*s", (int)why.len, why.ptr);
         trunkline_error_free(err);
     } else {
-        OK(trunkline_pool_subscribe_queue(run->pool, TRUNKLINE_EVERY_EVENT, run->queue, add_record(run, "pool"),
+        OK(trunkline_pool_subscribe_queue(run->pool, TRUNKLINE_EVERY_EVENT, run->queue, add_record(run, "pool", run->queue),
                                           &subscription, NULL, &err));
         if (servers) {
             outcome outcome = run_verb(run, "reconcile", servers);
@@ -261,8 +263,10 @@ void tear_down(run *run)
     if (processes_of(run->log) > 0)
         fail(run, "%d processes are left", processes_of(run->log));
     trunkline_pool_free(run->pool);
-    pump(run, false);
+    pump(run, run->queue, false);
+    pump(run, run->unread, false);
     trunkline_queue_free(run->queue);
+    trunkline_queue_free(run->unread);
     unlink(run->log);
     remove_folder(run->folder);
     json_free(run->saved);

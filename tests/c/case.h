@@ -32,15 +32,18 @@ typedef struct {
     uint64_t lease;
 } operation;
 
-/* The events of one subscriber that no step took yet. */
+/* The events of one subscriber that no step took yet, and the queue that they come out of. */
 typedef struct {
     char name[64];
+    trunkline_queue *queue;
     json *events;
 } record;
 
 typedef struct {
     trunkline_pool *pool;
     trunkline_queue *queue;
+    /* The events of watchers; nothing drains it but a step that waits for one. */
+    trunkline_queue *unread;
     char log[64];
     char folder[64];
     json *saved;
@@ -77,10 +80,10 @@ outcome wait_operation(run *run, operation *operation);
 outcome cancel(run *run, const json *arguments);
 outcome finish(run *run, const json *arguments);
 
-/* Takes out of the queue what is there; waits for something when `wait` says so. False after 30 s without anything. */
-bool pump(run *run, bool wait);
-/* A record of the events that come with this tag. */
-uint64_t add_record(run *run, const char *name);
+/* Takes out of a queue what is there; waits for something when `wait` says so. False after 30 s without anything. */
+bool pump(run *run, trunkline_queue *queue, bool wait);
+/* A record of the events that come out of the queue with this tag. */
+uint64_t add_record(run *run, const char *name, trunkline_queue *queue);
 record *find_record(run *run, const char *name);
 named *find_named(named *all, size_t count, const char *name);
 

@@ -78,6 +78,14 @@ static trunkline_status start_text(run *run, const char *verb, const json *argum
     return status;
 }
 
+static trunkline_status start_restart(run *run, const json *arguments, operation *operation, trunkline_error **err)
+{
+    const json *index = json_at(arguments, 1);
+    return trunkline_pool_restart_enqueue(run->pool, text_of(json_text(json_at(arguments, 0))),
+                                          index ? (uint32_t)json_number(index) : TRUNKLINE_EVERY_ENTRY, run->queue,
+                                          (uint64_t)(operation - run->operations), &operation->op, err);
+}
+
 /* The digest is given as it is, or by the `tool_quarantined` event that showed it. */
 static trunkline_status start_accept(run *run, const json *arguments, operation *operation, trunkline_error **err)
 {
@@ -122,6 +130,8 @@ static trunkline_status start_by_verb(run *run, const char *verb, const json *ar
         return start_acquire(run, arguments, operation, err);
     if (strcmp(verb, "drain") == 0 || strcmp(verb, "reconcile") == 0)
         return start_text(run, verb, arguments, operation, err);
+    if (strcmp(verb, "restart") == 0)
+        return start_restart(run, arguments, operation, err);
     if (strcmp(verb, "accept_tool") == 0)
         return start_accept(run, arguments, operation, err);
     if (strcmp(verb, "subscribe") == 0 || strcmp(verb, "unsubscribe") == 0)
@@ -142,7 +152,7 @@ static trunkline_status start_by_verb(run *run, const char *verb, const json *ar
 bool can_start(const char *verb)
 {
     static const char *const all[] = {"acquire",   "call",       "call_exposed", "request", "read_resource",
-                                      "get_prompt", "drain", "reconcile",    "subscribe", "unsubscribe", "accept_tool"};
+                                      "get_prompt", "drain", "reconcile",    "subscribe", "unsubscribe", "accept_tool", "restart"};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i], verb) == 0)
             return true;
@@ -176,7 +186,7 @@ outcome wait_operation(run *run, operation *operation)
 {
     long long end = now_ms() + STEP_SECONDS * 1000;
     while (!operation->ended) {
-        if (now_ms() > end || !pump(run, true)) {
+        if (now_ms() > end || !pump(run, run->queue, true)) {
             fail(run, "`%s` did not end", operation->verb);
             return success(NULL);
         }

@@ -22,7 +22,7 @@ static outcome open_session(run *run, const json *arguments)
     char *text = json_write(options);
     trunkline_status status = trunkline_session_open(run->pool, text_of(text), &handle, &err);
     if (status == TRUNKLINE_STATUS_OK) {
-        OK(trunkline_session_subscribe_queue(run->pool, handle, TRUNKLINE_EVERY_EVENT, run->queue, add_record(run, id),
+        OK(trunkline_session_subscribe_queue(run->pool, handle, TRUNKLINE_EVERY_EVENT, run->queue, add_record(run, id, run->queue),
                                              &subscription, NULL, &err));
         CHECK(run->session_count < NAMED_MAX);
         named *session = &run->sessions[run->session_count++];
@@ -132,7 +132,7 @@ static outcome wait_event(run *run, const json *arguments)
     long index = -1;
     long long end = now_ms() + STEP_SECONDS * 1000;
     while (record && (index = find_event(record, arguments)) < 0) {
-        if (now_ms() > end || !pump(run, true))
+        if (now_ms() > end || !pump(run, record->queue, true))
             break;
     }
     if (index < 0) {
@@ -154,10 +154,29 @@ static outcome wait_event(run *run, const json *arguments)
 static outcome no_event(run *run, const json *arguments)
 {
     record *record = find_record(run, json_text(json_at(arguments, 0)));
-    pump(run, false);
+    if (record)
+        pump(run, record->queue, false);
     if (!record || find_event(record, arguments) >= 0)
         fail(run, "there is such an event");
     return success(NULL);
+}
+
+/* One more subscription, whose queue nobody drains before a step looks into its record. */
+static outcome watch(run *run, const json *arguments)
+{
+    const char *name = json_text(json_at(arguments, 0)), *subscriber = json_text(json_at(arguments, 1));
+    named *session = find_named(run->sessions, run->session_count, subscriber);
+    trunkline_error *err = NULL;
+    if (!session && strcmp(subscriber, "pool") != 0) {
+        fail(run, "no `%s` is known", subscriber);
+        return success(NULL);
+    }
+    uint64_t subscription, tag = add_record(run, name, run->unread);
+    trunkline_status status =
+        session ? trunkline_session_subscribe_queue(run->pool, session->handle, TRUNKLINE_EVERY_EVENT, run->unread, tag,
+                                                    &subscription, NULL, &err)
+                : trunkline_pool_subscribe_queue(run->pool, TRUNKLINE_EVERY_EVENT, run->unread, tag, &subscription, NULL, &err);
+    return outcome_of(status, NULL, err);
 }
 
 static outcome another_pool(run *run, const json *arguments)
@@ -209,6 +228,7 @@ outcome run_verb(run *run, const char *name, const json *step_arguments)
         {"prompts", prompts},   {"resources", resources}, {"status", status},   {"wait_event", wait_event},
         {"no_event", no_event}, {"pool", another_pool},   {"count", count},     {"cancel", cancel},
         {"finish", finish},     {"configure", configure}, {"disable", disable},   {"enable", enable},
+        {"watch", watch},
     };
     json *arguments = arguments_of(run, step_arguments);
     outcome outcome = {NULL, NULL, NULL};

@@ -18,7 +18,7 @@ from host import HANG, Log, RemoteServer
 AGAIN = 0.01
 
 #: The verbs that `start` may begin.
-STARTED = {"acquire", "call", "call_exposed", "request", "read_resource", "get_prompt", "drain"}
+STARTED = {"acquire", "call", "call_exposed", "request", "read_resource", "get_prompt", "drain", "restart"}
 
 
 def keywords(options: Any) -> dict[str, Any]:
@@ -77,6 +77,7 @@ class Case:
         self._started: dict[str, tuple[Any, str]] = {}
         self._sessions: dict[str, Any] = {}
         self._records: dict[str, Recorder] = {}
+        self._unread: dict[str, Any] = {}
 
     def run(self) -> None:
         """Set-up, steps, end."""
@@ -197,6 +198,9 @@ class Case:
     def _call_get_prompt(self, lease: str, name: str, arguments: Any) -> Callable[[], Any]:
         return lambda: self._leases[lease].get_prompt(name, self._known(arguments))
 
+    def _call_restart(self, server: str, index: int | None = None) -> Callable[[], Any]:
+        return lambda: self._pool.restart(server, index)
+
     def _call_drain(self, options: Any = None) -> Callable[[], Any]:
         return lambda: self._pool.drain_all(**keywords(self._known(options)))
 
@@ -256,13 +260,22 @@ class Case:
     def _do_status(self) -> Any:
         return self._pool.status()
 
+    def _do_watch(self, name: str, subscriber: str) -> None:
+        watched = self._pool if subscriber == "pool" else self._sessions[subscriber]
+        self._unread[name] = watched.events()
+
+    def _record(self, subscriber: str) -> Recorder:
+        if subscriber in self._unread:
+            self._records[subscriber] = self._host.record(self._unread.pop(subscriber))
+        return self._records[subscriber]
+
     def _do_wait_event(self, subscriber: str, kind: str, pattern: Any = None) -> Any:
         wanted = self._known(pattern)
-        return self._records[subscriber].wait(lambda e: wanted is None or fits(e, wanted), kind)
+        return self._record(subscriber).wait(lambda e: wanted is None or fits(e, wanted), kind)
 
     def _do_no_event(self, subscriber: str, kind: str, pattern: Any = None) -> None:
         wanted = self._known(pattern)
-        found = self._records[subscriber].find(lambda e: wanted is None or fits(e, wanted), kind)
+        found = self._record(subscriber).find(lambda e: wanted is None or fits(e, wanted), kind)
         if found is not None:
             raise Missing(f"there is {found}")
 

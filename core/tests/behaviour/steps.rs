@@ -180,6 +180,7 @@ impl World {
                 Ok(Given::nothing())
             }
             "status" => Ok(Given::value(self.pool.status())),
+            "watch" => self.watch(first, text(arguments, 1)),
             "wait_event" => self.wait_event(arguments).await,
             "no_event" => self.no_event(arguments),
             "reconcile" => self.reconcile(&arguments[0]).await,
@@ -234,6 +235,16 @@ impl World {
         let items =
             listed.iter().map(|item| serde_json::from_str::<Value>(&item.to_json()).unwrap());
         Ok(Given::value(items.collect()))
+    }
+
+    /// A record reads only when a step looks into it.
+    fn watch(&mut self, name: &str, subscriber: &str) -> Result<Given, Failure> {
+        let subscription = match subscriber {
+            "pool" => self.pool.subscribe(EventMask::ALL)?,
+            id => self.session(id)?.subscribe(EventMask::ALL)?,
+        };
+        self.records.insert(name.to_string(), Record::new(subscription));
+        Ok(Given::nothing())
     }
 
     async fn wait_event(&mut self, arguments: &[Value]) -> Result<Given, Failure> {
@@ -300,6 +311,14 @@ impl World {
             let (pool, options) = (self.pool.clone(), DrainOptions::from_json(&options)?);
             return Ok(Box::pin(async move {
                 Ok((Given::value(pool.drain_all(&options).await?), None))
+            }));
+        }
+        if verb == "restart" {
+            let (pool, server) = (self.pool.clone(), text(arguments, 0).to_string());
+            let index = arguments.get(1).and_then(Value::as_u64);
+            let index = index.map(|index| u32::try_from(index).unwrap_or(u32::MAX));
+            return Ok(Box::pin(async move {
+                Ok((Given::value(pool.restart(&server, index).await?), None))
             }));
         }
         if verb == "accept_tool" {

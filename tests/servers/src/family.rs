@@ -42,7 +42,7 @@ pub fn begin(flags: &Flags, starts: usize) {
     if let Some(code) = flags.exit_at_start {
         std::process::exit(code);
     }
-    if starts <= flags.fail_starts {
+    if flags.fail_starts.as_ref().is_some_and(|failing| failing.contains(&starts)) {
         eprintln!("start {starts} fails as asked");
         std::thread::sleep(flags.initialize_delay);
         std::process::exit(1);

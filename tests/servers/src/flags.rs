@@ -1,5 +1,6 @@
 //! The command line: what the server lists, how slow it is, and how it misbehaves.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -19,8 +20,8 @@ pub struct Flags {
     /// Where the name of every message seen goes, but for calls.
     pub message_log: Option<PathBuf>,
     pub exit_at_start: Option<i32>,
-    /// Exits with 1 at each of the first N starts that the start log knows, after the delay of `initialize`.
-    pub fail_starts: usize,
+    /// Exits with 1 at the first N starts that the start log knows, or at the Nth to the Mth, after the delay of `initialize`.
+    pub fail_starts: Option<RangeInclusive<usize>>,
     pub garbage: bool,
     pub noise: bool,
     pub silent: bool,
@@ -152,6 +153,13 @@ impl Flags {
                 let wrong = || format!("--early cannot be {value:?}");
                 self.early = Early::named(&value).ok_or_else(wrong)?;
             }
+            "--fail-starts" => {
+                let (first, last) = value.split_once('-').unwrap_or(("1", &value));
+                let number = |text: &str| text.parse().ok();
+                let wrong = || format!("--fail-starts needs N or N-M, not {value:?}");
+                self.fail_starts = number(first).zip(number(last)).map(|(a, b)| a..=b);
+                self.fail_starts.as_ref().ok_or_else(wrong)?;
+            }
             "--http-faults" => self.http_faults = Some(value),
             "--http-log" => self.http_log = Some(value.into()),
             "--hints" => {
@@ -184,7 +192,6 @@ impl Flags {
             "--start-delay-ms" => self.start_delay = delay,
             "--tools" => self.tools = number as usize,
             "--page-size" => self.page_size = number as usize,
-            "--fail-starts" => self.fail_starts = number as usize,
             "--exit-at-start" => self.exit_at_start = Some(number as i32),
             "--initialize-delay-ms" => self.initialize_delay = delay,
             "--list-delay-ms" => self.list_delay = delay,
@@ -233,7 +240,7 @@ Lists        --tools N  --page-size N  --no-tools  --no-prompts  --no-resources 
 Era          --era legacy|modern|dual  --revisions V,V  --listen refuse|mute|nothing
              --ttl-ms N  --cache-scope private|public  --early answered|ignored|hangs|exits|confused
 Delays       --start-delay-ms N  --initialize-delay-ms N  --list-delay-ms N  --reply-delay-ms N
-Start        --start-log FILE  --message-log FILE  --exit-at-start CODE  --fail-starts N
+Start        --start-log FILE  --message-log FILE  --exit-at-start CODE  --fail-starts N|N-M
              --stderr-text TEXT  --protocol-version V  --wrapped
 Misbehaviour --garbage  --noise  --silent  --die-before-list
 At the end   --ignore-eof  --ignore-term  --fork-child  --setsid-child";

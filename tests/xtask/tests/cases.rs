@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 /// Verbs, and how many arguments each takes.
-const VERBS: [(&str, usize, usize); 26] = [
+const VERBS: [(&str, usize, usize); 28] = [
     ("open", 1, 2),
     ("close", 1, 2),
     ("acquire", 2, 4),
@@ -25,18 +25,28 @@ const VERBS: [(&str, usize, usize); 26] = [
     ("prompts", 1, 1),
     ("resources", 1, 1),
     ("status", 0, 0),
+    ("watch", 2, 2),
     ("wait_event", 2, 3),
     ("no_event", 2, 3),
     ("reconcile", 1, 1),
     ("accept_tool", 3, 3),
+    ("restart", 1, 2),
     ("drain", 0, 1),
     ("pool", 1, 1),
     ("count", 1, 1),
     ("cancel", 1, 1),
 ];
 
-const STARTED: [&str; 7] =
-    ["acquire", "call", "call_exposed", "request", "read_resource", "get_prompt", "drain"];
+const STARTED: [&str; 8] = [
+    "acquire",
+    "call",
+    "call_exposed",
+    "request",
+    "read_resource",
+    "get_prompt",
+    "drain",
+    "restart",
+];
 
 const EXPECTATIONS: [&str; 10] =
     ["as", "equals", "differs", "is", "match", "text", "raw", "length", "own_names", "error"];

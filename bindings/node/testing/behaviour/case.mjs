@@ -63,6 +63,8 @@ class Running {
   #saved = new Map([['folder', this.#folder]]);
   #sessions = new Map();
   #records = new Map();
+  /** Streams that nobody reads before a step looks into their record. */
+  #unread = new Map();
   #leases = new Map();
   #operations = new Map();
   #remotes = [];
@@ -182,7 +184,15 @@ class Running {
     return known(this.#sessions, id, 'session');
   }
 
+  addStream(name, stream) {
+    this.#unread.set(name, stream);
+  }
+
   record(subscriber) {
+    if (this.#unread.has(subscriber)) {
+      this.#records.set(subscriber, new Record(this.#unread.get(subscriber)));
+      this.#unread.delete(subscriber);
+    }
     return known(this.#records, subscriber, 'subscriber');
   }
 

@@ -13,6 +13,7 @@ export const STARTABLE = new Set([
   'read_resource',
   'get_prompt',
   'drain',
+  'restart',
 ]);
 
 const nothing = { value: undefined };
@@ -99,6 +100,11 @@ export const VERBS = {
   prompts: (run, [id]) => views(run.session(id).prompts()),
   resources: (run, [id]) => views(run.session(id).resources()),
   status: (run) => ({ value: documentOf(run.pool.status()) }),
+  watch(run, [name, subscriber]) {
+    const watched = subscriber === 'pool' ? run.pool : run.session(subscriber);
+    run.addStream(name, watched.events());
+    return nothing;
+  },
   async wait_event(run, [subscriber, type, pattern = {}]) {
     return { value: await run.record(subscriber).take(type, pattern) };
   },
@@ -116,6 +122,9 @@ export const VERBS = {
   },
   async drain(run, [options], signal) {
     return { value: documentOf(await run.pool.drainAll(withSignal(options, signal))) };
+  },
+  async restart(run, [server, index], signal) {
+    return { value: documentOf(await run.pool.restart(server, index, withSignal(undefined, signal))) };
   },
   async pool(run, [options]) {
     await new Pool(optionsOf(options)).close();

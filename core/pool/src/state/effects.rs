@@ -88,8 +88,12 @@ fn limit_reached(name: &str, limit: u32) -> Error {
 }
 
 pub(super) fn crash_loop(cause: Error) -> Error {
-    Error::new(ErrorCode::CrashLoop, format!("lost too often, the last time: {}", cause.message()))
-        .with_cause(cause)
+    let message = format!("lost too often, the last time: {}", cause.message());
+    let mut error = Error::new(ErrorCode::CrashLoop, message);
+    if let Some(server) = cause.server() {
+        error = error.with_server(server);
+    }
+    error.with_cause(cause)
 }
 
 /// A connection ended without a word about why.
