@@ -69,6 +69,8 @@ pub struct Flags {
     pub ws: Option<u16>,
     /// What it does over HTTP that it should not; `http/faults.rs` has the words.
     pub http_faults: Option<String>,
+    /// It wants a token of its own authorization server, whose ways are this JSON; `http/authority.rs` has the members.
+    pub http_auth: Option<String>,
     /// Where each HTTP request goes, a line of JSON each.
     pub http_log: Option<PathBuf>,
     /// Internal: this process is a helper that ignores the end of its input.
@@ -161,6 +163,7 @@ impl Flags {
                 self.fail_starts.as_ref().ok_or_else(wrong)?;
             }
             "--http-faults" => self.http_faults = Some(value),
+            "--http-auth" => self.http_auth = Some(value),
             "--http-log" => self.http_log = Some(value.into()),
             "--hints" => {
                 self.hints = match value.as_str() {
@@ -202,7 +205,7 @@ impl Flags {
 }
 
 /// The flags that take a value.
-const VALUED: [&str; 25] = [
+const VALUED: [&str; 26] = [
     "--era",
     "--early",
     "--revisions",
@@ -214,6 +217,7 @@ const VALUED: [&str; 25] = [
     "--sse",
     "--ws",
     "--http-faults",
+    "--http-auth",
     "--http-log",
     "--start-log",
     "--message-log",
@@ -233,7 +237,8 @@ const VALUED: [&str; 25] = [
 const HELP: &str = "\
 usage: trunkline-testserver [flags]      (MCP, revisions 2024-11-05 to 2026-07-28)
 
-Transport    stdio, or --http PORT, --sse PORT or --ws PORT [--http-faults WORD[=VALUE],...] [--http-log FILE]; prints its address
+Transport    stdio, or --http PORT, --sse PORT or --ws PORT [--http-faults WORD[=VALUE],...]
+             [--http-auth JSON] [--http-log FILE]; prints its address
 
 Lists        --tools N  --page-size N  --no-tools  --no-prompts  --no-resources  --tools-only
              --malformed-tools  --repeat-cursor  --list-changes  --drift  --label TEXT  --hints all|none

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::authority::Authority;
 use super::events::STREAM_PATH;
 use super::exchange::{Chunks, Request, respond};
 use super::faults::Faults;
@@ -36,6 +37,8 @@ pub enum Speech {
 pub struct Front {
     pub routes: Routes,
     pub faults: Faults,
+    /// Who issues the tokens that it wants, if it wants any.
+    pub authority: Option<Authority>,
     speech: Speech,
     log: Option<PathBuf>,
     pub sessions: Mutex<BTreeSet<String>>,
@@ -54,6 +57,7 @@ impl Front {
         Front {
             routes: Routes::new(to_server),
             faults,
+            authority: None,
             speech,
             log,
             sessions: Mutex::default(),
@@ -73,6 +77,13 @@ impl Front {
         let mut input = BufReader::new(stream);
         while let Some(request) = Request::read(&mut input) {
             self.note(&request);
+            let refused = |out| self.authority.as_ref()?.answer(&request, out);
+            if let Some(done) = refused(&mut out) {
+                if done.is_err() {
+                    return;
+                }
+                continue;
+            }
             if self.speech == Speech::Socket {
                 if let Some(refused) = self.refuse(&request, &mut out) {
                     match refused {

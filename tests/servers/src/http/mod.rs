@@ -3,6 +3,7 @@
 //! The front gives the server pipes for its standard input and output, and numbers the requests of all its clients anew.
 //! The process ends with its own standard input.
 
+mod authority;
 mod events;
 mod exchange;
 mod faults;
@@ -16,6 +17,7 @@ use std::net::TcpListener;
 use std::os::fd::{FromRawFd, OwnedFd};
 
 use crate::flags::Flags;
+use authority::Authority;
 use faults::Faults;
 use front::{Front, Speech};
 
@@ -36,6 +38,12 @@ pub fn begin(flags: &Flags) {
         Err(error) => refuse(&format!("listen: {error}")),
     };
     let Ok(address) = listener.local_addr() else { refuse("no address") };
+    let authority = flags.http_auth.as_deref();
+    let authority = authority.map(|ways| Authority::parse(ways, &format!("http://{address}")));
+    let authority = match authority.transpose() {
+        Ok(authority) => authority,
+        Err(message) => refuse(&message),
+    };
     let (own_input, mut own_output) = (take_over(0, Side::Read), take_over(1, Side::Write));
     let _ = writeln!(own_output.own, "{}://{address}{}", place.0, place.1);
     let _ = own_output.own.flush();
@@ -44,7 +52,8 @@ pub fn begin(flags: &Flags) {
         while matches!(rest.read(&mut [0; 64]), Ok(1..)) {}
         std::process::exit(0);
     });
-    let front = Front::new(faults, own_input.other, flags.http_log.clone(), speech);
+    let mut front = Front::new(faults, own_input.other, flags.http_log.clone(), speech);
+    front.authority = authority;
     let front: &'static Front = Box::leak(Box::new(front));
     std::thread::spawn(move || {
         for line in BufReader::new(own_output.other).lines().map_while(Result::ok) {
