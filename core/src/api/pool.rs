@@ -64,6 +64,11 @@ impl Configured {
         Arc::new(Configured { spec, fingerprints: [const { OnceLock::new() }; _], share, host })
     }
 
+    /// The configuration.
+    pub(super) fn spec(&self) -> &Arc<ServerSpec> {
+        &self.spec
+    }
+
     /// The identity of the connection for a session that offers so much.
     pub(super) fn fingerprint(&self, offered: Offered) -> Fingerprint {
         let computed = || self.spec.fingerprint(AUTHORIZATION_CONTEXT, &offered.names());
@@ -79,7 +84,7 @@ impl Configured {
 }
 
 /// One authorization context per pool: no session brings credentials of its own in this version.
-const AUTHORIZATION_CONTEXT: &str = "pool";
+pub(crate) const AUTHORIZATION_CONTEXT: &str = "pool";
 
 /// A map of servers by name; a bad entry spoils itself alone.
 pub struct Servers(pub BTreeMap<String, Result<ServerSpec>>);

@@ -76,6 +76,15 @@ impl SessionCore {
         follow_together(std::slice::from_ref(self));
     }
 
+    /// A want of that server which failed for want of credentials is over, so that it is asked for anew.
+    pub(super) fn want_again(&self, server: &str) {
+        let mut wants = self.wants();
+        let lacked = |want: &Want| matches!(&want.state, WantState::Failed(error) if error.code() == ErrorCode::AuthRequired);
+        if wants.servers.get(server).is_some_and(lacked) {
+            wants.servers.remove(server);
+        }
+    }
+
     /// Lets go what it no longer wants; what it wants besides, which is to be asked for.
     fn let_go(self: &Arc<Self>) -> Vec<Added> {
         let (gone, new) = self.differences();

@@ -1,5 +1,7 @@
 //! What a server asks for in `WWW-Authenticate` (RFC 9110, 6750, 9728).
 
+use reqwest::Url;
+
 /// What the `Bearer` challenge of a refusal says. Empty where there is none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Challenge {
@@ -29,6 +31,29 @@ impl Challenge {
             field.get_or_insert(value);
         }
         challenge
+    }
+
+    /// Whether a header value has a challenge of `Bearer`.
+    pub(crate) fn is_in(value: &str) -> bool {
+        let found = Reader { rest: value }.challenges();
+        found.iter().any(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+    }
+
+    /// Whether the metadata that it points to are of the same origin as the server; so they are when it points nowhere.
+    pub(crate) fn points_home(&self, home: &Url) -> bool {
+        let pointer = self.resource_metadata.as_deref();
+        pointer
+            .is_none_or(|pointer| home.join(pointer).is_ok_and(|to| to.origin() == home.origin()))
+    }
+
+    /// The scopes that are needed.
+    pub(crate) fn scopes(&self) -> impl Iterator<Item = &str> {
+        self.scope.as_deref().unwrap_or_default().split_whitespace()
+    }
+
+    /// Whether it wants a token for more than the one that was sent.
+    pub(crate) fn wants_more(&self) -> bool {
+        self.error.as_deref() == Some("insufficient_scope")
     }
 }
 

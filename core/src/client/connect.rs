@@ -142,7 +142,10 @@ fn reach(remote: &RemoteSpec, options: &ConnectOptions) -> Result<Way> {
         RemoteKind::Websocket => {
             Arc::new(SocketWire::new(server, remote, hidden, bytes, patience)?)
         }
-        _ => Arc::new(HttpWire::new(server, remote, hidden, bytes, patience)?),
+        _ => {
+            let credentials = options.credentials.clone();
+            Arc::new(HttpWire::new(server, remote, hidden, bytes, patience, credentials)?)
+        }
     };
     Ok((wire, redactor))
 }

@@ -40,6 +40,7 @@ pub(crate) use self::era::Opening;
 use self::in_flight::Purpose;
 use self::link::Link;
 pub(crate) use self::server_requests::Question;
+use crate::auth::Credentials;
 use crate::transport::HostServer;
 use crate::{Error, Result};
 
@@ -76,6 +77,8 @@ pub(crate) struct ConnectOptions {
     pub handler_timeout: Duration,
     /// Names or patterns of host variables that every server inherits.
     pub inherit_env: Vec<String>,
+    /// What a remote server is sent to be let in.
+    pub credentials: Option<Arc<Credentials>>,
     /// The server itself, when the host provides it.
     pub host: Option<Provided>,
 }

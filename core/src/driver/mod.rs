@@ -45,6 +45,7 @@ use self::eras::Eras;
 use self::questions::Questions;
 pub(crate) use self::roots::{Roots, folders};
 use crate::api::SessionCore;
+use crate::auth::SignIns;
 use crate::{Error, ErrorCode, Result};
 
 /// One pool at work.
@@ -63,6 +64,8 @@ pub(crate) struct Driver {
     pub hub: Hub,
     /// What servers turned out to speak.
     eras: Eras,
+    /// What remote servers are sent to be let in.
+    pub sign_ins: SignIns,
     started: Instant,
     core: Mutex<Core>,
     /// Wakes the timer when the next deadline came nearer.
@@ -93,6 +96,7 @@ impl Driver {
         let driver = Arc::new(Driver {
             hub: Hub::new(options.limits.event_backlog),
             eras: Eras::default(),
+            sign_ins: SignIns::default(),
             reserved_names: options.reserved_names.iter().cloned().collect(),
             core: Mutex::new(Core {
                 state: PoolState::new(options.clone(), seed),
@@ -185,6 +189,13 @@ impl Driver {
     /// The number of a server's name, if the pool ever saw it.
     pub(crate) fn known_server(&self, name: &str) -> Option<trunkline_pool::state::ServerId> {
         self.core().interner.known_server(name)
+    }
+
+    /// There are other credentials for a server than before.
+    pub(crate) fn credentials_changed(self: &Arc<Self>, server: &str) {
+        if let Some(server) = self.known_server(server) {
+            self.step(Input::CredentialsChanged { server });
+        }
     }
 
     /// The last error of a server's name, also of entries that are gone.

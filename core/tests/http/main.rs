@@ -4,6 +4,7 @@
 mod rig;
 
 mod answers;
+mod auth;
 mod events;
 mod failures;
 mod remote;

@@ -66,6 +66,10 @@ const TEXTS: &[&str] = &[
     "token_url",
     "registration_url",
     "redirect_uri",
+    "client_metadata_url",
+    "client_name",
+    "grant_type",
+    "issuer",
     "token_param_name",
 ];
 

@@ -367,6 +367,23 @@ pub(super) const DRAIN: &[OptionRow] = &[
     row("timeout_ms", duration(0, HOUR), "10000", "when what is left is killed"),
 ];
 
+/// What the server's own `oauth` says goes first.
+pub(super) const SIGN_IN: &[OptionRow] = &[
+    row(
+        "redirect_uri",
+        Text,
+        "the server's `oauth.redirect_uri`",
+        "where the authorization server sends the person back to; one of the two is required",
+    ),
+    row(
+        "client_metadata_url",
+        Text,
+        "none",
+        "the address of the document that says who the client is, where the authorization server takes one",
+    ),
+    row("client_name", Text, "trunkline", "the name by which the client is registered"),
+];
+
 /// SPEC 4.2: 100 ms to 300 s.
 const CONNECT_TIMEOUT: OptionKind = duration(100, 300 * SECOND);
 

@@ -23,6 +23,8 @@ pub enum Scope {
     Acquire,
     /// `drain_all`.
     Drain,
+    /// A sign-in.
+    SignIn,
 }
 
 /// Every scope, in the order of the reference.
@@ -34,6 +36,7 @@ pub const SCOPES: &[Scope] = &[
     Scope::Call,
     Scope::Acquire,
     Scope::Drain,
+    Scope::SignIn,
 ];
 
 impl Scope {
@@ -47,6 +50,7 @@ impl Scope {
             Scope::Call => "call",
             Scope::Acquire => "acquire",
             Scope::Drain => "drain",
+            Scope::SignIn => "sign_in",
         }
     }
 }
@@ -61,6 +65,7 @@ pub fn options(scope: Scope) -> &'static [OptionRow] {
         Scope::Call => option_rows::CALL,
         Scope::Acquire => option_rows::ACQUIRE,
         Scope::Drain => option_rows::DRAIN,
+        Scope::SignIn => option_rows::SIGN_IN,
     }
 }
 

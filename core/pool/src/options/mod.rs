@@ -241,6 +241,18 @@ pub struct AcquireOptions {
     pub timeout: Option<Duration>,
 }
 
+/// Options of a sign-in. What the server's own `oauth` says goes first.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct SignInOptions {
+    /// Where the authorization server sends the person back to.
+    pub redirect_uri: Option<String>,
+    /// The address of the document that says who the client is.
+    pub client_metadata_url: Option<String>,
+    /// The name by which the client is registered; `trunkline` by default.
+    pub client_name: Option<String>,
+}
+
 /// Options of `drain_all` (SPEC 9.7).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]

@@ -250,6 +250,21 @@ impl AcquireOptions {
     }
 }
 
+impl SignInOptions {
+    /// Parses the options' JSON object; an empty text is all defaults.
+    ///
+    /// # Errors
+    /// `unknown_option` with the nearest name, `invalid_argument` with `detail.path`.
+    pub fn from_json(text: &str) -> Result<SignInOptions> {
+        let given = read(Scope::SignIn, text)?;
+        Ok(SignInOptions {
+            redirect_uri: given.text("redirect_uri"),
+            client_metadata_url: given.text("client_metadata_url"),
+            client_name: given.text("client_name"),
+        })
+    }
+}
+
 impl DrainOptions {
     /// Parses the options' JSON object; an empty text is all defaults.
     ///

@@ -22,6 +22,7 @@ fn parse(scope: Scope, text: &str) -> std::result::Result<String, Error> {
         Scope::Configure => ConfigureOptions::from_json(text).map(|options| format!("{options:?}")),
         Scope::Call => CallOptions::from_json(text).map(|options| format!("{options:?}")),
         Scope::Acquire => AcquireOptions::from_json(text).map(|options| format!("{options:?}")),
+        Scope::SignIn => SignInOptions::from_json(text).map(|options| format!("{options:?}")),
         Scope::Drain => DrainOptions::from_json(text).map(|options| format!("{options:?}")),
         Scope::Server => unreachable!("servers have a parser of their own"),
     }

@@ -9,7 +9,7 @@ use trunkline_pool::config::Era;
 use trunkline_pool::state::{EntryState, EntryStatus};
 
 use crate::api::pool::{Configured, PoolCore};
-use crate::driver::{EntryCell, auth_need};
+use crate::driver::{self, EntryCell};
 use crate::{Error, ErrorCode};
 
 /// What is known of one server.
@@ -53,7 +53,7 @@ impl Server {
             "origin": if of_pool || removed { "runtime" } else { "session" },
             "approval_state": "not_required",
             "auth_required": auth.is_some() || self.has(&[EntryState::AuthRequired]),
-            "auth_need": auth.map(auth_need),
+            "auth_need": auth.map(|error| auth_need(pool, name, error)),
             "disabled_by": disabled_by.iter().map(|id| &**id).collect::<Vec<&str>>(),
             "pid_count": self.pids().count(),
             "entry_count": self.entries.len(),
@@ -183,6 +183,13 @@ fn entry(pool: &PoolCore, (status, cell): &(EntryStatus, Arc<EntryCell>)) -> Val
         "server_version": facts.as_ref().map(|facts| facts.version.clone()),
         "stderr": connection.as_ref().map(|connection| connection.stderr_tail()),
     })
+}
+
+/// What the host has to bring; the address to sign in at is that of the sign-in which is under way.
+fn auth_need(pool: &PoolCore, name: &str, error: &Error) -> Value {
+    let mut need = driver::auth_need(error);
+    need.extend(pool.driver.sign_ins.url_of(name).map(|url| ("url".to_owned(), url.into())));
+    need.into()
 }
 
 /// The protocol family of a connection that stands.

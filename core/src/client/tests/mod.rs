@@ -136,6 +136,7 @@ impl Server {
             offered: Offered::default(),
             handler_timeout: HANG,
             inherit_env: Vec::new(),
+            credentials: None,
             host: None,
         };
         Server { value, options, forgets: false }

@@ -2,12 +2,16 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Method, RequestBuilder, Response, Url};
+use reqwest::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE,
+};
+use reqwest::{Method, RequestBuilder, Response, StatusCode, Url};
 use tokio::sync::watch;
 use trunkline_pool::config::RemoteKind;
 
 use super::failure::{self, Failure};
+use crate::auth::challenge::Challenge;
+use crate::auth::{Credentials, Refused};
 use crate::transport::redact::Redactor;
 use crate::transport::{Inbound, Sighting};
 use crate::{Error, Result};
@@ -46,6 +50,8 @@ pub(super) struct Channel {
     kind: RemoteKind,
     dialect: watch::Sender<Dialect>,
     headers: HeaderMap,
+    /// What the server is sent to be let in, where the configuration does not say it.
+    credentials: Option<Arc<Credentials>>,
     state: Mutex<State>,
 }
 
@@ -67,6 +73,7 @@ impl Channel {
         redactor: Arc<Redactor>,
         client: reqwest::Client,
         (kind, url, headers): (RemoteKind, Url, HeaderMap),
+        credentials: Option<Arc<Credentials>>,
     ) -> Channel {
         let dialect = watch::Sender::new(match kind {
             RemoteKind::Http => Dialect::Streamable,
@@ -90,6 +97,7 @@ impl Channel {
             kind,
             dialect,
             headers,
+            credentials,
             state,
         }
     }
@@ -192,7 +200,8 @@ impl Channel {
     pub(super) fn redact(&self, text: &str) -> String {
         let state = self.state();
         let session = state.session.as_ref().and_then(|session| session.to_str().ok());
-        let secrets = session.into_iter().chain(state.query.as_deref());
+        let token = self.credentials.as_ref().and_then(|credentials| credentials.secret());
+        let secrets = session.into_iter().chain(state.query.as_deref()).chain(token.as_deref());
         let hide = |text: String, secret| text.replace(secret, "[redacted]");
         secrets.fold(self.redactor.text(text), hide)
     }
@@ -227,6 +236,28 @@ impl Channel {
         true
     }
 
+    /// What the server is sent to be let in, unless the configuration says it.
+    pub(super) fn bearer(&self) -> Option<HeaderValue> {
+        self.credentials.as_ref()?.header()
+    }
+
+    /// Renews what is about to expire, before a message is sent.
+    pub(super) async fn prepare(&self) {
+        if let Some(credentials) = &self.credentials {
+            credentials.prepare().await;
+        }
+    }
+
+    /// Whether there is something else to send to a server that refused a message for want of credentials.
+    pub(super) async fn has_other(&self, response: &Response, sent: Option<&HeaderValue>) -> bool {
+        let Some(credentials) = &self.credentials else { return false };
+        let challenges = response.headers().get_all(WWW_AUTHENTICATE).iter();
+        let mut challenges = challenges.filter_map(|value| value.to_str().ok());
+        let challenge = challenges.find(|value| Challenge::is_in(value));
+        let is_unknown = response.status() == StatusCode::UNAUTHORIZED;
+        credentials.has_other(Refused { sent, challenge, is_unknown }).await
+    }
+
     /// A request to the server with every header that it needs.
     pub(super) fn request(&self, method: Method) -> std::result::Result<RequestBuilder, Failure> {
         const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
@@ -250,6 +281,7 @@ impl Channel {
         let client = state.client.as_ref();
         let client = client.ok_or_else(|| Failure::Message(failure::over(&self.server)))?;
         let mut headers = self.headers.clone();
+        headers.extend(self.bearer().map(|bearer| (AUTHORIZATION, bearer)));
         headers.extend(own);
         headers.extend(state.session.clone().map(|session| (SESSION, session)));
         headers.extend(state.revision.clone().map(|revision| (REVISION, revision)));

@@ -61,7 +61,7 @@ pub(super) fn client(server: &Arc<str>, patience: Duration) -> Result<reqwest::C
 }
 
 /// The TLS set-up of the process: the platform's verifier.
-fn tls() -> std::result::Result<rustls::ClientConfig, String> {
+pub(crate) fn tls() -> std::result::Result<rustls::ClientConfig, String> {
     static TLS: OnceLock<std::result::Result<rustls::ClientConfig, String>> = OnceLock::new();
     let made = TLS.get_or_init(|| {
         let provider = Arc::new(rustls::crypto::ring::default_provider());

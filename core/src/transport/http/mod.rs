@@ -17,6 +17,6 @@ mod socket;
 mod stream;
 mod wire;
 
-pub(crate) use self::client::secrets;
+pub(crate) use self::client::{secrets, tls};
 pub(crate) use self::socket::SocketWire;
 pub(crate) use self::wire::HttpWire;

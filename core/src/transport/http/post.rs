@@ -194,9 +194,11 @@ pub(super) async fn send(
     method: Method,
     request: impl Fn() -> Result<RequestBuilder, Failure>,
 ) -> Result<Response, Failure> {
-    let (mut redirects, mut retries) = (0, 0);
+    let (mut redirects, mut retries, mut renewed) = (0, 0, false);
     loop {
+        channel.prepare().await;
         let in_session = channel.is_in_session();
+        let bearer = channel.bearer();
         let sent = request()?.send().await;
         let response = sent.map_err(|e| Failure::Message(failure::network(channel, &e)))?;
         let status = response.status();
@@ -213,6 +215,11 @@ pub(super) async fn send(
             }
             continue;
         }
+        // Of each message once: what was renewed a moment ago is not renewed again.
+        let may_renew = is_about_credentials(status) && !std::mem::replace(&mut renewed, true);
+        if may_renew && channel.has_other(&response, bearer.as_ref()).await {
+            continue;
+        }
         let asked = failure::retry_after(response.headers()).filter(|_| is_busy(status));
         match asked.filter(|wait| *wait <= RETRY_AFTER_MAX && retries < RETRIES_MAX) {
             Some(wait) => {
@@ -223,6 +230,10 @@ pub(super) async fn send(
             None => return Err(refusal(channel, response, in_session).await),
         }
     }
+}
+
+fn is_about_credentials(status: StatusCode) -> bool {
+    matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)
 }
 
 fn is_busy(status: StatusCode) -> bool {
@@ -248,7 +259,7 @@ pub(super) async fn refusal(
 ) -> Failure {
     let status = response.status();
     let headers = response.headers().clone();
-    if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+    if is_about_credentials(status) {
         return Failure::Connection(failure::auth(channel, status, &headers));
     }
     let body = body::read_head(&mut response, REFUSAL_BYTES_MAX).await;

@@ -16,6 +16,7 @@ use super::body::Way;
 use super::channel::{Channel, Dialect};
 use super::post::{self, Post};
 use super::{client, listen};
+use crate::auth::Credentials;
 use crate::transport::redact::Redactor;
 use crate::transport::{BoxFuture, FrameKind, Graces, Inbound, Sent, Wire};
 use crate::{Outcome, Result};
@@ -65,11 +66,13 @@ impl HttpWire {
         redactor: Arc<Redactor>,
         frame_bytes: usize,
         patience: Duration,
+        credentials: Option<Arc<Credentials>>,
     ) -> Result<HttpWire> {
         let (address, headers) = (client::address(server, spec)?, client::headers(server, spec)?);
         let target = (spec.kind, address, headers);
         let client = client::client(server, patience)?;
-        let channel = Channel::new(server.clone(), frame_bytes, redactor, client, target);
+        let channel =
+            Channel::new(server.clone(), frame_bytes, redactor, client, target, credentials);
         let tasks = Tasks {
             runtime: None,
             running: JoinSet::new(),

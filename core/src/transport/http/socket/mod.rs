@@ -46,7 +46,7 @@ impl SocketWire {
         let (address, headers) = (client::address(server, spec)?, client::headers(server, spec)?);
         let target = (spec.kind, address, headers);
         let client = client::client(server, patience)?;
-        let channel = Channel::new(server.clone(), frame_bytes, redactor, client, target);
+        let channel = Channel::new(server.clone(), frame_bytes, redactor, client, target, None);
         Ok(SocketWire {
             channel: Arc::new(channel),
             outbox: Arc::default(),

@@ -1,0 +1,110 @@
+//! Signing in to remote servers (SPEC 15.3).
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use trunkline_pool::options::SignInOptions;
+
+use super::pool::{Pool, PoolCore};
+use super::wanted::follow_together;
+use crate::auth::Credentials;
+use crate::{Error, ErrorCode, Result};
+
+impl Pool {
+    /// Begins to sign in to a remote server: finds the authorization server that it trusts, and gives the address that a person
+    /// has to visit, as `{v, server, url, expires_in_ms}`. A sign-in to the same server that is under way is over with it.
+    ///
+    /// What the server asked for last is asked for: after `auth_required` with `missing: scope`, a token for that and for what there
+    /// was. The library opens no browser and listens on no port: the host shows the address, and gives the address that the person
+    /// was redirected to to [`finish_sign_in`](Self::finish_sign_in). Nothing is begun twice, and nothing by itself.
+    ///
+    /// Dropping the future leaves no sign-in, or one that nobody finishes.
+    ///
+    /// # Errors
+    /// `invalid_argument` for a server that the pool does not know, one that is not signed in to, or without a redirect;
+    /// `protocol` when the server or an authorization server breaks a rule (`detail.refused`: `address`, `issuer`, `resource`, `pkce`,
+    /// `metadata`); `auth_required` when there is nothing to sign in to; `connect_failed`, `timeout`, `limit`, `closing`,
+    /// `closed`, `forked`.
+    pub async fn sign_in(&self, server: &str, options: &SignInOptions) -> Result<Value> {
+        let (driver, options) = (self.checked()?.clone(), options.clone());
+        let credentials = self.0.credentials(server)?;
+        let work = driver.clone();
+        let begun =
+            driver.spawn(async move { work.sign_ins.begin(credentials, &options).await }).await;
+        let (url, time) = begun.unwrap_or_else(|_| Err(died()))?;
+        let time = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        Ok(json!({ "v": 1, "server": server, "url": url, "expires_in_ms": time }))
+    }
+
+    /// Ends a sign-in with the whole address that the person was redirected to, as `{v, server}`. The server is then connected to for
+    /// those who hold or want it, and what is connected is listed again.
+    ///
+    /// An address that belongs to no sign-in, or that somebody else than the authorization server made, changes nothing.
+    /// Dropping the future leaves it open whether the sign-in succeeded.
+    ///
+    /// # Errors
+    /// `invalid_argument` when it belongs to no sign-in that is under way, `protocol` (`detail.refused`: `issuer`, `redirect`,
+    /// `token`), `auth_required` when the person or the authorization server refused, `connect_failed`, `timeout`, `limit`,
+    /// `closing`, `closed`, `forked`.
+    pub async fn finish_sign_in(&self, redirect_url: &str) -> Result<Value> {
+        let (driver, url) = (self.checked()?.clone(), redirect_url.to_owned());
+        let pool = self.0.clone();
+        let finished = driver.spawn(async move {
+            let server = pool.driver.sign_ins.finish(&url).await?;
+            pool.let_in(&server);
+            Ok(server)
+        });
+        let server = finished.await.unwrap_or_else(|_| Err(died()))?;
+        Ok(json!({ "v": 1, "server": &*server }))
+    }
+
+    /// Forgets what was signed in for a server, and a sign-in that is under way, as `{v, server, signed_out}`. Connections that
+    /// stand send nothing any more, so that their server refuses the next message.
+    ///
+    /// # Errors
+    /// `invalid_argument` for a server that the pool does not know, `closing`, `closed`, `forked`.
+    pub async fn sign_out(&self, server: &str) -> Result<Value> {
+        let driver = self.checked()?;
+        let credentials = self.0.credentials(server)?;
+        let signed_out = driver.sign_ins.sign_out(&credentials);
+        Ok(json!({ "v": 1, "server": server, "signed_out": signed_out }))
+    }
+
+    fn checked(&self) -> Result<&Arc<crate::driver::Driver>> {
+        self.0.driver.check_process()?;
+        self.0.driver.check_open()?;
+        Ok(&self.0.driver)
+    }
+}
+
+impl PoolCore {
+    /// The credentials of a server: of the pool's own configuration of it, or of what runs by that name.
+    fn credentials(&self, server: &str) -> Result<Arc<Credentials>> {
+        let wrong = |message: &str| {
+            let error = Error::new(ErrorCode::InvalidArgument, message).with_server(server);
+            error.with_detail("path", "server")
+        };
+        let entries = self.driver.entries();
+        let running = entries.iter().rev().find(|(_, cell)| &*cell.server == server);
+        let spec = match self.configured(server) {
+            Ok(configured) => Some(configured.spec().clone()),
+            Err(_) => running.map(|(_, cell)| cell.spec.clone()),
+        };
+        let spec = spec.ok_or_else(|| wrong("the pool knows no server of that name"))?;
+        let credentials = self.driver.sign_ins.of(&server.into(), &spec);
+        credentials.ok_or_else(|| wrong("a server of this transport is not signed in to"))
+    }
+
+    /// There are other credentials for a server: whoever waits for it gets it.
+    fn let_in(&self, server: &str) {
+        self.driver.credentials_changed(server);
+        let sessions = self.live_sessions();
+        let cores: Vec<_> = sessions.iter().map(|session| session.core().clone()).collect();
+        cores.iter().for_each(|session| session.want_again(server));
+        follow_together(&cores);
+    }
+}
+
+fn died() -> Error {
+    Error::new(ErrorCode::Internal, "the sign-in died").with_detail("place", "auth")
+}

@@ -1,0 +1,62 @@
+//! What goes wrong in a flow, as errors of this library: without secrets, and with a bound to what others say.
+
+use rmcp::transport::auth::AuthError;
+
+use super::fetch::Fetch;
+use crate::transport::escape::escape_line;
+use crate::{Error, ErrorCode};
+
+/// Characters of somebody else's words that an error repeats.
+const SHOWN_CHARS_MAX: usize = 200;
+
+/// A server, or an authorization server, broke a rule.
+pub(super) fn broken(message: impl Into<String>, refused: &str) -> Error {
+    Error::new(ErrorCode::Protocol, message).with_detail("refused", refused)
+}
+
+/// A person has to sign in, or nothing more can be done for the server.
+pub(super) fn required(message: impl Into<String>) -> Error {
+    Error::new(ErrorCode::AuthRequired, message).with_detail("missing", "token")
+}
+
+/// What a flow failed with. What was refused here says more than what came of it.
+pub(super) fn of(error: AuthError, fetch: &Fetch) -> Error {
+    let ours = fetch.take_failure();
+    let error = ours.unwrap_or_else(|| sorted(error));
+    error.with_server(fetch.server())
+}
+
+fn sorted(error: AuthError) -> Error {
+    let words = shown(&error.to_string());
+    match error {
+        AuthError::PkceUnsupported => pkce(),
+        AuthError::AuthorizationServerMismatch { .. }
+        | AuthError::AuthorizationServerMissingIssuer { .. } => {
+            broken("the authorization server is not the one that was asked", "issuer")
+        }
+        AuthError::ProtectedResourceMetadataInvalid { .. } => {
+            broken("the server's metadata are those of another resource", "resource")
+        }
+        AuthError::AuthorizationServersUnavailable { .. } => {
+            broken("none of the authorization servers can be used", "metadata")
+        }
+        AuthError::RegistrationFailed(_) => required(format!("registration failed: {words}"))
+            .with_hint("register a client, and write its `client_id` into `oauth`"),
+        AuthError::TokenExchangeFailed(_)
+        | AuthError::ClientCredentialsError(_)
+        | AuthError::TokenRefreshRejected(_)
+        | AuthError::TokenRefreshFailed(_)
+        | AuthError::AuthorizationRequired => required(words),
+        _ => broken(words, "metadata"),
+    }
+}
+
+/// The authorization server does not say that it protects the code.
+pub(super) fn pkce() -> Error {
+    broken("the authorization server does not say that it supports PKCE with S256", "pkce")
+}
+
+/// Somebody else's words.
+pub(super) fn shown(text: &str) -> String {
+    escape_line(text.as_bytes()).chars().take(SHOWN_CHARS_MAX).collect()
+}

@@ -1,0 +1,207 @@
+//! What the flows send and receive: the one place of this module that opens sockets.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use http::{Response, StatusCode};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, LOCATION, WWW_AUTHENTICATE};
+use reqwest::{Method, Url};
+use rmcp::transport::auth::{
+    OAuthHttpClient, OAuthHttpClientError, OAuthHttpClientFuture, OAuthHttpRequest,
+};
+
+use super::challenge::Challenge;
+use super::guard::{Forbidden, Guard, PublicNames};
+use crate::transport::http::tls;
+use crate::{Error, ErrorCode};
+
+/// From a request to the end of its answer (S-31).
+const EXCHANGE_WAIT_MAX: Duration = Duration::from_secs(10);
+
+/// Bytes of an answer (S-31): metadata and tokens are a hundred times smaller.
+const BODY_BYTES_MAX: usize = 256 << 10;
+
+/// Redirects in a row (S-31).
+const REDIRECTS_MAX: u32 = 3;
+
+/// Requests of one sign-in: a server that names many authorization servers must not make many of them.
+const REQUESTS_MAX: u32 = 32;
+
+/// The HTTP client of one server's flows.
+pub(super) struct Fetch {
+    server: Arc<str>,
+    guard: Guard,
+    /// For what was configured.
+    own: reqwest::Client,
+    /// For what somebody named.
+    named: reqwest::Client,
+    redirects: AtomicU32,
+    requests: AtomicU32,
+    /// The first failure of ours since [`begin`](Self::begin): what follows from it says less.
+    failure: Mutex<Option<Error>>,
+}
+
+impl Fetch {
+    /// A client for what a server's configuration leads to.
+    ///
+    /// # Errors
+    /// `connect_failed` when the system's trusted roots cannot be read.
+    pub(super) fn new(server: &Arc<str>, guard: Guard) -> Result<Fetch, Error> {
+        let unready = |reason: String| {
+            let message = format!("TLS cannot be set up: {reason}");
+            Error::new(ErrorCode::ConnectFailed, message).with_server(server.as_ref())
+        };
+        let tls = tls().map_err(unready)?;
+        let builder = || {
+            reqwest::Client::builder()
+                .tls_backend_preconfigured(tls.clone())
+                .redirect(reqwest::redirect::Policy::none())
+                .referer(false)
+                // A proxy resolves names itself, where nobody checks what they lead to.
+                .no_proxy()
+                .pool_max_idle_per_host(0)
+        };
+        let names = PublicNames { loopback: guard.admits_loopback() };
+        let unmade = |error: reqwest::Error| unready(error.without_url().to_string());
+        Ok(Fetch {
+            server: server.clone(),
+            guard,
+            own: builder().build().map_err(unmade)?,
+            named: builder().dns_resolver(Arc::new(names)).build().map_err(unmade)?,
+            redirects: AtomicU32::new(0),
+            requests: AtomicU32::new(0),
+            failure: Mutex::default(),
+        })
+    }
+
+    pub(super) fn server(&self) -> &str {
+        &self.server
+    }
+
+    pub(super) fn guard(&self) -> &Guard {
+        &self.guard
+    }
+
+    /// A flow begins: its bounds count anew.
+    pub(super) fn begin(&self) {
+        self.redirects.store(0, Ordering::Relaxed);
+        self.requests.store(0, Ordering::Relaxed);
+        self.take_failure();
+    }
+
+    /// The first failure of ours since then.
+    pub(super) fn take_failure(&self) -> Option<Error> {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    async fn exchange(&self, request: OAuthHttpRequest) -> Result<Response<Vec<u8>>, Error> {
+        let request = reqwest::Request::try_from(request.request)
+            .map_err(|_| Error::new(ErrorCode::Protocol, "an address that cannot be gone to"))?;
+        let url = request.url().clone();
+        self.guard.check(&url, "an address that it leads to")?;
+        if request.method() != Method::GET || request.headers().contains_key(AUTHORIZATION) {
+            self.guard.check_endpoint(url.as_str(), "an address that secrets go to")?;
+        }
+        if self.requests.fetch_add(1, Ordering::Relaxed) >= REQUESTS_MAX {
+            return Err(limit("requests", REQUESTS_MAX as usize));
+        }
+        let client = if self.guard.is_configured(&url) { &self.own } else { &self.named };
+        let exchanged = tokio::time::timeout(EXCHANGE_WAIT_MAX, exchange(client, request)).await;
+        let response = exchanged.unwrap_or_else(|_| Err(slow(&url)))?;
+        self.count_redirects(response.status())?;
+        Ok(self.without_foreign_pointers(response))
+    }
+
+    /// A redirect is followed by whoever asked, as another request, which is checked as well.
+    fn count_redirects(&self, status: StatusCode) -> Result<(), Error> {
+        if !status.is_redirection() {
+            self.redirects.store(0, Ordering::Relaxed);
+            return Ok(());
+        }
+        match self.redirects.fetch_add(1, Ordering::Relaxed) >= REDIRECTS_MAX {
+            true => Err(limit("redirects", REDIRECTS_MAX as usize)),
+            false => Ok(()),
+        }
+    }
+
+    /// Metadata of a resource is the resource's own: a challenge that points elsewhere says nothing (S-31).
+    fn without_foreign_pointers(&self, mut response: Response<Vec<u8>>) -> Response<Vec<u8>> {
+        let values = response.headers().get_all(WWW_AUTHENTICATE).iter();
+        let challenge = Challenge::of(values.filter_map(|value| value.to_str().ok()));
+        if !challenge.points_home(self.guard.home()) {
+            response.headers_mut().remove(WWW_AUTHENTICATE);
+        }
+        response
+    }
+}
+
+impl OAuthHttpClient for Fetch {
+    fn execute(&self, request: OAuthHttpRequest) -> OAuthHttpClientFuture<'_> {
+        Box::pin(async move {
+            self.exchange(request).await.map_err(|error| {
+                let error = error.with_server(self.server.as_ref());
+                let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+                failure.get_or_insert_with(|| error.clone());
+                Box::new(error) as OAuthHttpClientError
+            })
+        })
+    }
+}
+
+async fn exchange(
+    client: &reqwest::Client,
+    request: reqwest::Request,
+) -> Result<Response<Vec<u8>>, Error> {
+    let url = request.url().clone();
+    let failed = |error: reqwest::Error| network(&url, &error);
+    let mut response = client.execute(request).await.map_err(failed)?;
+    let (status, headers) = (response.status(), std::mem::take(response.headers_mut()));
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(failed)? {
+        if body.len() + chunk.len() > BODY_BYTES_MAX {
+            return Err(limit("auth_body_bytes", BODY_BYTES_MAX));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    let mut whole = Response::new(body);
+    *whole.status_mut() = status;
+    *whole.headers_mut() = relevant(&headers);
+    Ok(whole)
+}
+
+/// The headers that a flow reads.
+fn relevant(headers: &HeaderMap) -> HeaderMap {
+    let mut relevant = HeaderMap::new();
+    for name in [CONTENT_TYPE, LOCATION, WWW_AUTHENTICATE] {
+        for value in headers.get_all(&name) {
+            relevant.append(&name, value.clone());
+        }
+    }
+    relevant
+}
+
+fn network(url: &Url, error: &reqwest::Error) -> Error {
+    let mut cause = std::error::Error::source(error);
+    while let Some(inner) = cause {
+        if inner.downcast_ref::<Forbidden>().is_some() {
+            return Forbidden.into();
+        }
+        cause = inner.source();
+    }
+    let address = url.origin().ascii_serialization();
+    Error::new(ErrorCode::ConnectFailed, format!("{address} cannot be reached"))
+        .with_detail("address", address)
+}
+
+fn slow(url: &Url) -> Error {
+    let address = url.origin().ascii_serialization();
+    Error::new(ErrorCode::Timeout, format!("{address} did not answer in time"))
+        .with_detail("which", "connect")
+        .with_detail("address", address)
+}
+
+fn limit(name: &str, most: usize) -> Error {
+    Error::new(ErrorCode::Limit, format!("the limit of {most} for {name} is reached"))
+        .with_detail("limit", name)
+}

@@ -1,0 +1,289 @@
+//! Sign-ins: a URL goes out, the redirect's URL comes back, and what the authorization server issues for it is kept.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use reqwest::Url;
+use rmcp::transport::auth::{AuthorizationRequest, AuthorizationSession, ClientCredentialsConfig};
+use trunkline_pool::config::{Fingerprint, ServerSpec, Transport};
+use trunkline_pool::options::SignInOptions;
+
+use super::client::ClientSpec;
+use super::credentials::Credentials;
+use super::discovery::{Discovered, discover, quiet};
+use super::fetch::Fetch;
+use super::grant::{Grant, Token};
+use super::redirect::Redirect;
+use super::{failure, redirect};
+use crate::api::AUTHORIZATION_CONTEXT;
+use crate::{Error, ErrorCode, Result};
+
+/// How long a person has, in which the authorization server keeps a code's request too.
+const SIGN_IN_WAIT_MAX: Duration = Duration::from_secs(600);
+
+/// Sign-ins under way; of more the oldest is over.
+const UNDER_WAY_MAX: usize = 64;
+
+/// Configurations whose credentials are remembered; of more, those without any go.
+const REMEMBERED_MAX: usize = 1024;
+
+/// Registered clients that are remembered, one for each authorization server and redirect.
+const REGISTERED_MAX: usize = 256;
+
+/// The name by which a client is registered that gives none.
+const CLIENT_NAME: &str = "trunkline";
+
+/// The credentials of a pool, and the sign-ins under way.
+#[derive(Default)]
+pub(crate) struct SignIns {
+    known: Mutex<HashMap<Fingerprint, Arc<Credentials>>>,
+    under_way: Mutex<Vec<SignIn>>,
+    registered: Mutex<HashMap<(String, String), Registered>>,
+}
+
+/// A client that an authorization server knows; never told to another (S-33).
+#[derive(Clone)]
+struct Registered {
+    id: String,
+    secret: Option<String>,
+}
+
+/// A sign-in that waits for its redirect.
+struct SignIn {
+    credentials: Arc<Credentials>,
+    session: AuthorizationSession,
+    fetch: Arc<Fetch>,
+    /// What the redirect must be like.
+    redirect: Redirect,
+    scopes: Vec<String>,
+    url: String,
+    until: Instant,
+}
+
+impl SignIns {
+    /// The credentials of a configuration. Those of one that nobody can sign in to are none.
+    pub(crate) fn of(&self, server: &Arc<str>, spec: &ServerSpec) -> Option<Arc<Credentials>> {
+        let Transport::Remote(remote) = &spec.transport else { return None };
+        // What a session offers a server is no part of what lets it in.
+        let fingerprint = &spec.fingerprint(AUTHORIZATION_CONTEXT, &[]);
+        let mut known = lock(&self.known);
+        if known.len() >= REMEMBERED_MAX && !known.contains_key(fingerprint) {
+            known.retain(|_, credentials| {
+                Arc::strong_count(credentials) > 1 || !credentials.is_empty()
+            });
+        }
+        let new = || Credentials::new(server.clone(), remote, ClientSpec::of(&spec.oauth));
+        Some(known.entry(*fingerprint).or_insert_with(|| Arc::new(new())).clone())
+    }
+
+    /// Where a person signs in to a server, when a sign-in is under way.
+    pub(crate) fn url_of(&self, server: &str) -> Option<String> {
+        let under_way = self.under_way();
+        let newest = under_way.iter().rev().find(|sign_in| &*sign_in.credentials.server == server);
+        newest.map(|sign_in| sign_in.url.clone())
+    }
+
+    /// Begins a sign-in, in place of one that is under way; the URL that a person has to visit, and until when.
+    ///
+    /// # Errors
+    /// `invalid_argument` when nothing can be signed in to or no redirect is known, `protocol` when a rule is broken on the way,
+    /// `auth_required` when the authorization server wants something else, and what the network does.
+    pub(crate) async fn begin(
+        &self,
+        credentials: Arc<Credentials>,
+        host: &SignInOptions,
+    ) -> Result<(String, Duration)> {
+        let server = credentials.server.clone();
+        let named = |error: Error| error.with_server(&*server);
+        let found = find(&credentials).await?;
+        let redirect_uri = credentials.spec.redirect_uri.clone().or(host.redirect_uri.clone());
+        let redirect_uri = redirect_uri.ok_or_else(|| named(redirect::missing()))?;
+        let redirect = Redirect::new(&redirect_uri, &found.issuer, found.names_itself);
+        let redirect = redirect.map_err(named)?;
+        let scopes = credentials.scopes()?;
+        let fetch = found.fetch.clone();
+        let session = self.session(&credentials, found, host, (&redirect_uri, &scopes)).await;
+        let session = session.map_err(named)?;
+        let url = fetch.guard().check_endpoint(&session.auth_url, "the address to sign in at");
+        let url = url.map_err(named)?;
+        let (state, asked) = redirect::asked(&url);
+        let sign_in = SignIn {
+            credentials,
+            session,
+            fetch,
+            redirect: redirect.with_state(state),
+            scopes: asked,
+            url: url.to_string(),
+            until: Instant::now() + SIGN_IN_WAIT_MAX,
+        };
+        let answer = (sign_in.url.clone(), SIGN_IN_WAIT_MAX);
+        self.add(sign_in);
+        Ok(answer)
+    }
+
+    /// The session of rmcp: by the client of the configuration, by its metadata document, or by one that is registered.
+    async fn session(
+        &self,
+        credentials: &Credentials,
+        mut found: Discovered,
+        host: &SignInOptions,
+        (redirect_uri, scopes): (&str, &[String]),
+    ) -> Result<AuthorizationSession> {
+        let spec = &credentials.spec;
+        let mut request = AuthorizationRequest::new(redirect_uri).with_initial_scope_selection();
+        request = request.with_scopes(scopes.iter().cloned());
+        let document = spec.client_metadata_url.clone().or(host.client_metadata_url.clone());
+        request = match (&spec.client_id, document.filter(|_| found.takes_documents)) {
+            (Some(id), _) => with_client(request, id, spec.client_secret.as_deref()),
+            (None, Some(document)) => request.with_client_metadata_url(document),
+            (None, None) => {
+                let name = spec.client_name.as_deref().or(host.client_name.as_deref());
+                let client = self.registered(&mut found, name, (redirect_uri, scopes)).await?;
+                with_client(request, &client.id, client.secret.as_deref())
+            }
+        };
+        let session = quiet(AuthorizationSession::new(found.flows, request)).await;
+        session.map_err(|(_, error)| failure::of(error, &found.fetch))
+    }
+
+    /// The client that the authorization server knows by this redirect, or a new one.
+    async fn registered(
+        &self,
+        found: &mut Discovered,
+        name: Option<&str>,
+        (redirect_uri, scopes): (&str, &[String]),
+    ) -> Result<Registered> {
+        let key = (found.issuer.clone(), redirect_uri.to_owned());
+        if let Some(known) = lock(&self.registered).get(&key) {
+            return Ok(known.clone());
+        }
+        let scopes: Vec<&str> = scopes.iter().map(String::as_str).collect();
+        let name = name.unwrap_or(CLIENT_NAME);
+        let made = quiet(found.flows.register_client(name, redirect_uri, &scopes)).await;
+        let made = made.map_err(|error| failure::of(error, &found.fetch))?;
+        let client = Registered { id: made.client_id, secret: made.client_secret };
+        let mut registered = lock(&self.registered);
+        if registered.len() < REGISTERED_MAX {
+            registered.insert(key, client.clone());
+        }
+        Ok(client)
+    }
+
+    /// Takes the URL that the authorization server redirected to; the server that is signed in to.
+    ///
+    /// A URL that belongs to no sign-in, or that another server made, leaves the sign-in under way as it was.
+    ///
+    /// # Errors
+    /// `invalid_argument` when it belongs to no sign-in, `protocol` when a rule is broken, `auth_required` when the person or the
+    /// authorization server refused, and what the network does.
+    pub(crate) async fn finish(&self, url: &str) -> Result<Arc<str>> {
+        let (sign_in, answered) = {
+            let mut under_way = self.under_way();
+            let place = under_way.iter().position(|sign_in| sign_in.redirect.is_named_by(url));
+            let place = place.ok_or_else(redirect::unknown)?;
+            let server = under_way[place].credentials.server.clone();
+            let code = under_way[place].redirect.check(url);
+            let answered = code.map_err(|error| error.with_server(&*server))?;
+            (under_way.remove(place), answered)
+        };
+        let server = sign_in.credentials.server.clone();
+        let named = |error: Error| error.with_server(&*server);
+        answered.map_err(named)?;
+        let SignIn { credentials, session, fetch, redirect, scopes, .. } = sign_in;
+        fetch.begin();
+        let redeemed = quiet(session.handle_callback_url(url)).await;
+        let answer = redeemed.map_err(|error| failure::of(error, &fetch))?;
+        let flows = session.auth_manager;
+        let (grant, token) =
+            Grant::of(flows, fetch, redirect.issuer, (scopes, &answer)).map_err(named)?;
+        credentials.signed_in(grant, token);
+        Ok(server)
+    }
+
+    /// Forgets the credentials of a configuration and a sign-in to it; whether there were any.
+    pub(crate) fn sign_out(&self, credentials: &Arc<Credentials>) -> bool {
+        self.under_way().retain(|sign_in| !Arc::ptr_eq(&sign_in.credentials, credentials));
+        credentials.sign_out()
+    }
+
+    fn add(&self, sign_in: SignIn) {
+        let mut under_way = self.under_way();
+        under_way.retain(|other| !Arc::ptr_eq(&other.credentials, &sign_in.credentials));
+        if under_way.len() >= UNDER_WAY_MAX {
+            under_way.remove(0);
+        }
+        under_way.push(sign_in);
+    }
+
+    /// Those under way, without those that took too long.
+    fn under_way(&self) -> MutexGuard<'_, Vec<SignIn>> {
+        let mut under_way = lock(&self.under_way);
+        let now = Instant::now();
+        under_way.retain(|sign_in| sign_in.until > now);
+        under_way
+    }
+}
+
+/// The authorization server of a server that can be signed in to.
+async fn find(credentials: &Credentials) -> Result<Discovered> {
+    let refused = |message: &str| {
+        Error::new(ErrorCode::InvalidArgument, message)
+            .with_server(&*credentials.server)
+            .with_detail("path", "server")
+    };
+    let home = credentials.home.as_ref();
+    let home = home.ok_or_else(|| refused("a server of this transport is not signed in to"))?;
+    if credentials.is_fixed {
+        return Err(refused("the configuration sets an `Authorization` header of its own"));
+    }
+    let refusal = credentials.refusal();
+    let found = discover(&credentials.server, &credentials.spec, home, refusal.as_deref()).await?;
+    match credentials.known_issuer() {
+        Some(issuer) if issuer != found.issuer => {
+            let message = "the authorization server is another than the one that knows the client";
+            Err(failure::broken(message, "issuer").with_server(&*credentials.server))
+        }
+        _ => Ok(found),
+    }
+}
+
+/// A token for the client itself: nobody needs to sign in.
+///
+/// # Errors
+/// Those of [`SignIns::begin`].
+pub(super) async fn client_credentials(credentials: &Credentials) -> Result<(Grant, Token)> {
+    let Discovered { mut flows, fetch, issuer, .. } = find(credentials).await?;
+    let spec = &credentials.spec;
+    let (Some(id), Some(secret)) = (spec.client_id.clone(), spec.client_secret.clone()) else {
+        return Err(failure::required("`oauth` needs `client_id` and `client_secret`"));
+    };
+    let scopes = credentials.scopes()?;
+    let client = ClientCredentialsConfig::ClientSecret {
+        client_id: id,
+        client_secret: secret,
+        scopes: scopes.clone(),
+        resource: credentials.home.as_ref().map(Url::to_string),
+    };
+    let failed = |error| failure::of(error, &fetch);
+    flows.validate_client_credentials_metadata(&client).map_err(failed)?;
+    flows.configure_client_credentials(&client).map_err(failed)?;
+    let answer = quiet(flows.exchange_client_credentials(&client)).await.map_err(failed)?;
+    Grant::of(flows, fetch, issuer, (scopes, &answer))
+}
+
+fn with_client(
+    request: AuthorizationRequest,
+    id: &str,
+    secret: Option<&str>,
+) -> AuthorizationRequest {
+    let request = request.with_preregistered_client(id);
+    match secret {
+        Some(secret) => request.with_client_secret(secret),
+        None => request,
+    }
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,296 @@
+//! What a sign-in is good for: who gets the server back, and how tokens are renewed.
+
+use serde_json::{Value, json};
+use trunkline::{AcquireOptions, CallOptions, Error, ErrorCode, Lease, Session};
+
+use super::person::{assert_shows_no_secret, guarded, options, sign_in, visit};
+use crate::remote::{Remote, host};
+use crate::rig::{Rig, acquire, until};
+
+/// A pool with one such server as `s`, and a session that wants nothing unasked.
+async fn start(rig: &Rig, ways: Value, oauth: Value) -> (Remote, Session) {
+    let (remote, config) = guarded(rig, &ways, oauth);
+    rig.configure(json!({ "s": config })).await;
+    (remote, rig.session("a"))
+}
+
+async fn refusal(session: &Session) -> Error {
+    let acquired = session.acquire("s", None, &AcquireOptions::default()).await;
+    acquired.err().expect("it wants credentials")
+}
+
+async fn call(lease: &Lease) -> Result<(), Error> {
+    lease.call_tool("echo", r#"{"message":"hi"}"#, &CallOptions::default()).await.map(drop)
+}
+
+/// How often the authorization server issued a token.
+fn issued(remote: &Remote) -> usize {
+    remote.requests().iter().filter(|request| request["path"] == "/token").count()
+}
+
+/// The answers of the server to messages, as far as they name a token.
+fn tokens(remote: &Remote) -> Vec<Value> {
+    let of_message = |request: &&Value| request["path"] == "/mcp";
+    let requests = remote.requests();
+    requests.iter().filter(of_message).map(|r| r["headers"]["authorization"].clone()).collect()
+}
+
+/// SPEC 15.3: URL out, redirect's URL in; the status says where to sign in.
+#[test]
+fn a_person_signs_in_and_the_server_is_there() {
+    let rig = Rig::new(json!({}));
+    host(async {
+        let (_remote, session) = start(&rig, json!({}), json!({})).await;
+        assert_eq!(refusal(&session).await.detail()["missing"], "token");
+        let begun = rig.pool.sign_in("s", &options()).await.unwrap();
+        let url = begun["url"].as_str().unwrap();
+        assert_eq!(
+            rig.pool.status()["servers"]["s"]["auth_need"],
+            json!({ "missing": "token", "url": url })
+        );
+        let finished = rig.pool.finish_sign_in(&visit(url)).await.unwrap();
+        assert_eq!(finished, json!({ "v": 1, "server": "s" }));
+        call(&acquire(&session, "s").await).await.unwrap();
+        assert_eq!(rig.pool.status()["servers"]["s"]["auth_need"], Value::Null);
+        assert_shows_no_secret(&rig, None);
+    });
+}
+
+/// SPEC 15.3, 12.7: sessions that want the server unasked get it with the sign-in.
+#[test]
+fn a_session_that_wants_the_server_gets_it_with_the_sign_in() {
+    let rig = Rig::new(json!({}));
+    host(async {
+        let (_remote, config) = guarded(&rig, &json!({}), json!({}));
+        rig.configure(json!({ "s": config })).await;
+        let session = rig.session_with(json!({ "id": "a" }));
+        let error = session.ready(Some("s"), None).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::AuthRequired);
+        sign_in(&rig, "s").await.unwrap();
+        session.ready(Some("s"), None).await.unwrap();
+        assert!(session.tools().unwrap().iter().any(|tool| &*tool.name == "mcp__s__echo"));
+    });
+}
+
+/// SPEC 15.3: a token that the server refuses is renewed once, and the message sent again; many at a time renew it once.
+#[test]
+fn a_token_that_is_refused_is_renewed_once() {
+    let rig = Rig::new(json!({}));
+    host(async {
+        let (remote, session) = start(&rig, json!({ "uses": 12 }), json!({})).await;
+        refusal(&session).await;
+        sign_in(&rig, "s").await.unwrap();
+        let lease = acquire(&session, "s").await;
+        let before = lease.generation();
+        for _ in 0..3 {
+            let many = [(); 4].map(|()| call(&lease));
+            let mut done = Vec::new();
+            for one in many {
+                done.push(one.await);
+            }
+            assert!(done.iter().all(Result::is_ok), "{done:?}");
+        }
+        assert!((2..=3).contains(&issued(&remote)), "{} tokens", issued(&remote));
+        assert_eq!(lease.generation(), before);
+    });
+}
+
+/// SPEC 15.3, 8.4: what cannot be renewed wants a sign-in, and is not tried again.
+#[test]
+fn a_token_that_cannot_be_renewed_wants_a_sign_in() {
+    let rig = Rig::new(json!({}));
+    host(async {
+        let (remote, session) =
+            start(&rig, json!({ "uses": 8, "refresh": false }), json!({})).await;
+        refusal(&session).await;
+        sign_in(&rig, "s").await.unwrap();
+        let lease = acquire(&session, "s").await;
+        let mut failed = None;
+        for _ in 0..12 {
+            failed = failed.or(call(&lease).await.err());
+        }
+        assert!(failed.is_some_and(|error| error.code() == ErrorCode::AuthRequired));
+        assert_eq!(issued(&remote), 2, "the sign-in, and one refused renewal");
+        until(|| rig.pool.status()["servers"]["s"]["entries"][0]["state"] == "auth_required");
+        sign_in(&rig, "s").await.unwrap();
+        until(|| rig.pool.status()["servers"]["s"]["state"] == "connected");
+        call(&lease).await.unwrap();
+    });
+}
+
+/// SPEC 15.3: a token is renewed before it expires, not after.
+#[test]
+fn a_token_that_is_about_to_expire_is_renewed_before_it_is_sent() {
+    let rig = Rig::new(json!({}));
+    host(async {
+        let (remote, session) =
+            start(&rig, json!({ "token": { "expires_in": 20 } }), json!({})).await;
+        refusal(&session).await;
+        sign_in(&rig, "s").await.unwrap();
+        call(&acquire(&session, "s").await).await.unwrap();
+        let sent = tokens(&remote);
+        assert!(sent.iter().skip(1).all(|token| *token != "Bearer token-canary-3"), "{sent:?}");
+        assert!(issued(&remote) > 2);
+    });
+}
+
+/// SPEC 15.3, SPEC 8.4: a call that needs more asks for what there is and what it needs.
+#[test]
+fn a_call_that_needs_more_wants_a_sign_in_for_all_of_it() {
+    let rig = Rig::new(json!({}));
+    host(async {
+        let ways = json!({ "call_scope": "files:write", "resource": { "scopes_supported": ["files:read"] } });
+        let (_remote, session) = start(&rig, ways, json!({})).await;
+        refusal(&session).await;
+        sign_in(&rig, "s").await.unwrap();
+        let lease = acquire(&session, "s").await;
+        let error = call(&lease).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::AuthRequired);
+        assert_eq!(error.detail()["missing"], "scope");
+        let begun = rig.pool.sign_in("s", &options()).await.unwrap();
+        let url = begun["url"].as_str().unwrap();
+        assert!(url.contains("scope=files%3Aread+files%3Awrite"), "{url}");
+        rig.pool.finish_sign_in(&visit(url)).await.unwrap();
+        until(|| lease.state().is_connected());
+        call(&lease).await.unwrap();
+    });
+}
+
+/// SPEC 15.3: a server that wants the same scopes again and again does not send a person to sign in for ever.
+#[test]
+fn a_server_that_is_never_content_is_given_up() {
+    let rig = Rig::new(json!({}));
+    host(async {
+        let ways = json!({ "call_scope": "more", "granted": "less" });
+        let (_remote, session) = start(&rig, ways, json!({ "scopes": ["less"] })).await;
+        refusal(&session).await;
+        sign_in(&rig, "s").await.unwrap();
+        let mut signed_in = 1;
+        let error = loop {
+            let lease = acquire(&session, "s").await;
+            let _ = call(&lease).await;
+            match sign_in(&rig, "s").await {
+                Ok(_) => signed_in += 1,
+                Err(error) => break error,
+            }
+            assert!(signed_in < 10, "it goes on");
+        };
+        assert_eq!(error.code(), ErrorCode::AuthRequired);
+        assert!(signed_in <= 5, "{signed_in} sign-ins");
+    });
+}
+
+/// SPEC 15.3: a client that is known itself needs nobody to sign in.
+#[test]
+fn a_client_with_credentials_of_its_own_is_let_in_without_a_person() {
+    let rig = Rig::new(json!({}));
+    host(async {
+        let oauth = json!({
+            "grant_type": "client_credentials", "client_id": "machine", "client_secret": "secret-canary",
+        });
+        let ways = json!({ "client": ["machine", "secret-canary"], "uses": 20 });
+        let (remote, session) = start(&rig, ways, oauth).await;
+        let lease = acquire(&session, "s").await;
+        call(&lease).await.unwrap();
+        assert_eq!(issued(&remote), 1);
+        assert_shows_no_secret(&rig, None);
+    });
+}
+
+/// S-33: a registered client stays with its authorization server, and is registered once.
+#[test]
+fn a_client_is_registered_once_with_each_authorization_server() {
+    let rig = Rig::new(json!({}));
+    host(async {
+        let (remote, session) = start(&rig, json!({}), json!({})).await;
+        refusal(&session).await;
+        sign_in(&rig, "s").await.unwrap();
+        sign_in(&rig, "s").await.unwrap();
+        let registered = |remote: &Remote| {
+            remote.requests().iter().filter(|request| request["path"] == "/register").count()
+        };
+        assert_eq!(registered(&remote), 1);
+        let (other, config) = guarded(&rig, &json!({}), json!({}));
+        rig.configure(json!({ "s": config })).await;
+        refusal(&session).await;
+        sign_in(&rig, "s").await.unwrap();
+        assert_eq!((registered(&remote), registered(&other)), (1, 1));
+    });
+}
+
+/// S-34: what belongs to one server is sent to no other, and never in an address.
+#[test]
+fn a_token_goes_to_its_own_server_alone() {
+    let rig = Rig::new(json!({}));
+    host(async {
+        let (first, config) = guarded(&rig, &json!({}), json!({}));
+        let second = Remote::start(&rig, "auth", &[]);
+        let other = json!({ "type": "http", "url": second.url });
+        rig.configure(json!({ "s": config, "t": other })).await;
+        let session = rig.session("a");
+        refusal(&session).await;
+        sign_in(&rig, "s").await.unwrap();
+        call(&acquire(&session, "s").await).await.unwrap();
+        session.acquire("t", None, &AcquireOptions::default()).await.err().unwrap();
+        let seen = json!(second.requests()).to_string();
+        assert!(!seen.contains("canary"), "{seen}");
+        let paths: Vec<Value> = first.requests().iter().map(|r| r["path"].clone()).collect();
+        assert!(!json!(paths).to_string().contains("token-canary"), "{paths:?}");
+        // Another address under the same name begins without credentials.
+        rig.configure(json!({ "s": { "type": "http", "url": second.url } })).await;
+        refusal(&session).await;
+        assert!(!json!(second.requests()).to_string().contains("canary"));
+    });
+}
+
+/// SPEC 15.3: a header of the configuration is what is sent, and nobody signs in beside it.
+#[test]
+fn a_header_of_the_configuration_needs_no_sign_in() {
+    let rig = Rig::new(json!({}));
+    host(async {
+        let (remote, mut config) = guarded(&rig, &json!({}), json!({}));
+        config["headers"] = json!({ "Authorization": "Bearer mine" });
+        rig.configure(json!({ "s": config })).await;
+        let session = rig.session("a");
+        refusal(&session).await;
+        assert_eq!(tokens(&remote), ["Bearer mine"]);
+        let error = rig.pool.sign_in("s", &options()).await.unwrap_err();
+        assert_eq!(
+            (error.code(), &error.detail()["path"]),
+            (ErrorCode::InvalidArgument, &json!("server"))
+        );
+    });
+}
+
+/// SPEC 15.3: without a redirect, without a server, or with a local one there is nothing to sign in to.
+#[test]
+fn a_sign_in_that_cannot_be_is_refused() {
+    let rig = Rig::new(json!({}));
+    host(async {
+        let (_remote, config) = guarded(&rig, &json!({}), json!({}));
+        rig.configure(json!({ "s": config, "local": rig.server(&[]) })).await;
+        for (server, path) in [("nobody", "server"), ("local", "server"), ("s", "redirect_uri")] {
+            let options = trunkline::SignInOptions::default();
+            let error = rig.pool.sign_in(server, &options).await.unwrap_err();
+            assert_eq!(error.code(), ErrorCode::InvalidArgument, "{server}");
+            assert_eq!(error.detail()["path"], path);
+        }
+        let error = rig.pool.finish_sign_in("http://localhost:3000/?code=a&state=b").await;
+        assert_eq!(error.unwrap_err().code(), ErrorCode::InvalidArgument);
+    });
+}
+
+/// SPEC 15.3: what is signed out is sent no more.
+#[test]
+fn a_sign_out_forgets_the_token() {
+    let rig = Rig::new(json!({}));
+    host(async {
+        let (_remote, session) = start(&rig, json!({}), json!({})).await;
+        refusal(&session).await;
+        sign_in(&rig, "s").await.unwrap();
+        let lease = acquire(&session, "s").await;
+        assert_eq!(rig.pool.sign_out("s").await.unwrap()["signed_out"], true);
+        assert_eq!(call(&lease).await.unwrap_err().code(), ErrorCode::AuthRequired);
+        assert_eq!(rig.pool.sign_out("s").await.unwrap()["signed_out"], false);
+    });
+}

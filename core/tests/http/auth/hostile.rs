@@ -1,0 +1,123 @@
+//! The hostile authorization server: a table of what it says, and what must come of it (S-30 to S-37).
+
+use std::collections::BTreeSet;
+use std::net::TcpListener;
+
+use serde_json::{Value, json};
+use trunkline::{AcquireOptions, CallOptions, Error};
+
+use super::person::{assert_shows_no_secret, guarded, options, visit};
+use crate::remote::host;
+use crate::rig::{Rig, until};
+
+const CASES: &str = include_str!("hostile.json");
+
+/// Another origin, where nothing may arrive.
+struct Trap(TcpListener);
+
+impl Trap {
+    fn new() -> Trap {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        Trap(listener)
+    }
+
+    fn origin(&self) -> String {
+        format!("http://{}", self.0.local_addr().unwrap())
+    }
+
+    fn is_untouched(&self) -> bool {
+        self.0.accept().is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock)
+    }
+}
+
+/// S-30, S-31, S-32, S-33, S-36, S-37, S-48: nothing of what a server or its authorization server says leads to another place, and
+/// nothing of ours arrives there.
+#[test]
+fn a_hostile_authorization_server_gets_nothing() {
+    let cases: Vec<Value> = serde_json::from_str(CASES).unwrap();
+    assert!(cases.len() >= 60, "{} cases", cases.len());
+    let mut wrong = Vec::new();
+    for case in &cases {
+        if let Err(why) = check(case) {
+            wrong.push(format!("{}: {why}", case["name"]));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+}
+
+fn check(case: &Value) -> Result<(), String> {
+    let trap = Trap::new();
+    let filled = case.to_string().replace("$other", &trap.origin());
+    let case: Value = serde_json::from_str(&filled).unwrap();
+    let rig = Rig::new(json!({}));
+    let (_remote, config) = guarded(&rig, &case["ways"], case["oauth"].clone());
+    let listening = listening();
+    let came = host(attempt(&rig, config, &case));
+    assert_shows_no_secret(&rig, came.as_ref().err().map(|(_, error)| error));
+    // Other tests of this process listen too, but never for long; what the library opened would stay as long as the pool.
+    until(|| self::listening().is_subset(&listening));
+    if !trap.is_untouched() {
+        return Err(format!("it went to another place; {came:?}"));
+    }
+    let expected = &case["expect"];
+    let found = match &came {
+        Ok(()) => json!("signed in"),
+        Err((at, error)) => {
+            let mut found = json!({ "at": at, "code": error.code().name() });
+            for name in ["refused", "limit"] {
+                if let Some(what) = error.detail().get(name) {
+                    found[name] = what.clone();
+                }
+            }
+            found
+        }
+    };
+    if found == *expected {
+        return Ok(());
+    }
+    Err(format!("{found}, not {expected}; {came:?}"))
+}
+
+/// Signs in and calls a tool; where it ended otherwise.
+async fn attempt(rig: &Rig, config: Value, case: &Value) -> Result<(), (&'static str, Error)> {
+    rig.configure(json!({ "s": config })).await;
+    let session = rig.session("a");
+    let patience = AcquireOptions::default();
+    let acquire = || session.acquire("s", None, &patience);
+    acquire().await.err().expect("it wants a token");
+    let begun = rig.pool.sign_in("s", &options()).await.map_err(|error| ("sign_in", error))?;
+    let back = visit(begun["url"].as_str().unwrap());
+    let back = match case["replace"].as_array().map(Vec::as_slice) {
+        Some([from, to]) => back.replace(from.as_str().unwrap(), to.as_str().unwrap()),
+        _ => back,
+    };
+    let finished = rig.pool.finish_sign_in(&back).await;
+    if case["twice"] == json!(true) {
+        rig.pool.finish_sign_in(&back).await.map_err(|error| ("again", error))?;
+    }
+    finished.map_err(|error| ("finish", error))?;
+    let lease = acquire().await.map_err(|error| ("acquire", error))?;
+    let options = CallOptions::default();
+    lease.call_tool("echo", r#"{"message":"hi"}"#, &options).await.map_err(|e| ("call", e))?;
+    Ok(())
+}
+
+/// The ports of this process on which it listens (S-36).
+fn listening() -> BTreeSet<String> {
+    let own: BTreeSet<String> = std::fs::read_dir("/proc/self/fd")
+        .unwrap()
+        .filter_map(|fd| std::fs::read_link(fd.ok()?.path()).ok()?.to_str().map(str::to_owned))
+        .collect();
+    let mut found = BTreeSet::new();
+    for table in ["/proc/net/tcp", "/proc/net/tcp6"] {
+        let table = std::fs::read_to_string(table).unwrap_or_default();
+        for row in table.lines().skip(1) {
+            let row: Vec<&str> = row.split_whitespace().collect();
+            if row[3] == "0A" && own.contains(&format!("socket:[{}]", row[9])) {
+                found.insert(row[1].to_owned());
+            }
+        }
+    }
+    found
+}
