@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use tokio::sync::{Notify, mpsc};
@@ -17,6 +17,7 @@ use trunkline_pool::state::SessionId;
 
 use super::callers::{Abandoned, Callers};
 use super::clock::{Clock, Missed};
+use super::era::Again;
 use super::{Done, OnProgress, RequestId};
 
 /// Ids below belong to the handshake.
@@ -30,6 +31,11 @@ pub(super) struct Flight {
     pub caller: Option<SessionId>,
     pub progress: Option<OnProgress>,
     pub clock: Clock,
+    /// What it needs for another round, and how many it had (SPEC 15.4).
+    pub again: Option<Arc<Again>>,
+    pub rounds: u32,
+    /// The id that its caller knows it by.
+    pub first: Option<u64>,
     /// Ends with the flight: whoever works for it sees that.
     pub under_way: Vec<mpsc::Sender<Infallible>>,
 }
@@ -62,6 +68,8 @@ pub(super) struct InFlight {
 struct Table {
     flights: HashMap<u64, Flight, BuildHasherDefault<IdHasher>>,
     abandoned: Abandoned,
+    /// Of calls in a later round: the id that the caller knows, and the one that they have.
+    renamed: HashMap<u64, u64>,
     calls: usize,
     calls_max: usize,
     /// When the timer looks next; `None`: not before it is woken.
@@ -71,7 +79,17 @@ struct Table {
 
 impl Flight {
     pub(super) fn new(done: Done, purpose: Purpose, clock: Clock) -> Self {
-        Flight { done, purpose, caller: None, progress: None, clock, under_way: Vec::new() }
+        Flight {
+            done,
+            purpose,
+            caller: None,
+            progress: None,
+            clock,
+            again: None,
+            rounds: 0,
+            first: None,
+            under_way: Vec::new(),
+        }
     }
 }
 
@@ -82,6 +100,7 @@ impl InFlight {
             table: Mutex::new(Table {
                 flights: HashMap::default(),
                 abandoned: Abandoned::default(),
+                renamed: HashMap::new(),
                 calls: 0,
                 calls_max: usize::try_from(calls_max).unwrap_or(usize::MAX),
                 armed: None,
@@ -128,6 +147,11 @@ impl InFlight {
         Ok(())
     }
 
+    /// Whether a request in flight wants to hear of progress.
+    pub(super) fn wants_progress(&self, id: u64) -> bool {
+        self.lock().flights.get(&id).is_some_and(|flight| flight.progress.is_some())
+    }
+
     /// Whether a request is in flight.
     pub(super) fn contains(&self, id: u64) -> bool {
         self.lock().flights.contains_key(&id)
@@ -139,6 +163,35 @@ impl InFlight {
         let flight = table.flights.remove(&id)?;
         self.left(&mut table, &flight);
         Some(flight)
+    }
+
+    /// Takes a call out by the id that its caller knows; with the id that it has now.
+    pub(super) fn take_call(&self, id: u64) -> Option<(u64, Flight)> {
+        let mut table = self.lock();
+        let id = table.renamed.get(&id).copied().unwrap_or(id);
+        let flight = table.flights.remove(&id)?;
+        self.left(&mut table, &flight);
+        Some((id, flight))
+    }
+
+    /// Gives a call another id for its next round, with its clock held. It never leaves the table in between.
+    pub(super) fn turn(&self, id: u64, next: u64, rounds_max: u32) -> Turn {
+        let mut table = self.lock();
+        let Some(mut flight) = table.flights.remove(&id) else { return Turn::Gone };
+        let again = flight.again.clone().filter(|_| flight.rounds < rounds_max);
+        let Some(again) = again else {
+            self.left(&mut table, &flight);
+            return Turn::Refused(flight);
+        };
+        let (under_way, over) = mpsc::channel(1);
+        flight.clock.hold(Instant::now());
+        flight.under_way.push(under_way);
+        flight.rounds += 1;
+        let first = *flight.first.get_or_insert(id);
+        let caller = flight.caller;
+        table.renamed.insert(first, next);
+        table.flights.insert(next, flight);
+        Turn::Next { again, caller, hold: Hold { calls: vec![next], over } }
     }
 
     /// Hands a progress notification to the request that it is about, and moves its idle deadline.
@@ -192,6 +245,7 @@ impl InFlight {
         let mut table = self.lock();
         table.ended = true;
         table.calls = 0;
+        table.renamed.clear();
         let mut flights: Vec<_> = table.flights.drain().collect();
         drop(table);
         flights.sort_unstable_by_key(|(id, _)| *id);
@@ -282,6 +336,9 @@ impl InFlight {
     }
 
     fn left(&self, table: &mut Table, flight: &Flight) {
+        if let Some(first) = flight.first {
+            table.renamed.remove(&first);
+        }
         if flight.purpose == Purpose::Call {
             table.calls -= 1;
             if table.calls == 0 {
@@ -293,6 +350,16 @@ impl InFlight {
     fn lock(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What becomes of a call whose server asks for input.
+pub(super) enum Turn {
+    /// There is no such call.
+    Gone,
+    /// It can have no further round, and is out of the table.
+    Refused(Flight),
+    /// It has one.
+    Next { again: Arc<Again>, caller: Option<SessionId>, hold: Hold },
 }
 
 /// Calls whose clocks stand still.

@@ -167,6 +167,9 @@ impl Link {
             }
             Some(Message::Malformed { id }) => self.fail_by_id(id, unreadable()),
             Some(Message::Result { id, result }) => {
+                if self.asks_for_input(result) && self.take_round(id, result) {
+                    return Ok(());
+                }
                 if let Some(flight) = self.calls.take(id) {
                     complete(flight.done, self.judge(result));
                     return Ok(());

@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 use trunkline_pool::state::SessionId;
 
 use super::clock::{Clock, Missed};
-use super::era::{Metadata, write_params};
+use super::era::{Again, Metadata, write_params};
 use super::in_flight::{Flight, Purpose, Refused};
 use super::link::Link;
 use super::{Done, Reply, Request, RequestId, failure};
@@ -35,7 +35,10 @@ impl Link {
         let Request { method, params, caller, begun, timeout, idle_timeout, progress } = request;
         let token = progress.as_ref().map(|_| id);
         let clock = Clock::new(timeout, idle_timeout, begun);
-        let flight = Flight { caller, progress, ..Flight::new(done, purpose, clock) };
+        let metadata = self.metadata.load();
+        let modern = metadata.is_some() && purpose == Purpose::Call;
+        let again = if modern { Again::of(method, params) } else { None };
+        let flight = Flight { caller, progress, again, ..Flight::new(done, purpose, clock) };
         match self.calls.register(id, flight) {
             Ok(()) => {}
             Err(Refused::Limit(done)) => {
@@ -47,6 +50,22 @@ impl Link {
                 return RequestId(id);
             }
         }
+        drop(metadata);
+        if let Some(error) = self.write(id, method, params, token)
+            && let Some(flight) = self.calls.take(id)
+        {
+            complete(flight.done, Err(error));
+        }
+        RequestId(id)
+    }
+
+    /// Sends a call again, for its next round; the error, when that is not possible.
+    pub(super) fn put(&self, id: u64, method: &str, params: &str) -> Option<Error> {
+        let token = self.calls.wants_progress(id).then_some(id);
+        self.write(id, method, params, token)
+    }
+
+    fn write(&self, id: u64, method: &str, params: &str, token: Option<u64>) -> Option<Error> {
         let metadata = self.metadata.load();
         let sent = FRAME.with_borrow_mut(|frame| {
             frame.clear();
@@ -60,15 +79,11 @@ impl Link {
             }
             sent
         });
-        let error = match sent {
-            Sent::Written | Sent::Queued => return RequestId(id),
-            Sent::Full => self.limit_reached("queued_bytes"),
-            Sent::Closed => failure::interrupted(&self.server, Outcome::NotSent),
-        };
-        if let Some(flight) = self.calls.take(id) {
-            complete(flight.done, Err(error));
+        match sent {
+            Sent::Written | Sent::Queued => None,
+            Sent::Full => Some(self.limit_reached("queued_bytes")),
+            Sent::Closed => Some(failure::interrupted(&self.server, Outcome::NotSent)),
         }
-        RequestId(id)
     }
 
     /// Writes a request of the connection's own, which has no deadline of its own; its end goes to `answer`.
@@ -115,7 +130,7 @@ impl Link {
 
     /// Ends a request with `cancelled` and tells the server; nothing when it already ended.
     pub(super) fn cancel(&self, RequestId(id): RequestId) {
-        if let Some(flight) = self.calls.take(id) {
+        if let Some((id, flight)) = self.calls.take_call(id) {
             let outcome = self.recall(id, flight.caller, "the caller no longer waits");
             let error = failure::cancelled(&self.server, outcome);
             complete(flight.done, Err(error));

@@ -159,17 +159,20 @@ impl Link {
         }
         let answer = match method {
             "ping" => Ok("{}".to_owned()),
-            "roots/list" => {
-                let mut roots = Err(refused("the roots are not known"));
-                self.tell(|events| roots = Ok(events.roots()));
-                roots
-            }
+            "roots/list" => self.roots(),
             _ => match self.kind_of(method, params) {
                 Ok(kind) => return self.ask_host(id, (kind, method, params)),
                 Err(refusal) => Err(refusal),
             },
         };
         self.answer(id, answer);
+    }
+
+    /// The result of `roots/list`.
+    pub(super) fn roots(&self) -> HandlerResult {
+        let mut roots = Err(refused("the roots are not known"));
+        self.tell(|events| roots = Ok(events.roots()));
+        roots
     }
 
     /// The server takes a request back.
@@ -187,7 +190,7 @@ impl Link {
     }
 
     /// Which handler a request is for, when the server was offered one.
-    fn kind_of(&self, method: &str, params: &str) -> Result<HandlerKind, Refusal> {
+    pub(super) fn kind_of(&self, method: &str, params: &str) -> Result<HandlerKind, Refusal> {
         let offered = |kind| self.options.offered.has(kind);
         let kind = kind_of(method, params)?;
         let (whole, missing) = match kind {
@@ -327,7 +330,7 @@ fn is_web_address(url: &str) -> bool {
 }
 
 /// The answer of a handler, on one line: a frame must not hold a line break.
-fn one_object(answer: String) -> HandlerResult {
+pub(super) fn one_object(answer: String) -> HandlerResult {
     match serde_json::from_str::<&RawValue>(&answer) {
         Ok(value) if value.get().starts_with('{') => {
             // Valid JSON has line breaks only between tokens.
@@ -338,7 +341,7 @@ fn one_object(answer: String) -> HandlerResult {
 }
 
 /// A handler whose panic is a refusal.
-async fn contained(mut handling: Handling) -> HandlerResult {
+pub(super) async fn contained(mut handling: Handling) -> HandlerResult {
     let answer = std::future::poll_fn(|context| {
         let poll = AssertUnwindSafe(|| handling.as_mut().poll(context));
         catch_unwind(poll).unwrap_or_else(|_| Poll::Ready(Err(failed())))
@@ -351,7 +354,7 @@ async fn contained(mut handling: Handling) -> HandlerResult {
     answer
 }
 
-fn refused(message: &str) -> Refusal {
+pub(super) fn refused(message: &str) -> Refusal {
     Refusal::new(INTERNAL_ERROR, message)
 }
 

@@ -77,6 +77,30 @@ pub fn ask(turn: &mut Turn, call: &Call) {
     });
 }
 
+/// `need`: asks for `requests` in `rounds` rounds, with the JSON text `state` and the number of the round as its state; then
+/// answers with the id, the responses and the state that the last round had.
+pub fn need(turn: &mut Turn, call: &Call) {
+    let arguments = call.built();
+    let text =
+        |bytes: Option<&[u8]>| bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    let state = text(call.state);
+    let before = state.as_deref().and_then(|state| state.trim_matches('"').rsplit('#').next());
+    let round = before.and_then(|number| number.parse::<u64>().ok()).unwrap_or(0) + 1;
+    if round > arguments.number("rounds").unwrap_or(1) {
+        let id = text(Some(call.id));
+        let had = json!({ "id": id, "responses": text(call.responses), "state": state });
+        return turn.batch.text(call.id, &had.to_string());
+    }
+    let requests =
+        arguments.value("requests").map(|requests| format!(r#","inputRequests":{requests}"#));
+    let given = arguments.text("state").unwrap_or_default();
+    let result = format!(
+        r#"{{"resultType":"input_required"{},"requestState":"{given}#{round}"}}"#,
+        requests.unwrap_or_default()
+    );
+    turn.batch.result(call.id, result.as_bytes());
+}
+
 /// `last_answer`: answers with what the client said to a request that no call waited for, once it is there.
 pub fn last_answer(turn: &mut Turn, call: &Call) {
     let (server, id) = (turn.server, call.id.to_vec());

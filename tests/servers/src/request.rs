@@ -40,16 +40,23 @@ pub struct Call<'a> {
     pub arguments: &'a [u8],
     /// The progress token as it stood.
     pub token: Option<&'a [u8]>,
+    /// The answers to what an earlier round asked for, as they stood.
+    pub responses: Option<&'a [u8]>,
+    /// The state of an earlier round, as it stood.
+    pub state: Option<&'a [u8]>,
 }
 
 impl<'a> Call<'a> {
     /// Reads the params of a `tools/call`, or nothing when they name no tool.
     pub fn read(id: &'a [u8], params: &'a [u8]) -> Option<Call<'a>> {
-        let mut call = Call { id, tool: b"", arguments: b"{}", token: None };
+        let mut call =
+            Call { id, tool: b"", arguments: b"{}", token: None, responses: None, state: None };
         for (key, value) in members(params) {
             match key {
                 b"name" => call.tool = value,
                 b"arguments" => call.arguments = value,
+                b"inputResponses" => call.responses = Some(value),
+                b"requestState" => call.state = Some(value),
                 b"_meta" => call.token = member(value, "progressToken"),
                 _ => {}
             }

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::asks::{ask, client, last_answer};
+use crate::asks::{ask, client, last_answer, need};
 use crate::changes::{change_list, fail_lists, log, storm, touch_resource};
 use crate::family::{Session, spawn_holder};
 use crate::listens::{end_listens, listens};
@@ -307,6 +307,7 @@ pub const TOOLS: &[Tool] = &[
     tool("log", "Sends a log message of level and text.", ANY, log),
     tool("ask", "Sends the client the request method with params.", ANY, ask),
     tool("last_answer", "The client's answer that no call waited for.", ANY, last_answer),
+    tool("need", "Asks for input: requests, state, rounds.", ANY, need),
     tool("client", "Answers with what the client said of itself.", ANY, client),
     tool("stderr", "Writes text to standard error.", ANY, stderr),
     tool("spawn_child", "Starts a helper (setsid: in its own session).", ANY, spawn_child),

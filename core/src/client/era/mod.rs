@@ -8,9 +8,11 @@ mod discover;
 mod metadata;
 mod opening;
 mod result_type;
+mod rounds;
 
 pub(super) use self::metadata::{Metadata, write_params};
 pub(super) use self::opening::Refused;
+pub(super) use self::rounds::Again;
 
 use trunkline_pool::config::Era;
 

@@ -26,6 +26,7 @@ impl Link {
         }
         match ResultType::of(result) {
             Ok(ResultType::Complete) => complete(),
+            // Of a request that can have no further rounds.
             Ok(ResultType::InputRequired) => Err(self.input_required()),
             Err(unknown) => {
                 let shown = crate::transport::escape::escape_line(unknown.as_bytes());
@@ -35,6 +36,11 @@ impl Link {
                 Err(error.with_detail("result_type", shown).with_outcome(Outcome::Unknown))
             }
         }
+    }
+
+    /// Whether a result asks for input before the request can be answered.
+    pub(in crate::client) fn asks_for_input(&self, result: &str) -> bool {
+        self.metadata.load().is_some() && ResultType::of(result) == Ok(ResultType::InputRequired)
     }
 
     /// Nobody here answers what a server asks for: the call ends.

@@ -1,0 +1,242 @@
+//! Rounds of a call: a server of the modern era asks for input, and gets the request again with the answers (SPEC 15.4).
+//!
+//! Between its rounds a call stays in flight under the id that its next request will have, so that it can be cancelled, and ends
+//! with its connection, as at any other time.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use trunkline_pool::options::{Handling, Refusal};
+
+use crate::client::in_flight::{Hold, Turn};
+use crate::client::link::Link;
+use crate::client::requests::complete;
+use crate::client::server_requests::{Question, contained, one_object, refused};
+use crate::client::{Callers, failure};
+use crate::{Error, ErrorCode, Outcome};
+
+/// Rounds of one call: more than a server needs that makes progress.
+pub(in crate::client) const ROUNDS_MAX: u32 = 10;
+
+/// Requests for input in one round: more than a person can look at.
+const REQUESTS_MAX: usize = 16;
+
+/// The methods whose results may ask for input.
+const METHODS: [&str; 3] = ["tools/call", "prompts/get", "resources/read"];
+
+/// What a call needs for another round.
+#[derive(Debug)]
+pub(in crate::client) struct Again {
+    method: Box<str>,
+    params: Box<str>,
+}
+
+impl Again {
+    /// Of a request whose result may ask for input.
+    pub(in crate::client) fn of(method: &str, params: &str) -> Option<Arc<Again>> {
+        let again = || Arc::new(Again { method: method.into(), params: params.into() });
+        METHODS.contains(&method).then(again)
+    }
+}
+
+/// What a server asks for.
+#[derive(Deserialize)]
+struct Wanted<'a> {
+    #[serde(borrow, default, rename = "inputRequests")]
+    requests: Option<BTreeMap<String, Input<'a>>>,
+    #[serde(borrow, default, rename = "requestState")]
+    state: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Input<'a> {
+    method: String,
+    #[serde(borrow, default)]
+    params: Option<&'a RawValue>,
+}
+
+/// What is to be answered, and what goes back with the answers.
+struct Round {
+    /// Keys, methods and the texts of their params.
+    requests: Option<Vec<Request>>,
+    state: Option<String>,
+    callers: Callers,
+}
+
+type Request = (String, String, String);
+
+impl Link {
+    /// Takes a result that asks for input; whether it is that of a call in flight.
+    pub(in crate::client) fn take_round(&self, id: u64, result: &str) -> bool {
+        let wanted = serde_json::from_str::<Wanted<'_>>(result).ok();
+        let few = |wanted: &Wanted<'_>| {
+            wanted.requests.as_ref().is_none_or(|requests| requests.len() <= REQUESTS_MAX)
+        };
+        let Some(wanted) = wanted.filter(few) else {
+            let message = "the server asks for input in a way that cannot be read";
+            return self.end_round(id, failure::protocol(&self.server, message));
+        };
+        let next = self.calls.new_id();
+        let (again, caller, hold) = match self.calls.turn(id, next, ROUNDS_MAX) {
+            Turn::Gone => return false,
+            Turn::Refused(flight) => {
+                let message =
+                    "the server asks for input that this request cannot have, or too often";
+                complete(flight.done, Err(self.declined(message)));
+                return true;
+            }
+            Turn::Next { again, caller, hold } => (again, caller, hold),
+        };
+        let callers = caller.map_or(Callers::Nobody, Callers::One);
+        let state = wanted.state.map(|state| state.get().to_owned());
+        let requests = wanted.requests.map(|requests| {
+            let owned = |(key, input): (String, Input<'_>)| {
+                let params = input.params.map_or("{}", RawValue::get).to_owned();
+                (key, input.method, params)
+            };
+            requests.into_iter().map(owned).collect::<Vec<_>>()
+        });
+        let round = Round { requests, state, callers };
+        let Some(link) = self.me.upgrade() else { return true };
+        self.runtime.spawn(async move {
+            link.answer_round(next, &again, round, hold).await;
+        });
+        true
+    }
+
+    async fn answer_round(
+        &self,
+        id: u64,
+        again: &Again,
+        Round { requests, state, callers }: Round,
+        mut hold: Hold,
+    ) {
+        let answers = tokio::select! {
+            biased;
+            // The call has ended: nobody waits for the answers.
+            () = hold.over() => return,
+            answers = self.inputs(requests.as_deref(), callers) => answers,
+        };
+        self.calls.go_on(hold);
+        match answers {
+            Ok(responses) => {
+                let params = with_responses(&again.params, responses, state.as_deref());
+                if let Some(error) = self.put(id, &again.method, &params) {
+                    self.end_round(id, error);
+                }
+            }
+            Err(Refusal { code, message }) => {
+                let error = self.declined("the server needs an answer that it cannot have");
+                let error = error.with_detail("code", code).with_detail("reason", message);
+                self.end_round(id, error);
+            }
+        }
+    }
+
+    /// The answers to what is asked for, by the text of their keys; the first refusal ends it.
+    async fn inputs(
+        &self,
+        requests: Option<&[Request]>,
+        callers: Callers,
+    ) -> std::result::Result<Option<Vec<(String, String)>>, Refusal> {
+        let Some(requests) = requests else { return Ok(None) };
+        // All begin before one is waited for: a person may see them together.
+        let begun: Vec<_> = requests
+            .iter()
+            .map(|(key, method, params)| (key, self.begin_input(method, params, callers)))
+            .collect();
+        let mut answers = Vec::new();
+        for (key, handling) in begun {
+            let answer = match handling? {
+                Begun::Ready(answer) => answer,
+                Begun::Handled(handling) => {
+                    let limit = self.options.handler_timeout;
+                    let answer = tokio::time::timeout(limit, contained(handling)).await;
+                    let late = |_| Err(refused("nobody answered in time"));
+                    answer.unwrap_or_else(late).and_then(one_object)?
+                }
+            };
+            answers.push((serde_json::Value::from(key.as_str()).to_string(), answer));
+        }
+        Ok(Some(answers))
+    }
+
+    fn begin_input(
+        &self,
+        method: &str,
+        params: &str,
+        callers: Callers,
+    ) -> std::result::Result<Begun, Refusal> {
+        if method == "roots/list" {
+            return self.roots().map(Begun::Ready);
+        }
+        let kind = self.kind_of(method, params)?;
+        let mut begun = Err(refused("the handler failed"));
+        self.tell(|events| begun = events.ask(Question { kind, method, params, callers }));
+        begun.map(Begun::Handled)
+    }
+
+    /// Ends a call between two rounds, unless it ended; whether it was there.
+    fn end_round(&self, id: u64, error: Error) -> bool {
+        let flight = self.calls.take(id);
+        let was_there = flight.is_some();
+        if let Some(flight) = flight {
+            complete(flight.done, Err(error));
+        }
+        was_there
+    }
+
+    fn declined(&self, message: &str) -> Error {
+        Error::new(ErrorCode::Declined, message)
+            .with_server(self.server.as_ref())
+            .with_outcome(Outcome::Unknown)
+    }
+}
+
+/// An answer that is on its way.
+enum Begun {
+    Ready(String),
+    Handled(Handling),
+}
+
+/// The params of the next round: those of the first, with what the server gave and asked for in the last one alone.
+fn with_responses(
+    params: &str,
+    responses: Option<Vec<(String, String)>>,
+    state: Option<&str>,
+) -> String {
+    let mut out = params.trim_end().strip_suffix('}').unwrap_or(params).to_owned();
+    let mut add = |member: &str, value: &str| {
+        let separator = if out.trim_end().ends_with('{') { "" } else { "," };
+        out.push_str(&format!("{separator}\"{member}\":{value}"));
+    };
+    if let Some(responses) = responses {
+        let members: Vec<String> =
+            responses.iter().map(|(key, answer)| format!("{key}:{answer}")).collect();
+        add("inputResponses", &format!("{{{}}}", members.join(",")));
+    }
+    if let Some(state) = state {
+        add("requestState", state);
+    }
+    out.push('}');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// SPEC 15.4: the state goes back byte for byte, and nothing goes that was not given.
+    #[test]
+    fn a_round_adds_what_was_asked_for_and_what_was_given() {
+        let params = r#"{"name":"t","arguments":{"a":1.50}}"#;
+        let responses = vec![(r#""k""#.to_owned(), r#"{"action":"accept"}"#.to_owned())];
+        let whole = with_responses(params, Some(responses), Some(r#""a\u0041\/""#));
+        let expected = r#"{"name":"t","arguments":{"a":1.50},"inputResponses":{"k":{"action":"accept"}},"requestState":"a\u0041\/"}"#;
+        assert_eq!(whole, expected);
+        assert_eq!(with_responses("{}", None, None), "{}");
+        assert_eq!(with_responses("{ }", None, Some("1")), r#"{ "requestState":1}"#);
+    }
+}
