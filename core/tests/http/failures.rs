@@ -164,3 +164,62 @@ fn a_call_to_a_server_that_is_gone_was_not_sent() {
         assert_shows_no_secret(&rig, &error);
     });
 }
+
+/// SPEC 5.6, 5.10, 8.4: one bad answer is that of its call alone, and says what it was.
+#[test]
+fn an_answer_that_is_none_fails_its_call_alone() {
+    let kinds = [
+        ("call-status=429", ErrorCode::CallInterrupted, "429"),
+        ("call-status=503", ErrorCode::CallInterrupted, "503"),
+        ("call-status=500", ErrorCode::Protocol, "500"),
+        ("call-status=404,stateless", ErrorCode::Protocol, "404"),
+        ("call-status=202", ErrorCode::Protocol, "no answer"),
+        ("gzip-calls", ErrorCode::Protocol, "compressed"),
+        ("cut-body", ErrorCode::CallInterrupted, "the connection broke"),
+    ];
+    for (faults, code, words) in kinds {
+        let rig = Rig::new(json!({}));
+        let remote = Remote::start(&rig, faults, &[]);
+        host(async {
+            let (_session, lease) = connected(&rig, &remote).await;
+            for _ in 0..2 {
+                let error = failed(&lease, "echo", json!({"message": "hi"})).await;
+                assert_eq!(error.code(), code, "{faults}: {error}");
+                assert_eq!(error.outcome(), Some(Outcome::Unknown), "{faults}");
+                assert!(error.message().contains(words), "{faults}: {error}");
+                assert_shows_no_secret(&rig, &error);
+            }
+            assert_eq!((lease.generation(), lease.state().is_connected()), (1, true), "{faults}");
+            assert_eq!(remote.count("POST", "tools/call"), 2, "{faults}");
+        });
+    }
+}
+
+/// S-38, SPEC 4.5: a deep schema comes through, one that is deeper spoils its own tool, over each transport.
+#[test]
+fn deep_schemas_come_through_and_deeper_ones_spoil_their_tool_alone() {
+    let schema = |levels: usize| {
+        let open = r#"{"properties":{"a":"#.repeat(levels);
+        serde_json::from_str::<Value>(&format!("{open}{{}}{}", "}}".repeat(levels))).unwrap()
+    };
+    for start in [Remote::start, Remote::start_events, Remote::start_socket] {
+        let rig = Rig::new(json!({}));
+        let remote = start(&rig, "", &["--list-changes"]);
+        host(async {
+            let (session, lease) = connected(&rig, &remote).await;
+            let tool = |name: &str, levels| json!({ "name": name, "inputSchema": schema(levels) });
+            // 61 levels of objects, and 81.
+            let arguments =
+                json!({ "define": [tool("deep", 30), tool("deeper", 40)], "add": "last" });
+            text(&lease, "change_list", arguments).await;
+            let listed = |name: &str| {
+                let tools = session.tools().unwrap();
+                tools.iter().find(|tool| &*tool.own_name == name).map(|tool| tool.to_json())
+            };
+            until(|| listed("last").is_some());
+            let found: Value = serde_json::from_str(&listed("deep").unwrap()).unwrap();
+            assert_eq!(found["definition"]["inputSchema"], schema(30));
+            assert!(listed("deeper").is_none());
+        });
+    }
+}

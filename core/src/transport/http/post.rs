@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use reqwest::header::{CONTENT_TYPE, LOCATION};
+use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, LOCATION};
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde::Deserialize;
 
@@ -205,6 +205,10 @@ pub(super) async fn send(
         if status.is_success() || status == StatusCode::SWITCHING_PROTOCOLS {
             // Anything else may come from a gateway before a server that is gone.
             channel.inbound()?.heard();
+            if is_compressed(&response) {
+                let message = "the server compressed its answer, which nobody asked for";
+                return Err(Failure::Message(failure::protocol(&channel.server, message)));
+            }
             return Ok(response);
         }
         if status.is_redirection() {
@@ -234,6 +238,12 @@ pub(super) async fn send(
 
 fn is_about_credentials(status: StatusCode) -> bool {
     matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)
+}
+
+/// Compression is never asked for: nothing that is inflated here could be larger than what came.
+fn is_compressed(response: &Response) -> bool {
+    let encoding = response.headers().get(CONTENT_ENCODING);
+    encoding.is_some_and(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
 
 fn is_busy(status: StatusCode) -> bool {

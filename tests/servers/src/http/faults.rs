@@ -22,31 +22,34 @@ const KNOWN: &[&str] = &[
     "busy-date",       // the same, the second given as a date of the server's own clock
     "busy-calls",      // each call gets 503 and an hour of `Retry-After`
     "deaf-get",        // streams of what is unasked end after so many ms, and bring nothing
-    "unavailable",     // the first N lists get 502
-    "auth",            // 401
-    "auth-challenge",  // 401 with `WWW-Authenticate`
-    "auth-calls",      // each call gets 401
-    "forbidden",       // 403
-    "redirect",        // 307 to the address that is its value
-    "redirect-here",   // 307 to another path of this server
-    "endless-body",    // the body of each call's answer never ends
-    "endless-event",   // the event of each call's answer never ends
-    "html",            // a web page
-    "text",            // plain text
-    "endpoint",        // HTTP+SSE: messages are to be posted to the address that is its value
-    "no-endpoint",     // HTTP+SSE: the stream does not say where messages are posted
-    "bad-accept",      // websocket: the handshake is answered for another key
-    "subprotocol",     // websocket: this is spoken, and not `mcp`
-    "close",           // websocket: each call is answered with a farewell of that code
-    "huge-frame",      // websocket: the answer to each call is said to have a terabyte
+    "call-status",     // each call gets the HTTP status that is its value, and no header
+    "gzip-calls",      // the answer to each call is said to be compressed
+    "cut-body", // the body of each call's answer is shorter than said, and then the connection ends
+    "unavailable", // the first N lists get 502
+    "auth",     // 401
+    "auth-challenge", // 401 with `WWW-Authenticate`
+    "auth-calls", // each call gets 401
+    "forbidden", // 403
+    "redirect", // 307 to the address that is its value
+    "redirect-here", // 307 to another path of this server
+    "endless-body", // the body of each call's answer never ends
+    "endless-event", // the event of each call's answer never ends
+    "html",     // a web page
+    "text",     // plain text
+    "endpoint", // HTTP+SSE: messages are to be posted to the address that is its value
+    "no-endpoint", // HTTP+SSE: the stream does not say where messages are posted
+    "bad-accept", // websocket: the handshake is answered for another key
+    "subprotocol", // websocket: this is spoken, and not `mcp`
+    "close",    // websocket: each call is answered with a farewell of that code
+    "huge-frame", // websocket: the answer to each call is said to have a terabyte
     "endless-message", // websocket: the answer to each call never ends
-    "bad-frame",       // websocket: each call is answered with a frame that there is not
-    "no-farewell",     // websocket: the farewell is not answered
-    "noise",           // websocket: other words before each message
-    "pings",           // websocket: a ping before each message
-    "binary",          // websocket: messages are binary
-    "fragments",       // websocket: messages come in two parts
-    "late-accept",     // the opening notification is taken after 300 ms
+    "bad-frame", // websocket: each call is answered with a frame that there is not
+    "no-farewell", // websocket: the farewell is not answered
+    "noise",    // websocket: other words before each message
+    "pings",    // websocket: a ping before each message
+    "binary",   // websocket: messages are binary
+    "fragments", // websocket: messages come in two parts
+    "late-accept", // the opening notification is taken after 300 ms
 ];
 
 impl Faults {

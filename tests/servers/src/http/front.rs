@@ -248,6 +248,17 @@ impl Front {
         if faulty("auth-calls") {
             return respond(out, "401 Unauthorized", &[], b"");
         }
+        if let Some(status) = self.faults.value("call-status").filter(|_| is_call) {
+            return respond(out, &format!("{status} As Told"), &[], b"<html>");
+        }
+        if faulty("gzip-calls") {
+            let headers = [JSON.into(), "content-encoding: gzip".into()];
+            return respond(out, "200 OK", &headers, b"\x1f\x8b\x08\x00bomb");
+        }
+        if faulty("cut-body") {
+            write!(out, "HTTP/1.1 200 OK\r\n{JSON}\r\ncontent-length: 100\r\n\r\n{{\"id\"")?;
+            return Err(std::io::ErrorKind::ConnectionAborted.into());
+        }
         if faulty("endless-body") || faulty("endless-event") {
             let media_type =
                 if faulty("endless-body") { "application/json" } else { "text/event-stream" };
