@@ -1629,6 +1629,136 @@ trunkline_status trunkline_session_call_tool_enqueue(trunkline_pool *pool,
                                                      trunkline_error **err);
 
 /**
+ * Begins to sign in to a remote server, and waits for the address that a person has to visit. A
+ * sign-in to the same server that is under way is over with it. The library opens no browser and
+ * listens on no port. Blocks: `WRONG_THREAD` inside a callback.
+ *
+ * `options_json`: `{"redirect_uri": ..., "client_metadata_url": ..., "client_name": ...}`, each
+ * optional; what the server's own `oauth` says goes first. `out`: `{v, server, url,
+ * expires_in_ms}`; free it with `trunkline_buf_free`.
+ *
+ * Errors: `PROTOCOL` when the server or an authorization server breaks a rule (`detail.refused`),
+ * `AUTH_REQUIRED` when there is nothing to sign in to, `CONNECT_FAILED`, `TIMEOUT`, `LIMIT`,
+ * `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`, `UNKNOWN_OPTION`, `INVALID_ARGUMENT` (also for a
+ * server that the pool does not know, or without a redirect).
+ */
+trunkline_status trunkline_pool_sign_in(trunkline_pool *pool,
+                                        trunkline_str server,
+                                        trunkline_str options_json,
+                                        trunkline_buf **out,
+                                        trunkline_error **err);
+
+/**
+ * `trunkline_pool_sign_in` without waiting: `done` is called once it ended, on a thread of the
+ * library.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_pool_sign_in_start(trunkline_pool *pool,
+                                              trunkline_str server,
+                                              trunkline_str options_json,
+                                              trunkline_done_fn done,
+                                              void *user_data,
+                                              trunkline_destroy_fn destroy,
+                                              uint64_t *out_op,
+                                              trunkline_error **err);
+
+/**
+ * `trunkline_pool_sign_in` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
+ * what `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_pool_sign_in_enqueue(trunkline_pool *pool,
+                                                trunkline_str server,
+                                                trunkline_str options_json,
+                                                trunkline_queue *queue,
+                                                uint64_t tag,
+                                                uint64_t *out_op,
+                                                trunkline_error **err);
+
+/**
+ * Ends a sign-in with the whole address that the person was redirected to, and waits for the token.
+ * The server is then connected to for those who hold or want it. Blocks: `WRONG_THREAD` inside a
+ * callback.
+ *
+ * `out`: `{v, server}`; free it with `trunkline_buf_free`.
+ *
+ * Errors: `PROTOCOL` (`detail.refused`), `AUTH_REQUIRED` when the person or the authorization server
+ * refused, `CONNECT_FAILED`, `TIMEOUT`, `LIMIT`, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`,
+ * `INVALID_ARGUMENT` (also when it belongs to no sign-in that is under way).
+ */
+trunkline_status trunkline_pool_finish_sign_in(trunkline_pool *pool,
+                                               trunkline_str redirect_url,
+                                               trunkline_buf **out,
+                                               trunkline_error **err);
+
+/**
+ * `trunkline_pool_finish_sign_in` without waiting: `done` is called once it ended, on a thread of the
+ * library.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_pool_finish_sign_in_start(trunkline_pool *pool,
+                                                     trunkline_str redirect_url,
+                                                     trunkline_done_fn done,
+                                                     void *user_data,
+                                                     trunkline_destroy_fn destroy,
+                                                     uint64_t *out_op,
+                                                     trunkline_error **err);
+
+/**
+ * `trunkline_pool_finish_sign_in` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
+ * what `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_pool_finish_sign_in_enqueue(trunkline_pool *pool,
+                                                       trunkline_str redirect_url,
+                                                       trunkline_queue *queue,
+                                                       uint64_t tag,
+                                                       uint64_t *out_op,
+                                                       trunkline_error **err);
+
+/**
+ * Forgets what was signed in for a server, and a sign-in that is under way. Blocks: `WRONG_THREAD`
+ * inside a callback.
+ *
+ * `out`: `{v, server, signed_out}`; free it with `trunkline_buf_free`.
+ *
+ * Errors: `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`, `INVALID_ARGUMENT` (also for a server that the
+ * pool does not know).
+ */
+trunkline_status trunkline_pool_sign_out(trunkline_pool *pool,
+                                         trunkline_str server,
+                                         trunkline_buf **out,
+                                         trunkline_error **err);
+
+/**
+ * `trunkline_pool_sign_out` without waiting: `done` is called once it ended, on a thread of the
+ * library.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_pool_sign_out_start(trunkline_pool *pool,
+                                               trunkline_str server,
+                                               trunkline_done_fn done,
+                                               void *user_data,
+                                               trunkline_destroy_fn destroy,
+                                               uint64_t *out_op,
+                                               trunkline_error **err);
+
+/**
+ * `trunkline_pool_sign_out` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
+ * what `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_pool_sign_out_enqueue(trunkline_pool *pool,
+                                                 trunkline_str server,
+                                                 trunkline_queue *queue,
+                                                 uint64_t tag,
+                                                 uint64_t *out_op,
+                                                 trunkline_error **err);
+
+/**
  * Subscribes to events of the whole pool, its sessions' included.
  *
  * Each event is given to `callback` on a thread of the subscription's own, in order; at most

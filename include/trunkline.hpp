@@ -438,6 +438,10 @@ public:
                                                     done, user_data, destroy, nullptr, err);
         });
     }
+    /** Begins a sign-in, and says where a person has to go; ends it with the address that they were redirected to; forgets it. */
+    std::string sign_in(std::string_view server, std::string_view options = {}) const { return detail::text([&](auto... outs) { return trunkline_pool_sign_in(raw_.get(), detail::view(server), detail::view(options), outs...); }); }
+    std::string finish_sign_in(std::string_view redirect_url) const { return detail::text([&](auto... outs) { return trunkline_pool_finish_sign_in(raw_.get(), detail::view(redirect_url), outs...); }); }
+    std::string sign_out(std::string_view server) const { return detail::text([&](auto... outs) { return trunkline_pool_sign_out(raw_.get(), detail::view(server), outs...); }); }
     /** Ends every connection, one-way; the report. */
     std::string drain_all(std::string_view options = {}) const {
         return detail::text([&](trunkline_buf **out, trunkline_error **err) {

@@ -338,6 +338,15 @@ export class Pool extends Emitter {
    * or of the status: what is accepted is what was shown.
    */
   acceptTool(server: string, tool: string, digest: string, options?: Abortable): Promise<void>;
+  /**
+   * Begins to sign in to a remote server: a person has to visit `url`, and what they are redirected to goes to `finishSignIn`. Nothing is
+   * opened, and no port is listened on.
+   */
+  signIn(server: string, options?: SignInOptions): Promise<{ v: 1; server: string; url: string; expiresInMs: number }>;
+  /** Ends a sign-in with the whole address that the person was redirected to. The server is then connected to for those who want it. */
+  finishSignIn(redirectUrl: string | URL, options?: Abortable): Promise<{ v: 1; server: string }>;
+  /** Forgets what was signed in for a server, and a sign-in that is under way. */
+  signOut(server: string, options?: Abortable): Promise<{ v: 1; server: string; signedOut: boolean }>;
   /** The whole pool. Always works, and never shows a secret. */
   status(): Status;
   /** Ends everything, one-way. */

@@ -28,6 +28,9 @@ export class NativePool {
   reconcile(servers: string, number?: number): Promise<string>;
   restart(server: string, index?: number | null, number?: number): Promise<string>;
   acceptTool(server: string, tool: string, digest: string, number?: number): Promise<void>;
+  signIn(server: string, options: string, number?: number): Promise<string>;
+  finishSignIn(redirectUrl: string, number?: number): Promise<string>;
+  signOut(server: string, number?: number): Promise<string>;
   status(): string;
   subscribe(kinds: number[]): NativeSubscription;
   drainAll(options: string, number?: number): Promise<string>;

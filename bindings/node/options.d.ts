@@ -184,6 +184,16 @@ export interface AcquireOptions extends Abortable {
   timeoutMs?: number;
 }
 
+/** Options of a sign-in. What the server's own `oauth` says goes first. */
+export interface SignInOptions extends Abortable {
+  /** Where the authorization server sends the person back to; required, here or in `oauth`. */
+  redirectUri?: string;
+  /** The address of the document that says who the client is, where the authorization server takes one. */
+  clientMetadataUrl?: string;
+  /** The name by which the client is registered; default `trunkline`. */
+  clientName?: string;
+}
+
 /** Options of a drain. */
 export interface DrainOptions extends Abortable {
   /** Whether calls are interrupted at once, instead of finishing by the deadline; default false. */

@@ -38,6 +38,7 @@ mod pool_work;
 mod queue;
 mod raw;
 mod session_work;
+mod sign_in;
 mod subscribe;
 mod subscription;
 mod table;

@@ -1,9 +1,11 @@
 #define _POSIX_C_SOURCE 200809L
 #include "remote.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -50,4 +52,34 @@ void end_remote(remote *remote)
     close(remote->input);
     kill(remote->pid, SIGKILL);
     CHECK(waitpid(remote->pid, &status, 0) == remote->pid);
+}
+
+char *visit_address(const char *address)
+{
+    static const char scheme[] = "http://127.0.0.1:", header[] = "location: ";
+    static char answer[16384];
+    char request[8192];
+    char *path = NULL, *location = NULL;
+    CHECK(strncmp(address, scheme, sizeof scheme - 1) == 0);
+    unsigned long port = strtoul(address + sizeof scheme - 1, &path, 10);
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int stream = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(stream >= 0 && connect(stream, (struct sockaddr *)&to, sizeof to) == 0);
+    int length = snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n", path);
+    CHECK(length > 0 && (size_t)length < sizeof request && write(stream, request, (size_t)length) == length);
+    CHECK(shutdown(stream, SHUT_WR) == 0);
+    size_t got = 0;
+    ssize_t count;
+    while (got < sizeof answer - 1 && (count = read(stream, answer + got, sizeof answer - 1 - got)) > 0)
+        got += (size_t)count;
+    close(stream);
+    answer[got] = '\0';
+    char *found = strstr(answer, header);
+    if (found) {
+        found += sizeof header - 1;
+        found[strcspn(found, "\r\n")] = '\0';
+        location = strdup(found);
+    }
+    return location;
 }

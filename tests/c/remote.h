@@ -19,6 +19,8 @@ typedef struct {
 
 /* Starts one with these flags, and reads the address that it prints. */
 void start_remote(remote *remote, const json *flags);
+/* Visits an address of this machine as a person does; where it redirects to, which is freed, or NULL. */
+char *visit_address(const char *address);
 /* Kills it, and waits until it is gone. */
 void end_remote(remote *remote);
 

@@ -179,6 +179,46 @@ static outcome watch(run *run, const json *arguments)
     return outcome_of(status, NULL, err);
 }
 
+static outcome sign_in(run *run, const json *arguments)
+{
+    trunkline_buf *buf = NULL;
+    trunkline_error *err = NULL;
+    char *options = json_at(arguments, 1) ? written(arguments, 1) : NULL;
+    trunkline_str server = text_of(json_text(json_at(arguments, 0))), given = text_of(options ? options : "");
+    trunkline_status status = trunkline_pool_sign_in(run->pool, server, given, &buf, &err);
+    free(options);
+    return outcome_of(status, buf, err);
+}
+
+static outcome visit(run *run, const json *arguments)
+{
+    const json *url = json_get(json_at(arguments, 0), "url");
+    char *location = visit_address(json_text(url ? url : json_at(arguments, 0)));
+    if (!location)
+        fail(run, "the address redirects nowhere");
+    json *value = location ? json_new_text(location) : NULL;
+    free(location);
+    return success(value);
+}
+
+static outcome finish_sign_in(run *run, const json *arguments)
+{
+    trunkline_buf *buf = NULL;
+    trunkline_error *err = NULL;
+    trunkline_str url = text_of(json_text(json_at(arguments, 0)));
+    trunkline_status status = trunkline_pool_finish_sign_in(run->pool, url, &buf, &err);
+    return outcome_of(status, buf, err);
+}
+
+static outcome sign_out(run *run, const json *arguments)
+{
+    trunkline_buf *buf = NULL;
+    trunkline_error *err = NULL;
+    trunkline_str server = text_of(json_text(json_at(arguments, 0)));
+    trunkline_status status = trunkline_pool_sign_out(run->pool, server, &buf, &err);
+    return outcome_of(status, buf, err);
+}
+
 static outcome another_pool(run *run, const json *arguments)
 {
     trunkline_pool *pool = NULL;
@@ -228,7 +268,8 @@ outcome run_verb(run *run, const char *name, const json *step_arguments)
         {"prompts", prompts},   {"resources", resources}, {"status", status},   {"wait_event", wait_event},
         {"no_event", no_event}, {"pool", another_pool},   {"count", count},     {"cancel", cancel},
         {"finish", finish},     {"configure", configure}, {"disable", disable},   {"enable", enable},
-        {"watch", watch},
+        {"watch", watch},       {"sign_in", sign_in},     {"visit", visit},     {"finish_sign_in", finish_sign_in},
+        {"sign_out", sign_out},
     };
     json *arguments = arguments_of(run, step_arguments);
     outcome outcome = {NULL, NULL, NULL};

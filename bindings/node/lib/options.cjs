@@ -16,7 +16,7 @@ function byNodeName(rows) {
   );
 }
 
-/** The options of a scope (`pool`, `session`, `configure`, `call`, `acquire`, `drain`) as JSON text. */
+/** The options of a scope (`pool`, `session`, `configure`, `call`, `acquire`, `drain`, `sign_in`) as JSON text. */
 function encodeOptions(scope, options = {}) {
   if (!isPlainObject(options)) {
     throw invalidArgument(`the options must be an object, not ${describe(options)}`, 'options');

@@ -57,6 +57,22 @@ class Pool extends Emitter {
     await settle(signal, (number) => this.#native.acceptTool(server, tool, digest, number));
   }
 
+  async signIn(server, options) {
+    const { own, rest } = split(options, ['signal']);
+    const json = encodeOptions('sign_in', rest);
+    return report(await settle(own.signal, (number) => this.#native.signIn(server, json, number)));
+  }
+
+  async finishSignIn(redirectUrl, options) {
+    const { signal } = split(options, ['signal']).own;
+    return report(await settle(signal, (number) => this.#native.finishSignIn(String(redirectUrl), number)));
+  }
+
+  async signOut(server, options) {
+    const { signal } = split(options, ['signal']).own;
+    return report(await settle(signal, (number) => this.#native.signOut(server, number)));
+  }
+
   status() {
     return report(guarded(() => this.#native.status()));
   }

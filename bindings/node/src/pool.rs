@@ -4,7 +4,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use napi_derive::napi;
-use trunkline::{AcquireOptions, DrainOptions, Pool, ServerSpec, Servers, SessionOptions};
+use trunkline::{
+    AcquireOptions, DrainOptions, Pool, ServerSpec, Servers, SessionOptions, SignInOptions,
+};
 
 use crate::desk::NativeDesk;
 use crate::environment::{Environment, Promise};
@@ -94,6 +96,31 @@ impl NativePool {
         let pool = self.pool.clone();
         let future = async move { pool.accept_tool(&server, &tool, &digest).await };
         self.environment.run(number, &self.pool, future, |()| Settled::Nothing)
+    }
+
+    /// Begins a sign-in; the options are a JSON text.
+    #[napi(catch_unwind)]
+    pub fn sign_in(&self, server: String, options: String, number: Option<f64>) -> Result<Promise> {
+        let options = SignInOptions::from_json(&options).map_err(thrown)?;
+        let pool = self.pool.clone();
+        let future = async move { pool.sign_in(&server, &options).await };
+        self.environment.run(number, &self.pool, future, |begun| Settled::Text(begun.to_string()))
+    }
+
+    /// Ends a sign-in.
+    #[napi(catch_unwind)]
+    pub fn finish_sign_in(&self, redirect_url: String, number: Option<f64>) -> Result<Promise> {
+        let pool = self.pool.clone();
+        let future = async move { pool.finish_sign_in(&redirect_url).await };
+        self.environment.run(number, &self.pool, future, |ended| Settled::Text(ended.to_string()))
+    }
+
+    /// Forgets what was signed in.
+    #[napi(catch_unwind)]
+    pub fn sign_out(&self, server: String, number: Option<f64>) -> Result<Promise> {
+        let pool = self.pool.clone();
+        let future = async move { pool.sign_out(&server).await };
+        self.environment.run(number, &self.pool, future, |ended| Settled::Text(ended.to_string()))
     }
 
     /// The whole pool as JSON text.

@@ -94,6 +94,14 @@ export class RemoteServer {
 }
 
 /** Whether a process runs; what somebody else has to reap does not. */
+/** Visits an address as a person does; where it redirects to. */
+export async function visit(address) {
+  const answer = await fetch(address, { redirect: 'manual' });
+  const location = answer.headers.get('location');
+  if (location === null) throw new Error(`no redirect: ${answer.status}`);
+  return location;
+}
+
 export function isRunning(pid) {
   const { state, parent } = stateOf(pid);
   return state !== undefined && (state !== 'Z' || parent === process.pid);

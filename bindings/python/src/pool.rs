@@ -3,7 +3,9 @@
 use std::future::Future;
 
 use pyo3::prelude::*;
-use trunkline::{AcquireOptions, DrainOptions, EventMask, PoolOptions, Servers, SessionOptions};
+use trunkline::{
+    AcquireOptions, DrainOptions, EventMask, PoolOptions, Servers, SessionOptions, SignInOptions,
+};
 
 use crate::delivery::{Operation, Payload, sink};
 use crate::desk::Desk;
@@ -118,6 +120,43 @@ impl Pool {
     ) -> PyResult<Operation> {
         self.start(to, token, |pool| async move {
             pool.accept_tool(&server, &tool, &digest).await.map(|()| Payload::Nothing)
+        })
+    }
+
+    /// Starts to sign in to a remote server.
+    fn sign_in(
+        &self,
+        to: &Bound<'_, PyAny>,
+        token: u64,
+        server: String,
+        options: &str,
+    ) -> PyResult<Operation> {
+        guarded(|| {
+            let options = SignInOptions::from_json(options).or_raise(to.py())?;
+            self.start(to, token, |pool| async move {
+                let begun = pool.sign_in(&server, &options).await;
+                begun.map(|begun| Payload::Text(begun.to_string()))
+            })
+        })
+    }
+
+    /// Starts to end a sign-in.
+    fn finish_sign_in(
+        &self,
+        to: &Bound<'_, PyAny>,
+        token: u64,
+        redirect_url: String,
+    ) -> PyResult<Operation> {
+        self.start(to, token, |pool| async move {
+            let finished = pool.finish_sign_in(&redirect_url).await;
+            finished.map(|finished| Payload::Text(finished.to_string()))
+        })
+    }
+
+    /// Starts to forget what was signed in.
+    fn sign_out(&self, to: &Bound<'_, PyAny>, token: u64, server: String) -> PyResult<Operation> {
+        self.start(to, token, |pool| async move {
+            pool.sign_out(&server).await.map(|report| Payload::Text(report.to_string()))
         })
     }
 

@@ -12,7 +12,7 @@ import trunkline
 
 from behaviour_hosts import CANCELLED, AioHost, Recorder, SyncHost
 from behaviour_match import EXPECTATIONS, Missing, check, fits
-from host import HANG, Log, RemoteServer
+from host import HANG, Log, RemoteServer, visit
 
 #: Between two tries of `until`, in seconds.
 AGAIN = 0.01
@@ -283,6 +283,21 @@ class Case:
         known = self._known(shown)
         digest = known["difference"]["to"] if isinstance(known, dict) else known
         self._host.run(lambda: self._pool.accept_tool(server, tool, digest))
+
+    def _do_sign_in(self, server: str, options: Any = None) -> Any:
+        given = keywords(self._known(options))
+        return self._host.run(lambda: self._pool.sign_in(server, **given))
+
+    def _do_visit(self, address: Any) -> str:
+        known = self._known(address)
+        return visit(known["url"] if isinstance(known, dict) else known)
+
+    def _do_finish_sign_in(self, redirect_url: str) -> Any:
+        known = self._known(redirect_url)
+        return self._host.run(lambda: self._pool.finish_sign_in(known))
+
+    def _do_sign_out(self, server: str) -> Any:
+        return self._host.run(lambda: self._pool.sign_out(server))
 
     def _do_reconcile(self, servers: dict[str, Any]) -> Any:
         given = self._servers(servers)

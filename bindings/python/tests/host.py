@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import http.client
 import os
 import subprocess
 import sys
 import time
+import urllib.parse
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any, TypeVar
@@ -78,6 +80,19 @@ class RemoteServer:
     def __exit__(self, *_: object) -> None:
         self._process.kill()
         self._process.communicate()
+
+
+def visit(address: str) -> str:
+    """Visits an address as a person does; where it redirects to."""
+    parts = urllib.parse.urlsplit(address)
+    connection = http.client.HTTPConnection(parts.hostname or "", parts.port)
+    try:
+        connection.request("GET", f"{parts.path}?{parts.query}")
+        location = connection.getresponse().getheader("location")
+    finally:
+        connection.close()
+    assert location, "no redirect"
+    return location
 
 
 def is_running(pid: int) -> bool:

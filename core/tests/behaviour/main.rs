@@ -8,6 +8,7 @@ mod record;
 mod remotes;
 mod steps;
 mod values;
+mod visits;
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;

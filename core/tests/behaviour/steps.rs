@@ -19,6 +19,7 @@ use crate::processes;
 use crate::record::Record;
 use crate::remotes::Remote;
 use crate::values::{Failure, Given, Saved, server};
+use crate::visits;
 
 /// The longest that a step may take.
 const HANG_BOUND: Duration = Duration::from_secs(30);
@@ -190,6 +191,9 @@ impl World {
                 Ok(Given::nothing())
             }
             "count" => self.count(first),
+            "sign_in" | "visit" | "finish_sign_in" | "sign_out" => {
+                visits::step(&self.pool, verb, arguments).await
+            }
             "start" => self.start(name(), &arguments[0]).await,
             "cancel" => {
                 let operation = self.operations.get(first).ok_or_else(|| unknown(first))?;

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 /// Verbs, and how many arguments each takes.
-const VERBS: [(&str, usize, usize); 28] = [
+const VERBS: [(&str, usize, usize); 32] = [
     ("open", 1, 2),
     ("close", 1, 2),
     ("acquire", 2, 4),
@@ -31,6 +31,10 @@ const VERBS: [(&str, usize, usize); 28] = [
     ("reconcile", 1, 1),
     ("accept_tool", 3, 3),
     ("restart", 1, 2),
+    ("sign_in", 1, 2),
+    ("visit", 1, 1),
+    ("finish_sign_in", 1, 1),
+    ("sign_out", 1, 1),
     ("drain", 0, 1),
     ("pool", 1, 1),
     ("count", 1, 1),

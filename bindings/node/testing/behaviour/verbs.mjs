@@ -1,6 +1,7 @@
 // The verbs of behaviour cases: docs/behaviour.md, "Steps". Each gives `{value, raw?, lease?}`.
 
 import { Pool } from '../../index.mjs';
+import { visit } from '../support.mjs';
 import { Record } from './record.mjs';
 import { documentOf, optionsOf } from './spelling.mjs';
 
@@ -119,6 +120,18 @@ export const VERBS = {
   async accept_tool(run, [server, tool, shown]) {
     await run.pool.acceptTool(server, tool, shown?.difference?.to ?? shown);
     return nothing;
+  },
+  async sign_in(run, [server, options]) {
+    return { value: documentOf(await run.pool.signIn(server, optionsOf(options))) };
+  },
+  async visit(run, [address]) {
+    return { value: await visit(address.url ?? address) };
+  },
+  async finish_sign_in(run, [address]) {
+    return { value: documentOf(await run.pool.finishSignIn(address)) };
+  },
+  async sign_out(run, [server]) {
+    return { value: documentOf(await run.pool.signOut(server)) };
   },
   async drain(run, [options], signal) {
     return { value: documentOf(await run.pool.drainAll(withSignal(options, signal))) };

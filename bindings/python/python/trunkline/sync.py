@@ -147,6 +147,26 @@ class Pool(PoolBase):
         """
         _block(self._native.accept_tool, server, tool, digest)
 
+    def sign_in(self, server: str, **options: Any) -> dict[str, Any]:
+        """Begins to sign in to a remote server: a person has to visit ``url`` of what comes back.
+
+        What they are redirected to goes to ``finish_sign_in``. Nothing is opened, and no port is listened on. Options:
+        ``redirect_uri`` (required, here or in the server's ``oauth``), ``client_metadata_url``, ``client_name``.
+        """
+        text = encode("sign_in", options)
+        begun: dict[str, Any] = json.loads(_block(self._native.sign_in, server, text))
+        return begun
+
+    def finish_sign_in(self, redirect_url: str) -> dict[str, Any]:
+        """Ends a sign-in with the whole address that the person was redirected to; the server comes to those who want it."""
+        finished: dict[str, Any] = json.loads(_block(self._native.finish_sign_in, redirect_url))
+        return finished
+
+    def sign_out(self, server: str) -> dict[str, Any]:
+        """Forgets what was signed in for a server, and a sign-in that is under way."""
+        report: dict[str, Any] = json.loads(_block(self._native.sign_out, server))
+        return report
+
     def drain_all(self, **options: Any) -> dict[str, Any]:
         """Ends everything, one-way. Options: ``force`` interrupts calls at once; ``timeout`` in seconds, 10 by default."""
         report: dict[str, Any] = json.loads(_block(self._native.drain_all, encode("drain", options)))
