@@ -78,6 +78,30 @@ static void a_call_gives_the_servers_answer(void)
     close_scene(&s);
 }
 
+/* SPEC 5.3, 5.10 */
+static void a_result_comes_whole_however_deep_it_nests(void)
+{
+    enum { DEPTH = 200000 };
+    static const char before[] = "{\"content\":[],\"n\":", wrapped[] = "{\"result\":\"{\\\"content\\\":[],\\\"n\\\":";
+    scene s = open_scene("", "");
+    uint64_t lease = acquire(&s);
+    trunkline_buf *buf = NULL;
+    char *arguments = malloc(sizeof wrapped + 2 * DEPTH + 4), *end;
+    CHECK(arguments);
+    end = strcpy(arguments, wrapped) + strlen(wrapped);
+    memset(end, '[', DEPTH);
+    memset(end + DEPTH, ']', DEPTH);
+    strcpy(end + 2 * DEPTH, "}\"}");
+    OK(trunkline_lease_call_tool(s.pool, lease, TRUNKLINE_LITERAL("verbatim"), text_of(arguments), NULL, &buf, &err));
+    trunkline_str raw = trunkline_buf_str(buf);
+    CHECK(raw.len == strlen(before) + 2 * DEPTH + 1);
+    CHECK(memcmp(raw.ptr, before, strlen(before)) == 0);
+    CHECK(memcmp(raw.ptr + strlen(before), end, 2 * DEPTH + 1) == 0);
+    trunkline_buf_free(buf);
+    free(arguments);
+    close_scene(&s);
+}
+
 /* SPEC 3.1, 9.3 */
 static void a_lease_describes_what_it_holds(void)
 {
@@ -246,6 +270,7 @@ int main(int argc, char **argv)
     begin_program(argc, argv);
     RUN(the_library_says_what_it_is);
     RUN(a_call_gives_the_servers_answer);
+    RUN(a_result_comes_whole_however_deep_it_nests);
     RUN(a_lease_describes_what_it_holds);
     RUN(a_session_lists_what_it_sees);
     RUN(a_started_operation_ends_in_its_callback);

@@ -35,6 +35,19 @@ describe('results', () => {
     assert.match(inspect(result), /^CallResult \{/);
   });
 
+  // SPEC 5.3, 5.10
+  it('are read however deep they nest, and keep the text as received', async (t) => {
+    const { lease } = await openLease(t);
+    const depth = 200_000;
+    const sent = `{"content":[],"structuredContent":{"deep":${'['.repeat(depth)}${']'.repeat(depth)}}}`;
+    const result = await lease.callTool('verbatim', { result: sent });
+    assert.equal(result.raw.length, sent.length);
+    assert.ok(result.raw === sent);
+    let levels = 0;
+    for (let inner = result.structuredContent.deep; inner !== undefined; [inner] = inner) levels += 1;
+    assert.equal(levels, depth);
+  });
+
   // SPEC 5.3
   it('carry text beyond ASCII and beyond the pipe', async (t) => {
     const { lease } = await openLease(t);

@@ -48,6 +48,25 @@ def test_a_result_is_decoded_when_it_is_looked_at(log: Log) -> None:
     run(main())
 
 
+def test_a_result_too_deep_to_decode_keeps_its_bytes(log: Log) -> None:
+    """SPEC 5.3, 5.10: the call succeeds; who looks is told, and may read the bytes in another way."""
+
+    async def main() -> None:
+        async with trunkline.Pool() as pool, pool.session("a", servers=[]) as session:
+            lease = await session.acquire("s", log.server())
+            deep = "[" * 200_000 + "]" * 200_000
+            sent = f'{{"content":[],"structuredContent":{{"deep":{deep}}}}}'
+            result = await lease.call_tool("verbatim", {"result": sent})
+            for look in ("content", "structured_content", "decoded"):
+                with pytest.raises(trunkline.ProtocolError) as caught:
+                    getattr(result, look)
+                assert caught.value.code == "protocol"
+            assert result.raw == sent.encode()
+            assert text(await lease.call_tool("echo", {"message": "on"})) == "on"
+
+    run(main())
+
+
 def test_every_kind_of_request_works(log: Log) -> None:
     """SPEC 5.1, 6.1, 14.3."""
 
