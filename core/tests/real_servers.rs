@@ -8,7 +8,7 @@ mod remote;
 
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use trunkline::{
@@ -17,6 +17,12 @@ use trunkline::{
 
 /// A server that starts an interpreter on a busy machine takes its time.
 const HANG_BOUND: Duration = Duration::from_secs(90);
+
+/// Between two looks at what has no signal of its own.
+const POLL: Duration = Duration::from_millis(10);
+
+/// The tools that the installed version has for a client without handlers: three more come with sampling and elicitation.
+const EVERYTHING_TOOLS: usize = 14;
 
 type Scenario = fn(&BTreeMap<String, Value>);
 
@@ -84,7 +90,7 @@ fn with_two_sessions<W: Future<Output = ()>>(
 
 fn everything(servers: &BTreeMap<String, Value>) {
     with_two_sessions(servers, ("everything", "legacy"), |[a, b], sessions| async move {
-        assert!(sessions[0].tools().unwrap().len() >= 10);
+        same_tools_after_the_burst(&sessions).await;
         for lease in [&a, &b] {
             let result = call(lease, "echo", json!({"message": "hi"})).await;
             assert_eq!(result["content"][0]["text"], "Echo: hi");
@@ -94,6 +100,19 @@ fn everything(servers: &BTreeMap<String, Value>) {
             sessions[1].call_tool("mcp__everything__get-sum", r#"{"a":1,"b":2}"#, &options).await;
         assert!(result.unwrap().json().contains('3'));
     });
+}
+
+/// The server announces changes of its tools while it starts: when they are over, each session has the same, all of them.
+async fn same_tools_after_the_burst(sessions: &[Session; 2]) {
+    let names = |session: &Session| -> Vec<String> {
+        session.tools().unwrap().iter().map(|tool| tool.own_name.to_string()).collect()
+    };
+    let begun = Instant::now();
+    while sessions.iter().any(|session| names(session).len() != EVERYTHING_TOOLS) {
+        assert!(begun.elapsed() < HANG_BOUND, "{:?}", sessions.each_ref().map(names));
+        tokio::time::sleep(POLL).await;
+    }
+    assert_eq!(names(&sessions[0]), names(&sessions[1]));
 }
 
 fn everything_npx(servers: &BTreeMap<String, Value>) {

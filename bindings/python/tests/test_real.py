@@ -20,6 +20,9 @@ import trunkline.sync
 
 from host import is_running, run, text, wait_until
 
+#: The tools that the installed version has for a client without handlers, and with those for sampling and elicitation.
+TOOLS, TOOLS_WITH_HANDLERS = 14, 17
+
 FILE = os.environ.get("TRUNKLINE_REAL_SERVERS")
 
 @pytest.fixture(scope="module")
@@ -71,8 +74,34 @@ def test_everything(servers: dict[str, Any]) -> None:
                 )
                 assert [text(answer)[-1] for answer in answers[::2]] == [str(n)[-1] for n in range(20)]
                 assert a.prompts() and a.resources()
+                await same_tools(TOOLS, a, b)
                 first = a.resources()[0].own_name
                 assert (await leases[0].read_resource(first)).decoded["contents"]
+
+    run(main())
+
+
+async def same_tools(count: int, *sessions: trunkline.Session) -> None:
+    """SPEC 7.2, 7.4: the server announces changes of its tools while it starts; afterwards all views are equal."""
+    while any(len(session.tools()) != count for session in sessions):
+        await asyncio.sleep(0.01)
+    views = [[(tool.name, tool.definition) for tool in session.tools()] for session in sessions]
+    assert all(view == views[0] for view in views)
+
+
+def test_everything_has_more_for_a_client_with_handlers(servers: dict[str, Any]) -> None:
+    """SPEC 15.1: what is offered to the server follows from the handlers."""
+
+    def handler(request: dict[str, Any]) -> dict[str, Any]:
+        return {}
+
+    async def main() -> None:
+        handlers = dict.fromkeys(("sampling", "elicitation", "elicitation_url"), handler)
+        async with trunkline.Pool(handlers=handlers) as pool:
+            await pool.reconcile({"everything": servers["everything"]})
+            async with pool.session("a") as a, pool.session("b") as b:
+                await asyncio.gather(a.acquire("everything"), b.acquire("everything"))
+                await same_tools(TOOLS_WITH_HANDLERS, a, b)
 
     run(main())
 
