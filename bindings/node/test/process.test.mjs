@@ -20,7 +20,7 @@ describe('the end of a process', () => {
   });
 
   it('a pool that was not closed does not hold the process, and its server goes', async () => {
-    for (const outcome of await repeat(5, () => run('unclosed'))) {
+    for (const outcome of await repeat(REPETITIONS, () => run('unclosed'))) {
       endedWell(outcome);
       assert.equal(outcome.out, 'end\n');
     }
@@ -54,9 +54,9 @@ describe('worker threads', () => {
   });
 
   it('workers that call process.exit amid traffic leave no server', async () => {
-    const outcome = await run('workers', { args: ['6', '3', 'exit'] });
+    const outcome = await run('workers', { args: [String(REPETITIONS), '3', 'exit'] });
     endedWell(outcome);
-    assert.equal(outcome.starts, 6);
+    assert.equal(outcome.starts, REPETITIONS);
   });
 
   it('workers that end by themselves have an environment each', async () => {
@@ -101,13 +101,16 @@ describe('listeners', () => {
 
 describe('signals of the host', () => {
   it('children of the host and servers do not take each other’s exits', async () => {
-    const outcome = await run('children');
+    const outcome = await run('children', { args: [String(REPETITIONS)] });
     endedWell(outcome);
     assert.equal(outcome.out, 'end\n');
   });
 
   it('a host started with SIGCHLD and SIGPIPE ignored works', async () => {
-    const outcome = await run('children', { shell: `trap '' CHLD PIPE; exec "$@"` });
+    const outcome = await run('children', {
+      args: [String(REPETITIONS)],
+      shell: `trap '' CHLD PIPE; exec "$@"`,
+    });
     endedWell(outcome);
     assert.equal(outcome.out, 'end\n');
   });

@@ -229,7 +229,8 @@ for child in children:
     child.join()
 assert len(pids) == 4 and all(child.exitcode == 0 for child in children), pids
 """
-    ended_well(host(log, program))
+    for _ in range(REPETITIONS // 3):
+        ended_well(host(log, program))
 
 
 def test_ctrl_c_ends_what_blocks(log: Log) -> None:
@@ -301,8 +302,9 @@ pool.close()
 """
     program = program.replace("trunkline.sync.Pool()", "trunkline.sync.Pool(reconnect=QUICK)")
     quick = 'QUICK = {"delays": {"local": [0.01] * 3}, "breaker": {"losses": 100}}\n'
-    ended_well(host(log, quick + program))
-    ended_well(host(log, quick + program.replace("len(sys.argv) > 2", "True")))
+    for _ in range(REPETITIONS // 3):
+        ended_well(host(log, quick + program))
+        ended_well(host(log, quick + program.replace("len(sys.argv) > 2", "True")))
 
 
 def test_the_module_survives_a_second_import(log: Log) -> None:

@@ -3,15 +3,18 @@
 use super::*;
 use crate::platform;
 
+/// What a bug of this kind shows only now and then.
+const REPETITIONS: usize = 30;
+
 /// Runs in a process of its own, since what it changes is the process's own.
-fn in_a_host(test: &str, prepare: fn(), serve: impl Future<Output = ()>) {
+fn in_a_host(test: &str, prepare: fn(), serve: impl AsyncFn()) {
     platform::alone_in_a_process(&format!("client::tests::host::{test}"), || {
         // Built while this process can still wait for a compiler.
         test_server_path();
         prepare();
         // One thread, not one of ours: its writes are those of a host.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(serve);
+        (0..REPETITIONS).for_each(|_| runtime.block_on(serve()));
     });
 }
 
@@ -21,7 +24,7 @@ fn a_write_to_a_closed_pipe_does_not_end_a_host_with_the_default_sigpipe() {
     in_a_host(
         "a_write_to_a_closed_pipe_does_not_end_a_host_with_the_default_sigpipe",
         platform::default_sigpipe,
-        async {
+        async || {
             let deaf = r#"reply '{}'; exec 0<&-; sleep 60"#;
             let open = script(&scripted(deaf)).connect().await;
             open.call("any", json!({})).await.unwrap();
@@ -69,7 +72,7 @@ fn a_host_that_ignores_sigchld_sees_no_difference() {
     in_a_host(
         "a_host_that_ignores_sigchld_sees_no_difference",
         platform::ignored_sigchld,
-        live_and_die(),
+        live_and_die,
     );
 }
 
@@ -79,7 +82,7 @@ fn a_host_that_reaps_every_child_sees_no_difference() {
     in_a_host(
         "a_host_that_reaps_every_child_sees_no_difference",
         platform::reap_everything,
-        live_and_die(),
+        live_and_die,
     );
 }
 

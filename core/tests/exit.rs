@@ -1,0 +1,77 @@
+//! Hosts that end without closing their pools, amid calls: they end at once, and nothing of theirs is left (SPEC 16.4, 9.8).
+
+mod rig;
+
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+
+use rig::{Rig, acquire, runs, text, until};
+use serde_json::json;
+use trunkline::CallOptions;
+
+/// What a bug of this kind shows only now and then.
+const REPETITIONS: usize = 30;
+
+/// Hosts at one time: a little more than the cores of a small machine, so that they get into each other's way.
+const LANES: usize = 3;
+
+/// Calls under way at the exit, more than the library has threads.
+const CALLS: usize = 32;
+
+/// In the environment of a host.
+const HOST: &str = "TRUNKLINE_TEST_EXIT_HOST";
+
+/// SPEC 16.4, I-18: 30 hosts, each with calls whose closures the library still holds.
+#[test]
+fn a_host_that_exits_amid_calls_ends_well_and_leaves_no_server() {
+    if std::env::var_os(HOST).is_some() {
+        exit_amid_calls();
+    }
+    // Built before the hosts look for it, all at the same time.
+    rig::testserver();
+    for _ in 0..REPETITIONS / LANES {
+        let hosts: Vec<Child> = (0..LANES).map(|_| host()).collect();
+        hosts.into_iter().for_each(ends_well);
+    }
+}
+
+fn host() -> Child {
+    let test = "a_host_that_exits_amid_calls_ends_well_and_leaves_no_server";
+    let mut again = Command::new(std::env::current_exe().unwrap());
+    again.args(["--exact", test, "--nocapture"]).env(HOST, "");
+    again.env("TRUNKLINE_TESTSERVER", rig::testserver());
+    again.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn ends_well(host: Child) {
+    // Where the host's rig is, which nothing drops at an exit.
+    let folder = std::env::temp_dir().join(format!("trunkline-test-{}-0", host.id()));
+    let ended = host.wait_with_output().unwrap();
+    assert!(ended.status.success() && ended.stderr.is_empty(), "{ended:?}");
+    let log = std::fs::read_to_string(folder.join("starts")).unwrap();
+    let pid = |line: &str| line.split(' ').next().unwrap().parse().unwrap();
+    let family: Vec<u32> = log.lines().map(pid).collect();
+    assert_eq!(family.len(), 2, "a server and its helper");
+    until(|| !family.iter().any(|pid| runs(*pid)));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// The host: half of its calls are awaited on threads of its own, half end in a closure.
+fn exit_amid_calls() -> ! {
+    let rig = Rig::new(json!({}));
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        rig.configure(json!({ "s": rig.server(&["--fork-child"]) })).await;
+        let lease = Arc::new(acquire(&rig.session("a"), "s").await);
+        let minute = r#"{"ms":60000}"#;
+        for _ in 0..CALLS / 2 {
+            lease.start_call_tool("sleep", minute, &CallOptions::default(), |_| ());
+            let lease = lease.clone();
+            tokio::spawn(async move {
+                lease.call_tool("sleep", minute, &CallOptions::default()).await.map(drop)
+            });
+        }
+        while text(&lease, "under_way", json!({})).await != CALLS.to_string() {}
+    });
+    std::process::exit(0);
+}
