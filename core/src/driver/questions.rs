@@ -171,3 +171,72 @@ fn too_many_questions() -> Error {
     let message = format!("{QUESTIONS_MAX} acquires and restarts are under way already");
     Error::new(ErrorCode::Limit, message).with_detail("limit", "queued_commands")
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use trunkline_pool::config::{ServerSpec, Share};
+    use trunkline_pool::options::{Offered, PoolOptions};
+    use trunkline_pool::state::{DrainMode, Family, ServerId};
+
+    use super::*;
+
+    fn code_of(answered: &Answered) -> Option<ErrorCode> {
+        match answered {
+            Answered::Refused(error) => Some(error.code()),
+            _ => None,
+        }
+    }
+
+    fn ask_of(session: SessionId, ticket: Ticket, interner: &mut Interner) -> Ask {
+        let spec = ServerSpec::from_value("s", &serde_json::json!({ "command": "x" })).unwrap();
+        let (fingerprint, offered) = (spec.fingerprint("pool", &[]), Offered::default());
+        let key = interner.key("s", &Arc::new(spec), (fingerprint, offered), None, None);
+        let (server, family, share) = (interner.server("s"), Family::Local, Share::Pool);
+        Ask { ticket, session, key, server, fingerprint, family, share }
+    }
+
+    /// SPEC 9.6: 65,536 questions may be open. One more is refused and leaves nothing; a drain is taken all the same.
+    #[test]
+    fn a_question_too_many_is_refused_at_once_and_a_drain_never_is() {
+        let driver = Driver::new(PoolOptions::default()).unwrap();
+        for number in 0..QUESTIONS_MAX {
+            let asked = Asked { answer: Box::new(drop), deferred: None, acquire: None };
+            driver.core().questions.open.insert(Ticket(u64::MAX - number as u64), asked);
+        }
+        let (send, answers) = mpsc::channel();
+        let answer = || -> Answer {
+            let send = send.clone();
+            Box::new(move |answered| send.send(answered).unwrap())
+        };
+        let session = SessionId(1);
+        driver.ask(
+            |ticket, interner| {
+                let Ask { key, server, fingerprint, family, share, .. } =
+                    ask_of(session, ticket, interner);
+                Input::Acquire { ticket, session, key, server, fingerprint, family, share }
+            },
+            answer(),
+        );
+        let Ok(Answered::Refused(error)) = answers.try_recv() else { panic!("no refusal") };
+        assert_eq!(error.code(), ErrorCode::Limit);
+        assert_eq!(error.detail()["limit"], "queued_commands");
+        assert!(driver.core().interner.keyed(KeyId(0)).is_none(), "its key is kept");
+
+        let restart =
+            |ticket, _: &mut Interner| Input::Restart { ticket, server: ServerId(0), index: None };
+        driver.ask(restart, answer());
+        assert_eq!(code_of(&answers.try_recv().unwrap()), Some(ErrorCode::Limit));
+
+        let ask =
+            Box::new(move |ticket, interner: &mut Interner| ask_of(session, ticket, interner));
+        driver.want(vec![Wish { ask, answer: answer(), deferred: Box::new(drop) }]);
+        assert_eq!(code_of(&answers.try_recv().unwrap()), Some(ErrorCode::Limit));
+        assert!(driver.core().interner.keyed(KeyId(0)).is_none(), "its key is kept");
+
+        let (how, deadline) = (DrainMode::Finish, driver.now());
+        driver.ask(|ticket, _| Input::Drain { ticket, how, deadline }, answer());
+        assert!(matches!(answers.try_recv().unwrap(), Answered::Drained(_)));
+    }
+}
