@@ -31,6 +31,13 @@ use crate::{Error, ErrorCode, Result};
 #[derive(Clone)]
 pub struct Pool(pub(super) Arc<PoolCore>);
 
+#[cfg(test)]
+impl Pool {
+    pub(crate) fn driver(&self) -> &Arc<Driver> {
+        &self.0.driver
+    }
+}
+
 /// What the pool's clones and its sessions share.
 pub(crate) struct PoolCore {
     pub(crate) driver: Arc<Driver>,

@@ -66,12 +66,15 @@ pub(crate) struct Published {
 struct Incarnation {
     generation: Generation,
     connection: Option<Connection>,
-    control: Option<mpsc::UnboundedSender<Control>>,
+    control: Option<mpsc::Sender<Control>>,
     /// From the start of its process until nothing of that is left.
     pid: Option<u32>,
+    /// For tests in which it dies.
+    #[cfg(test)]
+    task: Option<tokio::task::AbortHandle>,
 }
 
-/// What the task of an incarnation is told. At most a handful are ever sent: bounded by the reducer, which closes once.
+/// What the task of an incarnation is told.
 #[derive(Clone, Debug)]
 pub(crate) enum Control {
     /// End it.
@@ -171,9 +174,21 @@ impl EntryCell {
     }
 
     /// A new incarnation begins; its task is reached through `control`.
-    pub(crate) fn begin(&self, generation: Generation, control: mpsc::UnboundedSender<Control>) {
+    pub(crate) fn begin(&self, generation: Generation, control: mpsc::Sender<Control>) {
         let control = Some(control);
-        *self.incarnation() = Incarnation { generation, connection: None, control, pid: None };
+        *self.incarnation() = Incarnation { generation, control, ..Incarnation::default() };
+    }
+
+    /// The task of the incarnation that has begun.
+    #[cfg(test)]
+    pub(super) fn note_task(&self, task: tokio::task::AbortHandle) {
+        self.incarnation().task = Some(task);
+    }
+
+    /// Ends the task of the incarnation as a panic would.
+    #[cfg(test)]
+    pub(super) fn kill_task(&self) {
+        self.incarnation().task.take().expect("a task was begun").abort();
     }
 
     /// The process of the incarnation runs.
@@ -206,7 +221,7 @@ impl EntryCell {
     pub(crate) fn control(&self, generation: Generation, control: Control) -> bool {
         let incarnation = self.incarnation();
         let sender = incarnation.control.as_ref().filter(|_| incarnation.generation == generation);
-        sender.is_some_and(|sender| sender.send(control).is_ok())
+        sender.is_some_and(|sender| sender.try_send(control).is_ok())
     }
 
     /// The live connection of that generation.

@@ -1,5 +1,8 @@
 //! The one task of a connection's incarnation: connects, waits, cleans up.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
@@ -17,33 +20,61 @@ use crate::client::{Callers, ConnectOptions, Connection, ConnectionEvents, Kill,
 
 /// Starts the task of an incarnation. It ends with `ConnectFailed` or with `Closed`, whatever happens.
 pub(super) fn start(driver: Arc<Driver>, cell: Arc<EntryCell>, id: ConnectionId) {
-    let (control, orders) = mpsc::unbounded_channel();
+    let (control, orders) = mpsc::channel(ORDERS_MAX);
     cell.begin(id.generation, control);
     let runtime = driver.runtime.clone();
-    let ended = Ended { driver, cell, id, last: None };
-    runtime.handle().spawn(run(ended, orders));
+    let ended = Ended { driver, cell, id, connection: None, last: None };
+    #[cfg(test)]
+    let cell = ended.cell.clone();
+    let _task = runtime.handle().spawn(run(ended, orders));
+    #[cfg(test)]
+    cell.note_task(_task.abort_handle());
 }
 
-/// Reports the end of the incarnation when it is dropped, so that even a task that dies leaves an answer.
+/// Reports the end of the incarnation when it is dropped, so that even a task that dies leaves an answer, and no server.
 struct Ended {
     driver: Arc<Driver>,
     cell: Arc<EntryCell>,
     id: ConnectionId,
+    /// What the task has to close.
+    connection: Option<Connection>,
     last: Option<Input>,
+}
+
+impl Ended {
+    /// Closes what a task that died left open: the report comes when nothing of it is left.
+    fn clean_up(&self, connection: Connection) {
+        let Ended { driver, cell, id, .. } = self;
+        let (driver, cell, id) = (driver.clone(), cell.clone(), *id);
+        tracing::error!(connection = %id, "the task of a connection died");
+        let runtime = driver.runtime.clone();
+        let ended = Ended { driver, cell, id, connection: None, last: None };
+        runtime.handle().spawn(async move {
+            // The whole of it, so that it reports even if this task ends before it has begun.
+            let mut ended = ended;
+            let exit = connection.close(Kill::Now).await;
+            ended.last = Some(Input::Closed { connection: id, exit });
+        });
+    }
 }
 
 impl Drop for Ended {
     fn drop(&mut self) {
-        self.cell.ended(self.id.generation);
-        let died = || Input::Closed { connection: self.id, exit: CloseExit::Forced };
-        let last = self.last.take().unwrap_or_else(died);
-        if !self.driver.runtime.is_forked() {
-            self.driver.step(last);
+        let is_forked = self.driver.runtime.is_forked();
+        match (self.last.take(), self.connection.take()) {
+            (None, Some(connection)) if !is_forked => self.clean_up(connection),
+            (last, _) => {
+                self.cell.ended(self.id.generation);
+                let died = || Input::Closed { connection: self.id, exit: CloseExit::Forced };
+                if !is_forked {
+                    self.driver.step(last.unwrap_or_else(died));
+                }
+            }
         }
     }
 }
 
-async fn run(mut ended: Ended, mut orders: mpsc::UnboundedReceiver<Control>) {
+async fn run(mut ended: Ended, mut orders: mpsc::Receiver<Control>) {
     let id = ended.id;
     let events = Arc::new(Events::new(&ended));
     let spec = ended.cell.spec.clone();
@@ -61,6 +92,7 @@ async fn run(mut ended: Ended, mut orders: mpsc::UnboundedReceiver<Control>) {
         }
     };
     let given_up = *give_up.borrow();
+    ended.connection = outcome.as_ref().ok().map(|(connection, _)| connection.clone());
     let (eras, fingerprint) = (&ended.driver.eras, &ended.cell.fingerprint);
     match &outcome {
         Ok((connection, _)) => {
@@ -97,7 +129,7 @@ async fn run(mut ended: Ended, mut orders: mpsc::UnboundedReceiver<Control>) {
 async fn until_closed(
     ended: &Ended,
     connection: &Connection,
-    orders: &mut mpsc::UnboundedReceiver<Control>,
+    orders: &mut mpsc::Receiver<Control>,
 ) -> CloseExit {
     let mut patience = None;
     loop {
@@ -124,10 +156,7 @@ async fn until_closed(
 }
 
 /// The ordered shutdown, cut short by an order to kill.
-async fn close(
-    connection: &Connection,
-    orders: &mut mpsc::UnboundedReceiver<Control>,
-) -> CloseExit {
+async fn close(connection: &Connection, orders: &mut mpsc::Receiver<Control>) -> CloseExit {
     let mut closing = std::pin::pin!(connection.close(Kill::AfterGraces));
     loop {
         tokio::select! {
@@ -167,6 +196,10 @@ fn connect_options(driver: &Driver, cell: &EntryCell, spec: &ServerSpec) -> Conn
         host: cell.host.clone(),
     }
 }
+
+/// Orders that wait for the task. The reducer gives one incarnation four at most: to end it for a restart, or with its entry; to hurry,
+/// once the pool drains by force; and to kill. Its own loss makes five.
+const ORDERS_MAX: usize = 8;
 
 /// Connect and list together, for a process on this machine (SPEC 4.2).
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
