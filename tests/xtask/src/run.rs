@@ -115,6 +115,8 @@ impl Run {
             if let Some(passed) = passed_in(line) {
                 self.counted += passed;
                 self.closing.push(line.trim().to_string());
+            } else if let Some(said) = said_by_simulator(line) {
+                self.closing.push(said.to_string());
             }
         }
     }
@@ -142,6 +144,12 @@ fn passed_in(line: &str) -> Option<u64> {
         words.contains(&"result:") || words.get(at + 1) == Some(&"in") || words.len() == 2;
     let number = at.checked_sub(1).and_then(|before| words.get(before))?;
     number.parse().ok().filter(|_| is_closing || words.iter().any(|word| word.ends_with('s')))
+}
+
+/// How far the simulator went, and from which seed on, where it says so. The test's name may stand before it.
+fn said_by_simulator(line: &str) -> Option<&str> {
+    let said = line.rsplit(" ... ").next()?.trim();
+    (said.contains(" steps in ") && said.contains(" from seed ")).then_some(said)
 }
 
 /// The program and its first arguments, for messages.
@@ -176,8 +184,11 @@ mod tests {
     fn a_failure_a_missing_program_and_a_hang_are_told_apart() {
         let log = std::env::temp_dir().join(format!("trunkline-xtask-{}.log", std::process::id()));
         let mut run = Run::new(log.clone(), Duration::from_millis(500));
-        run.command(Command::new("sh").args(["-c", "echo 3 passed"])).unwrap();
-        assert_eq!((run.counted, &run.closing[..]), (3, &["3 passed".to_string()][..]));
+        let simulated = "70 steps in 2 runs from seed 9 on, no invariant broken";
+        let print = format!("echo 3 passed; echo test x ... {simulated}; echo a table");
+        run.command(Command::new("sh").args(["-c", &print])).unwrap();
+        let closing = ["3 passed".to_string(), simulated.to_string()];
+        assert_eq!((run.counted, &run.closing[..]), (3, &closing[..]));
         let failed = run.command(Command::new("sh").args(["-c", "exit 1"])).unwrap_err();
         assert!(matches!(failed, Stop::Failed(_)));
         let missing = run.command(&mut Command::new("no-such-program-of-ours")).unwrap_err();

@@ -2,7 +2,8 @@
 //! after every step.
 //!
 //! `TRUNKLINE_SIMULATOR_STEPS` sets how many steps are made (three million by default).
-//! `TRUNKLINE_SEED` repeats one seed and tells its story. See `docs/simulator.md`.
+//! `TRUNKLINE_SIMULATOR_FIRST` is the first seed: a number, or `random`. `TRUNKLINE_SEED` repeats one seed and
+//! tells its story. See `docs/simulator.md`.
 
 mod agreement;
 mod budget;
@@ -27,8 +28,20 @@ const STEPS: u64 = 3_000_000;
 /// Of the steps asked for, one of so many is made under a configuration that is edited.
 const RECONCILE_SHARE: u64 = 10;
 
-/// The first seed; the following count up, so that every machine sees the same runs.
+/// The first seed, unless another is asked for; the following count up, so that every machine sees the same runs.
 const FIRST_SEED: u64 = 1;
+
+/// The first seed: `random` is another one each time, of at most eight digits, and is printed with the steps.
+fn first_seed() -> u64 {
+    match std::env::var("TRUNKLINE_SIMULATOR_FIRST").as_deref() {
+        Err(_) => FIRST_SEED,
+        Ok("random") => {
+            let drawn = std::hash::RandomState::new();
+            std::hash::BuildHasher::hash_one(&drawn, FIRST_SEED) % 100_000_000
+        }
+        Ok(number) => number.parse().expect("TRUNKLINE_SIMULATOR_FIRST is a number or `random`"),
+    }
+}
 
 /// Simulates until enough steps were made. With `TRUNKLINE_SIMULATOR_BRIEF` a failure is told in one
 /// line and not cut down, which is what `cargo xtask plant` reads. DESIGN 3 (1)-(11), I-02 to I-06, S-04, I-09, I-10, I-14, I-15.
@@ -41,7 +54,8 @@ fn every_invariant_holds_after_every_step() {
         return;
     }
     let wanted = number_from("TRUNKLINE_SIMULATOR_STEPS").unwrap_or(STEPS);
-    let (mut steps, mut seed, mut coverage) = (0, FIRST_SEED, Coverage::default());
+    let first = first_seed();
+    let (mut steps, mut seed, mut coverage) = (0, first, Coverage::default());
     while steps < wanted {
         let (done, result) = run(seed, &all_moves(), false);
         steps += done.steps;
@@ -55,8 +69,8 @@ fn every_invariant_holds_after_every_step() {
         seed += 1;
     }
     println!(
-        "{steps} steps in {} runs, no invariant broken\n{}",
-        seed - FIRST_SEED,
+        "{steps} steps in {} runs from seed {first} on, no invariant broken\n{}",
+        seed - first,
         coverage.table()
     );
     assert_eq!(coverage.surprises(), [], "met, though listed as impossible");
@@ -72,7 +86,8 @@ fn every_invariant_holds_after_every_step() {
 #[test]
 fn every_edit_converges() {
     let wanted = number_from("TRUNKLINE_SIMULATOR_STEPS").unwrap_or(STEPS) / RECONCILE_SHARE;
-    let (mut steps, mut seed) = (0, FIRST_SEED);
+    let first = first_seed();
+    let (mut steps, mut seed) = (0, first);
     while steps < wanted {
         let (made, result) = reconcile::edit(seed);
         steps += made;
@@ -81,7 +96,7 @@ fn every_edit_converges() {
         }
         seed += 1;
     }
-    println!("{steps} steps in {} edited workspaces", seed - FIRST_SEED);
+    println!("{steps} steps in {} edited workspaces from seed {first} on", seed - first);
 }
 
 /// The same seed gives the same steps and the same effects.
