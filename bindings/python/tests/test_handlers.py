@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 import time
+import weakref
 from typing import Any
 
 import pytest
 
 import trunkline
 import trunkline.sync
-from trunkline import Refusal, ServerRequest
+from trunkline import Refusal, ServerRequest, _bridge, _handlers
 
-from host import HANG, Log, run
+from host import HANG, Log, run, wait_until
 
 FORM = {"method": "elicitation/create", "params": {"message": "name?"}}
 ACCEPTED = {"action": "accept", "content": {"name": "Ada", "n": 1.5}}
@@ -154,3 +156,85 @@ def test_handlers_that_cannot_be_used_are_refused(log: Log) -> None:
         assert refused.value.detail["path"] == path
     with pytest.raises(trunkline.InvalidArgumentError, match="event loop"):
         trunkline.Pool(handlers={"sampling": print})
+
+
+class Scripted:
+    """What brings a desk its news, without a server."""
+
+    def __init__(self, news: list[tuple[str, int, str]]) -> None:
+        self.news = news
+        self.refused: list[int] = []
+
+    def take(self) -> list[tuple[str, int, str]]:
+        taken, self.news = self.news, []
+        return taken
+
+    def refuse(self, number: int, code: int, message: str) -> None:
+        assert code == -32603
+        self.refused.append(number)
+
+
+@pytest.mark.parametrize("params", ["[" * 100_000 + "]" * 100_000, "1" * 5_000])
+def test_what_python_cannot_decode_is_refused_and_the_next_request_is_served(params: str) -> None:
+    """SPEC 16.2, S-43: a server's own text must not end the handlers of others."""
+    begun: list[int] = []
+
+    class Desk(_handlers.Desk):
+        def _begin(self, number: int, request: ServerRequest) -> None:
+            begun.append(number)
+
+    fields = '"kind": "elicitation", "server": "s", "entry_index": 0, "generation": 1, "session": "a", "method": "m"'
+    asked = [("asked", number, f'{{{fields}, "params": {what}}}') for number, what in ((1, params), (2, "{}"))]
+    desk = Desk({"elicitation": lambda request: ACCEPTED})
+    script: Any = Scripted(asked)
+    desk.native = script
+    desk._look()
+    assert (script.refused, begun) == ([1], [2])
+
+
+def test_a_receiver_that_fails_costs_nobody_else_a_result() -> None:
+    """SPEC 16.2"""
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        bridge = _bridge.bridge_of(loop)
+        failing, waiting = _bridge.next_token(), _bridge.next_token()
+        future: asyncio.Future[Any] = loop.create_future()
+
+        def fail(value: object) -> None:
+            raise ValueError("a fault")
+
+        bridge.receivers[failing] = fail
+        bridge.pending[waiting] = future
+        bridge.settle_batch([(failing, False, None), (waiting, False, 42)])
+        del bridge.receivers[failing]
+        assert await future == 42
+
+    run(main())
+
+
+def test_a_refusal_has_a_code_that_servers_can_be_sent() -> None:
+    """SPEC 15.1"""
+    for code in ("x", 2**40):
+        with pytest.raises(trunkline.InvalidArgumentError):
+            Refusal(code, "no")  # type: ignore[arg-type]
+
+
+def test_a_closed_session_goes_although_its_handlers_refer_to_it() -> None:
+    """SPEC 9.8, 16.4: nothing of a conversation is kept."""
+    with trunkline.sync.Pool() as pool:
+
+        def conversation() -> weakref.ref[trunkline.sync.Session]:
+            held: list[Any] = []
+            session = pool.session("a", servers=[], handlers={"elicitation": lambda request: held})
+            held.append(session)
+            session.close()
+            return weakref.ref(session)
+
+        session = conversation()
+
+        def is_gone() -> bool:
+            gc.collect()
+            return session() is None
+
+        wait_until(is_gone, "the session is collected")

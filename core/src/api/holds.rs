@@ -218,11 +218,12 @@ impl Holds {
 
     /// The session is closed: everything that it held, for who may resume it.
     pub(super) fn close(&self) -> Vec<(LeaseHold, Origin)> {
-        let holds = {
+        let (holds, told) = {
             let mut inner = self.inner();
             inner.closed = true;
-            std::mem::take(&mut inner.holds)
+            (std::mem::take(&mut inner.holds), std::mem::take(&mut inner.told))
         };
+        drop(told);
         let held = |row: Row| row.hold.map(|hold| (hold, row.held.origin));
         let mut holds: Vec<_> = holds.into_values().filter_map(held).collect();
         holds.iter_mut().for_each(|(hold, _)| hold.leave());

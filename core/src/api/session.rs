@@ -338,6 +338,9 @@ impl SessionCore {
             return;
         }
         self.calls.close();
+        // What the host provided may refer to the session.
+        let own = std::mem::take(&mut *self.own());
+        drop((own, self.view.swap(None)));
         let keep_for = keep_for.unwrap_or(self.options().keep_for);
         self.unwant_all();
         // The reducer gives the holds up: here they only lose their meaning.
@@ -401,7 +404,9 @@ impl SessionCore {
 
     /// Puts a server into the session's own source.
     pub(super) fn put_own(&self, server: &str, configured: Arc<Configured>) {
-        self.own().insert(server.into(), configured);
+        let before = self.own().insert(server.into(), configured);
+        // A server of the host's own ends with it, and its code may call back here.
+        drop(before);
     }
 
     fn own(&self) -> MutexGuard<'_, BTreeMap<Box<str>, Arc<Configured>>> {

@@ -138,10 +138,14 @@ impl Driver {
 
     /// The entry is closed, and everybody was told.
     pub(super) fn forget(&self, entry: EntryId) {
-        let mut core = self.core();
-        if let Some(cell) = core.entries.remove(&entry) {
-            core.interner.release(cell.key);
-        }
+        let gone = {
+            let mut core = self.core();
+            let cell = core.entries.remove(&entry);
+            let keyed = cell.as_ref().and_then(|cell| core.interner.release(cell.key));
+            (cell, keyed)
+        };
+        // A server of the host's own ends with them, and its code may call back here.
+        drop(gone);
     }
 
     fn entry_or_new(&self, entry: EntryId) -> Option<Arc<EntryCell>> {

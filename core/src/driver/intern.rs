@@ -117,16 +117,18 @@ impl Interner {
         }
     }
 
-    /// One less keeps a key.
-    pub(crate) fn release(&mut self, key: KeyId) {
-        let Some(place) = self.keyed.get_mut(key.0 as usize) else { return };
-        let Some(row) = place else { return };
+    /// One less keeps a key. What it stood for comes out with the last, to be dropped once no lock is held.
+    #[must_use]
+    pub(crate) fn release(&mut self, key: KeyId) -> Option<Keyed> {
+        let place = self.keyed.get_mut(key.0 as usize)?;
+        let row = place.as_mut()?;
         row.uses -= 1;
-        if row.uses == 0 {
-            self.keys.remove(&row.identity);
-            *place = None;
-            self.free.push(key);
+        if row.uses > 0 {
+            return None;
         }
+        self.keys.remove(&row.identity);
+        self.free.push(key);
+        place.take().map(|row| row.keyed)
     }
 }
 
@@ -147,12 +149,12 @@ mod tests {
             let own = interner.key("s", &spec, fingerprint, Some(SessionId(number)), None);
             assert_eq!(own, KeyId(1));
             interner.keep(own);
-            interner.release(own);
+            assert!(interner.release(own).is_none());
             assert!(interner.keyed(own).is_some());
-            interner.release(own);
+            assert!(interner.release(own).is_some());
             assert!(interner.keyed(own).is_none());
         }
-        interner.release(shared);
+        assert!(interner.release(shared).is_none());
         assert!(interner.keyed(shared).is_some());
         assert_eq!(interner.keys.len(), 1);
     }

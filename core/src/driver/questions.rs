@@ -93,8 +93,9 @@ impl Driver {
             _ => None,
         };
         if core.questions.is_full() && !matches!(input, Input::Drain { .. }) {
-            acquire.into_iter().for_each(|(_, key)| core.interner.release(key));
+            let keyed = acquire.and_then(|(_, key)| core.interner.release(key));
             drop(core);
+            drop(keyed);
             answer(Answered::Refused(too_many_questions()));
             return ticket;
         }
@@ -149,14 +150,13 @@ impl Driver {
     }
 
     pub(super) fn answer(&self, ticket: Ticket, answered: Answered) {
-        let asked = {
+        let (asked, keyed) = {
             let mut core = self.core();
             let asked = core.questions.remove(ticket);
-            if let Some((_, key)) = asked.as_ref().and_then(|asked| asked.acquire) {
-                core.interner.release(key);
-            }
-            asked
+            let acquire = asked.as_ref().and_then(|asked| asked.acquire);
+            (asked, acquire.and_then(|(_, key)| core.interner.release(key)))
         };
+        drop(keyed);
         match asked {
             Some(asked) => (asked.answer)(answered),
             None => tracing::error!(?ticket, "an answer to no question"),

@@ -12,11 +12,12 @@ use tokio::sync::{Notify, watch};
 use tokio::task::AbortHandle;
 use trunkline_pool::state::CloseExit;
 
+use super::queue::FrameQueue;
 use super::reader::OVERSIZED_HEAD_BYTES;
 use super::{BoxFuture, FrameKind, Graces, Inbound, Line, Sent, Sighting, Wire};
 use crate::{Error, ErrorCode, Result, platform};
 
-/// Frames that wait for the host's code, or for the connection. A host that is this far behind does not keep up.
+/// Messages of the host that wait for the connection; more are refused.
 const FRAMES_MAX: usize = 4096;
 
 /// A server that the host itself provides, to one session ([`Session::provide`](crate::Session::provide)).
@@ -111,7 +112,7 @@ struct Channel {
 /// What the host is to receive.
 #[derive(Default)]
 struct Outgoing {
-    queue: VecDeque<(FrameKind, Box<str>)>,
+    queue: FrameQueue,
     stopped: bool,
     /// Nothing more comes: the thread ends once the queue is empty.
     ended: bool,
@@ -184,32 +185,31 @@ impl Wire for HostWire {
         if outgoing.stopped {
             return Sent::Closed;
         }
-        if outgoing.queue.len() >= FRAMES_MAX {
+        let frame = frame.trim_ascii_end();
+        if !outgoing.queue.has_room(frame.len(), kind) {
             return Sent::Full;
         }
-        let text = String::from_utf8_lossy(frame.trim_ascii_end());
-        outgoing.queue.push_back((kind, text.into()));
+        outgoing.queue.push(frame, kind);
         drop(outgoing);
         self.channel.changed.notify_one();
         Sent::Queued
     }
 
     fn withdraw(&self, request: u64) -> bool {
-        let mut outgoing = self.channel.outgoing();
-        let waiting =
-            outgoing.queue.iter().position(|(kind, _)| *kind == FrameKind::Request(request));
-        waiting.and_then(|index| outgoing.queue.remove(index)).is_some()
+        self.channel.outgoing().queue.withdraw(request, 0)
     }
 
     fn unsent(&self) -> HashSet<u64> {
-        self.channel.outgoing().requests().collect()
+        self.channel.outgoing().queue.requests(0).collect()
     }
 
     fn stop(&self) -> Vec<u64> {
         let mut outgoing = self.channel.outgoing();
         outgoing.stopped = true;
-        let unsent = outgoing.requests().collect();
-        outgoing.queue.retain(|(kind, _)| !matches!(kind, FrameKind::Request(_)));
+        let unsent: Vec<u64> = outgoing.queue.requests(0).collect();
+        for request in &unsent {
+            outgoing.queue.withdraw(*request, 0);
+        }
         unsent
     }
 
@@ -247,6 +247,7 @@ impl Channel {
     fn hand_over(self: &Arc<Self>, host: &dyn HostServer) {
         let connection = HostConnection(self.clone());
         while let Some(frame) = self.next_outgoing() {
+            let frame = String::from_utf8_lossy(&frame);
             let received = catch_unwind(AssertUnwindSafe(|| host.receive(&connection, &frame)));
             if received.is_err() {
                 tracing::error!(server = %self.server, "a server of the host's own panicked");
@@ -259,10 +260,10 @@ impl Channel {
         }
     }
 
-    fn next_outgoing(&self) -> Option<Box<str>> {
+    fn next_outgoing(&self) -> Option<Box<[u8]>> {
         let mut outgoing = self.outgoing();
         loop {
-            if let Some((_, frame)) = outgoing.queue.pop_front() {
+            if let Some(frame) = outgoing.queue.pop() {
                 return Some(frame);
             }
             if outgoing.ended {
@@ -315,15 +316,6 @@ impl Channel {
 
     fn incoming(&self) -> MutexGuard<'_, Incoming> {
         self.incoming.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Outgoing {
-    fn requests(&self) -> impl Iterator<Item = u64> + '_ {
-        self.queue.iter().filter_map(|(kind, _)| match kind {
-            FrameKind::Request(id) => Some(*id),
-            FrameKind::Notification | FrameKind::Reply => None,
-        })
     }
 }
 

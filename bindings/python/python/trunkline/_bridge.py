@@ -7,6 +7,7 @@ descriptor and takes all results that wait in one pass. Nothing of Python runs o
 from __future__ import annotations
 
 import itertools
+import logging
 import os
 import threading
 import weakref
@@ -15,6 +16,8 @@ from asyncio import CancelledError, get_running_loop
 from . import _trunkline
 from ._errors import not_unicode
 from ._progress import call_options
+
+_log = logging.getLogger("trunkline")
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,8 +70,13 @@ class LoopBridge:
         for token, failed, value in batch:
             future = take(token, None)
             if future is None:
-                if token in self.receivers:
-                    self.receivers[token](value)
+                receiver = self.receivers.get(token)
+                if receiver is not None:
+                    # The rest of the batch is somebody else's.
+                    try:
+                        receiver(value)
+                    except Exception:
+                        _log.exception("what arrived was not taken")
                 continue
             if future.done():
                 continue

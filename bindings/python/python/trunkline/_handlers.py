@@ -29,7 +29,8 @@ def desk_of(owner: PoolBase | SessionBase, options: dict[str, Any]) -> LoopDesk 
     if handlers is None:
         return None
     desk = owner._Desk(handlers)
-    weakref.finalize(owner, desk.close).atexit = False
+    desk.ending = weakref.finalize(owner, desk._close)
+    desk.ending.atexit = False
     return desk
 
 
@@ -43,9 +44,11 @@ class Refusal(Exception):
     """Raised by a handler: the server gets this JSON-RPC error in place of an answer. -1 stands for a user who declines."""
 
     def __init__(self, code: int, message: str) -> None:
+        if not isinstance(code, int) or not -(2**31) <= code < 2**31:
+            raise invalid("code: a JSON-RPC error code is an integer of 32 bits", path="code")
         super().__init__(code, message)
         self.code = code
-        self.message = message
+        self.message = str(message)
 
 
 class ServerRequest:
@@ -89,13 +92,29 @@ class Desk:
                 raise invalid(f"handlers.{name}: expected a function", path=f"handlers.{name}")
         self._handlers = dict(handlers)
         self._open: dict[int, ServerRequest] = {}
+        #: Ends it with its pool or session, and is what refers to it from outside.
+        self.ending: weakref.finalize[Any, Any] | None = None
         self.native = _trunkline.Desk(list(self._handlers))
+
+    def close(self) -> None:
+        """Ends what is left of them, once."""
+        if self.ending is None:
+            self._close()
+        else:
+            self.ending()
+
+    def _close(self) -> None:
+        raise NotImplementedError
 
     def _look(self) -> None:
         for news, number, text in self.native.take():
             if news == "asked":
-                request = self._open[number] = ServerRequest(text)
-                self._begin(number, request)
+                # What a server sends may be more than Python decodes, and a thread may not be had.
+                try:
+                    request = self._open[number] = ServerRequest(text)
+                    self._begin(number, request)
+                except Exception as error:
+                    self._fail(number, error)
             elif news == "withdrawn":
                 withdrawn = self._open.pop(number, None)
                 if withdrawn is not None:
@@ -187,8 +206,7 @@ class LoopDesk(Desk):
             if not isinstance(error, Exception):
                 raise
 
-    def close(self) -> None:
-        """Ends what is left of them."""
+    def _close(self) -> None:
         self._withdraw_all()
         for task in list(self._tasks.values()):
             task.cancel()
@@ -227,8 +245,7 @@ class ThreadDesk(Desk):
             if not request.withdrawn:
                 self._fail(number, error)
 
-    def close(self) -> None:
-        """Ends its thread."""
+    def _close(self) -> None:
         self._withdraw_all()
         self._closed = True
         self.native.rouse()
