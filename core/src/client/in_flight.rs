@@ -165,13 +165,11 @@ impl InFlight {
         Some(flight)
     }
 
-    /// Takes a call out by the id that its caller knows; with the id that it has now.
-    pub(super) fn take_call(&self, id: u64) -> Option<(u64, Flight)> {
+    /// [`give_up`](Self::give_up) by the id that the caller knows; with the id that it has now.
+    pub(super) fn give_up_call(&self, id: u64) -> Option<(u64, Flight)> {
         let mut table = self.lock();
         let id = table.renamed.get(&id).copied().unwrap_or(id);
-        let flight = table.flights.remove(&id)?;
-        self.left(&mut table, &flight);
-        Some((id, flight))
+        self.give_up_in(&mut table, id).map(|flight| (id, flight))
     }
 
     /// Gives a call another id for its next round, with its clock held. It never leaves the table in between.
@@ -192,6 +190,18 @@ impl InFlight {
         table.renamed.insert(first, next);
         table.flights.insert(next, flight);
         Turn::Next { again, caller, hold: Hold { calls: vec![next], over } }
+    }
+
+    /// Takes a request out whose answer did not come: the server may still work on it, and that is in doubt from the same moment on.
+    pub(super) fn give_up(&self, id: u64) -> Option<Flight> {
+        self.give_up_in(&mut self.lock(), id)
+    }
+
+    fn give_up_in(&self, table: &mut Table, id: u64) -> Option<Flight> {
+        let flight = table.flights.remove(&id)?;
+        table.doubt(id, &flight);
+        self.left(table, &flight);
+        Some(flight)
     }
 
     /// Hands a progress notification to the request that it is about, and moves its idle deadline.
@@ -227,6 +237,7 @@ impl InFlight {
             .into_iter()
             .filter_map(|(id, missed)| {
                 let flight = table.flights.remove(&id)?;
+                table.doubt(id, &flight);
                 self.left(&mut table, &flight);
                 Some((id, flight, missed))
             })
@@ -256,38 +267,24 @@ impl InFlight {
 
     /// Whose calls the server may be working on.
     pub(super) fn callers(&self, now: Instant) -> Callers {
+        self.lock().callers(now)
+    }
+
+    /// Whose calls the server may be working on; when they are one session's, with their clocks stopped from the same moment on.
+    /// These go on with [`go_on`](Self::go_on).
+    pub(super) fn hold_callers(&self, now: Instant) -> (Callers, Option<Hold>) {
         let mut table = self.lock();
-        let Table { flights, abandoned, .. } = &mut *table;
-        let in_flight = flights.values().filter_map(|flight| flight.caller);
-        Callers::of(in_flight, abandoned.sessions(now))
+        let callers = table.callers(now);
+        let hold = match callers {
+            Callers::One(session) => table.hold(session, now),
+            Callers::Nobody | Callers::Several => None,
+        };
+        (callers, hold)
     }
 
-    /// A call was taken out without an answer, and the server may still work on it.
-    pub(super) fn abandoned(&self, id: u64, caller: Option<SessionId>) {
-        if let Some(session) = caller {
-            self.lock().abandoned.add(id, session, Instant::now());
-        }
-    }
-
-    /// A call that was given up has its answer.
+    /// A call that was given up has its answer, or was never sent.
     pub(super) fn forget_abandoned(&self, id: u64) {
         self.lock().abandoned.forget(id);
-    }
-
-    /// Stops the clocks of a session's calls; `None` when none is in flight. The clocks go on with [`go_on`](Self::go_on).
-    pub(super) fn hold(&self, caller: SessionId) -> Option<Hold> {
-        let now = Instant::now();
-        let (under_way, over) = mpsc::channel(1);
-        let mut table = self.lock();
-        let flights = table.flights.iter_mut();
-        let calls =
-            flights.filter(|(_, flight)| flight.caller == Some(caller)).map(|(id, flight)| {
-                flight.clock.hold(now);
-                flight.under_way.push(under_way.clone());
-                *id
-            });
-        let calls: Vec<u64> = calls.collect();
-        (!calls.is_empty()).then_some(Hold { calls, over })
     }
 
     /// Lets the clocks go on that were stopped.
@@ -368,6 +365,34 @@ pub(super) struct Hold {
     over: mpsc::Receiver<Infallible>,
 }
 
+impl Table {
+    /// The server may still work on a call that was taken out.
+    fn doubt(&mut self, id: u64, flight: &Flight) {
+        if let Some(session) = flight.caller {
+            self.abandoned.add(id, session, Instant::now());
+        }
+    }
+
+    fn callers(&mut self, now: Instant) -> Callers {
+        let in_flight = self.flights.values().filter_map(|flight| flight.caller);
+        Callers::of(in_flight, self.abandoned.sessions(now))
+    }
+
+    /// Stops the clocks of a session's calls; `None` when none is in flight.
+    fn hold(&mut self, caller: SessionId, now: Instant) -> Option<Hold> {
+        let (under_way, over) = mpsc::channel(1);
+        let flights = self.flights.iter_mut();
+        let calls =
+            flights.filter(|(_, flight)| flight.caller == Some(caller)).map(|(id, flight)| {
+                flight.clock.hold(now);
+                flight.under_way.push(under_way.clone());
+                *id
+            });
+        let calls: Vec<u64> = calls.collect();
+        (!calls.is_empty()).then_some(Hold { calls, over })
+    }
+}
+
 impl Hold {
     /// Waits until none of the calls is in flight any more.
     pub(super) async fn over(&mut self) {
@@ -423,5 +448,35 @@ mod tests {
         assert!(calls.has_call_before(calls.next_id(), &HashSet::from([own])));
         assert!(!calls.has_call_before(calls.next_id(), &HashSet::from([call])));
         assert!(!calls.has_call_before(RequestId(call), &HashSet::new()));
+    }
+
+    /// SPEC 15.1: there is no moment at which a call that the server may still work on is forgotten.
+    #[test]
+    fn what_a_server_asks_is_nobody_elses_while_a_call_without_an_answer_is_in_doubt() {
+        let (calls, now) = (InFlight::new(9), Instant::now());
+        let (one, other) = (SessionId(1), SessionId(2));
+        let begin = |session, time| {
+            let id = calls.new_id();
+            let clock = Clock::new(time, time, None);
+            let mut flight = Flight::new(Box::new(drop), Purpose::Call, clock);
+            flight.caller = Some(session);
+            assert!(calls.register(id, flight).is_ok());
+            id
+        };
+        let long = Duration::from_secs(9);
+        begin(one, long);
+        let (callers, hold) = calls.hold_callers(now);
+        assert!(callers == Callers::One(one) && hold.is_some());
+        for end in [InFlight::give_up, |calls: &InFlight, id| {
+            let (overdue, _) = calls.expire(Instant::now() + Duration::from_secs(60));
+            overdue.into_iter().find(|(overdue, ..)| *overdue == id).map(|(_, flight, _)| flight)
+        }] {
+            let id = begin(other, long);
+            assert!(end(&calls, id).is_some());
+            begin(one, long);
+            let (callers, hold) = calls.hold_callers(Instant::now());
+            assert!(callers == Callers::Several && hold.is_none());
+            calls.forget_abandoned(id);
+        }
     }
 }

@@ -70,7 +70,12 @@ impl Inbound for Link {
     }
 
     fn refuse(&self, request: u64, error: Error) {
-        self.end_flight(request, error);
+        if let Some(flight) = self.calls.give_up(request) {
+            if error.outcome() == Some(Outcome::NotSent) {
+                self.calls.forget_abandoned(request);
+            }
+            complete(flight.done, Err(error));
+        }
     }
 
     fn gap(&self) {

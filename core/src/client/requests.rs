@@ -6,7 +6,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use tokio::sync::oneshot;
-use trunkline_pool::state::SessionId;
 
 use super::clock::{Clock, Missed};
 use super::era::{Again, Metadata, write_params};
@@ -130,8 +129,8 @@ impl Link {
 
     /// Ends a request with `cancelled` and tells the server; nothing when it already ended.
     pub(super) fn cancel(&self, RequestId(id): RequestId) {
-        if let Some((id, flight)) = self.calls.take_call(id) {
-            let outcome = self.recall(id, flight.caller, "the caller no longer waits");
+        if let Some((id, flight)) = self.calls.give_up_call(id) {
+            let outcome = self.recall(id, "the caller no longer waits");
             let error = failure::cancelled(&self.server, outcome);
             complete(flight.done, Err(error));
         }
@@ -139,17 +138,17 @@ impl Link {
 
     /// Ends a request whose deadline passed.
     pub(super) fn expire(&self, id: u64, flight: Flight, missed: Missed) {
-        let outcome = self.recall(id, flight.caller, "the deadline passed");
+        let outcome = self.recall(id, "the deadline passed");
         let error = failure::overdue(&self.server, &flight, missed, outcome);
         complete(flight.done, Err(error));
     }
 
     /// Takes a request's frame back, or tells the server that the answer is no longer wanted.
-    fn recall(&self, id: u64, caller: Option<SessionId>, reason: &str) -> Outcome {
+    fn recall(&self, id: u64, reason: &str) -> Outcome {
         if self.wire.withdraw(id) {
+            self.calls.forget_abandoned(id);
             return Outcome::NotSent;
         }
-        self.calls.abandoned(id, caller);
         let notice = format!(
             "{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":\
              {{\"requestId\":{id},\"reason\":\"{reason}\"}}}}\n"

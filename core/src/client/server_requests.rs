@@ -219,22 +219,19 @@ impl Link {
             Some(Err(refusal)) => return self.answer(id, Err(refusal)),
             Some(Ok(ticket)) => ticket,
         };
-        let callers = self.calls.callers(Instant::now());
+        let (callers, hold) = self.calls.hold_callers(Instant::now());
         let mut begun = Err(failed());
         self.tell(|events| begun = events.ask(Question { kind, method, params, callers }));
         let (handling, link) = match (begun, self.me.upgrade()) {
             (Ok(handling), Some(link)) => (handling, link),
             (Ok(_), None) => return,
             (Err(refusal), _) => {
+                hold.into_iter().for_each(|hold| self.calls.go_on(hold));
                 if self.asked.finish(id, ticket.number) {
                     self.answer(id, Err(refusal));
                 }
                 return;
             }
-        };
-        let hold = match callers {
-            Callers::One(session) => self.calls.hold(session),
-            Callers::Nobody | Callers::Several => None,
         };
         self.runtime.spawn(async move { link.attend(ticket, handling, hold).await });
     }
