@@ -215,11 +215,15 @@ impl Channel {
         }
     }
 
-    /// Follows a redirect within the origin (S-32); `false` when it leads anywhere else.
+    /// Follows a redirect within the origin (S-32); `false` when it leads anywhere else. The user and password stay those of the
+    /// configuration.
     pub(super) fn follow(&self, from: &Url, location: &str) -> bool {
-        let Ok(to) = from.join(location) else { return false };
+        let Ok(mut to) = from.join(location) else { return false };
         let mut state = self.state();
-        let same = to.origin() == state.url.origin();
+        // The client makes a header of them and takes them out of the address that it reports, which is `from`.
+        let named = to.set_username(state.url.username());
+        let named = named.and_then(|()| to.set_password(state.url.password()));
+        let same = named.is_ok() && to.origin() == state.url.origin();
         if same {
             state.url = to;
         }
