@@ -78,7 +78,10 @@ async fn attempt(
     let (wire, redactor) = match &spec.transport {
         Transport::Stdio(program) => spawn(program, options, begun, given_up).await?,
         Transport::Remote(remote) => {
-            opening = Opening::Only(Era::Legacy);
+            if remote.kind == RemoteKind::Sse {
+                // The transport is older than the other era.
+                opening = Opening::Only(Era::Legacy);
+            }
             reach(remote, options).map_err(|error| Unconnected { error, exit: CloseExit::Clean })?
         }
         Transport::Host(_) => provided(options)?,

@@ -96,6 +96,9 @@ impl Link {
             skipped,
         };
         catalog.finish();
+        if self.metadata.load().is_some() {
+            self.wire.take_tools(&mut catalog);
+        }
         if when == When::First && !declared.change() && is_empty(&catalog) {
             let message = "the server lists no tools, prompts or resources";
             return Err(failure::protocol(&self.server, message)

@@ -149,6 +149,9 @@ impl Link {
             self.calls.forget_abandoned(id);
             return Outcome::NotSent;
         }
+        if self.metadata.load().is_some() && self.wire.tells_withdrawals() {
+            return Outcome::Unknown;
+        }
         let notice = format!(
             "{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":\
              {{\"requestId\":{id},\"reason\":\"{reason}\"}}}}\n"

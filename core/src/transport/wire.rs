@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::watch;
+use trunkline_pool::catalog::Catalog;
 use trunkline_pool::state::CloseExit;
 
 use super::stdio::Child;
@@ -42,6 +43,14 @@ pub(crate) trait Wire: Send + Sync + 'static {
         graces: Graces,
         killed: watch::Receiver<bool>,
     ) -> BoxFuture<'static, CloseExit>;
+
+    /// Whether a request of the modern era that is withdrawn tells the server so by itself.
+    fn tells_withdrawals(&self) -> bool {
+        false
+    }
+
+    /// What a server of the modern era lists: tools whose calls cannot be carried as it demands are taken out of it.
+    fn take_tools(&self, _catalog: &mut Catalog) {}
 
     /// The handshake was answered with this revision of the protocol.
     fn negotiated(&self, _revision: &str) {}

@@ -8,6 +8,7 @@ mod auth;
 mod credentials;
 mod events;
 mod failures;
+mod modern;
 mod remote;
 mod sessions;
 mod socket;

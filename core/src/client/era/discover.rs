@@ -177,10 +177,13 @@ fn supported(error: &Error) -> Vec<String> {
 
 /// Whether it says more of the way to the server than of what it speaks.
 fn is_of_connection(error: &Error) -> bool {
-    matches!(
-        error.code(),
-        ErrorCode::CallInterrupted | ErrorCode::AuthRequired | ErrorCode::ConnectFailed
-    )
+    // What leads to another place has not been asked.
+    let leads_away = error.detail().contains_key("location");
+    leads_away
+        || matches!(
+            error.code(),
+            ErrorCode::CallInterrupted | ErrorCode::AuthRequired | ErrorCode::ConnectFailed
+        )
 }
 
 struct Forget<'a> {

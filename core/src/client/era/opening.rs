@@ -146,8 +146,8 @@ impl Link {
     async fn unanswered(&self) {
         let limit = self.options.timeout / 3;
         if self.wire.child().is_none() {
-            // Nothing says whether a remote server has seen the question.
-            return tokio::time::sleep(limit).await;
+            // Nothing says whether a remote server has seen the question, and it may have asked for time.
+            return tokio::time::sleep(limit * 2).await;
         }
         while !self.wire.was_read() {
             tokio::time::sleep(READ_LOOK).await;

@@ -10,6 +10,7 @@ use tokio::sync::watch;
 use trunkline_pool::config::RemoteKind;
 
 use super::failure::{self, Failure};
+use super::mirror::Mirrors;
 use crate::auth::challenge::Challenge;
 use crate::auth::{Credentials, Refused};
 use crate::transport::redact::Redactor;
@@ -48,6 +49,8 @@ pub(super) struct Channel {
     /// How a server of an unknown dialect refused a handshake over Streamable HTTP.
     pub probed: OnceLock<Error>,
     kind: RemoteKind,
+    /// What of calls goes into headers.
+    pub mirrors: Mirrors,
     dialect: watch::Sender<Dialect>,
     headers: HeaderMap,
     /// What the server is sent to be let in, where the configuration does not say it.
@@ -87,6 +90,7 @@ impl Channel {
         let probed = OnceLock::new();
         let (ready, listening) = (watch::Sender::new(false), watch::Sender::new(false));
         let state = Mutex::new(state);
+        let mirrors = Mirrors::default();
         Channel {
             server,
             frame_bytes,
@@ -95,6 +99,7 @@ impl Channel {
             listening,
             probed,
             kind,
+            mirrors,
             dialect,
             headers,
             credentials,

@@ -16,6 +16,9 @@ use crate::{Error, ErrorCode, Result};
 /// An idle socket is kept as long as calls of one conversation usually are apart.
 const SOCKET_IDLE_MAX: Duration = Duration::from_secs(90);
 
+/// Silence on a socket after which the system asks whether its other end is there.
+const SOCKET_ASKED_AFTER: Duration = Duration::from_secs(30);
+
 /// Idle sockets that are kept after a burst of calls.
 const SOCKETS_IDLE_MAX: usize = 4;
 
@@ -28,6 +31,8 @@ const OWN_HEADERS: &[&str] = &[
     "content-type",
     "host",
     "last-event-id",
+    "mcp-method",
+    "mcp-name",
     "mcp-protocol-version",
     "mcp-session-id",
     "sec-websocket-extensions",
@@ -56,6 +61,8 @@ pub(super) fn client(server: &Arc<str>, patience: Duration) -> Result<reqwest::C
         .connect_timeout(patience)
         .pool_idle_timeout(SOCKET_IDLE_MAX)
         .pool_max_idle_per_host(SOCKETS_IDLE_MAX)
+        // A stream that only announces may be silent for hours: whether its other end is there is asked below it.
+        .tcp_keepalive(SOCKET_ASKED_AFTER)
         .tcp_nodelay(true);
     client.build().map_err(|error| failure::internal(server, &error))
 }

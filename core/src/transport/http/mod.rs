@@ -11,6 +11,8 @@ mod failure;
 mod gap;
 mod inbox;
 mod listen;
+mod mirror;
+mod modern;
 mod pace;
 mod post;
 mod socket;

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, LOCATION};
+use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, LOCATION};
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde::Deserialize;
 
 use super::body::{self, Message, Way};
 use super::channel::{Channel, Dialect};
 use super::failure::{self, Failure};
-use super::stream;
+use super::{modern, stream};
 use crate::transport::{FrameKind, Sighting};
 use crate::{Error, ErrorCode, Outcome};
 
@@ -26,7 +26,7 @@ const RETRY_AFTER_MAX: Duration = Duration::from_secs(30);
 const RETRIES_MAX: u32 = 3;
 
 /// How much of a refusal is read for what it says.
-const REFUSAL_BYTES_MAX: usize = 16 << 10;
+pub(super) const REFUSAL_BYTES_MAX: usize = 16 << 10;
 
 /// How long a notification or reply may take; requests have their callers' deadlines.
 const UNANSWERED_WAIT_MAX: Duration = Duration::from_secs(30);
@@ -37,6 +37,8 @@ const LISTENING_WAIT: Duration = Duration::from_millis(250);
 
 /// A message and how far it is.
 pub(super) struct Post {
+    /// Those of a message of the modern era.
+    pub headers: Option<HeaderMap>,
     pub bytes: Bytes,
     pub kind: FrameKind,
     pub way: Arc<Way>,
@@ -44,6 +46,12 @@ pub(super) struct Post {
 
 /// Carries a message, and its answer where it has one. The body of one task.
 pub(super) async fn carry(channel: Arc<Channel>, post: Post) {
+    if let (Some(headers), FrameKind::Request(id)) = (&post.headers, post.kind) {
+        if let Err(failed) = modern::ask(&channel, &post, id, headers).await {
+            settle(&channel, &post, failed, false);
+        }
+        return;
+    }
     let handshake = !channel.is_negotiated();
     let opening = post.kind == FrameKind::Notification && !*channel.ready.borrow();
     let carried = match post.kind {
@@ -194,6 +202,19 @@ pub(super) async fn send(
     method: Method,
     request: impl Fn() -> Result<RequestBuilder, Failure>,
 ) -> Result<Response, Failure> {
+    let (response, in_session) = exchange(channel, method, request).await?;
+    match is_taken(response.status()) {
+        true => Ok(response),
+        false => Err(refusal(channel, response, in_session).await),
+    }
+}
+
+/// The same, with a refusal as it came, and whether the request named a session.
+pub(super) async fn exchange(
+    channel: &Arc<Channel>,
+    method: Method,
+    request: impl Fn() -> Result<RequestBuilder, Failure>,
+) -> Result<(Response, bool), Failure> {
     let (mut redirects, mut retries, mut renewed) = (0, 0, false);
     loop {
         channel.prepare().await;
@@ -202,14 +223,14 @@ pub(super) async fn send(
         let sent = request()?.send().await;
         let response = sent.map_err(|e| Failure::Message(failure::network(channel, &e)))?;
         let status = response.status();
-        if status.is_success() || status == StatusCode::SWITCHING_PROTOCOLS {
+        if is_taken(status) {
             // Anything else may come from a gateway before a server that is gone.
             channel.inbound()?.heard();
             if is_compressed(&response) {
                 let message = "the server compressed its answer, which nobody asked for";
                 return Err(Failure::Message(failure::protocol(&channel.server, message)));
             }
-            return Ok(response);
+            return Ok((response, in_session));
         }
         if status.is_redirection() {
             redirects += 1;
@@ -231,12 +252,16 @@ pub(super) async fn send(
                 drop(response);
                 tokio::time::sleep(wait).await;
             }
-            None => return Err(refusal(channel, response, in_session).await),
+            None => return Ok((response, in_session)),
         }
     }
 }
 
-fn is_about_credentials(status: StatusCode) -> bool {
+fn is_taken(status: StatusCode) -> bool {
+    status.is_success() || status == StatusCode::SWITCHING_PROTOCOLS
+}
+
+pub(super) fn is_about_credentials(status: StatusCode) -> bool {
     matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)
 }
 

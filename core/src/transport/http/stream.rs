@@ -67,18 +67,12 @@ pub(super) async fn take_answer(
         if let Some(mut stream) = response.take() {
             follow(channel, &mut stream, &mut place, || inbound.awaits(id)).await?;
             if !inbound.awaits(id) {
-                let rest = async { while let Ok(Some(_)) = stream.chunk().await {} };
-                let _ = tokio::time::timeout(AFTER_ANSWER_WAIT, rest).await;
+                read_out(stream).await;
                 return Ok(());
             }
         }
         let Some(last) = place.last.clone().filter(|_| place.pace.failures() < RESUMES_MAX) else {
-            let message = "the server closed the stream before the call's answer";
-            return Err(Failure::Message(failure::interrupted(
-                &channel.server,
-                message,
-                Outcome::Unknown,
-            )));
+            return Err(closed(channel));
         };
         tokio::time::sleep(place.pace.wait()).await;
         place.pace.fail();
@@ -90,6 +84,32 @@ pub(super) async fn take_answer(
             Err(_) => None,
         };
     }
+}
+
+/// Takes an answer that is a stream of events which nothing can resume.
+pub(super) async fn take_once(
+    channel: &Arc<Channel>,
+    mut response: Response,
+    id: u64,
+) -> Result<(), Failure> {
+    let inbound = channel.inbound()?;
+    follow(channel, &mut response, &mut Place::default(), || inbound.awaits(id)).await?;
+    if inbound.awaits(id) {
+        return Err(closed(channel));
+    }
+    read_out(response).await;
+    Ok(())
+}
+
+/// Reads to the end of a stream whose answer has come, for the sake of its socket.
+async fn read_out(mut stream: Response) {
+    let rest = async { while let Ok(Some(_)) = stream.chunk().await {} };
+    let _ = tokio::time::timeout(AFTER_ANSWER_WAIT, rest).await;
+}
+
+fn closed(channel: &Channel) -> Failure {
+    let message = "the server closed the stream before the call's answer";
+    Failure::Message(failure::interrupted(&channel.server, message, Outcome::Unknown))
 }
 
 /// A resume that was refused: the call is interrupted, unless more is lost.

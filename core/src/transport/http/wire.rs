@@ -9,13 +9,14 @@ use reqwest::Method;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, watch};
 use tokio::task::{AbortHandle, JoinSet};
+use trunkline_pool::catalog::Catalog;
 use trunkline_pool::config::RemoteSpec;
 use trunkline_pool::state::CloseExit;
 
 use super::body::Way;
 use super::channel::{Channel, Dialect};
 use super::post::{self, Post};
-use super::{client, listen};
+use super::{client, listen, modern};
 use crate::auth::Credentials;
 use crate::transport::redact::Redactor;
 use crate::transport::{BoxFuture, FrameKind, Graces, Inbound, Sent, Wire};
@@ -53,6 +54,8 @@ struct Request {
     way: Arc<Way>,
     recalled: Arc<Notify>,
     task: AbortHandle,
+    /// The end of its response takes it back.
+    is_modern: bool,
 }
 
 impl HttpWire {
@@ -112,13 +115,16 @@ impl Wire for HttpWire {
         }
         let way = Arc::<Way>::default();
         let bytes = Bytes::copy_from_slice(frame.trim_ascii_end());
-        let carried = post::carry(self.channel.clone(), Post { bytes, kind, way: way.clone() });
+        let headers = modern::headers(&bytes, &self.channel.mirrors);
+        let is_modern = headers.is_some();
+        let post = Post { headers, bytes, kind, way: way.clone() };
+        let carried = post::carry(self.channel.clone(), post);
         match kind {
             FrameKind::Request(id) => {
                 let recalled = Arc::<Notify>::default();
                 let task = until_recalled(carried, recalled.clone());
                 let task = tasks.running.spawn_on(task, &runtime);
-                tasks.requests.insert(id, Request { way, recalled, task });
+                tasks.requests.insert(id, Request { way, recalled, task, is_modern });
             }
             FrameKind::Notification => {
                 tasks.running.spawn_on(carried, &runtime);
@@ -141,7 +147,10 @@ impl Wire for HttpWire {
             request.task.abort();
             return true;
         }
-        request.recalled.notify_one();
+        match request.is_modern {
+            true => request.task.abort(),
+            false => request.recalled.notify_one(),
+        }
         false
     }
 
@@ -168,6 +177,14 @@ impl Wire for HttpWire {
             request.task.abort();
         }
         unsent
+    }
+
+    fn tells_withdrawals(&self) -> bool {
+        true
+    }
+
+    fn take_tools(&self, catalog: &mut Catalog) {
+        self.channel.mirrors.take(catalog, &self.channel.server);
     }
 
     fn negotiated(&self, revision: &str) {

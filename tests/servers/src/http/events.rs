@@ -87,7 +87,7 @@ impl Front {
             return respond(out, "202 Accepted", &[], b"Accepted");
         }
         match message.get("id").is_some() && message.get("method").is_some() {
-            true => self.routes.pass_request(session, message, to),
+            true => drop(self.routes.pass_request(session, message, to)),
             false => self.routes.tell(session, message),
         }
         respond(out, "202 Accepted", &[], b"Accepted")

@@ -16,11 +16,14 @@ use super::authority::Authority;
 use super::events::STREAM_PATH;
 use super::exchange::{Chunks, Request, respond};
 use super::faults::Faults;
+use super::modern;
 use super::routes::Routes;
 use super::socket::SOCKET_PATH;
+use crate::era::Era;
+use crate::flags::Flags;
 use crate::slow::lock;
 
-const JSON: &str = "content-type: application/json";
+pub const JSON: &str = "content-type: application/json";
 
 /// How often a silent stream is looked after.
 pub const LOOK: Duration = Duration::from_millis(100);
@@ -40,6 +43,7 @@ pub struct Front {
     /// Who issues the tokens that it wants, if it wants any.
     pub authority: Option<Authority>,
     speech: Speech,
+    era: Era,
     log: Option<PathBuf>,
     pub sessions: Mutex<BTreeSet<String>>,
     /// Those whose opening notification was taken.
@@ -53,8 +57,10 @@ pub struct Front {
 }
 
 impl Front {
-    pub fn new(faults: Faults, to_server: File, log: Option<PathBuf>, speech: Speech) -> Front {
+    pub fn new(flags: &Flags, faults: Faults, to_server: File, speech: Speech) -> Front {
+        let (era, log) = (flags.era, flags.http_log.clone());
         Front {
+            era,
             routes: Routes::new(to_server),
             faults,
             authority: None,
@@ -159,6 +165,13 @@ impl Front {
         let Ok(message) = serde_json::from_slice::<Value>(&request.body) else {
             return respond(out, "400 Bad Request", &[JSON.into()], b"{}");
         };
+        if self.era != Era::Legacy && modern::is_modern(request, &message) {
+            return modern::answer(self, request, message, out);
+        }
+        if self.era == Era::Modern {
+            let error = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32020,"message":"Header mismatch: Mcp-Method is missing"}}"#;
+            return respond(out, "400 Bad Request", &[JSON.into()], error.as_bytes());
+        }
         let method = message["method"].as_str().unwrap_or_default().to_string();
         let mut headers = Vec::new();
         let session = if self.faults.has("stateless") {
@@ -296,7 +309,7 @@ impl Front {
             stream(&answers, &mut chunks)?;
             return chunks.end();
         }
-        if self.faults.has("no-get") {
+        if self.faults.has("no-get") || self.era == Era::Modern {
             return respond(out, "405 Method Not Allowed", &[], b"");
         }
         let session = request.header("mcp-session-id").unwrap_or_default();
@@ -332,7 +345,7 @@ impl Front {
 }
 
 /// Streams what comes until an answer has come, the source ends or the client goes.
-fn stream(from: &Receiver<Value>, chunks: &mut Chunks<'_>) -> Result<()> {
+pub fn stream(from: &Receiver<Value>, chunks: &mut Chunks<'_>) -> Result<()> {
     loop {
         match from.recv_timeout(LOOK) {
             Ok(message) => {

@@ -8,6 +8,7 @@ mod events;
 mod exchange;
 mod faults;
 mod front;
+mod modern;
 mod routes;
 mod socket;
 
@@ -52,7 +53,7 @@ pub fn begin(flags: &Flags) {
         while matches!(rest.read(&mut [0; 64]), Ok(1..)) {}
         std::process::exit(0);
     });
-    let mut front = Front::new(faults, own_input.other, flags.http_log.clone(), speech);
+    let mut front = Front::new(flags, faults, own_input.other, speech);
     front.authority = authority;
     let front: &'static Front = Box::leak(Box::new(front));
     std::thread::spawn(move || {

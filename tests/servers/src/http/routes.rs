@@ -20,6 +20,9 @@ pub struct Routes {
     listeners: Mutex<Vec<(String, Sender<Value>)>>,
 }
 
+/// What says which stream a notification of the modern era belongs to.
+const SUBSCRIPTION: &str = "/params/_meta/io.modelcontextprotocol~1subscriptionId";
+
 struct Route {
     session: String,
     id: Value,
@@ -45,7 +48,7 @@ impl Routes {
     }
 
     /// Passes a request on; what answers it, and its progress, goes there.
-    pub fn pass_request(&self, session: &str, mut request: Value, to: Sender<Value>) {
+    pub fn pass_request(&self, session: &str, mut request: Value, to: Sender<Value>) -> u64 {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let token = request.pointer_mut("/params/_meta/progressToken");
         let token = token.map(|token| std::mem::replace(token, number.into()));
@@ -53,6 +56,22 @@ impl Routes {
         let route = Route { session: session.to_string(), id, token, to };
         lock(&self.open).insert(number, route);
         self.pass(&request);
+        number
+    }
+
+    /// The same as `ask`, with the number that the server knows the request by.
+    pub fn ask_numbered(&self, session: &str, request: Value) -> (u64, Receiver<Value>) {
+        let (to, from) = channel();
+        (self.pass_request(session, request, to), from)
+    }
+
+    /// Whoever asked has gone.
+    pub fn recall(&self, number: u64) {
+        if lock(&self.open).remove(&number).is_some() {
+            let params = serde_json::json!({ "requestId": number });
+            let method = "notifications/cancelled";
+            self.pass(&serde_json::json!({ "jsonrpc": "2.0", "method": method, "params": params }));
+        }
     }
 
     /// Passes a notification or reply on.
@@ -90,6 +109,20 @@ impl Routes {
         if let Some(number) = message.get("id").and_then(Value::as_u64) {
             let Some(route) = lock(&self.open).remove(&number) else { return };
             message["id"] = route.id;
+            let _ = route.to.send(message);
+            return;
+        }
+        if message["method"] == "notifications/cancelled" {
+            // Over HTTP the end of the response says so.
+            let number = message.pointer("/params/requestId").and_then(Value::as_u64);
+            number.and_then(|number| lock(&self.open).remove(&number));
+            return;
+        }
+        if let Some(subscription) = message.pointer_mut(SUBSCRIPTION) {
+            let open = lock(&self.open);
+            let number = subscription.as_u64();
+            let Some(route) = number.and_then(|number| open.get(&number)) else { return };
+            *subscription = route.id.clone();
             let _ = route.to.send(message);
             return;
         }

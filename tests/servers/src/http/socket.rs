@@ -102,7 +102,7 @@ impl Front {
         }
         let Some(to) = self.routes.listener(session) else { return Ok(()) };
         match message.get("id").is_some() && message.get("method").is_some() {
-            true => self.routes.pass_request(session, message, to),
+            true => drop(self.routes.pass_request(session, message, to)),
             false => self.routes.tell(session, message),
         }
         Ok(())

@@ -1,0 +1,163 @@
+//! Messages of the modern era: each says in headers what intermediaries need to know of it, has its whole answer on its own
+//! response, and ends with that. There is no session, nothing is resumed, and nothing is asked for by GET.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Method, Response};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::body::{self, Message};
+use super::channel::{Channel, Dialect};
+use super::failure::{self, Failure};
+use super::mirror::{Mirrors, encoded};
+use super::post::{self, Post, REFUSAL_BYTES_MAX};
+use super::stream;
+use crate::transport::Line;
+
+const REVISION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+const NAME: HeaderName = HeaderName::from_static("mcp-name");
+
+/// The headers of a message; none when it is one of the legacy era.
+pub(super) fn headers(frame: &[u8], mirrors: &Mirrors) -> Option<HeaderMap> {
+    let Frame { method, params } = serde_json::from_slice(frame).ok()?;
+    let params = params?;
+    let revision = params.meta?.revision?;
+    let mut headers = HeaderMap::new();
+    headers.insert(REVISION, HeaderValue::from_str(&revision).ok()?);
+    headers.insert(METHOD, encoded(&method)?);
+    let name = match &*method {
+        "tools/call" | "prompts/get" => params.name,
+        "resources/read" => params.uri,
+        _ => None,
+    };
+    let name = name.and_then(|name| serde_json::from_str::<Cow<'_, str>>(name.get()).ok());
+    if let Some(name) = name {
+        headers.extend(encoded(&name).map(|value| (NAME, value)));
+        if method == "tools/call" {
+            mirrors.add(&mut headers, &name, params.arguments);
+        }
+    }
+    Some(headers)
+}
+
+#[derive(Deserialize)]
+struct Frame<'a> {
+    #[serde(borrow)]
+    method: Cow<'a, str>,
+    #[serde(borrow)]
+    params: Option<Params<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Params<'a> {
+    #[serde(rename = "_meta", borrow)]
+    meta: Option<Meta<'a>>,
+    #[serde(borrow)]
+    name: Option<&'a RawValue>,
+    #[serde(borrow)]
+    uri: Option<&'a RawValue>,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Meta<'a> {
+    #[serde(rename = "io.modelcontextprotocol/protocolVersion", borrow)]
+    revision: Option<Cow<'a, str>>,
+}
+
+/// Sends a request and takes its answer, in either form.
+pub(super) async fn ask(
+    channel: &Arc<Channel>,
+    post: &Post,
+    id: u64,
+    headers: &HeaderMap,
+) -> Result<(), Failure> {
+    let request = || {
+        let message = Message { bytes: Some(post.bytes.clone()), way: post.way.clone() };
+        let request = channel.request(Method::POST)?.headers(headers.clone());
+        Ok(request.body(reqwest::Body::wrap(message)))
+    };
+    let (mut response, _) = post::exchange(channel, Method::POST, request).await?;
+    if !response.status().is_success() {
+        return refused(channel, &mut response, id).await;
+    }
+    channel.speaks(Dialect::Streamable);
+    match post::media_type(&response).as_deref() {
+        Some("application/json") => stream::take_body(channel, &mut response, id).await,
+        Some("text/event-stream") => stream::take_once(channel, response, id).await,
+        other => Err(Failure::Message(failure::content_type(channel, other))),
+    }
+}
+
+/// A status that is no success: the error in the body is the answer, where there is one.
+async fn refused(channel: &Channel, response: &mut Response, id: u64) -> Result<(), Failure> {
+    #[derive(Deserialize)]
+    struct Refusal<'a> {
+        #[serde(borrow)]
+        error: &'a RawValue,
+    }
+    #[derive(Deserialize)]
+    struct Coded {
+        #[serde(rename = "code")]
+        _code: i64,
+    }
+    let status = response.status();
+    let headers = response.headers().clone();
+    if post::is_about_credentials(status) {
+        return Err(Failure::Connection(failure::auth(channel, status, &headers)));
+    }
+    let body = body::read_head(response, REFUSAL_BYTES_MAX).await;
+    let refusal = serde_json::from_slice::<Refusal<'_>>(&body).ok();
+    let refusal = refusal.filter(|it| serde_json::from_str::<Coded>(it.error.get()).is_ok());
+    let Some(Refusal { error }) = refusal.filter(|_| status.is_client_error()) else {
+        return Err(Failure::Message(failure::status(channel, status, &headers, &body)));
+    };
+    // Servers need not repeat the id when they refuse by the headers alone.
+    let frame = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{}}}", error.get());
+    channel.inbound()?.heard();
+    channel.inbound()?.take(Line::Frame(frame.as_bytes())).map_err(Failure::Message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(frame: &str) -> Option<Vec<(String, String)>> {
+        let headers = headers(frame.as_bytes(), &Mirrors::default())?;
+        let text = |value: &HeaderValue| value.to_str().unwrap().to_owned();
+        Some(headers.iter().map(|(name, value)| (name.to_string(), text(value))).collect())
+    }
+
+    /// SPEC 4.8: what is in the body is in the headers, and nothing else is.
+    #[test]
+    fn a_modern_message_has_its_revision_its_method_and_its_name_in_headers() {
+        const META: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}"#;
+        let frame = |method: &str, params: &str| {
+            format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{{META}{params}}}}}"#)
+        };
+        let base = |method: &str| {
+            vec![
+                ("mcp-protocol-version".to_owned(), "2026-07-28".to_owned()),
+                ("mcp-method".to_owned(), method.to_owned()),
+            ]
+        };
+        assert_eq!(shown(&frame("tools/list", r#","name":"x""#)), Some(base("tools/list")));
+        for (method, params, name) in [
+            ("tools/call", r#","name":"x","uri":"y""#, "x"),
+            ("prompts/get", r#","name":"ä""#, "=?base64?w6Q=?="),
+            ("resources/read", r#","name":"x","uri":"file:\/\/y""#, "file://y"),
+        ] {
+            let mut expected = base(method);
+            expected.push(("mcp-name".to_owned(), name.to_owned()));
+            assert_eq!(shown(&frame(method, params)), Some(expected));
+        }
+        assert_eq!(shown(&frame("tools/call", r#","name":7"#)), Some(base("tools/call")));
+        assert_eq!(shown(r#"{"id":1,"method":"tools/list","params":{}}"#), None);
+        assert_eq!(shown(r#"{"method":"notifications/initialized"}"#), None);
+    }
+}

@@ -1,0 +1,203 @@
+//! The modern era over Streamable HTTP: no session, headers that repeat the body, answers on their own responses.
+
+use serde_json::{Value, json};
+use trunkline::{CallOptions, Error, ErrorCode, Outcome};
+
+use crate::remote::{Remote, close, connected, failed, host, refused, sockets_to};
+use crate::rig::{Rig, acquire, text, until};
+
+const MODERN: [&str; 3] = ["--era", "modern", "--list-changes"];
+
+fn requests_of(remote: &Remote, method: &str) -> Vec<Value> {
+    remote.requests().into_iter().filter(|request| request["method"] == method).collect()
+}
+
+/// SPEC 4.8, PROTOCOL 1.2: every POST has its headers, and nothing of a session is there.
+#[test]
+fn a_modern_server_is_spoken_with_without_a_session() {
+    for (faults, era) in
+        [("", "modern"), ("json", "modern"), ("", "dual"), ("redirect-here", "dual")]
+    {
+        let rig = Rig::new(json!({}));
+        let remote = Remote::start(&rig, faults, &["--era", era, "--list-changes"]);
+        host(async {
+            let (session, lease) = connected(&rig, &remote).await;
+            assert_eq!(text(&lease, "echo", json!({"message": "hi"})).await, "hi", "{faults}");
+            let options = CallOptions::default();
+            lease.get_prompt("greet", "{}", &options).await.unwrap();
+            lease.read_resource("test://one", &options).await.unwrap();
+            assert!(session.tools().unwrap().len() > 3);
+            let row = rig.pool.status()["servers"]["s"].clone();
+            assert_eq!((&row["era"], &row["transport"]), (&json!("modern"), &json!("http")));
+            assert_eq!(row["entries"][0]["protocol_version"], "2026-07-28");
+        });
+        close(&rig);
+        until(|| sockets_to(&remote) == 0);
+        let names =
+            [("tools/call", "echo"), ("prompts/get", "greet"), ("resources/read", "test://one")];
+        for request in remote.requests() {
+            let (headers, method) = (&request["headers"], request["method"].as_str().unwrap());
+            assert_eq!(request["http"], "POST", "{request}");
+            assert_eq!(headers["mcp-protocol-version"], "2026-07-28");
+            assert_eq!(headers["mcp-method"], method);
+            let name = names.iter().find(|(of, _)| *of == method).map(|(_, name)| *name);
+            assert_eq!(headers["mcp-name"].as_str(), name, "{request}");
+            assert!(headers["mcp-session-id"].is_null() && headers["last-event-id"].is_null());
+            assert!(!["initialize", "notifications/initialized"].contains(&method));
+        }
+    }
+}
+
+/// SPEC 7.1, 7.4: changes come over a stream of their own, which is opened again.
+#[test]
+fn sessions_that_share_a_modern_server_hear_of_its_changes() {
+    let rig = Rig::new(json!({}));
+    let remote = Remote::start(&rig, "", &MODERN);
+    host(async {
+        let mut config = remote.config();
+        config["share"] = json!("pool");
+        rig.configure(json!({ "s": config })).await;
+        let (a, b) = (rig.session("a"), rig.session("b"));
+        let (la, _lb) = (acquire(&a, "s").await, acquire(&b, "s").await);
+        let lists = |session: &trunkline::Session, tool: &str| {
+            session.tools().unwrap().iter().any(|listed| &*listed.own_name == tool)
+        };
+        text(&la, "change_list", json!({ "add": ["fresh"] })).await;
+        until(|| lists(&a, "fresh") && lists(&b, "fresh"));
+        for (how, tool) in [("result", "x"), ("cancelled", "y"), ("error", "z")] {
+            text(&la, "end_listens", json!({ "how": how })).await;
+            text(&la, "change_list", json!({ "add": [tool] })).await;
+            until(|| lists(&a, tool) && lists(&b, tool));
+        }
+        assert_eq!(rig.pool.status()["servers"]["s"]["entry_count"], 1);
+        assert_eq!(remote.count("GET", ""), 0);
+    });
+    close(&rig);
+}
+
+/// SPEC 5.5, PROTOCOL 1.2: the end of the response takes a call back, and nothing is posted.
+#[test]
+fn a_call_is_taken_back_by_the_end_of_its_response() {
+    let rig = Rig::new(json!({}));
+    let remote = Remote::start(&rig, "", &MODERN);
+    host(async {
+        let (_session, lease) = connected(&rig, &remote).await;
+        let options = CallOptions::from_json(r#"{"progress":true}"#).unwrap();
+        let progress = r#"{"steps":100000,"interval_ms":20}"#;
+        let call = lease.start_call_tool("progress", progress, &options, |_| {});
+        until(|| requests_of(&remote, "tools/call").len() == 1);
+        call.cancel();
+        let begun = std::time::Instant::now();
+        while text(&lease, "cancelled", json!({})).await == "0" {
+            assert!(begun.elapsed() < crate::rig::HANG, "the server does not hear of it");
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+        assert_eq!(remote.count("POST", "notifications/cancelled"), 0);
+    });
+    close(&rig);
+}
+
+/// SPEC 5.6, PROTOCOL 1.2: a broken response loses its call alone, and nothing resumes it.
+#[test]
+fn a_broken_response_interrupts_its_call_alone() {
+    let rig = Rig::new(json!({}));
+    let remote = Remote::start(&rig, "cut", &MODERN);
+    host(async {
+        let (_session, lease) = connected(&rig, &remote).await;
+        for _ in 0..2 {
+            let error = failed(&lease, "echo", json!({ "message": "x" })).await;
+            let expected = (ErrorCode::CallInterrupted, Some(Outcome::Unknown));
+            assert_eq!((error.code(), error.outcome()), expected);
+        }
+        assert_eq!(rig.pool.status()["servers"]["s"]["entries"][0]["generation"], 1);
+        assert_eq!(remote.count("GET", ""), 0);
+    });
+    close(&rig);
+}
+
+/// SPEC 4.5, PROTOCOL 1.2: annotated arguments are in headers, and a tool whose annotation cannot be followed is left out.
+#[test]
+fn arguments_that_a_tool_wants_in_headers_are_there() {
+    let rig = Rig::new(json!({}));
+    let remote = Remote::start(&rig, "", &MODERN);
+    host(async {
+        let (session, lease) = connected(&rig, &remote).await;
+        let tool = |name: &str, kind: &str| {
+            let region = json!({ "type": kind, "x-mcp-header": "Region" });
+            let count = json!({ "type": "integer", "x-mcp-header": "Count" });
+            let properties = json!({ "region": region, "count": count });
+            json!({ "name": name, "inputSchema": { "type": "object", "properties": properties } })
+        };
+        let define = [tool("sql", "string"), tool("bad", "number")];
+        text(&lease, "change_list", json!({ "define": define })).await;
+        let names = || {
+            let tools = session.tools().unwrap();
+            tools.iter().map(|tool| tool.own_name.to_string()).collect::<Vec<_>>()
+        };
+        until(|| names().contains(&"sql".to_owned()));
+        assert!(!names().contains(&"bad".to_owned()));
+        assert_eq!(rig.pool.status()["servers"]["s"]["counts"]["skipped"], 1);
+        text(&lease, "sql", json!({ "region": "süd", "count": 7 })).await;
+        text(&lease, "sql", json!({ "region": null })).await;
+        let calls = requests_of(&remote, "tools/call");
+        let [.., first, second] = &calls[..] else { panic!("{calls:?}") };
+        assert_eq!(first["headers"]["mcp-param-region"], "=?base64?c8O8ZA==?=");
+        assert_eq!(first["headers"]["mcp-param-count"], "7");
+        assert!(second["headers"]["mcp-param-region"].is_null());
+    });
+    close(&rig);
+}
+
+/// SPEC 4.8, 5.12: what a modern server refuses is an error of its own, whatever status carries it.
+#[test]
+fn a_refusal_by_status_is_the_error_in_its_body() {
+    let rig = Rig::new(json!({}));
+    let remote = Remote::start(&rig, "", &MODERN);
+    host(async {
+        let (_session, lease) = connected(&rig, &remote).await;
+        let options = CallOptions::default();
+        let error = lease.request("no/such", "{}", &options).await.unwrap_err();
+        assert_eq!(
+            (error.code(), &error.detail()["code"]),
+            (ErrorCode::ServerError, &json!(-32601))
+        );
+        assert_eq!(text(&lease, "echo", json!({"message": "hi"})).await, "hi");
+    });
+    close(&rig);
+}
+
+/// SPEC 4.8, 15.3: neither a modern server without a common revision nor one that wants credentials is taken for a legacy one.
+#[test]
+fn what_no_handshake_would_help_is_not_shaken_hands_with() {
+    let check = |faults: &str, more: &[&str], code| -> Error {
+        let rig = Rig::new(json!({}));
+        let remote = Remote::start(&rig, faults, &[&["--era", "modern"][..], more].concat());
+        let error = host(refused(&rig, remote.config()));
+        assert_eq!(error.code(), code, "{error}");
+        assert_eq!(remote.count("POST", "initialize"), 0);
+        close(&rig);
+        error
+    };
+    let error = check("", &["--revisions", "2031-01-01"], ErrorCode::Protocol);
+    assert_eq!(error.detail()["supported"], json!(["2031-01-01"]));
+    check("auth-challenge", &[], ErrorCode::AuthRequired);
+}
+
+/// SPEC 4.8: a server of the legacy era is found out by its refusal, and remembered.
+#[test]
+fn a_legacy_server_is_asked_once_and_then_known() {
+    let rig = Rig::new(json!({ "drain_delay_ms": 0 }));
+    let remote = Remote::start(&rig, "", &[]);
+    host(async {
+        for number in 1..=2 {
+            let (_session, lease) = connected(&rig, &remote).await;
+            assert_eq!(rig.pool.status()["servers"]["s"]["era"], "legacy");
+            assert_eq!(remote.count("POST", "server/discover"), 1);
+            assert_eq!(remote.count("POST", "initialize"), number);
+            lease.release();
+            drop(_session);
+            until(|| sockets_to(&remote) == 0);
+        }
+    });
+    close(&rig);
+}

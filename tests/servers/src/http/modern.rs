@@ -1,0 +1,87 @@
+//! Messages of the modern era over HTTP: no session, headers that must fit the body, and the end of a response as a
+//! cancellation.
+
+use std::io::Result;
+use std::net::TcpStream;
+
+use serde_json::{Value, json};
+
+use super::exchange::{Chunks, Request, respond};
+use super::front::{Front, JSON, stream};
+
+/// The session that messages without one are under.
+const NOBODY: &str = "";
+
+/// Whether a message is one of the modern era.
+pub fn is_modern(request: &Request, message: &Value) -> bool {
+    request.header("mcp-method").is_some()
+        || message.pointer("/params/_meta/io.modelcontextprotocol~1protocolVersion").is_some()
+}
+
+/// Answers one.
+pub fn answer(front: &Front, request: &Request, message: Value, out: &mut TcpStream) -> Result<()> {
+    let method = message["method"].as_str().unwrap_or_default().to_string();
+    if message.get("id").is_none() {
+        return respond(out, "202 Accepted", &[], b"");
+    }
+    if let Some(what) = mismatch(request, &message) {
+        let error =
+            json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32020, "message": what } });
+        return respond(out, "400 Bad Request", &[JSON.into()], error.to_string().as_bytes());
+    }
+    let is_call = method == "tools/call";
+    let (number, answers) = front.routes.ask_numbered(NOBODY, message);
+    if is_call && front.faults.has("cut") {
+        front.routes.recall(number);
+        return Chunks::begin(out, "text/event-stream", &[])?.end();
+    }
+    // What is refused as a whole is refused by its status too, so the first answer has to be seen.
+    let Ok(first) = answers.recv() else { return Ok(()) };
+    let status = match first.pointer("/error/code").and_then(Value::as_i64) {
+        Some(-32022..=-32020) => Some("400 Bad Request"),
+        Some(-32601) => Some("404 Not Found"),
+        _ => None,
+    };
+    let is_answer = first.get("id").is_some();
+    if status.is_some() || is_answer && front.faults.has("json") {
+        let (status, body) = (status.unwrap_or("200 OK"), first.to_string());
+        return respond(out, status, &[JSON.into()], body.as_bytes());
+    }
+    let streamed = (|| {
+        let mut chunks = Chunks::begin(out, "text/event-stream", &[])?;
+        chunks.event(&first.to_string())?;
+        if !is_answer {
+            stream(&answers, &mut chunks)?;
+        }
+        chunks.end()
+    })();
+    if streamed.is_err() {
+        front.routes.recall(number);
+    }
+    streamed
+}
+
+/// What of the headers does not fit the body.
+fn mismatch(request: &Request, message: &Value) -> Option<String> {
+    let body = |path: &str| message.pointer(path).and_then(Value::as_str);
+    let name = match message["method"].as_str() {
+        Some("tools/call" | "prompts/get") => body("/params/name"),
+        Some("resources/read") => body("/params/uri"),
+        _ => None,
+    };
+    let revision = body("/params/_meta/io.modelcontextprotocol~1protocolVersion");
+    let header = |name: &str| request.header(name);
+    // Names of the tests that need it are compared by the unit tests of the library.
+    let is_encoded = header("mcp-name").is_some_and(|name| name.starts_with("=?base64?"));
+    if header("mcp-protocol-version") != revision {
+        Some("Header mismatch: MCP-Protocol-Version".to_string())
+    } else if header("mcp-method") != message["method"].as_str() {
+        Some("Header mismatch: Mcp-Method".to_string())
+    } else if header("mcp-name") != name && !is_encoded {
+        Some("Header mismatch: Mcp-Name".to_string())
+    } else if request.header("mcp-session-id").is_some() {
+        Some("a session in an era without".to_string())
+    } else {
+        None
+    }
+}
