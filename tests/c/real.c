@@ -8,11 +8,15 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
+#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <sys/types.h>
 
 #include "fixture.h"
+
+/* Processes of one server, far more than any of these has. */
+enum { FAMILY_MAX = 64 };
 
 static json *servers;
 
@@ -74,12 +78,63 @@ static pid_t leader_of(trunkline_pool *pool, const char *server)
     return pid;
 }
 
-static void close_and_find_nothing(trunkline_pool *pool, const char *server)
+/* What `/proc` says in `stat` after the name: the letter of the state and the parent. */
+static bool state_and_parent(pid_t pid, char *state, pid_t *parent)
 {
+    char path[64], line[1024] = "";
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+    FILE *stat = fopen(path, "r");
+    if (stat == NULL)
+        return false;
+    size_t length = fread(line, 1, sizeof line - 1, stat);
+    fclose(stat);
+    line[length] = '\0';
+    const char *name_end = strrchr(line, ')');
+    long number = 0;
+    if (name_end == NULL || sscanf(name_end + 1, " %c %ld", state, &number) != 2)
+        return false;
+    *parent = (pid_t)number;
+    return true;
+}
+
+static bool runs(pid_t pid)
+{
+    char state;
+    pid_t parent;
+    return state_and_parent(pid, &state, &parent) && state != 'Z';
+}
+
+/* Puts the leader and everything below it into `found`, whatever session or group it went to; how many. */
+static size_t family_of(pid_t leader, pid_t found[FAMILY_MAX])
+{
+    size_t count = 0;
+    found[count++] = leader;
+    for (size_t at = 0; at < count; at++) {
+        DIR *table = opendir("/proc");
+        CHECK(table != NULL);
+        for (struct dirent *entry = readdir(table); entry != NULL; entry = readdir(table)) {
+            pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10), parent = 0;
+            char state;
+            if (pid > 1 && state_and_parent(pid, &state, &parent) && parent == found[at]) {
+                CHECK(count < FAMILY_MAX);
+                found[count++] = pid;
+            }
+        }
+        closedir(table);
+    }
+    return count;
+}
+
+/* `members` is how many processes the server is at least. */
+static void close_and_find_nothing(trunkline_pool *pool, const char *server, size_t members)
+{
+    pid_t family[FAMILY_MAX];
     pid_t leader = leader_of(pool, server);
-    CHECK(kill(leader, 0) == 0);
+    size_t count = family_of(leader, family);
+    CHECK(count >= members && runs(leader));
     OK(trunkline_pool_close(pool, TRUNKLINE_DEFAULT, &err));
-    CHECK(kill(leader, 0) == -1 && errno == ESRCH);
+    for (size_t at = 0; at < count; at++)
+        CHECK(!runs(family[at]));
     CHECK(kill(-leader, 0) == -1 && errno == ESRCH);
     trunkline_pool_free(pool);
 }
@@ -121,27 +176,27 @@ static void two_sessions_share_server_everything(void)
     CHECK(first_text_has(call(pool, of_a, "echo", "{\"message\":\"one\"}"), "one"));
     CHECK(first_text_has(call(pool, of_b, "echo", "{\"message\":\"two\"}"), "two"));
     both_see_all_tools(pool, a, b);
-    close_and_find_nothing(pool, "everything");
+    close_and_find_nothing(pool, "everything", 1);
 }
 
-static void one_call_of(const char *server, const char *tool, const char *arguments, const char *wanted)
+static void one_call_of(const char *server, const char *tool, const char *arguments, const char *wanted, size_t members)
 {
     trunkline_pool *pool = NULL;
     OK(trunkline_pool_new(text_of("{}"), &pool, &err));
     uint64_t session = session_named(pool, "{\"id\":\"a\",\"servers\":[]}");
     uint64_t lease = lease_on(pool, session, server);
     CHECK(first_text_has(call(pool, lease, tool, arguments), wanted));
-    close_and_find_nothing(pool, server);
+    close_and_find_nothing(pool, server, members);
 }
 
 static void nothing_is_left_of_a_server_behind_a_package_runner(void)
 {
-    one_call_of("everything_npx", "echo", "{\"message\":\"hi\"}", "hi");
+    one_call_of("everything_npx", "echo", "{\"message\":\"hi\"}", "hi", 2);
 }
 
 static void the_time_server_answers(void)
 {
-    one_call_of("time", "get_current_time", "{\"timezone\":\"Europe/Paris\"}", "Europe/Paris");
+    one_call_of("time", "get_current_time", "{\"timezone\":\"Europe/Paris\"}", "Europe/Paris", 1);
 }
 
 static void the_git_server_answers(void)
@@ -151,7 +206,7 @@ static void the_git_server_answers(void)
     CHECK(args && args->count >= 2);
     json_put(arguments, "repo_path", json_copy(json_at(args, args->count - 1)));
     char *text = json_write(arguments);
-    one_call_of("git", "git_status", text, "note.txt");
+    one_call_of("git", "git_status", text, "note.txt", 1);
     free(text);
     json_free(arguments);
 }
