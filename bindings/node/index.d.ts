@@ -17,6 +17,7 @@ import type {
   ServerConfig,
   Servers,
   SessionOptions,
+  SignInOptions,
 } from './options.js';
 
 export type * from './options.js';
