@@ -14,7 +14,7 @@ use crate::{Error, ErrorCode, Result};
 pub enum DeskNews {
     /// A server asks; the number is that of [`HandlerDesk::answer`].
     Asked(u64, ServerRequest),
-    /// Nobody waits for the answer to that number any more.
+    /// Nobody waits for the answer to that number any more. What was not taken before goes without a word.
     Withdrawn(u64),
     /// The JSON text of a `log` event.
     Logged(Box<str>),
@@ -146,7 +146,17 @@ struct Open {
 
 impl Drop for Open {
     fn drop(&mut self) {
-        if self.desk.inner().waiting.remove(&self.number).is_some() {
+        let mut inner = self.desk.inner();
+        if inner.waiting.remove(&self.number).is_none() {
+            return;
+        }
+        let asks =
+            |news: &DeskNews| matches!(news, DeskNews::Asked(number, _) if *number == self.number);
+        let place = inner.news.iter().position(asks);
+        let untaken = place.and_then(|place| inner.news.remove(place));
+        drop(inner);
+        // Who never heard of the request need not hear of its end. The two would pile up on a desk that nobody looks at.
+        if untaken.is_none() {
             self.desk.tell(DeskNews::Withdrawn(self.number));
         }
     }
@@ -183,6 +193,18 @@ mod tests {
         assert!(matches!(&desk.take()[..], [DeskNews::Withdrawn(2)]));
         assert!(!desk.answer(2, Ok("{}".into())) && desk.take().is_empty());
         assert_eq!(wakes.load(Ordering::SeqCst), 2);
+    }
+
+    /// SPEC 15.1: a host that takes nothing for long keeps nothing of what is over.
+    #[test]
+    fn a_request_that_is_withdrawn_before_it_is_taken_leaves_nothing() {
+        let desk = HandlerDesk::new(|| {});
+        let handlers = desk.handlers(["elicitation"]).unwrap();
+        let kept = handlers.answer(request());
+        drop(handlers.answer(request()));
+        assert!(matches!(&desk.take()[..], [DeskNews::Asked(1, _)]));
+        drop(kept);
+        assert!(matches!(&desk.take()[..], [DeskNews::Withdrawn(1)]));
     }
 
     /// SPEC 15.1: bounded, in order, and the newest are there.
