@@ -155,7 +155,7 @@ pub(super) fn auth(channel: &Channel, status: StatusCode, headers: &HeaderMap) -
         .with_detail("status", status.as_u16())
         .with_detail("address", address)
         .with_detail("missing", missing)
-        .with_hint("set an `Authorization` header in the server's configuration");
+        .with_hint("sign in, or set an `Authorization` header in the server's configuration");
     match headers.get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok()) {
         Some(challenge) => {
             error.with_detail("www_authenticate", shown(channel, challenge, CHALLENGE_CHARS_MAX))
