@@ -5,6 +5,7 @@
 //! without a word, it is opened again; and since something may have been missed, whoever waits for it is told so.
 
 use std::collections::HashMap;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -154,7 +155,10 @@ impl Link {
         let id = tagged.and_then(|tagged| tagged.request?.number());
         let id = id.filter(|id| self.listens.streams().contains_key(id));
         if let Some(id) = id {
-            self.end_flight(id, failure::protocol(&self.server, "the stream has ended"));
+            // Nothing is wrong with the stream: it may well be granted the next time.
+            let ended = Error::new(ErrorCode::CallInterrupted, "the server ended the stream");
+            let ended = ended.with_server(self.server.as_ref()).with_outcome(Outcome::Unknown);
+            self.end_flight(id, ended);
         }
         id.is_some()
     }
@@ -286,12 +290,14 @@ impl Listens {
 /// Keeps a stream open as long as the connection stands. The body of one task. `opened` hears of the first opening.
 async fn keep(link: Arc<Link>, topic: Topic, opened: oneshot::Sender<Result<()>>) {
     let mut opened = Some(opened);
+    let mut was_granted = false;
     let mut wait = REOPEN_WAIT;
     while !link.is_over() {
         let begun = Instant::now();
         let mut stream = link.open_stream(&topic);
         let refused = match stream.granted().await {
             Ok(granted) if topic.is_granted(&granted) => {
+                was_granted = true;
                 let told = opened.take().map(|opened| opened.send(Ok(())).is_ok());
                 if told != Some(true) {
                     link.catch_up(&topic);
@@ -308,12 +314,17 @@ async fn keep(link: Arc<Link>, topic: Topic, opened: oneshot::Sender<Result<()>>
         drop(stream);
         if let Some(error) = refused.filter(|_| !link.is_over()) {
             tracing::warn!(server = %link.server, %error, "a stream of changes was refused");
-            // What is not there, or not granted, will not be there the next time.
-            let is_final =
+            // What is not there, or not granted, will not be there the next time, unless it was there before.
+            let is_refusal =
                 failure::is_method_not_found(&error) || error.code() == ErrorCode::Protocol;
+            let is_final = is_refusal && !was_granted;
             let asker = opened.take_if(|_| is_final || matches!(topic, Topic::Resource(_)));
             let told = asker.is_some_and(|asker| asker.send(Err(error)).is_ok());
             if is_final || told {
+                if matches!(topic, Topic::Lists(_)) {
+                    // The keep-alive looks after the lists from here on.
+                    link.pulse.announces.store(false, Ordering::Relaxed);
+                }
                 return;
             }
         }

@@ -242,7 +242,7 @@ Transport    stdio, or --http PORT, --sse PORT or --ws PORT [--http-faults WORD[
 
 Lists        --tools N  --page-size N  --no-tools  --no-prompts  --no-resources  --tools-only
              --malformed-tools  --repeat-cursor  --list-changes  --drift  --label TEXT  --hints all|none
-Era          --era legacy|modern|dual  --revisions V,V  --listen refuse|mute|nothing
+Era          --era legacy|modern|dual  --revisions V,V  --listen refuse|mute|nothing|cancel-second|refuse-second
              --ttl-ms N  --cache-scope private|public  --early answered|ignored|hangs|exits|confused
 Delays       --start-delay-ms N  --initialize-delay-ms N  --list-delay-ms N  --reply-delay-ms N
 Start        --start-log FILE  --message-log FILE  --exit-at-start CODE  --fail-starts N|N-M

@@ -1,6 +1,7 @@
 //! Who is told of changes: in the legacy era whoever shook hands, in the modern one the streams that were asked for.
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Value, json};
 
@@ -17,9 +18,9 @@ pub enum Change<'a> {
     Resource(&'a str),
 }
 
-/// The streams that are open.
+/// The streams that are open, and how many were asked for so far.
 #[derive(Default)]
-pub struct Listens(Mutex<Vec<Listen>>);
+pub struct Listens(Mutex<Vec<Listen>>, AtomicU64);
 
 struct Listen {
     id: Value,
@@ -61,12 +62,19 @@ impl Change<'_> {
 
 /// `subscriptions/listen`: opens a stream, and says what of it is granted.
 pub fn listen(turn: &mut Turn, id: &[u8], params: &[u8]) {
+    let is_second = turn.server.listens.1.fetch_add(1, Ordering::SeqCst) == 1;
     match turn.server.flags.listen.as_deref() {
         Some("refuse") => return turn.batch.error(id, -32601, "no streams here", None),
+        Some("refuse-second") if is_second => {
+            return turn.batch.error(id, -32601, "no streams here", None);
+        }
         Some("mute") => return,
         _ => {}
     }
     let id: Value = serde_json::from_slice(id).unwrap_or_default();
+    if is_second && turn.server.flags.listen.as_deref() == Some("cancel-second") {
+        return turn.notify("notifications/cancelled", &json!({ "requestId": id }).to_string());
+    }
     let params: Value = serde_json::from_slice(params).unwrap_or_default();
     let mut filter = params["notifications"].clone();
     if turn.server.flags.listen.as_deref() == Some("nothing") {

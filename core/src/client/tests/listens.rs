@@ -57,6 +57,18 @@ async fn a_stream_that_ends_is_opened_again_and_followed_by_a_listing() {
     }
 }
 
+/// SPEC 7.1: a server that granted a stream once is asked for it again, whatever it says in between.
+#[tokio::test]
+async fn a_stream_that_is_taken_back_before_it_stands_again_is_opened_once_more() {
+    for listen in ["cancel-second", "refuse-second"] {
+        let open = modern(&["--listen", listen]).connect().await;
+        open.call("end_listens", json!({})).await.unwrap();
+        open.recorder.wait_for("list_changed Tools").await;
+        wait_for_streams(&open, ALL_LISTS).await;
+        open.close().await;
+    }
+}
+
 /// SPEC 7.1: a server that grants no stream is connected all the same.
 #[tokio::test]
 async fn a_server_without_streams_is_connected() {
