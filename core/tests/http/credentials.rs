@@ -8,10 +8,13 @@ use crate::rig::{Rig, acquire, text, until};
 /// What a client makes of `user` and `p%40ss` in an address.
 const BASIC: &str = "Basic dXNlcjpwQHNz";
 
+/// Starts a server of one kind.
+type Start = fn(&Rig, &str, &[&str]) -> Remote;
+
 /// SPEC 2.1, S-32: every request names them, also where a redirect or the stream said where to go.
 #[test]
 fn the_user_of_an_address_goes_with_every_request_of_its_origin() {
-    let kinds: [(fn(&Rig, &str, &[&str]) -> Remote, &str); 5] = [
+    let kinds: [(Start, &str); 5] = [
         (Remote::start, ""),
         (Remote::start, "redirect-here"),
         (Remote::start_events, ""),
