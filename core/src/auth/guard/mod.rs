@@ -82,7 +82,9 @@ impl Guard {
         if !text.is_ascii() || text.contains(odd) {
             return Err(refusal(what, "holds characters that no address has"));
         }
-        let url = Url::parse(text).map_err(|_| refusal(what, "is no address"))?;
+        let names_host = text.split_once("://").is_some_and(|(_, rest)| !rest.starts_with('/'));
+        let url = Url::parse(text).ok().filter(|_| names_host);
+        let url = url.ok_or_else(|| refusal(what, "is no address"))?;
         self.check(&url, what)?;
         let is_near = url.host().is_some_and(|host| is_loopback(&host));
         if url.scheme() != "https" && !is_near {
