@@ -129,34 +129,6 @@ private:
     detail::handle handle_;
 };
 
-/** The server's end of a connection with a server that the host provides. Cheap to copy; usable from any thread. */
-class host_connection {
-public:
-    host_connection(std::shared_ptr<detail::pool_place> pool, std::uint64_t number) noexcept
-        : pool_(std::move(pool)), number_(number) {}
-    /** Sends one JSON-RPC message of the server. Never blocks. */
-    void send(std::string_view frame) const {
-        within([&](trunkline_error **err) { return trunkline_host_send(pool_->raw, number_, detail::view(frame), err); });
-    }
-    /** Ends the connection from the server's side. Repeating it does nothing. */
-    void close() const {
-        within([&](trunkline_error **err) { return trunkline_host_close(pool_->raw, number_, err); });
-    }
-    std::uint64_t number() const noexcept { return number_; }
-
-private:
-    template <class Call> void within(Call &&call) const {
-        std::lock_guard<std::mutex> lock(pool_->lock);
-        detail::checked(call);
-    }
-
-    std::shared_ptr<detail::pool_place> pool_;
-    std::uint64_t number_;
-};
-
-/** A server that the host provides: called with each message of the pool. What it throws ends the connection. */
-using host_function = std::function<void(const host_connection &connection, std::string_view frame)>;
-
 /** One conversation, closed when it is destroyed. */
 class session {
 public:
@@ -438,10 +410,38 @@ public:
                                                     done, user_data, destroy, nullptr, err);
         });
     }
-    /** Begins a sign-in, and says where a person has to go; ends it with the address that they were redirected to; forgets it. */
-    std::string sign_in(std::string_view server, std::string_view options = {}) const { return detail::text([&](auto... outs) { return trunkline_pool_sign_in(raw_.get(), detail::view(server), detail::view(options), outs...); }); }
-    std::string finish_sign_in(std::string_view redirect_url) const { return detail::text([&](auto... outs) { return trunkline_pool_finish_sign_in(raw_.get(), detail::view(redirect_url), outs...); }); }
-    std::string sign_out(std::string_view server) const { return detail::text([&](auto... outs) { return trunkline_pool_sign_out(raw_.get(), detail::view(server), outs...); }); }
+    /** Begins a sign-in, and says where a person has to go. */
+    std::string sign_in(std::string_view server, std::string_view options = {}) const {
+        return detail::text([&](auto... outs) {
+            return trunkline_pool_sign_in(raw_.get(), detail::view(server), detail::view(options), outs...);
+        });
+    }
+    std::future<std::string> sign_in_async(std::string_view server, std::string_view options = {}) const {
+        return detail::started_text([&](auto done, void *user_data, auto destroy, trunkline_error **err) {
+            return trunkline_pool_sign_in_start(raw_.get(), detail::view(server), detail::view(options), done, user_data, destroy,
+                                                nullptr, err);
+        });
+    }
+    /** Ends a sign-in with the address that the person was redirected to. */
+    std::string finish_sign_in(std::string_view redirect_url) const {
+        return detail::text([&](auto... outs) {
+            return trunkline_pool_finish_sign_in(raw_.get(), detail::view(redirect_url), outs...);
+        });
+    }
+    std::future<std::string> finish_sign_in_async(std::string_view redirect_url) const {
+        return detail::started_text([&](auto... rest) {
+            return start_with_op(&trunkline_pool_finish_sign_in_start, detail::view(redirect_url), rest...);
+        });
+    }
+    /** Forgets what a server was signed in to with. */
+    std::string sign_out(std::string_view server) const {
+        return detail::text([&](auto... outs) { return trunkline_pool_sign_out(raw_.get(), detail::view(server), outs...); });
+    }
+    std::future<std::string> sign_out_async(std::string_view server) const {
+        return detail::started_text([&](auto... rest) {
+            return start_with_op(&trunkline_pool_sign_out_start, detail::view(server), rest...);
+        });
+    }
     /** Ends every connection, one-way; the report. */
     std::string drain_all(std::string_view options = {}) const {
         return detail::text([&](trunkline_buf **out, trunkline_error **err) {

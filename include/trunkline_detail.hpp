@@ -309,6 +309,34 @@ private:
     static void destroyed(void *user_data) noexcept { delete static_cast<given *>(user_data); }
 };
 
+/** The server's end of a connection with a server that the host provides. Cheap to copy; usable from any thread. */
+class host_connection {
+public:
+    host_connection(std::shared_ptr<detail::pool_place> pool, std::uint64_t number) noexcept
+        : pool_(std::move(pool)), number_(number) {}
+    /** Sends one JSON-RPC message of the server. Never blocks. */
+    void send(std::string_view frame) const {
+        within([&](trunkline_error **err) { return trunkline_host_send(pool_->raw, number_, detail::view(frame), err); });
+    }
+    /** Ends the connection from the server's side. Repeating it does nothing. */
+    void close() const {
+        within([&](trunkline_error **err) { return trunkline_host_close(pool_->raw, number_, err); });
+    }
+    std::uint64_t number() const noexcept { return number_; }
+
+private:
+    template <class Call> void within(Call &&call) const {
+        std::lock_guard<std::mutex> lock(pool_->lock);
+        detail::checked(call);
+    }
+
+    std::shared_ptr<detail::pool_place> pool_;
+    std::uint64_t number_;
+};
+
+/** A server that the host provides: called with each message of the pool. What it throws ends the connection. */
+using host_function = std::function<void(const host_connection &connection, std::string_view frame)>;
+
 } // namespace trunkline
 
 #endif

@@ -79,6 +79,28 @@ void calls_give_texts_and_futures() {
     h.pool.close();
 }
 
+// SPEC 15.3, 16.1
+void a_program_cannot_be_signed_in_to() {
+    host h;
+    using attempt = void (*)(trunkline::pool &);
+    attempt attempts[] = {
+        [](trunkline::pool &pool) { pool.sign_in("s"); },
+        [](trunkline::pool &pool) { pool.sign_in_async("s").get(); },
+        [](trunkline::pool &pool) { pool.finish_sign_in("http://localhost/back"); },
+        [](trunkline::pool &pool) { pool.finish_sign_in_async("http://localhost/back").get(); },
+        [](trunkline::pool &pool) { pool.sign_out("nobody"); },
+        [](trunkline::pool &pool) { pool.sign_out_async("nobody").get(); },
+    };
+    for (attempt attempt : attempts) {
+        try {
+            attempt(h.pool);
+            CHECK(!"signed in");
+        } catch (const trunkline::error &failure) {
+            CHECK(!failure.name().empty());
+        }
+    }
+}
+
 // SPEC 2.1, 16.2
 void a_server_of_the_hosts_own_that_throws_or_ends_is_an_error() {
     host h;
@@ -352,6 +374,7 @@ int main(int argc, char **argv) {
     RUN(what_a_pool_refuses_is_thrown);
     RUN(a_callback_that_throws_is_contained);
     RUN(a_subscription_may_be_ended_from_inside);
+    RUN(a_program_cannot_be_signed_in_to);
     RUN(a_server_of_the_hosts_own_that_throws_or_ends_is_an_error);
     RUN(a_queue_gives_items);
     RUN(a_pool_may_go_before_what_it_gave);
