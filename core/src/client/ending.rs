@@ -36,7 +36,7 @@ impl Link {
                 true => Outcome::NotSent,
                 false => Outcome::Unknown,
             };
-            complete(flight.done, Err(failure::interrupted(&self.server, outcome)));
+            complete(flight.payload.done, Err(failure::interrupted(&self.server, outcome)));
         }
         self.asked.end();
         self.handshake.end();

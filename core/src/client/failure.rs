@@ -6,8 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::ConnectOptions;
-use super::clock::Missed;
-use super::in_flight::Flight;
+use super::in_flight::{Flight, Missed};
 use crate::platform::Exit;
 use crate::transport::escape::escape_line;
 use crate::{Error, ErrorCode, Outcome};

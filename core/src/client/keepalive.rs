@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use trunkline_pool::catalog::ListKind;
+use trunkline_pool::in_flight::later;
 
-use super::clock::later;
 use super::in_flight::Purpose;
 use super::link::{Life, Link};
 use super::lists::Lists;

@@ -3,8 +3,6 @@
 //! The driver makes one [`Connection`] per incarnation of an entry and decides nothing here. A call goes
 //! straight from the caller's thread to the wire and back to its completion; no task is spawned for it.
 
-mod callers;
-mod clock;
 mod connect;
 mod ending;
 mod envelope;
@@ -32,10 +30,10 @@ use std::time::{Duration, Instant};
 
 use trunkline_pool::catalog::{Catalog, ListKind};
 use trunkline_pool::config::{Era, ServerSpec};
+pub(crate) use trunkline_pool::in_flight::Callers;
 use trunkline_pool::options::{Handling, Offered, Refusal};
 use trunkline_pool::state::{CloseExit, LossReason, SessionId};
 
-pub(crate) use self::callers::Callers;
 pub(crate) use self::era::Opening;
 use self::in_flight::Purpose;
 use self::link::Link;

@@ -74,7 +74,7 @@ impl Inbound for Link {
             if error.outcome() == Some(Outcome::NotSent) {
                 self.calls.forget_abandoned(request);
             }
-            complete(flight.done, Err(error));
+            complete(flight.payload.done, Err(error));
         }
     }
 
@@ -176,7 +176,7 @@ impl Link {
                     return Ok(());
                 }
                 if let Some(flight) = self.calls.take(id) {
-                    complete(flight.done, self.judge(result));
+                    complete(flight.payload.done, self.judge(result));
                     return Ok(());
                 }
                 self.calls.forget_abandoned(id);
@@ -184,7 +184,7 @@ impl Link {
             }
             Some(Message::Error { id, error }) => {
                 if let Some(flight) = id.and_then(|id| self.calls.take(id)) {
-                    complete(flight.done, Err(self.refused(error)));
+                    complete(flight.payload.done, Err(self.refused(error)));
                     return Ok(());
                 }
                 id.into_iter().for_each(|id| self.calls.forget_abandoned(id));
@@ -215,7 +215,9 @@ impl Link {
             return Err(error);
         };
         match self.calls.take(id) {
-            Some(flight) => complete(flight.done, Err(error.with_outcome(Outcome::Unknown))),
+            Some(flight) => {
+                complete(flight.payload.done, Err(error.with_outcome(Outcome::Unknown)))
+            }
             None => count(&self.ignored.replies),
         }
         Ok(())

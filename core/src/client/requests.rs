@@ -3,13 +3,12 @@
 use std::cell::RefCell;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
-use super::clock::{Clock, Missed};
 use super::era::{Again, Metadata, write_params};
-use super::in_flight::{Flight, Purpose, Refused};
+use super::in_flight::{Clock, Flight, Overdue, Purpose, Refused, Waiter};
 use super::link::Link;
 use super::{Done, Reply, Request, RequestId, failure};
 use crate::transport::{FrameKind, Sent};
@@ -33,19 +32,20 @@ impl Link {
     fn start_as(&self, id: u64, request: Request<'_>, done: Done, purpose: Purpose) -> RequestId {
         let Request { method, params, caller, begun, timeout, idle_timeout, progress } = request;
         let token = progress.as_ref().map(|_| id);
-        let clock = Clock::new(timeout, idle_timeout, begun);
+        let clock = Clock::new(timeout, idle_timeout, begun, Instant::now());
         let metadata = self.metadata.load();
         let modern = metadata.is_some() && purpose == Purpose::Call;
         let again = if modern { Again::of(method, params) } else { None };
-        let flight = Flight { caller, progress, again, ..Flight::new(done, purpose, clock) };
+        let waiter = Waiter { done, progress, again, under_way: Vec::new() };
+        let flight = Flight::new(purpose, caller, clock, waiter);
         match self.calls.register(id, flight) {
             Ok(()) => {}
-            Err(Refused::Limit(done)) => {
-                complete(done, Err(self.limit_reached("in_flight_per_entry")));
+            Err(Refused::Limit(waiter)) => {
+                complete(waiter.done, Err(self.limit_reached("in_flight_per_entry")));
                 return RequestId(id);
             }
-            Err(Refused::Ended(done)) => {
-                complete(done, Err(failure::interrupted(&self.server, Outcome::NotSent)));
+            Err(Refused::Ended(waiter)) => {
+                complete(waiter.done, Err(failure::interrupted(&self.server, Outcome::NotSent)));
                 return RequestId(id);
             }
         }
@@ -53,7 +53,7 @@ impl Link {
         if let Some(error) = self.write(id, method, params, token)
             && let Some(flight) = self.calls.take(id)
         {
-            complete(flight.done, Err(error));
+            complete(flight.payload.done, Err(error));
         }
         RequestId(id)
     }
@@ -123,7 +123,7 @@ impl Link {
     /// Ends a request with an error, unless it ended.
     pub(super) fn end_flight(&self, id: u64, error: Error) {
         if let Some(flight) = self.calls.take(id) {
-            complete(flight.done, Err(error));
+            complete(flight.payload.done, Err(error));
         }
     }
 
@@ -132,15 +132,15 @@ impl Link {
         if let Some((id, flight)) = self.calls.give_up_call(id) {
             let outcome = self.recall(id, "the caller no longer waits");
             let error = failure::cancelled(&self.server, outcome);
-            complete(flight.done, Err(error));
+            complete(flight.payload.done, Err(error));
         }
     }
 
     /// Ends a request whose deadline passed.
-    pub(super) fn expire(&self, id: u64, flight: Flight, missed: Missed) {
+    pub(super) fn expire(&self, Overdue { id, flight, missed }: Overdue) {
         let outcome = self.recall(id, "the deadline passed");
         let error = failure::overdue(&self.server, &flight, missed, outcome);
-        complete(flight.done, Err(error));
+        complete(flight.payload.done, Err(error));
     }
 
     /// Takes a request's frame back, or tells the server that the answer is no longer wanted.

@@ -19,8 +19,8 @@ pub(super) async fn watch_deadlines(link: Arc<Link>) {
             keepalive::Next::Dead => return link.lose(Sighting::Silent).await,
         };
         let (overdue, next) = link.calls.expire(now);
-        for (id, flight, missed) in overdue {
-            link.expire(id, flight, missed);
+        for overdue in overdue {
+            link.expire(overdue);
         }
         let woken = link.calls.timer.notified();
         let deadline = match next {

@@ -7,6 +7,7 @@
 
 mod agreement;
 mod budget;
+mod calls;
 mod chance;
 mod coverage;
 mod definitions;
@@ -27,6 +28,9 @@ const STEPS: u64 = 3_000_000;
 
 /// Of the steps asked for, one of so many is made under a configuration that is edited.
 const RECONCILE_SHARE: u64 = 10;
+
+/// And one of so many for the calls of a connection.
+const CALLS_SHARE: u64 = 3;
 
 /// The first seed, unless another is asked for; the following count up, so that every machine sees the same runs.
 const FIRST_SEED: u64 = 1;
@@ -85,18 +89,38 @@ fn every_invariant_holds_after_every_step() {
 /// SPEC 13.1-13.3, 1.4.
 #[test]
 fn every_edit_converges() {
-    let wanted = number_from("TRUNKLINE_SIMULATOR_STEPS").unwrap_or(STEPS) / RECONCILE_SHARE;
+    let (steps, runs, first) = simulate(RECONCILE_SHARE, reconcile::edit);
+    println!("{steps} steps in {runs} edited workspaces from seed {first} on");
+}
+
+/// The calls of connections that are lost sooner or later: the third simulation. I-17.
+///
+/// SPEC 5.1, 5.3-5.6, 5.9, 15.1.
+#[test]
+fn every_call_ends_once() {
+    let (steps, runs, first) = simulate(CALLS_SHARE, calls::call);
+    println!("{steps} steps in {runs} connections from seed {first} on");
+}
+
+/// Runs seed after seed until enough steps were made: their number, that of the runs, and the first seed.
+fn simulate(share: u64, run: impl Fn(u64) -> (u64, Result<(), String>)) -> (u64, u64, u64) {
+    let wanted = number_from("TRUNKLINE_SIMULATOR_STEPS").unwrap_or(STEPS) / share;
     let first = first_seed();
     let (mut steps, mut seed) = (0, first);
+    if let Some(seed) = number_from("TRUNKLINE_SEED") {
+        let (steps, result) = run(seed);
+        result.unwrap_or_else(|what| panic!("caught: seed {seed}, step {steps}, {what}"));
+        return (steps, 1, seed);
+    }
     while steps < wanted {
-        let (made, result) = reconcile::edit(seed);
+        let (made, result) = run(seed);
         steps += made;
         if let Err(what) = result {
             panic!("caught: seed {seed}, step {steps}, {what}");
         }
         seed += 1;
     }
-    println!("{steps} steps in {} edited workspaces from seed {first} on", seed - first);
+    (steps, seed - first, first)
 }
 
 /// The same seed gives the same steps and the same effects.

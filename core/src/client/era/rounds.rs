@@ -84,7 +84,7 @@ impl Link {
             Turn::Refused(flight) => {
                 let message =
                     "the server asks for input that this request cannot have, or too often";
-                complete(flight.done, Err(self.declined(message)));
+                complete(flight.payload.done, Err(self.declined(message)));
                 return true;
             }
             Turn::Next { again, caller, hold } => (again, caller, hold),
@@ -183,7 +183,7 @@ impl Link {
         let flight = self.calls.take(id);
         let was_there = flight.is_some();
         if let Some(flight) = flight {
-            complete(flight.done, Err(error));
+            complete(flight.payload.done, Err(error));
         }
         was_there
     }

@@ -51,7 +51,7 @@ impl Tree {
         &self,
         machine: &Machine,
         run: &mut Run,
-        simulations: [&str; 2],
+        simulations: [&str; 3],
     ) -> Result<Outcome, Stop> {
         let bound = BUILD_BOUND + RUN_BOUND;
         let built = run.observe(self.cargo(machine).arg("--no-run"), bound)?;
@@ -82,8 +82,12 @@ impl Tree {
         text: &str,
     ) -> Result<Outcome, Stop> {
         self.put(file, text)?;
-        let [pool, plan] = SIMULATIONS;
-        let likely_first = if file.ends_with("plan.rs") { [plan, pool] } else { [pool, plan] };
+        let [pool, plan, calls] = SIMULATIONS;
+        let likely_first = match file {
+            file if file.ends_with("plan.rs") => [plan, pool, calls],
+            file if file.contains("in_flight") => [calls, pool, plan],
+            _ => SIMULATIONS,
+        };
         let outcome = self.simulate(machine, run, likely_first);
         let original = text_of(&machine.root, file).map_err(Stop::Failed)?;
         self.put(file, &original)?;
@@ -147,8 +151,9 @@ fn finding(line: &str) -> Option<Finding> {
 /// The pure crate.
 const CRATE: &str = "core/pool";
 
-/// The simulations, by parts of their names: of the pool, and of the plan.
-pub const SIMULATIONS: [&str; 2] = ["every_invariant_holds", "every_edit_converges"];
+/// The simulations, by parts of their names: of the pool, of the plan, and of the calls of a connection.
+pub const SIMULATIONS: [&str; 3] =
+    ["every_invariant_holds", "every_edit_converges", "every_call_ends_once"];
 
 /// Steps within which a plant must be found.
 const STEPS: &str = "300000";

@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use trunkline_pool::state::SessionId;
+use crate::state::SessionId;
 
 /// The sessions that a message of a server can be on behalf of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Callers {
+pub enum Callers {
     /// No session has a call in flight.
     Nobody,
     /// One session has.

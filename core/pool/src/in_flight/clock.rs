@@ -8,7 +8,7 @@ const HELD_MAX: Duration = Duration::from_secs(3600);
 
 /// When a request gives up.
 #[derive(Debug)]
-pub(super) struct Clock {
+pub struct Clock {
     total: Duration,
     idle: Duration,
     total_at: Instant,
@@ -30,21 +30,22 @@ struct Held {
 
 /// Which of its two deadlines a request missed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Missed {
+pub enum Missed {
+    /// The time in all.
     Total,
+    /// The time without progress.
     Idle,
 }
 
 /// The moment so much later, at most a year: far enough, and it can always be represented.
-pub(super) fn later(now: Instant, wait: Duration) -> Instant {
+pub fn later(now: Instant, wait: Duration) -> Instant {
     const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
     now + wait.min(LONGEST)
 }
 
 impl Clock {
-    /// A clock whose time in all counts from `begun`, and the time without progress from now.
-    pub(super) fn new(total: Duration, idle: Duration, begun: Option<Instant>) -> Clock {
-        let now = Instant::now();
+    /// A clock whose time in all counts from `begun`, by default from now, and the time without progress from now.
+    pub fn new(total: Duration, idle: Duration, begun: Option<Instant>, now: Instant) -> Clock {
         let total_at = later(begun.unwrap_or(now), total);
         Clock {
             total,
@@ -57,12 +58,12 @@ impl Clock {
     }
 
     /// The next moment at which something may be missed.
-    pub(super) fn deadline(&self) -> Instant {
+    pub fn deadline(&self) -> Instant {
         self.total_at.min(self.idle_at)
     }
 
     /// What was missed by now.
-    pub(super) fn missed(&self, now: Instant) -> Option<Missed> {
+    pub fn missed(&self, now: Instant) -> Option<Missed> {
         match () {
             () if self.total_at <= now => Some(Missed::Total),
             () if self.idle_at <= now => Some(Missed::Idle),
@@ -71,7 +72,7 @@ impl Clock {
     }
 
     /// The time that a deadline stands for.
-    pub(super) fn limit(&self, missed: Missed) -> Duration {
+    pub fn limit(&self, missed: Missed) -> Duration {
         match missed {
             Missed::Total => self.total,
             Missed::Idle => self.idle,
@@ -79,7 +80,7 @@ impl Clock {
     }
 
     /// Something of the request was heard.
-    pub(super) fn progressed(&mut self, now: Instant) {
+    pub fn progressed(&mut self, now: Instant) {
         // A clock that stands still begins anew when it goes on.
         if self.held.is_none() {
             self.idle_at = later(now, self.idle);
@@ -87,7 +88,7 @@ impl Clock {
     }
 
     /// Stands still, until as many have let it go on as have held it, or for the rest of its [`HELD_MAX`].
-    pub(super) fn hold(&mut self, now: Instant) {
+    pub fn hold(&mut self, now: Instant) {
         if let Some(held) = &mut self.held {
             held.by += 1;
             return;
@@ -99,7 +100,7 @@ impl Clock {
     }
 
     /// One less holds it. What the person did counts as progress.
-    pub(super) fn go_on(&mut self, now: Instant) {
+    pub fn go_on(&mut self, now: Instant) {
         let Some(held) = &mut self.held else { return };
         held.by -= 1;
         if held.by > 0 {
@@ -123,7 +124,7 @@ mod tests {
     #[test]
     fn a_clock_that_is_held_misses_nothing_and_goes_on_where_it_stood() {
         let start = Instant::now();
-        let mut clock = Clock::new(10 * SECOND, 4 * SECOND, Some(start));
+        let mut clock = Clock::new(10 * SECOND, 4 * SECOND, Some(start), start);
         clock.hold(start + SECOND);
         clock.hold(start + 2 * SECOND);
         clock.progressed(start + 3 * SECOND);
@@ -141,7 +142,7 @@ mod tests {
     #[test]
     fn a_call_cannot_be_held_for_ever() {
         let start = Instant::now();
-        let mut clock = Clock::new(10 * SECOND, 10 * SECOND, Some(start));
+        let mut clock = Clock::new(10 * SECOND, 10 * SECOND, Some(start), start);
         clock.hold(start);
         clock.go_on(start + HELD_MAX / 2);
         clock.hold(start + HELD_MAX / 2);

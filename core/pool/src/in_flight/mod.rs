@@ -1,0 +1,371 @@
+//! The requests of one connection that wait for an answer: who takes each out, when it gives up, and on whose behalf it is.
+//!
+//! Invariants:
+//! 1. A request leaves the table exactly once, and whoever took it out answers it (I-17).
+//! 2. After [`end`](Table::end) the table stays empty: a request that comes later is refused.
+//! 3. The timer looks no later than the earliest deadline, so one timer serves all.
+//! 4. A call that was given up without an answer is in doubt from that same moment on (SPEC 15.1).
+//!
+//! What else belongs to a request, such as whom to tell of its end, is its payload `P`: the rules here do not look at it.
+
+mod callers;
+mod clock;
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
+use std::time::Instant;
+
+use self::callers::Abandoned;
+pub use self::callers::Callers;
+pub use self::clock::{Clock, Missed, later};
+use crate::state::SessionId;
+
+/// One request that waits for its answer.
+#[derive(Debug)]
+pub struct Flight<P> {
+    /// On whose behalf it is made.
+    pub purpose: Purpose,
+    /// The session that called; `None` for the connection's own.
+    pub caller: Option<SessionId>,
+    /// When it gives up.
+    pub clock: Clock,
+    /// What the rules do not look at.
+    pub payload: P,
+    /// How often it was sent again with what the server asked for (SPEC 15.4).
+    rounds: u32,
+    /// The id that its caller knows it by, once it has another.
+    first: Option<u64>,
+}
+
+/// On whose behalf a request is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// A call of a host: counted, limited, waited for.
+    Call,
+    /// The connection's own, such as a listing.
+    Own,
+}
+
+/// Why a request was not taken in; it is given back.
+#[derive(Debug)]
+pub enum Refused<P> {
+    /// As many calls as allowed are in flight.
+    Limit(P),
+    /// The connection has ended.
+    Ended(P),
+}
+
+/// What becomes of a call whose server asks for input.
+#[derive(Debug)]
+pub enum Turn<P, T> {
+    /// There is no such call.
+    Gone,
+    /// It can have no further round, and is out of the table.
+    Refused(Flight<P>),
+    /// It has one, with its clock held until [`go_on`](Table::go_on).
+    Next {
+        /// What it takes along.
+        with: T,
+        /// The session that called.
+        caller: Option<SessionId>,
+        /// For going on.
+        held: Held,
+    },
+}
+
+/// A call whose clock stands still: the id that its caller knows it by, which later rounds do not change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held(u64);
+
+/// A request that missed a deadline, and is out of the table.
+#[derive(Debug)]
+pub struct Overdue<P> {
+    /// Its id.
+    pub id: u64,
+    /// The request.
+    pub flight: Flight<P>,
+    /// What it missed.
+    pub missed: Missed,
+}
+
+/// When the timer looks again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Then, unless it is woken.
+    At(Instant),
+    /// Not before it is woken.
+    WhenWoken,
+}
+
+/// Whether the timer has to be woken, since it would look too late.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Timer {
+    /// It looks early enough.
+    Keep,
+    /// It has to look again now.
+    Wake,
+}
+
+/// The table.
+#[derive(Debug)]
+pub struct Table<P> {
+    flights: HashMap<u64, Flight<P>, BuildHasherDefault<IdHasher>>,
+    abandoned: Abandoned,
+    /// Of calls in a later round: the id that the caller knows, and the one that they have.
+    renamed: HashMap<u64, u64>,
+    calls: usize,
+    calls_max: usize,
+    /// When the timer looks next; `None`: not before it is woken.
+    armed: Option<Instant>,
+    ended: bool,
+}
+
+impl<P> Flight<P> {
+    /// A request in its first round.
+    pub fn new(purpose: Purpose, caller: Option<SessionId>, clock: Clock, payload: P) -> Flight<P> {
+        Flight { purpose, caller, clock, payload, rounds: 0, first: None }
+    }
+}
+
+impl<P> Table<P> {
+    /// An empty table that takes so many calls; the connection's own requests are not counted.
+    pub fn new(calls_max: u32) -> Table<P> {
+        Table {
+            flights: HashMap::default(),
+            abandoned: Abandoned::default(),
+            renamed: HashMap::new(),
+            calls: 0,
+            calls_max: usize::try_from(calls_max).unwrap_or(usize::MAX),
+            armed: None,
+            ended: false,
+        }
+    }
+
+    /// Takes a request in, under an id that was never used here. It must be in the table before its first byte is written.
+    pub fn register(&mut self, id: u64, flight: Flight<P>) -> Result<Timer, Refused<P>> {
+        if self.ended {
+            return Err(Refused::Ended(flight.payload));
+        }
+        if flight.purpose == Purpose::Call {
+            if self.calls >= self.calls_max {
+                return Err(Refused::Limit(flight.payload));
+            }
+            self.calls += 1;
+        }
+        let deadline = flight.clock.deadline();
+        self.flights.insert(id, flight);
+        Ok(self.arm(deadline))
+    }
+
+    /// A request in flight.
+    pub fn flight(&self, id: u64) -> Option<&Flight<P>> {
+        self.flights.get(&id)
+    }
+
+    /// The same, to be changed: its clock only by the rules of this table.
+    pub fn flight_mut(&mut self, id: u64) -> Option<&mut Flight<P>> {
+        self.flights.get_mut(&id)
+    }
+
+    /// Takes a request out that has its answer; `None` when somebody else did.
+    pub fn take(&mut self, id: u64) -> Option<Flight<P>> {
+        let flight = self.flights.remove(&id)?;
+        if let Some(first) = flight.first {
+            self.renamed.remove(&first);
+        }
+        if flight.purpose == Purpose::Call {
+            self.calls -= 1;
+        }
+        Some(flight)
+    }
+
+    /// Takes a request out whose answer did not come: the server may still work on it, and that is in doubt from now on.
+    pub fn give_up(&mut self, id: u64, now: Instant) -> Option<Flight<P>> {
+        let flight = self.take(id)?;
+        if let Some(session) = flight.caller {
+            self.abandoned.add(id, session, now);
+        }
+        Some(flight)
+    }
+
+    /// [`give_up`](Self::give_up) by the id that the caller knows; with the id that it has now.
+    pub fn give_up_call(&mut self, first: u64, now: Instant) -> Option<(u64, Flight<P>)> {
+        let id = self.renamed.get(&first).copied().unwrap_or(first);
+        self.give_up(id, now).map(|flight| (id, flight))
+    }
+
+    /// A call that was given up has its answer, or was never sent: it is not in doubt any more.
+    pub fn forget_abandoned(&mut self, id: u64) {
+        self.abandoned.forget(id);
+    }
+
+    /// Gives a call the id of its next round, with its clock held, when `with` finds in the payload and in the number of earlier
+    /// rounds that it may have one. It never leaves the table in between.
+    pub fn turn<T>(
+        &mut self,
+        id: u64,
+        next: u64,
+        now: Instant,
+        with: impl FnOnce(&mut P, u32) -> Option<T>,
+    ) -> Turn<P, T> {
+        let Some(flight) = self.flights.get_mut(&id) else { return Turn::Gone };
+        let Some(with) = with(&mut flight.payload, flight.rounds) else {
+            return self.take(id).map_or(Turn::Gone, Turn::Refused);
+        };
+        let Some(mut flight) = self.flights.remove(&id) else { return Turn::Gone };
+        flight.clock.hold(now);
+        flight.rounds += 1;
+        let (caller, first) = (flight.caller, *flight.first.get_or_insert(id));
+        self.renamed.insert(first, next);
+        self.flights.insert(next, flight);
+        Turn::Next { with, caller, held: Held(first) }
+    }
+
+    /// Takes out what is overdue, and says when to look again; `None` in the second place: the table has ended.
+    pub fn expire(&mut self, now: Instant) -> (Vec<Overdue<P>>, Option<Next>) {
+        let missed = |(id, flight): (&u64, &Flight<P>)| Some((*id, flight.clock.missed(now)?));
+        let overdue: Vec<_> = self.flights.iter().filter_map(missed).collect();
+        let give_up = |(id, missed)| Some(Overdue { id, flight: self.give_up(id, now)?, missed });
+        let overdue = overdue.into_iter().filter_map(give_up).collect();
+        self.armed = self.flights.values().map(|flight| flight.clock.deadline()).min();
+        let next = match (self.ended, self.armed) {
+            (true, _) => None,
+            (false, Some(at)) => Some(Next::At(at)),
+            (false, None) => Some(Next::WhenWoken),
+        };
+        (overdue, next)
+    }
+
+    /// Takes everything out, for good, in the order of their ids.
+    pub fn end(&mut self) -> Vec<(u64, Flight<P>)> {
+        self.ended = true;
+        self.calls = 0;
+        self.renamed.clear();
+        let mut flights: Vec<_> = self.flights.drain().collect();
+        flights.sort_unstable_by_key(|(id, _)| *id);
+        flights
+    }
+
+    /// Whose calls the server may be working on.
+    pub fn callers(&mut self, now: Instant) -> Callers {
+        let in_flight = self.flights.values().filter_map(|flight| flight.caller);
+        Callers::of(in_flight, self.abandoned.sessions(now))
+    }
+
+    /// Stops the clocks of a session's calls, and shows the payload of each.
+    pub fn hold(
+        &mut self,
+        caller: SessionId,
+        now: Instant,
+        mut each: impl FnMut(&mut P),
+    ) -> Vec<Held> {
+        let flights = self.flights.iter_mut();
+        let its_own = flights.filter(|(_, flight)| flight.caller == Some(caller));
+        let hold = |(id, flight): (&u64, &mut Flight<P>)| {
+            flight.clock.hold(now);
+            each(&mut flight.payload);
+            Held(flight.first.unwrap_or(*id))
+        };
+        its_own.map(hold).collect()
+    }
+
+    /// Lets clocks go on that were stopped, once for each time, and shows the payloads of those that are still in flight.
+    pub fn go_on(&mut self, held: &[Held], now: Instant, mut each: impl FnMut(&mut P)) -> Timer {
+        let mut timer = Timer::Keep;
+        for Held(first) in held {
+            let id = self.renamed.get(first).unwrap_or(first);
+            let Some(flight) = self.flights.get_mut(id) else { continue };
+            flight.clock.go_on(now);
+            each(&mut flight.payload);
+            let deadline = flight.clock.deadline();
+            if self.arm(deadline) == Timer::Wake {
+                timer = Timer::Wake;
+            }
+        }
+        timer
+    }
+
+    /// Calls in flight.
+    pub fn calls(&self) -> usize {
+        self.calls
+    }
+
+    /// Whether a call with a smaller id is in flight that is none of the `unsent`.
+    pub fn has_call_before(&self, id: u64, unsent: &HashSet<u64>) -> bool {
+        let mut calls = self.flights.iter().filter(|(_, flight)| flight.purpose == Purpose::Call);
+        calls.any(|(other, _)| *other < id && !unsent.contains(other))
+    }
+
+    fn arm(&mut self, deadline: Instant) -> Timer {
+        if self.armed.is_some_and(|armed| armed <= deadline) {
+            return Timer::Keep;
+        }
+        self.armed = Some(deadline);
+        Timer::Wake
+    }
+}
+
+/// Ids are our own and sequential: they need no mixing against an adversary, only to be spread over the table.
+#[derive(Clone, Copy, Debug, Default)]
+struct IdHasher(u64);
+
+impl Hasher for IdHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 << 8) | u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, id: u64) {
+        const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+        self.0 = id.wrapping_mul(GOLDEN);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn flight(purpose: Purpose, caller: Option<SessionId>, now: Instant) -> Flight<()> {
+        let time = Duration::from_secs(9);
+        Flight::new(purpose, caller, Clock::new(time, time, None, now), ())
+    }
+
+    /// SPEC 8.3: what a server never got cannot be what it works on.
+    #[test]
+    fn a_call_counts_when_something_of_it_was_sent() {
+        let (mut table, now) = (Table::new(9), Instant::now());
+        for (id, purpose) in [(1, Purpose::Call), (2, Purpose::Own)] {
+            assert!(table.register(id, flight(purpose, None, now)).is_ok());
+        }
+        assert!(table.has_call_before(3, &HashSet::from([2])));
+        assert!(!table.has_call_before(3, &HashSet::from([1])));
+        assert!(!table.has_call_before(1, &HashSet::new()));
+    }
+
+    /// SPEC 5.4: a server that answers the next round before it was sent does not stop the clock for good.
+    #[test]
+    fn a_call_that_turned_twice_goes_on_when_both_have_let_it() {
+        let (mut table, now) = (Table::new(9), Instant::now());
+        assert!(table.register(1, flight(Purpose::Call, Some(SessionId(1)), now)).is_ok());
+        let mut turn = |id, next| match table.turn(id, next, now, |(), _| Some(())) {
+            Turn::Next { held, .. } => held,
+            Turn::Gone | Turn::Refused(_) => panic!("{id} is there"),
+        };
+        let held = [turn(1, 2), turn(2, 3)];
+        let late = now + Duration::from_secs(60);
+        assert!(table.expire(late).0.is_empty());
+        let _ = table.go_on(&held[..1], late, |()| {});
+        assert!(table.expire(late + Duration::from_secs(60)).0.is_empty());
+        assert_eq!(table.go_on(&held[1..], late, |()| {}), Timer::Wake);
+        let (overdue, _) = table.expire(late + Duration::from_secs(60));
+        assert!(matches!(overdue[..], [Overdue { id: 3, .. }]));
+    }
+}
