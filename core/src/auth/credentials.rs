@@ -213,6 +213,14 @@ impl Credentials {
         }
     }
 
+    /// A sign-in begins that asks for these scopes, whoever added to what was to be asked for.
+    pub(super) fn asks_for(&self, scopes: &[String]) {
+        let mut scopes = scopes.to_vec();
+        scopes.sort();
+        scopes.dedup();
+        self.state().asked.0 = scopes;
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

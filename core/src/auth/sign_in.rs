@@ -108,6 +108,7 @@ impl SignIns {
         let url = fetch.guard().check_endpoint(&session.auth_url, "the address to sign in at");
         let url = url.map_err(named)?;
         let (state, asked) = redirect::asked(&url);
+        credentials.asks_for(&asked);
         let sign_in = SignIn {
             credentials,
             session,
