@@ -47,6 +47,8 @@ pub(crate) struct SignIns {
 struct Registered {
     id: String,
     secret: Option<String>,
+    /// What it may ask for (RFC 7591).
+    scopes: Vec<String>,
 }
 
 /// A sign-in that waits for its redirect.
@@ -101,7 +103,10 @@ impl SignIns {
         let redirect_uri = redirect_uri.ok_or_else(|| named(redirect::missing()))?;
         let redirect = Redirect::new(&redirect_uri, &found.issuer, found.names_itself);
         let redirect = redirect.map_err(named)?;
-        let scopes = credentials.scopes()?;
+        let mut scopes = credentials.scopes()?;
+        if scopes.is_empty() {
+            scopes = found.flows.select_initial_scopes(&[]).await;
+        }
         let fetch = found.fetch.clone();
         let session = self.session(&credentials, found, host, (&redirect_uri, &scopes)).await;
         let session = session.map_err(named)?;
@@ -148,7 +153,7 @@ impl SignIns {
         session.map_err(|(_, error)| failure::of(error, &found.fetch))
     }
 
-    /// The client that the authorization server knows by this redirect, or a new one.
+    /// The client that the authorization server knows by this redirect and for these scopes, or a new one.
     async fn registered(
         &self,
         found: &mut Discovered,
@@ -156,16 +161,19 @@ impl SignIns {
         (redirect_uri, scopes): (&str, &[String]),
     ) -> Result<Registered> {
         let key = (found.issuer.clone(), redirect_uri.to_owned());
-        if let Some(known) = lock(&self.registered).get(&key) {
-            return Ok(known.clone());
+        let known = lock(&self.registered).get(&key).cloned();
+        let suffices = |known: &Registered| scopes.iter().all(|one| known.scopes.contains(one));
+        if let Some(known) = known.filter(suffices) {
+            return Ok(known);
         }
-        let scopes: Vec<&str> = scopes.iter().map(String::as_str).collect();
+        let words: Vec<&str> = scopes.iter().map(String::as_str).collect();
         let name = name.unwrap_or(CLIENT_NAME);
-        let made = quiet(found.flows.register_client(name, redirect_uri, &scopes)).await;
+        let made = quiet(found.flows.register_client(name, redirect_uri, &words)).await;
         let made = made.map_err(|error| failure::of(error, &found.fetch))?;
-        let client = Registered { id: made.client_id, secret: made.client_secret };
+        let (id, secret) = (made.client_id, made.client_secret);
+        let client = Registered { id, secret, scopes: scopes.to_vec() };
         let mut registered = lock(&self.registered);
-        if registered.len() < REGISTERED_MAX {
+        if registered.len() < REGISTERED_MAX || registered.contains_key(&key) {
             registered.insert(key, client.clone());
         }
         Ok(client)

@@ -230,6 +230,26 @@ fn a_client_is_registered_once_with_each_authorization_server() {
     });
 }
 
+/// SPEC 15.3: a client is registered for what it asks for, and again when that is more.
+#[test]
+fn a_client_is_registered_for_the_scopes_that_it_asks_for() {
+    let rig = Rig::new(json!({}));
+    host(async {
+        let ways = json!({
+            "registered_scopes": true, "call_scope": "files:write",
+            "resource": { "scopes_supported": ["files:read"] },
+        });
+        let (_remote, session) = start(&rig, ways, json!({})).await;
+        refusal(&session).await;
+        sign_in(&rig, "s").await.unwrap();
+        let lease = acquire(&session, "s").await;
+        assert_eq!(call(&lease).await.unwrap_err().detail()["missing"], "scope");
+        sign_in(&rig, "s").await.unwrap();
+        until(|| lease.state().is_connected());
+        call(&lease).await.unwrap();
+    });
+}
+
 /// S-34: what belongs to one server is sent to no other, and never in an address.
 #[test]
 fn a_token_goes_to_its_own_server_alone() {

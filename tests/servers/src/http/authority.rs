@@ -9,6 +9,7 @@
 //! | `challenge` | the `WWW-Authenticate` of a 401, null for none |
 //! | `answers` | by path: `{status, headers, body, repeat}` instead of the answer; `repeat` writes the body so often |
 //! | `call_scope` | calls of tools want a token for this scope, else 403 |
+//! | `registered_scopes` | true: a client may ask for what it registered for, and for no more |
 //! | `granted` | the scopes of every token, whatever was asked for |
 //! | `uses` | how many messages a token is good for |
 //! | `refresh` | false: what renews a token is refused |
@@ -16,7 +17,7 @@
 //!
 //! In every text `$origin` is the server's own origin.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::io::{Result, Write};
 use std::net::TcpStream;
 use std::sync::Mutex;
@@ -38,7 +39,8 @@ pub struct Authority {
 #[derive(Default)]
 struct Issued {
     number: u64,
-    clients: HashSet<String>,
+    /// By client: the scopes that it registered for.
+    clients: HashMap<String, String>,
     /// By code: what the request said.
     codes: HashMap<String, HashMap<String, String>>,
     /// By token: its scopes, and how often it may be used.
@@ -105,7 +107,7 @@ impl Authority {
         let mut issued = lock(&self.issued);
         issued.number += 1;
         let id = format!("client-{}", issued.number);
-        issued.clients.insert(id.clone());
+        issued.clients.insert(id.clone(), asked["scope"].as_str().unwrap_or_default().to_owned());
         let answer = json!({ "client_id": id, "redirect_uris": asked["redirect_uris"] });
         let answer = self.changed("registration", answer);
         respond(out, "201 Created", &[JSON.into()], answer.to_string().as_bytes())
@@ -126,9 +128,17 @@ impl Authority {
         issued.number += 1;
         let code = format!("code-canary-{}", issued.number);
         let (back, state) = (text("redirect_uri"), text("state"));
-        issued.codes.insert(code.clone(), asked);
+        let registered = issued.clients.get(&text("client_id"));
+        let is_registered =
+            |one: &str| registered.is_some_and(|all| all.split(' ').any(|it| it == one));
+        let beyond = !text("scope").split(' ').all(is_registered);
+        let answer = if beyond && self.ways["registered_scopes"] == json!(true) {
+            json!({ "error": "invalid_scope", "state": state, "iss": self.origin })
+        } else {
+            issued.codes.insert(code.clone(), asked);
+            json!({ "code": code, "state": state, "iss": self.origin })
+        };
         drop(issued);
-        let answer = json!({ "code": code, "state": state, "iss": self.origin });
         let answer = self.changed("redirect", answer);
         let mut pieces = Vec::new();
         for (name, value) in answer.as_object().into_iter().flatten() {
