@@ -1,4 +1,4 @@
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE
 #include "remote.h"
 
 #include <arpa/inet.h>
@@ -56,26 +56,32 @@ void end_remote(remote *remote)
 
 char *visit_address(const char *address)
 {
-    static const char scheme[] = "http://127.0.0.1:", header[] = "location: ";
+    static const char scheme[] = "http://", header[] = "\nlocation: ";
     static char answer[16384];
     char request[8192];
     char *path = NULL, *location = NULL;
     CHECK(strncmp(address, scheme, sizeof scheme - 1) == 0);
-    unsigned long port = strtoul(address + sizeof scheme - 1, &path, 10);
+    const char *host = address + sizeof scheme - 1;
+    const char *colon = strchr(host, ':');
+    CHECK(colon && colon < host + strcspn(host, "/"));
+    unsigned long port = strtoul(colon + 1, &path, 10);
+    int host_length = (int)(path - host);
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     int stream = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     CHECK(stream >= 0 && connect(stream, (struct sockaddr *)&to, sizeof to) == 0);
-    int length = snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n", path);
+    int length = snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nhost: %.*s\r\n\r\n", path, host_length, host);
     CHECK(length > 0 && (size_t)length < sizeof request && write(stream, request, (size_t)length) == length);
-    CHECK(shutdown(stream, SHUT_WR) == 0);
     size_t got = 0;
+    answer[0] = '\0';
     ssize_t count;
-    while (got < sizeof answer - 1 && (count = read(stream, answer + got, sizeof answer - 1 - got)) > 0)
+    /* The headers suffice: a connection may stay open after its answer. */
+    while (!strstr(answer, "\r\n\r\n") && (count = read(stream, answer + got, sizeof answer - 1 - got)) > 0) {
         got += (size_t)count;
+        answer[got] = '\0';
+    }
     close(stream);
-    answer[got] = '\0';
-    char *found = strstr(answer, header);
+    char *found = strcasestr(answer, header);
     if (found) {
         found += sizeof header - 1;
         found[strcspn(found, "\r\n")] = '\0';

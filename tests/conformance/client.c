@@ -4,17 +4,16 @@
  * Its last argument is the URL of the suite's server; the scenario, the protocol version and the context are in the environment.
  * `TRUNKLINE_CONFORMANCE_SESSIONS` sessions share the server and make the calls in turn.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <trunkline.h>
-
-#include "json.h"
+#include "fixture.h"
+#include "remote.h"
 
 /* Shorter than the suite's own patience with a client, in seconds. */
 #define PATIENCE 25
+
+/* The suite runs all its scenarios at once, in which a machine is slow. */
+#define CONNECT_MS 20000
 
 #define SESSIONS_MAX 8
 
@@ -22,18 +21,13 @@ static const trunkline_str none = {NULL, 0};
 
 static trunkline_pool *pool;
 static trunkline_error *error;
-static uint64_t sessions[SESSIONS_MAX], leases[SESSIONS_MAX];
+static uint64_t sessions[SESSIONS_MAX];
 static size_t count = 1;
 
 static const char *scenario(void)
 {
     const char *name = getenv("MCP_CONFORMANCE_SCENARIO");
     return name ? name : "";
-}
-
-static trunkline_str text(const char *text)
-{
-    return TRUNKLINE_TEXT(text, strlen(text));
 }
 
 /* Ends the program, and the pool with it, when something failed. */
@@ -55,19 +49,6 @@ static void check(trunkline_status status)
     trunkline_error_free(error);
     trunkline_pool_close(pool, TRUNKLINE_DEFAULT, NULL);
     exit(1);
-}
-
-/* Parses what the library gave, and frees it. */
-static json *parsed(trunkline_buf *buf)
-{
-    trunkline_str text = trunkline_buf_str(buf);
-    json *value = json_parse(text.ptr, text.len);
-    trunkline_buf_free(buf);
-    if (!value) {
-        fputs("the library gave a text that is not JSON\n", stderr);
-        exit(1);
-    }
-    return value;
 }
 
 /* A value that a schema accepts, with the required members alone. */
@@ -96,12 +77,64 @@ static json *example(const json *schema)
     return json_is_text(kind, "string") ? json_new_text("test") : json_new(JSON_NULL);
 }
 
+/* Fills a form with its defaults. */
+static void accept(void *user_data, uint32_t news, uint64_t request, trunkline_str text)
+{
+    (void)user_data;
+    if (news != TRUNKLINE_REQUEST_NEWS_ASKED)
+        return;
+    json *asked = json_parse(text.ptr, text.len), *answer = json_new(JSON_OBJECT), *content = json_new(JSON_OBJECT);
+    const json *members = json_get(json_get(json_get(asked, "params"), "requestedSchema"), "properties");
+    for (size_t i = 0; members && i < members->count; i++)
+        json_put(content, members->names[i], example(members->items[i]));
+    json_put(answer, "action", json_new_text("accept"));
+    json_put(answer, "content", content);
+    char *written = json_write(answer);
+    trunkline_request_answer(pool, request, text_of(written), NULL);
+    free(written);
+    json_free(answer);
+    json_free(asked);
+}
+
+/* Whether an attempt is to be made again: the server wanted a sign-in, and now has one. The library decides how often it begins one. */
+static bool has_signed_in(trunkline_status status)
+{
+    trunkline_buf *buf = NULL;
+    if (status != TRUNKLINE_STATUS_AUTH_REQUIRED) {
+        check(status);
+        return false;
+    }
+    trunkline_error_free(error);
+    error = NULL;
+    check(trunkline_pool_sign_in(pool, text_of("conformance"), none, &buf, &error));
+    json *begun = take_json(buf);
+    char *back = visit_address(json_text(json_get(begun, "url")));
+    json_free(begun);
+    check(trunkline_pool_finish_sign_in(pool, text_of(back ? back : ""), &buf, &error));
+    trunkline_buf_free(buf);
+    free(back);
+    return true;
+}
+
+static uint64_t acquire_lease(uint64_t session)
+{
+    uint64_t lease = 0;
+    while (has_signed_in(trunkline_session_acquire(pool, session, text_of("conformance"), none, none, &lease, &error)))
+        continue;
+    return lease;
+}
+
 static void call(const char *tool, const json *arguments)
 {
     static size_t turn;
     trunkline_buf *buf = NULL;
+    trunkline_status status;
+    uint64_t session = sessions[turn++ % count];
     char *written = arguments ? json_write(arguments) : NULL;
-    check(trunkline_lease_call_tool(pool, leases[turn++ % count], text(tool), written ? text(written) : none, NULL, &buf, &error));
+    trunkline_str given = written ? text_of(written) : none;
+    do {
+        status = trunkline_lease_call_tool(pool, acquire_lease(session), text_of(tool), given, NULL, &buf, &error);
+    } while (has_signed_in(status));
     trunkline_buf_free(buf);
     free(written);
 }
@@ -150,7 +183,7 @@ static void request(const char *method, uint64_t lease, json *params)
 {
     trunkline_buf *buf = NULL;
     char *written = json_write(params);
-    check(trunkline_lease_request(pool, lease, text(method), text(written), NULL, &buf, &error));
+    check(trunkline_lease_request(pool, lease, text_of(method), text_of(written), NULL, &buf, &error));
     trunkline_buf_free(buf);
     free(written);
     json_free(params);
@@ -160,7 +193,7 @@ static void look_at_everything(uint64_t session, uint64_t lease)
 {
     trunkline_buf *buf = NULL;
     check(trunkline_session_resources(pool, session, &buf, &error));
-    json *resources = parsed(buf);
+    json *resources = take_json(buf);
     for (size_t i = 0; i < resources->count; i++) {
         json *params = json_new(JSON_OBJECT);
         json_put(params, "uri", json_copy(json_get(json_at(resources, i), "name")));
@@ -168,7 +201,7 @@ static void look_at_everything(uint64_t session, uint64_t lease)
     }
     json_free(resources);
     check(trunkline_session_prompts(pool, session, &buf, &error));
-    json *prompts = parsed(buf);
+    json *prompts = take_json(buf);
     for (size_t i = 0; i < prompts->count; i++) {
         const json *prompt = json_at(prompts, i), *wanted = json_get(json_get(prompt, "definition"), "arguments");
         json *params = json_new(JSON_OBJECT), *arguments = json_new(JSON_OBJECT);
@@ -181,7 +214,22 @@ static void look_at_everything(uint64_t session, uint64_t lease)
     json_free(prompts);
 }
 
-static void reconcile(const char *url)
+/* Who the host is to authorization servers: what the suite knows it by, else its document, else a registration. */
+static json *oauth(const json *context)
+{
+    static const char *known[] = {"client_id", "client_secret"};
+    json *oauth = json_new(JSON_OBJECT);
+    json_put(oauth, "redirect_uri", json_new_text("http://localhost:3000/callback"));
+    json_put(oauth, "client_metadata_url", json_new_text("https://conformance-test.local/client-metadata.json"));
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (json_get(context, known[i]))
+            json_put(oauth, known[i], json_copy(json_get(context, known[i])));
+    if (!strcmp(scenario(), "auth/client-credentials-basic"))
+        json_put(oauth, "grant_type", json_new_text("client_credentials"));
+    return oauth;
+}
+
+static void reconcile(const char *url, const json *context)
 {
     const char *version = getenv("MCP_CONFORMANCE_PROTOCOL_VERSION");
     bool is_modern = version && strcmp(version, "2026") >= 0;
@@ -190,9 +238,12 @@ static void reconcile(const char *url)
     json_put(server, "type", json_new_text("http"));
     json_put(server, "url", json_new_text(url));
     json_put(server, "era", json_new_text(is_modern ? "modern" : "legacy"));
+    json_put(server, "share", json_new_text("pool"));
+    json_put(server, "connect_timeout_ms", json_new_integer(CONNECT_MS));
+    json_put(server, "oauth", oauth(context));
     json_put(servers, "conformance", server);
     char *written = json_write(servers);
-    check(trunkline_pool_reconcile(pool, text(written), &buf, &error));
+    check(trunkline_pool_reconcile(pool, text_of(written), &buf, &error));
     trunkline_buf_free(buf);
     free(written);
     json_free(servers);
@@ -202,6 +253,10 @@ int main(int argc, char **argv)
 {
     const char *given = getenv("MCP_CONFORMANCE_CONTEXT"), *wanted = getenv("TRUNKLINE_CONFORMANCE_SESSIONS");
     json *context = given && *given ? json_parse_z(given) : NULL;
+    /* The scenarios in which the host can answer a form. */
+    bool elicits = !strcmp(scenario(), "elicitation-sep1034-client-defaults") || !strcmp(scenario(), "sep-2322-client-request-state");
+    uint64_t handlers = elicits ? TRUNKLINE_MASK(TRUNKLINE_HANDLER_ELICITATION) : 0;
+    uint64_t lease[SESSIONS_MAX];
     trunkline_buf *buf = NULL;
     count = wanted ? (size_t)strtoul(wanted, NULL, 10) : 1;
     if (argc < 2 || count < 1 || count > SESSIONS_MAX) {
@@ -209,21 +264,21 @@ int main(int argc, char **argv)
         return 1;
     }
     alarm(PATIENCE);
-    check(trunkline_pool_new(none, &pool, &error));
-    reconcile(argv[argc - 1]);
+    check(trunkline_pool_new_with_handlers(none, handlers, accept, NULL, NULL, &pool, &error));
+    reconcile(argv[argc - 1], context);
     for (size_t who = 0; who < count; who++) {
         char options[64];
         snprintf(options, sizeof options, "{\"id\": \"session-%zu\", \"servers\": []}", who);
-        check(trunkline_session_open(pool, text(options), &sessions[who], &error));
-        check(trunkline_session_acquire(pool, sessions[who], text("conformance"), none, none, &leases[who], &error));
+        check(trunkline_session_open(pool, text_of(options), &sessions[who], &error));
+        lease[who] = acquire_lease(sessions[who]);
     }
-    check(trunkline_lease_tools(pool, leases[0], &buf, &error));
-    json *tools = parsed(buf);
+    check(trunkline_lease_tools(pool, lease[0], &buf, &error));
+    json *tools = take_json(buf);
     call_tools(tools, context);
     json_free(tools);
     json_free(context);
     if (!strcmp(scenario(), "http-standard-headers"))
-        look_at_everything(sessions[count - 1], leases[count - 1]);
+        look_at_everything(sessions[count - 1], lease[count - 1]);
     check(trunkline_pool_close(pool, TRUNKLINE_DEFAULT, &error));
     trunkline_pool_free(pool);
     return 0;

@@ -17,8 +17,20 @@ const era = (process.env.MCP_CONFORMANCE_PROTOCOL_VERSION ?? '') >= '2026' ? 'mo
 // The scenarios in which the host can answer a form.
 const eliciting = ['elicitation-sep1034-client-defaults', 'sep-2322-client-request-state'];
 
+// Who the host is to authorization servers: what the suite knows it by, else its document, else a registration.
+const oauth = {
+  redirect_uri: 'http://localhost:3000/callback',
+  client_metadata_url: 'https://conformance-test.local/client-metadata.json',
+  client_id: context.client_id,
+  client_secret: context.client_secret,
+};
+if (scenario === 'auth/client-credentials-basic') oauth.grant_type = 'client_credentials';
+
 // Shorter than the suite's own patience with a client.
 const patienceMs = 25_000;
+
+// The suite runs all its scenarios at once, in which a machine is slow.
+const connectMs = 20_000;
 
 /** A value that a schema accepts, with the required members alone. */
 function example(schema) {
@@ -49,6 +61,30 @@ function calls(tools) {
   return tools.map((tool) => [tool.ownName, example(tool.definition.inputSchema)]);
 }
 
+/** Visits an address as a person does; where it redirects to. */
+async function visit(url) {
+  const answer = await fetch(url, { redirect: 'manual' });
+  return answer.headers.get('location');
+}
+
+/** Makes an attempt. As long as the server wants a sign-in, and the library begins one, it signs in and makes it again. */
+async function signedIn(pool, attempt) {
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (error.code !== 'TRUNKLINE_AUTH_REQUIRED') throw error;
+    }
+    const { url } = await pool.signIn('conformance');
+    await pool.finishSignIn(await visit(url));
+  }
+}
+
+async function call(session, tool, args) {
+  const lease = await session.acquire('conformance');
+  await lease.callTool(tool, args);
+}
+
 async function lookAtEverything(session, lease) {
   for (const resource of session.resources()) await lease.readResource(resource.name);
   for (const prompt of session.prompts()) {
@@ -60,11 +96,13 @@ async function lookAtEverything(session, lease) {
 async function main(url) {
   const pool = new Pool(eliciting.includes(scenario) ? { handlers: { elicitation: accept } } : {});
   try {
-    await pool.reconcile({ conformance: { type: 'http', url, era } });
-    const sessions = Array.from({ length: count }, (_, number) => pool.session(`session-${number}`));
-    const leases = await Promise.all(sessions.map((session) => session.acquire('conformance')));
+    const server = { type: 'http', url, era, share: 'pool', connect_timeout_ms: connectMs, oauth };
+    await pool.reconcile({ conformance: server });
+    const sessions = Array.from({ length: count }, (_, number) => pool.session(`session-${number}`, { servers: [] }));
+    const leases = [];
+    for (const session of sessions) leases.push(await signedIn(pool, () => session.acquire('conformance')));
     for (const [turn, [tool, args]] of calls(leases[0].tools()).entries()) {
-      await leases[turn % count].callTool(tool, args);
+      await signedIn(pool, () => call(sessions[turn % count], tool, args));
     }
     if (scenario === 'http-standard-headers') await lookAtEverything(sessions.at(-1), leases.at(-1));
   } finally {

@@ -8,7 +8,11 @@ import asyncio
 import json
 import os
 import sys
+from collections.abc import Awaitable, Callable
+from contextlib import closing
+from http.client import HTTPConnection
 from typing import Any
+from urllib.parse import urlsplit
 
 import trunkline
 
@@ -22,8 +26,20 @@ ERA = "modern" if os.environ.get("MCP_CONFORMANCE_PROTOCOL_VERSION", "") >= "202
 #: The scenarios in which the host can answer a form.
 ELICITING = ("elicitation-sep1034-client-defaults", "sep-2322-client-request-state")
 
+#: Who the host is to authorization servers: what the suite knows it by, else its document, else a registration.
+OAUTH = {
+    "redirect_uri": "http://localhost:3000/callback",
+    "client_metadata_url": "https://conformance-test.local/client-metadata.json",
+    **{name: CONTEXT[name] for name in ("client_id", "client_secret") if name in CONTEXT},
+}
+if SCENARIO == "auth/client-credentials-basic":
+    OAUTH["grant_type"] = "client_credentials"
+
 #: Shorter than the suite's own patience with a client, in seconds.
 PATIENCE = 25
+
+#: The suite runs all its scenarios at once, in which a machine is slow.
+CONNECT_MS = 20_000
 
 
 def example(schema: Any) -> Any:
@@ -61,6 +77,30 @@ def calls(tools: list[Any]) -> list[tuple[str, dict[str, Any]]]:
     return [(tool.own_name, example(tool.definition.get("inputSchema"))) for tool in tools]
 
 
+def visit(url: str) -> str:
+    """Visits an address as a person does; where it redirects to."""
+    parts = urlsplit(url)
+    with closing(HTTPConnection(parts.netloc)) as connection:
+        connection.request("GET", f"{parts.path}?{parts.query}")
+        return connection.getresponse().getheader("location", "")
+
+
+async def signed_in(pool: trunkline.Pool, attempt: Callable[..., Awaitable[Any]], *arguments: Any) -> Any:
+    """Makes an attempt. As long as the server wants a sign-in, and the library begins one, it signs in and makes it again."""
+    while True:
+        try:
+            return await attempt(*arguments)
+        except trunkline.AuthRequiredError:
+            begun = await pool.sign_in("conformance")
+            back = await asyncio.to_thread(visit, begun["url"])
+            await pool.finish_sign_in(back)
+
+
+async def call(session: trunkline.Session, tool: str, arguments: dict[str, Any]) -> None:
+    lease = await session.acquire("conformance")
+    await lease.call_tool(tool, arguments)
+
+
 async def look_at_everything(session: trunkline.Session, lease: trunkline.Lease) -> None:
     for resource in session.resources():
         await lease.read_resource(resource.name)
@@ -72,12 +112,13 @@ async def look_at_everything(session: trunkline.Session, lease: trunkline.Lease)
 
 async def main(url: str) -> None:
     handlers = {"elicitation": accept} if SCENARIO in ELICITING else {}
+    server = {"type": "http", "url": url, "era": ERA, "share": "pool", "connect_timeout_ms": CONNECT_MS, "oauth": OAUTH}
     async with trunkline.Pool(handlers=handlers) as pool:
-        await pool.reconcile({"conformance": {"type": "http", "url": url, "era": ERA}})
+        await pool.reconcile({"conformance": server})
         sessions = [pool.session(f"session-{number}", servers=[]) for number in range(SESSIONS)]
-        leases = [await session.acquire("conformance") for session in sessions]
+        leases = [await signed_in(pool, session.acquire, "conformance") for session in sessions]
         for turn, (tool, arguments) in enumerate(calls(leases[0].tools())):
-            await leases[turn % SESSIONS].call_tool(tool, arguments)
+            await signed_in(pool, call, sessions[turn % SESSIONS], tool, arguments)
         if SCENARIO == "http-standard-headers":
             await look_at_everything(sessions[-1], leases[-1])
 
