@@ -12,6 +12,7 @@
 //! - [`acceptance`]: the definitions of tools that are accepted, and what is held back.
 //! - [`view`]: what a session makes of a catalog.
 //! - [`text`] and [`pattern`]: strings that others wrote, shown safely and matched.
+//! - [`id_map`]: maps by ids of our own.
 //! - [`in_flight`]: the requests of one connection that wait for an answer.
 //! - [`naming`]: the names under which tools are exposed to a model.
 //! - [`state`]: the reducer that decides.
@@ -24,6 +25,7 @@ pub mod config;
 pub mod error;
 #[cfg(test)]
 mod generate;
+pub mod id_map;
 pub mod in_flight;
 pub mod interface;
 mod json;

@@ -142,7 +142,7 @@ pub(crate) fn start(
     options: &CallOptions,
     done: impl FnOnce(Result<CallResult>) + Send + 'static,
 ) -> Operation {
-    let cell = &*held.cell();
+    let cell = &held.cell();
     let published = cell.load();
     let call = match Call::prepare(session, (held, cell), &published, callee, arguments, options) {
         Ok(call) => call,

@@ -20,16 +20,22 @@ pub(super) enum Origin {
     Session,
 }
 
-/// What is shared by a hold and by whoever uses it. The entry and the view may be replaced under it, each whole.
+/// What is shared by a hold and by whoever uses it. What is seen may be replaced under it, as a whole.
 pub(crate) struct Held {
     /// The server's name.
     pub server: Arc<str>,
     pub(super) origin: Origin,
     standing: AtomicU8,
-    cell: ArcSwap<EntryCell>,
-    view: ArcSwap<View>,
+    /// One swap for both: to make and to drop one costs more than the rest of a hold.
+    seen: ArcSwap<Seen>,
     /// Why it did not come back.
     failure: Mutex<Option<Error>>,
+}
+
+/// An entry, and what a session makes of its catalog. Holds that see the same share it.
+pub(super) struct Seen {
+    pub(super) cell: Arc<EntryCell>,
+    pub(super) view: Arc<View>,
 }
 
 /// Whether a hold can be used.
@@ -61,31 +67,36 @@ impl Standing {
 }
 
 impl Held {
-    pub(super) fn new(cell: Arc<EntryCell>, origin: Origin, view: Arc<View>) -> Arc<Held> {
+    pub(super) fn new(seen: Arc<Seen>, origin: Origin) -> Arc<Held> {
         Arc::new(Held {
-            server: cell.server.clone(),
+            server: seen.cell.server.clone(),
             origin,
             standing: AtomicU8::new(Standing::Held as u8),
-            cell: ArcSwap::new(cell),
-            view: ArcSwap::new(view),
+            seen: ArcSwap::new(seen),
             failure: Mutex::default(),
         })
     }
 
     /// The entry that is held, or was last.
-    pub(super) fn cell(&self) -> Guard<Arc<EntryCell>> {
-        self.cell.load()
+    pub(super) fn cell(&self) -> Arc<EntryCell> {
+        self.seen.load().cell.clone()
     }
 
     /// What the session makes of the entry's catalog now.
-    pub(super) fn view(&self) -> Guard<Arc<View>> {
-        self.view.load()
+    pub(super) fn view(&self) -> Arc<View> {
+        self.seen.load().view.clone()
+    }
+
+    /// Both.
+    pub(super) fn seen(&self) -> Guard<Arc<Seen>> {
+        self.seen.load()
     }
 
     /// The view is this from now on; the connection is not touched (SPEC 6.3).
     pub(super) fn set_view(&self, view: View) {
-        if **self.view.load() != view {
-            self.view.store(Arc::new(view));
+        if *self.seen.load().view != view {
+            let view = Arc::new(view);
+            self.seen.rcu(|seen| Seen { cell: seen.cell.clone(), view: view.clone() });
         }
     }
 
@@ -103,7 +114,7 @@ impl Held {
 
     /// It is held again, by this entry.
     pub(super) fn come_back(&self, cell: Arc<EntryCell>) {
-        self.cell.store(cell);
+        self.seen.rcu(|seen| Seen { cell: cell.clone(), view: seen.view.clone() });
         self.stand(Standing::Held);
     }
 
@@ -153,7 +164,7 @@ impl Held {
         if self.standing() == Standing::Disabled {
             return Err(tool_not_found(name, DISABLED));
         }
-        let view = self.view();
+        let view = &self.seen.load().view;
         match view.tool(&published.slot.catalog, name) {
             Ok(item) => Ok(item),
             Err(Hidden::Unknown)

@@ -9,7 +9,7 @@ use trunkline_pool::options::SessionOptions;
 use trunkline_pool::state::{EntryId, Generation, Input, Ticket};
 use trunkline_pool::view::View;
 
-use super::held::{Held, Origin, Standing};
+use super::held::{Held, Origin, Seen, Standing};
 use super::pool::Configured;
 use super::session::SessionCore;
 use super::told::Told;
@@ -96,11 +96,13 @@ impl Holds {
         let configured = session.newest(&server, origin, configured);
         let options = session.options();
         let like = inner.newest_of(&server).filter(|row| row.is_seen_by(&configured, &options));
-        let view = match like {
-            Some(row) => row.held.view().clone(),
-            None => Arc::new(View::new(&server, &configured.spec, &options)),
-        };
-        let held = Held::new(hold.cell.clone(), origin, view);
+        let like = like.map(|row| Arc::clone(&row.held.seen()));
+        let seen = like.filter(|seen| Arc::ptr_eq(&seen.cell, &hold.cell));
+        let seen = seen.unwrap_or_else(|| {
+            let view = Arc::new(View::new(&server, &configured.spec, &options));
+            Arc::new(Seen { cell: hold.cell.clone(), view })
+        });
+        let held = Held::new(seen, origin);
         inner.last += 1;
         let id = HoldId(inner.last);
         let (hold, asked, ticket) = (Some(hold), 0, None);

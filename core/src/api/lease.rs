@@ -186,7 +186,7 @@ impl Lease {
     /// Those of [`request`](Self::request); the session is not subscribed then.
     pub async fn subscribe_resource(&self, uri: &str) -> Result<()> {
         self.check()?;
-        let cell = self.held.cell().clone();
+        let cell = self.held.cell();
         let published = cell.load_full();
         if published.connection.is_none() {
             return Err(self.named(call::not_connected(&published)));
@@ -206,7 +206,7 @@ impl Lease {
     /// Those of [`request`](Self::request).
     pub async fn unsubscribe_resource(&self, uri: &str) -> Result<()> {
         self.check()?;
-        let cell = self.held.cell().clone();
+        let cell = self.held.cell();
         cell.resources.unwant(uri, self.session.number);
         self.session.driver.hub.settle();
         self.tell_demand(&cell, uri).await

@@ -117,8 +117,8 @@ impl Session {
     ) -> Result<Lease> {
         let core = self.core();
         core.check()?;
-        core.check_enabled(server)?;
         if let Some(spec) = spec {
+            core.check_enabled(server)?;
             core.put_own(server, Configured::new(Arc::new(spec.clone()), &core.driver.options));
         }
         let own = core.own().contains_key(server);
@@ -353,7 +353,10 @@ impl SessionCore {
 
     /// The configuration of a server by one of the two sources.
     pub(super) fn spec(&self, server: &str, origin: Origin) -> Result<Arc<Configured>> {
-        let own = self.own().get(server).filter(|_| origin == Origin::Session).cloned();
+        let own = match origin {
+            Origin::Session => self.own().get(server).cloned(),
+            Origin::Pool => None,
+        };
         match own {
             Some(own) => Ok(own),
             None => self.pool.configured(server).map_err(|error| error.with_session(&*self.id)),

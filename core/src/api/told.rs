@@ -34,13 +34,13 @@ pub(super) struct Sight {
 impl Sight {
     /// What it shows now.
     pub(super) fn of(held: &Held) -> Sight {
-        let cell = held.cell().clone();
+        let cell = held.cell();
         let published = cell.load_full();
         let slot = &published.slot;
         let shows = slot.state.is_connected() || slot.state == EntryState::Reconnecting;
         let catalog = if shows { slot.catalog.clone() } else { Arc::default() };
         let held_back = if shows { slot.held.clone() } else { HeldBack::default() };
-        let (generation, view) = (slot.generation, held.view().clone());
+        let (generation, view) = (slot.generation, held.view());
         Sight { cell, generation, shows, catalog, held_back, view }
     }
 
@@ -60,7 +60,8 @@ impl Sight {
 
     /// Whether it is the same entry through the same view.
     fn is_through(&self, held: &Held) -> bool {
-        self.cell.entry == held.cell().entry && Arc::ptr_eq(&self.view, &held.view())
+        let seen = held.seen();
+        self.cell.entry == seen.cell.entry && Arc::ptr_eq(&self.view, &seen.view)
     }
 
     /// Whether the two show the same.

@@ -1,9 +1,9 @@
 //! Events on their way to subscribers: in order, bounded, and each written as JSON once.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde_json::{Map, Value};
+use trunkline_pool::id_map::IdMap;
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::state::{Generation, SessionId};
 
@@ -23,7 +23,7 @@ struct Inner {
     seq: u64,
     ended: bool,
     pool: Vec<Arc<Subscriber>>,
-    sessions: HashMap<SessionId, Vec<Arc<Subscriber>>>,
+    sessions: IdMap<SessionId, Vec<Arc<Subscriber>>>,
 }
 
 /// What an event is about.

@@ -21,13 +21,14 @@ mod roots;
 mod runtime;
 mod subscriber;
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::time::Instant;
+use trunkline_pool::id_map::IdMap;
 use trunkline_pool::options::PoolOptions;
 use trunkline_pool::state::{Effect, EntryId, EntryStatus, Input, Moment, PoolState, SessionId};
 
@@ -80,9 +81,9 @@ struct Core {
     /// Whether somebody is at work on `effects`.
     executing: bool,
     deadline: Option<Moment>,
-    entries: HashMap<EntryId, Arc<EntryCell>>,
+    entries: IdMap<EntryId, Arc<EntryCell>>,
     questions: Questions,
-    sessions: HashMap<SessionId, Weak<SessionCore>>,
+    sessions: IdMap<SessionId, Weak<SessionCore>>,
     last_session: u64,
 }
 
@@ -104,9 +105,9 @@ impl Driver {
                 effects: VecDeque::new(),
                 executing: false,
                 deadline: None,
-                entries: HashMap::new(),
+                entries: IdMap::default(),
                 questions: Questions::default(),
-                sessions: HashMap::new(),
+                sessions: IdMap::default(),
                 last_session: 0,
             }),
             options,

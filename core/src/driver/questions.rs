@@ -1,8 +1,8 @@
 //! Questions to the reducer, and where their answers go.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
+use trunkline_pool::id_map::IdMap;
 use trunkline_pool::state::{Ask, DrainReport, Input, KeyId, RestartReport, SessionId, Ticket};
 
 use super::{Driver, Interner, LeaseHold};
@@ -45,9 +45,9 @@ pub(crate) type Deferred = Box<dyn FnOnce(Error) + Send>;
 /// The open questions.
 #[derive(Default)]
 pub(super) struct Questions {
-    open: HashMap<Ticket, Asked>,
+    open: IdMap<Ticket, Asked>,
     /// Wishes that wait for room. They are not bounded by a limit of their own: each stands in the list of wants of its session.
-    waiting: HashMap<Ticket, Asked>,
+    waiting: IdMap<Ticket, Asked>,
     last_ticket: u64,
 }
 

@@ -11,13 +11,13 @@
 mod callers;
 mod clock;
 
-use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::collections::HashSet;
 use std::time::Instant;
 
 use self::callers::Abandoned;
 pub use self::callers::Callers;
 pub use self::clock::{Clock, Missed, later};
+use crate::id_map::IdMap;
 use crate::state::SessionId;
 
 /// One request that waits for its answer.
@@ -110,10 +110,10 @@ pub enum Timer {
 /// The table.
 #[derive(Debug)]
 pub struct Table<P> {
-    flights: HashMap<u64, Flight<P>, BuildHasherDefault<IdHasher>>,
+    flights: IdMap<u64, Flight<P>>,
     abandoned: Abandoned,
     /// Of calls in a later round: the id that the caller knows, and the one that they have.
-    renamed: HashMap<u64, u64>,
+    renamed: IdMap<u64, u64>,
     calls: usize,
     calls_max: usize,
     /// When the timer looks next; `None`: not before it is woken.
@@ -132,9 +132,9 @@ impl<P> Table<P> {
     /// An empty table that takes so many calls; the connection's own requests are not counted.
     pub fn new(calls_max: u32) -> Table<P> {
         Table {
-            flights: HashMap::default(),
+            flights: IdMap::default(),
             abandoned: Abandoned::default(),
-            renamed: HashMap::new(),
+            renamed: IdMap::default(),
             calls: 0,
             calls_max: usize::try_from(calls_max).unwrap_or(usize::MAX),
             armed: None,
@@ -303,27 +303,6 @@ impl<P> Table<P> {
         }
         self.armed = Some(deadline);
         Timer::Wake
-    }
-}
-
-/// Ids are our own and sequential: they need no mixing against an adversary, only to be spread over the table.
-#[derive(Clone, Copy, Debug, Default)]
-struct IdHasher(u64);
-
-impl Hasher for IdHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 << 8) | u64::from(*byte);
-        }
-    }
-
-    fn write_u64(&mut self, id: u64) {
-        const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
-        self.0 = id.wrapping_mul(GOLDEN);
     }
 }
 

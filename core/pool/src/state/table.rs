@@ -1,8 +1,9 @@
 //! Rows by id: looked up by hash, walked in the order of their places, so that nothing depends on a
 //! hasher.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hash, Hasher};
+use std::hash::Hash;
+
+use crate::id_map::IdMap;
 
 /// A map whose walk depends only on what was inserted and removed before.
 ///
@@ -10,14 +11,14 @@ use std::hash::{BuildHasherDefault, Hash, Hasher};
 /// rows.
 #[derive(Clone, Debug)]
 pub(super) struct Table<K, V> {
-    places: HashMap<K, usize, BuildHasherDefault<IdHasher>>,
+    places: IdMap<K, usize>,
     rows: Vec<Option<(K, V)>>,
     free: Vec<usize>,
 }
 
 impl<K: Copy + Eq + Hash, V> Table<K, V> {
     pub(super) fn new() -> Self {
-        Table { places: HashMap::default(), rows: Vec::new(), free: Vec::new() }
+        Table { places: IdMap::default(), rows: Vec::new(), free: Vec::new() }
     }
 
     pub(super) fn get(&self, key: K) -> Option<&V> {
@@ -74,32 +75,6 @@ impl<K: Copy + Eq + Hash, V: PartialEq> PartialEq for Table<K, V> {
     }
 }
 
-/// One multiplication: ids are made by this process, so nobody can choose them to collide.
-#[derive(Clone, Copy, Default)]
-pub(super) struct IdHasher(u64);
-
-impl Hasher for IdHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.write_u64(u64::from(*byte));
-        }
-    }
-
-    fn write_u32(&mut self, value: u32) {
-        self.write_u64(u64::from(value));
-    }
-
-    fn write_u64(&mut self, value: u64) {
-        // The odd constant is 2^64 divided by the golden ratio; the rotation brings its well-mixed
-        // high bits down.
-        self.0 = (self.0 ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(26);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,19 +105,5 @@ mod tests {
         other.remove(1);
         assert_ne!(one, other);
         assert_eq!((other.len(), other.is_empty()), (1, false));
-    }
-
-    #[test]
-    fn neighbouring_ids_do_not_share_their_low_bits() {
-        let low = |value: u32| {
-            let mut hasher = IdHasher::default();
-            value.hash(&mut hasher);
-            hasher.finish() & 0x3ff
-        };
-        let distinct: std::collections::BTreeSet<u64> = (0..512).map(low).collect();
-        assert!(distinct.len() > 300, "{} of 512", distinct.len());
-        let mut hasher = IdHasher::default();
-        hasher.write(&[1, 2]);
-        assert_ne!(hasher.finish(), 0);
     }
 }

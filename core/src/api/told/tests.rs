@@ -3,7 +3,7 @@
 use trunkline_pool::catalog::ListKind;
 use trunkline_pool::state::Slot;
 
-use super::super::held::Origin;
+use super::super::held::{Origin, Seen};
 use super::*;
 
 /// Tools of these names.
@@ -37,7 +37,10 @@ fn added(told: &mut Told) -> Vec<String> {
 fn a_hold_that_comes_or_goes_before_the_notice_of_a_change_loses_nothing_of_it() {
     let (before, after) = (catalog(&["one"]), catalog(&["one", "two"]));
     let cell = EntryCell::listing("s", before.clone());
-    let held = |view: View| Held::new(cell.clone(), Origin::Pool, Arc::new(view));
+    let held = |view: View| {
+        let seen = Seen { cell: cell.clone(), view: Arc::new(view) };
+        Held::new(Arc::new(seen), Origin::Pool)
+    };
     let trusted = || View { trust: true, ..View::default() };
     for (older, newer) in [(View::default(), View::default()), (View::default(), trusted())] {
         publish(&cell, &before);
@@ -58,7 +61,8 @@ fn a_hold_that_comes_or_goes_before_the_notice_of_a_change_loses_nothing_of_it()
 fn a_server_that_is_given_up_is_told_nothing_of() {
     let (before, after) = (catalog(&["one"]), catalog(&["one", "two"]));
     let cell = EntryCell::listing("s", before.clone());
-    let held = Held::new(cell.clone(), Origin::Pool, Arc::default());
+    let seen = Seen { cell: cell.clone(), view: Arc::default() };
+    let held = Held::new(Arc::new(seen), Origin::Pool);
     let mut told = Told::default();
     told.compare(&[held]);
     told.listed(&cell, Generation(1), &after, &Difference::between(&before, &after));

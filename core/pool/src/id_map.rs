@@ -1,0 +1,54 @@
+//! Maps by id.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// A map by ids that this process makes; its order means nothing.
+pub type IdMap<K, V> = HashMap<K, V, BuildHasherDefault<IdHasher>>;
+
+/// One multiplication: ids are made by this process, so nobody can choose them to collide.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct IdHasher(u64);
+
+impl Hasher for IdHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
+    }
+
+    fn write_u32(&mut self, value: u32) {
+        self.write_u64(u64::from(value));
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        // The odd constant is 2^64 divided by the golden ratio; the rotation brings its well-mixed
+        // high bits down.
+        self.0 = (self.0 ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(26);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::hash::Hash;
+
+    use super::*;
+
+    #[test]
+    fn neighbouring_ids_do_not_share_their_low_bits() {
+        let low = |value: u32| {
+            let mut hasher = IdHasher::default();
+            value.hash(&mut hasher);
+            hasher.finish() & 0x3ff
+        };
+        let distinct: std::collections::BTreeSet<u64> = (0..512).map(low).collect();
+        assert!(distinct.len() > 300, "{} of 512", distinct.len());
+        let mut hasher = IdHasher::default();
+        hasher.write(&[1, 2]);
+        assert_ne!(hasher.finish(), 0);
+    }
+}
