@@ -83,6 +83,26 @@ record *find_record(run *run, const char *name)
     return NULL;
 }
 
+desk *take_handlers(run *run, const char *name, json *options, uint64_t *offered)
+{
+    const json *scripts = json_get(options, "handlers");
+    if (!scripts)
+        return NULL;
+    CHECK(run->desk_count < DESKS_MAX);
+    desk *desk = &run->desks[run->desk_count++];
+    *offered = begin_desk(desk, name, &run->pool, scripts);
+    json_remove(options, "handlers");
+    return desk;
+}
+
+desk *find_desk(run *run, const char *name)
+{
+    for (size_t i = run->desk_count; i-- > 0;)
+        if (strcmp(run->desks[i].name, name) == 0)
+            return &run->desks[i];
+    return NULL;
+}
+
 outcome outcome_of(trunkline_status status, trunkline_buf *buf, trunkline_error *err)
 {
     outcome outcome = {NULL, NULL, NULL};
@@ -215,8 +235,13 @@ void set_up(run *run, const json *the_case)
     OK(trunkline_queue_new(&run->queue, &err));
     OK(trunkline_queue_new(&run->unread, &err));
     json *values = options ? resolved(run, options) : json_new(JSON_OBJECT);
+    uint64_t offered = 0;
+    desk *desk = take_handlers(run, "pool", values, &offered);
     char *text = json_write(values);
-    if (trunkline_pool_new(text_of(text), &run->pool, &err) != TRUNKLINE_STATUS_OK) {
+    trunkline_status status =
+        desk ? trunkline_pool_new_with_handlers(text_of(text), offered, ask_desk, desk, NULL, &run->pool, &err)
+             : trunkline_pool_new(text_of(text), &run->pool, &err);
+    if (status != TRUNKLINE_STATUS_OK) {
         trunkline_str why = trunkline_error_json(err);
         fail(run, "the pool's options: %.*s", (int)why.len, why.ptr);
         trunkline_error_free(err);
@@ -274,4 +299,6 @@ void tear_down(run *run)
         free_outcome(&run->operations[i].outcome);
     for (size_t i = 0; i < run->record_count; i++)
         json_free(run->records[i].events);
+    for (size_t i = 0; i < run->desk_count; i++)
+        end_desk(&run->desks[i]);
 }

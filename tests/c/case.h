@@ -6,6 +6,7 @@
 
 #include "fixture.h"
 #include "remote.h"
+#include "scripted.h"
 
 enum { NAMED_MAX = 64, STEP_SECONDS = 30 };
 
@@ -57,6 +58,8 @@ typedef struct {
     size_t operation_count;
     record records[NAMED_MAX];
     size_t record_count;
+    desk desks[DESKS_MAX];
+    size_t desk_count;
     /* Why the case fails; empty as long as it does not. */
     char problem[1024];
 } run;
@@ -91,6 +94,10 @@ named *find_named(named *all, size_t count, const char *name);
 json *resolved(const run *run, const json *value);
 /* The same of a step's arguments; an argument that is no array stands for the array with that one element. */
 json *arguments_of(const run *run, const json *step_arguments);
+
+/* A desk for the handlers in these options, which it takes out; NULL without any. */
+desk *take_handlers(run *run, const char *name, json *options, uint64_t *offered);
+desk *find_desk(run *run, const char *name);
 
 /* The handle of the session, or of the lease, that the first argument names. */
 uint64_t session_of(run *run, const json *arguments);

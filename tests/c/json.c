@@ -107,6 +107,20 @@ void json_put(json *container, const char *name, json *value)
     }
 }
 
+void json_remove(json *object, const char *name)
+{
+    for (size_t i = 0; i < object->count; i++) {
+        if (strcmp(object->names[i], name) != 0)
+            continue;
+        json_free(object->items[i]);
+        free(object->names[i]);
+        object->count--;
+        memmove(&object->items[i], &object->items[i + 1], (object->count - i) * sizeof *object->items);
+        memmove(&object->names[i], &object->names[i + 1], (object->count - i) * sizeof *object->names);
+        return;
+    }
+}
+
 json *json_copy(const json *value)
 {
     json *copy = value->text ? new_with_text(value->kind, value->text, value->length) : json_new(value->kind);

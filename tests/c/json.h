@@ -45,6 +45,8 @@ json *json_new_integer(long long value);
 json *json_copy(const json *value);
 /* Puts a value at the end, or in the place of a member of that name; the container owns it from there on. */
 void json_put(json *container, const char *name, json *value);
+/* Frees the member of that name, if there is one. */
+void json_remove(json *object, const char *name);
 
 /* The compact text of a value, for the caller to free. */
 char *json_write(const json *value);

@@ -19,8 +19,12 @@ static outcome open_session(run *run, const json *arguments)
     const json *more = json_at(arguments, 1);
     for (size_t i = 0; more && i < more->count; i++)
         json_put(options, more->names[i], json_copy(more->items[i]));
+    uint64_t offered = 0;
+    desk *desk = take_handlers(run, id, options, &offered);
     char *text = json_write(options);
-    trunkline_status status = trunkline_session_open(run->pool, text_of(text), &handle, &err);
+    trunkline_status status =
+        desk ? trunkline_session_open_with_handlers(run->pool, text_of(text), offered, ask_desk, desk, NULL, &handle, &err)
+             : trunkline_session_open(run->pool, text_of(text), &handle, &err);
     if (status == TRUNKLINE_STATUS_OK) {
         OK(trunkline_session_subscribe_queue(run->pool, handle, TRUNKLINE_EVERY_EVENT, run->queue, add_record(run, id, run->queue),
                                              &subscription, NULL, &err));
@@ -233,6 +237,14 @@ static outcome another_pool(run *run, const json *arguments)
     return outcome_of(status, NULL, err);
 }
 
+static outcome asked(run *run, const json *arguments)
+{
+    const desk *desk = find_desk(run, json_text(json_at(arguments, 0)));
+    if (!desk)
+        fail(run, "no such handlers are known");
+    return success(desk ? asked_of(desk) : NULL);
+}
+
 static outcome count(run *run, const json *arguments)
 {
     bool starts = json_is_text(json_at(arguments, 0), "starts");
@@ -269,7 +281,7 @@ outcome run_verb(run *run, const char *name, const json *step_arguments)
         {"no_event", no_event}, {"pool", another_pool},   {"count", count},     {"cancel", cancel},
         {"finish", finish},     {"configure", configure}, {"disable", disable},   {"enable", enable},
         {"watch", watch},       {"sign_in", sign_in},     {"visit", visit},     {"finish_sign_in", finish_sign_in},
-        {"sign_out", sign_out},
+        {"sign_out", sign_out}, {"asked", asked},
     };
     json *arguments = arguments_of(run, step_arguments);
     outcome outcome = {NULL, NULL, NULL};

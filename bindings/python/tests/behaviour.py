@@ -10,6 +10,7 @@ from typing import Any
 
 import trunkline
 
+from behaviour_handlers import scripted
 from behaviour_hosts import CANCELLED, AioHost, Recorder, SyncHost
 from behaviour_match import EXPECTATIONS, Missing, check, fits
 from host import HANG, Log, RemoteServer, visit
@@ -77,6 +78,7 @@ class Case:
         self._started: dict[str, tuple[Any, str]] = {}
         self._sessions: dict[str, Any] = {}
         self._records: dict[str, Recorder] = {}
+        self._asked: dict[str, list[Any]] = {}
         self._unread: dict[str, Any] = {}
 
     def run(self) -> None:
@@ -88,7 +90,7 @@ class Case:
             self._run()
 
     def _run(self) -> None:
-        options = keywords(self._known(self._case.get("options", {})))
+        options = self._options("pool", self._case.get("options"))
         self._pool = self._host.pool(**options)
         try:
             self._records["pool"] = self._host.record(self._pool.events())
@@ -152,6 +154,16 @@ class Case:
         if isinstance(value, list):
             return [self._known(one) for one in value]
         return value
+
+    def _options(self, owner: str, options: Any) -> dict[str, Any]:
+        """The options of a session or of the pool, with the handlers that they describe."""
+        known = dict(self._known(options or {}))
+        scripts = known.pop("handlers", None)
+        given = keywords(known)
+        if scripts is not None:
+            self._asked[owner] = []
+            given["handlers"] = scripted(scripts, self._asked[owner], self._host.blocks)
+        return given
 
     def _server(self, server: Any) -> Any:
         server = self._known(server)
@@ -218,8 +230,8 @@ class Case:
     # The other verbs.
 
     def _do_open(self, session: str, options: Any = None) -> None:
-        given = {"servers": [], **keywords(self._known(options))}
-        opened = self._pool.session(session, **given)
+        given = {"servers": [], **self._options(session, options)}
+        opened = self._host.run(lambda: self._pool.session(session, **given))
         self._records[session] = self._host.record(opened.events())
         self._sessions[session] = opened
 
@@ -305,6 +317,9 @@ class Case:
 
     def _do_pool(self, options: Any) -> None:
         self._host.close_pool(self._host.pool(**keywords(self._known(options))))
+
+    def _do_asked(self, owner: str) -> list[Any]:
+        return list(self._asked[owner])
 
     def _do_count(self, what: str) -> int:
         if what == "starts":

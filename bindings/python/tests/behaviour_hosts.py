@@ -51,6 +51,9 @@ class Recorder:
 class AioHost:
     """An event loop on a thread of its own."""
 
+    #: Whether its handlers are plain functions, which may block.
+    blocks = False
+
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
@@ -58,7 +61,7 @@ class AioHost:
         self._readers: list[asyncio.Task[None]] = []
 
     def pool(self, **options: Any) -> Any:
-        return trunkline.Pool(**options)
+        return self.run(lambda: trunkline.Pool(**options))
 
     def close_pool(self, pool: Any) -> None:
         self.run(pool.aclose)
@@ -127,6 +130,8 @@ class AioStarted:
 
 class SyncHost:
     """Threads with blocking calls."""
+
+    blocks = True
 
     def __init__(self) -> None:
         self._readers: list[threading.Thread] = []

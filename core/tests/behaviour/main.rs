@@ -3,6 +3,7 @@
 //! The cases cite the rows of the specification; `docs/behaviour.md` is their format.
 
 mod expect;
+mod handlers;
 mod processes;
 mod record;
 mod remotes;

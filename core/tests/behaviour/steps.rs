@@ -15,6 +15,7 @@ use trunkline::{
 };
 
 use crate::expect::check;
+use crate::handlers::{self, Asked};
 use crate::processes;
 use crate::record::Record;
 use crate::remotes::Remote;
@@ -42,6 +43,8 @@ struct World {
     kept: Vec<Arc<Lease>>,
     closed: Vec<Session>,
     records: HashMap<String, Record>,
+    /// What the handlers of a session, or of the pool, were asked.
+    asked: HashMap<String, Asked>,
     operations: HashMap<String, JoinHandle<Outcome>>,
     saved: Saved,
     remotes: Vec<Remote>,
@@ -52,8 +55,11 @@ struct World {
 /// Runs one case from its pool to the check that nothing is left.
 pub async fn run_case(case: &Value, testserver: &Path) -> Result<(), String> {
     let folder = fresh_folder();
-    let options = case.get("options").cloned().unwrap_or(json!({}));
-    let options = PoolOptions::from_json(&options.to_string()).map_err(|e| e.to_string())?;
+    let mut members = case.get("options").and_then(Value::as_object).cloned().unwrap_or_default();
+    let (handlers, asked) = handlers::take(&mut members).map_err(|failure| failure.to_string())?;
+    let options = Value::Object(members).to_string();
+    let mut options = PoolOptions::from_json(&options).map_err(|e| e.to_string())?;
+    options.handlers = handlers;
     let pool = Pool::new(options).map_err(|e| e.to_string())?;
     let record = Record::new(pool.subscribe(EventMask::ALL).map_err(|e| e.to_string())?);
     let mut world = World {
@@ -63,6 +69,7 @@ pub async fn run_case(case: &Value, testserver: &Path) -> Result<(), String> {
         kept: Vec::new(),
         closed: Vec::new(),
         records: HashMap::from([("pool".to_string(), record)]),
+        asked: HashMap::from([("pool".to_string(), asked)]),
         operations: HashMap::new(),
         saved: Saved::default(),
         remotes: Vec::new(),
@@ -184,6 +191,10 @@ impl World {
             "watch" => self.watch(first, text(arguments, 1)),
             "wait_event" => self.wait_event(arguments).await,
             "no_event" => self.no_event(arguments),
+            "asked" => {
+                let asked = self.asked.get(first).ok_or_else(|| unknown(first))?;
+                Ok(Given::value(asked.so_far()))
+            }
             "reconcile" => self.reconcile(&arguments[0]).await,
             "pool" => {
                 let pool = Pool::new(PoolOptions::from_json(&arguments[0].to_string())?)?;
@@ -216,10 +227,13 @@ impl World {
         let mut members = options.and_then(Value::as_object).cloned().unwrap_or_default();
         members.entry("servers").or_insert_with(|| json!([]));
         members.insert("id".into(), id.into());
-        let options = SessionOptions::from_json(&Value::Object(members).to_string())?;
+        let (handlers, asked) = handlers::take(&mut members)?;
+        let mut options = SessionOptions::from_json(&Value::Object(members).to_string())?;
+        options.handlers = handlers;
         let session = self.pool.session(options)?;
         let record = Record::new(session.subscribe(EventMask::ALL)?);
         self.records.insert(id.to_string(), record);
+        self.asked.insert(id.to_string(), asked);
         self.closed.extend(self.sessions.insert(id.to_string(), session));
         Ok(Given::nothing())
     }

@@ -1,6 +1,7 @@
 //! What a step gives, and what a case has saved.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::path::Path;
 
 use serde_json::Value;
@@ -33,6 +34,15 @@ impl Given {
 pub enum Failure {
     Library(Error),
     Case(String),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Library(error) => error.fmt(out),
+            Failure::Case(why) => why.fmt(out),
+        }
+    }
 }
 
 impl From<Error> for Failure {

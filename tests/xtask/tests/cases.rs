@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 /// Verbs, and how many arguments each takes.
-const VERBS: [(&str, usize, usize); 32] = [
+const VERBS: [(&str, usize, usize); 33] = [
     ("open", 1, 2),
     ("close", 1, 2),
     ("acquire", 2, 4),
@@ -28,6 +28,7 @@ const VERBS: [(&str, usize, usize); 32] = [
     ("watch", 2, 2),
     ("wait_event", 2, 3),
     ("no_event", 2, 3),
+    ("asked", 1, 1),
     ("reconcile", 1, 1),
     ("accept_tool", 3, 3),
     ("restart", 1, 2),

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { Pool } from '../../index.mjs';
 import { HANG_BOUND_MS, RemoteServer, StartLog, faultserver, repository, testserver, within } from '../support.mjs';
 import { expect } from './expect.mjs';
+import { withHandlers } from './handlers.mjs';
 import { Record } from './record.mjs';
 import { optionsOf } from './spelling.mjs';
 import { STARTABLE, VERBS } from './verbs.mjs';
@@ -63,6 +64,8 @@ class Running {
   #saved = new Map([['folder', this.#folder]]);
   #sessions = new Map();
   #records = new Map();
+  /** What the handlers of a session, or of the pool, were asked. */
+  #asked = new Map();
   /** Streams that nobody reads before a step looks into their record. */
   #unread = new Map();
   #leases = new Map();
@@ -80,7 +83,7 @@ class Running {
       this.#remotes.push(remote);
       this.#saved.set(name, await within(remote.address(), 'the address of a remote server'));
     }
-    this.pool = new Pool(optionsOf(this.#filled(this.#behaviour.options ?? {})));
+    this.pool = new Pool(this.optionsOf('pool', this.#filled(this.#behaviour.options ?? {})));
     this.#records.set('pool', new Record(this.pool.events()));
     await this.pool.reconcile(this.serversOf(this.#filled(this.#behaviour.servers ?? {})));
   }
@@ -158,6 +161,17 @@ class Running {
     if (Array.isArray(value)) return value.map((item) => this.#filled(item));
     if (value === null || typeof value !== 'object') return value;
     return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, this.#filled(item)]));
+  }
+
+  /** Options of a session or of the pool as the library takes them. */
+  optionsOf(owner, options) {
+    const asked = [];
+    this.#asked.set(owner, asked);
+    return withHandlers(optionsOf(options), asked);
+  }
+
+  asked(owner) {
+    return known(this.#asked, owner, 'handlers of');
   }
 
   /** A server object as the library takes it. */

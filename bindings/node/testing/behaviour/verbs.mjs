@@ -46,7 +46,7 @@ const withSignal = (options, signal) => {
 /** Verb → `(case, args, signal)`; `case` is the running case of `case.mjs`. */
 export const VERBS = {
   open(run, [id, options]) {
-    const session = run.pool.session(id, optionsOf({ servers: [], ...options }));
+    const session = run.pool.session(id, run.optionsOf(id, { servers: [], ...options }));
     run.addSession(id, session, new Record(session.events()));
     return nothing;
   },
@@ -114,6 +114,7 @@ export const VERBS = {
     if (event !== undefined) throw new Error(`there was such an event: ${JSON.stringify(event)}`);
     return nothing;
   },
+  asked: (run, [owner]) => ({ value: [...run.asked(owner)] }),
   async reconcile(run, [servers]) {
     return { value: documentOf(await run.pool.reconcile(run.serversOf(servers))) };
   },
