@@ -21,6 +21,7 @@ mod session;
 mod sign_in;
 mod status;
 mod told;
+mod untold;
 mod view;
 mod wanted;
 

@@ -1,6 +1,6 @@
 //! A session: one conversation in a host.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -10,7 +10,7 @@ use arc_swap::ArcSwapOption;
 use tokio::sync::Notify;
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::options::{AcquireOptions, CallOptions, Handlers, SessionOptions};
-use trunkline_pool::state::{EntryId, SessionId};
+use trunkline_pool::state::SessionId;
 
 use super::call::{self, CallResult, Callee, Calls};
 use super::configure::Disabled;
@@ -21,6 +21,7 @@ use super::lease::{Lease, finished};
 use super::operation::Operation;
 use super::pool::{Configured, PoolCore};
 use super::registry::Kept;
+use super::untold::Untold;
 use super::view::{Listed, Lists};
 use super::wanted::Wants;
 use crate::driver::{Driver, EntryCell};
@@ -51,7 +52,7 @@ pub(crate) struct SessionCore {
     /// Folders that its own connections are told of, beside the pool's.
     pub(crate) roots: Vec<PathBuf>,
     /// The shared connections that were not told of them.
-    untold: Mutex<BTreeSet<EntryId>>,
+    untold: Untold<EntryCell>,
     pub(super) calls: Calls,
     /// The servers that it wants without asking.
     pub(super) wants: Mutex<Wants>,
@@ -276,7 +277,7 @@ impl SessionCore {
         SessionCore {
             handlers: options.handlers.or(&pool.driver.options.handlers),
             roots,
-            untold: Mutex::default(),
+            untold: Untold::default(),
             id: options.id.as_str().into(),
             number,
             driver: pool.driver.clone(),
@@ -317,12 +318,11 @@ impl SessionCore {
     }
 
     /// It holds a connection: one that others share is not told of its own folders (SPEC 15.2, S-47).
-    pub(super) fn begins_to_hold(&self, cell: &EntryCell) {
+    pub(super) fn begins_to_hold(&self, cell: &Arc<EntryCell>) {
         if self.roots.is_empty() || cell.owner.is_some() {
             return;
         }
-        let is_news = lock(&self.untold).insert(cell.entry);
-        if is_news {
+        if self.untold.note(cell) {
             self.driver.warn_of_untold_roots(self, cell);
         }
     }
