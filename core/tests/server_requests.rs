@@ -4,7 +4,6 @@
 mod rig;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use rig::{HANG, Rig, acquire, text};
 use serde_json::{Value, json};
@@ -200,11 +199,20 @@ fn a_handler_that_never_answers_is_given_up() {
 /// SPEC 5.4: the time that a person takes is none of the call's.
 #[test]
 fn the_wait_for_a_person_is_no_time_of_the_call() {
-    let rig = rig_with_server(json!({}));
+    let rig = Rig::new(json!({}));
     block_on(async {
-        let handlers = Handlers::new().with(HandlerKind::Elicitation, |_| async {
-            tokio::time::sleep(Duration::from_millis(900)).await;
-            Ok(ACCEPTED.to_owned())
+        let other = rig.server(&["--label", "other"]);
+        rig.configure(json!({ "s": rig.server(&[]), "other": other })).await;
+        let other = Arc::new(acquire(&rig.session("other"), "other").await);
+        // The person answers once another call with as much time has none left.
+        let handlers = Handlers::new().with(HandlerKind::Elicitation, move |_| {
+            let other = other.clone();
+            async move {
+                let times = CallOptions::from_json(r#"{"timeout_ms":600}"#).unwrap();
+                let over = other.call_tool("sleep", r#"{"ms":60000}"#, &times).await.unwrap_err();
+                assert_eq!(over.detail()["which"], "total");
+                Ok(ACCEPTED.to_owned())
+            }
         });
         let chat = session(&rig, "chat", handlers);
         let lease = acquire(&chat, "s").await;
