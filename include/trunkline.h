@@ -502,13 +502,15 @@ typedef void (*trunkline_destroy_fn)(void *user_data);
  *
  * It must not throw. It may block: that delays this server alone.
  */
-typedef void (*HostReceiveFn)(void *user_data, uint64_t connection, trunkline_str frame_json);
+typedef void (*trunkline_host_receive_fn)(void *user_data,
+                                          uint64_t connection,
+                                          trunkline_str frame_json);
 
 /**
  * Called once, and last, when a connection with a server that the host provides is over. Its number
  * is bad already.
  */
-typedef void (*HostClosedFn)(void *user_data, uint64_t connection);
+typedef void (*trunkline_host_closed_fn)(void *user_data, uint64_t connection);
 
 /**
  * The options of one call. Start from `TRUNKLINE_CALL_OPTIONS_INIT`; a field that is zero means
@@ -908,8 +910,8 @@ trunkline_status trunkline_lease_release(trunkline_pool *pool,
 trunkline_status trunkline_session_provide(trunkline_pool *pool,
                                            uint64_t session,
                                            trunkline_str server,
-                                           HostReceiveFn receive,
-                                           HostClosedFn closed,
+                                           trunkline_host_receive_fn receive,
+                                           trunkline_host_closed_fn closed,
                                            void *user_data,
                                            trunkline_destroy_fn destroy,
                                            trunkline_error **err);

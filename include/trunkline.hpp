@@ -186,14 +186,15 @@ public:
     void disable(std::string_view server) const { change(&trunkline_session_disable, server); }
     /** Undoes `disable`; the server is acquired again in the background, and events tell when it is back. */
     void enable(std::string_view server) const { change(&trunkline_session_enable, server); }
-    /** Provides a server of the host's own to this session alone, for acquires to come; the function runs on a thread of each
+    /** Provides a server of the host's own to this session alone, for acquires to come; the functions run on a thread of each
         connection's own. */
-    void provide(std::string_view server, host_function function) const {
-        auto owner = std::make_unique<provided>(provided{handle_.place(), std::move(function)});
+    void provide(std::string_view server, host_function function, host_closed_function closed = {}) const {
+        using detail::provided;
+        auto owner = std::make_unique<provided>(provided{handle_.place(), std::move(function), std::move(closed)});
         void *user_data = owner.release(); // The library destroys it, also when this fails.
         detail::checked([&](trunkline_error **err) {
-            return trunkline_session_provide(handle_.pool(), handle_.number(), detail::view(server), &provided::received, nullptr,
-                                             user_data, &provided::destroyed, err);
+            return trunkline_session_provide(handle_.pool(), handle_.number(), detail::view(server), &provided::received,
+                                             &provided::closed, user_data, &provided::destroyed, err);
         });
     }
     /** Events of this session; the function runs on a thread of the subscription's own. */
@@ -221,23 +222,6 @@ private:
             return function(handle_.pool(), handle_.number(), detail::view(text), err);
         });
     }
-    struct provided {
-        std::shared_ptr<detail::pool_place> pool;
-        host_function function;
-
-        static void received(void *user_data, std::uint64_t number, trunkline_str frame) noexcept {
-            auto &self = *static_cast<provided *>(user_data);
-            host_connection connection(self.pool, number);
-            try {
-                self.function(connection, {frame.ptr, frame.len});
-            } catch (...) {
-                std::lock_guard<std::mutex> lock(self.pool->lock);
-                trunkline_host_close(self.pool->raw, number, nullptr);
-            }
-        }
-        static void destroyed(void *user_data) noexcept { delete static_cast<provided *>(user_data); }
-    };
-
     static void closed(detail::pool_place &pool, std::uint64_t number) noexcept {
         if (pool.raw)
             trunkline_session_close(pool.raw, number, TRUNKLINE_DEFAULT, nullptr);

@@ -337,6 +337,41 @@ private:
 /** A server that the host provides: called with each message of the pool. What it throws ends the connection. */
 using host_function = std::function<void(const host_connection &connection, std::string_view frame)>;
 
+/** Told last that a connection with it is over. */
+using host_closed_function = std::function<void(const host_connection &connection)>;
+
+namespace detail {
+
+/** What the library calls for a server that the host provides. */
+struct provided {
+    std::shared_ptr<pool_place> pool;
+    host_function function;
+    host_closed_function over;
+
+    static void received(void *user_data, std::uint64_t number, trunkline_str frame) noexcept {
+        auto &self = *static_cast<provided *>(user_data);
+        host_connection connection(self.pool, number);
+        try {
+            self.function(connection, {frame.ptr, frame.len});
+        } catch (...) {
+            std::lock_guard<std::mutex> lock(self.pool->lock);
+            trunkline_host_close(self.pool->raw, number, nullptr);
+        }
+    }
+    static void closed(void *user_data, std::uint64_t number) noexcept {
+        auto &self = *static_cast<provided *>(user_data);
+        try {
+            if (self.over)
+                self.over(host_connection(self.pool, number));
+        } catch (...) {
+            // Nothing is left that it could end.
+        }
+    }
+    static void destroyed(void *user_data) noexcept { delete static_cast<provided *>(user_data); }
+};
+
+} // namespace detail
+
 } // namespace trunkline
 
 #endif

@@ -103,6 +103,7 @@ void a_program_cannot_be_signed_in_to() {
 
 // SPEC 2.1, 16.2
 void a_server_of_the_hosts_own_that_throws_or_ends_is_an_error() {
+    tally over;
     host h;
     std::string seen;
     trunkline::host_function ends = [&seen](const trunkline::host_connection &connection, std::string_view frame) {
@@ -111,8 +112,13 @@ void a_server_of_the_hosts_own_that_throws_or_ends_is_an_error() {
         connection.close();
     };
     trunkline::host_function throws = [](const trunkline::host_connection &, std::string_view) { throw std::runtime_error("no"); };
+    trunkline::host_closed_function closed = [&over](const trunkline::host_connection &connection) {
+        CHECK(connection.number() > 0);
+        over.up();
+        throw std::runtime_error("nobody hears of it");
+    };
     for (const trunkline::host_function &server : {ends, throws}) {
-        h.session.provide("own", server);
+        h.session.provide("own", server, closed);
         try {
             h.session.acquire("own");
             CHECK(!"acquired");
@@ -120,6 +126,7 @@ void a_server_of_the_hosts_own_that_throws_or_ends_is_an_error() {
             CHECK(failure.code() == TRUNKLINE_STATUS_PROTOCOL);
         }
     }
+    over.wait(2);
     CHECK(has(seen, "\"method\":"));
 }
 
