@@ -5,28 +5,37 @@ const { errorOf } = require('./errors.cjs');
 const { decodeEvent } = require('./events.cjs');
 const { encodeArguments, encodeOptions, split } = require('./options.cjs');
 const { CallResult } = require('./results.cjs');
-const { settle } = require('./settle.cjs');
+const { keptUntilHere, settle } = require('./settle.cjs');
 
-/** Calls a tool. One call into the addon, and nothing parsed before somebody looks at the result. */
-async function callTool(native, tool, args, options) {
+/**
+ * Calls a tool. One call into the addon, and nothing parsed before somebody looks at the result. The owner is the session or lease,
+ * whose handlers may have to answer meanwhile.
+ */
+async function callTool(native, tool, args, options, owner) {
   const text = encodeArguments(args);
   if (options !== undefined) {
-    return send(CallResult, options, (json, number) => native.callTool(tool, text, json, number));
+    return send(CallResult, options, (json, number) => native.callTool(tool, text, json, number), owner);
   }
   try {
     return new CallResult(await native.callTool(tool, text));
   } catch (reason) {
     throw errorOf(reason);
+  } finally {
+    keptUntilHere(owner);
   }
 }
 
 /** Sends what `start(optionsJson, number)` starts; the answer becomes a `Kind`. */
-async function send(Kind, options, start) {
+async function send(Kind, options, start, owner) {
   const { own, rest } = split(options, ['signal']);
   const { asked, audience } = progressOf(rest);
   const isPlain = asked === undefined || Object.keys(asked).length === 0;
   const json = isPlain ? undefined : encodeOptions('call', asked);
-  return new Kind(await settle(own.signal, (number) => start(json, number), audience));
+  try {
+    return new Kind(await settle(own.signal, (number) => start(json, number), audience));
+  } finally {
+    keptUntilHere([start, owner]);
+  }
 }
 
 /** A function as `progress` asks for progress, and is told it. */

@@ -18,8 +18,14 @@ class Refusal extends Error {
 }
 Object.defineProperty(Refusal.prototype, 'name', { value: 'Refusal', configurable: true, writable: true });
 
-/** Desks whose pool or session is not over. */
-const live = new Set();
+/**
+ * The desk of each native pool and session, which alone keeps it: handlers may refer to their session, and one that is forgotten
+ * has to be collected.
+ */
+const desks = new WeakMap();
+
+/** Desks that somebody waits for an answer of. */
+const answering = new Set();
 
 /** Brings requests to the handlers of one pool or session, and their answers back. */
 class Desk {
@@ -44,11 +50,11 @@ class Desk {
     this.#number = this.#native.number();
   }
 
-  /** Makes the pool or session; the desk is held until that is over. */
+  /** Makes the pool or session, which has the desk from then on. */
   serve(make) {
     const made = guarded(() => make(this.#native));
     register(this.#number, this);
-    live.add(this);
+    desks.set(made, this);
     this.onReadable();
     return made;
   }
@@ -66,6 +72,7 @@ class Desk {
   async #answer(number, { params, method, kind, ...who }) {
     const controller = new AbortController();
     this.#open.set(number, controller);
+    answering.add(this);
     const { signal } = controller;
     const request = { kind: toCamel(kind), method, params, ...fieldsOf(who) };
     const handler = this.#handlers[request.kind] ?? this.#handlers.samplingTools;
@@ -77,6 +84,7 @@ class Desk {
       if (!signal.aborted) this.#fail(number, error);
     } finally {
       this.#open.delete(number);
+      if (this.#open.size === 0) answering.delete(this);
     }
   }
 
@@ -104,7 +112,6 @@ class Desk {
   }
 
   #end() {
-    live.delete(this);
     unregister(this.#number, this);
     for (const number of [...this.#open.keys()]) this.#withdraw(number);
   }

@@ -4,8 +4,8 @@
 const { guarded, invalidArgument } = require('./errors.cjs');
 const { register, unregister } = require('./native.cjs');
 
-/** Those that the library may still call: it says itself when it does no more. */
-const living = new Set();
+/** Those of sessions that were closed, until the end of each connection is told. */
+const ending = new Set();
 
 /** The server's end of one connection. */
 class HostConnection {
@@ -31,26 +31,37 @@ class HostConnection {
   }
 }
 
-/** A server, from its native half and the functions of the host. */
+/**
+ * A server, from its native half and the functions of the host. Those may refer to their session, which alone keeps it, as one of
+ * `siblings`: a session that is forgotten has to be collected.
+ */
 class Provided {
   #native;
   #receive;
   #closed;
+  #siblings;
   #connections = new Map();
 
-  constructor(native, receive, closed) {
+  constructor(native, receive, closed, siblings) {
     this.#native = native;
     this.#receive = receive;
     this.#closed = closed;
+    this.#siblings = siblings;
     register(native.number(), this);
-    living.add(this);
+    siblings.add(this);
+  }
+
+  /** The session is closed: what is over is still told. */
+  outlive() {
+    ending.add(this);
   }
 
   onReadable() {
     for (const [id, frame] of JSON.parse(this.#native.take())) {
       const connection = this.#connections.get(id) ?? new HostConnection(this.#native, id);
       if (id === null) {
-        living.delete(this);
+        this.#siblings.delete(this);
+        ending.delete(this);
         unregister(this.#native.number(), this);
       } else if (frame === null) {
         this.#connections.delete(id);

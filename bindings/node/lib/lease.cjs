@@ -10,9 +10,12 @@ const { settle } = require('./settle.cjs');
 
 class Lease {
   #native;
+  /** Its session, or the pool, kept for their handlers. */
+  #owner;
 
-  constructor(native) {
+  constructor(native, owner) {
     this.#native = native;
+    this.#owner = owner;
   }
 
   get server() {
@@ -36,7 +39,7 @@ class Lease {
   }
 
   callTool(tool, args, options) {
-    return callTool(this.#native, tool, args, options);
+    return callTool(this.#native, tool, args, options, this);
   }
 
   async request(method, params, options) {

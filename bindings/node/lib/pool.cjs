@@ -27,7 +27,7 @@ class Pool extends Emitter {
 
   session(id, options) {
     const open = (rest, desk) => this.#native.session(encodeOptions('session', { ...rest, id }), desk);
-    return new Session(withHandlers(options, open), id);
+    return new Session(withHandlers(options, open), id, this);
   }
 
   async acquire(server, config, options) {
@@ -38,7 +38,7 @@ class Pool extends Emitter {
     const configJson = encodeJson(config, 'config');
     const json = encodeOptions('acquire', rest);
     const start = (number) => this.#native.acquire(server, configJson, own.session, json, number);
-    return new Lease(await settle(own.signal, start));
+    return new Lease(await settle(own.signal, start), this);
   }
 
   async reconcile(servers, options) {

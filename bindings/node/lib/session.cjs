@@ -14,11 +14,15 @@ const { settle } = require('./settle.cjs');
 class Session extends Emitter {
   #native;
   #id;
+  /** Kept for its handlers, which answer for the session too. */
+  #pool;
+  #provided = new Set();
 
-  constructor(native, id) {
+  constructor(native, id, pool) {
     super(native);
     this.#native = native;
     this.#id = id;
+    this.#pool = pool;
   }
 
   get id() {
@@ -30,7 +34,7 @@ class Session extends Emitter {
     const configJson = config === undefined || config === null ? undefined : encodeJson(config, 'config');
     const json = encodeOptions('acquire', rest);
     const start = (number) => this.#native.acquire(server, configJson, json, number);
-    return new Lease(await settle(own.signal, start));
+    return new Lease(await settle(own.signal, start), this);
   }
 
   async ready(server, options) {
@@ -66,7 +70,7 @@ class Session extends Emitter {
     checkFunction(receive, 'receive');
     if (closed !== undefined) checkFunction(closed, 'closed');
     const native = guarded(() => this.#native.provide(server));
-    new Provided(native, receive, closed);
+    new Provided(native, receive, closed, this.#provided);
   }
 
   disable(server) {
@@ -78,7 +82,7 @@ class Session extends Emitter {
   }
 
   callTool(tool, args, options) {
-    return callTool(this.#native, tool, args, options);
+    return callTool(this.#native, tool, args, options, this);
   }
 
   events(options) {
@@ -90,6 +94,7 @@ class Session extends Emitter {
     encodeOptions('session', rest);
     checkDuration(own.keepForMs, 'keepForMs');
     this[detach]();
+    for (const provided of this.#provided) provided.outlive();
     guarded(() => this.#native.close(own.keepForMs));
   }
 }

@@ -40,8 +40,12 @@ async function settleNumbered(number, start, audience) {
     throw errorOf(reason);
   } finally {
     if (audience !== undefined) audiences.delete(number);
+    keptUntilHere(start);
   }
 }
+
+/** Does nothing: what a suspended function goes on to name is not collected, nor what a closure among that refers to. */
+function keptUntilHere(_kept) {}
 
 function watch(signal, number) {
   const { numbers } = watched.get(signal) ?? listen(signal);
@@ -70,4 +74,4 @@ function checked(signal) {
   throw invalidArgument('`signal` must be an AbortSignal', 'signal');
 }
 
-module.exports = { settle };
+module.exports = { keptUntilHere, settle };

@@ -105,8 +105,10 @@ def test_a_coroutine_is_cancelled_when_nobody_waits(log: Log) -> None:
 
         async with trunkline.Pool() as pool, pool.session("a", handlers={"elicitation": elicitation}) as session:
             async with session.acquire("s", log.server()) as lease:
-                result = await lease.call_tool("ask", {**FORM, "take_back_ms": 20})
-                assert result.content[0]["text"] == "taken back"
+                # A request that is taken back before it got here is no handler's.
+                while not begun.is_set():
+                    result = await lease.call_tool("ask", {**FORM, "take_back_ms": 20})
+                    assert result.content[0]["text"] == "taken back"
                 await asyncio.wait_for(ended.wait(), HANG)
                 begun.clear()
                 ended.clear()
@@ -138,7 +140,8 @@ def test_handlers_of_the_blocking_api_may_block(log: Log) -> None:
             assert answer_of(lease.call_tool("ask", FORM)) == {"result": ACCEPTED}
             assert threads[0] is not threading.current_thread()
             waiting = {**FORM, "params": {"wait": True}, "take_back_ms": 20}
-            assert lease.call_tool("ask", waiting).content[0]["text"] == "taken back"
+            while len(threads) == 1:
+                assert lease.call_tool("ask", waiting).content[0]["text"] == "taken back"
             assert withdrawn.wait(HANG)
     while any(thread.name == "trunkline-handlers" for thread in threading.enumerate()):
         time.sleep(0.005)
@@ -238,3 +241,71 @@ def test_a_closed_session_goes_although_its_handlers_refer_to_it() -> None:
             return session() is None
 
         wait_until(is_gone, "the session is collected")
+
+
+def is_gone(*weak: weakref.ref[Any]) -> bool:
+    gc.collect()
+    return all(one() is None for one in weak)
+
+
+def test_a_forgotten_session_goes_although_its_functions_refer_to_it(log: Log) -> None:
+    """SPEC 9.8, 16.4: and its lease with it, and the thread of its handlers."""
+    with trunkline.sync.Pool(drain_delay=0) as pool:
+        pool.reconcile({"s": log.server()})
+
+        def conversation() -> list[weakref.ref[Any]]:
+            held: list[Any] = []
+
+            def elicitation(request: ServerRequest) -> Any:
+                return ACCEPTED if held else None
+
+            session = pool.session("a", servers=[], handlers={"elicitation": elicitation})
+            session.provide("own", lambda connection, frame: held.clear())
+            lease = session.acquire("s")
+            held += [session, lease]
+            assert answer_of(lease.call_tool("ask", FORM)) == {"result": ACCEPTED}
+            return [weakref.ref(thing) for thing in (session, lease, elicitation)]
+
+        weak = conversation()
+        wait_until(lambda: is_gone(*weak), "the session is collected")
+        wait_until(lambda: not log.running(), "its server has ended")
+
+        def is_over() -> bool:
+            return all(thread.name != "trunkline-handlers" for thread in threading.enumerate())
+
+        wait_until(is_over, "the thread of its handlers has ended")
+
+
+def test_a_session_is_there_as_long_as_its_lease_and_its_handlers_answer(log: Log) -> None:
+    """SPEC 15.1"""
+    with trunkline.sync.Pool() as pool:
+        pool.reconcile({"s": log.server()})
+        lease = pool.session("a", servers=[], handlers={"elicitation": lambda _: ACCEPTED}).acquire("s")
+        gc.collect()
+        assert answer_of(lease.call_tool("ask", FORM)) == {"result": ACCEPTED}
+        lease.release()
+
+
+def test_a_session_that_a_loop_forgets_goes_although_its_handlers_refer_to_it(log: Log) -> None:
+    """SPEC 9.8, 16.4"""
+
+    async def conversation(pool: trunkline.Pool) -> list[weakref.ref[Any]]:
+        held: list[Any] = []
+
+        async def elicitation(request: ServerRequest) -> Any:
+            return ACCEPTED if held else None
+
+        session = pool.session("a", servers=[], handlers={"elicitation": elicitation})
+        lease = await session.acquire("s")
+        held += [session, lease]
+        assert answer_of(await lease.call_tool("ask", FORM)) == {"result": ACCEPTED}
+        return [weakref.ref(thing) for thing in (session, lease, elicitation)]
+
+    async def main() -> None:
+        async with trunkline.Pool(drain_delay=0) as pool:
+            await pool.reconcile({"s": log.server()})
+            weak = await conversation(pool)
+            while not is_gone(*weak) or log.running():
+                await asyncio.sleep(0.01)
+
+    run(main())

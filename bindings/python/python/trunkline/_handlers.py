@@ -8,6 +8,7 @@ import logging
 import threading
 import weakref
 from asyncio import get_running_loop
+from functools import partial
 
 from . import _exit, _trunkline
 from ._bridge import bridge_of, next_token
@@ -29,8 +30,7 @@ def desk_of(owner: PoolBase | SessionBase, options: dict[str, Any]) -> LoopDesk 
     if handlers is None:
         return None
     desk = owner._Desk(handlers)
-    desk.ending = weakref.finalize(owner, desk._close)
-    desk.ending.atexit = False
+    desk.serve(owner)
     return desk
 
 
@@ -82,7 +82,11 @@ class ServerRequest:
 
 
 class Desk:
-    """Brings requests to the handlers, and their answers back. Each way of waiting has its own."""
+    """Brings requests to the handlers, and their answers back. Each way of waiting has its own.
+
+    Its owner alone keeps it. Handlers may refer to their session, so nothing outside of the two may refer to them for longer
+    than a request of theirs is open: a session that is forgotten has to be collected.
+    """
 
     def __init__(self, handlers: Mapping[str, Callable[..., Any]]) -> None:
         if not hasattr(handlers, "items"):
@@ -92,19 +96,22 @@ class Desk:
                 raise invalid(f"handlers.{name}: expected a function", path=f"handlers.{name}")
         self._handlers = dict(handlers)
         self._open: dict[int, ServerRequest] = {}
-        #: Ends it with its pool or session, and is what refers to it from outside.
-        self.ending: weakref.finalize[Any, Any] | None = None
         self.native = _trunkline.Desk(list(self._handlers))
+        #: Ends what is left of the requests, without the handlers.
+        self._end: Callable[[], None] = partial(_withdraw_all, self._open)
+        self._ending: weakref.finalize[Any, Any] | None = None
+
+    def serve(self, owner: object) -> None:
+        """It ends with its pool or session."""
+        self._ending = weakref.finalize(owner, self._end)
+        self._ending.atexit = False
 
     def close(self) -> None:
-        """Ends what is left of them, once."""
-        if self.ending is None:
-            self._close()
+        """Ends what is left of the requests, once."""
+        if self._ending is None:
+            self._end()
         else:
-            self.ending()
-
-    def _close(self) -> None:
-        raise NotImplementedError
+            self._ending()
 
     def _look(self) -> None:
         for news, number, text in self.native.take():
@@ -128,10 +135,6 @@ class Desk:
 
     def _withdraw(self, number: int) -> None:
         raise NotImplementedError
-
-    def _withdraw_all(self) -> None:
-        for request in list(self._open.values()):
-            request.withdrawn = True
 
     def _logged(self, event: Event) -> None:
         try:
@@ -160,6 +163,11 @@ class Desk:
         self.native.refuse(number, _INTERNAL_ERROR, "the handler failed")
 
 
+def _withdraw_all(open_requests: dict[int, ServerRequest]) -> None:
+    for request in list(open_requests.values()):
+        request.withdrawn = True
+
+
 class LoopDesk(Desk):
     """For asyncio: handlers, plain ones and coroutines, run on the loop that was running when they were given."""
 
@@ -172,6 +180,7 @@ class LoopDesk(Desk):
             ) from None
         super().__init__(handlers)
         self._tasks: dict[int, Task[None]] = {}
+        self._end = partial(_cancel_all, self._open, self._tasks)
         bridge, token = bridge_of(self._loop), next_token()
         look = weakref.WeakMethod(self._look)
 
@@ -206,10 +215,11 @@ class LoopDesk(Desk):
             if not isinstance(error, Exception):
                 raise
 
-    def _close(self) -> None:
-        self._withdraw_all()
-        for task in list(self._tasks.values()):
-            task.cancel()
+
+def _cancel_all(open_requests: dict[int, ServerRequest], tasks: dict[int, Task[None]]) -> None:
+    _withdraw_all(open_requests)
+    for task in list(tasks.values()):
+        task.cancel()
 
 
 class ThreadDesk(Desk):
@@ -217,19 +227,13 @@ class ThreadDesk(Desk):
 
     def __init__(self, handlers: Mapping[str, Callable[..., Any]]) -> None:
         super().__init__(handlers)
-        self._closed = False
+        closed = threading.Event()
         self.native.wake_threads()
-        self._thread = threading.Thread(target=self._run, name="trunkline-handlers", daemon=True)
-        _exit.keep_thread(self._thread, self.close)
-        self._thread.start()
-
-    def _run(self) -> None:
-        try:
-            while not self._closed:
-                self._look()
-                self.native.wait()
-        finally:
-            _exit.forget_thread(threading.current_thread())
+        self._end = partial(_end_thread, self._open, closed, self.native)
+        args = weakref.ref(self), closed, self.native
+        thread = threading.Thread(target=_attend, args=args, name="trunkline-handlers", daemon=True)
+        _exit.keep_thread(thread, self._end)
+        thread.start()
 
     def _begin(self, number: int, request: ServerRequest) -> None:
         name = f"trunkline-{request.kind}"
@@ -245,7 +249,24 @@ class ThreadDesk(Desk):
             if not request.withdrawn:
                 self._fail(number, error)
 
-    def _close(self) -> None:
-        self._withdraw_all()
-        self._closed = True
-        self.native.rouse()
+
+def _attend(desk: weakref.ref[ThreadDesk], closed: threading.Event, native: _trunkline.Desk) -> None:
+    """Looks whenever there is news. While it waits it keeps no desk."""
+    try:
+        while not closed.is_set():
+            there = desk()
+            if there is None:
+                return
+            there._look()
+            del there
+            native.wait()
+    finally:
+        _exit.forget_thread(threading.current_thread())
+
+
+def _end_thread(
+    open_requests: dict[int, ServerRequest], closed: threading.Event, native: _trunkline.Desk
+) -> None:
+    _withdraw_all(open_requests)
+    closed.set()
+    native.rouse()

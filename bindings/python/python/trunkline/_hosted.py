@@ -1,8 +1,9 @@
-"""Servers that the host provides and whose functions are coroutines: they run on the event loop."""
+"""Servers that the host provides: what keeps their functions, and coroutines, which run on the event loop."""
 
 from __future__ import annotations
 
 import logging
+import weakref
 from asyncio import get_running_loop, run_coroutine_threadsafe
 from inspect import iscoroutinefunction
 
@@ -14,6 +15,46 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ._trunkline import HostConnection
+
+    #: The function of each message, and the one of the end.
+    Functions = tuple[Callable[..., object], Callable[..., object] | None]
+    #: The functions of a session's servers.
+    Store = weakref.WeakKeyDictionary["Provided", Functions]
+
+
+class Provided:
+    """What the library has of a provided server: it keeps none of its functions, since these may refer to their session.
+
+    Their session keeps them, for as long as the library has this. Once the session is closed on purpose this keeps them, to tell
+    the end of each connection; what belongs to a session that was forgotten is told nothing.
+    """
+
+    __slots__ = ("_store", "_functions", "__weakref__")
+
+    def __init__(self, store: Store, receive: Callable[..., object], closed: Callable[..., object] | None) -> None:
+        self._store = weakref.ref(store)
+        self._functions: Functions | None = None
+        store[self] = receive, closed
+
+    def keep(self) -> None:
+        """Keeps its functions from here on."""
+        self._functions = self._found()
+
+    def receive(self, connection: HostConnection, frame: str) -> None:
+        functions = self._found()
+        if functions is None:
+            connection.close()
+        else:
+            functions[0](connection, frame)
+
+    def closed(self, connection: HostConnection) -> None:
+        functions = self._found()
+        if functions is not None and functions[1] is not None:
+            functions[1](connection)
+
+    def _found(self) -> Functions | None:
+        store = self._store()
+        return self._functions if store is None else store.get(self, self._functions)
 
 
 def on_loop(function: Callable[..., object]) -> Callable[..., object]:

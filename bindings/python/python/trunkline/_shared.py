@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import logging
 import threading
+import weakref
 
 from . import _exit, _trunkline
 from ._handlers import desk_of
+from ._hosted import Provided
 from ._options import default_seconds, encode, mask, milliseconds
 from ._results import Event, Listed
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
     from ._handlers import LoopDesk, ThreadDesk
+    from ._hosted import Store
     from ._trunkline import HostConnection
 
     _State = Literal[
@@ -128,6 +131,7 @@ class SessionBase:
 
     def __init__(self, pool: PoolBase, id: str, options: dict[str, Any]) -> None:
         self._pool = pool
+        self._provided: Store = weakref.WeakKeyDictionary()
         desk = desk_of(self, options)
         try:
             text = encode("session", {"id": id, **options})
@@ -180,7 +184,8 @@ class SessionBase:
         the connection. A server that is lost is connected anew, with another connection. Providing a name again replaces it
         for acquires to come.
         """
-        self._native.provide(server, receive, closed)
+        provided = Provided(self._provided, receive, closed)
+        self._native.provide(server, provided.receive, provided.closed)
 
     def disable(self, server: str) -> None:
         """Takes a server away from this session alone; its leases are of no use until ``enable``. Calls under way finish."""
@@ -198,6 +203,8 @@ class SessionBase:
 
     def close(self, *, keep_for: float | None = None) -> None:
         """Ends it: its calls are cancelled, its holds go now, or after so many seconds. It does not wait."""
+        for provided in list(self._provided):
+            provided.keep()
         self._native.close(None if keep_for is None else milliseconds(keep_for, "keep_for"))
         if self._desk is not None:
             self._desk.close()

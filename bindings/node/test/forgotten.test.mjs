@@ -1,0 +1,62 @@
+// What a host forgets is collected, although its functions refer to it: SPEC 9.8, 16.4.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+import { openPool, textOf, until } from '../testing/support.mjs';
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc');
+
+const FORM = { method: 'elicitation/create', params: { message: 'name?' } };
+
+/** Waits until the collector has taken it. */
+const untilGone = (weak, what) =>
+  until(
+    () => {
+      collect();
+      return weak.deref() === undefined;
+    },
+    () => `${what} is still there`,
+  );
+
+/** A session that was used and never closed, with handlers and a server of its own that refer to it. */
+async function conversation(pool, tell) {
+  const handlers = { elicitation: () => ({ action: 'accept', content: { of: session.id } }) };
+  const session = pool.session('a', { servers: [], handlers });
+  session.provide('own', () => tell(session.id));
+  const lease = await session.acquire('s');
+  return { session, lease, handler: handlers.elicitation };
+}
+
+describe('a session that is forgotten', () => {
+  it('goes, and its handlers, its server and its lease with it', async (t) => {
+    const { pool, log } = openPool(t, { drainDelayMs: 0 });
+    await pool.reconcile({ s: log.server() });
+    const seen = await (async () => {
+      const { session, lease, handler } = await conversation(pool, () => {});
+      assert.equal(JSON.parse(textOf(await lease.callTool('ask', FORM))).result.content.of, 'a');
+      return [new WeakRef(session), new WeakRef(handler), new WeakRef(lease)];
+    })();
+    for (const weak of seen) await untilGone(weak, 'what it was made of');
+    await until(() => log.running.length === 0, () => 'its server still runs');
+  });
+
+  it('is there as long as its lease, or a call of it, and its handlers answer', async (t) => {
+    const { pool, log } = openPool(t, { drainDelayMs: 0 });
+    await pool.reconcile({ s: log.server() });
+    const { session, lease } = await conversation(pool, () => {}).then(({ session, lease }) => ({
+      session: new WeakRef(session),
+      lease,
+    }));
+    for (let times = 0; times < 5; times += 1) {
+      collect();
+      await new Promise(setImmediate);
+    }
+    assert.equal(JSON.parse(textOf(await lease.callTool('ask', FORM))).result.action, 'accept');
+    assert.notEqual(session.deref(), undefined);
+    lease.release();
+  });
+});
