@@ -1,11 +1,20 @@
 /*
  * The behaviour suite through the C interface: every case of the folder TRUNKLINE_BEHAVIOUR, one line for each, and a closing line.
- * An argument runs the cases whose name holds it.
+ * An argument runs the cases whose name holds it. Several processes share the cases, which wait more than they compute.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "case.h"
 
 #include <dirent.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { WORKERS = 4 };
+
+typedef struct {
+    size_t passed;
+    size_t failed;
+} tally;
 
 /* Members that a case may have. */
 static bool is_known(const char *name)
@@ -67,14 +76,12 @@ static int only_json(const struct dirent *entry)
     return dot && strcmp(dot, ".json") == 0;
 }
 
-int main(int argc, char **argv)
+/* Runs every case whose turn it is: one of so many, beginning with that one. */
+static tally run_cases(const char *folder, const char *wanted, size_t turn)
 {
     struct dirent **files;
-    size_t passed = 0, failed = 0;
-    const char *folder = getenv("TRUNKLINE_BEHAVIOUR"), *wanted = argc > 1 ? argv[1] : "";
-    begin_program(1, argv);
-    if (!folder)
-        folder = "../behaviour";
+    tally tally = {0, 0};
+    size_t number = 0;
     int count = scandir(folder, &files, only_json, alphasort);
     CHECK(count > 0);
     for (int i = 0; i < count; i++) {
@@ -84,13 +91,40 @@ int main(int argc, char **argv)
         size_t length = json_is(cases, JSON_ARRAY) ? cases->count : 1;
         for (size_t k = 0; k < length; k++) {
             const json *the_case = json_is(cases, JSON_ARRAY) ? cases->items[k] : cases;
-            if (strstr(json_text(json_get(the_case, "name")), wanted))
-                run_case(the_case) ? passed++ : failed++;
+            if (!strstr(json_text(json_get(the_case, "name")), wanted) || number++ % WORKERS != turn)
+                continue;
+            run_case(the_case) ? tally.passed++ : tally.failed++;
         }
         json_free(cases);
         free(files[i]);
     }
     free(files);
-    printf("%zu passed, %zu failed\n", passed, failed);
-    return failed || !passed;
+    return tally;
+}
+
+int main(int argc, char **argv)
+{
+    const char *folder = getenv("TRUNKLINE_BEHAVIOUR"), *wanted = argc > 1 ? argv[1] : "";
+    tally all = {0, 0}, one;
+    int results[2], status, broken = 0;
+    CHECK(pipe(results) == 0);
+    for (size_t turn = 0; turn < WORKERS; turn++) {
+        pid_t pid = fork();
+        CHECK(pid >= 0);
+        if (pid == 0) {
+            begin_program(1, argv);
+            one = run_cases(folder ? folder : "../behaviour", wanted, turn);
+            CHECK(write(results[1], &one, sizeof one) == sizeof one);
+            exit(0);
+        }
+    }
+    close(results[1]);
+    while (wait(&status) > 0)
+        broken |= status;
+    while (read(results[0], &one, sizeof one) == sizeof one) {
+        all.passed += one.passed;
+        all.failed += one.failed;
+    }
+    printf("%zu passed, %zu failed\n", all.passed, all.failed);
+    return broken || all.failed || !all.passed;
 }

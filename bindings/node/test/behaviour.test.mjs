@@ -8,7 +8,10 @@ import { fits, isEqual } from '../testing/behaviour/pattern.mjs';
 
 const cases = allCases();
 
-describe('behaviour', () => {
+/** Cases at one time: they wait more than they compute. */
+const CONCURRENCY = 4;
+
+describe('behaviour', { concurrency: CONCURRENCY }, () => {
   for (const behaviour of cases) {
     it(behaviour.name, () => runCase(behaviour));
   }

@@ -237,8 +237,8 @@ const LINE_BYTES: usize = 16 << 10;
 /// 16 MiB of result on one line.
 const LINE_CHUNKS: usize = 256;
 
-/// 64 MiB of standard error.
-const FLOOD_CHUNKS: usize = 1024;
+/// 16 MiB of standard error: many times what a pipe holds and what is kept of it.
+const FLOOD_CHUNKS: usize = 256;
 
 #[cfg(test)]
 mod tests {

@@ -9,6 +9,8 @@ pub fn c(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     let real = machine.real_servers(run).map(drop);
     run.command(&mut machine.cargo(&["build", "-p", "trunkline-dist"]))?;
     let mut make = machine.command("make");
-    run.command(make.args(["-C", "tests/c", "check"]).env("TARGET", &machine.target))?;
+    // The programs wait more than they compute; what each prints stays together.
+    make.args(["-j", "3", "--output-sync=target", "-C", "tests/c", "check"]);
+    run.command(make.env("TARGET", &machine.target))?;
     real
 }

@@ -8,7 +8,9 @@ pub fn node(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     machine.testserver(run)?;
     let real = machine.real_servers(run).map(drop);
     run.command(machine.command("node").arg("bindings/node/build.mjs"))?;
-    run.command(machine.command("node").args(["--test", "bindings/node/test/"]))?;
+    // Its files wait more than they compute.
+    let tests = ["--test", "--test-concurrency=3", "bindings/node/test/"];
+    run.command(machine.command("node").args(tests))?;
     types(machine, run)?;
     real
 }
