@@ -58,6 +58,8 @@ pub(super) struct ServerRequests(Mutex<Open>);
 struct Open {
     /// By the text of the id: its number, and what takes it back when it is dropped.
     requests: HashMap<Box<str>, (u64, oneshot::Sender<()>)>,
+    /// What calls of the modern era ask for meanwhile, which has no ids of its own.
+    inputs: usize,
     last: u64,
     pace: Pace,
     ended: bool,
@@ -66,7 +68,8 @@ struct Open {
 impl ServerRequests {
     pub(super) fn new(now: Instant) -> Self {
         let pace = Pace { left: BURST_MAX, counted: now };
-        ServerRequests(Mutex::new(Open { requests: HashMap::new(), last: 0, pace, ended: false }))
+        let requests = HashMap::new();
+        ServerRequests(Mutex::new(Open { requests, inputs: 0, last: 0, pace, ended: false }))
     }
 
     /// Whether a handler works on a request.
@@ -90,17 +93,22 @@ impl ServerRequests {
         if open.ended || open.requests.contains_key(id) {
             return None;
         }
-        if open.requests.len() >= OPEN_MAX {
-            return Some(Err(refused("too many requests of this server wait for an answer")));
-        }
-        if !open.pace.allows(now) {
-            return Some(Err(refused("this server asks too often")));
+        if let Err(refusal) = open.admit(now) {
+            return Some(Err(refusal));
         }
         let (keep, taken_back) = oneshot::channel();
         open.last += 1;
         let number = open.last;
         open.requests.insert(id.into(), (number, keep));
         Some(Ok(Ticket { id: id.into(), number, taken_back }))
+    }
+
+    /// Takes in what a call asks for, until what is returned is dropped.
+    pub(super) fn begin_input(&self, now: Instant) -> Result<OpenInput<'_>, Refusal> {
+        let mut open = self.open();
+        open.admit(now)?;
+        open.inputs += 1;
+        Ok(OpenInput(self))
     }
 
     /// Takes a request off the list; whether it was still there. Its id may be that of another by now.
@@ -117,6 +125,28 @@ impl ServerRequests {
 
     fn open(&self) -> MutexGuard<'_, Open> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Open {
+    /// Whether a handler may work on one more.
+    fn admit(&mut self, now: Instant) -> Result<(), Refusal> {
+        if self.requests.len() + self.inputs >= OPEN_MAX {
+            return Err(refused("too many requests of this server wait for an answer"));
+        }
+        match self.pace.allows(now) {
+            true => Ok(()),
+            false => Err(refused("this server asks too often")),
+        }
+    }
+}
+
+/// Something that a call asks for and that a handler works on.
+pub(super) struct OpenInput<'a>(&'a ServerRequests);
+
+impl Drop for OpenInput<'_> {
+    fn drop(&mut self) {
+        self.0.open().inputs -= 1;
     }
 }
 

@@ -5,6 +5,7 @@ mod rig;
 
 mod answers;
 mod auth;
+mod bounds;
 mod credentials;
 mod events;
 mod failures;

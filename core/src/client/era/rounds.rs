@@ -5,10 +5,12 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Instant;
 
+use futures_util::future::try_join_all;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use trunkline_pool::options::{Handling, Refusal};
+use trunkline_pool::options::Refusal;
 
 use crate::client::in_flight::{Hold, Turn};
 use crate::client::link::Link;
@@ -135,47 +137,37 @@ impl Link {
         }
     }
 
-    /// The answers to what is asked for, by the text of their keys; the first refusal ends it.
+    /// The answers to what is asked for, by the text of their keys; the first refusal ends it. A person may see all of it
+    /// together, and each has the whole deadline of a handler.
     async fn inputs(
         &self,
         requests: Option<&[Request]>,
         callers: Callers,
     ) -> std::result::Result<Option<Vec<(String, String)>>, Refusal> {
         let Some(requests) = requests else { return Ok(None) };
-        // All begin before one is waited for: a person may see them together.
-        let begun: Vec<_> = requests
-            .iter()
-            .map(|(key, method, params)| (key, self.begin_input(method, params, callers)))
-            .collect();
-        let mut answers = Vec::new();
-        for (key, handling) in begun {
-            let answer = match handling? {
-                Begun::Ready(answer) => answer,
-                Begun::Handled(handling) => {
-                    let limit = self.options.handler_timeout;
-                    let answer = tokio::time::timeout(limit, contained(handling)).await;
-                    let late = |_| Err(refused("nobody answered in time"));
-                    answer.unwrap_or_else(late).and_then(one_object)?
-                }
-            };
-            answers.push((serde_json::Value::from(key.as_str()).to_string(), answer));
-        }
-        Ok(Some(answers))
+        let inputs = requests.iter().map(|(_, method, params)| self.input(method, params, callers));
+        let answers = try_join_all(inputs).await?;
+        let keys = requests.iter().map(|(key, ..)| serde_json::Value::from(&**key).to_string());
+        Ok(Some(keys.zip(answers).collect()))
     }
 
-    fn begin_input(
+    /// The answer to one of it.
+    async fn input(
         &self,
         method: &str,
         params: &str,
         callers: Callers,
-    ) -> std::result::Result<Begun, Refusal> {
+    ) -> std::result::Result<String, Refusal> {
         if method == "roots/list" {
-            return self.roots().map(Begun::Ready);
+            return self.roots();
         }
         let kind = self.kind_of(method, params)?;
+        let _open = self.asked.begin_input(Instant::now())?;
         let mut begun = Err(refused("the handler failed"));
         self.tell(|events| begun = events.ask(Question { kind, method, params, callers }));
-        begun.map(Begun::Handled)
+        let answer = tokio::time::timeout(self.options.handler_timeout, contained(begun?)).await;
+        let late = |_| Err(refused("nobody answered in time"));
+        answer.unwrap_or_else(late).and_then(one_object)
     }
 
     /// Ends a call between two rounds, unless it ended; whether it was there.
@@ -193,12 +185,6 @@ impl Link {
             .with_server(self.server.as_ref())
             .with_outcome(Outcome::Unknown)
     }
-}
-
-/// An answer that is on its way.
-enum Begun {
-    Ready(String),
-    Handled(Handling),
 }
 
 /// The params of the next round: those of the first, with what the server gave and asked for in the last one alone.

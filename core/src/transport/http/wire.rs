@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use reqwest::Method;
 use tokio::runtime::Handle;
-use tokio::sync::{Notify, watch};
+use tokio::sync::{oneshot, watch};
 use tokio::task::{AbortHandle, JoinSet};
 use trunkline_pool::catalog::Catalog;
 use trunkline_pool::config::RemoteSpec;
@@ -22,8 +22,12 @@ use crate::transport::redact::Redactor;
 use crate::transport::{BoxFuture, FrameKind, Graces, Inbound, Sent, Wire};
 use crate::{Outcome, Result};
 
-/// Replies to the server that may be on their way. A server that asks without end must not crowd out the calls.
-const REPLIES_MAX: usize = 256;
+/// Notifications and replies that may be on their way: each has a socket until the server takes it. A server that asks without
+/// end, or that takes nothing, must not crowd out the calls.
+const UNANSWERED_MAX: usize = 256;
+
+/// Requests that were taken back and whose answers are still read.
+const RECALLED_MAX: usize = 64;
 
 /// How long the answer to a request that was taken back is still read: most servers end it, and the socket can be used again.
 const RECALLED_WAIT: Duration = Duration::from_secs(1);
@@ -42,7 +46,10 @@ struct Tasks {
     runtime: Option<Handle>,
     running: JoinSet<()>,
     requests: HashMap<u64, Request>,
-    replies: Arc<()>,
+    /// One more for each notification or reply on its way.
+    unanswered: Arc<()>,
+    /// One more for each request that was taken back.
+    recalled: Arc<()>,
     listener: Option<AbortHandle>,
     /// How many requests there may be before those that have ended are looked for.
     sweep_at: usize,
@@ -52,7 +59,7 @@ struct Tasks {
 /// A request on its way.
 struct Request {
     way: Arc<Way>,
-    recalled: Arc<Notify>,
+    recalled: oneshot::Sender<Arc<()>>,
     task: AbortHandle,
     /// The end of its response takes it back.
     is_modern: bool,
@@ -80,7 +87,8 @@ impl HttpWire {
             runtime: None,
             running: JoinSet::new(),
             requests: HashMap::new(),
-            replies: Arc::default(),
+            unanswered: Arc::default(),
+            recalled: Arc::default(),
             listener: None,
             sweep_at: SWEEP_MIN,
             stopped: false,
@@ -109,10 +117,15 @@ impl Wire for HttpWire {
             return Sent::Closed;
         };
         tasks.reap();
-        let reply = tasks.replies.clone();
-        if kind == FrameKind::Reply && Arc::strong_count(&reply) > REPLIES_MAX + 1 {
-            return Sent::Full;
-        }
+        let unanswered = match kind {
+            FrameKind::Request(_) => None,
+            FrameKind::Notification | FrameKind::Reply => {
+                match one_of(&tasks.unanswered, UNANSWERED_MAX) {
+                    None => return Sent::Full,
+                    counted => counted,
+                }
+            }
+        };
         let way = Arc::<Way>::default();
         let bytes = Bytes::copy_from_slice(frame.trim_ascii_end());
         let headers = modern::headers(&bytes, &self.channel.mirrors);
@@ -121,18 +134,15 @@ impl Wire for HttpWire {
         let carried = post::carry(self.channel.clone(), post);
         match kind {
             FrameKind::Request(id) => {
-                let recalled = Arc::<Notify>::default();
-                let task = until_recalled(carried, recalled.clone());
+                let (recalled, taken_back) = oneshot::channel();
+                let task = until_recalled(carried, taken_back);
                 let task = tasks.running.spawn_on(task, &runtime);
                 tasks.requests.insert(id, Request { way, recalled, task, is_modern });
             }
-            FrameKind::Notification => {
-                tasks.running.spawn_on(carried, &runtime);
-            }
-            FrameKind::Reply => {
+            FrameKind::Notification | FrameKind::Reply => {
                 let counted = async move {
                     carried.await;
-                    drop(reply);
+                    drop(unanswered);
                 };
                 tasks.running.spawn_on(counted, &runtime);
             }
@@ -147,9 +157,10 @@ impl Wire for HttpWire {
             request.task.abort();
             return true;
         }
-        match request.is_modern {
-            true => request.task.abort(),
-            false => request.recalled.notify_one(),
+        match one_of(&tasks.recalled, RECALLED_MAX).filter(|_| !request.is_modern) {
+            // One that has ended by itself needs nothing.
+            Some(counted) => drop(request.recalled.send(counted)),
+            None => request.task.abort(),
         }
         false
     }
@@ -235,14 +246,21 @@ impl Tasks {
     }
 }
 
+/// One of so many, until it is dropped; none when there are as many.
+fn one_of(counter: &Arc<()>, most: usize) -> Option<Arc<()>> {
+    // The counter itself is the first.
+    (Arc::strong_count(counter) <= most).then(|| counter.clone())
+}
+
 /// Carries a request until it is taken back.
-async fn until_recalled(carried: impl Future<Output = ()>, recalled: Arc<Notify>) {
+async fn until_recalled(carried: impl Future<Output = ()>, recalled: oneshot::Receiver<Arc<()>>) {
     tokio::pin!(carried);
     tokio::select! {
         biased;
         () = &mut carried => {}
-        () = recalled.notified() => {
+        Ok(counted) = recalled => {
             let _ = tokio::time::timeout(RECALLED_WAIT, carried).await;
+            drop(counted);
         }
     }
 }

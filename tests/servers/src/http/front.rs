@@ -194,6 +194,9 @@ impl Front {
             if self.faults.has("late-accept") && method == "notifications/initialized" {
                 std::thread::sleep(3 * LOOK);
             }
+            if self.faults.has("hung-notices") && method != "notifications/initialized" {
+                std::thread::park();
+            }
             if method == "notifications/initialized" {
                 lock(&self.initialized).insert(session.clone());
             }

@@ -20,6 +20,12 @@ use crate::transport::{Inbound, Line, Sighting};
 /// Bytes of the buffer at rest: messages that are longer are read into one of their own.
 const READ_BUFFER_BYTES: usize = 16 << 10;
 
+/// Bytes that are gathered before they are written.
+const WRITE_BUFFER_BYTES: usize = 128 << 10;
+
+/// Room for answers to pings beside the longest frame of ours: a server that pings and does not read gets no more of them.
+const PONGS_BYTES: usize = 64 << 10;
+
 type Socket = WebSocketStream<Heard>;
 
 /// Opens the websocket and carries what comes and goes. The body of the connection's one task.
@@ -37,17 +43,24 @@ async fn connected(channel: &Arc<Channel>, outbox: &Outbox) -> Result<Sighting, 
     let stream = open::open(channel).await?;
     let inbound = channel.inbound()?;
     let stream = Heard::new(stream, inbound.clone());
-    let bounds = WebSocketConfig::default()
-        .read_buffer_size(READ_BUFFER_BYTES)
-        .max_message_size(Some(channel.frame_bytes))
-        .max_frame_size(Some(channel.frame_bytes));
-    let socket = WebSocketStream::from_raw_socket(stream, Role::Client, Some(bounds)).await;
+    let bounds = Some(bounds(channel.frame_bytes));
+    let socket = WebSocketStream::from_raw_socket(stream, Role::Client, bounds).await;
     let (sink, stream) = socket.split();
     Ok(tokio::select! {
         biased;
         sighting = read(channel, &*inbound, stream) => sighting,
         sighting = write(outbox, sink) => sighting,
     })
+}
+
+/// What is buffered, in both directions.
+fn bounds(frame_bytes: usize) -> WebSocketConfig {
+    WebSocketConfig::default()
+        .read_buffer_size(READ_BUFFER_BYTES)
+        .write_buffer_size(WRITE_BUFFER_BYTES)
+        .max_write_buffer_size(WRITE_BUFFER_BYTES + frame_bytes + PONGS_BYTES)
+        .max_message_size(Some(frame_bytes))
+        .max_frame_size(Some(frame_bytes))
 }
 
 /// Takes what the server sends, until the websocket ends.
@@ -144,5 +157,66 @@ fn parted(channel: &Channel, farewell: Option<CloseFrame>) -> Sighting {
             Sighting::Broken(failure::farewell(channel, u16::from(code), &reason))
         }
         None => Sighting::OutputClosed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{self, Read, Write};
+
+    use tungstenite::WebSocket;
+
+    use super::*;
+
+    /// A server that sends so many pings, and reads nothing.
+    struct Deaf {
+        pings: usize,
+    }
+
+    const PING: [u8; 127] = {
+        let mut ping = [b'x'; 127];
+        (ping[0], ping[1]) = (0x89, 125);
+        ping
+    };
+
+    impl Read for Deaf {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            if self.pings == 0 {
+                return Err(io::ErrorKind::WouldBlock.into());
+            }
+            self.pings -= 1;
+            buffer[..PING.len()].copy_from_slice(&PING);
+            Ok(PING.len())
+        }
+    }
+
+    impl Write for Deaf {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::WouldBlock.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Err(io::ErrorKind::WouldBlock.into())
+        }
+    }
+
+    /// Whether a frame of ours finds room, after so many pings.
+    fn has_room(pings: usize, frame_bytes: usize) -> bool {
+        let bounds = Some(bounds(frame_bytes));
+        let mut socket = WebSocket::from_raw_socket(Deaf { pings }, Role::Client, bounds);
+        while socket.get_ref().pings > 0 {
+            let read = socket.read();
+            assert!(matches!(read, Ok(Message::Ping(_))), "{read:?}");
+        }
+        let frame = Message::Text("x".repeat(frame_bytes).into());
+        !matches!(socket.write(frame), Err(tungstenite::Error::WriteBufferFull(_)))
+    }
+
+    /// SPEC 5.11, I-25: answers to pings fill what is set aside for them and no more, and leave room for a frame.
+    #[test]
+    fn a_server_that_pings_and_does_not_read_fills_no_memory() {
+        const FRAME_BYTES: usize = 1 << 20;
+        assert!(has_room(0, FRAME_BYTES) && has_room(100, FRAME_BYTES));
+        assert!(!has_room(100_000, FRAME_BYTES));
     }
 }

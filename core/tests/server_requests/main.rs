@@ -1,6 +1,8 @@
 //! Requests that servers make of hosts, through the public API with real processes.
 
+mod modern;
 #[allow(dead_code, reason = "other tests use the rest")]
+#[path = "../rig/mod.rs"]
 mod rig;
 
 use std::sync::Arc;
@@ -404,96 +406,5 @@ fn roots_are_the_pools_and_on_an_own_connection_the_sessions_too() {
         options.roots = vec!["no/such/folder".into()];
         let error = rig.pool.session(options).map(drop).unwrap_err();
         assert_eq!(error.detail()["path"], "roots.0");
-    });
-}
-
-/// A server of the modern era, which asks for input in its results.
-fn modern(options: Value) -> Rig {
-    let rig = Rig::new(options);
-    block_on(rig.configure(json!({ "s": rig.server(&["--era", "modern"]) })));
-    rig
-}
-
-/// SPEC 15.4: the state goes back byte for byte, each round has an id of its own, and the same handlers answer.
-#[test]
-fn a_modern_server_has_its_input_from_the_same_handlers() {
-    let rig = modern(json!({ "roots": ["src"] }));
-    block_on(async {
-        let (tell, mut heard) = unbounded_channel::<ServerRequest>();
-        let handlers = Handlers::new().with(HandlerKind::Elicitation, move |request| {
-            tell.send(request).unwrap();
-            async { Ok(ACCEPTED.to_owned()) }
-        });
-        let (chat, other) =
-            (session(&rig, "chat", handlers.clone()), session(&rig, "other", handlers));
-        let (lease, busy) = (acquire(&chat, "s").await, acquire(&other, "s").await);
-        assert_eq!(lease.entry_index(), busy.entry_index());
-        let slow = tokio::spawn(async move {
-            busy.call_tool("sleep", r#"{"ms":60000}"#, &CallOptions::default()).await
-        });
-        let requests = json!({
-            "form": { "method": "elicitation/create", "params": { "message": "name?" } },
-            "folders": { "method": "roots/list" },
-        });
-        let state = r"a\u0041\/ b";
-        let arguments = json!({ "requests": requests, "state": state, "rounds": 3 });
-        let had: Value = serde_json::from_str(&text(&lease, "need", arguments).await).unwrap();
-        assert_eq!(had["state"], format!("\"{state}#3\""));
-        let responses: Value = serde_json::from_str(had["responses"].as_str().unwrap()).unwrap();
-        assert_eq!(responses["form"]["content"]["name"], "Ada");
-        assert_eq!(responses["folders"]["roots"][0]["name"], "src");
-        for _ in 0..3 {
-            let request = heard.recv().await.unwrap();
-            assert_eq!((&*request.session, &*request.server), ("chat", "s"));
-        }
-        let again = text(&lease, "need", json!({ "rounds": 1, "state": "x" })).await;
-        let had: Value = serde_json::from_str(&again).unwrap();
-        assert_eq!((&had["responses"], &had["state"]), (&Value::Null, &json!("\"x#1\"")));
-        slow.abort();
-    });
-}
-
-/// SPEC 15.4, 5.5: between two rounds a call can be cancelled, and ends with its session; rounds are bounded.
-#[test]
-fn a_call_between_two_rounds_is_still_a_call() {
-    let rig = modern(json!({ "handler_timeout_ms": 200 }));
-    block_on(async {
-        let (handlers, mut silent) = Silent::new();
-        let chat = session(&rig, "chat", handlers);
-        let lease = Arc::new(acquire(&chat, "s").await);
-        let form = json!({ "method": "elicitation/create", "params": {} });
-        let asking = |arguments: Value| {
-            let lease = lease.clone();
-            tokio::spawn(async move {
-                lease
-                    .call_tool("need", &arguments.to_string(), &CallOptions::default())
-                    .await
-                    .map(drop)
-            })
-        };
-        let late = asking(json!({ "requests": { "f": form } })).await.unwrap().unwrap_err();
-        assert_eq!(
-            (late.code(), &late.detail()["reason"]),
-            (ErrorCode::Declined, &json!("nobody answered in time"))
-        );
-        silent.hears("asked").await;
-        silent.hears("dropped").await;
-        let sampling = json!({ "requests": { "s": { "method": "sampling/createMessage" } } });
-        let refused = asking(sampling).await.unwrap().unwrap_err();
-        assert_eq!(
-            (refused.code(), &refused.detail()["code"]),
-            (ErrorCode::Declined, &json!(-32601))
-        );
-        let endless = asking(json!({ "rounds": 100 })).await.unwrap().unwrap_err();
-        assert_eq!(endless.code(), ErrorCode::Declined);
-        let call = asking(json!({ "requests": { "f": form } }));
-        silent.hears("asked").await;
-        call.abort();
-        silent.hears("dropped").await;
-        let call = asking(json!({ "requests": { "f": form } }));
-        silent.hears("asked").await;
-        chat.close(None);
-        silent.hears("dropped").await;
-        assert_eq!(call.await.unwrap().unwrap_err().code(), ErrorCode::Cancelled);
     });
 }
