@@ -9,6 +9,7 @@ use reqwest::{Method, RequestBuilder, Response, StatusCode, Url};
 use tokio::sync::watch;
 use trunkline_pool::config::RemoteKind;
 
+use super::client::Target;
 use super::failure::{self, Failure};
 use super::mirror::Mirrors;
 use crate::auth::challenge::Challenge;
@@ -49,6 +50,7 @@ pub(super) struct Channel {
     /// How a server of an unknown dialect refused a handshake over Streamable HTTP.
     pub probed: OnceLock<Error>,
     kind: RemoteKind,
+    is_proxied: bool,
     /// What of calls goes into headers.
     pub mirrors: Mirrors,
     dialect: watch::Sender<Dialect>,
@@ -74,10 +76,10 @@ impl Channel {
         server: Arc<str>,
         frame_bytes: usize,
         redactor: Arc<Redactor>,
-        client: reqwest::Client,
-        (kind, url, headers): (RemoteKind, Url, HeaderMap),
+        target: Target,
         credentials: Option<Arc<Credentials>>,
     ) -> Channel {
+        let Target { kind, address: url, headers, client, is_proxied } = target;
         let dialect = watch::Sender::new(match kind {
             RemoteKind::Http => Dialect::Streamable,
             RemoteKind::Sse => Dialect::Events,
@@ -99,6 +101,7 @@ impl Channel {
             listening,
             probed,
             kind,
+            is_proxied,
             mirrors,
             dialect,
             headers,
@@ -209,6 +212,11 @@ impl Channel {
         let secrets = session.into_iter().chain(state.query.as_deref()).chain(token.as_deref());
         let hide = |text: String, secret| text.replace(secret, "[redacted]");
         secrets.fold(self.redactor.text(text), hide)
+    }
+
+    /// Whether a proxy of the environment is on the way.
+    pub(super) fn is_proxied(&self) -> bool {
+        self.is_proxied
     }
 
     /// The address as it may be shown: no path, no query, no user.

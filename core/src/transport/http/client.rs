@@ -5,12 +5,14 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use hyper_util::client::proxy::matcher::Matcher;
 use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use rustls_platform_verifier::BuilderVerifierExt;
-use trunkline_pool::config::RemoteSpec;
+use trunkline_pool::config::{RemoteKind, RemoteSpec};
+use url::Host;
 
-use super::failure;
+use super::network;
 use crate::{Error, ErrorCode, Result};
 
 /// An idle socket is kept as long as calls of one conversation usually are apart.
@@ -44,15 +46,59 @@ const OWN_HEADERS: &[&str] = &[
     "upgrade",
 ];
 
+/// Where one connection goes, and what with.
+pub(super) struct Target {
+    pub kind: RemoteKind,
+    pub address: Url,
+    pub headers: HeaderMap,
+    pub client: reqwest::Client,
+    /// Whether a proxy of the environment is on the way.
+    pub is_proxied: bool,
+}
+
+impl Target {
+    /// That of a configuration. What cannot be reached within `patience` is given up.
+    ///
+    /// # Errors
+    /// `invalid_config` for an address or header that cannot be sent; `connect_failed` when nothing can be trusted.
+    pub(super) fn of(server: &Arc<str>, spec: &RemoteSpec, patience: Duration) -> Result<Target> {
+        let (address, headers) = (address(server, spec)?, headers(server, spec)?);
+        let is_proxied = is_proxied(&address);
+        let client = client(server, &address, is_proxied, patience)?;
+        Ok(Target { kind: spec.kind, address, headers, client, is_proxied })
+    }
+}
+
+/// Whether the environment names a proxy for this address. This machine is never reached through one: it would look for the server
+/// on another, and see what is sent.
+fn is_proxied(address: &Url) -> bool {
+    let is_here = match address.host() {
+        Some(Host::Ipv4(ip)) => ip.is_loopback(),
+        Some(Host::Ipv6(ip)) => ip.to_canonical().is_loopback(),
+        Some(Host::Domain(name)) => {
+            let name = name.trim_end_matches('.');
+            name == "localhost" || name.ends_with(".localhost")
+        }
+        None => false,
+    };
+    let proxied = |uri| Matcher::from_env().intercept(&uri).is_some();
+    !is_here && address.as_str().parse::<http::Uri>().is_ok_and(proxied)
+}
+
 /// A client for one connection, which gives up reaching the server after `patience`.
 ///
 /// # Errors
-/// `connect_failed` when the system's trusted roots cannot be read.
-pub(super) fn client(server: &Arc<str>, patience: Duration) -> Result<reqwest::Client> {
-    let tls = tls().map_err(|reason| {
-        let message = format!("TLS cannot be set up: {reason}");
-        Error::new(ErrorCode::ConnectFailed, message).with_server(server.as_ref())
-    })?;
+/// `connect_failed` when the system's trusted roots cannot be read, and something has to be trusted.
+fn client(
+    server: &Arc<str>,
+    address: &Url,
+    is_proxied: bool,
+    patience: Duration,
+) -> Result<reqwest::Client> {
+    // Without any roots what is not encrypted can be reached still.
+    let tls =
+        if address.scheme() == "https" { tls() } else { tls().or_else(|_| trusting_nobody()) };
+    let tls = tls.map_err(|reason| network::no_trust(server, &reason))?;
     let client = reqwest::Client::builder()
         .tls_backend_preconfigured(tls)
         // A redirect is followed where the rules for it are: beside the headers that must not follow it.
@@ -64,27 +110,39 @@ pub(super) fn client(server: &Arc<str>, patience: Duration) -> Result<reqwest::C
         // A stream that only announces may be silent for hours: whether its other end is there is asked below it.
         .tcp_keepalive(SOCKET_ASKED_AFTER)
         .tcp_nodelay(true);
-    client.build().map_err(|error| failure::internal(server, &error))
+    let client = if is_proxied { client } else { client.no_proxy() };
+    client.build().map_err(|error| network::internal(server, &error))
 }
 
 /// The TLS set-up of the process: the platform's verifier.
 pub(crate) fn tls() -> std::result::Result<rustls::ClientConfig, String> {
     static TLS: OnceLock<std::result::Result<rustls::ClientConfig, String>> = OnceLock::new();
     let made = TLS.get_or_init(|| {
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let builder = rustls::ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .and_then(BuilderVerifierExt::with_platform_verifier);
-        Ok(builder.map_err(|error| error.to_string())?.with_no_client_auth())
+        let made = set_up().and_then(BuilderVerifierExt::with_platform_verifier);
+        Ok(made.map_err(|error| error.to_string())?.with_no_client_auth())
     });
     made.clone()
+}
+
+/// One with which nothing is reached over TLS.
+fn trusting_nobody() -> std::result::Result<rustls::ClientConfig, String> {
+    let made = set_up().map_err(|error| error.to_string())?;
+    Ok(made.with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth())
+}
+
+fn set_up() -> std::result::Result<
+    rustls::ConfigBuilder<rustls::ClientConfig, rustls::WantsVerifier>,
+    rustls::Error,
+> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()
 }
 
 /// The configured headers; none is shown by what prints them.
 ///
 /// # Errors
 /// `invalid_config` for a value that no header can have.
-pub(super) fn headers(server: &Arc<str>, spec: &RemoteSpec) -> Result<HeaderMap> {
+fn headers(server: &Arc<str>, spec: &RemoteSpec) -> Result<HeaderMap> {
     let mut headers = HeaderMap::new();
     for (name, value) in &spec.headers {
         if OWN_HEADERS.contains(&name.as_str()) {
@@ -108,7 +166,7 @@ pub(super) fn headers(server: &Arc<str>, spec: &RemoteSpec) -> Result<HeaderMap>
 ///
 /// # Errors
 /// `invalid_config` when it is none.
-pub(super) fn address(server: &Arc<str>, spec: &RemoteSpec) -> Result<Url> {
+fn address(server: &Arc<str>, spec: &RemoteSpec) -> Result<Url> {
     // A websocket begins as a request of HTTP.
     let text = match spec.url.split_once(':') {
         Some((scheme, rest)) if scheme.eq_ignore_ascii_case("ws") => format!("http:{rest}"),

@@ -1,6 +1,5 @@
 //! What goes wrong between here and a remote server, each with its error and how far it reaches.
 
-use std::error::Error as _;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -13,7 +12,7 @@ use crate::transport::escape::escape_line;
 use crate::{Error, ErrorCode, Outcome};
 
 /// Characters of a server's own words that an error repeats.
-const SHOWN_CHARS_MAX: usize = 300;
+pub(super) const SHOWN_CHARS_MAX: usize = 300;
 
 /// A challenge is shown up to here: hosts read the scheme and the scope from it.
 const CHALLENGE_CHARS_MAX: usize = 1000;
@@ -54,89 +53,11 @@ pub(super) fn too_long(server: &Arc<str>) -> Error {
         .with_detail("limit", "frame_bytes")
 }
 
-/// A fault of the client itself.
-pub(super) fn internal(server: &Arc<str>, error: &reqwest::Error) -> Error {
-    let message = format!("the HTTP client cannot be made: {}", innermost(error));
-    Error::new(ErrorCode::Internal, message)
-        .with_server(server.as_ref())
-        .with_detail("place", "transport/http")
-}
-
 /// A call that did not get its answer.
 pub(super) fn interrupted(server: &Arc<str>, message: &str, outcome: Outcome) -> Error {
     Error::new(ErrorCode::CallInterrupted, message)
         .with_server(server.as_ref())
         .with_outcome(outcome)
-}
-
-/// The server could not be reached, or the way to it broke.
-pub(super) fn network(channel: &Channel, error: &reqwest::Error) -> Error {
-    let (kind, what, hint) = sort(error);
-    let address = channel.shown_address();
-    Error::new(ErrorCode::ConnectFailed, format!("{address} cannot be reached: {what}"))
-        .with_server(channel.server.as_ref())
-        .with_detail("kind", kind)
-        .with_detail("address", address)
-        .with_hint(hint)
-}
-
-/// A kind for machines, words, and what to do about it.
-fn sort(error: &reqwest::Error) -> (&'static str, String, &'static str) {
-    use std::io::ErrorKind as Io;
-    let mut io = None;
-    let mut is_dns = false;
-    let mut tls = None;
-    let mut next = error.source();
-    while let Some(cause) = next {
-        // The resolver's error has no type of its own in the chain.
-        is_dns |= cause.to_string().starts_with("dns error");
-        if let Some(error) = cause.downcast_ref::<std::io::Error>() {
-            io = Some(error.kind());
-            tls = tls.or_else(|| tls_within(error));
-        }
-        tls = tls.or_else(|| cause.downcast_ref::<rustls::Error>());
-        next = cause.source();
-    }
-    if let Some(tls) = tls {
-        let what =
-            format!("TLS failed: {}", escape_line(tls.to_string().to_lowercase().as_bytes()));
-        return (
-            "tls",
-            what,
-            "check the server's certificate, and that the address is one of https",
-        );
-    }
-    let plain = |kind, what: &str, hint| (kind, what.to_owned(), hint);
-    match io {
-        _ if is_dns => plain("dns", "its name cannot be resolved", "check the host name in `url`"),
-        Some(Io::ConnectionRefused) => plain(
-            "refused",
-            "the connection was refused",
-            "check that the server runs on that port",
-        ),
-        _ if error.is_timeout() || io == Some(Io::TimedOut) => {
-            plain("timeout", "it did not answer in time", "check the address and the network")
-        }
-        _ if error.is_connect() => {
-            plain("network", "no connection could be made", "check the address and the network")
-        }
-        _ => plain("closed", "the connection broke", "the server or a proxy closed it"),
-    }
-}
-
-/// An error of TLS that passes as one of IO, whose `source` leaves out what it holds itself.
-fn tls_within(error: &std::io::Error) -> Option<&rustls::Error> {
-    let inner = error.get_ref()?;
-    let nested = || tls_within(inner.downcast_ref::<std::io::Error>()?);
-    inner.downcast_ref::<rustls::Error>().or_else(nested)
-}
-
-fn innermost(error: &reqwest::Error) -> String {
-    let mut last: &dyn std::error::Error = error;
-    while let Some(cause) = last.source() {
-        last = cause;
-    }
-    escape_line(last.to_string().as_bytes())
 }
 
 /// The server wants other credentials (SPEC 8.4, 15.3).
@@ -204,6 +125,12 @@ pub(super) fn content_type(channel: &Channel, found: Option<&str>) -> Error {
         None => protocol(&channel.server, "the server answered with content of no type"),
     };
     error.with_hint("check `url`: it must be the address of an MCP endpoint")
+}
+
+/// The server leads from one place of its own to the next, without end.
+pub(super) fn redirects(channel: &Channel) -> Error {
+    protocol(&channel.server, "the server redirects again and again")
+        .with_hint("check `url`: it must be the address of an MCP endpoint")
 }
 
 /// The server leads to another origin: nothing of ours goes there (S-32).

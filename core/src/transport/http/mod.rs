@@ -13,6 +13,7 @@ mod inbox;
 mod listen;
 mod mirror;
 mod modern;
+mod network;
 mod pace;
 mod post;
 mod socket;

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use super::body::{self, Message, Way};
 use super::channel::{Channel, Dialect};
 use super::failure::{self, Failure};
-use super::{modern, stream};
+use super::{modern, network, stream};
 use crate::transport::{FrameKind, Sighting};
 use crate::{Error, ErrorCode, Outcome};
 
@@ -221,7 +221,7 @@ pub(super) async fn exchange(
         let in_session = channel.is_in_session();
         let bearer = channel.bearer();
         let sent = request()?.send().await;
-        let response = sent.map_err(|e| Failure::Message(failure::network(channel, &e)))?;
+        let response = sent.map_err(|e| Failure::Message(network::network(channel, &e)))?;
         let status = response.status();
         if is_taken(status) {
             // Anything else may come from a gateway before a server that is gone.
@@ -234,7 +234,10 @@ pub(super) async fn exchange(
         }
         if status.is_redirection() {
             redirects += 1;
-            if redirects > REDIRECTS_MAX || !follow(channel, &method, &response) {
+            if redirects > REDIRECTS_MAX {
+                return Err(Failure::Message(failure::redirects(channel)));
+            }
+            if !follow(channel, &method, &response) {
                 let location = response.headers().get(LOCATION).and_then(|to| to.to_str().ok());
                 return Err(Failure::Message(failure::redirect(channel, location)));
             }

@@ -9,6 +9,7 @@ use super::channel::Channel;
 use super::events::{Event, EventReader};
 use super::failure::{self, Failure};
 use super::inbox;
+use super::network;
 use super::pace::Pace;
 use super::post;
 use crate::Outcome;
@@ -40,7 +41,7 @@ pub(super) async fn take_body(
     let body = body.map_err(|unread| {
         Failure::Message(match unread {
             Unread::TooLong => failure::too_long(&channel.server),
-            Unread::Cut(error) => failure::network(channel, &error),
+            Unread::Cut(error) => network::network(channel, &error),
         })
     })?;
     let frame = body.trim_ascii();

@@ -15,8 +15,9 @@ use trunkline_pool::state::CloseExit;
 
 use super::body::Way;
 use super::channel::{Channel, Dialect};
+use super::client::Target;
 use super::post::{self, Post};
-use super::{client, listen, modern};
+use super::{listen, modern};
 use crate::auth::Credentials;
 use crate::transport::redact::Redactor;
 use crate::transport::{BoxFuture, FrameKind, Graces, Inbound, Sent, Wire};
@@ -78,11 +79,8 @@ impl HttpWire {
         patience: Duration,
         credentials: Option<Arc<Credentials>>,
     ) -> Result<HttpWire> {
-        let (address, headers) = (client::address(server, spec)?, client::headers(server, spec)?);
-        let target = (spec.kind, address, headers);
-        let client = client::client(server, patience)?;
-        let channel =
-            Channel::new(server.clone(), frame_bytes, redactor, client, target, credentials);
+        let target = Target::of(server, spec, patience)?;
+        let channel = Channel::new(server.clone(), frame_bytes, redactor, target, credentials);
         let tasks = Tasks {
             runtime: None,
             running: JoinSet::new(),

@@ -18,7 +18,7 @@ use trunkline_pool::state::CloseExit;
 
 use self::outbox::Outbox;
 use super::channel::Channel;
-use super::client;
+use super::client::Target;
 use crate::Result;
 use crate::transport::redact::Redactor;
 use crate::transport::{BoxFuture, FrameKind, Graces, Inbound, Sent, Wire};
@@ -43,10 +43,8 @@ impl SocketWire {
         frame_bytes: usize,
         patience: Duration,
     ) -> Result<SocketWire> {
-        let (address, headers) = (client::address(server, spec)?, client::headers(server, spec)?);
-        let target = (spec.kind, address, headers);
-        let client = client::client(server, patience)?;
-        let channel = Channel::new(server.clone(), frame_bytes, redactor, client, target, None);
+        let target = Target::of(server, spec, patience)?;
+        let channel = Channel::new(server.clone(), frame_bytes, redactor, target, None);
         Ok(SocketWire {
             channel: Arc::new(channel),
             outbox: Arc::default(),

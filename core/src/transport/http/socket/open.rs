@@ -12,7 +12,7 @@ use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 
 use crate::transport::http::channel::Channel;
 use crate::transport::http::failure::{self, Failure};
-use crate::transport::http::post;
+use crate::transport::http::{network, post};
 
 /// What is spoken over the websocket.
 const SUBPROTOCOL: HeaderValue = HeaderValue::from_static("mcp");
@@ -32,7 +32,7 @@ pub(super) async fn open(channel: &Arc<Channel>) -> Result<Upgraded, Failure> {
     let response = post::send(channel, Method::GET, request).await?;
     check(channel, &response, &key).map_err(Failure::Message)?;
     let upgraded = response.upgrade().await;
-    upgraded.map_err(|error| Failure::Message(failure::network(channel, &error)))
+    upgraded.map_err(|error| Failure::Message(network::network(channel, &error)))
 }
 
 /// Whether the server has taken the upgrade, and nothing that was not offered.

@@ -1,0 +1,135 @@
+//! What goes wrong below HTTP: names, sockets, proxies, TLS, and words that are no HTTP.
+
+use std::error::Error as _;
+use std::io::ErrorKind as Io;
+use std::sync::Arc;
+
+use super::channel::Channel;
+use super::failure::SHOWN_CHARS_MAX;
+use crate::transport::escape::escape_line;
+use crate::{Error, ErrorCode};
+
+/// What an error of the client comes from, as far as its chain says.
+#[derive(Default)]
+struct Causes<'a> {
+    io: Option<Io>,
+    tls: Option<&'a rustls::Error>,
+    is_dns: bool,
+    is_no_http: bool,
+    /// What a proxy said to the wish for a tunnel.
+    tunnel: Option<String>,
+}
+
+impl<'a> Causes<'a> {
+    fn of(error: &'a reqwest::Error) -> Causes<'a> {
+        let mut causes = Causes::default();
+        let mut next = error.source();
+        while let Some(cause) = next {
+            // Those of the resolver and of the tunnel have no type of their own in the chain.
+            let text = cause.to_string();
+            causes.is_dns |= text.starts_with("dns error");
+            if let Some(words) = text.strip_prefix("tunnel error: ") {
+                causes.tunnel.get_or_insert_with(|| words.to_owned());
+            }
+            if let Some(error) = cause.downcast_ref::<std::io::Error>() {
+                causes.io = Some(error.kind());
+                causes.tls = causes.tls.or_else(|| tls_within(error));
+            }
+            causes.tls = causes.tls.or_else(|| cause.downcast_ref::<rustls::Error>());
+            causes.is_no_http |= cause.downcast_ref().is_some_and(hyper::Error::is_parse);
+            next = cause.source();
+        }
+        causes
+    }
+}
+
+/// A kind for machines, words, and what to do about it.
+type Sorted = (&'static str, String, &'static str);
+
+/// The server could not be reached, or the way to it broke.
+pub(super) fn network(channel: &Channel, error: &reqwest::Error) -> Error {
+    let causes = Causes::of(error);
+    // What TLS says comes from the server, at the other end of a tunnel.
+    let is_of_proxy = channel.is_proxied() && error.is_connect() && causes.tls.is_none();
+    let sorted = sort(error, causes);
+    let (kind, what, hint) = if is_of_proxy { of_proxy(&sorted.1) } else { sorted };
+    let address = channel.shown_address();
+    Error::new(ErrorCode::ConnectFailed, format!("{address} cannot be reached: {what}"))
+        .with_server(channel.server.as_ref())
+        .with_detail("kind", kind)
+        .with_detail("address", address)
+        .with_hint(hint)
+}
+
+fn sort(error: &reqwest::Error, causes: Causes<'_>) -> Sorted {
+    let plain = |kind, what: &str, hint| (kind, what.to_owned(), hint);
+    match causes {
+        Causes { tls: Some(tls), .. } => (
+            "tls",
+            format!("TLS failed: {}", bounded(&tls.to_string().to_lowercase())),
+            "check the server's certificate, and that the address is one of https",
+        ),
+        Causes { tunnel: Some(words), .. } => ("proxy", bounded(&words), ""),
+        Causes { is_dns: true, .. } => {
+            plain("dns", "its name cannot be resolved", "check the host name in `url`")
+        }
+        Causes { is_no_http: true, .. } => plain(
+            "not_http",
+            "what answers there speaks no HTTP",
+            "check the port in `url`, and whether it must begin with `https` or `wss`",
+        ),
+        Causes { io: Some(Io::ConnectionRefused), .. } => plain(
+            "refused",
+            "the connection was refused",
+            "check that the server runs on that port",
+        ),
+        Causes { io, .. } if error.is_timeout() || io == Some(Io::TimedOut) => {
+            plain("timeout", "it did not answer in time", "check the address and the network")
+        }
+        _ if error.is_connect() => {
+            plain("network", "no connection could be made", "check the address and the network")
+        }
+        _ => plain("closed", "the connection broke", "the server or a proxy closed it"),
+    }
+}
+
+/// The proxy is where to look; of its address nothing is said, since there may be a password in it.
+fn of_proxy(what: &str) -> Sorted {
+    let hint = "check `HTTPS_PROXY`, `HTTP_PROXY` and `ALL_PROXY` in the environment; what `NO_PROXY` names is reached without a proxy";
+    ("proxy", format!("the proxy that the environment names does not lead there: {what}"), hint)
+}
+
+/// A certificate may have names without end.
+fn bounded(words: &str) -> String {
+    let shown: String = words.chars().take(SHOWN_CHARS_MAX).collect();
+    escape_line(shown.as_bytes())
+}
+
+/// An error of TLS that passes as one of IO, whose `source` leaves out what it holds itself.
+fn tls_within(error: &std::io::Error) -> Option<&rustls::Error> {
+    let inner = error.get_ref()?;
+    let nested = || tls_within(inner.downcast_ref::<std::io::Error>()?);
+    inner.downcast_ref::<rustls::Error>().or_else(nested)
+}
+
+/// There are no roots to trust, so that nothing can be reached over TLS.
+pub(super) fn no_trust(server: &Arc<str>, reason: &str) -> Error {
+    Error::new(ErrorCode::ConnectFailed, format!("TLS cannot be set up: {}", bounded(reason)))
+        .with_server(server.as_ref())
+        .with_detail("kind", "tls")
+        .with_hint(
+            "install the certificates of the system (ca-certificates), or name a file of them in `SSL_CERT_FILE`",
+        )
+}
+
+/// A fault of the client itself.
+pub(super) fn internal(server: &Arc<str>, error: &reqwest::Error) -> Error {
+    let mut last: &dyn std::error::Error = error;
+    while let Some(cause) = last.source() {
+        last = cause;
+    }
+    let message = format!("the HTTP client cannot be made: {}", bounded(&last.to_string()));
+    Error::new(ErrorCode::Internal, message)
+        .with_server(server.as_ref())
+        .with_detail("place", "transport/http")
+}

@@ -1,0 +1,116 @@
+//! Which proxies are used.
+
+use std::net::TcpListener;
+
+use serde_json::json;
+use trunkline::ErrorCode;
+
+use crate::front::{Front, certificate};
+use crate::proxy::Proxy;
+use crate::remote::{Remote, TOKEN, host, refused};
+use crate::rig::Rig;
+use crate::{address, config, set, use_it};
+
+/// A name that nobody but a proxy resolves, and for which there is a certificate.
+const NAME: &str = "server.test";
+
+/// What a proxy is told of who asks; nobody may show it.
+const USER: &str = "user:canary-proxy";
+
+/// The place of a proxy that is named by these variables from now on.
+fn named_by(variables: &[&str]) -> TcpListener {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{USER}@{}", listener.local_addr().unwrap());
+    let pairs: Vec<_> = variables.iter().map(|name| (*name, url.as_str())).collect();
+    set(&pairs);
+    listener
+}
+
+/// SPEC 4.6: TLS and the websocket over it pass a proxy end to end; it sees the name and its own credentials, and nothing else.
+pub fn tunnels() {
+    let listener = named_by(&["HTTPS_PROXY"]);
+    set(&[("SSL_CERT_FILE", certificate("authority").to_str().unwrap())]);
+    let proxy = Proxy::start(listener, None);
+    for (start, scheme) in [
+        (Remote::start as fn(&Rig, &str, &[&str]) -> Remote, "https"),
+        (Remote::start_events, "https"),
+        (Remote::start_socket, "wss"),
+    ] {
+        let rig = Rig::new(json!({}));
+        let remote = start(&rig, "", &["--list-changes"]);
+        let front = Front::start("good", address(&remote));
+        let before = proxy.count("CONNECT");
+        host(use_it(&rig, config(&remote, scheme, NAME, front.address.port())));
+        assert!(proxy.count("CONNECT") > before, "{scheme}");
+    }
+    for head in proxy.heads() {
+        assert!(head.starts_with(&format!("CONNECT {NAME}:")), "{head}");
+        assert!(head.to_lowercase().contains("proxy-authorization: basic "), "{head}");
+        assert!(!head.contains(TOKEN) && !head.contains("/mcp"), "{head}");
+    }
+}
+
+/// SPEC 4.6: without TLS a proxy is asked for the address itself, by a websocket too.
+pub fn passes_on() {
+    let proxy = Proxy::start(named_by(&["HTTP_PROXY"]), None);
+    for (start, scheme) in [
+        (Remote::start as fn(&Rig, &str, &[&str]) -> Remote, "http"),
+        (Remote::start_events, "http"),
+        (Remote::start_socket, "ws"),
+    ] {
+        let rig = Rig::new(json!({}));
+        let remote = start(&rig, "", &["--list-changes"]);
+        let before = proxy.heads().len();
+        host(use_it(&rig, config(&remote, scheme, NAME, address(&remote).port())));
+        assert!(proxy.heads().len() > before, "{scheme}");
+    }
+    assert_eq!(proxy.count("CONNECT"), 0);
+    assert!(proxy.heads().iter().all(|head| head.contains(&format!(" http://{NAME}:"))));
+}
+
+/// SPEC 4.6: this machine is reached without a proxy whatever is said, and so is what `NO_PROXY` names.
+pub fn no_proxy() {
+    let listener = named_by(&["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"]);
+    set(&[("NO_PROXY", "other.test,.server.test")]);
+    let proxy = Proxy::start(listener, None);
+    for name in ["127.0.0.1", "localhost", "127.0.0.1.", "LOCALHOST"] {
+        for (start, scheme) in [
+            (Remote::start as fn(&Rig, &str, &[&str]) -> Remote, "http"),
+            (Remote::start_socket, "ws"),
+        ] {
+            let rig = Rig::new(json!({}));
+            let remote = start(&rig, "", &["--list-changes"]);
+            host(use_it(&rig, config(&remote, scheme, name, address(&remote).port())));
+        }
+    }
+    for name in [NAME, "deeper.server.test", "other.test"] {
+        let rig = Rig::new(json!({}));
+        let error = host(refused(&rig, json!({ "url": format!("http://{name}:1/mcp") })));
+        assert_eq!(error.detail()["kind"], "dns", "{error}");
+    }
+    assert!(proxy.heads().is_empty(), "{:?}", proxy.heads());
+}
+
+/// SPEC 4.6, 5.12, S-48: whoever reads the error looks at the proxy and not at the server.
+pub fn refuses() {
+    let refusing = named_by(&["HTTPS_PROXY"]);
+    let closed = named_by(&["HTTP_PROXY"]);
+    drop(closed);
+    let proxy = Proxy::start(refusing, Some("407 Proxy Authentication Required"));
+    for (url, words) in [
+        ("https://server.test:1/mcp", "the proxy"),
+        ("wss://server.test:1/ws", "the proxy"),
+        ("http://server.test:1/mcp", "the proxy"),
+        ("ws://server.test:1/ws", "the proxy"),
+    ] {
+        let rig = Rig::new(json!({}));
+        let error = host(refused(&rig, json!({ "url": url })));
+        assert_eq!(error.code(), ErrorCode::ConnectFailed, "{error}");
+        assert_eq!(error.detail()["kind"], "proxy", "{error}");
+        assert!(error.message().contains(words), "{error}");
+        assert!(error.hint().unwrap().contains("NO_PROXY"), "{error}");
+        let row = rig.pool.status()["servers"]["s"].clone();
+        assert_eq!(row["last_error"]["message"], error.message(), "{row}");
+    }
+    assert_eq!(proxy.count("CONNECT"), 2);
+}
