@@ -240,7 +240,11 @@ async fn explained(link: &Arc<Link>, error: Error) -> Error {
         }
     }
     // A question without its answer is no call of anybody: what counts is why.
-    error.cause().filter(|_| interrupted).cloned().unwrap_or(error)
+    match (interrupted, error.cause()) {
+        (true, Some(cause)) => cause.clone(),
+        (true, None) => failure::unconnected(&link.server, error.message()),
+        (false, _) => error,
+    }
 }
 
 fn cancelled(server: &str) -> Error {

@@ -92,6 +92,14 @@ pub(super) fn protocol(server: &Arc<str>, message: impl Into<String>) -> Error {
     Error::new(ErrorCode::Protocol, message).with_server(server.as_ref())
 }
 
+/// The way to the server ended, and may be there again another time.
+pub(super) fn unconnected(server: &Arc<str>, message: &str) -> Error {
+    Error::new(ErrorCode::ConnectFailed, message)
+        .with_server(server.as_ref())
+        .with_detail("kind", "closed")
+        .with_hint("the server, or a proxy before it, ended the connection")
+}
+
 /// The server answered with an error: the text of the `error` member.
 pub(super) fn of_server(server: &Arc<str>, error: &str) -> Error {
     #[derive(Deserialize)]

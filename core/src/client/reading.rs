@@ -113,9 +113,9 @@ impl Link {
         if exit.is_none() {
             exit = exited(waits.report).await;
         }
-        let closed = |stream| {
-            let what = if self.wire.child().is_some() { stream } else { "the connection" };
-            failure::protocol(&self.server, format!("the server closed {what}"))
+        let closed = |stream| match self.wire.child() {
+            Some(_) => failure::protocol(&self.server, format!("the server closed {stream}")),
+            None => failure::unconnected(&self.server, "the server closed the connection"),
         };
         let (reason, error) = match (sighting, exit) {
             (Sighting::Broken(error), _) => (LossReason::TransportError, error),

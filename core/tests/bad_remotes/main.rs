@@ -1,0 +1,203 @@
+//! Bad remote servers, through the public API: each input is a row of a table, with the error that must come of it, which is there in
+//! time, in bounded memory, and in `status` (SPEC 4.6, 5.10, 5.12, S-24, S-32).
+//!
+//! The rows of `elsewhere` name the tests that show the rest of what may come.
+
+#[path = "../rig/mod.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod rig;
+mod rogue;
+
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use trunkline::{AcquireOptions, CallOptions, Error, Lease, Outcome, Session};
+
+use rig::Rig;
+use rogue::{Answer, Rogue, Then, To};
+
+/// A row without a wait of its own: a hundred times of what it takes.
+const AT_ONCE: Duration = Duration::from_secs(4);
+
+/// What all rows together may add to the process: several times the frame limit of a row, for what is on its way.
+const GROWTH_KIB_MAX: u64 = 8 << 10;
+
+const FRAME_BYTES: u64 = 200_000;
+
+/// Nobody may show it, and nobody else may get it.
+const TOKEN: &str = "Bearer canary-0123456789";
+
+fn table() -> Value {
+    serde_json::from_str(include_str!("rows.json")).unwrap()
+}
+
+fn rows<'a>(table: &'a Value, name: &str) -> &'a [Value] {
+    let rows = table[name].as_array().unwrap();
+    assert!(!rows.is_empty());
+    rows
+}
+
+fn word<'a>(row: &'a Value, member: &str) -> &'a str {
+    row[member].as_str().unwrap()
+}
+
+/// What the row sends; `other` is where its redirects lead.
+fn answer(row: &Value, other: &TcpListener) -> Answer {
+    let place = format!("//{}/mcp?x=1", other.local_addr().unwrap());
+    let text = word(row, "sends")
+        .replace("{other}", &format!("http:{place}"))
+        .replace("{other-without-scheme}", &place)
+        .replace("{long}", &"x/".repeat(20_000))
+        // A connection that ends says so, or the next message may still be sent over it.
+        .replace("content-length:", "connection: close\r\ncontent-length:");
+    let repeated = |how: &str| row["then"][how].as_str().map(str::to_owned);
+    let then = match (repeated("repeat"), repeated("drip")) {
+        (Some(text), _) => Then::Repeat(text),
+        (_, Some(text)) => Then::Drip(text),
+        _ if row["then"] == "hang" => Then::Hang,
+        _ => Then::Close,
+    };
+    Answer { bytes: text.into_bytes(), then }
+}
+
+/// The configuration of the server at that address.
+fn config(rogue: &Rogue, kind: &str) -> Value {
+    let scheme = if kind == "websocket" { "ws" } else { "http" };
+    let url = format!("{scheme}://{}/mcp?key=canary-query", rogue.address);
+    json!({ "type": kind, "url": url, "headers": { "Authorization": TOKEN } })
+}
+
+/// The row's error: its code, its words, its detail; for which there is a server's name and, where somebody can act, a hint.
+fn check(row: &Value, kind: &str, error: &Error) {
+    let name = format!("{} over {kind}: {error} {}", word(row, "input"), error.to_json());
+    assert_eq!(error.code().name(), word(row, "code"), "{name}");
+    assert_eq!(error.server(), Some("s"), "{name}");
+    assert!(error.message().contains(word(row, "says")), "{name}");
+    for (member, value) in row["detail"].as_object().into_iter().flatten() {
+        assert_eq!(&error.detail()[member], value, "{name}");
+    }
+    let shown = format!("{error:?} {}", error.to_json());
+    assert!(!shown.contains("canary"), "{shown}");
+    assert!(shown.len() < 4_000, "{} characters: {shown}", shown.len());
+}
+
+fn run<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
+/// How long a row may take.
+fn bound(row: &Value) -> Duration {
+    row["waits_ms"].as_u64().map_or(AT_ONCE, |waits| Duration::from_millis(waits * 10))
+}
+
+fn pool() -> Rig {
+    Rig::new(json!({ "limits": { "frame_bytes": FRAME_BYTES } }))
+}
+
+async fn acquire(rig: &Rig, config: Value) -> (Session, trunkline::Result<Lease>) {
+    rig.configure(json!({ "s": config })).await;
+    let session = rig.session("a");
+    let lease = session.acquire("s", None, &AcquireOptions::default()).await;
+    (session, lease)
+}
+
+/// An address that nothing good is at: the attempt fails, and `status` says why.
+fn meet_address(row: &Value, kind: &str, other: &TcpListener) {
+    let rogue = Rogue::start(To::Everything, answer(row, other));
+    let rig = pool();
+    let mut config = config(&rogue, kind);
+    if let Some(waits) = row["waits_ms"].as_u64() {
+        config["connect_timeout_ms"] = json!(waits);
+    }
+    let begun = Instant::now();
+    let (_session, refused) = run(acquire(&rig, config));
+    let took = begun.elapsed();
+    let error = refused.err().unwrap_or_else(|| panic!("{} is a server", word(row, "input")));
+    check(row, kind, &error);
+    assert!(took < bound(row), "{} over {kind}: {took:?}", word(row, "input"));
+    let status = rig.pool.status();
+    let entry = &status["servers"]["s"];
+    assert_eq!(entry["error_code"], row["code"], "{entry}");
+    assert_eq!(entry["last_error"]["server"], "s", "{entry}");
+    let said = entry["last_error"]["message"].as_str().unwrap();
+    assert!(said.contains(word(row, "says")), "{entry}");
+    assert!(!status.to_string().contains("canary"), "{status}");
+    println!("{:60} {kind:9} {took:?}", word(row, "input"));
+}
+
+/// A server that is one until it is called: the call fails, and nothing else.
+fn meet_call(row: &Value, other: &TcpListener) {
+    let rogue = Rogue::start(To::Calls, answer(row, other));
+    let rig = pool();
+    let mut config = config(&rogue, "http");
+    config["era"] = json!("legacy");
+    let options = match row["waits_ms"].as_u64() {
+        Some(waits) => json!({ "timeout_ms": waits }),
+        None => json!({}),
+    };
+    let options = CallOptions::from_json(&options.to_string()).unwrap();
+    run(async {
+        let (_session, lease) = acquire(&rig, config).await;
+        let lease = lease.unwrap();
+        for _ in 0..2 {
+            let begun = Instant::now();
+            let error = lease.call_tool("any", "{}", &options).await.expect_err("it has to fail");
+            check(row, "http", &error);
+            assert_eq!(error.outcome(), Some(Outcome::Unknown), "{error}");
+            assert!(begun.elapsed() < bound(row), "{}: {:?}", word(row, "input"), begun.elapsed());
+        }
+        let entry = rig.pool.status()["servers"]["s"]["entries"][0].clone();
+        let counts = (&entry["state"], &entry["generation"], &entry["calls"], &entry["errors"]);
+        assert_eq!(counts, (&json!("active"), &json!(1), &json!(2), &json!(2)), "{entry}");
+    });
+}
+
+/// SPEC 4.6, 5.10, 5.12, 8.4, S-24, S-32: one after the other in one process, whose memory is looked at.
+#[test]
+fn every_bad_remote_ends_as_it_is_written_down() {
+    let table = table();
+    let other = TcpListener::bind("127.0.0.1:0").unwrap();
+    other.set_nonblocking(true).unwrap();
+    // What is made once for the process is there before its memory is looked at.
+    meet_address(&rows(&table, "addresses")[0], "http", &other);
+    std::fs::write("/proc/self/clear_refs", "5").expect("the peak can be forgotten");
+    let before = peak_kib();
+    let mut failed = Vec::new();
+    let mut meet = |row: &Value, kind: &str, meeting: &dyn Fn()| {
+        let met = std::panic::catch_unwind(std::panic::AssertUnwindSafe(meeting));
+        failed.extend(met.err().map(|_| format!("{} over {kind}", word(row, "input"))));
+    };
+    for row in rows(&table, "addresses") {
+        for kind in row["kinds"].as_array().unwrap().iter().filter_map(Value::as_str) {
+            meet(row, kind, &|| meet_address(row, kind, &other));
+        }
+    }
+    for row in rows(&table, "calls") {
+        meet(row, "http", &|| meet_call(row, &other));
+    }
+    assert!(failed.is_empty(), "{failed:#?}");
+    let grown = peak_kib().saturating_sub(before);
+    println!("grown by {grown} KiB");
+    assert!(grown <= GROWTH_KIB_MAX, "{grown} KiB");
+    let visited = other.accept().map(drop).unwrap_err();
+    assert_eq!(visited.kind(), std::io::ErrorKind::WouldBlock, "another origin was gone to");
+}
+
+/// What the table leaves to other tests is shown by tests that are there.
+#[test]
+fn what_is_shown_elsewhere_is_there() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let table = table();
+    for row in rows(&table, "elsewhere") {
+        let source = std::fs::read_to_string(format!("{root}/{}", word(row, "file"))).unwrap();
+        assert!(source.contains(&format!("fn {}()", word(row, "test"))), "{row}");
+    }
+}
+
+/// The most memory that this process has had since its peak was forgotten, in KiB.
+fn peak_kib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    peak.trim().trim_end_matches(" kB").parse().unwrap()
+}

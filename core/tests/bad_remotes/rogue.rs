@@ -1,0 +1,158 @@
+//! An address that sends what it was told to, whatever it is asked.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+/// Between two parts of an answer that comes bit by bit: a wait for a time-out must see many of them.
+const DRIP: Duration = Duration::from_millis(10);
+
+/// What an answer is, and what comes after it.
+#[derive(Clone)]
+pub struct Answer {
+    pub bytes: Vec<u8>,
+    pub then: Then,
+}
+
+#[derive(Clone)]
+pub enum Then {
+    /// The connection ends.
+    Close,
+    /// Nothing, until the client goes.
+    Hang,
+    /// This, as fast as it is read.
+    Repeat(String),
+    /// This, again and again, at leisure.
+    Drip(String),
+}
+
+/// When it sends that.
+#[derive(Clone, Copy, PartialEq)]
+pub enum To {
+    /// To everything.
+    Everything,
+    /// To calls of tools. To all else it is a small server.
+    Calls,
+}
+
+/// A listener of the test's own process; it ends with the value.
+pub struct Rogue {
+    pub address: SocketAddr,
+    over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Rogue {
+    pub fn start(to: To, answer: Answer) -> Rogue {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let over = Arc::new(AtomicBool::new(false));
+        let seen = over.clone();
+        let thread = std::thread::spawn(move || {
+            std::thread::scope(|scope| {
+                for stream in listener.incoming().map_while(Result::ok) {
+                    if seen.load(Ordering::Acquire) {
+                        return;
+                    }
+                    // A client that goes is an end like any other.
+                    scope.spawn(|| drop(serve(stream, to, &answer)));
+                }
+            });
+        });
+        Rogue { address, over, thread: Some(thread) }
+    }
+}
+
+impl Drop for Rogue {
+    /// After the client has let go of its sockets: the threads end with those.
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Release);
+        let _ = TcpStream::connect(self.address);
+        self.thread.take().unwrap().join().unwrap();
+    }
+}
+
+fn serve(mut out: TcpStream, to: To, answer: &Answer) -> std::io::Result<()> {
+    let mut input = BufReader::new(out.try_clone()?);
+    while let Some((method, body)) = request(&mut input) {
+        let message: Value = serde_json::from_slice(&body).unwrap_or_default();
+        if to == To::Everything || message["method"] == "tools/call" {
+            return send(&mut out, answer);
+        }
+        let (status, body) = match (method.as_str(), small(&message)) {
+            ("POST", Some(result)) => {
+                let id = &message["id"];
+                ("200 OK", json!({ "jsonrpc": "2.0", "id": id, "result": result }).to_string())
+            }
+            ("POST", None) => ("202 Accepted", String::new()),
+            _ => ("405 Method Not Allowed", String::new()),
+        };
+        let length = body.len();
+        write!(
+            out,
+            "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+        )?;
+    }
+    Ok(())
+}
+
+/// What a server with one tool answers.
+fn small(message: &Value) -> Option<Value> {
+    let tools = json!([{ "name": "any", "inputSchema": { "type": "object" } }]);
+    Some(match message["method"].as_str()? {
+        "initialize" => json!({
+            "protocolVersion": "2025-11-25", "capabilities": { "tools": {} },
+            "serverInfo": { "name": "small", "version": "1" },
+        }),
+        "tools/list" => json!({ "tools": tools }),
+        _ => return None,
+    })
+}
+
+/// The method and the body of the next request.
+fn request(input: &mut BufReader<TcpStream>) -> Option<(String, Vec<u8>)> {
+    let mut line = String::new();
+    let mut next = |input: &mut BufReader<TcpStream>| {
+        line.clear();
+        let read = input.read_line(&mut line).ok()?;
+        (read > 0).then(|| line.trim_end().to_ascii_lowercase())
+    };
+    let method = next(input)?.split(' ').next()?.to_ascii_uppercase();
+    let mut length = 0;
+    loop {
+        let header = next(input)?;
+        if header.is_empty() {
+            break;
+        }
+        if let Some(value) = header.strip_prefix("content-length:") {
+            length = value.trim().parse().ok()?;
+        }
+    }
+    let mut body = vec![0; length];
+    input.read_exact(&mut body).ok()?;
+    Some((method, body))
+}
+
+fn send(out: &mut TcpStream, answer: &Answer) -> std::io::Result<()> {
+    out.set_nodelay(true)?;
+    out.write_all(&answer.bytes)?;
+    match &answer.then {
+        Then::Close => Ok(()),
+        Then::Hang => out.read_to_end(&mut Vec::new()).map(drop),
+        Then::Repeat(text) => {
+            let many = text.repeat((16 << 10) / text.len());
+            loop {
+                out.write_all(many.as_bytes())?;
+            }
+        }
+        Then::Drip(text) => loop {
+            out.write_all(text.as_bytes())?;
+            std::thread::sleep(DRIP);
+        },
+    }
+}
