@@ -22,8 +22,9 @@ static void make_pipe(int ends[2])
     CHECK(fcntl(ends[0], F_SETFD, FD_CLOEXEC) == 0 && fcntl(ends[1], F_SETFD, FD_CLOEXEC) == 0);
 }
 
-void start_remote(remote *remote, const json *flags)
+pid_t start_piped(const json *flags, int *to, int *from)
 {
+    pid_t pid;
     char *argv[FLAGS_MAX + 2] = {getenv("TRUNKLINE_TESTSERVER")};
     int input[2], output[2];
     posix_spawn_file_actions_t actions;
@@ -35,12 +36,20 @@ void start_remote(remote *remote, const json *flags)
     CHECK(posix_spawn_file_actions_init(&actions) == 0);
     CHECK(posix_spawn_file_actions_adddup2(&actions, input[0], 0) == 0);
     CHECK(posix_spawn_file_actions_adddup2(&actions, output[1], 1) == 0);
-    CHECK(posix_spawn(&remote->pid, argv[0], &actions, NULL, argv, environ) == 0);
+    CHECK(posix_spawn(&pid, argv[0], &actions, NULL, argv, environ) == 0);
     posix_spawn_file_actions_destroy(&actions);
     close(input[0]);
     close(output[1]);
-    remote->input = input[1];
-    FILE *printed = fdopen(output[0], "r");
+    *to = input[1];
+    *from = output[0];
+    return pid;
+}
+
+void start_remote(remote *remote, const json *flags)
+{
+    int output;
+    remote->pid = start_piped(flags, &remote->input, &output);
+    FILE *printed = fdopen(output, "r");
     CHECK(printed && fgets(remote->address, sizeof remote->address, printed));
     fclose(printed);
     remote->address[strcspn(remote->address, "\n")] = '\0';

@@ -17,6 +17,8 @@ typedef struct {
     char address[128];
 } remote;
 
+/* Starts the reference server with these flags and pipes; the ends that are left here. */
+pid_t start_piped(const json *flags, int *input, int *output);
 /* Starts one with these flags, and reads the address that it prints. */
 void start_remote(remote *remote, const json *flags);
 /* Visits an address of this machine as a person does; where it redirects to, which is freed, or NULL. */

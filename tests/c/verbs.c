@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "case.h"
 #include "pattern.h"
+#include "provided.h"
 
 typedef struct {
     const char *name;
@@ -47,6 +48,13 @@ static outcome close_session(run *run, const json *arguments)
     return outcome_of(status, NULL, err);
 }
 
+static outcome provide(run *run, const json *arguments)
+{
+    trunkline_error *err = NULL;
+    const char *name = json_text(json_at(arguments, 1));
+    return outcome_of(provide_server(run, session_of(run, arguments), name, json_at(arguments, 2), &err), NULL, err);
+}
+
 /* Releasing again does nothing; in C it also says so. */
 static outcome release(run *run, const json *arguments)
 {
@@ -87,6 +95,11 @@ static outcome prompts(run *run, const json *arguments)
 static outcome resources(run *run, const json *arguments)
 {
     return list(run, arguments, trunkline_session_resources);
+}
+
+static outcome resource_templates(run *run, const json *arguments)
+{
+    return list(run, arguments, trunkline_session_resource_templates);
 }
 
 /* A change of a session, with one text; `function` is one of the three of that form. */
@@ -281,7 +294,7 @@ outcome run_verb(run *run, const char *name, const json *step_arguments)
         {"no_event", no_event}, {"pool", another_pool},   {"count", count},     {"cancel", cancel},
         {"finish", finish},     {"configure", configure}, {"disable", disable},   {"enable", enable},
         {"watch", watch},       {"sign_in", sign_in},     {"visit", visit},     {"finish_sign_in", finish_sign_in},
-        {"sign_out", sign_out}, {"asked", asked},
+        {"sign_out", sign_out}, {"asked", asked},         {"provide", provide},   {"resource_templates", resource_templates},
     };
     json *arguments = arguments_of(run, step_arguments);
     outcome outcome = {NULL, NULL, NULL};

@@ -13,6 +13,7 @@ import trunkline
 from behaviour_handlers import scripted
 from behaviour_hosts import CANCELLED, AioHost, Recorder, SyncHost
 from behaviour_match import EXPECTATIONS, Missing, check, fits
+from behaviour_provided import Provided
 from host import HANG, Log, RemoteServer, visit
 
 #: Between two tries of `until`, in seconds.
@@ -268,6 +269,14 @@ class Case:
 
     def _do_resources(self, session: str) -> Any:
         return self._view(self._sessions[session].resources())
+
+    def _do_provide(self, session: str, server: str, flags: list[str]) -> None:
+        provided = Provided([*flags, "--start-log", str(self._log.path)])
+        opened = self._sessions[session]
+        self._host.run(lambda: opened.provide(server, provided.receive, provided.closed))
+
+    def _do_resource_templates(self, session: str) -> Any:
+        return self._view(self._sessions[session].resource_templates())
 
     def _do_status(self) -> Any:
         return self._pool.status()

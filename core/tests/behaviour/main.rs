@@ -5,6 +5,7 @@
 mod expect;
 mod handlers;
 mod processes;
+mod provided;
 mod record;
 mod remotes;
 mod steps;

@@ -17,6 +17,7 @@ use trunkline::{
 use crate::expect::check;
 use crate::handlers::{self, Asked};
 use crate::processes;
+use crate::provided::Provided;
 use crate::record::Record;
 use crate::remotes::Remote;
 use crate::values::{Failure, Given, Saved, server};
@@ -170,10 +171,21 @@ impl World {
         match verb {
             "open" => self.open(first, arguments.get(1)),
             "close" => self.close(first, arguments.get(1)),
+            "provide" => {
+                let testserver = self.testserver.clone();
+                let flags = arguments[2].as_array().into_iter().flatten();
+                let mut flags: Vec<String> =
+                    flags.filter_map(Value::as_str).map(Into::into).collect();
+                flags.extend(["--start-log".into(), self.start_log.to_string_lossy().into()]);
+                let provided = Provided { testserver, flags, served: Default::default() };
+                self.session(first)?.provide(text(arguments, 1), provided)?;
+                Ok(Given::nothing())
+            }
             "release" => self.lease(first).map(|lease| lease.release()).map(|()| Given::nothing()),
             "tools" => self.view(first, Session::tools),
             "prompts" => self.view(first, Session::prompts),
             "resources" => self.view(first, Session::resources),
+            "resource_templates" => self.view(first, Session::resource_templates),
             "configure" => {
                 let change = ConfigureOptions::from_json(&body(arguments, 1))?;
                 self.session(first)?.configure(change)?;

@@ -15,6 +15,7 @@ pub fn change_list(turn: &mut Turn, call: &Call) {
     let kind = match arguments.text("list").unwrap_or("tools") {
         "prompts" => Kind::Prompts,
         "resources" => Kind::Resources,
+        "resource_templates" => Kind::Templates,
         _ => Kind::Tools,
     };
     {

@@ -6,10 +6,11 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 /// Verbs, and how many arguments each takes.
-const VERBS: [(&str, usize, usize); 33] = [
+const VERBS: [(&str, usize, usize); 35] = [
     ("open", 1, 2),
     ("close", 1, 2),
     ("acquire", 2, 4),
+    ("provide", 3, 3),
     ("release", 1, 1),
     ("configure", 2, 2),
     ("disable", 2, 2),
@@ -24,6 +25,7 @@ const VERBS: [(&str, usize, usize); 33] = [
     ("tools", 1, 1),
     ("prompts", 1, 1),
     ("resources", 1, 1),
+    ("resource_templates", 1, 1),
     ("status", 0, 0),
     ("watch", 2, 2),
     ("wait_event", 2, 3),

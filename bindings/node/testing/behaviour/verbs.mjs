@@ -2,6 +2,7 @@
 
 import { Pool } from '../../index.mjs';
 import { visit } from '../support.mjs';
+import { provided } from './provided.mjs';
 import { Record } from './record.mjs';
 import { documentOf, optionsOf } from './spelling.mjs';
 
@@ -58,6 +59,11 @@ export const VERBS = {
     const spec = config === undefined || config === null ? undefined : run.serverOf(config);
     return held(await run.session(id).acquire(server, spec, withSignal(options, signal)));
   },
+  provide(run, [id, server, flags]) {
+    const { receive, closed } = provided([...flags, '--start-log', run.log.path]);
+    run.session(id).provide(server, receive, closed);
+    return nothing;
+  },
   release(run, [lease]) {
     run.lease(lease).release();
     return nothing;
@@ -100,6 +106,7 @@ export const VERBS = {
   tools: (run, [id]) => views(run.session(id).tools()),
   prompts: (run, [id]) => views(run.session(id).prompts()),
   resources: (run, [id]) => views(run.session(id).resources()),
+  resource_templates: (run, [id]) => views(run.session(id).resourceTemplates()),
   status: (run) => ({ value: documentOf(run.pool.status()) }),
   watch(run, [name, subscriber]) {
     const watched = subscriber === 'pool' ? run.pool : run.session(subscriber);

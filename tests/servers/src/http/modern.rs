@@ -1,13 +1,14 @@
 //! Messages of the modern era over HTTP: no session, headers that must fit the body, and the end of a response as a
 //! cancellation.
 
-use std::io::Result;
+use std::io::{ErrorKind, Result};
 use std::net::TcpStream;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 
 use serde_json::{Value, json};
 
 use super::exchange::{Chunks, Request, respond};
-use super::front::{Front, JSON, stream};
+use super::front::{Front, JSON, LOOK, stream};
 
 /// The session that messages without one are under.
 const NOBODY: &str = "";
@@ -36,7 +37,10 @@ pub fn answer(front: &Front, request: &Request, message: Value, out: &mut TcpStr
         return Chunks::begin(out, "text/event-stream", &[])?.end();
     }
     // What is refused as a whole is refused by its status too, so the first answer has to be seen.
-    let Ok(first) = answers.recv() else { return Ok(()) };
+    let Some(first) = first(&answers, out) else {
+        front.routes.recall(number);
+        return Err(ErrorKind::ConnectionAborted.into());
+    };
     let status = match first.pointer("/error/code").and_then(Value::as_i64) {
         Some(-32022..=-32020) => Some("400 Bad Request"),
         Some(-32601) => Some("404 Not Found"),
@@ -59,6 +63,25 @@ pub fn answer(front: &Front, request: &Request, message: Value, out: &mut TcpStr
         front.routes.recall(number);
     }
     streamed
+}
+
+/// The first message of an answer; nothing when the client goes before it has come.
+fn first(answers: &Receiver<Value>, client: &TcpStream) -> Option<Value> {
+    loop {
+        match answers.recv_timeout(LOOK) {
+            Ok(first) => return Some(first),
+            Err(RecvTimeoutError::Disconnected) => return None,
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        client.set_nonblocking(true).ok()?;
+        let peeked = client.peek(&mut [0]);
+        client.set_nonblocking(false).ok()?;
+        match peeked {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            Ok(1..) => {}
+            Ok(0) | Err(_) => return None,
+        }
+    }
 }
 
 /// What of the headers does not fit the body.

@@ -133,7 +133,15 @@ impl Routes {
             let _ = route.to.send(message);
             return;
         }
-        lock(&self.listeners).retain(|(_, to)| to.send(message.clone()).is_ok());
+        let mut listeners = lock(&self.listeners);
+        listeners.retain(|(_, to)| to.send(message.clone()).is_ok());
+        if listeners.is_empty() && message["method"] == "notifications/message" {
+            // Without a stream of its own it belongs to what was asked last.
+            let open = lock(&self.open);
+            if let Some((_, route)) = open.iter().max_by_key(|(number, _)| **number) {
+                let _ = route.to.send(message);
+            }
+        }
     }
 
     fn pass(&self, message: &Value) {
