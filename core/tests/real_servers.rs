@@ -3,6 +3,8 @@
 //! `TRUNKLINE_REAL_SERVERS` names a file with their configurations; `cargo xtask test real` installs
 //! them and sets it. Without it there is nothing to run, and this program says so and has no test.
 
+#[path = "real/examples.rs"]
+mod examples;
 #[path = "real/remote.rs"]
 mod remote;
 
@@ -27,7 +29,7 @@ const EVERYTHING_TOOLS: usize = 14;
 type Scenario = fn(&BTreeMap<String, Value>);
 
 /// One test and its name.
-const SCENARIOS: [(&str, Scenario); 8] = [
+const SCENARIOS: [(&str, Scenario); 13] = [
     ("everything_is_shared_by_two_sessions_and_leaves_nothing", everything),
     ("everything_behind_npx_leaves_no_process", everything_npx),
     ("time_answers_in_a_time_zone", time),
@@ -36,6 +38,11 @@ const SCENARIOS: [(&str, Scenario); 8] = [
     ("everything_announces_changes_over_http_and_sse", remote::everything_events),
     ("everything_announces_changes_over_a_websocket", remote::everything_socket),
     ("python_announces_changes_over_streamable_http", remote::python),
+    ("the_sdks_example_with_sessions_answers_and_notifies", examples::sessions),
+    ("the_sdks_example_that_polls_is_resumed_until_its_answer", examples::polling),
+    ("the_sdks_example_of_plain_json_answers", examples::json),
+    ("the_sdks_stateless_example_answers_and_notifies", examples::stateless),
+    ("the_sdks_example_of_unasked_changes_announces_them", examples::changes),
 ];
 
 fn main() {

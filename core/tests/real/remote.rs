@@ -60,13 +60,13 @@ impl Drop for Listening {
 }
 
 /// What is asked of each: whether two sessions share it, and the word for its transport.
-struct Expected {
-    transport: &'static str,
-    entries: usize,
+pub struct Expected {
+    pub transport: &'static str,
+    pub entries: usize,
 }
 
 /// Two sessions on one server, and what `work` does with the first.
-fn with_server<W: Future<Output = ()>>(
+pub fn with_server<W: Future<Output = ()>>(
     servers: &BTreeMap<String, Value>,
     name: &str,
     kind: Option<&str>,

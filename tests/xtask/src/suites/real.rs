@@ -61,7 +61,28 @@ fn remotes(servers: &mut Map<String, Value>, everything: &Path, modules: &Path, 
         "remote": {"type": "http", "path": "/mcp"},
     });
     servers.insert("python_http".into(), sdk);
+    let examples = modules.join("@modelcontextprotocol/sdk/dist/esm/examples/server");
+    for (name, file) in SDK_EXAMPLES {
+        let example = json!({
+            "command": "node", "args": ["--import", AT_PORT, examples.join(file)], "env": {"PORT": "{port}"},
+            "remote": {"type": "http", "path": "/mcp"},
+        });
+        servers.insert(name.into(), example);
+    }
 }
+
+/// The servers over HTTP that the TypeScript SDK shows its users.
+const SDK_EXAMPLES: [(&str, &str); 5] = [
+    ("sdk_sessions", "simpleStreamableHttp.js"),
+    ("sdk_polling", "ssePollingExample.js"),
+    ("sdk_json", "jsonResponseStreamableHttp.js"),
+    ("sdk_stateless", "simpleStatelessStreamableHttp.js"),
+    ("sdk_changes", "standaloneSseWithGetStreamableHttp.js"),
+];
+
+/// They listen at ports that are written in them, of every network: here it is one of the loopback's.
+const AT_PORT: &str = "data:text/javascript,import net from 'node:net'; const listen = net.Server.prototype.listen; \
+    net.Server.prototype.listen = function (_, ...rest) { return listen.call(this, Number(process.env.PORT), '127.0.0.1', ...rest) }";
 
 /// A server of the Python SDK that learns tools.
 const PYTHON_SERVER: &str = r#"
@@ -96,7 +117,10 @@ fn repository(machine: &Machine, run: &mut Run) -> Result<PathBuf, Stop> {
     Ok(folder)
 }
 
-const NPM_PACKAGES: [&str; 2] =
-    ["@modelcontextprotocol/server-everything@2026.8.31", "supergateway@4.0.0"];
+const NPM_PACKAGES: [&str; 3] = [
+    "@modelcontextprotocol/sdk@1.32.2",
+    "@modelcontextprotocol/server-everything@2026.8.31",
+    "supergateway@4.0.0",
+];
 
 const PYPI_PACKAGES: [&str; 2] = ["mcp-server-time==2026.10.19", "mcp-server-git==2026.10.19"];
