@@ -210,6 +210,8 @@ export interface ServerConfig {
   env?: Record<string, string | null>;
   url?: string;
   headers?: Record<string, string>;
+  /** The Unix socket over which `url` is reached. */
+  socket_path?: string;
   [name: string]: unknown;
 }
 

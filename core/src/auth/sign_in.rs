@@ -67,6 +67,10 @@ impl SignIns {
     /// The credentials of a configuration. Those of one that nobody can sign in to are none.
     pub(crate) fn of(&self, server: &Arc<str>, spec: &ServerSpec) -> Option<Arc<Credentials>> {
         let Transport::Remote(remote) = &spec.transport else { return None };
+        if remote.socket_path.is_some() {
+            // What its address names is not what it is reached at, so nothing that it leads to is known to be its own.
+            return None;
+        }
         // What a session offers a server is no part of what lets it in.
         let fingerprint = &spec.fingerprint(AUTHORIZATION_CONTEXT, &[]);
         let mut known = lock(&self.known);

@@ -14,3 +14,4 @@ mod remote;
 mod sessions;
 mod socket;
 mod streams;
+mod unix;

@@ -15,7 +15,7 @@ pub const TOKEN: &str = "Bearer canary-0123456789";
 /// A running server; it ends with the value.
 pub struct Remote {
     child: Child,
-    /// Its address.
+    /// Its address, or its socket.
     pub url: String,
     kind: &'static str,
     log: PathBuf,
@@ -24,25 +24,35 @@ pub struct Remote {
 impl Remote {
     /// Starts one with these words of `--http-faults` and these further flags.
     pub fn start(rig: &Rig, faults: &str, flags: &[&str]) -> Remote {
-        Remote::start_as(rig, "http", faults, flags)
+        Remote::start_as(rig, ("http", "0"), faults, flags)
     }
 
     /// The same over HTTP+SSE.
     pub fn start_events(rig: &Rig, faults: &str, flags: &[&str]) -> Remote {
-        Remote::start_as(rig, "sse", faults, flags)
+        Remote::start_as(rig, ("sse", "0"), faults, flags)
     }
 
     /// The same over a websocket.
     pub fn start_socket(rig: &Rig, faults: &str, flags: &[&str]) -> Remote {
-        Remote::start_as(rig, "ws", faults, flags)
+        Remote::start_as(rig, ("ws", "0"), faults, flags)
     }
 
-    fn start_as(rig: &Rig, kind: &'static str, faults: &str, flags: &[&str]) -> Remote {
+    /// One of Streamable HTTP over a Unix socket: at that path, or of a name of its own for `@`.
+    pub fn start_unix(rig: &Rig, path: &str, flags: &[&str]) -> Remote {
+        Remote::start_as(rig, ("http-unix", path), "", flags)
+    }
+
+    fn start_as(
+        rig: &Rig,
+        (kind, place): (&'static str, &str),
+        faults: &str,
+        flags: &[&str],
+    ) -> Remote {
         static COUNT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
         let number = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let log = rig.path(&format!("http-{number}"));
         let mut command = Command::new(testserver());
-        command.arg(format!("--{kind}")).args(["0", "--http-faults", faults]).args(flags);
+        command.arg(format!("--{kind}")).args([place, "--http-faults", faults]).args(flags);
         command.arg("--http-log").arg(&log).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut url = String::new();
@@ -52,6 +62,10 @@ impl Remote {
 
     /// Its configuration.
     pub fn config(&self) -> Value {
+        if self.kind == "http-unix" {
+            let url = "http://localhost/mcp";
+            return json!({ "type": "http", "url": url, "socket_path": self.url, "headers": { "Authorization": TOKEN } });
+        }
         json!({ "type": self.kind, "url": self.url, "headers": { "Authorization": TOKEN } })
     }
 

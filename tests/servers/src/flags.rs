@@ -63,6 +63,8 @@ pub struct Flags {
     pub wrapped: bool,
     /// Speaks Streamable HTTP on that port of the loopback, 0 for any, instead of stdio.
     pub http: Option<u16>,
+    /// The same on a Unix socket at that path, or of that name behind `@`.
+    pub http_unix: Option<String>,
     /// The same over HTTP+SSE.
     pub sse: Option<u16>,
     /// The same over a websocket.
@@ -162,6 +164,7 @@ impl Flags {
                 self.fail_starts = number(first).zip(number(last)).map(|(a, b)| a..=b);
                 self.fail_starts.as_ref().ok_or_else(wrong)?;
             }
+            "--http-unix" => self.http_unix = Some(value),
             "--http-faults" => self.http_faults = Some(value),
             "--http-auth" => self.http_auth = Some(value),
             "--http-log" => self.http_log = Some(value.into()),
@@ -205,7 +208,7 @@ impl Flags {
 }
 
 /// The flags that take a value.
-const VALUED: [&str; 26] = [
+const VALUED: [&str; 27] = [
     "--era",
     "--early",
     "--revisions",
@@ -214,6 +217,7 @@ const VALUED: [&str; 26] = [
     "--cache-scope",
     "--start-delay-ms",
     "--http",
+    "--http-unix",
     "--sse",
     "--ws",
     "--http-faults",
@@ -237,8 +241,8 @@ const VALUED: [&str; 26] = [
 const HELP: &str = "\
 usage: trunkline-testserver [flags]      (MCP, revisions 2024-11-05 to 2026-07-28)
 
-Transport    stdio, or --http PORT, --sse PORT or --ws PORT [--http-faults WORD[=VALUE],...]
-             [--http-auth JSON] [--http-log FILE]; prints its address
+Transport    stdio, or --http PORT, --http-unix PATH|@NAME, --sse PORT or --ws PORT [--http-faults WORD[=VALUE],...]
+             [--http-auth JSON] [--http-log FILE]; prints its address, or the socket; @ alone takes a name
 
 Lists        --tools N  --page-size N  --no-tools  --no-prompts  --no-resources  --tools-only
              --malformed-tools  --repeat-cursor  --list-changes  --drift  --label TEXT  --hints all|none

@@ -54,6 +54,7 @@ impl fmt::Debug for RemoteSpec {
             .field("kind", &self.kind)
             .field("url", &REDACTED)
             .field("headers", &names(self.headers.keys()))
+            .field("socket_path", &self.socket_path.as_deref().map(escaped))
             .finish()
     }
 }

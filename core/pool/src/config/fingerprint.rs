@@ -121,14 +121,19 @@ fn hashed_transport(transport: &Transport) -> Value {
             })
         }
         Transport::Remote(remote) => {
-            let RemoteSpec { kind, url, headers } = remote;
+            let RemoteSpec { kind, url, headers, socket_path } = remote;
             let kind = match kind {
                 RemoteKind::Auto => "auto",
                 RemoteKind::Http => "http",
                 RemoteKind::Sse => "sse",
                 RemoteKind::Websocket => "websocket",
             };
-            json!({ "kind": kind, "url": url, "headers": headers })
+            let mut hashed = json!({ "kind": kind, "url": url, "headers": headers });
+            // As for the era: the form of most servers stays what it was.
+            if let Some(path) = socket_path {
+                hashed["socket_path"] = path.as_str().into();
+            }
+            hashed
         }
         Transport::Host(HostSpec { provided }) => json!({ "kind": "host", "provided": provided }),
     }

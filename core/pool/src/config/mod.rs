@@ -95,6 +95,8 @@ pub struct RemoteSpec {
     pub url: String,
     /// Header names lower-cased, and values.
     pub headers: BTreeMap<String, String>,
+    /// The Unix socket over which it is reached, whatever host `url` names: an absolute path, or `@` and a name of Linux.
+    pub socket_path: Option<String>,
 }
 
 /// The protocols of remote servers.

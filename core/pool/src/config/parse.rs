@@ -191,7 +191,8 @@ fn remote(fields: &mut Fields<'_>, url: Field, stated: Option<RemoteKind>) -> Re
     let by_scheme = if is_websocket { RemoteKind::Websocket } else { RemoteKind::Auto };
     let kind = stated.or(implied).unwrap_or(by_scheme);
     check_url(fields, &url.name, &text, kind)?;
-    Ok(Transport::Remote(RemoteSpec { kind, url: text, headers: headers(fields)? }))
+    let (headers, socket_path) = (headers(fields)?, socket_path(fields)?);
+    Ok(Transport::Remote(RemoteSpec { kind, url: text, headers, socket_path }))
 }
 
 /// Whatever follows the scheme is the client's to resolve; here only what can never be an address is refused.
@@ -219,6 +220,24 @@ fn check_url(fields: &Fields<'_>, path: &str, url: &str, kind: RemoteKind) -> Re
         return Err(fields.error(path, &message));
     }
     Ok(())
+}
+
+/// As much as the address of a Unix socket holds, in bytes.
+const SOCKET_PATH_BYTES_MAX: usize = 107;
+
+/// A path that says the same in every folder, or a name of Linux that is in none.
+fn socket_path(fields: &mut Fields<'_>) -> Result<Option<String>> {
+    let Some(path) = fields.text("socket_path")? else { return Ok(None) };
+    let fault = if !path.starts_with('/') && (!path.starts_with('@') || path == "@") {
+        "`socket_path` must be an absolute path, or `@` and a name"
+    } else if path.len() > SOCKET_PATH_BYTES_MAX {
+        "`socket_path` has at most 107 bytes"
+    } else if path.chars().any(is_hidden) {
+        "`socket_path` must not hold control or invisible characters"
+    } else {
+        return Ok(Some(path));
+    };
+    Err(fields.error("socket_path", fault))
 }
 
 /// Header names are compared without case, so two that differ in it alone are one too many.

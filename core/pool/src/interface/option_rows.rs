@@ -273,6 +273,15 @@ pub(super) const SERVER: &[OptionRow] = &[
     ),
     row("headers", TextMap, "{}", "HTTP headers of a remote server"),
     also(
+        &["socketPath"],
+        row(
+            "socket_path",
+            Text,
+            "",
+            "the Unix socket over which `url` is reached: an absolute path, or `@` and a name of Linux",
+        ),
+    ),
+    also(
         &["timeout", "callTimeoutMs"],
         row("call_timeout_ms", duration(1, 7 * DAY), "the pool's", "a call in all"),
     ),

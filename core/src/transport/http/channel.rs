@@ -9,7 +9,7 @@ use reqwest::{Method, RequestBuilder, Response, StatusCode, Url};
 use tokio::sync::watch;
 use trunkline_pool::config::RemoteKind;
 
-use super::client::Target;
+use super::client::{Road, Target};
 use super::failure::{self, Failure};
 use super::mirror::Mirrors;
 use crate::auth::challenge::Challenge;
@@ -50,7 +50,7 @@ pub(super) struct Channel {
     /// How a server of an unknown dialect refused a handshake over Streamable HTTP.
     pub probed: OnceLock<Error>,
     kind: RemoteKind,
-    is_proxied: bool,
+    road: Road,
     /// What of calls goes into headers.
     pub mirrors: Mirrors,
     dialect: watch::Sender<Dialect>,
@@ -79,7 +79,7 @@ impl Channel {
         target: Target,
         credentials: Option<Arc<Credentials>>,
     ) -> Channel {
-        let Target { kind, address: url, headers, client, is_proxied } = target;
+        let Target { kind, address: url, headers, client, road } = target;
         let dialect = watch::Sender::new(match kind {
             RemoteKind::Http => Dialect::Streamable,
             RemoteKind::Sse => Dialect::Events,
@@ -101,7 +101,7 @@ impl Channel {
             listening,
             probed,
             kind,
-            is_proxied,
+            road,
             mirrors,
             dialect,
             headers,
@@ -214,9 +214,9 @@ impl Channel {
         secrets.fold(self.redactor.text(text), hide)
     }
 
-    /// Whether a proxy of the environment is on the way.
-    pub(super) fn is_proxied(&self) -> bool {
-        self.is_proxied
+    /// What is between here and the server.
+    pub(super) fn road(&self) -> Road {
+        self.road
     }
 
     /// The address as it may be shown: no path, no query, no user.

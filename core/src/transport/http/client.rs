@@ -52,8 +52,18 @@ pub(super) struct Target {
     pub address: Url,
     pub headers: HeaderMap,
     pub client: reqwest::Client,
-    /// Whether a proxy of the environment is on the way.
-    pub is_proxied: bool,
+    pub road: Road,
+}
+
+/// What is between here and the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Road {
+    /// The network alone.
+    Direct,
+    /// A proxy of the environment.
+    Proxy,
+    /// A Unix socket.
+    Socket,
 }
 
 impl Target {
@@ -63,9 +73,19 @@ impl Target {
     /// `invalid_config` for an address or header that cannot be sent; `connect_failed` when nothing can be trusted.
     pub(super) fn of(server: &Arc<str>, spec: &RemoteSpec, patience: Duration) -> Result<Target> {
         let (address, headers) = (address(server, spec)?, headers(server, spec)?);
-        let is_proxied = is_proxied(&address);
-        let client = client(server, &address, is_proxied, patience)?;
-        Ok(Target { kind: spec.kind, address, headers, client, is_proxied })
+        let road = match &spec.socket_path {
+            Some(_) => Road::Socket,
+            None if is_proxied(&address) => Road::Proxy,
+            None => Road::Direct,
+        };
+        let builder = builder(server, &address, patience)?;
+        let builder = match (&spec.socket_path, road) {
+            (Some(path), _) => over_socket(server, builder, path)?,
+            (None, Road::Proxy) => builder,
+            (None, _) => builder.no_proxy(),
+        };
+        let client = builder.build().map_err(|error| network::internal(server, &error))?;
+        Ok(Target { kind: spec.kind, address, headers, client, road })
     }
 }
 
@@ -85,21 +105,40 @@ fn is_proxied(address: &Url) -> bool {
     !is_here && address.as_str().parse::<http::Uri>().is_ok_and(proxied)
 }
 
+/// What the Unix socket leads to is the server, whatever host the address names.
+///
+/// # Errors
+/// `connect_failed` where there are no such sockets.
+#[cfg(unix)]
+fn over_socket(
+    _server: &Arc<str>,
+    builder: reqwest::ClientBuilder,
+    path: &str,
+) -> Result<reqwest::ClientBuilder> {
+    // The system marks names that are in no folder in this way.
+    let name = path.strip_prefix('@').map(|name| format!("\0{name}"));
+    Ok(builder.unix_socket(name.as_deref().unwrap_or(path)))
+}
+
+#[cfg(not(unix))]
+fn over_socket(
+    server: &Arc<str>,
+    _builder: reqwest::ClientBuilder,
+    _path: &str,
+) -> Result<reqwest::ClientBuilder> {
+    Err(network::no_sockets(server))
+}
+
 /// A client for one connection, which gives up reaching the server after `patience`.
 ///
 /// # Errors
 /// `connect_failed` when the system's trusted roots cannot be read, and something has to be trusted.
-fn client(
-    server: &Arc<str>,
-    address: &Url,
-    is_proxied: bool,
-    patience: Duration,
-) -> Result<reqwest::Client> {
+fn builder(server: &Arc<str>, address: &Url, patience: Duration) -> Result<reqwest::ClientBuilder> {
     // Without any roots what is not encrypted can be reached still.
     let tls =
         if address.scheme() == "https" { tls() } else { tls().or_else(|_| trusting_nobody()) };
     let tls = tls.map_err(|reason| network::no_trust(server, &reason))?;
-    let client = reqwest::Client::builder()
+    Ok(reqwest::Client::builder()
         .tls_backend_preconfigured(tls)
         // A redirect is followed where the rules for it are: beside the headers that must not follow it.
         .redirect(reqwest::redirect::Policy::none())
@@ -109,9 +148,7 @@ fn client(
         .pool_max_idle_per_host(SOCKETS_IDLE_MAX)
         // A stream that only announces may be silent for hours: whether its other end is there is asked below it.
         .tcp_keepalive(SOCKET_ASKED_AFTER)
-        .tcp_nodelay(true);
-    let client = if is_proxied { client } else { client.no_proxy() };
-    client.build().map_err(|error| network::internal(server, &error))
+        .tcp_nodelay(true))
 }
 
 /// The TLS set-up of the process: the platform's verifier.

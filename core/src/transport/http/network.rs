@@ -5,6 +5,7 @@ use std::io::ErrorKind as Io;
 use std::sync::Arc;
 
 use super::channel::Channel;
+use super::client::Road;
 use super::failure::SHOWN_CHARS_MAX;
 use crate::transport::escape::escape_line;
 use crate::{Error, ErrorCode};
@@ -50,9 +51,14 @@ type Sorted = (&'static str, String, &'static str);
 pub(super) fn network(channel: &Channel, error: &reqwest::Error) -> Error {
     let causes = Causes::of(error);
     // What TLS says comes from the server, at the other end of a tunnel.
-    let is_of_proxy = channel.is_proxied() && error.is_connect() && causes.tls.is_none();
+    let is_below = error.is_connect() && causes.tls.is_none();
+    let io = causes.io;
     let sorted = sort(error, causes);
-    let (kind, what, hint) = if is_of_proxy { of_proxy(&sorted.1) } else { sorted };
+    let (kind, what, hint) = match channel.road() {
+        Road::Proxy if is_below => of_proxy(&sorted.1),
+        Road::Socket if is_below => of_socket(io, sorted.1),
+        Road::Direct | Road::Proxy | Road::Socket => sorted,
+    };
     let address = channel.shown_address();
     Error::new(ErrorCode::ConnectFailed, format!("{address} cannot be reached: {what}"))
         .with_server(channel.server.as_ref())
@@ -97,6 +103,29 @@ fn sort(error: &reqwest::Error, causes: Causes<'_>) -> Sorted {
 fn of_proxy(what: &str) -> Sorted {
     let hint = "check `HTTPS_PROXY`, `HTTP_PROXY` and `ALL_PROXY` in the environment; what `NO_PROXY` names is reached without a proxy";
     ("proxy", format!("the proxy that the environment names does not lead there: {what}"), hint)
+}
+
+/// The socket is where to look, and not the address.
+fn of_socket(io: Option<Io>, what: String) -> Sorted {
+    let (what, hint) = match io {
+        Some(Io::NotFound) => {
+            ("nothing is there".to_owned(), "check that the server runs, and `socket_path`")
+        }
+        Some(Io::PermissionDenied) => {
+            ("it may not be used".to_owned(), "check who may write to the socket at `socket_path`")
+        }
+        _ => (what, "check that the server runs, and that `socket_path` is its socket"),
+    };
+    ("socket", format!("its Unix socket: {what}"), hint)
+}
+
+/// There are no Unix sockets here.
+#[cfg(not(unix))]
+pub(super) fn no_sockets(server: &Arc<str>) -> Error {
+    Error::new(ErrorCode::ConnectFailed, "this system has no Unix sockets")
+        .with_server(server.as_ref())
+        .with_detail("kind", "socket")
+        .with_hint("take `socket_path` out of the server's configuration")
 }
 
 /// A certificate may have names without end.

@@ -9,44 +9,35 @@ mod exchange;
 mod faults;
 mod front;
 mod modern;
+mod place;
 mod routes;
 mod socket;
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpListener;
 use std::os::fd::{FromRawFd, OwnedFd};
 
 use crate::flags::Flags;
 use authority::Authority;
 use faults::Faults;
-use front::{Front, Speech};
+use front::Front;
+use place::Place;
 
 /// Puts the front before the server that runs afterwards in this process. Prints the address as a line.
 pub fn begin(flags: &Flags) {
-    let (port, speech, place) = match (flags.http, flags.sse, flags.ws) {
-        (Some(port), ..) => (port, Speech::Streamable, ("http", "/mcp")),
-        (_, Some(port), _) => (port, Speech::Events, ("http", events::STREAM_PATH)),
-        (.., Some(port)) => (port, Speech::Socket, ("ws", socket::SOCKET_PATH)),
-        (None, None, None) => return,
-    };
+    let Some(Place { streams, address, origin, speech }) = Place::of(flags) else { return };
     let faults = match Faults::parse(flags.http_faults.as_deref().unwrap_or_default()) {
         Ok(faults) => faults,
         Err(message) => refuse(&message),
     };
-    let listener = match TcpListener::bind(("127.0.0.1", port)) {
-        Ok(listener) => listener,
-        Err(error) => refuse(&format!("listen: {error}")),
-    };
-    let Ok(address) = listener.local_addr() else { refuse("no address") };
     let authority = flags.http_auth.as_deref();
-    let authority = authority.map(|ways| Authority::parse(ways, &format!("http://{address}")));
+    let authority = authority.map(|ways| Authority::parse(ways, &origin));
     let authority = match authority.transpose() {
         Ok(authority) => authority,
         Err(message) => refuse(&message),
     };
     let (own_input, mut own_output) = (take_over(0, Side::Read), take_over(1, Side::Write));
-    let _ = writeln!(own_output.own, "{}://{address}{}", place.0, place.1);
+    let _ = writeln!(own_output.own, "{address}");
     let _ = own_output.own.flush();
     std::thread::spawn(move || {
         let mut rest = own_input.own;
@@ -62,7 +53,7 @@ pub fn begin(flags: &Flags) {
         }
     });
     std::thread::spawn(move || {
-        for stream in listener.incoming().map_while(Result::ok) {
+        for stream in streams {
             std::thread::spawn(move || front.serve(stream));
         }
     });

@@ -40,6 +40,7 @@ fn full_remote() -> Value {
     value["url"] = json!("https://h/mcp");
     value["type"] = json!("http");
     value["headers"] = json!({"A": "1"});
+    value["socket_path"] = json!("/run/s");
     value
 }
 
@@ -132,7 +133,7 @@ fn changes_of_transport(transport: &Transport) -> Vec<(&'static str, Transport)>
             change("inherit_env", &|spec| spec.inherit_env.push("J".into()));
         }
         Transport::Remote(remote) => {
-            let RemoteSpec { kind: _, url: _, headers: _ } = remote;
+            let RemoteSpec { kind: _, url: _, headers: _, socket_path: _ } = remote;
             let mut change = |name, change: &dyn Fn(&mut RemoteSpec)| {
                 let mut changed = remote.clone();
                 change(&mut changed);
@@ -145,6 +146,8 @@ fn changes_of_transport(transport: &Transport) -> Vec<(&'static str, Transport)>
             change("header value", &|spec| drop(spec.headers.insert("a".into(), "2".into())));
             change("header name", &|spec| drop(spec.headers.insert("b".into(), "1".into())));
             change("headers absent", &|spec| spec.headers.clear());
+            change("socket_path", &|spec| spec.socket_path = Some("/run/other".into()));
+            change("socket_path absent", &|spec| spec.socket_path = None);
         }
         Transport::Host(HostSpec { provided }) => {
             out.push(("provided", Transport::Host(HostSpec { provided: provided + 1 })));

@@ -47,7 +47,7 @@ fn what_is_not_secret_is_in_debug() {
     let remote = spec(json!({"url": "http://h", "headers": {"X-A": "1"}})).transport;
     assert_eq!(
         format!("{remote:?}"),
-        "RemoteSpec { kind: Auto, url: \"[redacted]\", headers: [\"x-a\"] }"
+        "RemoteSpec { kind: Auto, url: \"[redacted]\", headers: [\"x-a\"], socket_path: None }"
     );
     let key = PoolKey { server: "s".into(), fingerprint: stdio.fingerprint("", &[]) };
     assert_eq!(format!("{key:?} {:?}", key.fingerprint), "PoolKey(s) Fingerprint");

@@ -39,6 +39,20 @@ fn a_stdio_server_is_read() {
     assert_eq!(spec(json!({"command": "c"})).transport_name(), "stdio");
 }
 
+/// SPEC 10.3: a Unix socket is where it is whatever folder the host is in.
+#[test]
+fn the_socket_of_a_remote_server_is_a_path_or_a_name() {
+    let with = |name: &str, path: &str| json!({"url": "http://h/mcp", name: path});
+    for (name, path) in [("socket_path", "/run/s"), ("socket_path", "@s"), ("socketPath", "/s")] {
+        assert_eq!(remote(with(name, path)).socket_path.as_deref(), Some(path));
+    }
+    let long = format!("/{}", "x".repeat(107));
+    for path in ["", "s", "./s", "~/s", "@", "/a\0b", &long] {
+        assert_eq!(fault(with("socket_path", path)), "socket_path", "{path:?}");
+    }
+    assert_eq!(remote(json!({"url": "http://h"})).socket_path, None);
+}
+
 /// SPEC 10.3, 10.4: addresses and transports in the spellings of their products.
 #[test]
 fn remote_servers_are_read_in_every_spelling() {
