@@ -125,6 +125,40 @@ fn what_a_session_provides_is_its_own() {
     });
 }
 
+/// SPEC 16.2, I-07: a server that never stops talking delays no other one.
+#[test]
+fn a_server_that_talks_without_end_leaves_the_others_their_time() {
+    /// Says the same again and again, once it is greeted.
+    struct Talker(Small);
+    impl HostServer for Talker {
+        fn receive(&self, connection: &HostConnection, frame: &str) {
+            self.0.receive(connection, frame);
+            if frame.contains("tools/list") {
+                let news = r#"{"jsonrpc":"2.0","method":"notifications/message","params":{}}"#;
+                let is_over = |error: &Error| error.code() == ErrorCode::Closed;
+                while !connection.send(news).is_err_and(|error| is_over(&error)) {}
+            }
+        }
+
+        fn closed(&self, connection: &HostConnection) {
+            self.0.closed(connection);
+        }
+    }
+    let rig = Rig::new(json!({ "workers": 1, "drain_delay_ms": 0 }));
+    host(async {
+        rig.configure(json!({ "s": rig.server(&[]) })).await;
+        let session = rig.session("a");
+        let lease = acquire(&session, "s").await;
+        let (small, ended) = Small::new("talker");
+        let _talker = provided(&session, Talker(small)).await;
+        for message in ["one", "two", "three"] {
+            assert_eq!(text(&lease, "echo", json!({ "message": message })).await, message);
+        }
+        session.close(None);
+        ended.recv_timeout(HANG).unwrap();
+    });
+}
+
 /// SPEC 5.6, 8.1: a server that ends its connection, or whose code panics, interrupts the call, and is connected anew.
 #[test]
 fn a_server_of_the_hosts_own_that_is_lost_is_connected_anew() {

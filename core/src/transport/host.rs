@@ -276,6 +276,8 @@ impl Channel {
     /// Brings what the host sends, until it ends the connection or breaks the protocol.
     async fn bring(&self, inbound: &dyn Inbound) -> Sighting {
         loop {
+            // A host that always has more to say must not keep the other connections from their thread.
+            tokio::task::coop::consume_budget().await;
             let (message, is_over) = {
                 let mut incoming = self.incoming();
                 let message = incoming.queue.pop_front();
