@@ -56,40 +56,6 @@ fn calls_of_the_old_transport_have_progress_and_can_be_taken_back() {
     });
 }
 
-/// SPEC 10.4
-#[test]
-fn a_bare_address_is_tried_and_falls_back() {
-    for (is_old, transport, handshakes) in [(false, "http", 1), (true, "sse", 2)] {
-        let rig = Rig::new(json!({}));
-        let remote = match is_old {
-            true => Remote::start_events(&rig, "", &[]),
-            false => Remote::start(&rig, "", &[]),
-        };
-        host(async {
-            let config = json!({ "url": remote.url, "headers": { "X-Key": "canary-1" } });
-            rig.configure(json!({ "s": config })).await;
-            let session = rig.session("a");
-            let lease = crate::rig::acquire(&session, "s").await;
-            assert_eq!(text(&lease, "echo", json!({"message": "hi"})).await, "hi");
-            assert_eq!(rig.pool.status()["servers"]["s"]["transport"], transport);
-            assert_eq!(remote.count("POST", "initialize"), handshakes);
-        });
-    }
-}
-
-/// SPEC 10.4, 4.6: what was tried is said.
-#[test]
-fn an_address_that_speaks_neither_says_so() {
-    let rig = Rig::new(json!({}));
-    let remote = Remote::start_events(&rig, "", &[]);
-    let url = remote.url.replace("/sse", "/nothing");
-    let error = host(refused(&rig, json!({ "url": url })));
-    assert_eq!(error.code(), ErrorCode::Protocol);
-    assert_eq!(error.detail()["status"], 404);
-    assert!(error.message().contains("neither Streamable HTTP"), "{error}");
-    assert!(error.hint().is_some());
-}
-
 /// S-32: nothing of ours is posted at another origin, whatever the stream says.
 #[test]
 fn an_endpoint_at_another_origin_is_refused() {

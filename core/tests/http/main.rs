@@ -10,6 +10,7 @@ mod credentials;
 mod events;
 mod failures;
 mod modern;
+mod probes;
 mod remote;
 mod sessions;
 mod socket;

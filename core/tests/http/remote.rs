@@ -42,6 +42,13 @@ impl Remote {
         Remote::start_as(rig, ("http-unix", path), "", flags)
     }
 
+    /// Ends it, and starts another one at the same address.
+    pub fn replace(&mut self, rig: &Rig, faults: &str, flags: &[&str]) {
+        self.kill();
+        let place = self.port().to_string();
+        *self = Remote::start_as(rig, (self.kind, &place), faults, flags);
+    }
+
     fn start_as(
         rig: &Rig,
         (kind, place): (&'static str, &str),
@@ -81,6 +88,11 @@ impl Remote {
             request["http"] == http && request["method"].as_str().unwrap_or_default() == method
         };
         self.requests().iter().filter(is_it).count()
+    }
+
+    fn port(&self) -> u16 {
+        let port = self.url.rsplit(':').next().unwrap().split('/').next().unwrap();
+        port.parse().unwrap()
     }
 
     /// Its process, which serves and nothing else.
@@ -147,9 +159,7 @@ pub fn assert_shows_no_secret(rig: &Rig, error: &Error) {
 
 /// The sockets of this process that are connected to this server.
 pub fn sockets_to(remote: &Remote) -> usize {
-    let port = remote.url.rsplit(':').next().unwrap().split('/').next().unwrap();
-    let port: u16 = port.parse().unwrap();
-    let wanted = format!(":{port:04X}");
+    let wanted = format!(":{:04X}", remote.port());
     let own: Vec<String> = std::fs::read_dir("/proc/self/fd")
         .unwrap()
         .filter_map(|fd| std::fs::read_link(fd.ok()?.path()).ok()?.to_str().map(str::to_owned))

@@ -14,11 +14,8 @@ use crate::client::link::Link;
 use crate::client::lists::Lists;
 use crate::client::{Reply, RequestId, ServerFacts, failure};
 use crate::transport::escape::escape_line;
+use crate::transport::http::MODERN_ERRORS;
 use crate::{Error, ErrorCode, Result};
-
-/// The errors that only a modern server gives: headers that do not match, a capability that it must have, a revision that it
-/// does not speak. Whoever answers with one of them is not asked for a handshake.
-const MODERN_ERRORS: std::ops::RangeInclusive<i64> = -32022..=-32020;
 
 const UNSUPPORTED_REVISION: i64 = -32022;
 
@@ -161,8 +158,8 @@ fn choose(theirs: &[String]) -> Choice {
     }
 }
 
-/// The code of an error that only a modern server gives.
-fn modern_code(error: &Error) -> Option<i64> {
+/// The code of an error that only a modern server gives. Whoever answers with one of them is not asked for a handshake.
+pub(super) fn modern_code(error: &Error) -> Option<i64> {
     let code = error.detail().get("code").and_then(Value::as_i64)?;
     let is_modern = error.code() == ErrorCode::ServerError && MODERN_ERRORS.contains(&code);
     is_modern.then_some(code)

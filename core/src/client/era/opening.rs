@@ -9,6 +9,7 @@ use tokio::time::Instant;
 use trunkline_pool::config::Era;
 
 use super::Opening;
+use super::discover::modern_code;
 use crate::client::failure;
 use crate::client::link::Link;
 use crate::{Error, ErrorCode};
@@ -130,10 +131,15 @@ impl Link {
     }
 
     /// A process that refuses the handshake may do so for what came before, or because it no longer is what it was; one that
-    /// speaks an unknown revision does not.
+    /// speaks an unknown revision does not. A remote server has nothing before it, so that its own word counts: that of the
+    /// modern era.
     fn refused_handshake(&self, error: Error, anew: Opening) -> Refused {
-        let is_refused = error.cause().is_some_and(|it| it.code() == ErrorCode::ServerError);
-        let anew = Some(anew).filter(|_| is_refused && self.wire.child().is_some());
+        let refusal = error.cause().filter(|it| it.code() == ErrorCode::ServerError);
+        let may_help = |refusal: &Error| {
+            let is_modern = modern_code(refusal).is_some() && anew == Opening::Probe;
+            self.wire.child().is_some() || is_modern
+        };
+        let anew = Some(anew).filter(|_| refusal.is_some_and(may_help));
         Refused { error, anew }
     }
 

@@ -1,12 +1,14 @@
 //! What the tasks of one connection share: the client, the address, the session and where messages of the server go.
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use reqwest::header::{
     ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE,
 };
 use reqwest::{Method, RequestBuilder, Response, StatusCode, Url};
 use tokio::sync::watch;
+use tokio::time::Instant;
 use trunkline_pool::config::RemoteKind;
 
 use super::client::{Road, Target};
@@ -49,6 +51,9 @@ pub(super) struct Channel {
     pub listening: watch::Sender<bool>,
     /// How a server of an unknown dialect refused a handshake over Streamable HTTP.
     pub probed: OnceLock<Error>,
+    /// How long whoever connects waits, and until when.
+    pub patience: Duration,
+    pub given_up_at: Instant,
     kind: RemoteKind,
     road: Road,
     /// What of calls goes into headers.
@@ -79,7 +84,7 @@ impl Channel {
         target: Target,
         credentials: Option<Arc<Credentials>>,
     ) -> Channel {
-        let Target { kind, address: url, headers, client, road } = target;
+        let Target { kind, address: url, headers, client, road, patience } = target;
         let dialect = watch::Sender::new(match kind {
             RemoteKind::Http => Dialect::Streamable,
             RemoteKind::Sse => Dialect::Events,
@@ -100,6 +105,8 @@ impl Channel {
             ready,
             listening,
             probed,
+            patience,
+            given_up_at: Instant::now() + patience,
             kind,
             road,
             mirrors,

@@ -53,6 +53,8 @@ pub(super) struct Target {
     pub headers: HeaderMap,
     pub client: reqwest::Client,
     pub road: Road,
+    /// How long whoever connects waits.
+    pub patience: Duration,
 }
 
 /// What is between here and the server.
@@ -85,7 +87,7 @@ impl Target {
             (None, _) => builder.no_proxy(),
         };
         let client = builder.build().map_err(|error| network::internal(server, &error))?;
-        Ok(Target { kind: spec.kind, address, headers, client, road })
+        Ok(Target { kind: spec.kind, address, headers, client, road, patience })
     }
 }
 

@@ -155,15 +155,15 @@ pub(super) fn endpoint(channel: &Channel, text: &str) -> Error {
     }
 }
 
-/// An address without a stated transport, where neither of the two was found.
+/// An address without a stated transport, where neither of the two was found; the second attempt says what kind of failure it is.
 pub(super) fn neither(channel: &Channel, probed: &Error, events: Error) -> Error {
     let message = format!(
         "the address speaks neither Streamable HTTP ({}) nor HTTP+SSE ({})",
         probed.message(),
         events.message()
     );
-    let error = protocol(&channel.server, message);
-    let members = probed.detail().iter();
+    let error = Error::new(events.code(), message).with_server(channel.server.as_ref());
+    let members = events.detail().iter().chain(probed.detail());
     let error = members.fold(error, |error, (name, value)| error.with_detail(name, value.clone()));
     error.with_hint("check `url`: it must be the address of an MCP endpoint").with_cause(events)
 }
@@ -174,13 +174,6 @@ pub(super) fn farewell(channel: &Channel, code: u16, reason: &str) -> Error {
     let said = if reason.is_empty() { reason } else { format!(": {reason}") };
     let message = format!("the server closed the websocket with code {code}{said}");
     protocol(&channel.server, message).with_detail("close_code", code)
-}
-
-/// Whether this is how a server refuses a handshake over Streamable HTTP that speaks HTTP+SSE alone (PROTOCOL 1.1).
-pub(super) fn is_of_another_dialect(failed: &Failure) -> bool {
-    let Failure::Message(error) = failed else { return false };
-    let status = error.detail().get("status").and_then(|status| status.as_u64());
-    matches!(status, Some(400 | 404 | 405))
 }
 
 /// Whether these are the words of a server that no longer knows the session, or wants to be spoken with anew.

@@ -8,9 +8,10 @@ use reqwest::{Method, Response};
 use super::channel::{Channel, Dialect};
 use super::failure::{self, Failure};
 use super::post;
+use super::probe;
 use super::stream::{self, Place};
+use crate::Result;
 use crate::transport::Sighting;
-use crate::{Error, ErrorCode, Result};
 
 /// A stream that does not say where to post is followed no longer than this many bytes of an address.
 const ENDPOINT_BYTES_MAX: usize = 8 << 10;
@@ -18,10 +19,10 @@ const ENDPOINT_BYTES_MAX: usize = 8 << 10;
 /// Opens the stream and follows it to its end. The body of one task.
 pub(super) async fn receive(channel: Arc<Channel>) {
     let sighting = match follow(&channel).await {
-        Ok(()) => Sighting::OutputClosed,
+        Ok(()) => probe::ended_early(&channel).map_or(Sighting::OutputClosed, Sighting::Broken),
         Err(Failure::Session(error)) => Sighting::SessionLost(error),
         Err(Failure::Message(error) | Failure::Connection(error)) => {
-            Sighting::Broken(with_probe(&channel, error))
+            Sighting::Broken(probe::explained(&channel, error))
         }
     };
     channel.lose(sighting);
@@ -55,14 +56,4 @@ pub(super) fn take_endpoint(channel: &Channel, from: &Response, text: &[u8]) -> 
     }
     channel.listening.send_replace(true);
     Ok(())
-}
-
-/// What fails at an address whose protocol was probed: it may be one that speaks neither.
-fn with_probe(channel: &Channel, error: Error) -> Error {
-    match channel.probed.get() {
-        Some(first) if error.code() == ErrorCode::Protocol && !*channel.listening.borrow() => {
-            failure::neither(channel, first, error)
-        }
-        _ => error,
-    }
 }

@@ -8,7 +8,7 @@ use super::channel::{Channel, Dialect};
 use super::failure::Failure;
 use super::gap::Gaps;
 use super::inbox;
-use super::post;
+use super::refusal::Refusal;
 use super::stream::{self, Place};
 use crate::transport::Sighting;
 
@@ -83,7 +83,7 @@ impl Listener {
             // Many servers answer so where they have no such stream; whether more is wrong, the next message finds out.
             return Ok(Turn::NotOffered);
         }
-        match post::refusal(channel, response, in_session).await {
+        match Refusal::read(response, in_session).await.failure(channel) {
             Failure::Message(_) => Ok(Turn::NotOffered),
             failed => Err(failed),
         }

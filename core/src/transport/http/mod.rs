@@ -16,10 +16,13 @@ mod modern;
 mod network;
 mod pace;
 mod post;
+mod probe;
+mod refusal;
 mod socket;
 mod stream;
 mod wire;
 
 pub(crate) use self::client::{secrets, tls};
+pub(crate) use self::refusal::MODERN_ERRORS;
 pub(crate) use self::socket::SocketWire;
 pub(crate) use self::wire::HttpWire;

@@ -4,18 +4,18 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use reqwest::Method;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Method, Response};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::body::{self, Message};
+use super::body::Message;
 use super::channel::{Channel, Dialect};
 use super::failure::{self, Failure};
 use super::mirror::{Mirrors, encoded};
-use super::post::{self, Post, REFUSAL_BYTES_MAX};
+use super::post::{self, Post};
+use super::refusal::{self, Refusal};
 use super::stream;
-use crate::transport::Line;
 
 const REVISION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
@@ -84,7 +84,12 @@ pub(super) async fn ask(
     };
     let (mut response, _) = post::exchange(channel, Method::POST, request).await?;
     if !response.status().is_success() {
-        return refused(channel, &mut response, id).await;
+        let refusal = Refusal::read(response, false).await;
+        // The error in the body is the answer, where there is one.
+        return match refusal.error() {
+            Some(error) => refusal::answer(channel, id, error),
+            None => Err(refusal.failure(channel)),
+        };
     }
     channel.speaks(Dialect::Streamable);
     match post::media_type(&response).as_deref() {
@@ -92,35 +97,6 @@ pub(super) async fn ask(
         Some("text/event-stream") => stream::take_once(channel, response, id).await,
         other => Err(Failure::Message(failure::content_type(channel, other))),
     }
-}
-
-/// A status that is no success: the error in the body is the answer, where there is one.
-async fn refused(channel: &Channel, response: &mut Response, id: u64) -> Result<(), Failure> {
-    #[derive(Deserialize)]
-    struct Refusal<'a> {
-        #[serde(borrow)]
-        error: &'a RawValue,
-    }
-    #[derive(Deserialize)]
-    struct Coded {
-        #[serde(rename = "code")]
-        _code: i64,
-    }
-    let status = response.status();
-    let headers = response.headers().clone();
-    if post::is_about_credentials(status) {
-        return Err(Failure::Connection(failure::auth(channel, status, &headers)));
-    }
-    let body = body::read_head(response, REFUSAL_BYTES_MAX).await;
-    let refusal = serde_json::from_slice::<Refusal<'_>>(&body).ok();
-    let refusal = refusal.filter(|it| serde_json::from_str::<Coded>(it.error.get()).is_ok());
-    let Some(Refusal { error }) = refusal.filter(|_| status.is_client_error()) else {
-        return Err(Failure::Message(failure::status(channel, status, &headers, &body)));
-    };
-    // Servers need not repeat the id when they refuse by the headers alone.
-    let frame = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{}}}", error.get());
-    channel.inbound()?.heard();
-    channel.inbound()?.take(Line::Frame(frame.as_bytes())).map_err(Failure::Message)
 }
 
 #[cfg(test)]

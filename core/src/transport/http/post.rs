@@ -1,18 +1,17 @@
 //! One message on its way to the server, up to the head of the answer.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, LOCATION};
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
-use serde::Deserialize;
 
 use super::body::{self, Message, Way};
 use super::channel::{Channel, Dialect};
 use super::failure::{self, Failure};
-use super::{modern, network, stream};
+use super::refusal::{self, REFUSAL_BYTES_MAX, Refusal};
+use super::{modern, network, probe, stream};
 use crate::transport::{FrameKind, Sighting};
 use crate::{Error, ErrorCode, Outcome};
 
@@ -24,9 +23,6 @@ const RETRY_AFTER_MAX: Duration = Duration::from_secs(30);
 
 /// How often one message waits so.
 const RETRIES_MAX: u32 = 3;
-
-/// How much of a refusal is read for what it says.
-pub(super) const REFUSAL_BYTES_MAX: usize = 16 << 10;
 
 /// How long a notification or reply may take; requests have their callers' deadlines.
 const UNANSWERED_WAIT_MAX: Duration = Duration::from_secs(30);
@@ -141,14 +137,19 @@ async fn ask(channel: &Arc<Channel>, post: &Post, id: u64, handshake: bool) -> R
     if channel.dialect() == Dialect::Events {
         return give(channel, post).await;
     }
-    let mut response = match deliver(channel, post).await {
-        Err(failed) if is_probe(channel, post) && failure::is_of_another_dialect(&failed) => {
-            let _ = channel.probed.set(failed.error().clone());
-            channel.speaks(Dialect::Events);
+    let (mut response, in_session) =
+        exchange(channel, Method::POST, || message(channel, post)).await?;
+    if !is_taken(response.status()) {
+        let refusal = Refusal::read(response, in_session).await;
+        if probe::is_probe(channel, post) && refusal.is_of_another_dialect() {
+            probe::fall_back(channel, &refusal);
             return give(channel, post).await;
         }
-        delivered => delivered?,
-    };
+        return match refusal.modern_error().filter(|_| handshake) {
+            Some(error) => refusal::answer(channel, id, error),
+            None => Err(refusal.failure(channel)),
+        };
+    }
     channel.speaks(Dialect::Streamable);
     if handshake {
         channel.keep_session(&response).map_err(Failure::Message)?;
@@ -164,23 +165,9 @@ async fn ask(channel: &Arc<Channel>, post: &Post, id: u64, handshake: bool) -> R
     }
 }
 
-/// Whether the answer to this message says what the server speaks.
-fn is_probe(channel: &Channel, post: &Post) -> bool {
-    #[derive(Deserialize)]
-    struct Head<'a> {
-        #[serde(borrow)]
-        method: Cow<'a, str>,
-    }
-    let is_handshake = || {
-        serde_json::from_slice::<Head>(&post.bytes).is_ok_and(|head| head.method == "initialize")
-    };
-    channel.dialect() == Dialect::Unknown && is_handshake()
-}
-
 /// Sends a message whose answer, if there is one, comes over the stream of HTTP+SSE, which says where to.
 async fn give(channel: &Arc<Channel>, post: &Post) -> Result<(), Failure> {
-    let mut listening = channel.listening.subscribe();
-    let _ = listening.wait_for(|listening| *listening).await;
+    probe::endpoint(channel).await?;
     let mut response = deliver(channel, post).await?;
     // Read for the sake of the socket, which can be used again then.
     body::read_head(&mut response, REFUSAL_BYTES_MAX).await;
@@ -189,11 +176,12 @@ async fn give(channel: &Arc<Channel>, post: &Post) -> Result<(), Failure> {
 
 /// Posts a message until the server has taken or refused it.
 async fn deliver(channel: &Arc<Channel>, post: &Post) -> Result<Response, Failure> {
-    let request = || {
-        let message = Message { bytes: Some(post.bytes.clone()), way: post.way.clone() };
-        Ok(channel.request(Method::POST)?.body(reqwest::Body::wrap(message)))
-    };
-    send(channel, Method::POST, request).await
+    send(channel, Method::POST, || message(channel, post)).await
+}
+
+fn message(channel: &Channel, post: &Post) -> Result<RequestBuilder, Failure> {
+    let message = Message { bytes: Some(post.bytes.clone()), way: post.way.clone() };
+    Ok(channel.request(Method::POST)?.body(reqwest::Body::wrap(message)))
 }
 
 /// Sends a request until the server has taken or refused it; `request` makes it anew each time.
@@ -205,7 +193,7 @@ pub(super) async fn send(
     let (response, in_session) = exchange(channel, method, request).await?;
     match is_taken(response.status()) {
         true => Ok(response),
-        false => Err(refusal(channel, response, in_session).await),
+        false => Err(Refusal::read(response, in_session).await.failure(channel)),
     }
 }
 
@@ -287,25 +275,6 @@ fn follow(channel: &Channel, method: &Method, response: &Response) -> bool {
     };
     let location = response.headers().get(LOCATION).and_then(|to| to.to_str().ok());
     repeats && location.is_some_and(|location| channel.follow(response.url(), location))
-}
-
-/// What a status that is no success means (SPEC 8.4); `in_session` says whether the request named a session.
-pub(super) async fn refusal(
-    channel: &Channel,
-    mut response: Response,
-    in_session: bool,
-) -> Failure {
-    let status = response.status();
-    let headers = response.headers().clone();
-    if is_about_credentials(status) {
-        return Failure::Connection(failure::auth(channel, status, &headers));
-    }
-    let body = body::read_head(&mut response, REFUSAL_BYTES_MAX).await;
-    let error = failure::status(channel, status, &headers, &body);
-    let session_lost = in_session
-        && (status == StatusCode::NOT_FOUND
-            || status == StatusCode::BAD_REQUEST && failure::is_about_session(&body));
-    if session_lost { Failure::Session(error) } else { Failure::Message(error) }
 }
 
 /// The type of an answer's content, without its parameters.

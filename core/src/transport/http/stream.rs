@@ -12,6 +12,7 @@ use super::inbox;
 use super::network;
 use super::pace::Pace;
 use super::post;
+use super::refusal::Refusal;
 use crate::Outcome;
 use crate::transport::{Inbound, Line};
 
@@ -117,7 +118,7 @@ fn closed(channel: &Channel) -> Failure {
 async fn not_resumed(channel: &Channel, response: Response, in_session: bool) -> Failure {
     let failed = match response.status().is_success() {
         true => Failure::Message(failure::content_type(channel, None)),
-        false => post::refusal(channel, response, in_session).await,
+        false => Refusal::read(response, in_session).await.failure(channel),
     };
     match failed {
         Failure::Message(error) => {

@@ -35,6 +35,9 @@ impl Front {
         lock(&self.sessions).insert(session.clone());
         let from = self.routes.listen(&session);
         let mut chunks = Chunks::begin(out, "text/event-stream", &[])?;
+        if self.faults.has("early-end") {
+            return chunks.end();
+        }
         let endpoint = match self.faults.value("endpoint") {
             Some(elsewhere) => elsewhere.to_string(),
             None => format!("{MESSAGE_PATH}{session}"),

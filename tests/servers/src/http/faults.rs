@@ -38,6 +38,7 @@ const KNOWN: &[&str] = &[
     "text",     // plain text
     "endpoint", // HTTP+SSE: messages are to be posted to the address that is its value
     "no-endpoint", // HTTP+SSE: the stream does not say where messages are posted
+    "early-end", // HTTP+SSE: the stream ends at once
     "bad-accept", // websocket: the handshake is answered for another key
     "subprotocol", // websocket: this is spoken, and not `mcp`
     "close",    // websocket: each call is answered with a farewell of that code

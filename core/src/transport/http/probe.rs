@@ -1,0 +1,88 @@
+//! An address of which nobody said what it speaks: the handshake over Streamable HTTP finds out, and where it is refused as
+//! servers of the older transport do, HTTP+SSE is tried at the same address (SPEC 10.4).
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use serde::Deserialize;
+use tokio::time::Instant;
+
+use super::channel::{Channel, Dialect};
+use super::failure::{self, Failure};
+use super::post::Post;
+use super::refusal::Refusal;
+use crate::{Error, ErrorCode};
+
+/// How long the stream of an address that was probed may take to say where messages are posted. A server of that transport says
+/// it first of all, so that it takes a round trip; anything else that keeps a stream open may never say it.
+const ENDPOINT_WAIT: Duration = Duration::from_secs(5);
+
+/// The share of the connect's time that is kept for the report of what was tried.
+const REPORT_SHARE: u32 = 10;
+
+/// Whether the answer to this message says what the server speaks.
+pub(super) fn is_probe(channel: &Channel, post: &Post) -> bool {
+    #[derive(Deserialize)]
+    struct Head<'a> {
+        #[serde(borrow)]
+        method: Cow<'a, str>,
+    }
+    let is_handshake = || {
+        serde_json::from_slice::<Head>(&post.bytes).is_ok_and(|head| head.method == "initialize")
+    };
+    channel.dialect() == Dialect::Unknown && is_handshake()
+}
+
+/// The handshake over Streamable HTTP was refused so; HTTP+SSE is tried from now on.
+pub(super) fn fall_back(channel: &Channel, refusal: &Refusal) {
+    let _ = channel.probed.set(refusal.failure(channel).error().clone());
+    channel.speaks(Dialect::Events);
+}
+
+/// Waits until the stream of HTTP+SSE has said where messages are posted.
+///
+/// # Errors
+/// With what both attempts met, when the stream of an address that was probed says nothing. Where the configuration names
+/// the transport the connect's own time bounds the wait.
+pub(super) async fn endpoint(channel: &Channel) -> Result<(), Failure> {
+    let mut listening = channel.listening.subscribe();
+    let named = listening.wait_for(|listening| *listening);
+    if channel.probed.get().is_none() {
+        let _ = named.await;
+        return Ok(());
+    }
+    let begun = Instant::now();
+    let reported_at = channel.given_up_at - channel.patience / REPORT_SHARE;
+    let until = (begun + ENDPOINT_WAIT).min(reported_at);
+    match tokio::time::timeout_at(until, named).await {
+        Ok(_) => Ok(()),
+        Err(_) => {
+            let limit = u64::try_from(until.duration_since(begun).as_millis()).unwrap_or(u64::MAX);
+            let message = format!("it did not say within {limit} ms where messages are posted");
+            let error = Error::new(ErrorCode::Timeout, message)
+                .with_server(channel.server.as_ref())
+                .with_detail("which", "connect")
+                .with_detail("limit_ms", limit);
+            Err(Failure::Message(explained(channel, error)))
+        }
+    }
+}
+
+/// What failed before a stream of HTTP+SSE said where messages are posted: with what was tried before it, where that was what
+/// the address turned out not to speak. What is wrong with the network or the credentials stands for itself.
+pub(super) fn explained(channel: &Channel, error: Error) -> Error {
+    let says_nothing_else = matches!(error.code(), ErrorCode::Protocol | ErrorCode::Timeout);
+    match channel.probed.get() {
+        Some(first) if says_nothing_else && !*channel.listening.borrow() => {
+            failure::neither(channel, first, error)
+        }
+        _ => error,
+    }
+}
+
+/// The stream of an address that was probed ended before it said anything.
+pub(super) fn ended_early(channel: &Channel) -> Option<Error> {
+    let is_early = channel.probed.get().is_some() && !*channel.listening.borrow();
+    let message = "its stream ended before it said where messages are posted";
+    is_early.then(|| explained(channel, failure::protocol(&channel.server, message)))
+}

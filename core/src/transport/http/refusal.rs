@@ -1,0 +1,107 @@
+//! A status that is no success: how far it reaches, and the error of the protocol that may be in its body.
+
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::header::HeaderMap;
+use reqwest::{Response, StatusCode};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::body;
+use super::channel::Channel;
+use super::failure::{self, Failure};
+use super::post::is_about_credentials;
+use crate::transport::Line;
+
+/// The errors that only a server of the modern era gives: headers that do not match, a capability that it must have, a
+/// revision that it does not speak.
+pub(crate) const MODERN_ERRORS: RangeInclusive<i64> = -32022..=-32020;
+
+/// How much of a refusal is read for what it says.
+pub(super) const REFUSAL_BYTES_MAX: usize = 16 << 10;
+
+/// How long it is read: it comes with its status, and one that does not end must hold nobody up.
+const REFUSAL_WAIT: Duration = Duration::from_secs(2);
+
+/// A refusal as it came.
+pub(super) struct Refusal {
+    status: StatusCode,
+    headers: HeaderMap,
+    /// Its beginning; empty where only the status counts.
+    body: Vec<u8>,
+    /// Whether the request named a session.
+    in_session: bool,
+}
+
+impl Refusal {
+    /// Reads what a refusal says; `in_session` says whether the request named a session.
+    pub(super) async fn read(mut response: Response, in_session: bool) -> Refusal {
+        let (status, headers) = (response.status(), response.headers().clone());
+        let body = async {
+            match is_about_credentials(status) {
+                true => Vec::new(),
+                false => body::read_head(&mut response, REFUSAL_BYTES_MAX).await,
+            }
+        };
+        let body = tokio::time::timeout(REFUSAL_WAIT, body).await.unwrap_or_default();
+        Refusal { status, headers, body, in_session }
+    }
+
+    /// What it means (SPEC 8.4).
+    pub(super) fn failure(&self, channel: &Channel) -> Failure {
+        let Refusal { status, headers, body, in_session } = self;
+        if is_about_credentials(*status) {
+            return Failure::Connection(failure::auth(channel, *status, headers));
+        }
+        let error = failure::status(channel, *status, headers, body);
+        let session_lost = *in_session
+            && (*status == StatusCode::NOT_FOUND
+                || *status == StatusCode::BAD_REQUEST && failure::is_about_session(body));
+        if session_lost { Failure::Session(error) } else { Failure::Message(error) }
+    }
+
+    /// Whether this is how a server refuses a handshake over Streamable HTTP that speaks HTTP+SSE alone (PROTOCOL 1.1). One
+    /// that answers with an error of the modern era speaks that.
+    pub(super) fn is_of_another_dialect(&self) -> bool {
+        matches!(self.status.as_u16(), 400 | 404 | 405) && self.modern_error().is_none()
+    }
+
+    /// The error of the protocol in its body, where there is one.
+    pub(super) fn error(&self) -> Option<&RawValue> {
+        Some(self.coded_error()?.1)
+    }
+
+    /// The same, where only a server of the modern era says it.
+    pub(super) fn modern_error(&self) -> Option<&RawValue> {
+        let (code, error) = self.coded_error()?;
+        MODERN_ERRORS.contains(&code).then_some(error)
+    }
+
+    fn coded_error(&self) -> Option<(i64, &RawValue)> {
+        #[derive(Deserialize)]
+        struct Body<'a> {
+            #[serde(borrow)]
+            error: &'a RawValue,
+        }
+        #[derive(Deserialize)]
+        struct Coded {
+            code: i64,
+        }
+        if !self.status.is_client_error() {
+            return None;
+        }
+        let error = serde_json::from_slice::<Body<'_>>(&self.body).ok()?.error;
+        let code = serde_json::from_str::<Coded>(error.get()).ok()?.code;
+        Some((code, error))
+    }
+}
+
+/// Takes an error for the answer to a request. Servers need not repeat the id when they refuse by the headers alone.
+pub(super) fn answer(channel: &Arc<Channel>, id: u64, error: &RawValue) -> Result<(), Failure> {
+    let frame = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{}}}", error.get());
+    let inbound = channel.inbound()?;
+    inbound.heard();
+    inbound.take(Line::Frame(frame.as_bytes())).map_err(Failure::Message)
+}
