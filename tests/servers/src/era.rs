@@ -115,8 +115,8 @@ fn admits_handshake(turn: &mut Turn, id: &[u8]) -> bool {
             refuse_revision(turn, id, "");
             return false;
         }
-        // As the public Python servers do.
-        Era::Dual if was_asked && !server.opened.is_legacy() => {
+        // As the public Python servers do over a pipe. Over HTTP each message stands for itself.
+        Era::Dual if was_asked && !server.opened.is_legacy() && server.flags.http.is_none() => {
             refuse_revision(turn, id, "");
             return false;
         }

@@ -50,7 +50,7 @@ pub struct Flags {
     pub early: Early,
     /// The revisions of the modern era, with commas between them.
     pub revisions: Option<String>,
-    /// What becomes of streams of changes: refuse, mute or nothing.
+    /// What becomes of streams of changes: refuse, mute, once or nothing.
     pub listen: Option<String>,
     /// How long lists are fresh, in milliseconds, and for whom.
     pub ttl_ms: Option<u32>,
@@ -246,7 +246,7 @@ Transport    stdio, or --http PORT, --http-unix PATH|@NAME, --sse PORT or --ws P
 
 Lists        --tools N  --page-size N  --no-tools  --no-prompts  --no-resources  --tools-only
              --malformed-tools  --repeat-cursor  --list-changes  --drift  --label TEXT  --hints all|none
-Era          --era legacy|modern|dual  --revisions V,V  --listen refuse|mute|nothing|cancel-second|refuse-second
+Era          --era legacy|modern|dual  --revisions V,V  --listen refuse|mute|nothing|once|cancel-second|refuse-second
              --ttl-ms N  --cache-scope private|public  --early answered|ignored|hangs|exits|confused
 Delays       --start-delay-ms N  --initialize-delay-ms N  --list-delay-ms N  --reply-delay-ms N
 Start        --start-log FILE  --message-log FILE  --exit-at-start CODE  --fail-starts N|N-M

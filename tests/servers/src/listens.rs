@@ -62,11 +62,15 @@ impl Change<'_> {
 
 /// `subscriptions/listen`: opens a stream, and says what of it is granted.
 pub fn listen(turn: &mut Turn, id: &[u8], params: &[u8]) {
-    let is_second = turn.server.listens.1.fetch_add(1, Ordering::SeqCst) == 1;
+    let before = turn.server.listens.1.fetch_add(1, Ordering::SeqCst);
+    let is_second = before == 1;
     match turn.server.flags.listen.as_deref() {
         Some("refuse") => return turn.batch.error(id, -32601, "no streams here", None),
         Some("refuse-second") if is_second => {
             return turn.batch.error(id, -32601, "no streams here", None);
+        }
+        Some("once") if before > 0 => {
+            return turn.batch.error(id, -32601, "no streams any more", None);
         }
         Some("mute") => return,
         _ => {}

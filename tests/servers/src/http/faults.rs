@@ -25,33 +25,35 @@ const KNOWN: &[&str] = &[
     "call-status",     // each call gets the HTTP status that is its value, and no header
     "gzip-calls",      // the answer to each call is said to be compressed
     "cut-body", // the body of each call's answer is shorter than said, and then the connection ends
-    "unavailable", // the first N lists get 502
-    "auth",     // 401
+    "wants-header", // calls of a tool need an argument's header: the two are its value, as `echo:Loud`
+    "own-tools",    // each list of tools has one more, named after the caller's credentials
+    "unavailable",  // the first N lists get 502
+    "auth",         // 401
     "auth-challenge", // 401 with `WWW-Authenticate`
-    "auth-calls", // each call gets 401
-    "forbidden", // 403
-    "redirect", // 307 to the address that is its value
+    "auth-calls",   // each call gets 401
+    "forbidden",    // 403
+    "redirect",     // 307 to the address that is its value
     "redirect-here", // 307 to another path of this server
     "endless-body", // the body of each call's answer never ends
     "endless-event", // the event of each call's answer never ends
-    "html",     // a web page
-    "text",     // plain text
-    "endpoint", // HTTP+SSE: messages are to be posted to the address that is its value
-    "no-endpoint", // HTTP+SSE: the stream does not say where messages are posted
-    "early-end", // HTTP+SSE: the stream ends at once
-    "bad-accept", // websocket: the handshake is answered for another key
-    "subprotocol", // websocket: this is spoken, and not `mcp`
-    "close",    // websocket: each call is answered with a farewell of that code
-    "huge-frame", // websocket: the answer to each call is said to have a terabyte
+    "html",         // a web page
+    "text",         // plain text
+    "endpoint",     // HTTP+SSE: messages are to be posted to the address that is its value
+    "no-endpoint",  // HTTP+SSE: the stream does not say where messages are posted
+    "early-end",    // HTTP+SSE: the stream ends at once
+    "bad-accept",   // websocket: the handshake is answered for another key
+    "subprotocol",  // websocket: this is spoken, and not `mcp`
+    "close",        // websocket: each call is answered with a farewell of that code
+    "huge-frame",   // websocket: the answer to each call is said to have a terabyte
     "endless-message", // websocket: the answer to each call never ends
-    "bad-frame", // websocket: each call is answered with a frame that there is not
-    "no-farewell", // websocket: the farewell is not answered
-    "noise",    // websocket: other words before each message
-    "pings",    // websocket: a ping before each message
-    "binary",   // websocket: messages are binary
-    "fragments", // websocket: messages come in two parts
+    "bad-frame",    // websocket: each call is answered with a frame that there is not
+    "no-farewell",  // websocket: the farewell is not answered
+    "noise",        // websocket: other words before each message
+    "pings",        // websocket: a ping before each message
+    "binary",       // websocket: messages are binary
+    "fragments",    // websocket: messages come in two parts
     "hung-notices", // no answer to a notification but the opening one
-    "late-accept", // the opening notification is taken after 300 ms
+    "late-accept",  // the opening notification is taken after 300 ms
 ];
 
 impl Faults {

@@ -25,22 +25,28 @@ pub fn answer(front: &Front, request: &Request, message: Value, out: &mut TcpStr
     if message.get("id").is_none() {
         return respond(out, "202 Accepted", &[], b"");
     }
-    if let Some(what) = mismatch(request, &message) {
+    let missing = || is_header_missing(front, request, &message);
+    if let Some(what) = mismatch(request, &message).or_else(missing) {
         let error =
             json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32020, "message": what } });
         return respond(out, "400 Bad Request", &[JSON.into()], error.to_string().as_bytes());
     }
     let is_call = method == "tools/call";
+    let lists_own = method == "tools/list" && front.faults.has("own-tools");
     let (number, answers) = front.routes.ask_numbered(NOBODY, message);
     if is_call && front.faults.has("cut") {
         front.routes.recall(number);
         return Chunks::begin(out, "text/event-stream", &[])?.end();
     }
     // What is refused as a whole is refused by its status too, so the first answer has to be seen.
-    let Some(first) = first(&answers, out) else {
+    let Some(mut first) = first(&answers, out) else {
         front.routes.recall(number);
         return Err(ErrorKind::ConnectionAborted.into());
     };
+    let tools = first.pointer_mut("/result/tools").filter(|_| lists_own);
+    if let Some(Value::Array(tools)) = tools {
+        tools.push(json!({ "name": own_tool(request), "inputSchema": { "type": "object" } }));
+    }
     let status = match first.pointer("/error/code").and_then(Value::as_i64) {
         Some(-32022..=-32020) => Some("400 Bad Request"),
         Some(-32601) => Some("404 Not Found"),
@@ -82,6 +88,21 @@ fn first(answers: &Receiver<Value>, client: &TcpStream) -> Option<Value> {
             Ok(0) | Err(_) => return None,
         }
     }
+}
+
+/// The tool of whoever sent this.
+fn own_tool(request: &Request) -> String {
+    let credentials = request.header("authorization").unwrap_or_default();
+    format!("of_{}", credentials.rsplit(' ').next().unwrap_or_default())
+}
+
+/// What the call of a tool whose argument is wanted in a header does not have.
+fn is_header_missing(front: &Front, request: &Request, message: &Value) -> Option<String> {
+    let (tool, argument) = front.faults.value("wants-header")?.split_once(':')?;
+    let is_it = message["method"] == "tools/call" && message["params"]["name"] == tool;
+    let name = format!("mcp-param-{}", argument.to_lowercase());
+    let is_missing = is_it && request.header(&name).is_none();
+    is_missing.then(|| format!("Header mismatch: Mcp-Param-{argument} is missing"))
 }
 
 /// What of the headers does not fit the body.
