@@ -186,10 +186,11 @@ impl Link {
     }
 
     /// Lists again what may have changed unannounced, or unseen: a server that says that its lists change and never said so
-    /// of one may be one that forgets to (SPEC 7.8), and a listing that failed is made up for.
+    /// of one may be one that forgets to (SPEC 7.8), unless it holds them for fresh; and a listing that failed is made up for.
     fn relist(&self) {
         let changes = self.declared.get().is_some_and(Lists::change);
         let is_mute = changes && !self.pulse.announces.load(Ordering::Relaxed);
+        let is_mute = is_mute && !self.freshness.holds(Instant::now());
         if is_mute || self.pulse.is_behind.load(Ordering::Relaxed) {
             self.tell(|events| events.list_changed(ListKind::Tools));
         }

@@ -12,6 +12,7 @@ use trunkline_pool::state::{CloseExit, LossReason};
 
 use super::era::Metadata;
 use super::frame_transport::Handshake;
+use super::freshness::Freshness;
 use super::in_flight::InFlight;
 use super::keepalive::Pulse;
 use super::listen::Listens;
@@ -42,6 +43,7 @@ pub(crate) struct Link {
     pub(super) declared: OnceLock<Lists>,
     pub(super) handshake: Handshake,
     pub(super) pulse: Pulse,
+    pub(super) freshness: Freshness,
     /// What nobody asked for, by kind.
     pub(super) ignored: Ignored,
     pub(super) runtime: Handle,
@@ -115,6 +117,7 @@ impl Link {
             declared: OnceLock::new(),
             handshake: Handshake::default(),
             pulse: Pulse::new(),
+            freshness: Freshness::default(),
             ignored: Ignored::default(),
             runtime: Handle::current(),
             ending: Ending {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rmcp::model::ServerCapabilities;
 use tokio::sync::oneshot;
@@ -84,8 +84,9 @@ impl Link {
             )
         };
         let pages = tokio::time::timeout(limit, pages).await;
-        let (tools, prompts, resources, resource_templates) =
+        let ((tools, a), (prompts, b), (resources, c), (resource_templates, d)) =
             pages.map_err(|_| failure::slow(&self.server, "list", limit))??;
+        let fresh_for = [a, b, c, d].into_iter().flatten().min();
         let skipped = [&tools, &prompts, &resources, &resource_templates];
         let skipped = skipped.into_iter().flat_map(|part| part.skipped.clone()).collect();
         let mut catalog = Catalog {
@@ -98,6 +99,9 @@ impl Link {
         catalog.finish();
         if self.metadata.load().is_some() {
             self.wire.take_tools(&mut catalog);
+            let least = self.options.keepalive;
+            self.freshness.listed(&catalog, fresh_for, least, Instant::now());
+            self.calls.timer.notify_one();
         }
         if when == When::First && !declared.change() && is_empty(&catalog) {
             let message = "the server lists no tools, prompts or resources";
@@ -108,33 +112,36 @@ impl Link {
         Ok(catalog)
     }
 
-    /// One whole list, alone in a catalog; empty when it is not offered.
+    /// One whole list, alone in a catalog; empty when it is not offered. And how long the first of its pages to go stale is fresh.
     async fn list_if(
         self: &Arc<Self>,
         offered: bool,
         list: ListKind,
         method: &'static str,
-    ) -> Result<Catalog> {
-        let mut catalog = Catalog::default();
+    ) -> Result<(Catalog, Option<Duration>)> {
+        let (mut catalog, mut fresh_for) = (Catalog::default(), None);
         if !offered {
-            return Ok(catalog);
+            return Ok((catalog, fresh_for));
         }
         let mut cursors = BTreeSet::new();
         let mut params = "{}".to_owned();
         let mut bytes = 0_usize;
         for _ in 0..PAGES_MAX {
             let page = match self.request_again(method, &params).await {
-                Err(error) if failure::is_method_not_found(&error) => return Ok(catalog),
+                Err(error) if failure::is_method_not_found(&error) => {
+                    return Ok((catalog, fresh_for));
+                }
                 page => page?.json,
             };
             bytes = bytes.saturating_add(page.len());
             if bytes > self.options.frame_bytes {
                 return Err(failure::limit(&self.server, "frame_bytes"));
             }
-            let next = catalog.add_page(list, &page);
-            let next = next.map_err(|error| error.with_server(self.server.as_ref()))?;
-            let Some(cursor) = next else {
-                return Ok(catalog);
+            let end = catalog.add_page(list, &page);
+            let end = end.map_err(|error| error.with_server(self.server.as_ref()))?;
+            fresh_for = fresh_for.into_iter().chain(end.fresh_for).min();
+            let Some(cursor) = end.next else {
+                return Ok((catalog, fresh_for));
             };
             params = serde_json::json!({ "cursor": cursor }).to_string();
             if !cursors.insert(cursor) {

@@ -9,6 +9,7 @@ mod envelope;
 mod era;
 mod failure;
 mod frame_transport;
+mod freshness;
 mod in_flight;
 mod keepalive;
 mod link;

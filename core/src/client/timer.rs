@@ -1,8 +1,10 @@
-//! The one timer of a connection: it ends what is overdue, asks a silent server whether it lives, and sleeps until the
-//! next deadline.
+//! The one timer of a connection: it ends what is overdue, asks a silent server whether it lives, has lists read again that
+//! are no longer fresh, and sleeps until the next deadline.
 
 use std::sync::Arc;
 use std::time::Instant;
+
+use trunkline_pool::catalog::ListKind;
 
 use super::in_flight::Next;
 use super::keepalive::{self, KeepAlive};
@@ -18,6 +20,10 @@ pub(super) async fn watch_deadlines(link: Arc<Link>) {
             keepalive::Next::Look(at) => at,
             keepalive::Next::Dead => return link.lose(Sighting::Silent).await,
         };
+        if link.freshness.take_due(now) {
+            link.tell(|events| events.list_changed(ListKind::Tools));
+        }
+        let look = look.into_iter().chain(link.freshness.due()).min();
         let (overdue, next) = link.calls.expire(now);
         for overdue in overdue {
             link.expire(overdue);

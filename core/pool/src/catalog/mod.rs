@@ -8,6 +8,7 @@ mod page;
 mod tests;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The four lists of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -58,6 +59,16 @@ pub struct Catalog {
     pub resource_templates: Vec<Item>,
     /// What was left out.
     pub skipped: Vec<Skipped>,
+}
+
+/// What a page says besides its items.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PageEnd {
+    /// The cursor of the next page, if there is one.
+    pub next: Option<String>,
+    /// How long the server holds the page for fresh (`ttlMs`), where it says so; what is less than nothing is nothing.
+    pub fresh_for: Option<Duration>,
 }
 
 impl Catalog {

@@ -1,11 +1,12 @@
 //! One page of a list, and the end of the last one.
 
 use std::fmt;
+use std::time::Duration;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::{Catalog, Item, ListKind, Skipped};
+use super::{Catalog, Item, ListKind, PageEnd, Skipped};
 use crate::error::{Error, ErrorCode, Result};
 use crate::text::escaped;
 
@@ -16,13 +17,13 @@ const ITEMS_MAX: usize = 10_000;
 const SKIPPED_MAX: usize = 256;
 
 impl Catalog {
-    /// Adds one page of a list: the JSON text of a result. Returns the cursor of the next page, if there is one.
+    /// Adds one page of a list: the JSON text of a result.
     ///
     /// The definitions are kept as they are written, byte for byte.
     ///
     /// # Errors
     /// `protocol` when the result has no array of the list's name. A malformed item is skipped, not an error.
-    pub fn add_page(&mut self, list: ListKind, result: &str) -> Result<Option<String>> {
+    pub fn add_page(&mut self, list: ListKind, result: &str) -> Result<PageEnd> {
         let mut deserializer = serde_json::Deserializer::from_str(result);
         let page = PageOf(list).deserialize(&mut deserializer);
         let page = page.and_then(|page| deserializer.end().map(|()| page)).map_err(|error| {
@@ -43,7 +44,7 @@ impl Catalog {
                 Err(skipped) => self.skip(skipped),
             }
         }
-        Ok(page.cursor)
+        Ok(page.end)
     }
 
     /// Sorts the lists by name, and of two items with one name keeps the first. Call it after the last page.
@@ -76,14 +77,21 @@ impl Catalog {
     }
 }
 
+/// A hint must not spoil the list that it stands beside, so that what is no number says nothing.
+fn milliseconds(value: &RawValue) -> Option<Duration> {
+    let milliseconds = serde_json::from_str::<f64>(value.get()).ok()?;
+    // The conversion keeps within the bounds of the type.
+    Some(Duration::from_millis(milliseconds as u64))
+}
+
 fn protocol(list: ListKind, message: &str) -> Error {
     Error::new(ErrorCode::Protocol, message).with_detail("list", list.member())
 }
 
-/// What a page holds: its items as written, and where the next one is.
+/// What a page holds: its items as written, and what is said beside them.
 struct Page<'a> {
     items: Option<Vec<&'a RawValue>>,
-    cursor: Option<String>,
+    end: PageEnd,
 }
 
 /// Reads the page of one kind of list; the name of the member depends on it.
@@ -108,14 +116,16 @@ impl<'de> Visitor<'de> for PageOf {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Page<'de>, A::Error> {
-        let mut page = Page { items: None, cursor: None };
+        let mut page = Page { items: None, end: PageEnd::default() };
         while let Some(member) = map.next_key::<String>()? {
             if member == self.0.member() {
                 page.items = Some(map.next_value()?);
             } else if member == "nextCursor" {
                 // Some servers end their pages with an empty cursor, which no request could tell from none.
-                page.cursor =
+                page.end.next =
                     map.next_value::<Option<String>>()?.filter(|cursor| !cursor.is_empty());
+            } else if member == "ttlMs" {
+                page.end.fresh_for = milliseconds(map.next_value()?);
             } else {
                 map.next_value::<IgnoredAny>()?;
             }

@@ -118,3 +118,37 @@ async fn a_server_that_announces_its_changes_is_not_listed_at_the_keepalive() {
     assert_eq!(open.recorder.told().len(), announced);
     open.close().await;
 }
+
+/// Lists whenever a connection says so, for so many silences; how often it said it.
+async fn listings(flags: &[&str], silences: u32) -> usize {
+    let server = kept_alive(test_server(&[&["--era", "modern"], flags].concat()));
+    let open = server.connect().await;
+    let (mut told, end) = (0, Instant::now() + INTERVAL * silences);
+    while Instant::now() < end {
+        tokio::time::sleep(INTERVAL / 10).await;
+        if open.recorder.told().len() > told {
+            told += 1;
+            open.connection.list().await.unwrap();
+        }
+    }
+    open.close().await;
+    told
+}
+
+/// SPEC 7.8: lists are read again when they are no longer fresh, and ever more seldom while they stay the same.
+#[tokio::test]
+async fn lists_of_a_modern_server_are_read_again_when_they_are_stale() {
+    for ttl in ["0", "1"] {
+        let told = listings(&["--ttl-ms", ttl], 12).await;
+        assert!((1..=4).contains(&told), "{told}");
+    }
+    assert_eq!(listings(&[], 4).await, 0);
+}
+
+/// SPEC 7.8: what a server holds for fresh is not read again because it announces nothing.
+#[tokio::test]
+async fn lists_that_are_fresh_are_not_read_again_in_silence() {
+    let mute = ["--list-changes", "--listen", "nothing"];
+    assert!(listings(&mute, 6).await > 1);
+    assert_eq!(listings(&[&mute[..], &["--ttl-ms", "60000"]].concat(), 6).await, 0);
+}

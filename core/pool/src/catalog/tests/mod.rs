@@ -12,7 +12,7 @@ use super::{Catalog, ListKind};
 fn tools(definitions: &[Value]) -> Catalog {
     let mut catalog = Catalog::default();
     let page = json!({ "tools": definitions }).to_string();
-    assert_eq!(catalog.add_page(ListKind::Tools, &page).unwrap(), None);
+    assert_eq!(catalog.add_page(ListKind::Tools, &page).unwrap().next, None);
     catalog.finish();
     catalog
 }

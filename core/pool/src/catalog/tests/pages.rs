@@ -1,5 +1,7 @@
 //! Pages of lists.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::super::*;
@@ -17,11 +19,29 @@ fn definitions_stay_as_they_are_written() {
     let definition = "{ \"x-odd\":[1.50,  18446744073709551616],\"inputSchema\":{\"type\":\"object\"},\"name\":\"a\\u0041\"}";
     let mut catalog = Catalog::default();
     let page = format!("{{\"_meta\":{{}}, \"tools\" : [ {definition} ] ,\"ttlMs\":5}}");
-    assert_eq!(catalog.add_page(ListKind::Tools, &page).unwrap(), None);
+    assert_eq!(catalog.add_page(ListKind::Tools, &page).unwrap().next, None);
     catalog.finish();
     let item = catalog.tool("aA").unwrap();
     assert_eq!(&*item.definition, definition);
     assert_eq!(catalog.skipped, []);
+}
+
+/// SPEC 7.8, PROTOCOL 1.2: how long a page is fresh stands beside its items, and cannot spoil them.
+#[test]
+fn a_page_says_how_long_it_is_fresh() {
+    let fresh_for = |ttl: &str| {
+        let page = format!(r#"{{"tools":[],"ttlMs":{ttl},"cacheScope":"private"}}"#);
+        Catalog::default().add_page(ListKind::Tools, &page).unwrap().fresh_for
+    };
+    for (ttl, milliseconds) in [("5000", 5000), ("1.9", 1), ("0", 0), ("-1", 0), ("-1e300", 0)] {
+        assert_eq!(fresh_for(ttl), Some(Duration::from_millis(milliseconds)), "{ttl}");
+    }
+    assert_eq!(fresh_for("1e300"), Some(Duration::from_millis(u64::MAX)));
+    for ttl in ["null", "\"5000\"", "[1]", "{}", "true", "1e999"] {
+        assert_eq!(fresh_for(ttl), None, "{ttl}");
+    }
+    let silent = Catalog::default().add_page(ListKind::Tools, r#"{"tools":[]}"#).unwrap();
+    assert_eq!(silent, PageEnd::default());
 }
 
 /// SPEC 4.3: all pages, each with the cursor of the next; the lists do not mix.
@@ -31,7 +51,7 @@ fn pages_add_up() {
     let page =
         |items: Value, cursor: Value| json!({"prompts": items, "nextCursor": cursor}).to_string();
     let mut add =
-        |items, cursor| catalog.add_page(ListKind::Prompts, &page(items, cursor)).unwrap();
+        |items, cursor| catalog.add_page(ListKind::Prompts, &page(items, cursor)).unwrap().next;
     assert_eq!(add(json!([{"name": "b"}]), json!("2")), Some("2".into()));
     assert_eq!(add(json!([]), json!("3")), Some("3".into()));
     assert_eq!(add(json!([{"name": "a"}]), json!(null)), None);
@@ -67,7 +87,7 @@ fn a_result_without_its_list_is_an_error() {
         assert_eq!(error.code(), ErrorCode::Protocol, "{page}");
         assert_eq!(catalog, Catalog::default(), "{page}");
     }
-    assert_eq!(Catalog::default().add_page(ListKind::Tools, "{\"tools\":[]}").unwrap(), None);
+    assert_eq!(Catalog::default().add_page(ListKind::Tools, "{\"tools\":[]}").unwrap().next, None);
 }
 
 /// SPEC 4.5, S-38, S-49: one malformed item is skipped and reported, and never loses the others.

@@ -1,0 +1,176 @@
+//! How long lists are fresh, as a server of the modern era says of them (`ttlMs`), and when they are read again (SPEC 7.8).
+//!
+//! A session may look at its lists at any time, and a host acts on the events of their changes; so a list that has gone stale is
+//! read again by itself, and not at the next look. The hint is no interval: lists that are the same each time are read ever
+//! more seldom.
+
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use trunkline_pool::catalog::{Catalog, ListKind};
+
+use super::clock::later;
+
+/// How often the wait doubles while nothing changes: up to sixteen times the hint.
+const DOUBLINGS_MAX: u32 = 4;
+
+/// The share of a wait that chance adds to it at the most, so that many hosts do not ask at once.
+const JITTER_SHARE: f64 = 0.25;
+
+/// Where the lists of one connection stand.
+#[derive(Debug, Default)]
+pub(super) struct Freshness(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// Until then the server holds its lists for fresh.
+    until: Option<Instant>,
+    /// When they are read again, if nothing else has them read before.
+    due: Option<Instant>,
+    /// What stands for their content.
+    seen: Option<u64>,
+    /// Listings in a row that showed nothing new.
+    same: u32,
+}
+
+impl Freshness {
+    /// Lists have come, with the shortest of their hints; they are not read again for that before `least` has passed, which is
+    /// never when it is zero.
+    pub(super) fn listed(
+        &self,
+        catalog: &Catalog,
+        hint: Option<Duration>,
+        least: Duration,
+        now: Instant,
+    ) {
+        self.note(content(catalog), hint, least, (now, chance()));
+    }
+
+    fn note(
+        &self,
+        content: u64,
+        hint: Option<Duration>,
+        least: Duration,
+        (now, chance): (Instant, f64),
+    ) {
+        let mut state = self.state();
+        let is_same = state.seen.replace(content) == Some(content);
+        state.same = if is_same { (state.same + 1).min(DOUBLINGS_MAX) } else { 0 };
+        state.until = hint.map(|hint| later(now, hint));
+        let hint = hint.filter(|_| !least.is_zero());
+        state.due = hint.map(|hint| {
+            let wait = hint.max(least).saturating_mul(1 << state.same);
+            later(later(now, wait), wait.min(JITTERED_MAX).mul_f64(chance * JITTER_SHARE))
+        });
+    }
+
+    /// Whether the server still holds its lists for fresh.
+    pub(super) fn holds(&self, now: Instant) -> bool {
+        self.state().until.is_some_and(|until| now < until)
+    }
+
+    /// When the lists are to be read again.
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.state().due
+    }
+
+    /// Whether they are to be read again now; said once for each time that they came.
+    pub(super) fn take_due(&self, now: Instant) -> bool {
+        self.state().due.take_if(|due| *due <= now).is_some()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Waits beyond this have no more chance added than this one.
+const JITTERED_MAX: Duration = Duration::from_secs(24 * 3600);
+
+/// Equal for lists with equal content.
+fn content(catalog: &Catalog) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for list in ListKind::ALL {
+        list.hash(&mut hasher);
+        for item in catalog.list(list) {
+            (&item.name, &item.digest).hash(&mut hasher);
+        }
+    }
+    hasher.finish()
+}
+
+/// A number between 0 and 1 that nobody has to be unable to guess.
+fn chance() -> f64 {
+    let random = RandomState::new().hash_one(0) >> 11;
+    // 53 bits are exact in a double.
+    random as f64 / (1u64 << 53) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LEAST: Duration = Duration::from_secs(30);
+
+    fn seconds(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    /// After how many seconds the lists are due that came with these contents and this hint, one listing after the other.
+    fn waits(hint_ms: Option<u64>, contents: &[u64], chance: f64) -> Vec<Option<f64>> {
+        let (freshness, now) = (Freshness::default(), Instant::now());
+        let wait = |content: &u64| {
+            let hint = hint_ms.map(Duration::from_millis);
+            freshness.note(*content, hint, LEAST, (now, chance));
+            freshness.due().map(|due| due.duration_since(now).as_secs_f64())
+        };
+        contents.iter().map(wait).collect()
+    }
+
+    /// SPEC 7.8
+    #[test]
+    fn lists_are_read_again_after_their_hint_but_never_sooner_than_a_silence_lasts() {
+        assert_eq!(waits(Some(60_000), &[1], 0.0), [Some(60.0)]);
+        for soon in [0, 1, 29_999] {
+            assert_eq!(waits(Some(soon), &[1], 0.0), [Some(30.0)], "{soon}");
+        }
+        assert_eq!(waits(None, &[1], 0.0), [None]);
+    }
+
+    /// PROTOCOL 1.2: whoever reads lists again by the clock backs off, and does not do it when everybody does.
+    #[test]
+    fn lists_that_stay_the_same_are_read_ever_more_seldom() {
+        let same = waits(Some(1), &[7; 7], 0.0);
+        assert_eq!(same, [30.0, 60.0, 120.0, 240.0, 480.0, 480.0, 480.0].map(Some));
+        assert_eq!(waits(Some(1), &[7, 7, 7, 8, 8], 0.0)[3..], [Some(30.0), Some(60.0)]);
+        assert_eq!(waits(Some(100_000), &[7, 7], 1.0), [Some(125.0), Some(250.0)]);
+        assert!((0.0..1.0).contains(&chance()));
+    }
+
+    /// SPEC 7.8: each listing is followed by one at the most, and only the newest counts.
+    #[test]
+    fn lists_are_due_once_and_a_newer_listing_puts_it_off() {
+        let (freshness, now) = (Freshness::default(), Instant::now());
+        let note = |at: u64| freshness.note(at, Some(seconds(60)), LEAST, (now + seconds(at), 0.0));
+        note(0);
+        assert!(freshness.holds(now + seconds(59)) && !freshness.holds(now + seconds(60)));
+        assert!(!freshness.take_due(now + seconds(59)));
+        note(40);
+        assert!(!freshness.take_due(now + seconds(60)));
+        assert!(freshness.take_due(now + seconds(100)));
+        assert!(!freshness.take_due(now + seconds(1000)));
+    }
+
+    /// SPEC 8.3: whoever wants no traffic in silence has none; and no hint is too long.
+    #[test]
+    fn without_a_keep_alive_nothing_is_read_again_by_itself() {
+        let (freshness, now) = (Freshness::default(), Instant::now());
+        freshness.note(1, Some(seconds(60)), Duration::ZERO, (now, 0.0));
+        assert_eq!(freshness.due(), None);
+        assert!(freshness.holds(now));
+        freshness.note(1, Some(Duration::MAX), LEAST, (now, 1.0));
+        assert!(freshness.holds(now + seconds(1_000_000)));
+    }
+}
