@@ -155,15 +155,20 @@ pub(crate) fn start(
     cell.calls.fetch_add(1, Ordering::Relaxed);
     let number = call.number;
     let started = match &published.connection {
-        Some(connection) if !retry::lasts(options) => {
+        Some(connection) if !retry::lasts(options) && !may_be_refused(connection, callee) => {
             start_once(call, connection, published.slot.generation, done)
         }
-        _ => Started::Lasting(retry::begin(call, &published, options.retry, Box::new(done))),
+        _ => Started::Lasting(retry::begin(call, &published, options, Box::new(done))),
     };
     if session.calls.started(number, &started) {
         started.cancel();
     }
     Operation::call(started, number)
+}
+
+/// Whether a call may be refused for what it has in headers, and sent again then.
+fn may_be_refused(connection: &Connection, callee: Callee<'_>) -> bool {
+    matches!(callee, Callee::Tool(_)) && connection.mirrors_arguments()
 }
 
 /// The way of nearly every call: one request, whose end is the call's.

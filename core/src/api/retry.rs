@@ -4,7 +4,9 @@
 //! 1. `done` is called exactly once, by whoever takes it out of the state, with no lock held.
 //! 2. Of a call, one attempt is on the wire, or one task waits for the entry, never both.
 //! 3. What may have reached a server is sent again only with `retry: safe`, by a session that trusts the server, and when
-//!    the definition of the new connection says that it may be repeated.
+//!    the definition of the new connection says that it may be repeated; or once when the server refused it for its headers.
+
+mod relist;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -36,6 +38,8 @@ pub(super) fn lasts(options: &CallOptions) -> bool {
 /// A call, from its first attempt or wait to its end.
 pub(super) struct LastingCall {
     call: Call,
+    /// Whether it may outlive a connection.
+    outlives: bool,
     retry: Retry,
     begun: Instant,
     state: Mutex<State>,
@@ -56,18 +60,23 @@ struct State {
     interrupted: Option<(Generation, Error)>,
     /// Attempts that may have reached a server.
     sent: u32,
+    /// What is in headers of the last attempt depends on what the server lists.
+    mirrors: bool,
+    /// The lists were read again for it.
+    relisted: bool,
 }
 
 /// Begins a call that passed every check. It may end before this returns.
 pub(super) fn begin(
     call: Call,
     published: &Published,
-    retry: Retry,
+    options: &CallOptions,
     done: Done,
 ) -> Arc<LastingCall> {
     let lasting = Arc::new(LastingCall {
         call,
-        retry,
+        outlives: lasts(options),
+        retry: options.retry,
         begun: Instant::now(),
         state: Mutex::new(State {
             done: Some(done),
@@ -77,6 +86,8 @@ pub(super) fn begin(
             waiting: None,
             interrupted: None,
             sent: 0,
+            mirrors: false,
+            relisted: false,
         }),
     });
     match &published.connection {
@@ -106,6 +117,7 @@ impl LastingCall {
 
     /// Sends it through this connection.
     fn attempt(self: &Arc<Self>, connection: &Connection, generation: Generation) {
+        let mirrors = self.call.tool().is_some() && connection.mirrors_arguments();
         {
             let mut state = self.state();
             state.waiting = None;
@@ -113,6 +125,7 @@ impl LastingCall {
                 return;
             }
             state.attempt = Some(generation);
+            state.mirrors = mirrors;
         }
         let this = self.clone();
         let done = Box::new(move |result| this.ended(result, generation));
@@ -137,7 +150,13 @@ impl LastingCall {
         state.attempt = None;
         state.wire = None;
         let interrupted = match &result {
-            Err(error) if error.code() == ErrorCode::CallInterrupted => error,
+            Err(error) if state.mirrors && !state.relisted && relist::is_for_headers(error) => {
+                state.relisted = true;
+                let refused = error.clone();
+                drop(state);
+                return self.relist(generation, refused);
+            }
+            Err(error) if self.outlives && error.code() == ErrorCode::CallInterrupted => error,
             Ok(_) | Err(_) => {
                 drop(state);
                 return self.finish(result);
@@ -165,7 +184,7 @@ impl LastingCall {
     fn wait(self: &Arc<Self>) {
         let this = self.clone();
         let deadline = self.begun + self.call.timeout.min(LONGEST);
-        let going_on = async move {
+        self.go_on(async move {
             let next = tokio::select! {
                 biased;
                 next = this.next_connection() => next,
@@ -175,7 +194,11 @@ impl LastingCall {
                 Ok((connection, generation)) => this.attempt(&connection, generation),
                 Err(error) => this.finish(Err(error)),
             }
-        };
+        });
+    }
+
+    /// Goes on in a task of its own, unless the call has ended.
+    fn go_on(self: &Arc<Self>, going_on: impl Future<Output = ()> + Send + 'static) {
         let mut state = self.state();
         if state.cancelled {
             drop(state);

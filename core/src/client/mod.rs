@@ -219,6 +219,11 @@ impl Connection {
         self.0.stderr_lines()
     }
 
+    /// Whether what is in a call's arguments may have to be in its headers too.
+    pub(crate) fn mirrors_arguments(&self) -> bool {
+        self.0.metadata.load().is_some() && self.0.wire.mirrors_arguments()
+    }
+
     /// The word for its transport, where its configuration leaves that open.
     pub(crate) fn transport(&self) -> Option<&'static str> {
         self.0.wire.transport()

@@ -86,10 +86,11 @@ impl Driver {
 
     /// Lists again, beside the connection's task, which ends it when the connection goes.
     fn list(self: &Arc<Self>, connection: ConnectionId, number: ListingNumber) {
-        let live =
-            self.entry(connection.entry).and_then(|cell| cell.connection(connection.generation));
-        let Some(live) = live else { return };
-        let listing = Listing { driver: self.clone(), connection, number, result: None };
+        let Some(cell) = self.entry(connection.entry) else { return };
+        let Some(live) = cell.connection(connection.generation) else { return };
+        let count = cell.listings.begin();
+        let listing =
+            Listing { driver: self.clone(), cell, count, connection, number, result: None };
         self.spawn(async move {
             let listing = listing;
             listing.end(live.list().await.map(Arc::new));
@@ -165,6 +166,9 @@ impl Driver {
 /// A listing under way: its end is reported when it is dropped, so that one which dies does not leave its entry waiting.
 struct Listing {
     driver: Arc<Driver>,
+    cell: Arc<EntryCell>,
+    /// Among all of the entry.
+    count: u64,
     connection: ConnectionId,
     number: ListingNumber,
     result: Option<crate::Result<Arc<Catalog>>>,
@@ -183,6 +187,7 @@ impl Drop for Listing {
         let (connection, number) = (self.connection, self.number);
         if !self.driver.runtime.is_forked() {
             self.driver.step(Input::CatalogListed { connection, number, result });
+            self.cell.listings.end(self.count);
         }
     }
 }

@@ -15,6 +15,7 @@ use trunkline_pool::state::{
 };
 
 use super::intern::Keyed;
+use super::listings::Listings;
 use super::resources::Resources;
 use crate::api::SessionCore;
 use crate::client::{Connection, Kill, Provided};
@@ -47,6 +48,8 @@ pub(crate) struct EntryCell {
     holders: Mutex<BTreeMap<SessionId, (Weak<SessionCore>, usize)>>,
     /// The resources that sessions want updates of.
     pub resources: Resources,
+    /// Those after the first of each connection.
+    pub(super) listings: Listings,
     /// Calls started.
     pub calls: AtomicU64,
     /// Calls that ended with an error.
@@ -119,6 +122,7 @@ impl EntryCell {
             incarnation: Mutex::default(),
             holders: Mutex::default(),
             resources: Resources::default(),
+            listings: Listings::default(),
             calls: AtomicU64::new(0),
             errors: AtomicU64::new(0),
         }

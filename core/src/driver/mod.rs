@@ -14,6 +14,7 @@ mod hold;
 mod hub;
 mod incarnation;
 mod intern;
+mod listings;
 mod notices;
 mod questions;
 mod resources;

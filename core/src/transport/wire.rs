@@ -49,6 +49,11 @@ pub(crate) trait Wire: Send + Sync + 'static {
         false
     }
 
+    /// Whether arguments of calls in the modern era may have to be in headers too.
+    fn mirrors_arguments(&self) -> bool {
+        false
+    }
+
     /// What a server of the modern era lists: tools whose calls cannot be carried as it demands are taken out of it.
     fn take_tools(&self, _catalog: &mut Catalog) {}
 

@@ -148,6 +148,135 @@ fn arguments_that_a_tool_wants_in_headers_are_there() {
     close(&rig);
 }
 
+/// A server that wants the message of `echo` in a header, and does not say so before it is asked again.
+fn wants_header(rig: &Rig) -> Remote {
+    Remote::start(rig, "wants-header=echo:Loud", &["--era", "modern"])
+}
+
+/// The tool as that server has it.
+fn annotated() -> Value {
+    let message = json!({ "type": "string", "x-mcp-header": "Loud" });
+    json!({ "name": "echo", "inputSchema": { "type": "object", "properties": { "message": message } } })
+}
+
+fn echoes(remote: &Remote) -> usize {
+    let calls = requests_of(remote, "tools/call");
+    calls.iter().filter(|call| call["headers"]["mcp-name"] == "echo").count()
+}
+
+/// SPEC 5.1, PROTOCOL 1.2: a call that a server refuses for its headers is sent once more, by what the server lists then.
+#[test]
+fn a_call_whose_headers_do_not_fit_any_more_is_sent_again_after_a_listing() {
+    let rig = Rig::new(json!({}));
+    let remote = wants_header(&rig);
+    host(async {
+        let (session, lease) = connected(&rig, &remote).await;
+        text(&lease, "change_list", json!({ "define": [annotated()] })).await;
+        assert_eq!(text(&lease, "echo", json!({ "message": "hi" })).await, "hi");
+        let calls = requests_of(&remote, "tools/call");
+        assert_eq!(calls.last().unwrap()["headers"]["mcp-param-loud"], "hi");
+        assert_eq!((echoes(&remote), remote.count("POST", "tools/list")), (2, 2));
+        assert_eq!(text(&lease, "echo", json!({ "message": "ho" })).await, "ho");
+        assert_eq!(echoes(&remote), 3);
+        let tools = session.tools().unwrap();
+        let echo = tools.iter().find(|tool| &*tool.own_name == "echo").unwrap();
+        assert!(echo.definition.contains("x-mcp-header"), "{}", echo.definition);
+    });
+    close(&rig);
+}
+
+/// SPEC 5.12, PROTOCOL 1.2: once, and then it is the server's own error.
+#[test]
+fn a_call_whose_headers_never_fit_is_refused_with_the_error_of_the_server() {
+    let rig = Rig::new(json!({}));
+    let remote = wants_header(&rig);
+    host(async {
+        let (_session, lease) = connected(&rig, &remote).await;
+        let error = failed(&lease, "echo", json!({ "message": "hi" })).await;
+        assert_eq!(error.code(), ErrorCode::ServerError, "{error}");
+        assert_eq!(error.detail()["code"], -32020);
+        assert_eq!((echoes(&remote), remote.count("POST", "tools/list")), (2, 2));
+    });
+    close(&rig);
+}
+
+/// SPEC 7.6: what changed meanwhile and waits to be accepted is not called by the way.
+#[test]
+fn a_call_is_not_sent_again_to_a_tool_that_is_held_back() {
+    let rig = Rig::new(json!({ "on_tool_change": "quarantine" }));
+    let remote = wants_header(&rig);
+    host(async {
+        let (_session, lease) = connected(&rig, &remote).await;
+        text(&lease, "change_list", json!({ "define": [annotated()] })).await;
+        let error = failed(&lease, "echo", json!({ "message": "hi" })).await;
+        assert_eq!(error.code(), ErrorCode::ToolNotFound, "{error}");
+        assert_eq!(echoes(&remote), 1);
+    });
+    close(&rig);
+}
+
+/// SPEC 15.1: what a server says after the end of a response is not about the call that it was of.
+#[test]
+fn a_call_that_was_taken_back_leaves_no_doubt_whose_messages_are() {
+    let rig = Rig::new(json!({}));
+    let remote = Remote::start(&rig, "", &MODERN);
+    host(async {
+        let mut config = remote.config();
+        config["share"] = json!("pool");
+        rig.configure(json!({ "s": config })).await;
+        let (a, b) = (rig.session("a"), rig.session("b"));
+        let (la, lb) = (acquire(&a, "s").await, acquire(&b, "s").await);
+        let events = b.subscribe(trunkline::EventMask::ALL).unwrap();
+        let call = la.start_call_tool("sleep", r#"{"ms":60000}"#, &CallOptions::default(), |_| {});
+        until(|| requests_of(&remote, "tools/call").len() == 1);
+        call.cancel();
+        text(&lb, "log", json!({ "text": "of b" })).await;
+        until(|| {
+            let told = std::iter::from_fn(|| events.try_next());
+            told.into_iter().any(|event| event.json().contains("of b"))
+        });
+    });
+    close(&rig);
+}
+
+/// SPEC 1.2, 2.3, 7.5: who sends other credentials has another connection, and never sees what was listed for the first.
+#[test]
+fn a_private_list_is_shown_to_no_other_credentials() {
+    let rig = Rig::new(json!({}));
+    let flags = ["--era", "modern", "--cache-scope", "private", "--ttl-ms", "3600000"];
+    let remote = Remote::start(&rig, "own-tools", &flags);
+    host(async {
+        let config = |who: &str| {
+            let headers = json!({ "Authorization": format!("Bearer {who}") });
+            json!({ "type": "http", "url": remote.url, "share": "pool", "headers": headers })
+        };
+        rig.configure(json!({ "s": config("pool") })).await;
+        let acquire = async |id: &str, who: Option<&str>| {
+            let session = rig.session(id);
+            let own = who.map(|who| trunkline::ServerSpec::from_value("s", &config(who)).unwrap());
+            let lease = session.acquire("s", own.as_ref(), &Default::default()).await.unwrap();
+            (session, lease)
+        };
+        let all = [
+            (acquire("a", None).await, "of_pool"),
+            (acquire("b", Some("bob")).await, "of_bob"),
+            (acquire("c", None).await, "of_pool"),
+            (acquire("d", Some("dora")).await, "of_dora"),
+        ];
+        for ((session, _), own) in &all {
+            let tools = session.tools().unwrap();
+            let own_names = tools.iter().map(|tool| &*tool.own_name);
+            let found: Vec<_> = own_names.filter(|name| name.starts_with("of_")).collect();
+            assert_eq!(found, [*own]);
+        }
+        let [.., ((_, lease), _)] = &all;
+        let error = failed(lease, "of_bob", json!({})).await;
+        assert_eq!(error.code(), ErrorCode::ToolNotFound, "{error}");
+        assert_eq!(rig.pool.status()["servers"]["s"]["entry_count"], 3);
+    });
+    close(&rig);
+}
+
 /// SPEC 4.8, 5.12: what a modern server refuses is an error of its own, whatever status carries it.
 #[test]
 fn a_refusal_by_status_is_the_error_in_its_body() {
@@ -162,6 +291,20 @@ fn a_refusal_by_status_is_the_error_in_its_body() {
             (ErrorCode::ServerError, &json!(-32601))
         );
         assert_eq!(text(&lease, "echo", json!({"message": "hi"})).await, "hi");
+    });
+    close(&rig);
+}
+
+/// SPEC 4.8, PROTOCOL 1.2: a refusal that names what is spoken is followed, to a revision with a handshake too.
+#[test]
+fn a_server_that_refuses_the_revision_is_spoken_with_in_one_that_it_names() {
+    let rig = Rig::new(json!({}));
+    let remote = Remote::start(&rig, "", &["--era", "dual", "--revisions", "2025-11-25"]);
+    host(async {
+        let (_session, lease) = connected(&rig, &remote).await;
+        assert_eq!(text(&lease, "echo", json!({"message": "hi"})).await, "hi");
+        assert_eq!(rig.pool.status()["servers"]["s"]["era"], "legacy");
+        assert_eq!(remote.count("POST", "initialize"), 1);
     });
     close(&rig);
 }

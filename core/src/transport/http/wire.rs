@@ -192,6 +192,10 @@ impl Wire for HttpWire {
         true
     }
 
+    fn mirrors_arguments(&self) -> bool {
+        true
+    }
+
     fn take_tools(&self, catalog: &mut Catalog) {
         self.channel.mirrors.take(catalog, &self.channel.server);
     }
