@@ -312,6 +312,10 @@ async fn keep(link: Arc<Link>, topic: Topic, opened: oneshot::Sender<Result<()>>
             Err(error) => Some(error),
         };
         drop(stream);
+        if matches!(topic, Topic::Lists(_)) {
+            // Whatever it announced before: the keep-alive looks after the lists while there is no stream.
+            link.pulse.announces.store(false, Ordering::Relaxed);
+        }
         if let Some(error) = refused.filter(|_| !link.is_over()) {
             tracing::warn!(server = %link.server, %error, "a stream of changes was refused");
             // What is not there, or not granted, will not be there the next time, unless it was there before.
@@ -321,10 +325,6 @@ async fn keep(link: Arc<Link>, topic: Topic, opened: oneshot::Sender<Result<()>>
             let asker = opened.take_if(|_| is_final || matches!(topic, Topic::Resource(_)));
             let told = asker.is_some_and(|asker| asker.send(Err(error)).is_ok());
             if is_final || told {
-                if matches!(topic, Topic::Lists(_)) {
-                    // The keep-alive looks after the lists from here on.
-                    link.pulse.announces.store(false, Ordering::Relaxed);
-                }
                 return;
             }
         }

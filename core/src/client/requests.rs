@@ -150,6 +150,8 @@ impl Link {
             return Outcome::NotSent;
         }
         if self.metadata.load().is_some() && self.wire.tells_withdrawals() {
+            // What the server says of it would come on the response that has ended.
+            self.calls.forget_abandoned(id);
             return Outcome::Unknown;
         }
         let notice = format!(

@@ -116,3 +116,21 @@ async fn a_resource_is_listened_to_by_a_stream_of_its_own_until_nobody_wants_it(
         open.close().await;
     }
 }
+
+/// SPEC 7.8: a server that announced once, and then has no stream to announce on, is listed at the keep-alive.
+#[tokio::test]
+async fn a_server_that_is_heard_no_more_is_listed_at_the_keep_alive() {
+    let server = modern(&["--listen", "once"]);
+    let interval = Duration::from_millis(100);
+    let open = server.options(|options| options.keepalive = interval).connect().await;
+    open.call("change_list", json!({ "add": ["announced"] })).await.unwrap();
+    open.recorder.wait_for("list_changed Tools").await;
+    open.call("end_listens", json!({})).await.unwrap();
+    let told = open.recorder.told().len();
+    let begun = Instant::now();
+    while open.recorder.told().len() == told {
+        assert!(begun.elapsed() < HANG, "nothing looks at its lists");
+        tokio::time::sleep(interval).await;
+    }
+    open.close().await;
+}
