@@ -3,6 +3,8 @@
 //! `TRUNKLINE_REAL_SERVERS` names a file with their configurations; `cargo xtask test real` installs
 //! them and sets it. Without it there is nothing to run, and this program says so and has no test.
 
+#[path = "real/eras.rs"]
+mod eras;
 #[path = "real/examples.rs"]
 mod examples;
 #[path = "real/remote.rs"]
@@ -29,11 +31,14 @@ const EVERYTHING_TOOLS: usize = 14;
 type Scenario = fn(&BTreeMap<String, Value>);
 
 /// One test and its name.
-const SCENARIOS: [(&str, Scenario); 13] = [
+const SCENARIOS: [(&str, Scenario); 16] = [
     ("everything_is_shared_by_two_sessions_and_leaves_nothing", everything),
     ("everything_behind_npx_leaves_no_process", everything_npx),
     ("time_answers_in_a_time_zone", time),
     ("git_answers_about_a_repository", git),
+    ("time_is_the_same_to_sessions_in_both_eras", eras::time),
+    ("git_is_the_same_to_sessions_in_both_eras", eras::git),
+    ("fetch_is_the_same_to_sessions_in_both_eras", eras::fetch),
     ("everything_announces_changes_over_streamable_http", remote::everything_http),
     ("everything_announces_changes_over_http_and_sse", remote::everything_events),
     ("everything_announces_changes_over_a_websocket", remote::everything_socket),

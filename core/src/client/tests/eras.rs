@@ -164,6 +164,23 @@ async fn a_modern_server_without_a_common_revision_is_refused_with_both_sides_na
     assert_eq!(server.connect(GREETINGS).await, (Some(Era::Modern), seen("1", "0"), 1));
 }
 
+/// SPEC 4.8, PROTOCOL 1.2: a refusal that names what is spoken is followed, to a revision with a handshake too.
+#[tokio::test]
+async fn a_server_that_refuses_the_revision_is_spoken_with_in_one_that_it_names() {
+    let args = ["--era", "dual", "--revisions", "2025-11-25,2024-11-05"];
+    let server = Started::new("older-revision", Opening::Probe, &args);
+    let (era, _, starts) = server.connect(GREETINGS).await;
+    assert_eq!((era, starts), (Some(Era::Legacy), 2));
+    for data in [json!({}), json!({ "supported": "2026-07-28" }), json!(null)] {
+        let refusal = json!({ "code": -32022, "message": "unsupported", "data": data });
+        let line = format!(r#"{{"jsonrpc":"2.0","id":4294967296,"error":{refusal}}}"#);
+        let server = script(&format!("read -r line; printf '%s\\n' '{line}'; cat > /dev/null"));
+        let error = server.refused().await;
+        assert_eq!(error.code(), ErrorCode::Protocol, "{error}");
+        assert_eq!(error.detail()["supported"], json!([]), "{error}");
+    }
+}
+
 /// SPEC 8.3: the modern era has no ping.
 #[tokio::test]
 async fn a_silent_modern_server_is_asked_what_it_speaks() {

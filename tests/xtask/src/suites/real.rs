@@ -33,6 +33,7 @@ pub fn install(machine: &Machine, run: &mut Run) -> Result<PathBuf, Stop> {
     let git =
         json!({"command": python.join("bin/mcp-server-git"), "args": ["--repository", repository]});
     servers.insert("git".into(), git);
+    servers.insert("fetch".into(), json!({"command": python.join("bin/mcp-server-fetch")}));
     remotes(&mut servers, &everything, &modules, &python);
     let file = machine.target.join("real-servers.json");
     write(&file, &format!("{:#}\n", Value::Object(servers)))?;
@@ -123,4 +124,5 @@ const NPM_PACKAGES: [&str; 3] = [
     "supergateway@4.0.0",
 ];
 
-const PYPI_PACKAGES: [&str; 2] = ["mcp-server-time==2026.10.19", "mcp-server-git==2026.10.19"];
+const PYPI_PACKAGES: [&str; 3] =
+    ["mcp-server-time==2026.10.19", "mcp-server-git==2026.10.19", "mcp-server-fetch==2026.10.24"];
