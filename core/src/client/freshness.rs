@@ -10,8 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use trunkline_pool::catalog::{Catalog, ListKind};
-
-use super::clock::later;
+use trunkline_pool::in_flight::later;
 
 /// How often the wait doubles while nothing changes: up to sixteen times the hint.
 const DOUBLINGS_MAX: u32 = 4;

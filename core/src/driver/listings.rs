@@ -2,13 +2,17 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use tokio::sync::watch;
 use trunkline_pool::state::{ConnectionId, Generation, Input};
 
 use super::{Driver, EntryCell};
 
-/// How many listings of an entry began, and the last of them that has ended and is published.
+/// Between two looks whether effects are carried out: that takes microseconds.
+const CARRIED_OUT_LOOK: Duration = Duration::from_millis(1);
+
+/// How many listings of an entry began, and the last of them that has ended and was stepped.
 #[derive(Default)]
 pub(crate) struct Listings {
     begun: AtomicU64,
@@ -21,7 +25,7 @@ impl Listings {
         self.begun.fetch_add(1, Ordering::SeqCst) + 1
     }
 
-    /// It has ended, and what came of it is published.
+    /// It has ended, and the reducer knows what came of it.
     pub(super) fn end(&self, number: u64) {
         self.ended.send_modify(|ended| *ended = number.max(*ended));
     }
@@ -29,7 +33,7 @@ impl Listings {
 
 impl Driver {
     /// Has the lists of a connection read again, and waits for a listing that began after this; not longer than the connection
-    /// stands. A dropped future leaves the listing as it is.
+    /// stands. What came of it is published then. A dropped future leaves the listing as it is.
     pub(crate) async fn list_anew(self: &Arc<Self>, cell: &EntryCell, generation: Generation) {
         let mut ended = cell.listings.ended.subscribe();
         let before = cell.listings.begun.load(Ordering::SeqCst);
@@ -38,6 +42,10 @@ impl Driver {
         tokio::select! {
             _ = ended.wait_for(|ended| *ended > before) => {}
             () = cell.left(generation) => {}
+        }
+        // What the step wants done may be in the hands of another thread.
+        while self.core().executing {
+            tokio::time::sleep(CARRIED_OUT_LOOK).await;
         }
     }
 }
