@@ -1,7 +1,7 @@
 //! Servers that speak both eras: shared in each, and the same to a session in either.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use trunkline::{Lease, Session};
@@ -12,7 +12,7 @@ use super::{call, with_two_sessions};
 type View = BTreeMap<String, Vec<String>>;
 
 fn view(session: &Session) -> View {
-    let names = |listed: Vec<trunkline::Listed>| -> Vec<String> {
+    let names = |listed: Arc<[trunkline::Listed]>| -> Vec<String> {
         listed.iter().map(|item| item.own_name.to_string()).collect()
     };
     BTreeMap::from([
@@ -30,14 +30,15 @@ fn in_both_eras(
     work: impl AsyncFn([Lease; 2]),
 ) {
     let views = Mutex::new(Vec::new());
+    let (all, work) = (&views, &work);
     for era in ["modern", "legacy"] {
         let mut servers = servers.clone();
         servers.get_mut(name).unwrap()["era"] = json!(era);
-        with_two_sessions(&servers, (name, era), |leases, sessions| async {
+        with_two_sessions(&servers, (name, era), |leases, sessions| async move {
             let seen = sessions.each_ref().map(view);
             assert_eq!(seen[0], seen[1], "{name} {era}");
             assert!(seen[0]["tools"].len() >= least_tools, "{name} {era}: {seen:?}");
-            views.lock().unwrap().extend(seen);
+            all.lock().unwrap().extend(seen);
             work(leases).await;
         });
     }

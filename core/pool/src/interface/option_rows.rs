@@ -62,7 +62,7 @@ pub(super) const POOL: &[OptionRow] = &[
         "keepalive_ms",
         duration(0, DAY),
         "30000",
-        "without a word from a server, until it is asked whether it lives; 0 never asks",
+        "without a word from a server, until it is asked whether it lives, and the least age of stale lists that are read again; 0 never does either",
     ),
     row("keepalive_misses", integer(1, 100, ""), "3", "missed answers in a row that count as loss"),
     row("reconnect", Object(RECONNECT), "", "how lost connections come back"),
