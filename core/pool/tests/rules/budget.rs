@@ -280,20 +280,21 @@ fn the_warning_has_a_hysteresis() {
     bench.step(open(0));
     let (mut warnings, mut next_entry) = (Vec::new(), 0);
     // Up to six names, down to three, up again, down to two, up again.
-    for (from, to) in [(0, 6), (6, 3), (3, 8), (8, 2), (2, 6)] {
-        while bench.pool.budget_usage().live < to {
+    for (from, to) in [(0_u32, 6_u32), (6, 3), (3, 8), (8, 2), (2, 6)] {
+        for _ in from..to {
             let entry = next_entry;
             next_entry += 1;
             let mut effects = bench.step(acquire(u64::from(entry), 0, entry));
             effects.append(&mut bench.step(connected(entry, 1, 1)));
             warnings.extend(told(effects).into_iter().map(|effect| (from, effect)));
         }
-        while bench.pool.budget_usage().live > to {
+        for _ in to..from {
             let entry = bench.pool.entries().map(|row| row.entry.0).min().unwrap();
             let mut effects = bench.step(release(u64::from(entry)));
             effects.append(&mut bench.step(closed(entry, 1)));
             assert_eq!(told(effects), []);
         }
+        assert_eq!(bench.pool.budget_usage().live, to);
     }
     assert_eq!(warnings, [(0, warning(budget, usage(5, 1))), (2, warning(budget, usage(5, 1)))]);
 }
