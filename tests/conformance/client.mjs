@@ -27,10 +27,7 @@ const oauth = {
 if (scenario === 'auth/client-credentials-basic') oauth.grant_type = 'client_credentials';
 
 // Shorter than the suite's own patience with a client.
-const patienceMs = 25_000;
-
-// The suite runs all its scenarios at once, in which a machine is slow.
-const connectMs = 20_000;
+const patienceMs = Number(process.env.TRUNKLINE_CONFORMANCE_PATIENCE ?? 25) * 1000;
 
 /** A value that a schema accepts, with the required members alone. */
 function example(schema) {
@@ -96,7 +93,7 @@ async function lookAtEverything(session, lease) {
 async function main(url) {
   const pool = new Pool(eliciting.includes(scenario) ? { handlers: { elicitation: accept } } : {});
   try {
-    const server = { type: 'http', url, era, share: 'pool', connect_timeout_ms: connectMs, oauth };
+    const server = { type: 'http', url, era, share: 'pool', oauth, connect_timeout_ms: patienceMs };
     await pool.reconcile({ conformance: server });
     const sessions = Array.from({ length: count }, (_, number) => pool.session(`session-${number}`, { servers: [] }));
     const leases = [];

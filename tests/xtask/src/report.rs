@@ -15,7 +15,7 @@ pub struct Row {
 
 /// Prints the table.
 pub fn print(rows: &[Row], is_ci: bool) {
-    println!("\n{:<10} {:<8} {:>6} {:>8}", "suite", "result", "tests", "seconds");
+    println!("\n{:<11} {:<8} {:>6} {:>8}", "suite", "result", "tests", "seconds");
     for row in rows {
         let word = match (&row.result, is_ci) {
             (Ok(()), _) => "ok",
@@ -29,7 +29,7 @@ pub fn print(rows: &[Row], is_ci: bool) {
             Ok(()) => String::new(),
         };
         let line = format!(
-            "{:<10} {:<8} {:>6} {:>8.1}  {note}",
+            "{:<11} {:<8} {:>6} {:>8.1}  {note}",
             row.suite,
             word,
             counted,
@@ -39,7 +39,7 @@ pub fn print(rows: &[Row], is_ci: bool) {
     }
     let counted: u64 = rows.iter().map(|row| row.counted).sum();
     let took: f64 = rows.iter().map(|row| row.took.as_secs_f64()).sum();
-    println!("{:<10} {:<8} {counted:>6} {took:>8.1}", "all", verdict(rows, is_ci));
+    println!("{:<11} {:<8} {counted:>6} {took:>8.1}", "all", verdict(rows, is_ci));
 }
 
 /// Whether the run as a whole has passed.

