@@ -393,6 +393,13 @@ enum trunkline_handler
      * Each `log` event of the session.
      */
     TRUNKLINE_HANDLER_LOGGING = 4,
+    /**
+     * What a remote server is to be let in with, asked by the library when a server refuses what it
+     * was sent: `params` is `{url, reason, scopes, challenge}`, `reason` one of `missing`,
+     * `refused`, `expired` and `scope`. The answer is `{"token": ..., "expires_in_ms": ...}`; a
+     * refusal, or an answer without a token, leaves the server `auth_required`.
+     */
+    TRUNKLINE_HANDLER_CREDENTIALS = 5,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -412,7 +419,9 @@ enum trunkline_request_news
  {
     /**
      * A server asks: `{kind, server, entry_index, generation, session, method, params}`. Answer it
-     * with `trunkline_request_answer` or `trunkline_request_refuse`.
+     * with `trunkline_request_answer` or `trunkline_request_refuse`. Credentials are those of a
+     * configuration: `entry_index` and `generation` are null for them, and `session` is for the
+     * pool's.
      */
     TRUNKLINE_REQUEST_NEWS_ASKED = 1,
     /**

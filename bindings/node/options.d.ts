@@ -64,6 +64,36 @@ export interface Handlers {
   elicitationUrl?: Handler;
   /** Gets each `log` event of the session, in order. */
   logging?: (event: EventOf<'log'>) => void;
+  /** Gives the token of a remote server that refuses what it was sent; nothing for none. */
+  credentials?: CredentialsHandler;
+}
+
+/** What a remote server is to be let in with: the token, or it and how long it lives. */
+export type Bearer = string | { token: string; expiresInMs?: number } | null | undefined;
+
+/** Gives credentials, within 30 seconds or `handlerTimeoutMs` if that is less. What it throws is a refusal. */
+export type CredentialsHandler = (request: CredentialsRequest, context: { signal: AbortSignal }) => Bearer | Promise<Bearer>;
+
+/** What the library asks for a remote server's sake. */
+export interface CredentialsRequest {
+  kind: 'credentials';
+  method: 'credentials';
+  params: {
+    /** The server's address, without its query. */
+    url: string;
+    /** Nothing was sent, what was sent was refused, it is about to expire, or it is good for too little. */
+    reason: 'missing' | 'refused' | 'expired' | 'scope';
+    /** The scopes that the server names. */
+    scopes: string[];
+    /** Its `WWW-Authenticate`, as it sent it. */
+    challenge: string | null;
+  };
+  /** The server's name. */
+  server: string;
+  entryIndex: null;
+  generation: null;
+  /** The id of the session whose handler it is; null for the pool's. */
+  session: string | null;
 }
 
 /**

@@ -56,6 +56,7 @@ mod api;
 mod auth;
 mod client;
 mod driver;
+mod handling;
 mod platform;
 mod transport;
 

@@ -304,6 +304,11 @@ pub enum HandlerNumber {
     ElicitationUrl = 3,
     /// Each `log` event of the session.
     Logging = 4,
+    /// What a remote server is to be let in with, asked by the library when a server refuses what it
+    /// was sent: `params` is `{url, reason, scopes, challenge}`, `reason` one of `missing`,
+    /// `refused`, `expired` and `scope`. The answer is `{"token": ..., "expires_in_ms": ...}`; a
+    /// refusal, or an answer without a token, leaves the server `auth_required`.
+    Credentials = 5,
 }
 
 /// What a host's handlers are told.
@@ -311,7 +316,9 @@ pub enum HandlerNumber {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestNews {
     /// A server asks: `{kind, server, entry_index, generation, session, method, params}`. Answer it
-    /// with `trunkline_request_answer` or `trunkline_request_refuse`.
+    /// with `trunkline_request_answer` or `trunkline_request_refuse`. Credentials are those of a
+    /// configuration: `entry_index` and `generation` are null for them, and `session` is for the
+    /// pool's.
     Asked = 1,
     /// Nobody waits for the answer to that request any more.
     Withdrawn = 2,

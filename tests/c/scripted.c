@@ -14,7 +14,7 @@ uint64_t begin_desk(desk *desk, const char *name, trunkline_pool *const *pool, c
     } handlers[] = {
         {"sampling", TRUNKLINE_HANDLER_SAMPLING},           {"sampling_tools", TRUNKLINE_HANDLER_SAMPLING_TOOLS},
         {"elicitation", TRUNKLINE_HANDLER_ELICITATION},     {"elicitation_url", TRUNKLINE_HANDLER_ELICITATION_URL},
-        {"logging", TRUNKLINE_HANDLER_LOGGING},
+        {"logging", TRUNKLINE_HANDLER_LOGGING},             {"credentials", TRUNKLINE_HANDLER_CREDENTIALS},
     };
     uint64_t offered = 0;
     size_t known = 0;

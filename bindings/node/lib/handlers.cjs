@@ -77,7 +77,8 @@ class Desk {
     const request = { kind: toCamel(kind), method, params, ...fieldsOf(who) };
     const handler = this.#handlers[request.kind] ?? this.#handlers.samplingTools;
     try {
-      const answer = await handler(request, { signal });
+      const given = await handler(request, { signal });
+      const answer = request.kind === 'credentials' ? bearer(given) : given;
       if (!isPlainObject(answer)) throw new TypeError("a handler's answer is an object");
       this.#native.answer(number, encodeJson(answer, 'answer'));
     } catch (error) {
@@ -115,6 +116,13 @@ class Desk {
     unregister(this.#number, this);
     for (const number of [...this.#open.keys()]) this.#withdraw(number);
   }
+}
+
+/** What a host gives a server to be let in with: the token, or it and how long it lives; null for none. */
+function bearer(given) {
+  if (given === null || given === undefined || typeof given === 'string') return { token: given ?? null };
+  if (!isPlainObject(given)) return given;
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [toSnake(name), value]));
 }
 
 function fieldsOf(who) {

@@ -39,7 +39,7 @@ impl SessionCore {
         configured: &Arc<Configured>,
     ) -> impl FnOnce(Ticket, &mut Interner) -> Ask + 'static {
         let (session, name, configured) = (self.number, Box::<str>::from(name), configured.clone());
-        let offered = self.handlers.offered();
+        let (offered, context) = (self.handlers.offered(), self.context.clone());
         let share = configured.share;
         let owner = (share == Share::Session).then_some(session);
         let family = match configured.spec.transport_name() {
@@ -47,16 +47,28 @@ impl SessionCore {
             _ => Family::Remote,
         };
         move |ticket, interner| {
-            let fingerprint = configured.fingerprint(offered);
+            let fingerprint = configured.fingerprint(offered, &context);
             let key = interner.key(
                 &name,
                 &configured.spec,
-                (fingerprint, offered),
+                (fingerprint, offered, &context),
                 owner,
                 configured.host.as_ref(),
             );
             let server = interner.server(&name);
             Ask { ticket, session, key, server, fingerprint, family, share }
+        }
+    }
+
+    /// A host that gives credentials may have some now for a server that was left without: what it is asked for by name, it is
+    /// asked to let in once more (SPEC 3.2).
+    fn note_new_credentials(&self, name: &str, configured: &Configured) {
+        if !self.context.has_source() {
+            return;
+        }
+        let credentials = self.context.of(&name.into(), configured.spec());
+        if credentials.is_some_and(|credentials| credentials.take_wanting()) {
+            self.driver.credentials_changed(name);
         }
     }
 
@@ -67,6 +79,7 @@ impl SessionCore {
         configured: &Arc<Configured>,
         timeout: Option<Duration>,
     ) -> Result<LeaseHold> {
+        self.note_new_credentials(name, configured);
         let (send, receive) = oneshot::channel();
         let ticket = self.ask_for(name, configured, move |result| {
             // A hold that nobody waits for is dropped here, and so released.

@@ -30,7 +30,6 @@ pub use desk::{DeskNews, HandlerDesk};
 pub use event::{Event, EventMask, Subscription};
 pub use lease::Lease;
 pub use operation::{CompletionQueue, Operation};
-pub(crate) use pool::AUTHORIZATION_CONTEXT;
 pub use pool::{Pool, Servers};
 pub use progress::ProgressFeed;
 pub use session::Session;

@@ -20,6 +20,7 @@ use super::reconcile::Source;
 use super::registry::Registry;
 use super::reports;
 use super::session::Session;
+use crate::auth::{Context, context};
 use crate::client::Provided;
 use crate::driver::{Answered, Driver, carries_out, folders};
 use crate::{Error, ErrorCode, Result};
@@ -49,7 +50,7 @@ pub(crate) struct PoolCore {
 /// A server's configuration with its fingerprints, each computed once.
 pub(crate) struct Configured {
     pub(super) spec: Arc<ServerSpec>,
-    /// By what the server is offered.
+    /// In the pool's own context, by what the server is offered.
     fingerprints: [OnceLock<Fingerprint>; Offered::COUNT],
     /// Whether the connection is the pool's or the session's own.
     pub(super) share: Share,
@@ -76,24 +77,27 @@ impl Configured {
         &self.spec
     }
 
-    /// The identity of the connection for a session that offers so much.
-    pub(super) fn fingerprint(&self, offered: Offered) -> Fingerprint {
-        let computed = || self.spec.fingerprint(AUTHORIZATION_CONTEXT, &offered.names());
+    /// The identity of the connection for a session that offers so much, with the credentials of that context.
+    pub(super) fn fingerprint(&self, offered: Offered, context: &Context) -> Fingerprint {
+        match context.id_for(&self.spec) {
+            context::POOL => self.fingerprint_in_pool(offered),
+            id => self.spec.fingerprint(id, &offered.names()),
+        }
+    }
+
+    fn fingerprint_in_pool(&self, offered: Offered) -> Fingerprint {
+        let computed = || self.spec.fingerprint(context::POOL, &offered.names());
         *self.fingerprints[offered.number()].get_or_init(computed)
     }
 
     /// Whether the two lead a session to the same connection.
     pub(super) fn is_same_connection(&self, other: &Configured) -> bool {
-        // What a session offers is the same for both.
-        let nothing = Offered::default();
+        // What a session offers, and whose credentials it uses, is the same for both.
+        let fingerprint = |one: &Configured| one.fingerprint_in_pool(Offered::default());
         std::ptr::eq(self, other)
-            || (self.fingerprint(nothing) == other.fingerprint(nothing)
-                && self.share == other.share)
+            || (fingerprint(self) == fingerprint(other) && self.share == other.share)
     }
 }
-
-/// One authorization context per pool: no session brings credentials of its own in this version.
-pub(crate) const AUTHORIZATION_CONTEXT: &str = "pool";
 
 /// A map of servers by name; a bad entry spoils itself alone.
 pub struct Servers(pub BTreeMap<String, Result<ServerSpec>>);

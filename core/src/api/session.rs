@@ -24,6 +24,7 @@ use super::registry::Kept;
 use super::untold::Untold;
 use super::view::{Listed, Lists};
 use super::wanted::Wants;
+use crate::auth::Context;
 use crate::driver::{Driver, EntryCell};
 use crate::{Error, ErrorCode, Result};
 
@@ -49,6 +50,8 @@ pub(crate) struct SessionCore {
     pub(super) options: Mutex<Arc<SessionOptions>>,
     /// What answers the servers that it calls: its own handlers, else the pool's.
     pub(crate) handlers: Handlers,
+    /// Whose credentials its connections are made with.
+    pub(super) context: Arc<Context>,
     /// Folders that its own connections are told of, beside the pool's.
     pub(crate) roots: Vec<PathBuf>,
     /// The shared connections that were not told of them.
@@ -274,7 +277,10 @@ impl SessionCore {
         roots: Vec<PathBuf>,
         number: SessionId,
     ) -> SessionCore {
+        let (driver, own) = (&pool.driver, &options.handlers);
+        let patience = driver.options.handler_timeout;
         SessionCore {
+            context: driver.context.of_session(&options.id, own, patience),
             handlers: options.handlers.or(&pool.driver.options.handlers),
             roots,
             untold: Untold::default(),
@@ -338,6 +344,9 @@ impl SessionCore {
             return;
         }
         self.calls.close();
+        if !self.context.is_of_pool() {
+            self.context.close();
+        }
         // What the host provided may refer to the session.
         let own = std::mem::take(&mut *self.own());
         drop((own, self.view.swap(None)));

@@ -91,7 +91,7 @@ impl PoolCore {
             Err(_) => running.map(|(_, cell)| cell.spec.clone()),
         };
         let spec = spec.ok_or_else(|| wrong("the pool knows no server of that name"))?;
-        let credentials = self.driver.sign_ins.of(&server.into(), &spec);
+        let credentials = self.driver.context.of(&server.into(), &spec);
         credentials.ok_or_else(|| wrong("a server of this transport is not signed in to"))
     }
 

@@ -11,6 +11,7 @@ use super::challenge::Challenge;
 use super::client::{ClientSpec, Way};
 use super::grant::{Grant, Token};
 use super::sign_in::client_credentials;
+use super::source::{Denial, Reason, Source};
 use crate::Error;
 
 /// All that one renewal takes; a message waits for it, within its own deadline.
@@ -27,6 +28,8 @@ pub(crate) struct Credentials {
     pub(super) spec: ClientSpec,
     /// Why nobody can sign in here.
     pub(super) is_fixed: bool,
+    /// The host, where it gives credentials.
+    source: Option<Source>,
     state: Mutex<State>,
     /// One renewal at a time.
     renewing: tokio::sync::Mutex<()>,
@@ -42,6 +45,12 @@ struct State {
     issuer: Option<String>,
     /// The scopes that the last sign-in asked for, and how often in a row.
     asked: (Vec<String>, u32),
+    /// Renewals that have ended. Who waited for one takes what came of it.
+    renewals: u64,
+    /// What the host gave last, where that was nothing.
+    denial: Option<Denial>,
+    /// Whether the server was left without what it wants, though the host may have it by now.
+    is_wanting: bool,
 }
 
 /// How a server refused a message.
@@ -52,6 +61,28 @@ pub(crate) struct Refused<'a> {
     pub challenge: Option<&'a str>,
     /// Whether another token for the same may do: 401, not 403.
     pub is_unknown: bool,
+    /// How often this was asked of the message.
+    pub turn: Turn,
+}
+
+/// What one message was sent with. Of each it is asked once what else there is; twice where it was sent with nothing at first, so
+/// that a host which keeps tokens hears that the one it gave is refused.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Turn {
+    #[default]
+    First,
+    AfterNothing,
+    Last,
+}
+
+impl Turn {
+    /// The next one, for a message that was sent with this and refused.
+    pub(crate) fn next(self, sent: Option<&HeaderValue>) -> Turn {
+        match (self, sent) {
+            (Turn::First, None) => Turn::AfterNothing,
+            (Turn::First | Turn::AfterNothing | Turn::Last, _) => Turn::Last,
+        }
+    }
 }
 
 impl std::fmt::Debug for Credentials {
@@ -62,7 +93,12 @@ impl std::fmt::Debug for Credentials {
 
 impl Credentials {
     /// Those of a remote server, of which there are none yet.
-    pub(super) fn new(server: Arc<str>, remote: &RemoteSpec, spec: ClientSpec) -> Credentials {
+    pub(super) fn new(
+        server: Arc<str>,
+        remote: &RemoteSpec,
+        spec: ClientSpec,
+        source: Option<Source>,
+    ) -> Credentials {
         Credentials {
             server,
             home: Url::parse(&remote.url)
@@ -70,6 +106,7 @@ impl Credentials {
                 .filter(|url| matches!(url.scheme(), "http" | "https")),
             spec,
             is_fixed: remote.headers.contains_key("authorization"),
+            source,
             state: Mutex::default(),
             renewing: tokio::sync::Mutex::default(),
         }
@@ -85,70 +122,129 @@ impl Credentials {
         self.state().token.as_ref().map(|token| token.secret.clone())
     }
 
+    /// Why the host gave nothing, if it was asked last and did not.
+    pub(crate) fn denial(&self) -> Option<&'static str> {
+        self.state().denial.map(Denial::word)
+    }
+
+    /// Whether the server was left without what it wants, though the host may have it by now. Says so once.
+    pub(crate) fn take_wanting(&self) -> bool {
+        std::mem::take(&mut self.state().is_wanting)
+    }
+
     /// Renews a token that is about to expire, before a message goes out with it. A failure shows in the server's answer.
     pub(crate) async fn prepare(self: &Arc<Self>) {
         let stale = self.state().token.clone().filter(Token::is_stale);
         if let Some(stale) = stale {
-            self.renew_beside(Some(stale.header)).await;
+            self.renew_beside(Some(stale.header), Reason::Expired, Turn::First).await;
         }
     }
 
     /// Whether there is something else to send to a server that refused a message: what another message has found meanwhile, or
-    /// what the authorization server gives without a person. Of each message this is asked once.
+    /// what the authorization server or the host gives without a person.
     pub(crate) async fn has_other(self: &Arc<Self>, refused: Refused<'_>) -> bool {
-        if self.is_fixed {
+        if self.is_fixed || refused.turn == Turn::Last {
             return false;
         }
         if let Some(challenge) = refused.challenge {
             self.state().refused = Some(challenge.to_owned());
         }
-        refused.is_unknown && self.renew_beside(refused.sent.cloned()).await
+        let wants_more = || Challenge::of(refused.challenge.into_iter()).wants_more();
+        let reason = match (refused.is_unknown, refused.sent) {
+            (true, None) => Reason::Missing,
+            (true, Some(_)) => Reason::Refused,
+            (false, _) if self.source.is_some() && wants_more() => Reason::Scope,
+            (false, _) => return false,
+        };
+        let has_other = self.renew_beside(refused.sent.cloned(), reason, refused.turn).await;
+        self.state().is_wanting = !has_other && self.source.is_some();
+        has_other
     }
 
     /// Renews in a task of its own: a caller that goes must not lose the token that takes the place of the one it used up.
-    async fn renew_beside(self: &Arc<Self>, used: Option<HeaderValue>) -> bool {
+    async fn renew_beside(
+        self: &Arc<Self>,
+        used: Option<HeaderValue>,
+        reason: Reason,
+        turn: Turn,
+    ) -> bool {
         let this = self.clone();
         let renewed = tokio::spawn(async move {
-            tokio::time::timeout(RENEWAL_WAIT_MAX, this.renew(used.as_ref())).await
+            tokio::time::timeout(RENEWAL_WAIT_MAX, this.renew(used.as_ref(), reason, turn)).await
         });
         matches!(renewed.await, Ok(Ok(true)))
     }
 
-    async fn renew(self: &Arc<Self>, used: Option<&HeaderValue>) -> bool {
+    async fn renew(
+        self: &Arc<Self>,
+        used: Option<&HeaderValue>,
+        reason: Reason,
+        turn: Turn,
+    ) -> bool {
+        let begun = self.state().renewals;
         let _one = self.renewing.lock().await;
-        let (now, grant) = {
+        let (now, renewals) = {
             let state = self.state();
-            (state.token.as_ref().map(|token| token.header.clone()), state.grant.clone())
+            (state.token.as_ref().map(|token| token.header.clone()), state.renewals)
         };
-        if now.as_ref() != used {
-            return now.is_some();
+        if now.as_ref() != used || renewals != begun {
+            return now.is_some() && now.as_ref() != used;
         }
-        let renewed = match grant.filter(|grant| grant.is_renewable()) {
-            Some(grant) => grant.renew().await,
-            None if self.spec.way == Way::ClientCredentials => {
-                client_credentials(self).await.map(|(grant, token)| {
-                    self.state().grant = Some(Arc::new(grant));
-                    token
-                })
-            }
-            None => return false,
-        };
-        match renewed {
-            Ok(token) => {
-                self.state().token = Some(token);
-                true
-            }
-            Err(error) => {
-                tracing::info!(server = %self.server, %error, "a token was not renewed");
-                false
-            }
+        let is_first = turn == Turn::First && reason != Reason::Scope;
+        let mut token = if is_first { self.renewed().await } else { None };
+        if token.is_none() {
+            token = self.given(reason).await;
         }
+        if token.is_none() && is_first && self.spec.way == Way::ClientCredentials {
+            token = self.own().await;
+        }
+        let mut state = self.state();
+        state.renewals += 1;
+        let is_other = token.as_ref().is_some_and(|token| Some(&token.header) != used);
+        if is_other {
+            state.token = token;
+        }
+        is_other
+    }
+
+    /// Another token for the same grant.
+    async fn renewed(&self) -> Option<Token> {
+        let grant = self.state().grant.clone();
+        let renewed = grant.filter(|grant| grant.is_renewable())?.renew().await;
+        renewed.inspect_err(|error| self.not_renewed(error)).ok()
+    }
+
+    /// A token for the client itself.
+    async fn own(&self) -> Option<Token> {
+        let issued = client_credentials(self).await;
+        let (grant, token) = issued.inspect_err(|error| self.not_renewed(error)).ok()?;
+        self.state().grant = Some(Arc::new(grant));
+        Some(token)
+    }
+
+    fn not_renewed(&self, error: &Error) {
+        tracing::info!(server = %self.server, %error, "a token was not renewed");
+    }
+
+    /// A token of the host's.
+    async fn given(&self, reason: Reason) -> Option<Token> {
+        let source = self.source.as_ref()?;
+        let refusal = self.refusal();
+        let given = source.ask(&self.server, self.home.as_ref(), reason, refusal.as_deref()).await;
+        self.state().denial = given.as_ref().err().copied();
+        given
+            .inspect_err(|denial| {
+                let denial = denial.word();
+                tracing::info!(server = %self.server, denial, "the host gave no credentials");
+            })
+            .ok()
     }
 
     /// A person signed in.
     pub(super) fn signed_in(&self, grant: Grant, token: Token) {
         let mut state = self.state();
         state.refused = None;
+        (state.denial, state.is_wanting) = (None, false);
         state.issuer = Some(grant.issuer.clone());
         state.grant = Some(Arc::new(grant));
         state.token = Some(token);

@@ -10,6 +10,7 @@
 
 pub(crate) mod challenge;
 mod client;
+pub(crate) mod context;
 mod credentials;
 mod discovery;
 mod failure;
@@ -18,6 +19,8 @@ mod grant;
 mod guard;
 mod redirect;
 mod sign_in;
+mod source;
 
-pub(crate) use self::credentials::{Credentials, Refused};
+pub(crate) use self::context::Context;
+pub(crate) use self::credentials::{Credentials, Refused, Turn};
 pub(crate) use self::sign_in::SignIns;

@@ -6,17 +6,14 @@ use std::time::{Duration, Instant};
 
 use reqwest::Url;
 use rmcp::transport::auth::{AuthorizationRequest, AuthorizationSession, ClientCredentialsConfig};
-use trunkline_pool::config::{Fingerprint, ServerSpec, Transport};
 use trunkline_pool::options::SignInOptions;
 
-use super::client::ClientSpec;
 use super::credentials::Credentials;
 use super::discovery::{Discovered, discover, quiet};
 use super::fetch::Fetch;
 use super::grant::{Grant, Token};
 use super::redirect::Redirect;
 use super::{failure, redirect};
-use crate::api::AUTHORIZATION_CONTEXT;
 use crate::{Error, ErrorCode, Result};
 
 /// How long a person has, in which the authorization server keeps a code's request too.
@@ -25,19 +22,15 @@ const SIGN_IN_WAIT_MAX: Duration = Duration::from_secs(600);
 /// Sign-ins under way; of more the oldest is over.
 const UNDER_WAY_MAX: usize = 64;
 
-/// Configurations whose credentials are remembered; of more, those without any go.
-const REMEMBERED_MAX: usize = 1024;
-
 /// Registered clients that are remembered, one for each authorization server and redirect.
 const REGISTERED_MAX: usize = 256;
 
 /// The name by which a client is registered that gives none.
 const CLIENT_NAME: &str = "trunkline";
 
-/// The credentials of a pool, and the sign-ins under way.
+/// The sign-ins of a pool that are under way, and the clients that they made known.
 #[derive(Default)]
 pub(crate) struct SignIns {
-    known: Mutex<HashMap<Fingerprint, Arc<Credentials>>>,
     under_way: Mutex<Vec<SignIn>>,
     registered: Mutex<HashMap<(String, String), Registered>>,
 }
@@ -64,25 +57,6 @@ struct SignIn {
 }
 
 impl SignIns {
-    /// The credentials of a configuration. Those of one that nobody can sign in to are none.
-    pub(crate) fn of(&self, server: &Arc<str>, spec: &ServerSpec) -> Option<Arc<Credentials>> {
-        let Transport::Remote(remote) = &spec.transport else { return None };
-        if remote.socket_path.is_some() {
-            // What its address names is not what it is reached at, so nothing that it leads to is known to be its own.
-            return None;
-        }
-        // What a session offers a server is no part of what lets it in.
-        let fingerprint = &spec.fingerprint(AUTHORIZATION_CONTEXT, &[]);
-        let mut known = lock(&self.known);
-        if known.len() >= REMEMBERED_MAX && !known.contains_key(fingerprint) {
-            known.retain(|_, credentials| {
-                Arc::strong_count(credentials) > 1 || !credentials.is_empty()
-            });
-        }
-        let new = || Credentials::new(server.clone(), remote, ClientSpec::of(&spec.oauth));
-        Some(known.entry(*fingerprint).or_insert_with(|| Arc::new(new())).clone())
-    }
-
     /// Where a person signs in to a server, when a sign-in is under way.
     pub(crate) fn url_of(&self, server: &str) -> Option<String> {
         let under_way = self.under_way();

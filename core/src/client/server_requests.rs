@@ -7,9 +7,7 @@
 //! 3. No lock is held while a handler begins or is polled, and what panics in it is a refusal.
 
 use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
@@ -21,6 +19,7 @@ use trunkline_pool::options::{HandlerKind, HandlerResult, Handling, Refusal};
 use super::Callers;
 use super::in_flight::Hold;
 use super::link::{Link, count};
+use crate::handling::{contained, failed};
 use crate::transport::FrameKind;
 
 /// Requests of one server that handlers work on at one time: more than a person can look at.
@@ -367,30 +366,12 @@ pub(super) fn one_object(answer: String) -> HandlerResult {
     }
 }
 
-/// A handler whose panic is a refusal.
-pub(super) async fn contained(mut handling: Handling) -> HandlerResult {
-    let answer = std::future::poll_fn(|context| {
-        let poll = AssertUnwindSafe(|| handling.as_mut().poll(context));
-        catch_unwind(poll).unwrap_or_else(|_| Poll::Ready(Err(failed())))
-    })
-    .await;
-    // What it holds is the host's too.
-    if catch_unwind(AssertUnwindSafe(|| drop(handling))).is_err() {
-        tracing::error!("a handler panicked when it was dropped");
-    }
-    answer
-}
-
 pub(super) fn refused(message: &str) -> Refusal {
     Refusal::new(INTERNAL_ERROR, message)
 }
 
 fn not_found() -> Refusal {
     Refusal::new(METHOD_NOT_FOUND, "there is no such method")
-}
-
-fn failed() -> Refusal {
-    refused("the handler failed")
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ use super::intern::Keyed;
 use super::listings::Listings;
 use super::resources::Resources;
 use crate::api::SessionCore;
+use crate::auth::Context;
 use crate::client::{Connection, Kill, Provided};
 
 /// The published state of an entry, and the way to its connection.
@@ -40,6 +41,8 @@ pub(crate) struct EntryCell {
     pub owner: Option<SessionId>,
     /// The server itself, when the host provides it.
     pub host: Option<Provided>,
+    /// Whose credentials the connection is made with.
+    pub context: Arc<Context>,
     published: ArcSwap<Published>,
     /// Wakes the calls that wait for another state.
     pub changed: Notify,
@@ -117,6 +120,7 @@ impl EntryCell {
             offered: keyed.offered,
             owner: keyed.owner,
             host: keyed.host,
+            context: keyed.context,
             published: ArcSwap::from_pointee(Published { slot, connection: None }),
             changed: Notify::new(),
             incarnation: Mutex::default(),
@@ -153,7 +157,8 @@ impl EntryCell {
         let (name, offered) = (server.into(), Offered::default());
         let fingerprint = spec.fingerprint("pool", &[]);
         let (owner, host, spec) = (None, None, Arc::new(spec));
-        let keyed = Keyed { name, spec, fingerprint, offered, owner, host };
+        let context = Context::default_of_tests();
+        let keyed = Keyed { name, spec, host, fingerprint, offered, owner, context };
         let cell = EntryCell::new(&status, keyed);
         cell.publish(Slot { state: EntryState::Active, catalog, ..cell.load().slot.clone() });
         Arc::new(cell)

@@ -192,7 +192,7 @@ fn connect_options(driver: &Driver, cell: &EntryCell, spec: &ServerSpec) -> Conn
         handler_timeout: options.handler_timeout,
         call_idle_timeout: spec.call_idle_timeout.unwrap_or(options.call_idle_timeout),
         inherit_env: options.inherit_env.clone(),
-        credentials: driver.sign_ins.of(&cell.server, spec),
+        credentials: cell.context.of(&cell.server, spec),
         host: cell.host.clone(),
     }
 }

@@ -7,6 +7,7 @@ use trunkline_pool::config::{Fingerprint, ServerSpec};
 use trunkline_pool::options::Offered;
 use trunkline_pool::state::{KeyId, ServerId, SessionId};
 
+use crate::auth::Context;
 use crate::client::Provided;
 
 /// What a pool key stands for.
@@ -24,6 +25,8 @@ pub(crate) struct Keyed {
     pub offered: Offered,
     /// The session whose own the connection is.
     pub owner: Option<SessionId>,
+    /// Whose credentials the connection is made with.
+    pub context: Arc<Context>,
 }
 
 /// The numbers of a pool's names and keys.
@@ -81,7 +84,7 @@ impl Interner {
         &mut self,
         name: &str,
         spec: &Arc<ServerSpec>,
-        (fingerprint, offered): (Fingerprint, Offered),
+        (fingerprint, offered, context): (Fingerprint, Offered, &Arc<Context>),
         owner: Option<SessionId>,
         host: Option<&Provided>,
     ) -> KeyId {
@@ -93,8 +96,8 @@ impl Interner {
             return key;
         }
         let name = self.names[server.0 as usize].clone();
-        let (spec, host) = (spec.clone(), host.cloned());
-        let keyed = Keyed { name, spec, fingerprint, offered, owner, host };
+        let (spec, host, context) = (spec.clone(), host.cloned(), context.clone());
+        let keyed = Keyed { name, spec, host, fingerprint, offered, owner, context };
         let row = Some(Row { keyed, identity, uses: 1 });
         let key = self.free.pop().unwrap_or_else(|| {
             self.keyed.push(None);
@@ -140,7 +143,8 @@ mod tests {
     #[test]
     fn a_key_that_nobody_keeps_is_forgotten_and_its_number_used_again() {
         let spec = ServerSpec::from_value("s", &serde_json::json!({ "command": "x" })).unwrap();
-        let fingerprint = (spec.fingerprint("pool", &[]), Offered::default());
+        let context = &Context::default_of_tests();
+        let fingerprint = (spec.fingerprint("pool", &[]), Offered::default(), context);
         let spec = Arc::new(spec);
         let mut interner = Interner::default();
         let shared = interner.key("s", &spec, fingerprint, None, None);

@@ -47,7 +47,7 @@ use self::eras::Eras;
 use self::questions::Questions;
 pub(crate) use self::roots::{Roots, folders};
 use crate::api::SessionCore;
-use crate::auth::SignIns;
+use crate::auth::{Context, SignIns};
 use crate::{Error, ErrorCode, Result};
 
 /// One pool at work.
@@ -66,7 +66,9 @@ pub(crate) struct Driver {
     pub hub: Hub,
     /// What servers turned out to speak.
     eras: Eras,
-    /// What remote servers are sent to be let in.
+    /// What remote servers are sent to be let in, unless a session brings its own.
+    pub context: Arc<Context>,
+    /// Sign-ins under way.
     pub sign_ins: SignIns,
     started: Instant,
     core: Mutex<Core>,
@@ -98,6 +100,7 @@ impl Driver {
         let driver = Arc::new(Driver {
             hub: Hub::new(options.limits.event_backlog),
             eras: Eras::default(),
+            context: Context::of_pool(&options.handlers, options.handler_timeout),
             sign_ins: SignIns::default(),
             reserved_names: options.reserved_names.iter().cloned().collect(),
             core: Mutex::new(Core {

@@ -192,7 +192,8 @@ mod tests {
     fn ask_of(session: SessionId, ticket: Ticket, interner: &mut Interner) -> Ask {
         let spec = ServerSpec::from_value("s", &serde_json::json!({ "command": "x" })).unwrap();
         let (fingerprint, offered) = (spec.fingerprint("pool", &[]), Offered::default());
-        let key = interner.key("s", &Arc::new(spec), (fingerprint, offered), None, None);
+        let context = &crate::auth::Context::default_of_tests();
+        let key = interner.key("s", &Arc::new(spec), (fingerprint, offered, context), None, None);
         let (server, family, share) = (interner.server("s"), Family::Local, Share::Pool);
         Ask { ticket, session, key, server, fingerprint, family, share }
     }

@@ -42,12 +42,17 @@ pub struct Rig {
 impl Rig {
     /// A pool with these options, as JSON, in an empty folder.
     pub fn new(options: Value) -> Rig {
+        Rig::with(PoolOptions::from_json(&options.to_string()).unwrap())
+    }
+
+    /// The same with options that are no JSON.
+    pub fn with(options: PoolOptions) -> Rig {
         static COUNT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
         let number = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let name = format!("trunkline-test-{}-{number}", std::process::id());
         let folder = std::env::temp_dir().join(name);
         std::fs::create_dir(&folder).unwrap();
-        let pool = Pool::new(PoolOptions::from_json(&options.to_string()).unwrap()).unwrap();
+        let pool = Pool::new(options).unwrap();
         Rig { pool, folder }
     }
 

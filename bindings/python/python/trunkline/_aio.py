@@ -34,7 +34,9 @@ class Pool(PoolBase):
 
     ``handlers`` are functions of a ``ServerRequest``, plain or ``async``, that answer what servers ask of sessions without a
     handler of their own, by name: ``sampling``, ``sampling_tools``, ``elicitation``, ``elicitation_url``. An answer is the
-    result as a dict; ``Refusal`` is raised for an error. ``logging`` is a function of each ``log`` event. They run on the loop.
+    result as a dict; ``Refusal`` is raised for an error. ``logging`` is a function of each ``log`` event. ``credentials`` gives the
+    token of a remote server that refuses what it was sent: as a ``str``, as ``{"token": ..., "expires_in": seconds}``, or None for
+    none. They run on the loop.
     """
 
     _Desk = LoopDesk

@@ -13,7 +13,7 @@ from functools import partial
 from . import _exit, _trunkline
 from ._bridge import bridge_of, next_token
 from ._errors import invalid
-from ._options import _encode
+from ._options import _encode, milliseconds
 from ._results import Event
 
 TYPE_CHECKING = False
@@ -52,7 +52,8 @@ class Refusal(Exception):
 
 
 class ServerRequest:
-    """What a server asks: ``kind`` (the handler's name), ``method`` and ``params``, and who asks whom."""
+    """What a server asks, or the library for its credentials: ``kind`` (the handler's name), ``method`` and ``params``, and who
+    asks whom."""
 
     __slots__ = (
         "entry_index", "generation", "kind", "method", "params", "server", "session", "withdrawn",
@@ -60,25 +61,35 @@ class ServerRequest:
 
     def __init__(self, text: str) -> None:
         fields = json.loads(text)
-        #: ``sampling``, ``sampling_tools``, ``elicitation`` or ``elicitation_url``.
+        #: ``sampling``, ``sampling_tools``, ``elicitation``, ``elicitation_url`` or ``credentials``.
         self.kind: str = fields["kind"]
         #: The server's name. What it sends is to be shown to people with care.
         self.server: str = fields["server"]
-        #: The index of its entry.
-        self.entry_index: int = fields["entry_index"]
-        #: The incarnation of its connection.
-        self.generation: int = fields["generation"]
-        #: The id of the session that is asked.
-        self.session: str = fields["session"]
-        #: The protocol's method.
+        #: The index of its entry; None for credentials, which are those of a configuration.
+        self.entry_index: int | None = fields["entry_index"]
+        #: The incarnation of its connection; None for credentials.
+        self.generation: int | None = fields["generation"]
+        #: The id of the session that is asked; None for credentials that are the pool's.
+        self.session: str | None = fields["session"]
+        #: The protocol's method; ``credentials`` for these.
         self.method: str = fields["method"]
-        #: The params of the request, as the server sent them.
+        #: The params of the request, as the server sent them; for credentials ``url``, ``reason``, ``scopes`` and ``challenge``.
         self.params: dict[str, Any] = fields["params"]
         #: Whether nobody waits for the answer any more. A coroutine is cancelled then.
         self.withdrawn: bool = False
 
     def __repr__(self) -> str:
         return f"<ServerRequest {self.kind} of {self.server!r} to {self.session!r}>"
+
+
+def _bearer(answer: object) -> object:
+    """What a host gives a server to be let in with: the token, or it and how long it lives; None for none."""
+    if answer is None or isinstance(answer, str):
+        return {"token": answer}
+    if isinstance(answer, dict) and answer.get("expires_in") is not None:
+        lives = milliseconds(answer["expires_in"], "expires_in")
+        return {"token": answer.get("token"), "expires_in_ms": lives}
+    return answer
 
 
 class Desk:
@@ -146,8 +157,10 @@ class Desk:
         handler = self._handlers.get(request.kind)
         return self._handlers["sampling_tools"] if handler is None else handler
 
-    def _give(self, number: int, answer: object) -> None:
+    def _give(self, number: int, request: ServerRequest, answer: object) -> None:
         """The handler's answer; what is no answer is a failure."""
+        if request.kind == "credentials":
+            answer = _bearer(answer)
         if not isinstance(answer, (dict, str)):
             raise TypeError(f"a handler's answer is a dict, not {type(answer).__name__}")
         self._open.pop(number, None)
@@ -208,7 +221,7 @@ class LoopDesk(Desk):
             answer = self._handler(request)(request)
             if inspect.isawaitable(answer):
                 answer = await answer
-            self._give(number, answer)
+            self._give(number, request, answer)
         except BaseException as error:
             if not request.withdrawn:
                 self._fail(number, error)
@@ -244,7 +257,7 @@ class ThreadDesk(Desk):
 
     def _answer(self, number: int, request: ServerRequest) -> None:
         try:
-            self._give(number, self._handler(request)(request))
+            self._give(number, request, self._handler(request)(request))
         except BaseException as error:
             if not request.withdrawn:
                 self._fail(number, error)

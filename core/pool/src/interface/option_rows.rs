@@ -116,7 +116,7 @@ pub(super) const POOL: &[OptionRow] = &[
         "handlers",
         Handlers,
         "none",
-        "what answers the servers of sessions without a handler of their own",
+        "what answers the servers of sessions without a handler of their own; of `credentials`, what lets them in",
     ),
     planned("status_file", Text, "none", "the path of a status snapshot for other processes"),
 ];
@@ -201,7 +201,7 @@ pub(super) const SESSION: &[OptionRow] = &[
         "handlers",
         Handlers,
         "the pool's",
-        "what answers its servers: `sampling`, `sampling_tools`, `elicitation`, `elicitation_url`; and `logging`",
+        "what answers its servers: `sampling`, `sampling_tools`, `elicitation`, `elicitation_url`; `credentials`, what lets it in with remote servers; and `logging`",
     ),
 ];
 

@@ -20,11 +20,22 @@ pub enum HandlerKind {
     Elicitation = 2,
     /// `elicitation/create` of an address that the user is to visit.
     ElicitationUrl = 3,
+    /// What a remote server is to be let in with. The library asks, not the server, so that nothing is offered because of it.
+    Credentials = 4,
 }
 
 impl HandlerKind {
     /// Every kind, by number.
-    pub const ALL: [HandlerKind; 4] = [
+    pub const ALL: [HandlerKind; 5] = [
+        HandlerKind::Sampling,
+        HandlerKind::SamplingTools,
+        HandlerKind::Elicitation,
+        HandlerKind::ElicitationUrl,
+        HandlerKind::Credentials,
+    ];
+
+    /// Those that servers are offered, by number.
+    const OFFERED: [HandlerKind; 4] = [
         HandlerKind::Sampling,
         HandlerKind::SamplingTools,
         HandlerKind::Elicitation,
@@ -38,6 +49,7 @@ impl HandlerKind {
             HandlerKind::SamplingTools => "sampling_tools",
             HandlerKind::Elicitation => "elicitation",
             HandlerKind::ElicitationUrl => "elicitation_url",
+            HandlerKind::Credentials => "credentials",
         }
     }
 
@@ -47,7 +59,7 @@ impl HandlerKind {
     }
 }
 
-/// A request of a server, as a handler gets it.
+/// A request of a server, as a handler gets it; or what the library asks for a server's sake, for its credentials.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct ServerRequest {
@@ -55,15 +67,16 @@ pub struct ServerRequest {
     pub kind: HandlerKind,
     /// The server that asks, by the name that the host gave it.
     pub server: Arc<str>,
-    /// The index of its entry.
+    /// The index of its entry; nothing for credentials, which are those of a configuration.
     pub entry_index: u32,
-    /// The incarnation of its connection.
+    /// The incarnation of its connection; nothing for credentials.
     pub generation: u32,
-    /// The session that it asks.
+    /// The session that it asks; empty for credentials that are the pool's.
     pub session: Arc<str>,
-    /// The protocol's method.
+    /// The protocol's method; `credentials` for these.
     pub method: Arc<str>,
-    /// The text of its params, as received: a JSON object of the server's, to be shown to people with care.
+    /// The text of its params, as received: a JSON object of the server's, to be shown to people with care. For credentials
+    /// `{url, reason, scopes, challenge}`, as `docs/auth.md` says.
     pub params: Arc<str>,
 }
 
@@ -89,15 +102,21 @@ impl ServerRequest {
 }
 
 impl ServerRequest {
-    /// The request as the text of one JSON object: `{kind, server, entry_index, generation, session, method, params}`.
+    /// The request as the text of one JSON object: `{kind, server, entry_index, generation, session, method, params}`. What a
+    /// request for credentials has not is null.
     pub fn to_json(&self) -> String {
         let quoted = |text: &str| serde_json::Value::from(text).to_string();
         let ServerRequest { kind, server, entry_index, generation, session, method, params } = self;
+        let is_own = *kind != HandlerKind::Credentials;
+        let number = |number: &u32| if is_own { number.to_string() } else { "null".into() };
+        let no_session = session.is_empty() && !is_own;
         format!(
-            r#"{{"kind":"{}","server":{},"entry_index":{entry_index},"generation":{generation},"session":{},"method":{},"params":{params}}}"#,
+            r#"{{"kind":"{}","server":{},"entry_index":{},"generation":{},"session":{},"method":{},"params":{params}}}"#,
             kind.name(),
             quoted(server),
-            quoted(session),
+            number(entry_index),
+            number(generation),
+            if no_session { "null".into() } else { quoted(session) },
             quoted(method),
         )
     }
@@ -194,13 +213,18 @@ impl Handlers {
     pub fn offered(&self) -> Offered {
         let there = |kind: HandlerKind| self.answering[kind as usize].is_some();
         let mut offered = Offered::default();
-        for kind in HandlerKind::ALL.into_iter().filter(|kind| there(*kind)) {
+        for kind in HandlerKind::OFFERED.into_iter().filter(|kind| there(*kind)) {
             offered = offered.and(kind);
         }
         match offered.has(HandlerKind::SamplingTools) {
             true => offered.and(HandlerKind::Sampling),
             false => offered,
         }
+    }
+
+    /// Whether there is a source of credentials.
+    pub fn has_credentials(&self) -> bool {
+        self.answering[HandlerKind::Credentials as usize].is_some()
     }
 
     /// Begins to answer a request; `None` without a handler for it. A panic of the handler's is the caller's to contain.
@@ -244,7 +268,7 @@ pub struct Offered(u8);
 
 impl Offered {
     /// How many there can be.
-    pub const COUNT: usize = 1 << HandlerKind::ALL.len();
+    pub const COUNT: usize = 1 << HandlerKind::OFFERED.len();
 
     /// Whether requests of that kind are offered.
     pub fn has(self, kind: HandlerKind) -> bool {
@@ -258,7 +282,7 @@ impl Offered {
 
     /// The names of what is offered.
     pub fn names(self) -> Vec<&'static str> {
-        let offered = HandlerKind::ALL.into_iter().filter(|kind| self.has(*kind));
+        let offered = HandlerKind::OFFERED.into_iter().filter(|kind| self.has(*kind));
         offered.map(HandlerKind::name).collect()
     }
 
@@ -296,6 +320,18 @@ mod tests {
         assert_eq!(tools.offered().names(), ["sampling", "sampling_tools"]);
         assert_eq!(answer(&tools, HandlerKind::Sampling).as_deref(), Some("tools"));
         assert!(tools.offered().number() < Offered::COUNT);
+    }
+
+    /// SPEC 15.3: nothing is offered because of credentials, and the request for them names what there is.
+    #[test]
+    fn credentials_are_asked_for_and_never_offered() {
+        let handlers = Handlers::new().with(HandlerKind::Credentials, says("{}"));
+        assert!(handlers.has_credentials() && !Handlers::new().has_credentials());
+        assert_eq!(handlers.offered(), Offered::default());
+        let request = ServerRequest::new(HandlerKind::Credentials, "".into(), "credentials", "{}");
+        let text = request.from_server("s".into(), 0, 0).to_json();
+        let expected = r#"{"kind":"credentials","server":"s","entry_index":null,"generation":null,"session":null,"method":"credentials","params":{}}"#;
+        assert_eq!(text, expected);
     }
 
     /// SPEC 15.1, 5.3: what a server sent reaches the host as it was.

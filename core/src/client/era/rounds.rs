@@ -15,8 +15,9 @@ use trunkline_pool::options::Refusal;
 use crate::client::in_flight::{Hold, Turn};
 use crate::client::link::Link;
 use crate::client::requests::complete;
-use crate::client::server_requests::{Question, contained, one_object, refused};
+use crate::client::server_requests::{Question, one_object, refused};
 use crate::client::{Callers, failure};
+use crate::handling::contained;
 use crate::{Error, ErrorCode, Outcome};
 
 /// Rounds of one call: more than a server needs that makes progress.

@@ -15,7 +15,7 @@ use super::client::{Road, Target};
 use super::failure::{self, Failure};
 use super::mirror::Mirrors;
 use crate::auth::challenge::Challenge;
-use crate::auth::{Credentials, Refused};
+use crate::auth::{Credentials, Refused, Turn};
 use crate::transport::redact::Redactor;
 use crate::transport::{Inbound, Sighting};
 use crate::{Error, Result};
@@ -272,14 +272,24 @@ impl Channel {
         }
     }
 
+    /// Why the host gave no credentials, if it was asked last and did not.
+    pub(super) fn denial(&self) -> Option<&'static str> {
+        self.credentials.as_ref()?.denial()
+    }
+
     /// Whether there is something else to send to a server that refused a message for want of credentials.
-    pub(super) async fn has_other(&self, response: &Response, sent: Option<&HeaderValue>) -> bool {
+    pub(super) async fn has_other(
+        &self,
+        response: &Response,
+        sent: Option<&HeaderValue>,
+        turn: Turn,
+    ) -> bool {
         let Some(credentials) = &self.credentials else { return false };
         let challenges = response.headers().get_all(WWW_AUTHENTICATE).iter();
         let mut challenges = challenges.filter_map(|value| value.to_str().ok());
         let challenge = challenges.find(|value| Challenge::is_in(value));
         let is_unknown = response.status() == StatusCode::UNAUTHORIZED;
-        credentials.has_other(Refused { sent, challenge, is_unknown }).await
+        credentials.has_other(Refused { sent, challenge, is_unknown, turn }).await
     }
 
     /// A request to the server with every header that it needs.

@@ -77,6 +77,10 @@ pub(super) fn auth(channel: &Channel, status: StatusCode, headers: &HeaderMap) -
         .with_detail("address", address)
         .with_detail("missing", missing)
         .with_hint("sign in, or set an `Authorization` header in the server's configuration");
+    let error = match channel.denial() {
+        Some(denial) => error.with_detail("handler", denial),
+        None => error,
+    };
     match headers.get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok()) {
         Some(challenge) => {
             error.with_detail("www_authenticate", shown(channel, challenge, CHALLENGE_CHARS_MAX))

@@ -12,6 +12,7 @@ use super::channel::{Channel, Dialect};
 use super::failure::{self, Failure};
 use super::refusal::{self, REFUSAL_BYTES_MAX, Refusal};
 use super::{modern, network, probe, stream};
+use crate::auth::Turn;
 use crate::transport::{FrameKind, Sighting};
 use crate::{Error, ErrorCode, Outcome};
 
@@ -203,7 +204,7 @@ pub(super) async fn exchange(
     method: Method,
     request: impl Fn() -> Result<RequestBuilder, Failure>,
 ) -> Result<(Response, bool), Failure> {
-    let (mut redirects, mut retries, mut renewed) = (0, 0, false);
+    let (mut redirects, mut retries, mut turn) = (0, 0, Turn::First);
     loop {
         channel.prepare().await;
         let in_session = channel.is_in_session();
@@ -231,10 +232,13 @@ pub(super) async fn exchange(
             }
             continue;
         }
-        // Of each message once: what was renewed a moment ago is not renewed again.
-        let may_renew = is_about_credentials(status) && !std::mem::replace(&mut renewed, true);
-        if may_renew && channel.has_other(&response, bearer.as_ref()).await {
-            continue;
+        if is_about_credentials(status) {
+            let sent = bearer.as_ref();
+            let has_other = channel.has_other(&response, sent, turn).await;
+            turn = turn.next(sent);
+            if has_other {
+                continue;
+            }
         }
         let asked = failure::retry_after(response.headers()).filter(|_| is_busy(status));
         match asked.filter(|wait| *wait <= RETRY_AFTER_MAX && retries < RETRIES_MAX) {

@@ -3,3 +3,4 @@
 mod flows;
 mod hostile;
 mod person;
+mod source;

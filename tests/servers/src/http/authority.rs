@@ -14,6 +14,7 @@
 //! | `uses` | how many messages a token is good for |
 //! | `refresh` | false: what renews a token is refused |
 //! | `client` | `[id, secret]` of the one client that is known |
+//! | `accepts` | by token: its scopes; tokens that it never issued and takes all the same |
 //!
 //! In every text `$origin` is the server's own origin.
 
@@ -54,7 +55,13 @@ impl Authority {
     pub fn parse(text: &str, origin: &str) -> std::result::Result<Authority, String> {
         let ways = serde_json::from_str::<Value>(&text.replace("$origin", origin));
         let ways = ways.map_err(|error| format!("--http-auth: {error}"))?;
-        Ok(Authority { origin: origin.to_owned(), ways, issued: Mutex::default() })
+        let mut issued = Issued::default();
+        for (token, scopes) in ways["accepts"].as_object().into_iter().flatten() {
+            let uses = ways["uses"].as_u64().unwrap_or(u64::MAX);
+            let scopes = scopes.as_str().unwrap_or_default().to_owned();
+            issued.tokens.insert(token.clone(), (scopes, uses));
+        }
+        Ok(Authority { origin: origin.to_owned(), ways, issued: Mutex::new(issued) })
     }
 
     /// Answers what is not for the server itself.

@@ -1,0 +1,151 @@
+//! The host as a source of credentials: its handler `credentials`, asked when a server refuses what it was sent.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::Url;
+use serde::Deserialize;
+use serde_json::json;
+use tokio::sync::watch;
+use trunkline_pool::options::{HandlerKind, Handlers, ServerRequest};
+
+use super::challenge::Challenge;
+use super::grant::Token;
+use crate::handling::{contained, failed};
+
+/// What the host has for its answer, unless handlers have less: the message that was refused waits for it.
+const ANSWER_WAIT_MAX: Duration = Duration::from_secs(30);
+
+/// The method by which such a request is known among others.
+const METHOD: &str = "credentials";
+
+/// The handler of a pool or session, until that is closed.
+#[derive(Clone)]
+pub(super) struct Source {
+    handlers: watch::Sender<Option<Handlers>>,
+    /// Whose it is; empty for the pool's.
+    session: Arc<str>,
+    patience: Duration,
+}
+
+/// Why the host is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reason {
+    /// Nothing was sent.
+    Missing,
+    /// What was sent was refused.
+    Refused,
+    /// What it gave is about to expire.
+    Expired,
+    /// What was sent is good for less than is wanted.
+    Scope,
+}
+
+/// Why it gave nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Denial {
+    /// It has none, or does not want to.
+    Refused,
+    /// It gave something that is no token, or panicked.
+    Failed,
+    /// It took too long.
+    Timeout,
+}
+
+impl Denial {
+    /// The word for it in `detail.handler`.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Denial::Refused => "refused",
+            Denial::Failed => "failed",
+            Denial::Timeout => "timeout",
+        }
+    }
+}
+
+impl Reason {
+    fn word(self) -> &'static str {
+        match self {
+            Reason::Missing => "missing",
+            Reason::Refused => "refused",
+            Reason::Expired => "expired",
+            Reason::Scope => "scope",
+        }
+    }
+}
+
+/// What the host answers.
+#[derive(Deserialize)]
+struct Answer {
+    token: Option<String>,
+    expires_in_ms: Option<u64>,
+}
+
+impl Source {
+    /// The source among these handlers, if there is one.
+    pub(super) fn of(handlers: &Handlers, session: &str, patience: Duration) -> Option<Source> {
+        let patience = patience.min(ANSWER_WAIT_MAX);
+        handlers.has_credentials().then(|| {
+            let handlers = watch::Sender::new(Some(handlers.clone()));
+            Source { handlers, session: session.into(), patience }
+        })
+    }
+
+    /// Nobody is asked any more; who answers at this moment is told so by the drop of what it does.
+    pub(super) fn close(&self) {
+        self.handlers.send_replace(None);
+    }
+
+    /// Asks the host. No mutex is held meanwhile; what waits for the same credentials waits for the answer.
+    pub(super) async fn ask(
+        &self,
+        server: &Arc<str>,
+        home: Option<&Url>,
+        reason: Reason,
+        refusal: Option<&str>,
+    ) -> Result<Token, Denial> {
+        let challenge = Challenge::of(refusal.into_iter());
+        let params = json!({
+            "url": home.map(shown),
+            "reason": reason.word(),
+            "scopes": challenge.scopes().collect::<Vec<_>>(),
+            "challenge": refusal,
+        });
+        let request = ServerRequest::new(
+            HandlerKind::Credentials,
+            self.session.clone(),
+            METHOD,
+            &params.to_string(),
+        );
+        let request = request.from_server(server.clone(), 0, 0);
+        let mut closed = self.handlers.subscribe();
+        let handlers = closed.borrow_and_update().clone().ok_or(Denial::Refused)?;
+        let begun = catch_unwind(AssertUnwindSafe(|| handlers.answer(request)));
+        let handling = begun.map_err(|_| Denial::Failed)?.ok_or(Denial::Refused)?;
+        let answer = tokio::select! {
+            biased;
+            answer = contained(handling) => answer,
+            _ = closed.changed() => return Err(Denial::Refused),
+            () = tokio::time::sleep(self.patience) => return Err(Denial::Timeout),
+        };
+        let answer = answer.map_err(|refusal| match refusal == failed() {
+            true => Denial::Failed,
+            false => Denial::Refused,
+        })?;
+        let answer: Answer = serde_json::from_str(&answer).map_err(|_| Denial::Failed)?;
+        let token = answer.token.ok_or(Denial::Refused)?;
+        let lives = answer.expires_in_ms.map(Duration::from_millis);
+        Token::new(&token, lives).map_err(|_| Denial::Failed)
+    }
+}
+
+/// The server's address without what may be secret in it.
+fn shown(url: &Url) -> String {
+    let mut url = url.clone();
+    url.set_query(None);
+    url.set_fragment(None);
+    // These fail for addresses that can have neither.
+    let _ = (url.set_username(""), url.set_password(None));
+    url.to_string()
+}
