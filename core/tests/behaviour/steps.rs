@@ -171,16 +171,7 @@ impl World {
         match verb {
             "open" => self.open(first, arguments.get(1)),
             "close" => self.close(first, arguments.get(1)),
-            "provide" => {
-                let testserver = self.testserver.clone();
-                let flags = arguments[2].as_array().into_iter().flatten();
-                let mut flags: Vec<String> =
-                    flags.filter_map(Value::as_str).map(Into::into).collect();
-                flags.extend(["--start-log".into(), self.start_log.to_string_lossy().into()]);
-                let provided = Provided { testserver, flags, served: Default::default() };
-                self.session(first)?.provide(text(arguments, 1), provided)?;
-                Ok(Given::nothing())
-            }
+            "provide" => self.provide(first, text(arguments, 1), &arguments[2]),
             "release" => self.lease(first).map(|lease| lease.release()).map(|()| Given::nothing()),
             "tools" => self.view(first, Session::tools),
             "prompts" => self.view(first, Session::prompts),
@@ -233,6 +224,16 @@ impl World {
                 self.ended(name(), outcome)
             }
         }
+    }
+
+    fn provide(&self, session: &str, server: &str, flags: &Value) -> Result<Given, Failure> {
+        let flags = flags.as_array().into_iter().flatten();
+        let mut flags: Vec<String> = flags.filter_map(Value::as_str).map(Into::into).collect();
+        flags.extend(["--start-log".into(), self.start_log.to_string_lossy().into()]);
+        let testserver = self.testserver.clone();
+        let provided = Provided { testserver, flags, served: Default::default() };
+        self.session(session)?.provide(server, provided)?;
+        Ok(Given::nothing())
     }
 
     fn open(&mut self, id: &str, options: Option<&Value>) -> Result<Given, Failure> {
