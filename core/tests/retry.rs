@@ -3,13 +3,15 @@
 mod rig;
 
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver};
 
 use rig::{HANG, Rig, acquire, text, until};
 use serde_json::{Value, json};
 use trunkline::{
-    CallOptions, CallResult, DrainOptions, Error, ErrorCode, Lease, Operation, Outcome, Result,
-    Session,
+    CallOptions, CallResult, DrainOptions, Error, ErrorCode, HandlerKind, Handlers, Lease,
+    Operation, Outcome, Result, Session, SessionOptions,
 };
 
 fn host<T>(future: impl Future<Output = T>) -> T {
@@ -313,5 +315,47 @@ fn a_repetition_has_only_what_is_left_of_the_time() {
         let waiting = start(&lease, "echo", json!({ "message": "x" }), json!({ "wait": true }));
         waiting.operation.cancel();
         assert_eq!(waiting.error().code(), ErrorCode::Cancelled);
+    });
+}
+
+/// SPEC 5.4, 5.7: what a person took before the loss is none of the time that a repetition has left.
+#[test]
+fn a_repetition_has_the_time_that_a_person_took_too() {
+    const TIMES: &str = r#"{"timeout_ms":2000,"idle_timeout_ms":2000}"#;
+    let rig = rig_with_delays(&[0]);
+    host(async {
+        let other = rig.server(&["--label", "other"]);
+        rig.configure(json!({ "s": rig.server(&["--hints", "all"]), "other": other })).await;
+        let other = Arc::new(acquire(&rig.session("b"), "other").await);
+        let (asked, log) = (Arc::new(AtomicBool::new(false)), rig.path("starts"));
+        let handlers = Handlers::new().with(HandlerKind::Elicitation, move |_| {
+            let is_first = !asked.swap(true, Ordering::SeqCst);
+            let (other, log) = (other.clone(), log.clone());
+            async move {
+                if is_first {
+                    // Another call's time is over, so this one's would be too. Then the server is.
+                    let times = CallOptions::from_json(TIMES).unwrap();
+                    other.call_tool("sleep", r#"{"ms":60000}"#, &times).await.unwrap_err();
+                    let starts = std::fs::read_to_string(log).unwrap();
+                    kill(
+                        starts.lines().last().unwrap().split(' ').next().unwrap().parse().unwrap(),
+                    );
+                    std::future::pending::<()>().await;
+                }
+                Ok(r#"{"action":"accept"}"#.to_owned())
+            }
+        });
+        let options = json!({ "id": "a", "servers": [], "trust": { "s": true } });
+        let mut options = SessionOptions::from_json(&options.to_string()).unwrap();
+        options.handlers = handlers;
+        let lease = acquire(&rig.pool.session(options).unwrap(), "s").await;
+        let mut call: Value = serde_json::from_str(TIMES).unwrap();
+        call["retry"] = "safe".into();
+        let ask = json!({ "method": "elicitation/create", "params": { "message": "m" } });
+        assert_eq!(
+            text_of(start(&lease, "ask", ask, call).result()),
+            r#"{"result":{"action":"accept"}}"#
+        );
+        assert_eq!(lease.generation(), 2);
     });
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::value::RawValue;
 use trunkline_pool::options::{CallOptions, Progress, ProgressReceiver};
@@ -15,7 +15,7 @@ use super::operation::Operation;
 use super::progress;
 use super::retry::{self, LastingCall};
 use super::session::SessionCore;
-use crate::client::{Connection, OnProgress, Reply, Request, RequestId};
+use crate::client::{Attempts, Connection, OnProgress, Reply, Request, RequestId};
 use crate::driver::{EntryCell, Published};
 use crate::{Error, ErrorCode, Outcome, Result};
 
@@ -272,8 +272,8 @@ impl Call {
         }
     }
 
-    /// The request of an attempt. The time in all counts from `begun`, or from the attempt.
-    pub(super) fn request(&self, begun: Option<Instant>) -> Request<'_> {
+    /// The request of the only attempt, or of one of several.
+    pub(super) fn request(&self, attempts: Option<Attempts>) -> Request<'_> {
         let method = match &self.what {
             What::Tool { .. } => "tools/call",
             What::Method(method) => method,
@@ -282,7 +282,7 @@ impl Call {
             method,
             params: &self.params,
             caller: Some(self.session.number),
-            begun,
+            attempts,
             timeout: self.timeout,
             idle_timeout: self.idle_timeout,
             progress: match &self.progress {

@@ -10,7 +10,6 @@ mod relist;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use tokio::task::AbortHandle;
@@ -19,7 +18,7 @@ use trunkline_pool::state::{EntryState, Generation};
 
 use super::call::{self, Call, CallResult};
 use super::session::SessionCore;
-use crate::client::{Connection, Reply, RequestId};
+use crate::client::{Attempts, Connection, Reply, RequestId};
 use crate::driver::{EntryCell, Published};
 use crate::{Error, ErrorCode, Outcome, Result};
 
@@ -41,7 +40,7 @@ pub(super) struct LastingCall {
     /// Whether it may outlive a connection.
     outlives: bool,
     retry: Retry,
-    begun: Instant,
+    attempts: Attempts,
     state: Mutex<State>,
 }
 
@@ -77,7 +76,7 @@ pub(super) fn begin(
         call,
         outlives: lasts(options),
         retry: options.retry,
-        begun: Instant::now(),
+        attempts: Attempts::begin(),
         state: Mutex::new(State {
             done: Some(done),
             cancelled: false,
@@ -129,7 +128,7 @@ impl LastingCall {
         }
         let this = self.clone();
         let done = Box::new(move |result| this.ended(result, generation));
-        let id = connection.start(self.call.request(Some(self.begun)), done);
+        let id = connection.start(self.call.request(Some(self.attempts.clone())), done);
         let cancelled = {
             let mut state = self.state();
             if state.attempt != Some(generation) {
@@ -183,7 +182,7 @@ impl LastingCall {
     /// Waits for the entry's next connection, in a task of its own; then goes on, or ends.
     fn wait(self: &Arc<Self>) {
         let this = self.clone();
-        let deadline = self.begun + self.call.timeout.min(LONGEST);
+        let deadline = self.attempts.later(self.call.timeout);
         self.go_on(async move {
             let next = tokio::select! {
                 biased;
@@ -313,9 +312,6 @@ impl LastingCall {
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
-
-/// Far enough, and it can always be represented.
-const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// Whether an entry in this state is connected, or will be without anybody asking for it.
 pub(super) fn comes_back(state: EntryState) -> bool {

@@ -13,6 +13,7 @@ use trunkline_pool::in_flight::{Callers, Held, Table, Timer};
 pub(super) use trunkline_pool::in_flight::{Clock, Missed, Next, Purpose};
 use trunkline_pool::state::SessionId;
 
+use super::attempts::Attempts;
 use super::era::Again;
 use super::{Done, OnProgress, RequestId};
 
@@ -32,6 +33,8 @@ pub(super) type Overdue = in_flight::Overdue<Waiter>;
 pub(super) struct Waiter {
     pub done: Done,
     pub progress: Option<OnProgress>,
+    /// The attempts that it is one of.
+    pub attempts: Option<Attempts>,
     /// What it needs for another round (SPEC 15.4).
     pub again: Option<Arc<Again>>,
     /// Ends with the flight: whoever works for it sees that.
@@ -92,12 +95,14 @@ impl InFlight {
 
     /// Takes a request out, to be answered by the caller; `None` when somebody else did.
     pub(super) fn take(&self, id: u64) -> Option<Flight> {
-        self.take_out(|table| table.take(id))
+        let flight = self.take_out(|table| table.take(id));
+        flight.inspect(note_time)
     }
 
     /// Takes a request out whose answer did not come: the server may still work on it, and that is in doubt from the same moment on.
     pub(super) fn give_up(&self, id: u64) -> Option<Flight> {
-        self.take_out(|table| table.give_up(id, Instant::now()))
+        let flight = self.take_out(|table| table.give_up(id, Instant::now()));
+        flight.inspect(note_time)
     }
 
     /// [`give_up`](Self::give_up) by the id that the caller knows; with the id that it has now.
@@ -151,6 +156,7 @@ impl InFlight {
     /// Takes everything out, for good.
     pub(super) fn end(&self) -> Vec<(u64, Flight)> {
         let flights = self.take_out(Table::end);
+        flights.iter().for_each(|(_, flight)| note_time(flight));
         self.timer.notify_one();
         flights
     }
@@ -225,6 +231,13 @@ impl InFlight {
 
     fn lock(&self) -> MutexGuard<'_, Table<Waiter>> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Another attempt may follow, and goes on with the time that this one leaves.
+fn note_time(flight: &Flight) {
+    if let Some(attempts) = &flight.payload.attempts {
+        attempts.ended(&flight.clock);
     }
 }
 

@@ -177,7 +177,7 @@ impl Link {
             method: if is_modern { "server/discover" } else { "ping" },
             params: "{}",
             caller: None,
-            begun: None,
+            attempts: None,
             timeout,
             idle_timeout: timeout,
             progress: None,

@@ -3,6 +3,7 @@
 //! The driver makes one [`Connection`] per incarnation of an entry and decides nothing here. A call goes
 //! straight from the caller's thread to the wire and back to its completion; no task is spawned for it.
 
+mod attempts;
 mod connect;
 mod ending;
 mod envelope;
@@ -27,7 +28,7 @@ mod tests;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use trunkline_pool::catalog::{Catalog, ListKind};
 use trunkline_pool::config::{Era, ServerSpec};
@@ -35,6 +36,7 @@ pub(crate) use trunkline_pool::in_flight::Callers;
 use trunkline_pool::options::{Handling, Offered, Refusal};
 use trunkline_pool::state::{CloseExit, LossReason, SessionId};
 
+pub(crate) use self::attempts::Attempts;
 pub(crate) use self::era::Opening;
 use self::in_flight::Purpose;
 use self::link::Link;
@@ -138,8 +140,8 @@ pub(crate) struct Request<'a> {
     pub params: &'a str,
     /// The session on whose behalf it is made.
     pub caller: Option<SessionId>,
-    /// Since when the time in all counts; the start of the request by default.
-    pub begun: Option<Instant>,
+    /// The attempts that it is one of, whose time in all it has; by default it has its own.
+    pub attempts: Option<Attempts>,
     /// In all.
     pub timeout: Duration,
     /// Without progress.

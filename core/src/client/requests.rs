@@ -30,13 +30,14 @@ impl Link {
 
     /// The same, under an id that was taken before.
     fn start_as(&self, id: u64, request: Request<'_>, done: Done, purpose: Purpose) -> RequestId {
-        let Request { method, params, caller, begun, timeout, idle_timeout, progress } = request;
+        let Request { method, params, caller, attempts, timeout, idle_timeout, progress } = request;
         let token = progress.as_ref().map(|_| id);
+        let begun = attempts.as_ref().map(|attempts| *attempts.begun());
         let clock = Clock::new(timeout, idle_timeout, begun, Instant::now());
         let metadata = self.metadata.load();
         let modern = metadata.is_some() && purpose == Purpose::Call;
         let again = if modern { Again::of(method, params) } else { None };
-        let waiter = Waiter { done, progress, again, under_way: Vec::new() };
+        let waiter = Waiter { done, progress, attempts, again, under_way: Vec::new() };
         let flight = Flight::new(purpose, caller, clock, waiter);
         match self.calls.register(id, flight) {
             Ok(()) => {}
@@ -108,7 +109,7 @@ impl Link {
             method,
             params,
             caller: None,
-            begun: None,
+            attempts: None,
             timeout: NEVER,
             idle_timeout: NEVER,
             progress: None,

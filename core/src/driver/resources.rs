@@ -165,7 +165,7 @@ async fn request(
         params: &params,
         // What a subscription leads to is no session's in particular.
         caller: None,
-        begun: None,
+        attempts: None,
         timeout,
         idle_timeout,
         progress: None,

@@ -6,6 +6,13 @@ use std::time::{Duration, Instant};
 /// again would otherwise keep a call for ever.
 const HELD_MAX: Duration = Duration::from_secs(3600);
 
+/// The time of a call that may have several attempts: since when it counts, and for how long it stood still in those that are over.
+#[derive(Clone, Copy, Debug)]
+pub struct Begun {
+    at: Instant,
+    stood: Duration,
+}
+
 /// When a request gives up.
 #[derive(Debug)]
 pub struct Clock {
@@ -43,17 +50,35 @@ pub fn later(now: Instant, wait: Duration) -> Instant {
     now + wait.min(LONGEST)
 }
 
+impl Begun {
+    /// A call that begins now.
+    pub fn new(now: Instant) -> Begun {
+        Begun { at: now, stood: Duration::ZERO }
+    }
+
+    /// When so much of its own time is over.
+    pub fn later(self, time: Duration) -> Instant {
+        later(self.at, time) + self.stood
+    }
+
+    /// An attempt is over, whose clock had all that stood still before as well.
+    pub fn ended(&mut self, attempt: &Clock, now: Instant) {
+        self.stood = attempt.stood(now);
+    }
+}
+
 impl Clock {
-    /// A clock whose time in all counts from `begun`, by default from now, and the time without progress from now.
-    pub fn new(total: Duration, idle: Duration, begun: Option<Instant>, now: Instant) -> Clock {
-        let total_at = later(begun.unwrap_or(now), total);
+    /// A clock whose time in all is that of `begun`, by default of a call that begins now, and whose time without progress counts
+    /// from now.
+    pub fn new(total: Duration, idle: Duration, begun: Option<Begun>, now: Instant) -> Clock {
+        let begun = begun.unwrap_or(Begun::new(now));
         Clock {
             total,
             idle,
-            total_at,
+            total_at: begun.later(total),
             idle_at: later(now, idle),
             held: None,
-            stood: Duration::ZERO,
+            stood: begun.stood,
         }
     }
 
@@ -106,11 +131,22 @@ impl Clock {
         if held.by > 0 {
             return;
         }
-        let stood = now.saturating_duration_since(held.since).min(held.spare);
+        let stood = held.stood(now);
         self.total_at -= held.spare - stood;
         self.stood += stood;
         self.idle_at = later(now, self.idle);
         self.held = None;
+    }
+
+    /// For how long it stood still by now.
+    fn stood(&self, now: Instant) -> Duration {
+        self.stood + self.held.as_ref().map_or(Duration::ZERO, |held| held.stood(now))
+    }
+}
+
+impl Held {
+    fn stood(&self, now: Instant) -> Duration {
+        now.saturating_duration_since(self.since).min(self.spare)
     }
 }
 
@@ -124,7 +160,7 @@ mod tests {
     #[test]
     fn a_clock_that_is_held_misses_nothing_and_goes_on_where_it_stood() {
         let start = Instant::now();
-        let mut clock = Clock::new(10 * SECOND, 4 * SECOND, Some(start), start);
+        let mut clock = Clock::new(10 * SECOND, 4 * SECOND, Some(Begun::new(start)), start);
         clock.hold(start + SECOND);
         clock.hold(start + 2 * SECOND);
         clock.progressed(start + 3 * SECOND);
@@ -142,7 +178,7 @@ mod tests {
     #[test]
     fn a_call_cannot_be_held_for_ever() {
         let start = Instant::now();
-        let mut clock = Clock::new(10 * SECOND, 10 * SECOND, Some(start), start);
+        let mut clock = Clock::new(10 * SECOND, 10 * SECOND, Some(Begun::new(start)), start);
         clock.hold(start);
         clock.go_on(start + HELD_MAX / 2);
         clock.hold(start + HELD_MAX / 2);
@@ -150,5 +186,24 @@ mod tests {
         assert_eq!(clock.missed(start + HELD_MAX + 10 * SECOND), Some(Missed::Total));
         clock.go_on(start + 3 * HELD_MAX);
         assert_eq!(clock.missed(start + 3 * HELD_MAX), Some(Missed::Total));
+    }
+
+    /// SPEC 5.4, 5.7: nor does it count against the attempts that come after, and its bound is one for them all.
+    #[test]
+    fn an_attempt_goes_on_with_the_time_that_no_person_took_before() {
+        let start = Instant::now();
+        let mut begun = Begun::new(start);
+        let mut lost = Clock::new(10 * SECOND, 10 * SECOND, Some(begun), start);
+        lost.hold(start + SECOND);
+        lost.go_on(start + 50 * SECOND);
+        lost.hold(start + 51 * SECOND);
+        begun.ended(&lost, start + 101 * SECOND);
+        assert_eq!(begun.later(10 * SECOND), start + 109 * SECOND);
+        let mut next = Clock::new(10 * SECOND, HELD_MAX, Some(begun), start + 102 * SECOND);
+        assert_eq!(next.missed(start + 108 * SECOND), None);
+        assert_eq!(next.missed(start + 109 * SECOND), Some(Missed::Total));
+        next.hold(start + 105 * SECOND);
+        begun.ended(&next, start + 2 * HELD_MAX);
+        assert_eq!(begun.later(10 * SECOND), start + HELD_MAX + 10 * SECOND);
     }
 }

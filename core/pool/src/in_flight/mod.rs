@@ -16,7 +16,7 @@ use std::time::Instant;
 
 use self::callers::Abandoned;
 pub use self::callers::Callers;
-pub use self::clock::{Clock, Missed, later};
+pub use self::clock::{Begun, Clock, Missed, later};
 use crate::id_map::IdMap;
 use crate::state::SessionId;
 

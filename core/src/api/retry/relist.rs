@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use trunkline_pool::state::Generation;
 
-use super::{LONGEST, LastingCall};
+use super::LastingCall;
 use crate::client::Connection;
 use crate::{Error, ErrorCode, Result};
 
@@ -25,7 +25,7 @@ impl LastingCall {
     /// Has the lists read again, in a task of its own, and sends the call once more; or ends it with its refusal.
     pub(super) fn relist(self: &Arc<Self>, generation: Generation, refused: Error) {
         let this = self.clone();
-        let deadline = self.begun + self.call.timeout.min(LONGEST);
+        let deadline = self.attempts.later(self.call.timeout);
         self.go_on(async move {
             let listed = this.listed_anew(generation);
             match tokio::time::timeout_at(deadline.into(), listed).await {

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tokio::sync::{Notify, oneshot, watch};
@@ -219,7 +219,7 @@ fn request() -> Request<'static> {
         method: "tools/call",
         params: "{}",
         caller: None,
-        begun: None,
+        attempts: None,
         timeout: HANG,
         idle_timeout: HANG,
         progress: None,
