@@ -182,22 +182,13 @@ impl World {
                 self.session(first)?.configure(change)?;
                 Ok(Given::nothing())
             }
-            "disable" => {
-                self.session(first)?.disable(text(arguments, 1))?;
-                Ok(Given::nothing())
-            }
-            "enable" => {
-                self.session(first)?.enable(text(arguments, 1))?;
-                Ok(Given::nothing())
-            }
+            "disable" => self.switch(first, |session| session.disable(text(arguments, 1))),
+            "enable" => self.switch(first, |session| session.enable(text(arguments, 1))),
             "status" => Ok(Given::value(self.pool.status())),
             "watch" => self.watch(first, text(arguments, 1)),
             "wait_event" => self.wait_event(arguments).await,
             "no_event" => self.no_event(arguments),
-            "asked" => {
-                let asked = self.asked.get(first).ok_or_else(|| unknown(first))?;
-                Ok(Given::value(asked.so_far()))
-            }
+            "asked" => self.asked(first),
             "reconcile" => self.reconcile(&arguments[0]).await,
             "pool" => {
                 let pool = Pool::new(PoolOptions::from_json(&arguments[0].to_string())?)?;
@@ -248,6 +239,20 @@ impl World {
         self.records.insert(id.to_string(), record);
         self.asked.insert(id.to_string(), asked);
         self.closed.extend(self.sessions.insert(id.to_string(), session));
+        Ok(Given::nothing())
+    }
+
+    fn asked(&self, owner: &str) -> Result<Given, Failure> {
+        let asked = self.asked.get(owner).ok_or_else(|| unknown(owner))?;
+        Ok(Given::value(asked.so_far()))
+    }
+
+    fn switch(
+        &self,
+        id: &str,
+        turn: impl FnOnce(&Session) -> trunkline::Result<()>,
+    ) -> Result<Given, Failure> {
+        turn(self.session(id)?)?;
         Ok(Given::nothing())
     }
 
