@@ -46,7 +46,7 @@ const SCENARIOS: [(&str, Scenario); 16] = [
     ("the_sdks_example_with_sessions_answers_and_notifies", examples::sessions),
     ("the_sdks_example_that_polls_is_resumed_until_its_answer", examples::polling),
     ("the_sdks_example_of_plain_json_answers", examples::json),
-    ("the_sdks_stateless_example_answers_and_notifies", examples::stateless),
+    ("the_sdks_stateless_example_answers", examples::stateless),
     ("the_sdks_example_of_unasked_changes_announces_them", examples::changes),
 ];
 

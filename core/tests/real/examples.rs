@@ -41,7 +41,7 @@ async fn greet(lease: &Lease) {
     assert_eq!(result["content"][0]["text"], "Hello, Ada!", "{result}");
 }
 
-/// It logs while it is called, over the answer's own stream.
+/// It logs while it is called, over the stream of what is unasked.
 async fn notify(session: &Session, lease: &Lease) {
     let events = events(session);
     call(lease, "start-notification-stream", json!({ "interval": 20, "count": 3 })).await;
@@ -81,9 +81,13 @@ pub fn json(servers: &Servers) {
     });
 }
 
+/// What it notifies of belongs to no request, and it has no stream for that.
 pub fn stateless(servers: &Servers) {
     with_example(servers, "sdk_stateless", |session, lease| async move {
-        notify(&session, &lease).await;
+        let arguments = json!({ "interval": 20, "count": 3 });
+        let result = call(&lease, "start-notification-stream", arguments).await;
+        let said = result["content"][0]["text"].as_str().unwrap();
+        assert!(said.starts_with("Started sending periodic notifications"), "{result}");
         assert!(!session.prompts().unwrap().is_empty());
     });
 }
