@@ -132,7 +132,7 @@ come of more requests, each of which is checked. A number in **bold** is a scena
 All scenarios of a revision run at the same time. What then passes fewer checks than the reference runs once more, alone, and so does what measures time.
 
 The clients are in `tests/conformance` and use the public API alone. They make a pool, acquire the suite's server, call what it asks for, sign in when
-that is wanted, and close. All that they know of a scenario is what it gives them, but for a handler of forms in two of them, what is looked at in four,
+that is wanted, and close. All that they know of a scenario is what it gives them, but for a handler of forms in two of them, what is looked at in three,
 and the grant of client credentials in one.
 
 What is neither scored nor ticked needs what is not built: assertions of an identity provider or of a workload, a client's private key, proof of possession.
