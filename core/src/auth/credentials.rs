@@ -7,12 +7,15 @@ use reqwest::Url;
 use reqwest::header::HeaderValue;
 use trunkline_pool::config::RemoteSpec;
 
+use tokio::sync::watch;
+
 use super::challenge::Challenge;
 use super::client::{ClientSpec, Way};
 use super::grant::{Grant, Token};
 use super::sign_in::client_credentials;
 use super::source::{Denial, Reason, Source};
 use crate::Error;
+use crate::transport::redact::Learned;
 
 /// All that one renewal takes; a message waits for it, within its own deadline.
 const RENEWAL_WAIT_MAX: Duration = Duration::from_secs(30);
@@ -30,6 +33,10 @@ pub(crate) struct Credentials {
     pub(super) is_fixed: bool,
     /// The host, where it gives credentials.
     source: Option<Source>,
+    /// What of it was sent, or may be, and is not shown.
+    pub(crate) learned: Arc<Learned>,
+    /// Counts the times that everything was forgotten.
+    pub(crate) forgotten: watch::Sender<u64>,
     state: Mutex<State>,
     /// One renewal at a time.
     renewing: tokio::sync::Mutex<()>,
@@ -101,12 +108,12 @@ impl Credentials {
     ) -> Credentials {
         Credentials {
             server,
-            home: Url::parse(&remote.url)
-                .ok()
-                .filter(|url| matches!(url.scheme(), "http" | "https")),
+            home: home_of(&remote.url),
             spec,
             is_fixed: remote.headers.contains_key("authorization"),
             source,
+            learned: Arc::default(),
+            forgotten: watch::Sender::default(),
             state: Mutex::default(),
             renewing: tokio::sync::Mutex::default(),
         }
@@ -115,11 +122,6 @@ impl Credentials {
     /// What goes with a message, unless the configuration has its own.
     pub(crate) fn header(&self) -> Option<HeaderValue> {
         self.state().token.as_ref().map(|token| token.header.clone())
-    }
-
-    /// What must not be shown of it.
-    pub(crate) fn secret(&self) -> Option<String> {
-        self.state().token.as_ref().map(|token| token.secret.clone())
     }
 
     /// Why the host gave nothing, if it was asked last and did not.
@@ -202,7 +204,7 @@ impl Credentials {
         state.renewals += 1;
         let is_other = token.as_ref().is_some_and(|token| Some(&token.header) != used);
         if is_other {
-            state.token = token;
+            self.keep(&mut state, token);
         }
         is_other
     }
@@ -247,7 +249,13 @@ impl Credentials {
         (state.denial, state.is_wanting) = (None, false);
         state.issuer = Some(grant.issuer.clone());
         state.grant = Some(Arc::new(grant));
-        state.token = Some(token);
+        self.keep(&mut state, Some(token));
+    }
+
+    /// The token that is sent from here on. It is a secret before it can be anywhere else.
+    fn keep(&self, state: &mut State, token: Option<Token>) {
+        token.iter().for_each(|token| self.learned.learn(&token.secret));
+        state.token = token;
     }
 
     /// Forgets what there is; whether there was any.
@@ -255,7 +263,12 @@ impl Credentials {
         let mut state = self.state();
         state.grant = None;
         state.asked = Default::default();
-        state.token.take().is_some()
+        let had_some = state.token.take().is_some();
+        drop(state);
+        if had_some {
+            self.forgotten.send_modify(|times| *times += 1);
+        }
+        had_some
     }
 
     /// Whether there is nothing to keep.
@@ -320,4 +333,16 @@ impl Credentials {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The address whose metadata say where to sign in. A websocket begins as a request of HTTP.
+fn home_of(url: &str) -> Option<Url> {
+    let mut url = Url::parse(url).ok()?;
+    let scheme = match url.scheme() {
+        "ws" | "http" => "http",
+        "wss" | "https" => "https",
+        _ => return None,
+    };
+    url.set_scheme(scheme).ok()?;
+    Some(url)
 }

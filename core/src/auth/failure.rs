@@ -22,12 +22,14 @@ pub(super) fn required(message: impl Into<String>) -> Error {
 /// What a flow failed with. What was refused here says more than what came of it.
 pub(super) fn of(error: AuthError, fetch: &Fetch) -> Error {
     let ours = fetch.take_failure();
-    let error = ours.unwrap_or_else(|| sorted(error));
+    let error = ours.unwrap_or_else(|| {
+        let words = shown(&fetch.redact(&error.to_string()));
+        sorted(error, words)
+    });
     error.with_server(fetch.server())
 }
 
-fn sorted(error: AuthError) -> Error {
-    let words = shown(&error.to_string());
+fn sorted(error: AuthError, words: String) -> Error {
     match error {
         AuthError::PkceUnsupported => pkce(),
         AuthError::AuthorizationServerMismatch { .. }

@@ -14,6 +14,7 @@ use rmcp::transport::auth::{
 use super::challenge::Challenge;
 use super::guard::{Forbidden, Guard, PublicNames};
 use crate::transport::http::tls;
+use crate::transport::redact::Redactor;
 use crate::{Error, ErrorCode};
 
 /// From a request to the end of its answer (S-31).
@@ -28,6 +29,10 @@ const REDIRECTS_MAX: u32 = 3;
 /// Requests of one sign-in: a server that names many authorization servers must not make many of them.
 const REQUESTS_MAX: u32 = 32;
 
+/// What of a request's form is secret.
+const SECRETS: [&str; 5] =
+    ["client_secret", "code", "code_verifier", "refresh_token", "client_assertion"];
+
 /// The HTTP client of one server's flows.
 pub(super) struct Fetch {
     server: Arc<str>,
@@ -40,6 +45,8 @@ pub(super) struct Fetch {
     requests: AtomicU32,
     /// The first failure of ours since [`begin`](Self::begin): what follows from it says less.
     failure: Mutex<Option<Error>>,
+    /// What of a sign-in an authorization server may repeat, and nobody is shown.
+    redactor: Redactor,
 }
 
 impl Fetch {
@@ -72,11 +79,31 @@ impl Fetch {
             redirects: AtomicU32::new(0),
             requests: AtomicU32::new(0),
             failure: Mutex::default(),
+            redactor: Redactor::new(std::iter::empty(), BODY_BYTES_MAX),
         })
     }
 
     pub(super) fn server(&self) -> &str {
         &self.server
+    }
+
+    /// Somebody else's words, without what was sent to them.
+    pub(super) fn redact(&self, text: &str) -> String {
+        self.redactor.text(text)
+    }
+
+    /// Remembers what of a request is secret.
+    fn note_secrets(&self, request: &http::Request<Vec<u8>>) {
+        let header = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+        header
+            .iter()
+            .flat_map(|value| value.split_whitespace())
+            .for_each(|word| self.redactor.learn(word));
+        for (name, value) in url::form_urlencoded::parse(request.body()) {
+            if SECRETS.contains(&&*name) {
+                self.redactor.learn(&value);
+            }
+        }
     }
 
     pub(super) fn guard(&self) -> &Guard {
@@ -96,6 +123,7 @@ impl Fetch {
     }
 
     async fn exchange(&self, request: OAuthHttpRequest) -> Result<Response<Vec<u8>>, Error> {
+        self.note_secrets(&request.request);
         let request = reqwest::Request::try_from(request.request)
             .map_err(|_| Error::new(ErrorCode::Protocol, "an address that cannot be gone to"))?;
         let url = request.url().clone();

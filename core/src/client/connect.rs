@@ -138,17 +138,19 @@ fn reach(remote: &RemoteSpec, options: &ConnectOptions) -> Result<Way> {
         _ => return Err(unsupported(&options.server, "unknown").error),
     }
     let secrets = http::secrets(remote);
-    let redactor = Arc::new(Redactor::new(secrets.iter(), stdio::LINE_BYTES_MAX));
+    let redactor = Redactor::new(secrets.iter(), stdio::LINE_BYTES_MAX);
+    let credentials = options.credentials.clone();
+    let redactor = Arc::new(match &credentials {
+        Some(credentials) => redactor.with(credentials.learned.clone()),
+        None => redactor,
+    });
     let (server, bytes) = (&options.server, options.frame_bytes);
     let (hidden, patience) = (redactor.clone(), options.timeout);
     let wire: Arc<dyn Wire> = match remote.kind {
         RemoteKind::Websocket => {
-            Arc::new(SocketWire::new(server, remote, hidden, bytes, patience)?)
+            Arc::new(SocketWire::new(server, remote, hidden, bytes, patience, credentials)?)
         }
-        _ => {
-            let credentials = options.credentials.clone();
-            Arc::new(HttpWire::new(server, remote, hidden, bytes, patience, credentials)?)
-        }
+        _ => Arc::new(HttpWire::new(server, remote, hidden, bytes, patience, credentials)?),
     };
     Ok((wire, redactor))
 }

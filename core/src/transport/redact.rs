@@ -2,7 +2,9 @@
 //! progress, and what it calls itself. The result of a call is the caller's, and so are the lists; both pass unchanged.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
+use arc_swap::ArcSwap;
 use serde_json::Value;
 
 /// Characters from which on a value counts as a secret: shorter ones are words and numbers, found everywhere.
@@ -11,14 +13,74 @@ const SECRET_CHARS_MIN: usize = 8;
 /// What stands for a secret.
 const REDACTED: &[u8] = b"[redacted]";
 
+/// Secrets of one source that are remembered when they came while a connection ran; of more the oldest are forgotten.
+const LEARNED_MAX: usize = 32;
+
 /// Finds the values that must not be shown.
 pub(crate) struct Redactor {
-    /// Longest first.
-    secrets: Vec<Box<[u8]>>,
+    /// Those of the configuration.
+    configured: Secrets,
+    /// Those that came later: the connection's own, and those that it shares with others.
+    learned: Vec<Arc<Learned>>,
     /// Bytes of a secret from which on it is known.
     compared_max: usize,
-    /// Which bytes a secret begins with.
+}
+
+/// Secrets that come to be known while connections run: tokens, and what names a session.
+#[derive(Default)]
+pub(crate) struct Learned(ArcSwap<Vec<Arc<[u8]>>>);
+
+impl Learned {
+    /// From here on, this is not shown.
+    pub(crate) fn learn(&self, secret: &str) {
+        let secret = secret.trim();
+        if secret.chars().count() < SECRET_CHARS_MIN {
+            return;
+        }
+        self.0.rcu(|known| {
+            let others = known.iter().filter(|other| ***other != *secret.as_bytes());
+            let mut known: Vec<Arc<[u8]>> = others.cloned().collect();
+            known.drain(..(known.len() + 1).saturating_sub(LEARNED_MAX));
+            known.push(secret.as_bytes().into());
+            known
+        });
+    }
+}
+
+/// Without the secrets.
+impl std::fmt::Debug for Learned {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Learned([redacted])")
+    }
+}
+
+/// Secrets that are looked for together.
+#[derive(Clone)]
+struct Secrets {
+    /// Longest first.
+    values: Vec<Arc<[u8]>>,
+    /// Which bytes one begins with.
     begins: [bool; 256],
+}
+
+impl Secrets {
+    fn new(mut values: Vec<Arc<[u8]>>) -> Secrets {
+        values.sort_unstable_by_key(|secret| std::cmp::Reverse(secret.len()));
+        let mut begins = [false; 256];
+        values.iter().for_each(|secret| begins[usize::from(secret[0])] = true);
+        Secrets { values, begins }
+    }
+
+    /// The length of the longest one that the text begins with, as far as the text goes.
+    fn at(&self, text: &[u8], compared_max: usize) -> Option<usize> {
+        if !self.begins[usize::from(*text.first()?)] {
+            return None;
+        }
+        let begins = |secret: &&[u8]| text.starts_with(&secret[..secret.len().min(compared_max)]);
+        let equal =
+            |secret: &[u8]| secret.iter().zip(text).take_while(|(one, other)| one == other).count();
+        self.values.iter().map(AsRef::as_ref).filter(begins).map(equal).max()
+    }
 }
 
 impl Redactor {
@@ -26,21 +88,44 @@ impl Redactor {
     pub(crate) fn new<'a>(values: impl Iterator<Item = &'a String>, shown_max: usize) -> Self {
         let lines = values.flat_map(|value| value.lines()).map(str::trim);
         let secrets = lines.filter(|line| line.chars().count() >= SECRET_CHARS_MIN);
-        let mut secrets: Vec<Box<[u8]>> = secrets.map(|line| line.as_bytes().into()).collect();
-        secrets.sort_unstable_by_key(|secret| std::cmp::Reverse(secret.len()));
-        let mut begins = [false; 256];
-        secrets.iter().for_each(|secret| begins[usize::from(secret[0])] = true);
-        Redactor { secrets, compared_max: shown_max, begins }
+        let configured = Secrets::new(secrets.map(|line| line.as_bytes().into()).collect());
+        Redactor { configured, learned: vec![Arc::default()], compared_max: shown_max }
+    }
+
+    /// Knows what is learned there as well.
+    pub(crate) fn with(mut self, learned: Arc<Learned>) -> Self {
+        self.learned.push(learned);
+        self
+    }
+
+    /// From here on, this is not shown.
+    pub(crate) fn learn(&self, secret: &str) {
+        self.learned[0].learn(secret);
+    }
+
+    /// What is known now.
+    fn secrets(&self) -> Cow<'_, Secrets> {
+        let learned: Vec<_> = self.learned.iter().map(|learned| learned.0.load()).collect();
+        if learned.iter().all(|learned| learned.is_empty()) {
+            return Cow::Borrowed(&self.configured);
+        }
+        let learned = learned.iter().flat_map(|learned| learned.iter());
+        Cow::Owned(Secrets::new(self.configured.values.iter().chain(learned).cloned().collect()))
     }
 
     /// Bytes of a text that have to be known beyond those that are shown, so that none is shown of a secret at the cut.
     pub(crate) fn margin(&self) -> usize {
-        self.secrets.first().map_or(0, |secret| secret.len().min(self.compared_max))
+        self.secrets().values.first().map_or(0, |secret| secret.len().min(self.compared_max))
     }
 
     /// A whole text without the secrets.
     pub(crate) fn text(&self, text: &str) -> String {
-        String::from_utf8_lossy(&self.redact(text.as_bytes(), text.len())).into_owned()
+        self.text_without(&self.secrets(), text)
+    }
+
+    fn text_without(&self, secrets: &Secrets, text: &str) -> String {
+        let shown = self.redact_from(secrets, text.as_bytes(), text.len());
+        String::from_utf8_lossy(&shown).into_owned()
     }
 
     /// A JSON text without the secrets, names of members included; the same text when there are none in it.
@@ -48,7 +133,8 @@ impl Redactor {
     /// It goes from string to string, so that nothing else, such as a number that fits nowhere or any depth, has to be understood. A
     /// string that cannot be read goes whole: what would be found in it is not known.
     pub(crate) fn json<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        if self.secrets.is_empty() {
+        let secrets = self.secrets();
+        if secrets.values.is_empty() {
             return text.into();
         }
         let (mut out, mut copied, mut at) = (String::new(), 0, 0);
@@ -57,7 +143,9 @@ impl Redactor {
             let end = end_of_string(text.as_bytes(), begin);
             at = end;
             let shown = match serde_json::from_str::<String>(&text[begin..end]) {
-                Ok(string) => Some(self.text(&string)).filter(|shown| *shown != string),
+                Ok(string) => {
+                    Some(self.text_without(&secrets, &string)).filter(|shown| *shown != string)
+                }
                 Err(_) => Some(String::from_utf8_lossy(REDACTED).into_owned()),
             };
             if let Some(shown) = shown {
@@ -75,11 +163,15 @@ impl Redactor {
 
     /// The first `shown` bytes of the text, without the secrets that begin in them. Secrets that overlap or touch become one.
     pub(crate) fn redact(&self, text: &[u8], shown: usize) -> Vec<u8> {
+        self.redact_from(&self.secrets(), text, shown)
+    }
+
+    fn redact_from(&self, secrets: &Secrets, text: &[u8], shown: usize) -> Vec<u8> {
         let shown = text.len().min(shown);
         let mut out = Vec::with_capacity(shown);
         let mut hidden_until = 0;
         for at in 0..shown {
-            if let Some(length) = self.secret_at(&text[at..]) {
+            if let Some(length) = secrets.at(&text[at..], self.compared_max) {
                 let goes_on = at > 0 && hidden_until >= at;
                 if !goes_on {
                     out.extend_from_slice(REDACTED);
@@ -91,18 +183,6 @@ impl Redactor {
             }
         }
         out
-    }
-
-    /// The length of the longest secret that the text begins with, as far as the text goes.
-    fn secret_at(&self, text: &[u8]) -> Option<usize> {
-        if !self.begins[usize::from(*text.first()?)] {
-            return None;
-        }
-        let begins =
-            |secret: &&[u8]| text.starts_with(&secret[..secret.len().min(self.compared_max)]);
-        let equal =
-            |secret: &[u8]| secret.iter().zip(text).take_while(|(one, other)| one == other).count();
-        self.secrets.iter().map(AsRef::as_ref).filter(begins).map(equal).max()
     }
 }
 
@@ -137,6 +217,29 @@ mod tests {
         let text = "a password, seven77, \u{fc}\u{fc}\u{fc}\u{fc}\u{fc}\u{fc}\u{fc}\u{fc}!passwor";
         assert_eq!(redacted(&values, text, 99), "a [redacted], seven77, [redacted]!passwor");
         assert_eq!(redacted(&[], text, 3), "a p");
+    }
+
+    /// S-48, S-35: what came while a connection ran, from there on; of much the newest.
+    #[test]
+    fn what_is_learned_later_is_a_secret_too() {
+        let (values, shared) = (["configured".to_owned()], Arc::<Learned>::default());
+        let redactor = Redactor::new(values.iter(), 40).with(shared.clone());
+        assert_eq!(
+            redactor.text("configured token-abc session-abc"),
+            "[redacted] token-abc session-abc"
+        );
+        shared.learn("token-abc");
+        redactor.learn("session-abc");
+        redactor.learn("short");
+        assert_eq!(redactor.text("token-abc session-abc short"), "[redacted] [redacted] short");
+        assert_eq!(
+            redactor.json(r#"{"a":"Bearer tok\u0065n-abc"}"#),
+            r#"{"a":"Bearer [redacted]"}"#
+        );
+        assert_eq!((redactor.margin(), format!("{shared:?}").contains("abc")), (11, false));
+        (0..LEARNED_MAX).for_each(|number| shared.learn(&format!("token-{number:03}")));
+        let text = format!("token-abc token-000 token-{:03}", LEARNED_MAX - 1);
+        assert_eq!(redactor.text(&text), "token-abc [redacted] [redacted]");
     }
 
     /// S-48: each line of a key is one.

@@ -205,6 +205,7 @@ impl Channel {
             let message = "the server gave a session id that cannot be one";
             return Err(failure::protocol(&self.server, message));
         }
+        self.redactor.learn(&String::from_utf8_lossy(bytes));
         let mut session = session.clone();
         session.set_sensitive(true);
         self.state().session = Some(session);
@@ -215,8 +216,7 @@ impl Channel {
     pub(super) fn redact(&self, text: &str) -> String {
         let state = self.state();
         let session = state.session.as_ref().and_then(|session| session.to_str().ok());
-        let token = self.credentials.as_ref().and_then(|credentials| credentials.secret());
-        let secrets = session.into_iter().chain(state.query.as_deref()).chain(token.as_deref());
+        let secrets = session.into_iter().chain(state.query.as_deref());
         let hide = |text: String, secret| text.replace(secret, "[redacted]");
         secrets.fold(self.redactor.text(text), hide)
     }
@@ -256,8 +256,22 @@ impl Channel {
             return false;
         }
         let mut state = self.state();
+        state.url.query_pairs().for_each(|(_, value)| self.redactor.learn(&value));
         state.query = state.url.query().filter(|query| !query.is_empty()).map(str::to_owned);
         true
+    }
+
+    /// Waits until what the server is sent to be let in from here on is forgotten; for ever where nothing can be.
+    pub(super) fn until_signed_out(&self) -> impl Future<Output = ()> + use<> {
+        let forgotten =
+            self.credentials.as_ref().map(|credentials| credentials.forgotten.subscribe());
+        async move {
+            match forgotten {
+                // The sender lives as long as the connection, which waits here.
+                Some(mut forgotten) => drop(forgotten.changed().await),
+                None => std::future::pending().await,
+            }
+        }
     }
 
     /// What the server is sent to be let in, unless the configuration says it.

@@ -89,6 +89,15 @@ pub(super) fn auth(channel: &Channel, status: StatusCode, headers: &HeaderMap) -
     }
 }
 
+/// What let a connection in is forgotten, and the connection would go on without being asked for it.
+pub(super) fn signed_out(channel: &Channel) -> Error {
+    Error::new(ErrorCode::AuthRequired, "the server was signed out of")
+        .with_server(channel.server.as_ref())
+        .with_detail("address", channel.shown_address())
+        .with_detail("missing", "token")
+        .with_hint("sign in")
+}
+
 /// An HTTP status that is no answer. `body` is its beginning.
 pub(super) fn status(
     channel: &Channel,

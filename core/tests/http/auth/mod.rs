@@ -1,6 +1,8 @@
 //! Signing in: against a server with an authorization server of its own, which says what it is told to say.
 
+mod echoes;
 mod flows;
 mod hostile;
 mod person;
+mod socket;
 mod source;

@@ -13,12 +13,19 @@ use crate::rig::Rig;
 pub const REDIRECT: &str = "http://localhost:3000/callback";
 
 /// What no error, event or status may hold.
-const CANARIES: [&str; 4] = ["code-canary", "token-canary", "renewal-canary", "secret-canary"];
+pub const CANARIES: [&str; 4] = ["code-canary", "token-canary", "renewal-canary", "secret-canary"];
 
 /// A server that wants a token, and its configuration without one.
 pub fn guarded(rig: &Rig, ways: &Value, oauth: Value) -> (Remote, Value) {
     let remote = Remote::start(rig, "", &["--http-auth", &ways.to_string()]);
     let config = json!({ "type": "http", "url": remote.url, "oauth": oauth });
+    (remote, config)
+}
+
+/// The same over a websocket.
+pub fn guarded_socket(rig: &Rig, ways: &Value) -> (Remote, Value) {
+    let remote = Remote::start_socket(rig, "", &["--http-auth", &ways.to_string()]);
+    let config = json!({ "type": "ws", "url": remote.url });
     (remote, config)
 }
 

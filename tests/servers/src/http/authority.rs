@@ -14,6 +14,7 @@
 //! | `uses` | how many messages a token is good for |
 //! | `refresh` | false: what renews a token is refused |
 //! | `client` | `[id, secret]` of the one client that is known |
+//! | `echoes` | calls of tools are answered with what they were let in with: `"messages"`, a log message and an error; `"status"`, an error of HTTP |
 //! | `accepts` | by token: its scopes; tokens that it never issued and takes all the same |
 //!
 //! In every text `$origin` is the server's own origin.
@@ -33,6 +34,8 @@ const JSON: &str = "content-type: application/json";
 
 pub struct Authority {
     origin: String,
+    /// Where the server itself is.
+    place: &'static str,
     ways: Value,
     issued: Mutex<Issued>,
 }
@@ -52,7 +55,11 @@ struct Issued {
 
 impl Authority {
     /// One whose ways are this JSON object.
-    pub fn parse(text: &str, origin: &str) -> std::result::Result<Authority, String> {
+    pub fn parse(
+        text: &str,
+        origin: &str,
+        place: &'static str,
+    ) -> std::result::Result<Authority, String> {
         let ways = serde_json::from_str::<Value>(&text.replace("$origin", origin));
         let ways = ways.map_err(|error| format!("--http-auth: {error}"))?;
         let mut issued = Issued::default();
@@ -61,7 +68,7 @@ impl Authority {
             let scopes = scopes.as_str().unwrap_or_default().to_owned();
             issued.tokens.insert(token.clone(), (scopes, uses));
         }
-        Ok(Authority { origin: origin.to_owned(), ways, issued: Mutex::new(issued) })
+        Ok(Authority { origin: origin.to_owned(), place, ways, issued: Mutex::new(issued) })
     }
 
     /// Answers what is not for the server itself.
@@ -74,12 +81,16 @@ impl Authority {
             respond(out, "200 OK", &[JSON.into()], document.to_string().as_bytes())
         };
         Some(match path {
-            "/.well-known/oauth-protected-resource/mcp" => document(self.resource()),
+            path if path.strip_prefix("/.well-known/oauth-protected-resource")
+                == Some(self.place) =>
+            {
+                document(self.resource())
+            }
             "/.well-known/oauth-authorization-server" => document(self.server()),
             "/authorize" => self.authorize(request, out),
             "/register" => self.register(request, out),
             "/token" => self.token(request, out),
-            "/mcp" => return self.refuse(request, out),
+            path if path == self.place => return self.refuse(request, out),
             _ => respond(out, "404 Not Found", &[], b""),
         })
     }
@@ -88,7 +99,7 @@ impl Authority {
         let origin = &self.origin;
         self.changed(
             "resource",
-            json!({ "resource": format!("{origin}/mcp"), "authorization_servers": [origin] }),
+            json!({ "resource": format!("{origin}{}", self.place), "authorization_servers": [origin] }),
         )
     }
 
@@ -231,8 +242,8 @@ impl Authority {
         let known = token.and_then(|token| issued.tokens.get_mut(token));
         let Some((scopes, uses)) = known.filter(|(_, uses)| *uses > 0) else {
             let own = format!(
-                "Bearer resource_metadata=\"{}/.well-known/oauth-protected-resource/mcp\"",
-                self.origin
+                "Bearer resource_metadata=\"{}/.well-known/oauth-protected-resource{}\"",
+                self.origin, self.place
             );
             let challenge = self.ways.get("challenge").cloned().unwrap_or(own.into());
             let header = challenge.as_str().map(|text| format!("www-authenticate: {text}"));
@@ -240,8 +251,13 @@ impl Authority {
             return Some(respond(out, "401 Unauthorized", &headers, b""));
         };
         *uses -= 1;
-        let wanted = self.ways["call_scope"].as_str()?;
         let body = serde_json::from_slice::<Value>(&request.body).unwrap_or_default();
+        if let (Some(echoes), "tools/call") =
+            (self.ways["echoes"].as_str(), body["method"].as_str()?)
+        {
+            return Some(echo(echoes, request, &body["id"], out));
+        }
+        let wanted = self.ways["call_scope"].as_str()?;
         if body["method"] != "tools/call" || scopes.split(' ').any(|scope| scope == wanted) {
             return None;
         }
@@ -257,6 +273,24 @@ impl Authority {
         }
         document
     }
+}
+
+/// Says back what a call was let in with, wherever a server can say something.
+fn echo(echoes: &str, request: &Request, id: &Value, out: &mut TcpStream) -> Result<()> {
+    let sent = request.header("authorization").unwrap_or_default();
+    let error =
+        json!({ "code": -1, "message": format!("you sent {sent}"), "data": { "sent": sent } });
+    let answer = json!({ "jsonrpc": "2.0", "id": id, "error": error });
+    if echoes == "status" {
+        return respond(out, "400 Bad Request", &[JSON.into()], answer.to_string().as_bytes());
+    }
+    let data = json!({ "header": sent, sent: true });
+    let log = json!({
+        "jsonrpc": "2.0", "method": "notifications/message",
+        "params": { "level": "error", "logger": sent, "data": data },
+    });
+    let events = [log, answer].map(|event| format!("data: {event}\n\n")).concat();
+    respond(out, "200 OK", &["content-type: text/event-stream".into()], events.as_bytes())
 }
 
 fn change(members: &mut Map<String, Value>, changes: Map<String, Value>) {

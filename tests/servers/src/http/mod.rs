@@ -31,7 +31,12 @@ pub fn begin(flags: &Flags) {
         Err(message) => refuse(&message),
     };
     let authority = flags.http_auth.as_deref();
-    let authority = authority.map(|ways| Authority::parse(ways, &origin));
+    let place = match speech {
+        front::Speech::Streamable => "/mcp",
+        front::Speech::Events => events::STREAM_PATH,
+        front::Speech::Socket => socket::SOCKET_PATH,
+    };
+    let authority = authority.map(|ways| Authority::parse(ways, &origin, place));
     let authority = match authority.transpose() {
         Ok(authority) => authority,
         Err(message) => refuse(&message),

@@ -40,7 +40,12 @@ pub(super) async fn carry(channel: Arc<Channel>, outbox: Arc<Outbox>) {
 }
 
 async fn connected(channel: &Arc<Channel>, outbox: &Outbox) -> Result<Sighting, Failure> {
-    let stream = open::open(channel).await?;
+    let mut signed_out = std::pin::pin!(channel.until_signed_out());
+    let stream = tokio::select! {
+        biased;
+        stream = open::open(channel) => stream?,
+        () = &mut signed_out => return Err(Failure::Connection(failure::signed_out(channel))),
+    };
     let inbound = channel.inbound()?;
     let stream = Heard::new(stream, inbound.clone());
     let bounds = Some(bounds(channel.frame_bytes));
@@ -50,6 +55,8 @@ async fn connected(channel: &Arc<Channel>, outbox: &Outbox) -> Result<Sighting, 
         biased;
         sighting = read(channel, &*inbound, stream) => sighting,
         sighting = write(outbox, sink) => sighting,
+        // Nothing of it is sent with the messages, so that the server would not ask.
+        () = signed_out => Sighting::Broken(failure::signed_out(channel)),
     })
 }
 

@@ -20,6 +20,7 @@ use self::outbox::Outbox;
 use super::channel::Channel;
 use super::client::Target;
 use crate::Result;
+use crate::auth::Credentials;
 use crate::transport::redact::Redactor;
 use crate::transport::{BoxFuture, FrameKind, Graces, Inbound, Sent, Wire};
 
@@ -42,9 +43,10 @@ impl SocketWire {
         redactor: Arc<Redactor>,
         frame_bytes: usize,
         patience: Duration,
+        credentials: Option<Arc<Credentials>>,
     ) -> Result<SocketWire> {
         let target = Target::of(server, spec, patience)?;
-        let channel = Channel::new(server.clone(), frame_bytes, redactor, target, None);
+        let channel = Channel::new(server.clone(), frame_bytes, redactor, target, credentials);
         Ok(SocketWire {
             channel: Arc::new(channel),
             outbox: Arc::default(),
