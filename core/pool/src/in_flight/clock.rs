@@ -112,7 +112,7 @@ impl Clock {
         }
     }
 
-    /// Stands still, until as many have let it go on as have held it, or for the rest of its [`HELD_MAX`].
+    /// Stands still, until as many have let it go on as have held it, or for the rest of the hour that all its stands together may take.
     pub fn hold(&mut self, now: Instant) {
         if let Some(held) = &mut self.held {
             held.by += 1;
