@@ -318,16 +318,42 @@ pub(super) const SERVER: &[OptionRow] = &[
         "auto",
         "the protocol family that is spoken: `auto` finds out, `legacy` opens with `initialize`, `modern` never does",
     ),
-    also(&["auth"], row("oauth", AnyObject, "{}", "OAuth fields, in snake_case or camelCase")),
+    also(
+        &["auth"],
+        row(
+            "oauth",
+            AnyObject,
+            "{}",
+            "OAuth fields, in snake_case or camelCase; docs/auth.md lists them",
+        ),
+    ),
     also(&["oauthScopes"], row("oauth_scopes", Texts, "[]", "OAuth scopes, beside `oauth`")),
-    also(&["authProviderType"], row("provider_type", Text, "", "where credentials come from")),
+    also(
+        &["authProviderType"],
+        row(
+            "provider_type",
+            Text,
+            "",
+            "where credentials come from; part of the identity, without effect yet",
+        ),
+    ),
     also(
         &["targetAudience"],
-        row("target_audience", Text, "", "the audience of a service account's token"),
+        row(
+            "target_audience",
+            Text,
+            "",
+            "the audience of a service account's token; part of the identity, without effect yet",
+        ),
     ),
     also(
         &["targetServiceAccount"],
-        row("target_service_account", Text, "", "the service account to act as"),
+        row(
+            "target_service_account",
+            Text,
+            "",
+            "the service account to act as; part of the identity, without effect yet",
+        ),
     ),
     row("disabled", Bool, "false", "whether the server is switched off; `enabled` is its opposite"),
     row("enabled", Bool, "true", "the opposite of `disabled`"),
