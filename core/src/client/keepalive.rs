@@ -26,6 +26,8 @@ pub(super) struct Pulse {
     heard: AtomicU64,
     /// The server announced a change of a list at least once.
     pub announces: AtomicBool,
+    /// Nothing brings what the server announces, unless a call's answer does.
+    pub is_deaf: AtomicBool,
     /// The last listing failed, so that a change may not have been seen.
     pub is_behind: AtomicBool,
 }
@@ -36,6 +38,7 @@ impl Pulse {
             opened: Instant::now(),
             heard: AtomicU64::new(0),
             announces: AtomicBool::new(false),
+            is_deaf: AtomicBool::new(false),
             is_behind: AtomicBool::new(false),
         }
     }
@@ -189,7 +192,9 @@ impl Link {
     /// of one may be one that forgets to (SPEC 7.8), unless it holds them for fresh; and a listing that failed is made up for.
     fn relist(&self) {
         let changes = self.declared.get().is_some_and(Lists::change);
-        let is_mute = changes && !self.pulse.announces.load(Ordering::Relaxed);
+        let is_heard = self.pulse.announces.load(Ordering::Relaxed)
+            && !self.pulse.is_deaf.load(Ordering::Relaxed);
+        let is_mute = changes && !is_heard;
         let is_mute = is_mute && !self.freshness.holds(Instant::now());
         if is_mute || self.pulse.is_behind.load(Ordering::Relaxed) {
             self.tell(|events| events.list_changed(ListKind::Tools));

@@ -84,6 +84,10 @@ impl Inbound for Link {
         }
     }
 
+    fn deaf(&self) {
+        self.pulse.is_deaf.store(true, Ordering::Relaxed);
+    }
+
     fn stderr(&self, line: &str) {
         self.tell(|events| events.stderr(line));
     }

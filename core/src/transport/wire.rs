@@ -102,6 +102,9 @@ pub(crate) trait Inbound: Send + Sync + 'static {
     /// What the server said unasked may not have come for a while: what it lists is to be looked at again.
     fn gap(&self);
 
+    /// What the server says unasked does not come any more: that nothing is announced says nothing of its lists.
+    fn deaf(&self);
+
     /// A line that the server wrote to stderr, redacted and escaped.
     fn stderr(&self, line: &str);
 

@@ -15,4 +15,5 @@ mod remote;
 mod sessions;
 mod socket;
 mod streams;
+mod unasked;
 mod unix;

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use trunkline::{ErrorCode, Outcome};
+use trunkline::{CallOptions, ErrorCode, Outcome};
 
 use crate::remote::{Remote, connected, failed, host};
 use crate::rig::{Rig, text, until};
@@ -80,4 +80,25 @@ fn a_server_that_wants_to_be_asked_at_once_is_asked_less_than_ten_times_a_second
     // Each of them may have missed something; it is not listed each time for that.
     assert!(remote.count("POST", "tools/list") <= 2);
     assert!(begun.elapsed() > Duration::from_secs(1), "{:?}", begun.elapsed());
+}
+
+/// SPEC 8.4: so are all the streams of a connection together.
+#[test]
+fn a_server_that_cuts_many_calls_at_once_is_asked_less_than_ten_times_a_second() {
+    const SECONDS: u32 = 3;
+    let rig = Rig::new(json!({}));
+    let remote = Remote::start(&rig, "cut-ids,retry-0", &["--list-changes"]);
+    host(async {
+        let (_session, lease) = connected(&rig, &remote).await;
+        let options = CallOptions::from_json(r#"{"timeout_ms":20000}"#).unwrap();
+        let call = |_| lease.start_call_tool("echo", r#"{"message":"hi"}"#, &options, |_| {});
+        let calls: Vec<_> = (0..8).map(call).collect();
+        until(|| remote.count("POST", "tools/call") == 8);
+        let (begun, before) = (Instant::now(), remote.count("GET", ""));
+        tokio::time::sleep(Duration::from_secs(SECONDS.into())).await;
+        let asked = remote.count("GET", "") - before;
+        let most = begun.elapsed().as_secs_f64() * 10.0;
+        assert!(asked > 0 && (asked as f64) < most, "{asked} in {:?}", begun.elapsed());
+        calls.iter().for_each(|call| call.cancel());
+    });
 }

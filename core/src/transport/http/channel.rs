@@ -14,6 +14,7 @@ use trunkline_pool::config::RemoteKind;
 use super::client::{Road, Target};
 use super::failure::{self, Failure};
 use super::mirror::Mirrors;
+use super::pace::Turns;
 use crate::auth::challenge::Challenge;
 use crate::auth::{Credentials, Refused, Turn};
 use crate::transport::redact::Redactor;
@@ -49,6 +50,8 @@ pub(super) struct Channel {
     /// Set when the stream of what is unasked is open, or is not waited for any more: lists wait for it, so that no change
     /// of what they show is missed.
     pub listening: watch::Sender<bool>,
+    /// When streams are asked for, over all of them.
+    pub turns: Turns,
     /// How a server of an unknown dialect refused a handshake over Streamable HTTP.
     pub probed: OnceLock<Error>,
     /// How long whoever connects waits, and until when.
@@ -104,6 +107,7 @@ impl Channel {
             redactor,
             ready,
             listening,
+            turns: Turns::default(),
             probed,
             patience,
             given_up_at: Instant::now() + patience,

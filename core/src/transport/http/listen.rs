@@ -1,15 +1,18 @@
 //! The stream of what a server sends unasked: opened by GET, opened again whenever it ends.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use reqwest::StatusCode;
 
 use super::channel::{Channel, Dialect};
-use super::failure::Failure;
+use super::failure::{self, Failure};
 use super::gap::Gaps;
 use super::inbox;
+use super::post;
 use super::refusal::Refusal;
 use super::stream::{self, Place};
+use crate::ErrorCode;
 use crate::transport::Sighting;
 
 /// Listens as long as the connection stands and the server offers a stream. The body of one task.
@@ -24,23 +27,27 @@ pub(super) async fn listen(channel: Arc<Channel>) {
         let turned = listener.turn(&channel).await;
         channel.listening.send_replace(true);
         match turned {
-            Ok(Turn::Again) => {}
-            Ok(Turn::NotOffered) => return,
+            Ok(Turn::Again) => tokio::time::sleep(listener.place.pace.wait()).await,
+            Ok(Turn::After(asked)) => {
+                tokio::time::sleep(listener.place.pace.wait_at_least(asked)).await;
+            }
+            Ok(Turn::NotOffered) => return listener.give_up(&channel),
             Err(Failure::Session(error)) => {
                 channel.drop_session();
                 return channel.lose(Sighting::SessionLost(error));
             }
-            Err(Failure::Connection(error)) | Err(Failure::Message(error)) => {
+            Err(Failure::Connection(error) | Failure::Message(error)) => {
                 return channel.lose(Sighting::Broken(error));
             }
         }
-        tokio::time::sleep(listener.place.pace.wait()).await;
     }
 }
 
 /// What follows one attempt.
 enum Turn {
     Again,
+    /// The server asks for a wait.
+    After(Duration),
     NotOffered,
 }
 
@@ -57,9 +64,15 @@ impl Listener {
     async fn turn(&mut self, channel: &Arc<Channel>) -> Result<Turn, Failure> {
         let Listener { place, gaps, was_open } = self;
         place.pace.fail();
-        let in_session = channel.is_in_session();
-        let Ok(mut response) = channel.listen(place.last.as_deref())?.send().await else {
-            return Ok(Turn::Again);
+        let opened = post::open_stream(channel, place.last.as_deref()).await;
+        let (mut response, in_session) = match opened {
+            Ok(opened) => opened,
+            Err(Failure::Message(error)) if error.code() == ErrorCode::ConnectFailed => {
+                return Ok(Turn::Again);
+            }
+            // It compresses a page of its own, say.
+            Err(Failure::Message(_)) => return Ok(Turn::NotOffered),
+            Err(failed) => return Err(failed),
         };
         if stream::is_stream(&response) {
             *was_open = true;
@@ -77,7 +90,8 @@ impl Listener {
         }
         let status = response.status();
         if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
-            return Ok(Turn::Again);
+            let asked = failure::retry_after(response.headers());
+            return Ok(asked.map_or(Turn::Again, Turn::After));
         }
         if !*was_open || status == StatusCode::METHOD_NOT_ALLOWED || status.is_success() {
             // Many servers answer so where they have no such stream; whether more is wrong, the next message finds out.
@@ -86,6 +100,17 @@ impl Listener {
         match Refusal::read(response, in_session).await.failure(channel) {
             Failure::Message(_) => Ok(Turn::NotOffered),
             failed => Err(failed),
+        }
+    }
+
+    /// From here on the keep-alive looks after the lists; what changed since the last stream is looked at now.
+    fn give_up(&self, channel: &Channel) {
+        tracing::debug!(server = %channel.server, "the stream of what is unasked is not offered");
+        if let Ok(inbound) = channel.inbound() {
+            inbound.deaf();
+            if self.was_open {
+                inbound.gap();
+            }
         }
     }
 }

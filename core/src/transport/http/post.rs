@@ -204,8 +204,50 @@ pub(super) async fn exchange(
     method: Method,
     request: impl Fn() -> Result<RequestBuilder, Failure>,
 ) -> Result<(Response, bool), Failure> {
-    let (mut redirects, mut retries, mut turn) = (0, 0, Turn::First);
+    let (mut redirects, mut spent) = (0, Spent::default());
     loop {
+        let (response, in_session) = attempt(channel, &method, &request, &mut spent).await?;
+        if !response.status().is_redirection() {
+            return Ok((response, in_session));
+        }
+        redirects += 1;
+        if redirects > REDIRECTS_MAX {
+            return Err(Failure::Message(failure::redirects(channel)));
+        }
+        if !follow(channel, &method, &response) {
+            let location = response.headers().get(LOCATION).and_then(|to| to.to_str().ok());
+            return Err(Failure::Message(failure::redirect(channel, location)));
+        }
+    }
+}
+
+/// Asks for a stream, after this event where there is one. It is not asked for anywhere else: where a web page is in its place, the
+/// address of messages stays.
+pub(super) async fn open_stream(
+    channel: &Arc<Channel>,
+    after: Option<&str>,
+) -> Result<(Response, bool), Failure> {
+    attempt(channel, &Method::GET, || channel.listen(after), &mut Spent::default()).await
+}
+
+/// What one message has had of what it may have.
+#[derive(Default)]
+struct Spent {
+    retries: u32,
+    turn: Turn,
+}
+
+/// Sends a request until the server neither wants other credentials for it that there are nor asks for a wait that it is given.
+async fn attempt(
+    channel: &Arc<Channel>,
+    method: &Method,
+    request: impl Fn() -> Result<RequestBuilder, Failure>,
+    spent: &mut Spent,
+) -> Result<(Response, bool), Failure> {
+    loop {
+        if method == Method::GET {
+            channel.turns.take().await;
+        }
         channel.prepare().await;
         let in_session = channel.is_in_session();
         let bearer = channel.bearer();
@@ -221,29 +263,18 @@ pub(super) async fn exchange(
             }
             return Ok((response, in_session));
         }
-        if status.is_redirection() {
-            redirects += 1;
-            if redirects > REDIRECTS_MAX {
-                return Err(Failure::Message(failure::redirects(channel)));
-            }
-            if !follow(channel, &method, &response) {
-                let location = response.headers().get(LOCATION).and_then(|to| to.to_str().ok());
-                return Err(Failure::Message(failure::redirect(channel, location)));
-            }
-            continue;
-        }
         if is_about_credentials(status) {
             let sent = bearer.as_ref();
-            let has_other = channel.has_other(&response, sent, turn).await;
-            turn = turn.next(sent);
+            let has_other = channel.has_other(&response, sent, spent.turn).await;
+            spent.turn = spent.turn.next(sent);
             if has_other {
                 continue;
             }
         }
         let asked = failure::retry_after(response.headers()).filter(|_| is_busy(status));
-        match asked.filter(|wait| *wait <= RETRY_AFTER_MAX && retries < RETRIES_MAX) {
+        match asked.filter(|wait| *wait <= RETRY_AFTER_MAX && spent.retries < RETRIES_MAX) {
             Some(wait) => {
-                retries += 1;
+                spent.retries += 1;
                 drop(response);
                 tokio::time::sleep(wait).await;
             }
@@ -266,7 +297,7 @@ fn is_compressed(response: &Response) -> bool {
     encoding.is_some_and(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
 
-fn is_busy(status: StatusCode) -> bool {
+pub(super) fn is_busy(status: StatusCode) -> bool {
     matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE)
 }
 

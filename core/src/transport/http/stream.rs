@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reqwest::{Response, StatusCode};
+use reqwest::Response;
 
 use super::body::{self, Unread};
 use super::channel::Channel;
@@ -13,11 +13,8 @@ use super::network;
 use super::pace::Pace;
 use super::post;
 use super::refusal::Refusal;
-use crate::Outcome;
 use crate::transport::{Inbound, Line};
-
-/// Attempts in a row to resume a stream that bring nothing.
-const RESUMES_MAX: u32 = 5;
+use crate::{ErrorCode, Outcome};
 
 /// How long a stream whose answer came may take to end, so that its socket can be used again.
 const AFTER_ANSWER_WAIT: std::time::Duration = std::time::Duration::from_secs(1);
@@ -73,19 +70,33 @@ pub(super) async fn take_answer(
                 return Ok(());
             }
         }
-        let Some(last) = place.last.clone().filter(|_| place.pace.failures() < RESUMES_MAX) else {
+        let Some(last) = place.last.clone().filter(|_| !place.pace.is_spent()) else {
             return Err(closed(channel));
         };
         tokio::time::sleep(place.pace.wait()).await;
         place.pace.fail();
-        let in_session = channel.is_in_session();
-        response = match channel.listen(Some(&last))?.send().await {
-            Ok(response) if is_stream(&response) => Some(response),
-            Ok(response) if response.status() == StatusCode::SERVICE_UNAVAILABLE => None,
-            Ok(response) => return Err(not_resumed(channel, response, in_session).await),
-            Err(_) => None,
-        };
+        response = resume(channel, &last).await?;
     }
+}
+
+/// Asks for the rest of an answer; nothing when it may be asked for again.
+async fn resume(channel: &Arc<Channel>, last: &str) -> Result<Option<Response>, Failure> {
+    let (response, in_session) = match post::open_stream(channel, Some(last)).await {
+        Ok(opened) => opened,
+        Err(Failure::Message(error)) if error.code() == ErrorCode::ConnectFailed => {
+            return Ok(None);
+        }
+        Err(failed) => return Err(interrupted(channel, failed)),
+    };
+    if is_stream(&response) {
+        return Ok(Some(response));
+    }
+    // A wait that is asked for was waited for, or is too long.
+    let is_busy = post::is_busy(response.status());
+    if is_busy && failure::retry_after(response.headers()).is_none() {
+        return Ok(None);
+    }
+    Err(not_resumed(channel, response, in_session).await)
 }
 
 /// Takes an answer that is a stream of events which nothing can resume.
@@ -120,6 +131,11 @@ async fn not_resumed(channel: &Channel, response: Response, in_session: bool) ->
         true => Failure::Message(failure::content_type(channel, None)),
         false => Refusal::read(response, in_session).await.failure(channel),
     };
+    interrupted(channel, failed)
+}
+
+/// What fails on the way to the rest of an answer fails its call.
+fn interrupted(channel: &Channel, failed: Failure) -> Failure {
     match failed {
         Failure::Message(error) => {
             let message = "the server closed the stream before the call's answer";
@@ -180,6 +196,7 @@ fn take_event(inbound: &dyn Inbound, event: Event, place: &mut Place) -> Result<
                 Some(_) => Line::Noise(text),
                 None => return Ok(()),
             };
+            place.pace.progress();
             inbound.take(line).map_err(Failure::Message)?;
         }
     }

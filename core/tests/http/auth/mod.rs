@@ -3,6 +3,6 @@
 mod echoes;
 mod flows;
 mod hostile;
-mod person;
+pub mod person;
 mod socket;
 mod source;

@@ -11,7 +11,7 @@
 //! | `call_scope` | calls of tools want a token for this scope, else 403 |
 //! | `registered_scopes` | true: a client may ask for what it registered for, and for no more |
 //! | `granted` | the scopes of every token, whatever was asked for |
-//! | `uses` | how many messages a token is good for |
+//! | `uses` | how many messages a token is good for; a list says it of the first tokens, one by one |
 //! | `refresh` | false: what renews a token is refused |
 //! | `client` | `[id, secret]` of the one client that is known |
 //! | `echoes` | calls of tools are answered with what they were let in with: `"messages"`, a log message and an error; `"status"`, an error of HTTP |
@@ -189,7 +189,8 @@ impl Authority {
         });
         let document = self.changed("token", document);
         let token = document["access_token"].as_str().unwrap_or_default().to_owned();
-        let uses = self.ways["uses"].as_u64().unwrap_or(u64::MAX);
+        let uses = self.ways["uses"].get(issued.tokens.len()).unwrap_or(&self.ways["uses"]);
+        let uses = uses.as_u64().unwrap_or(u64::MAX);
         issued.tokens.insert(token, (answer.clone(), uses));
         issued.renewals.insert(renewal, answer);
         drop(issued);

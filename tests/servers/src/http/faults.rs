@@ -17,13 +17,19 @@ const KNOWN: &[&str] = &[
     "forget-400",      // the same, said as some servers do
     "cut",             // the stream of each call ends before its answer
     "cut-after-id",    // the same, after an event that it can be resumed from
-    "retry-0",         // streams of what is unasked end at once and ask to come back at once
-    "busy",            // the first N messages get 503 and `Retry-After: 1`
-    "busy-date",       // the same, the second given as a date of the server's own clock
-    "busy-calls",      // each call gets 503 and an hour of `Retry-After`
-    "deaf-get",        // streams of what is unasked end after so many ms, and bring nothing
-    "call-status",     // each call gets the HTTP status that is its value, and no header
-    "gzip-calls",      // the answer to each call is said to be compressed
+    "cut-ids",         // the same, again whenever it is resumed, and asks to be resumed at once
+    "busy-get",        // the first N streams get 429 and `Retry-After: 3`
+    "one-get", // the first stream of what is unasked ends with its first message, and the next get that status
+    "redirect-get", // streams are redirected to the address that is its value
+    "redirect-resume", // the same, those that are resumed
+    "redirect-status", // what redirects have in the place of 307
+    "retry-0", // streams of what is unasked end at once and ask to come back at once
+    "busy",    // the first N messages get 503 and `Retry-After: 1`
+    "busy-date", // the same, the second given as a date of the server's own clock
+    "busy-calls", // each call gets 503 and an hour of `Retry-After`
+    "deaf-get", // streams of what is unasked end after so many ms, and bring nothing
+    "call-status", // each call gets the HTTP status that is its value, and no header
+    "gzip-calls", // the answer to each call is said to be compressed
     "cut-body", // the body of each call's answer is shorter than said, and then the connection ends
     "wants-header", // calls of a tool need an argument's header: the two are its value, as `echo:Loud`
     "own-tools",    // each list of tools has one more, named after the caller's credentials
@@ -32,7 +38,7 @@ const KNOWN: &[&str] = &[
     "auth-challenge", // 401 with `WWW-Authenticate`
     "auth-calls",   // each call gets 401
     "forbidden",    // 403
-    "redirect",     // 307 to the address that is its value
+    "redirect",     // to the address that is its value
     "redirect-here", // 307 to another path of this server
     "endless-body", // the body of each call's answer never ends
     "endless-event", // the event of each call's answer never ends

@@ -54,6 +54,7 @@ pub struct Front {
     posts: AtomicU64,
     pub calls: AtomicU64,
     lists: AtomicU64,
+    streams: AtomicU64,
 }
 
 impl Front {
@@ -73,6 +74,7 @@ impl Front {
             posts: AtomicU64::new(0),
             calls: AtomicU64::new(0),
             lists: AtomicU64::new(0),
+            streams: AtomicU64::new(0),
         }
     }
 
@@ -136,7 +138,7 @@ impl Front {
         } else if faults.has("forbidden") {
             respond(out, "403 Forbidden", &[], b"")
         } else if let Some(to) = faults.value("redirect") {
-            respond(out, "307 Temporary Redirect", &[format!("location: {to}")], b"")
+            self.redirect(to, out)
         } else if faults.has("redirect-here")
             && ["/mcp", STREAM_PATH, SOCKET_PATH].contains(&&*request.path)
         {
@@ -156,6 +158,11 @@ impl Front {
         } else {
             return None;
         })
+    }
+
+    fn redirect(&self, to: &str, out: &mut TcpStream) -> Result<()> {
+        let status = self.faults.value("redirect-status").unwrap_or("307");
+        respond(out, &format!("{status} As Told"), &[format!("location: {to}")], b"")
     }
 
     fn post(&self, request: &Request, out: &mut TcpStream) -> Result<()> {
@@ -294,6 +301,9 @@ impl Front {
         if faulty("cut") {
             return chunks.end();
         }
+        if faulty("cut-ids") {
+            return self.cut_again(chunks);
+        }
         if faulty("cut-after-id") {
             let number = self.numbers.fetch_add(1, Ordering::SeqCst);
             lock(&self.cut).insert(format!("event-{number}"), answers);
@@ -304,7 +314,36 @@ impl Front {
         chunks.end()
     }
 
+    /// Ends a stream after an event that it can be resumed from, at once.
+    fn cut_again(&self, mut chunks: Chunks<'_>) -> Result<()> {
+        let number = self.numbers.fetch_add(1, Ordering::SeqCst);
+        chunks.write(format!("id: event-{number}\nretry: 0\ndata:\n\n").as_bytes())?;
+        chunks.end()
+    }
+
+    /// What is answered to the wish for a stream before it is looked at.
+    fn refuse_stream(&self, request: &Request, out: &mut TcpStream) -> Option<Result<()>> {
+        let number = self.streams.fetch_add(1, Ordering::SeqCst);
+        let is_resumed = request.header("last-event-id").is_some();
+        let leads_away = self.faults.value("redirect-get");
+        let leads_away = leads_away.or(self.faults.value("redirect-resume").filter(|_| is_resumed));
+        if let Some(to) = leads_away {
+            return Some(self.redirect(to, out));
+        }
+        if number < self.faults.number("busy-get") {
+            return Some(respond(out, "429 Too Many Requests", &["retry-after: 3".into()], b""));
+        }
+        let status = self.faults.value("one-get").filter(|_| number > 0)?;
+        Some(respond(out, &format!("{status} As Told"), &[], b""))
+    }
+
     fn get(&self, request: &Request, out: &mut TcpStream) -> Result<()> {
+        if let Some(done) = self.refuse_stream(request, out) {
+            return done;
+        }
+        if self.faults.has("cut-ids") && request.header("last-event-id").is_some() {
+            return self.cut_again(Chunks::begin(out, "text/event-stream", &[])?);
+        }
         if let Some(answers) =
             request.header("last-event-id").and_then(|id| lock(&self.cut).remove(id))
         {
@@ -327,6 +366,12 @@ impl Front {
         }
         if self.faults.has("deaf-get") {
             std::thread::sleep(Duration::from_millis(self.faults.number("deaf-get")));
+            return chunks.end();
+        }
+        if self.faults.has("one-get") {
+            if let Ok(message) = self.routes.listen(session).recv() {
+                chunks.event(&message.to_string())?;
+            }
             return chunks.end();
         }
         stream(&self.routes.listen(session), &mut chunks)?;
