@@ -111,21 +111,6 @@ fn a_call_without_credentials_ends_the_connection() {
     });
 }
 
-/// S-32: nothing of ours arrives at another origin.
-#[test]
-fn no_header_follows_a_redirect_to_another_origin() {
-    let other = TcpListener::bind("127.0.0.1:0").unwrap();
-    let to = format!("redirect=http://{}/mcp?x=1", other.local_addr().unwrap());
-    other.set_nonblocking(true).unwrap();
-    let rig = Rig::new(json!({}));
-    let remote = Remote::start(&rig, &to, &[]);
-    let error = host(refused(&rig, remote.config()));
-    assert_eq!(error.code(), ErrorCode::Protocol);
-    assert_eq!(error.detail()["location"], format!("http://{}", other.local_addr().unwrap()));
-    assert_eq!(other.accept().unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
-    assert_eq!(remote.requests().len(), 1);
-}
-
 /// S-24, SPEC 5.10: the call that it belongs to fails, and nothing else.
 #[test]
 fn endless_answers_fail_their_call_at_the_limit() {

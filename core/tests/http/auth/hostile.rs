@@ -1,7 +1,6 @@
 //! The hostile authorization server: a table of what it says, and what must come of it (S-30 to S-37).
 
 use std::collections::BTreeSet;
-use std::net::TcpListener;
 use std::process::Command;
 
 use serde_json::{Value, json};
@@ -10,30 +9,12 @@ use trunkline::{AcquireOptions, CallOptions, Error};
 use super::person::{assert_shows_no_secret, guarded, options, visit};
 use crate::remote::host;
 use crate::rig::Rig;
+use crate::trap::Trap;
 
 /// Set in the process that is the test's own.
 const ALONE: &str = "TRUNKLINE_TEST_HOSTILE_ALONE";
 
 const CASES: &str = include_str!("hostile.json");
-
-/// Another origin, where nothing may arrive.
-struct Trap(TcpListener);
-
-impl Trap {
-    fn new() -> Trap {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        listener.set_nonblocking(true).unwrap();
-        Trap(listener)
-    }
-
-    fn origin(&self) -> String {
-        format!("http://{}", self.0.local_addr().unwrap())
-    }
-
-    fn is_untouched(&self) -> bool {
-        self.0.accept().is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock)
-    }
-}
 
 /// S-30, S-31, S-32, S-33, S-36, S-37, S-48: nothing of what a server or its authorization server says leads to another place, and
 /// nothing of ours arrives there.
