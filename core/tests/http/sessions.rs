@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use trunkline::{ErrorCode, EventMask};
 
 use crate::remote::{Remote, assert_shows_no_secret, close, connected, failed, host, sockets_to};
-use crate::rig::{Rig, text, until};
+use crate::rig::{Rig, acquire, text, until};
 
 /// SPEC 8.4, S-35: a server that restarted is not dead, whichever way it says so.
 #[test]
@@ -29,9 +29,54 @@ fn a_forgotten_session_is_made_anew_at_once() {
             assert_eq!(all.iter().filter(lost).count(), 1, "{fault}: {all:?}");
             assert_shows_no_secret(&rig, &error);
         });
-        let first = remote.requests()[0].clone();
-        assert!(first["headers"]["mcp-session-id"].is_null());
+        close(&rig);
+        assert_is_forgotten(&remote.requests());
     }
+}
+
+/// Of two sessions, the first is named up to the message that found it gone and never again, not even for its end.
+fn assert_is_forgotten(requests: &[Value]) {
+    let session = |request: &Value| request["headers"]["mcp-session-id"].clone();
+    let mut named: Vec<Value> = requests.iter().map(session).filter(|it| !it.is_null()).collect();
+    named.dedup();
+    let [first, second] = &named[..] else { panic!("{named:?}") };
+    assert_ne!(first, second);
+    let last = requests.iter().rfind(|request| session(request) == *first).unwrap();
+    assert_eq!(last["method"], "tools/call", "{last}");
+    let handshakes = requests.iter().filter(|request| request["method"] == "initialize");
+    assert_eq!(handshakes.map(session).collect::<Vec<_>>(), [Value::Null, Value::Null]);
+    let ends = requests.iter().filter(|request| request["http"] == "DELETE");
+    assert_eq!(ends.map(session).collect::<Vec<_>>(), named[1..]);
+}
+
+/// S-35: what one session of the host says is said in no other's session with the server.
+#[test]
+fn a_session_is_never_shared_between_two_of_the_host() {
+    let rig = Rig::new(json!({}));
+    let remote = Remote::start(&rig, "", &[]);
+    let mut used = host(async {
+        rig.configure(json!({ "s": remote.config() })).await;
+        let (a, b) = (rig.session("a"), rig.session("b"));
+        let (first, second) = (acquire(&a, "s").await, acquire(&b, "s").await);
+        for lease in [&first, &second, &first, &second] {
+            text(lease, "echo", json!({"message": "hi"})).await;
+        }
+        let requests = remote.requests();
+        let calls = requests.iter().filter(|request| request["method"] == "tools/call");
+        calls.map(|it| it["headers"]["mcp-session-id"].clone()).collect::<Vec<_>>()
+    });
+    assert!(used.iter().all(Value::is_string), "{used:?}");
+    assert_ne!(used[0], used[1]);
+    assert_eq!(used[..2], used[2..]);
+    close(&rig);
+    let requests = remote.requests();
+    let ends = requests.iter().filter(|request| request["http"] == "DELETE");
+    let mut ended: Vec<_> = ends.map(|it| it["headers"]["mcp-session-id"].to_string()).collect();
+    used.truncate(2);
+    let mut used: Vec<_> = used.iter().map(Value::to_string).collect();
+    ended.sort();
+    used.sort();
+    assert_eq!(ended, used);
 }
 
 /// SPEC 9.7: a server that does not end its session holds up nobody for longer than the graces.
