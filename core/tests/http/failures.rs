@@ -159,7 +159,6 @@ fn an_answer_that_is_none_fails_its_call_alone() {
         ("call-status=500", ErrorCode::Protocol, "500"),
         ("call-status=404,stateless", ErrorCode::Protocol, "404"),
         ("call-status=202", ErrorCode::Protocol, "no answer"),
-        ("gzip-calls", ErrorCode::Protocol, "compressed"),
         ("cut-body", ErrorCode::CallInterrupted, "the connection broke"),
     ];
     for (faults, code, words) in kinds {
@@ -178,6 +177,27 @@ fn an_answer_that_is_none_fails_its_call_alone() {
             assert_eq!(remote.count("POST", "tools/call"), 2, "{faults}");
         });
     }
+}
+
+/// S-24, SPEC 5.10: nothing is inflated, and no memory goes to what would be.
+#[test]
+fn an_answer_that_inflates_to_gigabytes_fails_its_call_alone() {
+    const PEAK_KB_MAX: u64 = 512 << 10;
+    let rig = Rig::new(json!({}));
+    let remote = Remote::start(&rig, "gzip-calls", &[]);
+    host(async {
+        let (_session, lease) = connected(&rig, &remote).await;
+        for _ in 0..4 {
+            let error = failed(&lease, "echo", json!({"message": "hi"})).await;
+            assert_eq!(error.code(), ErrorCode::Protocol, "{error}");
+            assert!(error.message().contains("compressed"), "{error}");
+        }
+        assert_eq!((lease.generation(), lease.state().is_connected()), (1, true));
+    });
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let peak: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
+    assert!(peak < PEAK_KB_MAX, "{peak} kB");
 }
 
 /// S-38, SPEC 4.5: a deep schema comes through, one that is deeper spoils its own tool, over each transport.

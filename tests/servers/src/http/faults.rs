@@ -29,7 +29,7 @@ const KNOWN: &[&str] = &[
     "busy-calls", // each call gets 503 and an hour of `Retry-After`
     "deaf-get", // streams of what is unasked end after so many ms, and bring nothing
     "call-status", // each call gets the HTTP status that is its value, and no header
-    "gzip-calls", // the answer to each call is said to be compressed
+    "gzip-calls", // the answer to each call is 4 MiB that inflate to 4 GiB
     "cut-body", // the body of each call's answer is shorter than said, and then the connection ends
     "wants-header", // calls of a tool need an argument's header: the two are its value, as `echo:Loud`
     "own-tools",    // each list of tools has one more, named after the caller's credentials
