@@ -39,14 +39,15 @@ fn a_server_answers_in_both_forms_and_leaves_nothing() {
 fn every_message_after_the_handshake_names_its_session_and_revision() {
     let rig = Rig::new(json!({}));
     let remote = Remote::start(&rig, "", &[]);
-    host(async {
+    let requests = host(async {
         let (_session, lease) = connected(&rig, &remote).await;
         text(&lease, "echo", json!({"message": "hi"})).await;
+        until(|| remote.count("GET", "") == 1);
+        remote.requests()
     });
-    until(|| remote.count("GET", "") == 1);
     // What was asked first, and by whom the legacy era is known, belongs to no session.
     let asked = |request: &serde_json::Value| request["method"] == "server/discover";
-    for request in remote.requests().into_iter().filter(|request| !asked(request)) {
+    for request in requests.into_iter().filter(|request| !asked(request)) {
         let headers = &request["headers"];
         let first = request["method"] == "initialize";
         assert_eq!(headers["mcp-session-id"].is_null(), first, "{request}");
