@@ -1,7 +1,7 @@
 //! What one server is sent to be let in: shared by all connections of one configuration.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use reqwest::Url;
 use reqwest::header::HeaderValue;
@@ -22,6 +22,9 @@ const RENEWAL_WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// Sign-ins in a row for scopes that were asked for before. A server that wants them again and again gets no more of them.
 const SAME_SCOPES_MAX: u32 = 2;
+
+/// After a renewal of a token that was about to expire, whatever came of it, the next is not made before this: a token that lives for seconds, or one that cannot be renewed, would otherwise cost a renewal for each message.
+const RENEWAL_REST: Duration = Duration::from_secs(10);
 
 /// The credentials of one configuration.
 pub(crate) struct Credentials {
@@ -54,6 +57,8 @@ struct State {
     asked: (Vec<String>, u32),
     /// Renewals that have ended. Who waited for one takes what came of it.
     renewals: u64,
+    /// When the last of them ended that no refusal had called for.
+    renewed: Option<Instant>,
     /// What the host gave last, where that was nothing.
     denial: Option<Denial>,
     /// Whether the server was left without what it wants, though the host may have it by now.
@@ -134,9 +139,14 @@ impl Credentials {
         std::mem::take(&mut self.state().is_wanting)
     }
 
-    /// Renews a token that is about to expire, before a message goes out with it. A failure shows in the server's answer.
+    /// Renews a token that is about to expire, before a message goes out with it, unless one was renewed or could not be just now.
+    /// A failure shows in the server's answer.
     pub(crate) async fn prepare(self: &Arc<Self>) {
-        let stale = self.state().token.clone().filter(Token::is_stale);
+        let stale = {
+            let state = self.state();
+            let rests = state.renewed.is_some_and(|at| at.elapsed() < RENEWAL_REST);
+            state.token.clone().filter(|token| !rests && token.is_stale())
+        };
         if let Some(stale) = stale {
             self.renew_beside(Some(stale.header), Reason::Expired, Turn::First).await;
         }
@@ -193,18 +203,30 @@ impl Credentials {
             return now.is_some() && now.as_ref() != used;
         }
         let is_first = turn == Turn::First && reason != Reason::Scope;
-        let mut token = if is_first { self.renewed().await } else { None };
+        let (mut token, mut grant) = (None, None);
+        if is_first {
+            token = self.renewed().await;
+        }
         if token.is_none() {
             token = self.given(reason).await;
         }
         if token.is_none() && is_first && self.spec.way == Way::ClientCredentials {
-            token = self.own().await;
+            (grant, token) = self.own().await.unzip();
         }
         let mut state = self.state();
         state.renewals += 1;
+        if reason == Reason::Expired {
+            state.renewed = Some(Instant::now());
+        }
+        let now = state.token.as_ref().map(|token| &token.header);
+        if now != used {
+            // A sign-in or a sign-out that came meanwhile stands.
+            return now.is_some();
+        }
         let is_other = token.as_ref().is_some_and(|token| Some(&token.header) != used);
         if is_other {
             self.keep(&mut state, token);
+            state.grant = grant.map(Arc::new).or(state.grant.take());
         }
         is_other
     }
@@ -217,11 +239,9 @@ impl Credentials {
     }
 
     /// A token for the client itself.
-    async fn own(&self) -> Option<Token> {
+    async fn own(&self) -> Option<(Grant, Token)> {
         let issued = client_credentials(self).await;
-        let (grant, token) = issued.inspect_err(|error| self.not_renewed(error)).ok()?;
-        self.state().grant = Some(Arc::new(grant));
-        Some(token)
+        issued.inspect_err(|error| self.not_renewed(error)).ok()
     }
 
     fn not_renewed(&self, error: &Error) {
@@ -249,6 +269,7 @@ impl Credentials {
         (state.denial, state.is_wanting) = (None, false);
         state.issuer = Some(grant.issuer.clone());
         state.grant = Some(Arc::new(grant));
+        state.renewed = None;
         self.keep(&mut state, Some(token));
     }
 
@@ -261,7 +282,7 @@ impl Credentials {
     /// Forgets what there is; whether there was any.
     pub(super) fn sign_out(&self) -> bool {
         let mut state = self.state();
-        state.grant = None;
+        (state.grant, state.renewed) = (None, None);
         state.asked = Default::default();
         let had_some = state.token.take().is_some();
         drop(state);

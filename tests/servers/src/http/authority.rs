@@ -13,6 +13,7 @@
 //! | `granted` | the scopes of every token, whatever was asked for |
 //! | `uses` | how many messages a token is good for; a list says it of the first tokens, one by one |
 //! | `refresh` | false: what renews a token is refused |
+//! | `renewal_ms` | how long a renewal takes |
 //! | `client` | `[id, secret]` of the one client that is known |
 //! | `echoes` | calls of tools are answered with what they were let in with: `"messages"`, a log message and an error; `"status"`, an error of HTTP |
 //! | `accepts` | by token: its scopes; tokens that it never issued and takes all the same |
@@ -23,6 +24,7 @@ use std::collections::HashMap;
 use std::io::{Result, Write};
 use std::net::TcpStream;
 use std::sync::Mutex;
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -171,6 +173,10 @@ impl Authority {
 
     fn token(&self, request: &Request, out: &mut TcpStream) -> Result<()> {
         let asked = pairs(&String::from_utf8_lossy(&request.body));
+        if asked.get("grant_type").is_some_and(|way| way == "refresh_token") {
+            let time = self.ways["renewal_ms"].as_u64().unwrap_or(0);
+            std::thread::sleep(Duration::from_millis(time));
+        }
         let granted = self.ways["granted"].as_str().map(str::to_owned);
         let answer = match self.issue(request, &asked) {
             Ok(scope) => granted.unwrap_or(scope),
