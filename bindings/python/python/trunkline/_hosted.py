@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from ._trunkline import HostConnection
 
     #: The function of each message, and the one of the end.
-    Functions = tuple[Callable[..., object], Callable[..., object] | None]
+    _Functions = tuple[Callable[..., object], Callable[..., object] | None]
     #: The functions of a session's servers.
-    Store = weakref.WeakKeyDictionary["Provided", Functions]
+    _Store = weakref.WeakKeyDictionary["Provided", _Functions]
 
 
 class Provided:
@@ -31,9 +31,9 @@ class Provided:
 
     __slots__ = ("_store", "_functions", "__weakref__")
 
-    def __init__(self, store: Store, receive: Callable[..., object], closed: Callable[..., object] | None) -> None:
+    def __init__(self, store: _Store, receive: Callable[..., object], closed: Callable[..., object] | None) -> None:
         self._store = weakref.ref(store)
-        self._functions: Functions | None = None
+        self._functions: _Functions | None = None
         store[self] = receive, closed
 
     def keep(self) -> None:
@@ -52,7 +52,7 @@ class Provided:
         if functions is not None and functions[1] is not None:
             functions[1](connection)
 
-    def _found(self) -> Functions | None:
+    def _found(self) -> _Functions | None:
         store = self._store()
         return self._functions if store is None else store.get(self, self._functions)
 

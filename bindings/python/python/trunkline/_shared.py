@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
     from ._handlers import LoopDesk, ThreadDesk
-    from ._hosted import Store
+    from ._hosted import _Store
     from ._trunkline import HostConnection
 
     _State = Literal[
@@ -131,7 +131,7 @@ class SessionBase:
 
     def __init__(self, pool: PoolBase, id: str, options: dict[str, Any]) -> None:
         self._pool = pool
-        self._provided: Store = weakref.WeakKeyDictionary()
+        self._provided: _Store = weakref.WeakKeyDictionary()
         desk = desk_of(self, options)
         try:
             text = encode("session", {"id": id, **options})
