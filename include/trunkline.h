@@ -657,8 +657,9 @@ void trunkline_buf_free(trunkline_buf *buf);
  * Changes what a session sees and wants, at once and without touching a connection. Events tell
  * what is different; equal options change nothing.
  *
- * `options_json`: an object with any of `servers`, `include`, `exclude`, `trust` and
- * `always_load`, as when it was opened. Each replaces what was; what is absent stays.
+ * `options_json`: an object with any of `servers`, `include`, `exclude`, `trust`, `always_load` and
+ * `roots`, as when it was opened. Each replaces what was; what is absent stays. Other `roots` are
+ * told to the servers of its own connections, whose lists are then asked for again.
  *
  * Errors: `UNKNOWN_OPTION`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
  */
@@ -688,6 +689,21 @@ trunkline_status trunkline_session_disable(trunkline_pool *pool,
 trunkline_status trunkline_session_enable(trunkline_pool *pool,
                                           uint64_t session,
                                           trunkline_str server,
+                                          trunkline_error **err);
+
+/**
+ * Replaces the folders that servers are told of. Servers that can be told are told so, and the
+ * lists of every connection are asked for again, in the background. Folders that are equal to
+ * those before do nothing. Returns at once.
+ *
+ * `roots_json`: a JSON array of folders, absolute or relative to the workspace, as the option
+ * `roots` of the pool.
+ *
+ * Errors: `INVALID_ARGUMENT` (with `detail.path`, `roots.0`) for one that is no folder, with
+ * nothing changed; `CLOSING`, `CLOSED`, `FORKED`.
+ */
+trunkline_status trunkline_pool_set_roots(trunkline_pool *pool,
+                                          trunkline_str roots_json,
                                           trunkline_error **err);
 
 /**

@@ -180,7 +180,7 @@ public:
     std::string prompts() const { return detail::read(handle_, &trunkline_session_prompts); }
     std::string resources() const { return detail::read(handle_, &trunkline_session_resources); }
     std::string resource_templates() const { return detail::read(handle_, &trunkline_session_resource_templates); }
-    /** Changes `servers`, `include`, `exclude`, `trust` or `always_load`; what is absent from the object stays. */
+    /** Changes `servers`, `include`, `exclude`, `trust`, `always_load` or `roots`; what is absent from the object stays. */
     void configure(std::string_view options) const { change(&trunkline_session_configure, options); }
     /** Takes a server away from this session alone; its leases are of no use until `enable`. */
     void disable(std::string_view server) const { change(&trunkline_session_disable, server); }
@@ -393,6 +393,10 @@ public:
             return trunkline_pool_accept_tool_start(raw_.get(), detail::view(server), detail::view(tool), detail::view(digest),
                                                     done, user_data, destroy, nullptr, err);
         });
+    }
+    /** Replaces the folders that servers are told of, a JSON array; servers are told, and list again in the background. */
+    void set_roots(std::string_view roots) const {
+        detail::checked([&](trunkline_error **err) { return trunkline_pool_set_roots(raw_.get(), detail::view(roots), err); });
     }
     /** Begins a sign-in, and says where a person has to go. */
     std::string sign_in(std::string_view server, std::string_view options = {}) const {

@@ -340,6 +340,11 @@ export class Pool extends Emitter {
    */
   acceptTool(server: string, tool: string, digest: string, options?: Abortable): Promise<void>;
   /**
+   * Replaces the folders that servers are told of: absolute, or relative to the workspace. Servers that can be told are told so, and the lists
+   * of every connection are asked for again, in the background. Equal folders do nothing; one that is no folder is refused, with nothing changed.
+   */
+  setRoots(roots: string[]): void;
+  /**
    * Begins to sign in to a remote server: a person has to visit `url`, and what they are redirected to goes to `finishSignIn`. Nothing is
    * opened, and no port is listened on.
    */
@@ -372,7 +377,10 @@ export class Session extends Emitter {
   prompts(): Listed[];
   resources(): Listed[];
   resourceTemplates(): Listed[];
-  /** Changes what it sees and wants, at once and without touching a connection. Events tell what is different. */
+  /**
+   * Changes what it sees and wants, at once and without touching a connection. Events tell what is different. Other `roots` are told to the
+   * servers of its own connections, whose lists are then asked for again.
+   */
   configure(options: ConfigureOptions): void;
   /**
    * Provides a server of the host's own to this session alone, for `acquire`; it is never shared.

@@ -178,6 +178,8 @@ export interface ConfigureOptions {
   trust?: Record<string, boolean>;
   /** Per server, the tools that are marked always-load on the session's own copy. */
   alwaysLoad?: Record<string, string[]>;
+  /** Further folders that servers are told of, where the connection is the session's own. */
+  roots?: string[];
 }
 
 /** Something that can be aborted. */

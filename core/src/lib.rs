@@ -70,7 +70,7 @@ pub use trunkline_pool::interface::{self, EventKind};
 pub use trunkline_pool::options::{
     AcquireOptions, CallOptions, ConfigureOptions, DrainOptions, HandlerKind, HandlerResult,
     Handlers, Handling, Offered, PoolOptions, Progress, ProgressReceiver, Refusal, Retry,
-    ServerRequest, SessionOptions, SignInOptions, Wanted,
+    ServerRequest, SessionOptions, SignInOptions, Wanted, roots_from_json,
 };
 pub use trunkline_pool::state::EntryState;
 pub use trunkline_pool::{Error, ErrorCode, Outcome, Result};

@@ -1,6 +1,6 @@
-//! Changes of a live session.
+//! Changes of a live session, and of the folders that servers are told of.
 
-use trunkline::{ConfigureOptions, Result, Session};
+use trunkline::{ConfigureOptions, Result, Session, roots_from_json};
 
 use crate::error::ErrorObject;
 use crate::guard::guard;
@@ -11,8 +11,9 @@ use crate::types::{Status, Str};
 /// Changes what a session sees and wants, at once and without touching a connection. Events tell
 /// what is different; equal options change nothing.
 ///
-/// `options_json`: an object with any of `servers`, `include`, `exclude`, `trust` and
-/// `always_load`, as when it was opened. Each replaces what was; what is absent stays.
+/// `options_json`: an object with any of `servers`, `include`, `exclude`, `trust`, `always_load` and
+/// `roots`, as when it was opened. Each replaces what was; what is absent stays. Other `roots` are
+/// told to the servers of its own connections, whose lists are then asked for again.
 ///
 /// Errors: `UNKNOWN_OPTION`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
 #[unsafe(no_mangle)]
@@ -59,6 +60,31 @@ pub unsafe extern "C" fn trunkline_session_enable(
 ) -> Status {
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe { change(pool, session, (server, "server"), err, |session, name| session.enable(name)) }
+}
+
+/// Replaces the folders that servers are told of. Servers that can be told are told so, and the
+/// lists of every connection are asked for again, in the background. Folders that are equal to
+/// those before do nothing. Returns at once.
+///
+/// `roots_json`: a JSON array of folders, absolute or relative to the workspace, as the option
+/// `roots` of the pool.
+///
+/// Errors: `INVALID_ARGUMENT` (with `detail.path`, `roots.0`) for one that is no folder, with
+/// nothing changed; `CLOSING`, `CLOSED`, `FORKED`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_pool_set_roots(
+    pool: *mut PoolObject,
+    roots_json: Str,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe {
+        guard(err, || {
+            let pool = raw::pool(pool)?;
+            let roots = roots_from_json(raw::text(roots_json, "roots_json")?)?;
+            pool.core.set_roots(&roots)
+        })
+    }
 }
 
 /// Reads one text, and does something with a session and it.

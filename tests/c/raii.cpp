@@ -228,10 +228,18 @@ void owners_release_when_they_are_destroyed() {
     h.pool.close();
 }
 
-// SPEC 6.3, 6.5
+// SPEC 6.3, 6.5, 15.2
 void a_session_changes_while_it_lives() {
     host h;
     trunkline::lease lease = h.session.acquire("s");
+    h.pool.set_roots(R"(["/"])");
+    UNTIL(has(lease.call_tool("seen", R"({"method": "notifications/roots/list_changed"})"), "\"1\""));
+    try {
+        h.pool.set_roots(R"(["/", "/no/such/folder"])");
+        CHECK(false);
+    } catch (const trunkline::error &failure) {
+        CHECK(failure.code() == TRUNKLINE_STATUS_INVALID_ARGUMENT && has(failure.detail(), "roots.1"));
+    }
     h.session.configure(R"({"include": {"s": ["echo"]}})");
     CHECK(has(h.session.tools(), "mcp__s__echo") && !has(h.session.tools(), "mcp__s__add"));
     h.session.disable("s");

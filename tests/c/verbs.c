@@ -121,6 +121,15 @@ static outcome configure(run *run, const json *arguments)
     return outcome;
 }
 
+static outcome set_roots(run *run, const json *arguments)
+{
+    trunkline_error *err = NULL;
+    char *roots = written(arguments, 0);
+    trunkline_status status = trunkline_pool_set_roots(run->pool, text_of(roots), &err);
+    free(roots);
+    return outcome_of(status, NULL, err);
+}
+
 static outcome disable(run *run, const json *arguments)
 {
     return change(run, arguments, json_text(json_at(arguments, 1)), trunkline_session_disable);
@@ -295,6 +304,7 @@ outcome run_verb(run *run, const char *name, const json *step_arguments)
         {"finish", finish},     {"configure", configure}, {"disable", disable},   {"enable", enable},
         {"watch", watch},       {"sign_in", sign_in},     {"visit", visit},     {"finish_sign_in", finish_sign_in},
         {"sign_out", sign_out}, {"asked", asked},         {"provide", provide},   {"resource_templates", resource_templates},
+        {"set_roots", set_roots},
     };
     json *arguments = arguments_of(run, step_arguments);
     outcome outcome = {NULL, NULL, NULL};

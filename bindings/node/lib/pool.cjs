@@ -57,6 +57,11 @@ class Pool extends Emitter {
     await settle(signal, (number) => this.#native.acceptTool(server, tool, digest, number));
   }
 
+  setRoots(roots) {
+    const json = encodeJson(roots, 'roots');
+    guarded(() => this.#native.setRoots(json));
+  }
+
   async signIn(server, options) {
     const { own, rest } = split(options, ['signal']);
     const json = encodeOptions('sign_in', rest);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use napi_derive::napi;
 use trunkline::{
     AcquireOptions, DrainOptions, Pool, ServerSpec, Servers, SessionOptions, SignInOptions,
+    roots_from_json,
 };
 
 use crate::desk::NativeDesk;
@@ -96,6 +97,13 @@ impl NativePool {
         let pool = self.pool.clone();
         let future = async move { pool.accept_tool(&server, &tool, &digest).await };
         self.environment.run(number, &self.pool, future, |()| Settled::Nothing)
+    }
+
+    /// Replaces the folders that servers are told of; they are a JSON text.
+    #[napi(catch_unwind)]
+    pub fn set_roots(&self, roots: String) -> Result<()> {
+        let roots = roots_from_json(&roots).map_err(thrown)?;
+        self.pool.set_roots(&roots).map_err(thrown)
     }
 
     /// Begins a sign-in; the options are a JSON text.

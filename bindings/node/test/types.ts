@@ -24,7 +24,7 @@ export async function host(signal: AbortSignal): Promise<void> {
   await using session: Session = pool.session('chat', { servers: ['files'], exclude: { files: ['rm'] } });
   await session.ready({ timeoutMs: 1000 });
   await session.ready('files', { signal });
-  session.configure({ include: { s: ['echo'] }, alwaysLoad: {}, servers: 'all' });
+  session.configure({ include: { s: ['echo'] }, alwaysLoad: {}, servers: 'all', roots: ['src'] });
   session.disable('s');
   session.enable('s');
   const tools: Listed[] = session.tools();
@@ -94,6 +94,8 @@ export function refused(pool: Pool, session: Session): void {
   session.callTool('x', 'y');
   // @ts-expect-error: there is no such kind of event.
   pool.events({ kinds: ['tool_changed'] });
+  // @ts-expect-error: roots are an array.
+  pool.setRoots('src');
   // @ts-expect-error: sessions are opened by their pool.
   new Session();
   // @ts-expect-error: an acquire in the pool says for which session.

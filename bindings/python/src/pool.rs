@@ -5,6 +5,7 @@ use std::future::Future;
 use pyo3::prelude::*;
 use trunkline::{
     AcquireOptions, DrainOptions, EventMask, PoolOptions, Servers, SessionOptions, SignInOptions,
+    roots_from_json,
 };
 
 use crate::delivery::{Operation, Payload, sink};
@@ -120,6 +121,15 @@ impl Pool {
     ) -> PyResult<Operation> {
         self.start(to, token, |pool| async move {
             pool.accept_tool(&server, &tool, &digest).await.map(|()| Payload::Nothing)
+        })
+    }
+
+    /// Replaces the folders that servers are told of; they are a JSON text.
+    fn set_roots(&self, py: Python<'_>, roots: &str) -> PyResult<()> {
+        let pool = self.0.here()?;
+        guarded(|| {
+            let roots = roots_from_json(roots).or_raise(py)?;
+            py.detach(|| pool.set_roots(&roots)).or_raise(py)
         })
     }
 

@@ -245,6 +245,9 @@ class Case:
     def _do_configure(self, session: str, options: Any) -> None:
         self._sessions[session].configure(**keywords(options))
 
+    def _do_set_roots(self, roots: list[str]) -> None:
+        self._pool.set_roots(roots)
+
     def _do_disable(self, session: str, server: str) -> None:
         self._sessions[session].disable(server)
 

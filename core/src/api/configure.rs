@@ -1,4 +1,4 @@
-//! Changes of a live session: its filters and marks, what it wants, and servers that it does without (SPEC 6.3, 6.5).
+//! Changes of a live session: its filters and marks, what it wants, its roots, and servers that it does without (SPEC 6.3, 6.5).
 //!
 //! A change is written down first, and then everything is brought in line with what is written down, by the same function
 //! that a reconcile ends in. So of two changes at once the newest state stands, and equal states do nothing.
@@ -12,6 +12,7 @@ use super::held::{Origin, disabled};
 use super::pool::PoolCore;
 use super::session::{Session, SessionCore};
 use crate::Result;
+use crate::driver::folders;
 
 /// The servers that a session does without (SPEC 6.5). It is read apart from its session: whoever had the session at hand could
 /// be the one to end it, which must not happen under a lock.
@@ -22,18 +23,30 @@ impl Session {
     /// Changes what it sees and wants, at once and without touching a connection: filters, marks, and the list of wanted
     /// servers. What `change` does not name stays. Events tell what is different; equal options change nothing.
     ///
+    /// Other `roots` are told to the servers of its own connections, whose lists are then asked for again; a connection that it
+    /// shares is left as it is, with the warning `roots_not_shared`.
+    ///
     /// # Errors
-    /// `closed`, `forked`.
+    /// `invalid_argument` with `detail.path` (`roots.0`) for a root that is no folder, with nothing changed; `closed`, `forked`.
     pub fn configure(&self, change: ConfigureOptions) -> Result<()> {
         let core = self.core();
         core.check()?;
+        let roots = change.roots.as_deref();
+        let roots = roots.map(|roots| folders(&core.driver.workspace, roots)).transpose()?;
+        let tells = roots.is_some();
         {
             let mut options = core.options_mut();
+            if let Some(roots) = roots {
+                core.roots.store(Arc::new(roots));
+            }
             let mut new = SessionOptions::clone(&options);
             new.configure(change);
             *options = Arc::new(new);
         }
         core.follow();
+        if tells {
+            core.driver.session_roots_changed(core);
+        }
         Ok(())
     }
 

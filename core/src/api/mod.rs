@@ -17,6 +17,7 @@ mod reconcile;
 mod registry;
 mod reports;
 mod retry;
+mod roots;
 mod session;
 mod sign_in;
 mod status;

@@ -74,9 +74,15 @@ impl PoolCore {
             return Err(live);
         }
         let kept = sessions.kept.remove(&id);
+        let resumes = kept.is_some();
         let session = Session::open(self, (options, roots), kept);
         let (number, disabled) = (session.core().number, session.core().disabled.clone());
         sessions.live.insert(id, Live { number, session: session.downgrade(), disabled });
+        drop(sessions);
+        if resumes {
+            // Connections of its own were told of the folders that the closed session had.
+            self.driver.session_roots_changed(session.core());
+        }
         Ok(session)
     }
 

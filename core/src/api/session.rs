@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use arc_swap::ArcSwapOption;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use tokio::sync::Notify;
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::options::{AcquireOptions, CallOptions, Handlers, SessionOptions};
@@ -53,9 +53,9 @@ pub(crate) struct SessionCore {
     /// Whose credentials its connections are made with.
     pub(super) context: Arc<Context>,
     /// Folders that its own connections are told of, beside the pool's.
-    pub(crate) roots: Vec<PathBuf>,
+    pub(crate) roots: ArcSwap<Vec<PathBuf>>,
     /// The shared connections that were not told of them.
-    untold: Untold<EntryCell>,
+    pub(super) untold: Untold<EntryCell>,
     pub(super) calls: Calls,
     /// The servers that it wants without asking.
     pub(super) wants: Mutex<Wants>,
@@ -282,7 +282,7 @@ impl SessionCore {
         SessionCore {
             context: driver.context.of_session(&options.id, own, patience),
             handlers: options.handlers.or(&pool.driver.options.handlers),
-            roots,
+            roots: ArcSwap::from_pointee(roots),
             untold: Untold::default(),
             id: options.id.as_str().into(),
             number,
@@ -320,16 +320,6 @@ impl SessionCore {
                 return;
             }
             settled.await;
-        }
-    }
-
-    /// It holds a connection: one that others share is not told of its own folders (SPEC 15.2, S-47).
-    pub(super) fn begins_to_hold(&self, cell: &Arc<EntryCell>) {
-        if self.roots.is_empty() || cell.owner.is_some() {
-            return;
-        }
-        if self.untold.note(cell) {
-            self.driver.warn_of_untold_roots(self, cell);
         }
     }
 

@@ -4,10 +4,28 @@ use rmcp::model::{
     ClientCapabilities, ElicitationCapability, FormElicitationCapability, RootsCapabilities,
     SamplingCapability, UrlElicitationCapability,
 };
+use trunkline_pool::catalog::ListKind;
 use trunkline_pool::config::Era;
 use trunkline_pool::options::HandlerKind;
 
+use super::Connection;
 use super::link::Link;
+use crate::transport::FrameKind;
+
+/// What a server of the legacy era is told when the roots are others.
+const ROOTS_CHANGED: &[u8] =
+    b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/roots/list_changed\"}\n";
+
+impl Connection {
+    /// The roots are others: the server is told, unless its era asks for them anew each time, and its lists count as changed, since
+    /// they may follow the folders. Never blocks.
+    pub(crate) fn roots_changed(&self) {
+        if self.0.metadata.load().is_none() {
+            self.0.wire.send(ROOTS_CHANGED, FrameKind::Notification);
+        }
+        self.0.tell(|events| events.list_changed(ListKind::Tools));
+    }
+}
 
 impl Link {
     /// Roots always, since the pool answers for them; the rest where the host has a handler (SPEC 15.1, 15.2).

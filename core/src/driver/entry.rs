@@ -17,6 +17,7 @@ use trunkline_pool::state::{
 use super::intern::Keyed;
 use super::listings::Listings;
 use super::resources::Resources;
+use super::roots::ToldRoots;
 use crate::api::SessionCore;
 use crate::auth::Context;
 use crate::client::{Connection, Kill, Provided};
@@ -49,6 +50,8 @@ pub(crate) struct EntryCell {
     incarnation: Mutex<Incarnation>,
     /// The sessions that hold it, with how many leases each.
     holders: Mutex<BTreeMap<SessionId, (Weak<SessionCore>, usize)>>,
+    /// The folders that the server was told of.
+    pub(super) roots: ToldRoots,
     /// The resources that sessions want updates of.
     pub resources: Resources,
     /// Those after the first of each connection.
@@ -125,6 +128,7 @@ impl EntryCell {
             changed: Notify::new(),
             incarnation: Mutex::default(),
             holders: Mutex::default(),
+            roots: ToldRoots::default(),
             resources: Resources::default(),
             listings: Listings::default(),
             calls: AtomicU64::new(0),

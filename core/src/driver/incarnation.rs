@@ -22,6 +22,7 @@ use crate::client::{Callers, ConnectOptions, Connection, ConnectionEvents, Kill,
 pub(super) fn start(driver: Arc<Driver>, cell: Arc<EntryCell>, id: ConnectionId) {
     let (control, orders) = mpsc::channel(ORDERS_MAX);
     cell.begin(id.generation, control);
+    driver.begin_roots(&cell);
     let runtime = driver.runtime.clone();
     let ended = Ended { driver, cell, id, connection: None, last: None };
     #[cfg(test)]
@@ -118,6 +119,7 @@ async fn run(mut ended: Ended, mut orders: mpsc::Receiver<Control>) {
             ended.cell.connected(id.generation, connection.clone());
             ended.driver.step(Input::Connected { connection: id, catalog: Arc::new(catalog) });
             ended.driver.renew_demand(&ended.cell);
+            ended.driver.renew_roots(&ended.cell);
             events.announce();
             let exit = until_closed(&ended, &connection, &mut orders).await;
             Input::Closed { connection: id, exit }

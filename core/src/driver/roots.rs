@@ -1,6 +1,10 @@
 //! The folders that servers are told of (SPEC 15.2).
+//!
+//! A change is written down first, and then every connection that it may concern is compared with what is written down. What a
+//! connection was last told of is kept with its entry, so it hears of each change once, also of one that came while it began.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
 use serde_json::{Value, json};
@@ -17,6 +21,21 @@ const ROOTS_MAX: usize = 1024;
 /// A pool's roots.
 pub(crate) struct Roots {
     folders: ArcSwap<Vec<PathBuf>>,
+}
+
+/// The folders as the present connection of an entry knows them, or can know them by asking since it began.
+#[derive(Default)]
+pub(super) struct ToldRoots(Mutex<Arc<Vec<PathBuf>>>);
+
+impl ToldRoots {
+    /// Replaces them by what `now` says; whether they are others. Of two changes at one time the last one stands.
+    fn renew(&self, now: impl FnOnce() -> Arc<Vec<PathBuf>>) -> bool {
+        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = now();
+        let is_news = *told != now;
+        *told = now;
+        is_news
+    }
 }
 
 impl Roots {
@@ -36,19 +55,60 @@ impl Roots {
 impl Driver {
     /// The result of `roots/list` for one connection: a session's own folders are told where the connection is its own.
     pub(super) fn roots_for(&self, cell: &EntryCell) -> String {
-        let mut folders = Vec::clone(&self.roots.folders.load());
-        let owner = cell.owner.and_then(|owner| self.live_session(owner));
-        if let Some(owner) = owner {
-            folders.extend(owner.roots.iter().cloned());
-        }
-        let mut seen = std::collections::HashSet::new();
-        folders.retain(|folder| seen.insert(folder.clone()));
+        let owner = self.owner_of(cell);
+        let folders = self.folders_for(owner.as_deref());
         let roots: Vec<Value> = folders.iter().map(|folder| root(folder)).collect();
         json!({ "roots": roots }).to_string()
     }
-}
 
-impl Driver {
+    /// Replaces the pool's folders, and tells every connection for which they are others.
+    pub(crate) fn set_roots(&self, folders: Vec<PathBuf>) {
+        self.roots.folders.store(Arc::new(folders));
+        for (_, cell) in self.entries() {
+            self.renew_roots(&cell);
+        }
+    }
+
+    /// A session's own folders may be others: its own connections are told, and those that it shares are warned of.
+    pub(crate) fn session_roots_changed(&self, session: &SessionCore) {
+        for (_, cell) in self.entries() {
+            if cell.owner == Some(session.number) {
+                self.renew_roots(&cell);
+            } else if cell.is_held_by(session.number) {
+                session.begins_to_hold(&cell);
+            }
+        }
+    }
+
+    /// A connection begins: it can ask for the folders of now.
+    pub(super) fn begin_roots(&self, cell: &EntryCell) {
+        let owner = self.owner_of(cell);
+        cell.roots.renew(|| self.folders_for(owner.as_deref()));
+    }
+
+    /// Tells the connection, once it is there, unless it knows the folders already.
+    pub(super) fn renew_roots(&self, cell: &EntryCell) {
+        let Some((_, connection)) = cell.live_connection() else { return };
+        // Held from before the lock until after it: its end may call the host back.
+        let owner = self.owner_of(cell);
+        if cell.roots.renew(|| self.folders_for(owner.as_deref())) {
+            connection.roots_changed();
+        }
+    }
+
+    fn owner_of(&self, cell: &EntryCell) -> Option<Arc<SessionCore>> {
+        cell.owner.and_then(|owner| self.live_session(owner))
+    }
+
+    fn folders_for(&self, owner: Option<&SessionCore>) -> Arc<Vec<PathBuf>> {
+        let folders = self.roots.folders.load_full();
+        let further = owner.map(|owner| owner.roots.load_full()).unwrap_or_default();
+        if further.is_empty() {
+            return folders;
+        }
+        Arc::new(each_once(folders.iter().chain(further.iter()).cloned()))
+    }
+
     /// A session holds a connection that others share, so that the server is not told of the session's own folders.
     pub(crate) fn warn_of_untold_roots(&self, session: &SessionCore, cell: &EntryCell) {
         let message = "the session's own roots are left out: the connection is shared";
@@ -58,7 +118,7 @@ impl Driver {
     }
 }
 
-/// The folders of paths that are absolute or begin at the workspace.
+/// The folders of paths that are absolute or begin at the workspace, each once.
 ///
 /// # Errors
 /// `invalid_argument` for one that is no folder.
@@ -76,7 +136,13 @@ pub(crate) fn folders(workspace: &Path, given: &[String]) -> Result<Vec<PathBuf>
             .map_err(|error| wrong(place, format!("is not there: {error}")))?;
         if folder.is_dir() { Ok(folder) } else { Err(wrong(place, "is no folder".into())) }
     };
-    given.iter().enumerate().map(folder).collect()
+    let folders: Vec<PathBuf> = given.iter().enumerate().map(folder).collect::<Result<_>>()?;
+    Ok(each_once(folders))
+}
+
+fn each_once(folders: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf> {
+    let mut seen = std::collections::HashSet::new();
+    folders.into_iter().filter(|folder| seen.insert(folder.clone())).collect()
 }
 
 fn root(folder: &Path) -> Value {
@@ -121,7 +187,7 @@ mod tests {
     #[test]
     fn what_is_no_folder_is_refused_by_its_place() {
         let here = Path::new(env!("CARGO_MANIFEST_DIR")).canonicalize().unwrap();
-        let found = folders(&here, &["src".into(), "/".into()]).unwrap();
+        let found = folders(&here, &["src".into(), "/".into(), "src/../src".into()]).unwrap();
         assert_eq!(found, [here.join("src"), PathBuf::from("/")]);
         for bad in ["Cargo.toml", "no/such/folder"] {
             let error = folders(&here, &["src".into(), bad.into()]).unwrap_err();

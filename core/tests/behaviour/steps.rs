@@ -182,6 +182,11 @@ impl World {
                 self.session(first)?.configure(change)?;
                 Ok(Given::nothing())
             }
+            "set_roots" => {
+                let roots = trunkline::roots_from_json(&arguments[0].to_string())?;
+                self.pool.set_roots(&roots)?;
+                Ok(Given::nothing())
+            }
             "disable" => self.switch(first, |session| session.disable(text(arguments, 1))),
             "enable" => self.switch(first, |session| session.enable(text(arguments, 1))),
             "status" => Ok(Given::value(self.pool.status())),

@@ -4,6 +4,7 @@ mod modern;
 #[allow(dead_code, reason = "other tests use the rest")]
 #[path = "../rig/mod.rs"]
 mod rig;
+mod roots;
 
 use std::sync::Arc;
 
@@ -367,44 +368,5 @@ fn a_log_message_goes_to_the_session_that_calls() {
             let event: Value = serde_json::from_str(&heard.recv().await.unwrap()).unwrap();
             assert_eq!((&event["session"], &event["data"]), (&json!("one"), &json!(word)));
         }
-    });
-}
-
-/// SPEC 15.2: the roots are the pool's, and a session's own beside them where the connection is its own.
-#[test]
-fn roots_are_the_pools_and_on_an_own_connection_the_sessions_too() {
-    let rig = Rig::new(json!({ "roots": ["src", "tests"] }));
-    block_on(async {
-        let mut own = rig.server(&["--label", "own"]);
-        own["share"] = "session".into();
-        rig.configure(json!({ "shared": rig.server(&[]), "own": own })).await;
-        let mut options = options("chat", Handlers::new());
-        options.roots = vec!["tests".into(), "examples".into()];
-        let chat = rig.pool.session(options.clone()).unwrap();
-        let events = chat.subscribe(EventMask::ALL).unwrap();
-        let names = async |lease: &Lease| -> Vec<String> {
-            let answer = ask_for(lease, json!({ "method": "roots/list" })).await;
-            let roots = answer["result"]["roots"].as_array().unwrap().clone();
-            let here = std::env::current_dir().unwrap().canonicalize().unwrap();
-            let names = roots.iter().map(|root| {
-                let name = root["name"].as_str().unwrap();
-                assert_eq!(root["uri"], format!("file://{}/{name}", here.display()));
-                name.to_owned()
-            });
-            names.collect()
-        };
-        let lease = acquire(&chat, "own").await;
-        assert_eq!(names(&lease).await, ["src", "tests", "examples"]);
-        let lease = acquire(&chat, "shared").await;
-        assert_eq!(names(&lease).await, ["src", "tests"]);
-        let warning = next(&events, "warning").await;
-        assert_eq!(
-            (&warning["code"], &warning["server"]),
-            (&json!("roots_not_shared"), &json!("shared"))
-        );
-        options.id = "other".into();
-        options.roots = vec!["no/such/folder".into()];
-        let error = rig.pool.session(options).map(drop).unwrap_err();
-        assert_eq!(error.detail()["path"], "roots.0");
     });
 }

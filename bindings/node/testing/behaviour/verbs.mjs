@@ -95,6 +95,10 @@ export const VERBS = {
     run.session(id).configure(optionsOf(options));
     return nothing;
   },
+  set_roots(run, [roots]) {
+    run.pool.setRoots(roots);
+    return nothing;
+  },
   disable(run, [id, server]) {
     run.session(id).disable(server);
     return nothing;

@@ -44,7 +44,15 @@ def encode(scope: _Scope, options: Mapping[str, Any]) -> str:
     """The options as the library reads them; nothing for no options."""
     if not options:
         return ""
-    text = _dump(_translate(_table(scope), options, ""))
+    return _sendable(_dump(_translate(_table(scope), options, "")))
+
+
+def roots_text(roots: Any) -> str:
+    """The option ``roots`` by itself as JSON text."""
+    return _sendable(_dump(roots, "roots"))
+
+
+def _sendable(text: str) -> str:
     if not text.isascii():
         try:
             text.encode()

@@ -191,12 +191,7 @@ pub(super) const SESSION: &[OptionRow] = &[
     ALWAYS_LOAD,
     planned("follow", Bool, "true", "whether the session follows the pool's configuration"),
     row("keep_for_ms", duration(0, DAY), "0", "how long its holds stay after a close"),
-    row(
-        "roots",
-        Texts,
-        "[]",
-        "further folders that servers are told of, where the connection is the session's own",
-    ),
+    SESSION_ROOTS,
     row(
         "handlers",
         Handlers,
@@ -206,7 +201,8 @@ pub(super) const SESSION: &[OptionRow] = &[
 ];
 
 /// Each replaces what was; what is absent stays.
-pub(super) const CONFIGURE: &[OptionRow] = &[SERVERS, INCLUDE, EXCLUDE, TRUST, ALWAYS_LOAD];
+pub(super) const CONFIGURE: &[OptionRow] =
+    &[SERVERS, INCLUDE, EXCLUDE, TRUST, ALWAYS_LOAD, SESSION_ROOTS];
 
 const SERVERS: OptionRow =
     row("servers", AllOrNames, "all", "the servers that the session wants without asking");
@@ -237,6 +233,13 @@ const ALWAYS_LOAD: OptionRow = row(
     PatternsByServer,
     "{}",
     "per server, the tools that are marked always-load on the session's own copy",
+);
+
+const SESSION_ROOTS: OptionRow = row(
+    "roots",
+    Texts,
+    "[]",
+    "further folders that servers are told of, where the connection is the session's own",
 );
 
 pub(super) const SERVER: &[OptionRow] = &[

@@ -16,6 +16,7 @@ pub use self::handlers::{
 };
 use crate::catalog::Filter;
 use crate::state::DrainMode;
+pub use parse::roots_from_json;
 
 /// Options of a pool.
 #[derive(Clone, Debug, PartialEq)]
@@ -181,6 +182,8 @@ pub struct ConfigureOptions {
     pub trust: Option<BTreeMap<String, bool>>,
     /// The always-load patterns, in place of all before.
     pub always_load: Option<BTreeMap<String, Vec<String>>>,
+    /// Folders of its own, in place of all before (SPEC 15.2).
+    pub roots: Option<Vec<String>>,
 }
 
 /// The servers that a session wants without asking for them by name.
@@ -323,7 +326,7 @@ impl SessionOptions {
 
     /// Takes a change up: each member that it has replaces that member whole.
     pub fn configure(&mut self, change: ConfigureOptions) {
-        let ConfigureOptions { servers, include, exclude, trust, always_load } = change;
+        let ConfigureOptions { servers, include, exclude, trust, always_load, roots } = change;
         if let Some(include) = include {
             self.filters.values_mut().for_each(|filter| filter.include = None);
             for (server, patterns) in include {
@@ -340,6 +343,7 @@ impl SessionOptions {
         self.servers = servers.unwrap_or_else(|| std::mem::take(&mut self.servers));
         self.trust = trust.unwrap_or_else(|| std::mem::take(&mut self.trust));
         self.always_load = always_load.unwrap_or_else(|| std::mem::take(&mut self.always_load));
+        self.roots = roots.unwrap_or_else(|| std::mem::take(&mut self.roots));
     }
 }
 

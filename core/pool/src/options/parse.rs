@@ -55,6 +55,17 @@ impl PoolOptions {
     }
 }
 
+/// Parses the option `roots` by itself: the text of a JSON array of folders.
+///
+/// # Errors
+/// `invalid_argument` with `detail.path`.
+pub fn roots_from_json(text: &str) -> Result<Vec<String>> {
+    let whole = |_| wrong("roots", "option `roots` is no JSON");
+    let roots: &RawValue = serde_json::from_str(text).map_err(whole)?;
+    let given = read(Scope::Pool, &format!(r#"{{"roots":{roots}}}"#))?;
+    given.texts("roots").ok_or_else(|| wrong("roots", "option `roots` must be an array"))
+}
+
 /// The time without progress must fit into the time in all (SPEC 4.2): one that is given is refused when it does
 /// not, the default is cut.
 fn nested(given: &Given, name: &str, default: Duration, total: Duration) -> Result<Duration> {
@@ -170,6 +181,7 @@ impl ConfigureOptions {
             exclude: patterns("exclude"),
             trust: given.has("trust").then(|| given.bool_by_server("trust").into_iter().collect()),
             always_load: patterns("always_load"),
+            roots: given.texts("roots"),
         })
     }
 }

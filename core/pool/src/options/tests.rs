@@ -44,6 +44,23 @@ fn nothing_given_is_all_defaults() {
     assert_eq!(DrainOptions::from_json("").unwrap(), DrainOptions::default());
 }
 
+/// SPEC 15.2: the one option that has a call of its own is read as it is among the others.
+#[test]
+fn roots_alone_are_read_as_among_the_options() {
+    assert_eq!(roots_from_json(r#" ["a", "/b"] "#).unwrap(), ["a", "/b"]);
+    assert_eq!(roots_from_json("[]").unwrap(), [""; 0]);
+    for (text, path) in [
+        (r#"["a", 1]"#, "roots[1]"),
+        (r#""a""#, "roots"),
+        ("null", "roots"),
+        ("", "roots"),
+        (r#"[], "workers": 2"#, "roots"),
+    ] {
+        let (code, detail) = refused(roots_from_json(text));
+        assert_eq!((code, &detail["path"]), (ErrorCode::InvalidArgument, &json!(path)), "{text}");
+    }
+}
+
 /// SPEC 16.5: every option of a pool reaches its own field.
 #[test]
 fn every_pool_option_is_read() {

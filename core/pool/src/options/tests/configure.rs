@@ -9,7 +9,7 @@ fn configured(before: &str, change: &str) -> SessionOptions {
 }
 
 const BEFORE: &str = r#"{"id": "i", "servers": ["s"], "include": {"s": ["a"]}, "exclude": {"s": ["b"], "t": ["c"]},
-    "trust": {"s": true}, "always_load": {"s": ["x"]}, "keep_for_ms": 5}"#;
+    "trust": {"s": true}, "always_load": {"s": ["x"]}, "keep_for_ms": 5, "roots": ["r"]}"#;
 
 /// SPEC 6.3: what is not given stays as it is.
 #[test]
@@ -25,17 +25,17 @@ fn what_is_absent_stays() {
 fn what_is_given_replaces_all_of_it() {
     for (change, after) in [
         (
-            r#"{"include": {"t": []}}"#,
+            r#"{"include": {"t": []}, "roots": ["p", "q"]}"#,
             r#"{"id": "i", "servers": ["s"], "include": {"t": []}, "exclude": {"s": ["b"], "t": ["c"]},
-                "trust": {"s": true}, "always_load": {"s": ["x"]}, "keep_for_ms": 5}"#,
+                "trust": {"s": true}, "always_load": {"s": ["x"]}, "keep_for_ms": 5, "roots": ["p", "q"]}"#,
         ),
         (
-            r#"{"exclude": {}, "servers": "all"}"#,
+            r#"{"exclude": {}, "servers": "all", "roots": []}"#,
             r#"{"id": "i", "include": {"s": ["a"]}, "trust": {"s": true}, "always_load": {"s": ["x"]}, "keep_for_ms": 5}"#,
         ),
         (
             r#"{"exclude": {"s": ["d"]}, "include": {}, "servers": [], "trust": {"t": false}, "always_load": {}}"#,
-            r#"{"id": "i", "servers": [], "exclude": {"s": ["d"]}, "trust": {"t": false}, "keep_for_ms": 5}"#,
+            r#"{"id": "i", "servers": [], "exclude": {"s": ["d"]}, "trust": {"t": false}, "keep_for_ms": 5, "roots": ["r"]}"#,
         ),
     ] {
         assert_eq!(

@@ -1,0 +1,37 @@
+//! The folders that servers are told of, and their changes (SPEC 15.2).
+
+use std::sync::Arc;
+
+use super::pool::Pool;
+use super::session::SessionCore;
+use crate::Result;
+use crate::driver::{EntryCell, folders};
+
+impl Pool {
+    /// Replaces the folders that servers are told of, as the option `roots` gives them: absolute, or relative to the workspace.
+    /// Servers that can be told are told so, and the lists of every connection are asked for again, in the background. Folders that
+    /// are equal to those before do nothing. Returns at once.
+    ///
+    /// # Errors
+    /// `invalid_argument` with `detail.path` (`roots.0`) for one that is no folder, with nothing changed; `closing`, `closed`,
+    /// `forked`.
+    pub fn set_roots(&self, roots: &[String]) -> Result<()> {
+        let driver = &self.0.driver;
+        driver.check_process()?;
+        driver.check_open()?;
+        driver.set_roots(folders(&driver.workspace, roots)?);
+        Ok(())
+    }
+}
+
+impl SessionCore {
+    /// It holds a connection: one that others share is not told of its own folders (SPEC 15.2, S-47).
+    pub(crate) fn begins_to_hold(&self, cell: &Arc<EntryCell>) {
+        if self.roots.load().is_empty() || cell.owner.is_some() {
+            return;
+        }
+        if self.untold.note(cell) {
+            self.driver.warn_of_untold_roots(self, cell);
+        }
+    }
+}
