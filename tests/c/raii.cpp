@@ -123,7 +123,7 @@ void a_server_of_the_hosts_own_that_throws_or_ends_is_an_error() {
             h.session.acquire("own");
             CHECK(!"acquired");
         } catch (const trunkline::error &failure) {
-            CHECK(failure.code() == TRUNKLINE_STATUS_PROTOCOL);
+            CHECK(failure.code() == TRUNKLINE_STATUS_CONNECT_FAILED);
         }
     }
     over.wait(2);
