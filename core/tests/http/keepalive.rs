@@ -13,7 +13,8 @@ fn signal(remote: &Remote, name: &str) {
     assert!(status.success());
 }
 
-/// SPEC 8.3: over each transport, such a server is lost by the misses alone, and is back when it answers again.
+/// SPEC 8.3, 8.6: over each transport, such a server (or one that a sleeping machine lost) is lost by the misses alone, and is back
+/// when it answers again.
 #[test]
 fn a_remote_server_that_stops_answering_is_lost_and_comes_back() {
     for start in [Remote::start, Remote::start_events, Remote::start_socket] {
