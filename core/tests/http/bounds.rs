@@ -13,7 +13,8 @@ fn a_server_that_takes_nothing_costs_a_bounded_number_of_sockets() {
     let remote = Remote::start(&rig, "hung-notices", &[]);
     host(async {
         let (_session, lease) = connected(&rig, &remote).await;
-        let options = CallOptions::from_json(r#"{"timeout_ms":200,"idle_timeout_ms":200}"#).unwrap();
+        let options =
+            CallOptions::from_json(r#"{"timeout_ms":200,"idle_timeout_ms":200}"#).unwrap();
         for _ in 0..8 {
             let calls = (0..64).map(|_| lease.call_tool("sleep", r#"{"ms":60000}"#, &options));
             for ended in futures_util::future::join_all(calls).await {
