@@ -32,7 +32,7 @@ impl Link {
         let flights = self.calls.end();
         let unsent = self.wire.stop();
         for (id, flight) in flights {
-            let outcome = match unsent.contains(&id) {
+            let outcome = match unsent.contains(&id) && !flight.was_sent() {
                 true => Outcome::NotSent,
                 false => Outcome::Unknown,
             };

@@ -40,6 +40,7 @@ pub(crate) use self::attempts::Attempts;
 pub(crate) use self::era::Opening;
 use self::in_flight::Purpose;
 use self::link::Link;
+pub(crate) use self::requests::EARLIER_ROUNDS;
 pub(crate) use self::server_requests::Question;
 use crate::auth::Credentials;
 use crate::transport::HostServer;

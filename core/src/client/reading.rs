@@ -12,7 +12,7 @@ use super::envelope::{Message, find_id};
 use super::failure;
 use super::link::{Life, Link, Loss, count};
 use super::lists::Lists;
-use super::requests::complete;
+use super::requests::{complete, fail};
 use crate::transport::escape::escape_line;
 use crate::transport::{BoxFuture, Inbound, Line, Sighting};
 use crate::{Error, Outcome, Result};
@@ -74,7 +74,7 @@ impl Inbound for Link {
             if error.outcome() == Some(Outcome::NotSent) {
                 self.calls.forget_abandoned(request);
             }
-            complete(flight.payload.done, Err(error));
+            fail(flight, error);
         }
     }
 
@@ -188,7 +188,7 @@ impl Link {
             }
             Some(Message::Error { id, error }) => {
                 if let Some(flight) = id.and_then(|id| self.calls.take(id)) {
-                    complete(flight.payload.done, Err(self.refused(error)));
+                    fail(flight, self.refused(error));
                     return Ok(());
                 }
                 id.into_iter().for_each(|id| self.calls.forget_abandoned(id));

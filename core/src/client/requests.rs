@@ -124,7 +124,7 @@ impl Link {
     /// Ends a request with an error, unless it ended.
     pub(super) fn end_flight(&self, id: u64, error: Error) {
         if let Some(flight) = self.calls.take(id) {
-            complete(flight.payload.done, Err(error));
+            fail(flight, error);
         }
     }
 
@@ -132,8 +132,7 @@ impl Link {
     pub(super) fn cancel(&self, RequestId(id): RequestId) {
         if let Some((id, flight)) = self.calls.give_up_call(id) {
             let outcome = self.recall(id, "the caller no longer waits");
-            let error = failure::cancelled(&self.server, outcome);
-            complete(flight.payload.done, Err(error));
+            fail(flight, failure::cancelled(&self.server, outcome));
         }
     }
 
@@ -141,7 +140,7 @@ impl Link {
     pub(super) fn expire(&self, Overdue { id, flight, missed }: Overdue) {
         let outcome = self.recall(id, "the deadline passed");
         let error = failure::overdue(&self.server, &flight, missed, outcome);
-        complete(flight.payload.done, Err(error));
+        fail(flight, error);
     }
 
     /// Takes a request's frame back, or tells the server that the answer is no longer wanted.
@@ -166,6 +165,18 @@ impl Link {
     fn limit_reached(&self, limit: &'static str) -> Error {
         failure::limit(&self.server, limit).with_outcome(Outcome::NotSent)
     }
+}
+
+/// The detail of an error that ended a call which had a round before.
+pub(crate) const EARLIER_ROUNDS: &str = "earlier_rounds";
+
+/// Ends a request with an error. What was sent in an earlier round was sent, whatever became of this one (SPEC 5.6, I-17).
+pub(super) fn fail(flight: Flight, error: Error) {
+    let error = match flight.was_sent() {
+        true => error.with_outcome(Outcome::Unknown).with_detail(EARLIER_ROUNDS, true),
+        false => error,
+    };
+    complete(flight.payload.done, Err(error));
 }
 
 /// Answers a request. The closure is a host's: a panic in it stays here.

@@ -1,7 +1,7 @@
 //! The modern era over Streamable HTTP: no session, headers that repeat the body, answers on their own responses.
 
 use serde_json::{Value, json};
-use trunkline::{CallOptions, Error, ErrorCode, Outcome};
+use trunkline::{CallOptions, Error, ErrorCode, HandlerKind, Handlers, Outcome, SessionOptions};
 
 use crate::remote::{Remote, close, connected, failed, host, refused, sockets_to};
 use crate::rig::{Rig, acquire, text, until};
@@ -343,4 +343,41 @@ fn a_legacy_server_is_asked_once_and_then_known() {
         }
     });
     close(&rig);
+}
+
+/// SPEC 5.6, 15.4, I-17: a call whose second round cannot be sent was sent, and is not sent again as if nothing of it had been.
+#[test]
+fn a_call_that_is_lost_between_two_rounds_may_have_had_its_effect() {
+    let rig = Rig::new(json!({}));
+    let mut remote = Remote::start(&rig, "", &MODERN);
+    host(async {
+        rig.configure(json!({ "s": remote.config() })).await;
+        let (ask, asked) = tokio::sync::oneshot::channel();
+        let (answer, answered) = tokio::sync::oneshot::channel::<()>();
+        let parts = std::sync::Mutex::new(Some((ask, answered)));
+        let handlers = Handlers::new().with(HandlerKind::Elicitation, move |_| {
+            let (ask, answered) = parts.lock().unwrap().take().expect("a person is asked once");
+            async move {
+                ask.send(()).unwrap();
+                answered.await.unwrap();
+                Ok(r#"{"action":"accept","content":{}}"#.to_owned())
+            }
+        });
+        let mut options = SessionOptions::from_json(r#"{"id":"a","servers":[]}"#).unwrap();
+        options.handlers = handlers;
+        let session = rig.pool.session(options).unwrap();
+        let lease = acquire(&session, "s").await;
+        let form = json!({ "f": { "method": "elicitation/create", "params": { "message": "?" } } });
+        let arguments = json!({ "requests": form }).to_string();
+        let options = CallOptions::from_json(r#"{"retry":"not_sent"}"#).unwrap();
+        let calling = lease.call_tool("need", &arguments, &options);
+        let interrupting = async {
+            asked.await.unwrap();
+            remote.kill();
+            answer.send(()).unwrap();
+        };
+        let (called, ()) = futures_util::future::join(calling, interrupting).await;
+        let error = called.unwrap_err();
+        assert_eq!(error.outcome(), Some(Outcome::Unknown), "{error}");
+    });
 }

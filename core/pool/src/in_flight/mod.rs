@@ -126,6 +126,11 @@ impl<P> Flight<P> {
     pub fn new(purpose: Purpose, caller: Option<SessionId>, clock: Clock, payload: P) -> Flight<P> {
         Flight { purpose, caller, clock, payload, rounds: 0, first: None }
     }
+
+    /// Whether an earlier round of it was sent, and answered: what becomes of this one, the call may have had its effect.
+    pub fn was_sent(&self) -> bool {
+        self.rounds > 0
+    }
 }
 
 impl<P> Table<P> {

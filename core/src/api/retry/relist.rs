@@ -1,7 +1,8 @@
 //! A call that a server of the modern era refuses for its headers: what goes into them is in the definitions of its tools, and
 //! those may be others by now. The lists are read again, and the call is sent once more (PROTOCOL 1.2).
 //!
-//! The server did nothing yet, so that this repeats nothing, whatever the call's options say of repetitions.
+//! The server did nothing yet, so that this repeats nothing, whatever the call's options say of repetitions. A call that had a
+//! round before is not sent once more: its error says that it may have had an effect.
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use serde_json::Value;
 use trunkline_pool::state::Generation;
 
 use super::LastingCall;
-use crate::client::Connection;
+use crate::client::{Connection, EARLIER_ROUNDS};
 use crate::{Error, ErrorCode, Result};
 
 /// The code of the protocol for headers that do not fit the body.
@@ -18,6 +19,7 @@ const HEADER_MISMATCH: i64 = -32020;
 /// Whether the server refused a request for its headers.
 pub(super) fn is_for_headers(error: &Error) -> bool {
     error.code() == ErrorCode::ServerError
+        && !error.detail().contains_key(EARLIER_ROUNDS)
         && error.detail().get("code").and_then(Value::as_i64) == Some(HEADER_MISMATCH)
 }
 

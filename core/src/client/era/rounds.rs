@@ -14,7 +14,7 @@ use trunkline_pool::options::Refusal;
 
 use crate::client::in_flight::{Hold, Turn};
 use crate::client::link::Link;
-use crate::client::requests::complete;
+use crate::client::requests::{complete, fail};
 use crate::client::server_requests::{Question, one_object, refused};
 use crate::client::{Callers, failure};
 use crate::handling::contained;
@@ -176,7 +176,7 @@ impl Link {
         let flight = self.calls.take(id);
         let was_there = flight.is_some();
         if let Some(flight) = flight {
-            complete(flight.payload.done, Err(error));
+            fail(flight, error);
         }
         was_there
     }
