@@ -2,9 +2,11 @@
 
 mod rig;
 
-use rig::{Rig, acquire, text, until};
+use rig::{HANG, Rig, acquire, text, until};
 use serde_json::{Value, json};
-use trunkline::{CallOptions, ConfigureOptions, DrainOptions, ErrorCode, EventKind, EventMask};
+use trunkline::{
+    CallOptions, ConfigureOptions, DrainOptions, ErrorCode, EventKind, EventMask, SessionOptions,
+};
 
 fn host<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
@@ -277,4 +279,30 @@ fn an_inherited_hold_ends_with_its_server() {
         rig.wait_for_no_process();
         drop(lease);
     });
+}
+
+/// SPEC 3.13, 16.2, I-18: whoever hears of what a resumed session holds may look at the pool.
+#[test]
+fn a_subscriber_may_look_at_the_pool_while_a_session_is_resumed() {
+    let rig = Rig::new(json!({}));
+    let options = || {
+        let options = json!({ "id": "a", "servers": [], "roots": ["."] });
+        SessionOptions::from_json(&options.to_string()).unwrap()
+    };
+    host(rig.configure(json!({ "s": rig.server(&[]) })));
+    let session = rig.pool.session(options()).unwrap();
+    host(acquire(&session, "s")).release();
+    let _lease = host(acquire(&session, "s"));
+    session.close(Some(HANG));
+    let events = rig.pool.subscribe(EventMask::ALL).unwrap();
+    let pool = rig.pool.clone();
+    events.set_wake(move || drop(pool.status()));
+    let (told, opened) = std::sync::mpsc::channel();
+    let pool = rig.pool.clone();
+    std::thread::spawn(move || told.send(pool.session(options()).unwrap()));
+    let resumed = opened.recv_timeout(HANG).expect("it is opened");
+    let warned =
+        || events.try_next().is_some_and(|event| event.json().contains("roots_not_shared"));
+    until(warned);
+    drop(resumed);
 }

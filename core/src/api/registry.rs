@@ -74,12 +74,14 @@ impl PoolCore {
             return Err(live);
         }
         let kept = sessions.kept.remove(&id);
-        let resumes = kept.is_some();
-        let session = Session::open(self, (options, roots), kept);
+        let resumed = kept.as_ref().map(|kept| kept.number);
+        let session = Session::open(self, (options, roots), resumed);
         let (number, disabled) = (session.core().number, session.core().disabled.clone());
         sessions.live.insert(id, Live { number, session: session.downgrade(), disabled });
         drop(sessions);
-        if resumes {
+        if let Some(kept) = kept {
+            // Not under the lock: subscribers hear of it, and may look at the pool.
+            session.core().holds.inherit(session.core(), kept.take());
             // Connections of its own were told of the folders that the closed session had.
             self.driver.session_roots_changed(session.core());
         }

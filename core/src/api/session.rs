@@ -20,7 +20,6 @@ use super::holds::Holds;
 use super::lease::{Lease, finished};
 use super::operation::Operation;
 use super::pool::{Configured, PoolCore};
-use super::registry::Kept;
 use super::untold::Untold;
 use super::view::{Listed, Lists};
 use super::wanted::Wants;
@@ -72,22 +71,18 @@ pub(crate) struct SessionCore {
 }
 
 impl Session {
-    /// A new session that wants nothing yet, or one that takes up what a closed one of the same id left (SPEC 3.13).
+    /// A new session that wants nothing yet, or one that is to take up what a closed one of the same id left (SPEC 3.13).
     pub(super) fn open(
         pool: &Arc<PoolCore>,
         (options, roots): (SessionOptions, Vec<PathBuf>),
-        kept: Option<Kept>,
+        resumed: Option<SessionId>,
     ) -> Session {
-        let resumed = kept.as_ref().map(|kept| kept.number);
         let mut opened = None;
         pool.driver.open_session(resumed, |number| {
             let core = opened.insert(Arc::new(SessionCore::new(pool, options, roots, number)));
             Arc::downgrade(core)
         });
         let core = opened.expect("open_session calls its argument");
-        if let Some(kept) = kept {
-            core.holds.inherit(&core, kept.take());
-        }
         Session(Arc::new(Handle(core)))
     }
 
