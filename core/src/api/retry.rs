@@ -10,6 +10,7 @@ mod relist;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use serde::Deserialize;
 use tokio::task::AbortHandle;
@@ -21,6 +22,11 @@ use super::session::SessionCore;
 use crate::client::{Attempts, Connection, Reply, RequestId};
 use crate::driver::{EntryCell, Published};
 use crate::{Error, ErrorCode, Outcome, Result};
+
+/// How long a call waits before it goes once more through the connection that interrupted it: longer than a connection that
+/// was lost takes to be known as such. It doubles so often.
+const PAUSE_MIN: Duration = Duration::from_millis(250);
+const PAUSE_DOUBLINGS_MAX: u32 = 5;
 
 /// How often what may have reached a server is sent again: a call that three connections did not survive is more likely
 /// their end than their victim.
@@ -59,6 +65,8 @@ struct State {
     interrupted: Option<(Generation, Error)>,
     /// Attempts that may have reached a server.
     sent: u32,
+    /// How often it waited for a connection.
+    waits: u32,
     /// What is in headers of the last attempt depends on what the server lists.
     mirrors: bool,
     /// The lists were read again for it.
@@ -85,6 +93,7 @@ pub(super) fn begin(
             waiting: None,
             interrupted: None,
             sent: 0,
+            waits: 0,
             mirrors: false,
             relisted: false,
         }),
@@ -209,22 +218,35 @@ impl LastingCall {
         }
     }
 
+    /// The next connection; or after a while the one that interrupted the call, since over HTTP a message can fail alone.
     async fn next_connection(&self) -> Result<(Connection, Generation)> {
         let cell = self.cell();
+        let mut pause = std::pin::pin!(tokio::time::sleep(self.pause()));
         loop {
             let changed = cell.changed.notified();
             let mut changed = std::pin::pin!(changed);
             // Registered before the look, so that nothing is missed between the look and the wait.
             changed.as_mut().enable();
-            if let Some(next) = self.look(&cell.load_full()) {
+            if let Some(next) = self.look(&cell.load_full(), pause.is_elapsed()) {
                 return next;
             }
-            changed.await;
+            tokio::select! {
+                () = changed => {}
+                () = pause.as_mut(), if !pause.is_elapsed() => {}
+            }
         }
     }
 
-    /// What the entry has for this call now; nothing yet: `None`.
-    fn look(&self, published: &Published) -> Option<Result<(Connection, Generation)>> {
+    /// How long this attempt waits before it goes through the connection that interrupted the one before.
+    fn pause(&self) -> Duration {
+        let mut state = self.state();
+        let doublings = state.waits.min(PAUSE_DOUBLINGS_MAX);
+        state.waits += 1;
+        PAUSE_MIN * 2_u32.pow(doublings)
+    }
+
+    /// What the entry has for this call now; nothing yet: `None`. With `again`, also the connection that interrupted it.
+    fn look(&self, published: &Published, again: bool) -> Option<Result<(Connection, Generation)>> {
         let generation = published.slot.generation;
         let (before, sent) = {
             let state = self.state();
@@ -238,7 +260,8 @@ impl LastingCall {
             return end(call::not_connected(published));
         }
         let connection = published.connection.as_ref()?;
-        if before.as_ref().is_some_and(|(lost, _)| *lost >= generation) {
+        let is_past = |lost: Generation| lost > generation || (lost == generation && !again);
+        if before.as_ref().is_some_and(|(lost, _)| is_past(*lost)) {
             return None;
         }
         if let Err(error) = self.call.check_listed(published) {

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use trunkline::{ErrorCode, Outcome};
+use trunkline::{CallOptions, ErrorCode, Outcome};
 
 use crate::remote::{Remote, TOKEN, assert_shows_no_secret, connected, failed, host, refused};
 use crate::rig::{Rig, text, until};
@@ -128,6 +128,28 @@ fn endless_answers_fail_their_call_at_the_limit() {
             assert!(lease.state().is_connected());
         });
     }
+}
+
+/// SPEC 5.7, 5.8: a message can fail alone, and its call is sent through the same connection once the server is there.
+#[test]
+fn a_call_that_waits_is_sent_when_the_server_is_back() {
+    let rig = Rig::new(json!({}));
+    let mut remote = Remote::start(&rig, "stateless", &[]);
+    host(async {
+        let (_session, lease) = connected(&rig, &remote).await;
+        remote.kill();
+        let options = CallOptions::from_json(r#"{"wait":true,"retry":"not_sent"}"#).unwrap();
+        // The first call may still find a socket that nobody has closed yet.
+        let _ = failed(&lease, "echo", json!({"message": "hi"})).await;
+        let calling = lease.call_tool("echo", r#"{"message":"hi"}"#, &options);
+        let returning = async {
+            tokio::time::sleep(Duration::from_millis(400)).await;
+            remote.replace(&rig, "stateless", &[]);
+        };
+        let (called, ()) = futures_util::future::join(calling, returning).await;
+        assert!(called.unwrap().json().contains("hi"));
+        assert!(lease.state().is_connected());
+    });
 }
 
 /// SPEC 5.6: a server that is gone for a moment interrupts the calls of that moment.
