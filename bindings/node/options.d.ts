@@ -160,8 +160,6 @@ export interface LimitOptions {
 export interface SessionOptions extends ConfigureOptions {
   /** How long its holds stay after a close; default 0. */
   keepForMs?: number;
-  /** Further folders that servers are told of, where the connection is the session's own. */
-  roots?: string[];
   /** What answers its servers; the pool's where one is missing. */
   handlers?: Handlers;
 }
