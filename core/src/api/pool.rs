@@ -373,6 +373,8 @@ impl PoolCore {
             session.close(Some(Duration::ZERO));
         }
         self.forget_all_kept();
+        // A renewal that is under way may outlive the connection that wanted it.
+        self.driver.context.close();
         self.driver.hub.end();
     }
 
@@ -388,6 +390,7 @@ impl Drop for PoolCore {
             return;
         }
         self.ask_drain(DrainMode::Force, DrainOptions::default().timeout, drop);
+        self.driver.context.close();
         self.driver.hub.end();
     }
 }

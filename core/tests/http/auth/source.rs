@@ -1,6 +1,8 @@
 //! A host that gives credentials itself: its handler `credentials`, asked when a server refuses what it was sent.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use trunkline::{
@@ -11,6 +13,9 @@ use trunkline::{
 use super::person::{assert_shows_no_secret, guarded, sign_in};
 use crate::remote::{Remote, host};
 use crate::rig::{Rig, acquire, until};
+
+/// Longer than anything takes that ends at all.
+const LONG: Duration = Duration::from_secs(10);
 
 /// What a host was asked, oldest first.
 type Asked = Arc<Mutex<Vec<Value>>>;
@@ -350,6 +355,66 @@ fn a_closed_session_gives_nothing() {
         until(|| remote.requests().iter().filter(|request| request["path"] == "/mcp").count() > 9);
         assert_eq!(reasons(&asked).len(), before);
     });
+}
+
+/// SPEC 3.13, I-16: what a host does for a pool is dropped when the pool is closed.
+#[test]
+fn a_closed_pool_waits_for_no_host() {
+    let (tell, dropped) = std::sync::mpsc::channel();
+    let (begin, begun) = std::sync::mpsc::channel();
+    let handlers = Handlers::new().with(HandlerKind::Credentials, move |_: ServerRequest| {
+        let told = Told(tell.clone());
+        begin.send(()).unwrap();
+        async move {
+            let _told = told;
+            std::future::pending().await
+        }
+    });
+    let rig = rig(handlers, json!({ "connect_timeout_ms": 60_000 }));
+    host(async {
+        let (_remote, session) = start(&rig, json!({})).await;
+        let acquiring = tokio::spawn(async move { refusal(&session).await });
+        tokio::task::spawn_blocking(move || begun.recv().unwrap()).await.unwrap();
+        rig.pool.close().await.unwrap();
+        dropped.recv_timeout(LONG).expect("the host is left alone");
+        acquiring.await.unwrap();
+    });
+}
+
+/// SPEC 3.13, I-16: a closed pool asks nobody, not by a renewal that was under way either.
+#[test]
+fn a_closed_pool_asks_no_host() {
+    let (tell, gone) = std::sync::mpsc::channel();
+    let told = Told(tell);
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counted = asked.clone();
+    let handlers = Handlers::new().with(HandlerKind::Credentials, move |_: ServerRequest| {
+        let _ = &told;
+        counted.fetch_add(1, Ordering::SeqCst);
+        std::future::ready(Ok("{}".to_owned()))
+    });
+    let rig = rig(handlers, json!({}));
+    let remote = host(async {
+        let ways = json!({ "uses": 8, "refresh": false, "renewal_ms": 3_000 });
+        let (remote, session) = start(&rig, ways).await;
+        refusal(&session).await;
+        sign_in(&rig, "s").await.unwrap();
+        let lease = acquire(&session, "s").await;
+        let is_renewed = || remote.requests().iter().filter(|r| r["path"] == "/token").count() > 1;
+        let calling = tokio::spawn(async move { while call(&lease).await.is_ok() {} });
+        while !is_renewed() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        calling.abort();
+        rig.pool.close().await.unwrap();
+        assert_eq!(asked.load(Ordering::SeqCst), 1, "only for the sign-in");
+        remote
+    });
+    // Whoever could still ask would keep the handler.
+    drop(rig);
+    gone.recv_timeout(LONG).expect("the handler goes with the pool");
+    assert_eq!(asked.load(Ordering::SeqCst), 1);
+    drop(remote);
 }
 
 /// SPEC 15.3: what was signed in goes before what the host gives.
