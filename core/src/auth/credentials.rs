@@ -11,14 +11,15 @@ use tokio::sync::watch;
 
 use super::challenge::Challenge;
 use super::client::{ClientSpec, Way};
+use super::failure;
 use super::grant::{Grant, Token};
 use super::sign_in::client_credentials;
 use super::source::{Denial, Reason, Source};
 use crate::Error;
 use crate::transport::redact::Learned;
 
-/// All that one renewal takes; a message waits for it, within its own deadline.
-const RENEWAL_WAIT_MAX: Duration = Duration::from_secs(30);
+/// All that a token for the client itself takes, which may be many exchanges. Nothing is lost that is issued after it.
+const OWN_WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// Sign-ins in a row for scopes that were asked for before. A server that wants them again and again gets no more of them.
 const SAME_SCOPES_MAX: u32 = 2;
@@ -41,7 +42,9 @@ pub(crate) struct Credentials {
     /// Counts the times that everything was forgotten.
     pub(crate) forgotten: watch::Sender<u64>,
     state: Mutex<State>,
-    /// One renewal at a time.
+    /// One renewal at a time. Each of its steps has a bound of its own, and it is never cut between them: one exchange for a grant
+    /// (`EXCHANGE_WAIT_MAX` of `fetch`), the host's answer (`ANSWER_WAIT_MAX` of `source`) and [`OWN_WAIT_MAX`], 70 s in all. Who
+    /// waits here waits no longer than that, since it takes what came of the renewal that it waited for.
     renewing: tokio::sync::Mutex<()>,
 }
 
@@ -173,7 +176,8 @@ impl Credentials {
         has_other
     }
 
-    /// Renews in a task of its own: a caller that goes must not lose the token that takes the place of the one it used up.
+    /// Renews in a task of its own: a caller that goes, by its own deadline too, must not lose the token that takes the place of the
+    /// one it used up.
     async fn renew_beside(
         self: &Arc<Self>,
         used: Option<HeaderValue>,
@@ -181,10 +185,9 @@ impl Credentials {
         turn: Turn,
     ) -> bool {
         let this = self.clone();
-        let renewed = tokio::spawn(async move {
-            tokio::time::timeout(RENEWAL_WAIT_MAX, this.renew(used.as_ref(), reason, turn)).await
-        });
-        matches!(renewed.await, Ok(Ok(true)))
+        let renewed =
+            tokio::spawn(async move { this.renew(used.as_ref(), reason, turn).await }).await;
+        matches!(renewed, Ok(true))
     }
 
     async fn renew(
@@ -240,7 +243,9 @@ impl Credentials {
 
     /// A token for the client itself.
     async fn own(&self) -> Option<(Grant, Token)> {
-        let issued = client_credentials(self).await;
+        let issued = tokio::time::timeout(OWN_WAIT_MAX, client_credentials(self)).await;
+        let issued =
+            issued.unwrap_or_else(|_| Err(failure::required("no token was issued in time")));
         issued.inspect_err(|error| self.not_renewed(error)).ok()
     }
 
@@ -334,11 +339,9 @@ impl Credentials {
         *times = if *before == scopes { *times + 1 } else { 0 };
         *before = scopes.clone();
         match *times > SAME_SCOPES_MAX {
-            true => {
-                Err(super::failure::required("the server asks again for scopes that it was given")
-                    .with_server(&*self.server)
-                    .with_detail("missing", "scope"))
-            }
+            true => Err(failure::required("the server asks again for scopes that it was given")
+                .with_server(&*self.server)
+                .with_detail("missing", "scope")),
             false => Ok(scopes),
         }
     }
