@@ -174,6 +174,18 @@ mod tests {
         assert_eq!(clock.missed(start + 210 * SECOND), Some(Missed::Total));
     }
 
+    /// SPEC 5.3: any wait can be asked for, and what was asked for is told.
+    #[test]
+    fn a_wait_of_any_length_has_an_end_and_a_name() {
+        let start = Instant::now();
+        assert_eq!(later(start, Duration::MAX), start + 365 * 24 * 3600 * SECOND);
+        let clock = Clock::new(10 * SECOND, 4 * SECOND, None, start);
+        assert_eq!(
+            (clock.limit(Missed::Total), clock.limit(Missed::Idle)),
+            (10 * SECOND, 4 * SECOND)
+        );
+    }
+
     /// SPEC 5.4: the bound of what does not count is one for all the waits of a call.
     #[test]
     fn a_call_cannot_be_held_for_ever() {
