@@ -94,10 +94,11 @@ pub fn stateless(servers: &Servers) {
 
 /// Every five seconds it has another resource, and says so over the stream of what is unasked.
 pub fn changes(servers: &Servers) {
-    with_example(servers, "sdk_changes", |session, _lease| async move {
+    with_example(servers, "sdk_changes", |session, lease| async move {
         let events = events(&session);
         let before = session.resources().unwrap().len();
         heard(&events, "resources_changed", "mcp-example.com/dynamic/").await;
         assert!(session.resources().unwrap().len() > before);
+        drop(lease);
     });
 }
