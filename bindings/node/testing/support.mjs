@@ -152,8 +152,9 @@ export async function within(promise, what, bound = HANG_BOUND_MS) {
 
 /** A pool for one test, closed at its end; then no process of its log may be left. */
 export function openPool(t, options) {
-  const log = new StartLog();
   const pool = new Pool(options);
+  // After what may throw: nothing else removes its folder.
+  const log = new StartLog();
   t.after(async () => {
     await within(pool.close(), 'close');
     await log.end();
