@@ -1,12 +1,14 @@
 //! Calls: from the caller's thread to the wire, past the pool's bookkeeping.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::value::RawValue;
+use trunkline_pool::id_map::IdMap;
 use trunkline_pool::options::{CallOptions, Progress, ProgressReceiver};
 use trunkline_pool::state::{EntryState, Generation};
 
@@ -53,8 +55,7 @@ pub(crate) struct Calls {
 struct UnderWay {
     last: u64,
     closed: bool,
-    /// In a map that needs no hash: there are seldom many.
-    calls: BTreeMap<u64, Option<Started>>,
+    calls: IdMap<u64, Option<Started>>,
 }
 
 impl Calls {
@@ -208,10 +209,10 @@ pub(super) struct Call {
 }
 
 enum What {
-    /// A tool, and the arguments that its caller gets back when it is interrupted.
+    /// A tool, and where in the params the arguments are, which its caller gets back when it is interrupted.
     Tool {
         name: Arc<str>,
-        arguments: Arc<str>,
+        arguments: Range<usize>,
     },
     Method(Box<str>),
 }
@@ -230,10 +231,9 @@ impl Call {
         let given = object("arguments", arguments)?;
         let (what, params) = match callee {
             Callee::Tool(tool) => {
-                check_listed(held, published, tool)?;
-                let name = serde_json::Value::from(tool);
-                let what = What::Tool { name: tool.into(), arguments: arguments.into() };
-                (what, format!(r#"{{"name":{name},"arguments":{given}}}"#))
+                let name = listed(held, published, tool)?;
+                let (params, arguments) = tool_params(tool, &given);
+                (What::Tool { name, arguments }, params)
             }
             Callee::Method(method) => (What::Method(method.into()), given.into_owned()),
         };
@@ -259,7 +259,7 @@ impl Call {
     /// Whether the session sees the tool in what is published now.
     pub(super) fn check_listed(&self, published: &Published) -> Result<()> {
         match self.tool() {
-            Some(tool) => check_listed(&self.held, published, tool),
+            Some(tool) => listed(&self.held, published, tool).map(drop),
             None => Ok(()),
         }
     }
@@ -312,7 +312,8 @@ impl Call {
                 .with_detail("generation", generation.0);
             match &self.what {
                 What::Tool { name, arguments } => {
-                    error.with_detail("tool", &**name).with_arguments(arguments.clone())
+                    let arguments = self.params[arguments.clone()].into();
+                    error.with_detail("tool", &**name).with_arguments(arguments)
                 }
                 What::Method(_) => error,
             }
@@ -326,11 +327,32 @@ impl Call {
     }
 }
 
-fn check_listed(held: &Held, published: &Published, tool: &str) -> Result<()> {
-    let listed = held.tool(published, tool).map(drop);
+/// The name of a tool that the session sees.
+fn listed(held: &Held, published: &Published, tool: &str) -> Result<Arc<str>> {
     // What has failed or is closed lists nothing, and says so instead.
     let over = matches!(published.slot.state, EntryState::Failed | EntryState::Closed);
-    if over && held.standing() != Standing::Disabled { Ok(()) } else { listed }
+    match held.tool(published, tool) {
+        Ok(item) => Ok(item.name.clone()),
+        Err(_) if over && held.standing() != Standing::Disabled => Ok(tool.into()),
+        Err(error) => Err(error),
+    }
+}
+
+/// The params of a tool's call, and where in them the arguments are.
+fn tool_params(tool: &str, arguments: &str) -> (String, Range<usize>) {
+    const AROUND: usize = r#"{"name":"","arguments":}"#.len();
+    let mut params = String::with_capacity(tool.len() + arguments.len() + AROUND);
+    params.push_str(r#"{"name":"#);
+    if tool.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\')) {
+        params.extend(["\"", tool, "\""]);
+    } else {
+        params.push_str(&serde_json::Value::from(tool).to_string());
+    }
+    params.push_str(r#","arguments":"#);
+    let from = params.len();
+    params.extend([arguments, "}"]);
+    let place = from..from + arguments.len();
+    (params, place)
 }
 
 /// The text of a JSON object on one line: a frame must not hold a line break.
@@ -418,6 +440,17 @@ fn timeouts(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// SPEC 5.6.
+    #[test]
+    fn the_arguments_of_a_call_are_found_in_its_params() {
+        for tool in ["echo", "a b", "\"\\\u{1}\u{e9}"] {
+            let (params, place) = tool_params(tool, r#"{"a":1}"#);
+            assert_eq!(&params[place], r#"{"a":1}"#);
+            let parsed: serde_json::Value = serde_json::from_str(&params).unwrap();
+            assert_eq!(parsed, serde_json::json!({"name": tool, "arguments": {"a": 1}}));
+        }
+    }
 
     /// SPEC 5.1: what is valid JSON but fits no number of ours is the server's to judge, not ours to spoil.
     #[test]

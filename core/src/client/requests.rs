@@ -50,8 +50,7 @@ impl Link {
                 return RequestId(id);
             }
         }
-        drop(metadata);
-        if let Some(error) = self.write(id, method, params, token)
+        if let Some(error) = self.write(id, method, params, metadata.as_deref(), token)
             && let Some(flight) = self.calls.take(id)
         {
             complete(flight.payload.done, Err(error));
@@ -62,14 +61,20 @@ impl Link {
     /// Sends a call again, for its next round; the error, when that is not possible.
     pub(super) fn put(&self, id: u64, method: &str, params: &str) -> Option<Error> {
         let token = self.calls.wants_progress(id).then_some(id);
-        self.write(id, method, params, token)
+        self.write(id, method, params, self.metadata.load().as_deref(), token)
     }
 
-    fn write(&self, id: u64, method: &str, params: &str, token: Option<u64>) -> Option<Error> {
-        let metadata = self.metadata.load();
+    fn write(
+        &self,
+        id: u64,
+        method: &str,
+        params: &str,
+        metadata: Option<&Metadata>,
+        token: Option<u64>,
+    ) -> Option<Error> {
         let sent = FRAME.with_borrow_mut(|frame| {
             frame.clear();
-            write_request(frame, id, method, params, metadata.as_deref(), token);
+            write_request(frame, id, method, params, metadata, token);
             let sent = match frame.len() > self.options.frame_bytes {
                 true => Sent::Full,
                 false => self.wire.send(frame, FrameKind::Request(id)),

@@ -3,17 +3,31 @@
 //! It starts with the first pool and stops, in the background, when the last pool and its connections are gone. In a
 //! forked child nothing of it is touched: the child's first pool starts a runtime of its own.
 
+use std::io;
 use std::sync::{Arc, Mutex, Weak};
+
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::oneshot;
 
 use crate::platform;
 use crate::{Error, ErrorCode, Result};
 
 /// A hold on the process's runtime.
 pub(crate) struct Runtime {
+    handle: Handle,
     /// Present until drop.
-    tokio: Option<tokio::runtime::Runtime>,
+    threads: Option<Threads>,
     workers: usize,
     fork_generation: u64,
+}
+
+/// What the runtime runs on.
+enum Threads {
+    /// One thread, which ends when this is dropped. It has nobody to share work with, so that a call has less of tokio to pass.
+    One {
+        _holds: oneshot::Sender<()>,
+    },
+    Several(tokio::runtime::Runtime),
 }
 
 /// The runtime that runs now, if any.
@@ -40,17 +54,10 @@ impl Runtime {
     }
 
     fn start(workers: usize, fork_generation: u64) -> Result<Runtime> {
-        let tokio = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(workers)
-            .max_blocking_threads(BLOCKING_THREADS_MAX)
-            .thread_name("trunkline")
-            .on_thread_start(platform::block_all_signals)
-            .enable_all()
-            .build()
-            .map_err(|error| {
-                Error::new(ErrorCode::Internal, format!("starting the runtime: {error}"))
-            })?;
-        Ok(Runtime { tokio: Some(tokio), workers, fork_generation })
+        let (handle, threads) = Threads::start(workers).map_err(|error| {
+            Error::new(ErrorCode::Internal, format!("starting the runtime: {error}"))
+        })?;
+        Ok(Runtime { handle, threads: Some(threads), workers, fork_generation })
     }
 
     fn check_workers(&self, workers: usize) -> Result<()> {
@@ -62,8 +69,8 @@ impl Runtime {
     }
 
     /// The tokio handle, for spawning and timers.
-    pub(crate) fn handle(&self) -> &tokio::runtime::Handle {
-        self.tokio.as_ref().expect("taken only by drop").handle()
+    pub(crate) fn handle(&self) -> &Handle {
+        &self.handle
     }
 
     /// Whether this process is a fork of the one that started the runtime.
@@ -78,16 +85,47 @@ impl Runtime {
     }
 }
 
+impl Threads {
+    fn start(workers: usize) -> io::Result<(Handle, Threads)> {
+        if workers > 1 {
+            let mut builder = Builder::new_multi_thread();
+            let runtime = prepared(builder.worker_threads(workers)).build()?;
+            return Ok((runtime.handle().clone(), Threads::Several(runtime)));
+        }
+        let runtime = prepared(&mut Builder::new_current_thread()).build()?;
+        let handle = runtime.handle().clone();
+        let (holds, over) = oneshot::channel();
+        std::thread::Builder::new().name(THREAD_NAME.into()).spawn(move || {
+            platform::block_all_signals();
+            // Nothing is ever sent: the end of the sender is the end of the runtime.
+            let _ = runtime.block_on(over);
+            runtime.shutdown_background();
+        })?;
+        Ok((handle, Threads::One { _holds: holds }))
+    }
+}
+
+/// What both kinds of runtime have in common.
+fn prepared(builder: &mut Builder) -> &mut Builder {
+    builder
+        .max_blocking_threads(BLOCKING_THREADS_MAX)
+        .thread_name(THREAD_NAME)
+        .on_thread_start(platform::block_all_signals)
+        .enable_all()
+}
+
 impl Drop for Runtime {
     fn drop(&mut self) {
-        let Some(tokio) = self.tokio.take() else { return };
-        if self.fork_generation == platform::fork_generation() {
-            tokio.shutdown_background();
-        } else {
-            std::mem::forget(tokio);
+        let is_forked = self.is_forked();
+        match self.threads.take() {
+            Some(threads) if is_forked => std::mem::forget(threads),
+            Some(Threads::Several(runtime)) => runtime.shutdown_background(),
+            Some(Threads::One { .. }) | None => {}
         }
     }
 }
+
+const THREAD_NAME: &str = "trunkline";
 
 /// Blocking work is rare (look-ups of host names, files): a few threads are plenty.
 const BLOCKING_THREADS_MAX: usize = 8;

@@ -1,7 +1,9 @@
 //! Our ends of a server's three pipes: non-blocking, readable and writable from any thread.
 
+use std::future::poll_fn;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::task::{Context, Poll, ready};
 
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
@@ -67,12 +69,22 @@ impl ReadPipe {
         Ok(ReadPipe(unsafe { AsyncFd::register_with_interest(fd, Interest::READABLE)? }))
     }
 
-    /// Appends what can be read, at most the buffer's spare capacity; 0 is the end of the stream, or a full buffer.
+    /// Appends what can be read, at most the buffer's spare capacity; 0 is the end of the stream, or a full buffer. One task
+    /// at a time may wait in it.
     ///
     /// A dropped future has read nothing.
     pub(crate) async fn read(&self, buffer: &mut Vec<u8>) -> io::Result<usize> {
+        // The one reader has a place of its own for its waker: `readable` would enter and leave a list for every frame.
+        poll_fn(|context| self.poll_read(context, buffer)).await
+    }
+
+    fn poll_read(
+        &self,
+        context: &mut Context<'_>,
+        buffer: &mut Vec<u8>,
+    ) -> Poll<io::Result<usize>> {
         loop {
-            let mut ready = self.0.readable().await?;
+            let mut ready = ready!(self.0.poll_read_ready(context))?;
             let room = buffer.capacity() - buffer.len();
             match read_spare(self.0.get_ref().as_fd(), buffer) {
                 Ok(count) => {
@@ -80,10 +92,10 @@ impl ReadPipe {
                     if count < room {
                         ready.clear_ready();
                     }
-                    return Ok(count);
+                    return Poll::Ready(Ok(count));
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => ready.clear_ready(),
-                Err(error) => return Err(error),
+                Err(error) => return Poll::Ready(Err(error)),
             }
         }
     }
