@@ -60,14 +60,15 @@ describe('worker threads', () => {
   });
 
   it('workers that end by themselves have an environment each', async () => {
-    const outcome = await run('workers', { args: ['4', '2', 'natural'] });
+    const outcome = await run('workers', { args: [String(REPETITIONS), '2', 'natural'] });
     endedWell(outcome);
     assert.equal(outcome.out, 'from a worker\nend\n');
-    assert.equal(outcome.starts, 4);
+    assert.equal(outcome.starts, REPETITIONS);
   });
 
+  // Three workers each.
   it('process.exit of the main thread takes the pools of workers along', async () => {
-    const outcomes = await repeat(6, () => run('exit-with-workers', { flags: ['--ignore-eof'] }));
+    const outcomes = await repeat(REPETITIONS / 3, () => run('exit-with-workers', { flags: ['--ignore-eof'] }));
     for (const outcome of outcomes) {
       endedWell(outcome);
       assert.equal(outcome.starts, 3);

@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
+use trunkline_pool::interface::EventKind;
 use trunkline_pool::options::PoolOptions;
 use trunkline_pool::view::View;
 
 use super::pool::{Configured, PoolCore, Servers};
 use super::wanted::follow_together;
+use crate::driver::About;
 use crate::{Error, ErrorCode, Result};
 
 /// The run-time source: servers by name, and what is known of names that have none.
@@ -139,7 +141,7 @@ impl Applied {
 }
 
 impl PoolCore {
-    /// Replaces the run-time source, and lets the live sessions follow it.
+    /// Replaces the run-time source, and lets the live sessions follow it. Subscribers of the pool hear of it, unless it changed nothing.
     pub(super) fn reconcile(&self, servers: Servers) -> Value {
         let report = self.source().replace(servers, &self.driver.options);
         // Each takes what is newest when its turn comes: a session that opens or another change that comes meanwhile
@@ -147,6 +149,12 @@ impl PoolCore {
         let sessions = self.live_sessions();
         let cores: Vec<_> = sessions.iter().map(|session| session.core().clone()).collect();
         follow_together(&cores);
+        let is_news = report.values().any(|row| row["action"] != Applied::Unchanged.as_str());
+        let report = Value::Object(report);
+        if is_news {
+            let fields = [("servers", report.clone())];
+            self.driver.hub.publish(EventKind::Reconciled, None, &About::default(), &fields);
+        }
         json!({ "v": 1, "servers": report })
     }
 }

@@ -17,6 +17,9 @@ enum Holder {
     Supervisor,
 }
 
+/// The one behaviour whose server is gone before anybody can look for its keeper.
+const LEADER_DIES_FIRST: &str = "leader dies first";
+
 /// Kills who holds the server of each behaviour: nothing of it is left.
 fn nothing_survives_the_loss_of(holder: Holder) {
     for behaviour in BEHAVIOURS.iter() {
@@ -25,7 +28,8 @@ fn nothing_survives_the_loss_of(holder: Holder) {
         host(async {
             let (_session, _lease, pid) = established(&rig, behaviour, &family).await;
             let Some(keeper) = parent(pid).filter(|keeper| traces::is_ours(*keeper)) else {
-                // Its leader has died before, and took the way to its keeper along.
+                // It took the way to its keeper along.
+                assert_eq!(behaviour.name, LEADER_DIES_FIRST);
                 return;
             };
             let members = family.members();

@@ -38,8 +38,8 @@ pub struct Call<'a> {
     pub tool: &'a [u8],
     /// The arguments as they stood.
     pub arguments: &'a [u8],
-    /// The progress token as it stood.
-    pub token: Option<&'a [u8]>,
+    /// What it says besides, as it stood.
+    pub meta: Option<&'a [u8]>,
     /// The answers to what an earlier round asked for, as they stood.
     pub responses: Option<&'a [u8]>,
     /// The state of an earlier round, as it stood.
@@ -50,18 +50,23 @@ impl<'a> Call<'a> {
     /// Reads the params of a `tools/call`, or nothing when they name no tool.
     pub fn read(id: &'a [u8], params: &'a [u8]) -> Option<Call<'a>> {
         let mut call =
-            Call { id, tool: b"", arguments: b"{}", token: None, responses: None, state: None };
+            Call { id, tool: b"", arguments: b"{}", meta: None, responses: None, state: None };
         for (key, value) in members(params) {
             match key {
                 b"name" => call.tool = value,
                 b"arguments" => call.arguments = value,
                 b"inputResponses" => call.responses = Some(value),
                 b"requestState" => call.state = Some(value),
-                b"_meta" => call.token = member(value, "progressToken"),
+                b"_meta" => call.meta = Some(value),
                 _ => {}
             }
         }
         (!call.tool.is_empty()).then_some(call)
+    }
+
+    /// The progress token as it stood.
+    pub fn token(&self) -> Option<&'a [u8]> {
+        member(self.meta?, "progressToken")
     }
 
     /// The arguments, built; no object is no arguments.

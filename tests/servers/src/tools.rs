@@ -121,7 +121,7 @@ fn progress(turn: &mut Turn, call: &Call) {
     let arguments = call.built();
     let steps = arguments.number("steps").unwrap_or(3);
     let interval = Duration::from_millis(arguments.number("interval_ms").unwrap_or(0));
-    let Some(token) = call.token.map(|token| String::from_utf8_lossy(token).into_owned()) else {
+    let Some(token) = call.token().map(|token| String::from_utf8_lossy(token).into_owned()) else {
         return turn.batch.text(call.id, "no progress token");
     };
     let canary = arguments.text("canary").map(quote);
@@ -166,6 +166,10 @@ fn cwd(turn: &mut Turn, call: &Call) {
 fn args(turn: &mut Turn, call: &Call) {
     let args: Vec<String> = std::env::args().skip(1).collect();
     turn.batch.text(call.id, &serde_json::Value::from(args).to_string());
+}
+
+fn meta(turn: &mut Turn, call: &Call) {
+    turn.batch.text(call.id, &String::from_utf8_lossy(call.meta.unwrap_or(b"none")));
 }
 
 fn seen(turn: &mut Turn, call: &Call) {
@@ -292,6 +296,7 @@ pub const TOOLS: &[Tool] = &[
     tool("env", "Answers with the environment variable name.", ANY, env),
     tool("cwd", "Answers with the current folder.", ANY, cwd),
     tool("args", "Answers with the arguments as JSON text.", ANY, args),
+    tool("meta", "Answers with the call's _meta as it stood.", ANY, meta),
     tool("seen", "Counts the messages seen of a method; up to at_most it says few.", ANY, seen),
     tool("cancelled", "Counts the cancellations seen.", ANY, cancelled),
     tool("under_way", "Counts the slow calls under way.", ANY, under_way),

@@ -207,7 +207,7 @@ events! {
     Stderr "stderr" Pool &[field("line", "string")],
         "a line that a server wrote to its stderr, escaped";
     ApprovalNeeded "approval_needed" Pool &[field("requests", "array of objects")],
-        "servers wait for approval";
+        "*planned*, no version tells it yet: servers wait for approval";
     AuthRequired "auth_required" Pool &[optional("url", "string"), optional("missing", "string")],
         "a server wants credentials";
     BudgetWarning "budget_warning" Workspace
@@ -229,7 +229,7 @@ events! {
         ],
         "servers that one pass refused; told to every session";
     SourceChanged "source_changed" Pool &[field("source", "string"), field("accepted", "boolean")],
-        "a source of configuration changed";
+        "*planned*, no version tells it yet: a source of configuration changed";
     SourceError "source_error" Pool
         &[
             field("source", "string"),
@@ -237,9 +237,9 @@ events! {
             optional("line", "integer"),
             field("message", "string"),
         ],
-        "a source of configuration cannot be read; its last good state stays";
+        "*planned*, no version tells it yet: a source of configuration cannot be read; its last good state stays";
     Reconciled "reconciled" Pool &[field("servers", "object")],
-        "a reconcile ended; per server what happened and why";
+        "a reconcile that changed something ended; per server what happened and why";
     ToolQuarantined "tool_quarantined" Session &[field("tool", "string"), field("difference", "object")],
         "a changed tool waits to be accepted";
     ServerReady "server_ready" Session &[field("left", "array of strings")],
