@@ -1,4 +1,5 @@
-//! How long lists are fresh, as a server of the modern era says of them (`ttlMs`), and when they are read again (SPEC 7.8).
+//! How long lists are fresh, as a server of the modern era says of them (`ttlMs`), and when they are read again (SPEC 7.8): because they
+//! have gone stale, or because they could not be read.
 //!
 //! A session may look at its lists at any time, and a host acts on the events of their changes; so a list that has gone stale is
 //! read again by itself, and not at the next look. The hint is no interval: lists that are the same each time are read ever
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant};
 use trunkline_pool::catalog::{Catalog, ListKind};
 use trunkline_pool::in_flight::later;
 
-/// How often the wait doubles while nothing changes: up to sixteen times the hint.
+/// How often the wait doubles while nothing changes, or while nothing can be read: up to sixteen times.
 const DOUBLINGS_MAX: u32 = 4;
 
 /// The share of a wait that chance adds to it at the most, so that many hosts do not ask at once.
@@ -32,6 +33,8 @@ struct State {
     seen: Option<u64>,
     /// Listings in a row that showed nothing new.
     same: u32,
+    /// Listings in a row that failed.
+    failures: u32,
 }
 
 impl Freshness {
@@ -57,12 +60,22 @@ impl Freshness {
         let mut state = self.state();
         let is_same = state.seen.replace(content) == Some(content);
         state.same = if is_same { (state.same + 1).min(DOUBLINGS_MAX) } else { 0 };
+        state.failures = 0;
         state.until = hint.map(|hint| later(now, hint));
         let hint = hint.filter(|_| !least.is_zero());
-        state.due = hint.map(|hint| {
-            let wait = hint.max(least).saturating_mul(1 << state.same);
-            later(later(now, wait), wait.min(JITTERED_MAX).mul_f64(chance * JITTER_SHARE))
-        });
+        state.due = hint.map(|hint| after(now, hint.max(least), state.same, chance));
+    }
+
+    /// A listing failed, so that a change may not have been seen: the lists are read again after `least`, which is never when it is
+    /// zero, and ever more seldom while that fails too.
+    pub(super) fn missed(&self, least: Duration, now: Instant) {
+        self.miss(least, (now, chance()));
+    }
+
+    fn miss(&self, least: Duration, (now, chance): (Instant, f64)) {
+        let mut state = self.state();
+        state.due = (!least.is_zero()).then(|| after(now, least, state.failures, chance));
+        state.failures = (state.failures + 1).min(DOUBLINGS_MAX);
     }
 
     /// Whether the server still holds its lists for fresh.
@@ -87,6 +100,12 @@ impl Freshness {
 
 /// Waits beyond this have no more chance added than this one.
 const JITTERED_MAX: Duration = Duration::from_secs(24 * 3600);
+
+/// The moment after that wait, doubled so often, and after what chance adds to it.
+fn after(now: Instant, wait: Duration, doublings: u32, chance: f64) -> Instant {
+    let wait = wait.saturating_mul(1 << doublings);
+    later(later(now, wait), wait.min(JITTERED_MAX).mul_f64(chance * JITTER_SHARE))
+}
 
 /// Equal for lists with equal content.
 fn content(catalog: &Catalog) -> u64 {
@@ -160,6 +179,26 @@ mod tests {
         assert!(!freshness.take_due(now + seconds(60)));
         assert!(freshness.take_due(now + seconds(100)));
         assert!(!freshness.take_due(now + seconds(1000)));
+    }
+
+    /// SPEC 7.8: what could not be read is read again, whatever its hint, and once it can be the hint counts again.
+    #[test]
+    fn lists_that_could_not_be_read_are_read_again_ever_more_seldom() {
+        let (freshness, now) = (Freshness::default(), Instant::now());
+        let due = || freshness.due().unwrap().duration_since(now).as_secs();
+        freshness.note(1, Some(seconds(3600)), LEAST, (now, 0.0));
+        let miss = || {
+            freshness.miss(LEAST, (now, 0.0));
+            due()
+        };
+        let waits: Vec<_> = (0..6).map(|_| miss()).collect();
+        assert_eq!(waits, [30, 60, 120, 240, 480, 480]);
+        freshness.note(2, Some(seconds(3600)), LEAST, (now, 0.0));
+        assert_eq!((due(), miss()), (3600, 30));
+        freshness.note(2, None, LEAST, (now, 0.0));
+        assert_eq!(freshness.due(), None);
+        freshness.miss(Duration::ZERO, (now, 0.0));
+        assert_eq!(freshness.due(), None);
     }
 
     /// SPEC 8.3: whoever wants no traffic in silence has none; and no hint is too long.

@@ -28,8 +28,6 @@ pub(super) struct Pulse {
     pub announces: AtomicBool,
     /// Nothing brings what the server announces, unless a call's answer does.
     pub is_deaf: AtomicBool,
-    /// The last listing failed, so that a change may not have been seen.
-    pub is_behind: AtomicBool,
 }
 
 impl Pulse {
@@ -39,7 +37,6 @@ impl Pulse {
             heard: AtomicU64::new(0),
             announces: AtomicBool::new(false),
             is_deaf: AtomicBool::new(false),
-            is_behind: AtomicBool::new(false),
         }
     }
 
@@ -124,7 +121,7 @@ impl KeepAlive {
             Verdict::Ask(until) => {
                 link.ping(until - now);
                 if first {
-                    link.relist();
+                    link.list_if_mute();
                 }
                 Next::Look(Some(until))
             }
@@ -188,15 +185,13 @@ impl Link {
         self.start(request, Box::new(drop), Purpose::Own);
     }
 
-    /// Lists again what may have changed unannounced, or unseen: a server that says that its lists change and never said so
-    /// of one may be one that forgets to (SPEC 7.8), unless it holds them for fresh; and a listing that failed is made up for.
-    fn relist(&self) {
+    /// Lists again what may have changed unannounced: a server that says that its lists change and never said so of one may be one that
+    /// forgets to (SPEC 7.8), unless it holds them for fresh.
+    fn list_if_mute(&self) {
         let changes = self.declared.get().is_some_and(Lists::change);
         let is_heard = self.pulse.announces.load(Ordering::Relaxed)
             && !self.pulse.is_deaf.load(Ordering::Relaxed);
-        let is_mute = changes && !is_heard;
-        let is_mute = is_mute && !self.freshness.holds(Instant::now());
-        if is_mute || self.pulse.is_behind.load(Ordering::Relaxed) {
+        if changes && !is_heard && !self.freshness.holds(Instant::now()) {
             self.tell(|events| events.list_changed(ListKind::Tools));
         }
     }

@@ -66,6 +66,16 @@ impl Lists {
 }
 
 impl Link {
+    /// Lists everything once more; what fails is made up for by another listing later. A dropped future cancels the requests under way.
+    pub(super) async fn relist(self: &Arc<Self>) -> Result<Catalog> {
+        let listed = self.list(When::Later).await;
+        if listed.is_err() {
+            self.freshness.missed(self.options.keepalive, Instant::now());
+            self.calls.timer.notify_one();
+        }
+        listed
+    }
+
     /// Lists everything, within the connect's time. A dropped future cancels the requests under way.
     pub(super) async fn list(self: &Arc<Self>, when: When) -> Result<Catalog> {
         let limit = self.options.timeout;
@@ -97,12 +107,13 @@ impl Link {
             skipped,
         };
         catalog.finish();
-        if self.metadata.load().is_some() {
+        let is_modern = self.metadata.load().is_some();
+        if is_modern {
             self.wire.take_tools(&mut catalog);
-            let least = self.options.keepalive;
-            self.freshness.listed(&catalog, fresh_for, least, Instant::now());
-            self.calls.timer.notify_one();
         }
+        let hint = fresh_for.filter(|_| is_modern);
+        self.freshness.listed(&catalog, hint, self.options.keepalive, Instant::now());
+        self.calls.timer.notify_one();
         if when == When::First && !declared.change() && is_empty(&catalog) {
             let message = "the server lists no tools, prompts or resources";
             return Err(failure::protocol(&self.server, message)

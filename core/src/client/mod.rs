@@ -27,7 +27,6 @@ mod tests;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use trunkline_pool::catalog::{Catalog, ListKind};
@@ -196,9 +195,7 @@ impl Connection {
 
     /// Lists everything again, all pages (SPEC 4.3). Dropping the future cancels the requests under way.
     pub(crate) async fn list(&self) -> Result<Catalog> {
-        let listed = self.0.list(lists::When::Later).await;
-        self.0.pulse.is_behind.store(listed.is_err(), Ordering::Relaxed);
-        listed
+        self.0.relist().await
     }
 
     /// Calls in flight.

@@ -152,3 +152,23 @@ async fn lists_that_are_fresh_are_not_read_again_in_silence() {
     assert!(listings(&mute, 6).await > 1);
     assert_eq!(listings(&[&mute[..], &["--ttl-ms", "60000"]].concat(), 6).await, 0);
 }
+
+/// SPEC 7.8: a listing that fails is made up for, also where something is always said, in either era.
+#[tokio::test]
+async fn a_listing_that_failed_is_made_up_for_on_a_busy_connection() {
+    for flags in [&["--era", "modern", "--ttl-ms", "1"][..], &["--list-changes"]] {
+        let open = kept_alive(test_server(flags)).connect().await;
+        // What is stale is told once for each listing.
+        open.recorder.wait_for("list_changed Tools").await;
+        let (before, begun) = (open.recorder.told().len(), Instant::now());
+        open.call("fail_lists", json!({ "count": 1 })).await.unwrap();
+        open.connection.list().await.unwrap_err();
+        while open.recorder.told().len() == before {
+            assert!(begun.elapsed() < INTERVAL * 20, "{flags:?}: nothing has it listed again");
+            open.call("echo", json!({ "message": "x" })).await.unwrap();
+            tokio::time::sleep(INTERVAL / 10).await;
+        }
+        assert!(begun.elapsed() >= INTERVAL, "{:?}", begun.elapsed());
+        open.close().await;
+    }
+}
