@@ -1,7 +1,7 @@
 //! The state of one connection, shared by its tasks and by everybody who calls through it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Instant;
 
@@ -44,6 +44,8 @@ pub(crate) struct Link {
     pub(super) handshake: Handshake,
     pub(super) pulse: Pulse,
     pub(super) freshness: Freshness,
+    /// Somebody waits for room to tell the server that its roots are others.
+    pub(super) owes_roots: AtomicBool,
     /// What nobody asked for, by kind.
     pub(super) ignored: Ignored,
     pub(super) runtime: Handle,
@@ -118,6 +120,7 @@ impl Link {
             handshake: Handshake::default(),
             pulse: Pulse::new(),
             freshness: Freshness::default(),
+            owes_roots: AtomicBool::new(false),
             ignored: Ignored::default(),
             runtime: Handle::current(),
             ending: Ending {

@@ -1,5 +1,7 @@
 //! The capabilities of the client that a server is told of.
 
+use std::sync::atomic::Ordering;
+
 use rmcp::model::{
     ClientCapabilities, ElicitationCapability, FormElicitationCapability, RootsCapabilities,
     SamplingCapability, UrlElicitationCapability,
@@ -10,7 +12,7 @@ use trunkline_pool::options::HandlerKind;
 
 use super::Connection;
 use super::link::Link;
-use crate::transport::FrameKind;
+use crate::transport::{FrameKind, Sent};
 
 /// What a server of the legacy era is told when the roots are others.
 const ROOTS_CHANGED: &[u8] =
@@ -21,13 +23,36 @@ impl Connection {
     /// they may follow the folders. Never blocks.
     pub(crate) fn roots_changed(&self) {
         if self.0.metadata.load().is_none() {
-            self.0.wire.send(ROOTS_CHANGED, FrameKind::Notification);
+            self.0.tell_of_roots();
         }
         self.0.tell(|events| events.list_changed(ListKind::Tools));
     }
 }
 
 impl Link {
+    /// Tells the server that the roots are others; once there is room, where there is none now. Changes that wait for it are told as one.
+    fn tell_of_roots(&self) {
+        if self.is_told_of_roots() || self.owes_roots.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let Some(link) = self.me.upgrade() else { return };
+        self.runtime.spawn(async move {
+            loop {
+                link.wire.room().await;
+                // From here on a change has a wait of its own, unless this one goes on.
+                link.owes_roots.store(false, Ordering::Release);
+                if link.is_told_of_roots() || link.owes_roots.swap(true, Ordering::AcqRel) {
+                    return;
+                }
+            }
+        });
+    }
+
+    /// Whether there was room for it, or nobody is there to be told any more.
+    fn is_told_of_roots(&self) -> bool {
+        self.wire.send(ROOTS_CHANGED, FrameKind::Notification) != Sent::Full
+    }
+
     /// Roots always, since the pool answers for them; the rest where the host has a handler (SPEC 15.1, 15.2).
     pub(super) fn capabilities(&self, era: Era) -> ClientCapabilities {
         let has = |kind| self.options.offered.has(kind);

@@ -27,6 +27,12 @@ pub(crate) trait Wire: Send + Sync + 'static {
     /// Sends a frame, which ends with its newline, or queues it. Never waits.
     fn send(&self, frame: &[u8], kind: FrameKind) -> Sent;
 
+    /// Resolves when a notification that was refused for want of room may be taken, or when none will be any more. A wire that refuses
+    /// none has nothing to say.
+    fn room(&self) -> BoxFuture<'static, ()> {
+        Box::pin(std::future::pending())
+    }
+
     /// Takes a request back; `true` means that nothing of it was sent, and nothing will be.
     fn withdraw(&self, request: u64) -> bool;
 

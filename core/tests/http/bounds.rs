@@ -29,3 +29,29 @@ fn a_server_that_takes_nothing_costs_a_bounded_number_of_sockets() {
     close(&rig);
     until(|| sockets_to(&remote) == 0);
 }
+
+/// SPEC 15.2, 15.4: a server that takes no more for a while hears of changed roots when it does again, of all changes as one.
+#[test]
+fn a_change_of_the_roots_is_told_when_there_is_room_for_it() {
+    let rig = Rig::new(json!({ "roots": ["src"], "limits": { "in_flight_per_session": 512 } }));
+    let remote = Remote::start(&rig, "hung-notices=3000", &[]);
+    host(async {
+        let (_session, lease) = connected(&rig, &remote).await;
+        let options = CallOptions::default();
+        let call = |_| lease.start_call_tool("sleep", r#"{"ms":60000}"#, &options, |_| {});
+        let calls: Vec<_> = (0..300).map(call).collect();
+        until(|| remote.count("POST", "tools/call") == calls.len());
+        calls.iter().for_each(|call| call.cancel());
+        until(|| remote.count("POST", "notifications/cancelled") == 256);
+        for roots in ["tests", "examples"] {
+            rig.pool.set_roots(&[roots.to_owned()]).unwrap();
+        }
+        assert_eq!(remote.count("POST", ROOTS_CHANGED), 0);
+        until(|| remote.count("POST", ROOTS_CHANGED) > 0);
+        assert_eq!(text(&lease, "echo", json!({ "message": "on" })).await, "on");
+        assert_eq!(remote.count("POST", ROOTS_CHANGED), 1);
+    });
+    close(&rig);
+}
+
+const ROOTS_CHANGED: &str = "notifications/roots/list_changed";

@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use reqwest::Method;
 use tokio::runtime::Handle;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{Semaphore, oneshot, watch};
 use tokio::task::{AbortHandle, JoinSet};
 use trunkline_pool::catalog::Catalog;
 use trunkline_pool::config::RemoteSpec;
@@ -47,8 +47,8 @@ struct Tasks {
     runtime: Option<Handle>,
     running: JoinSet<()>,
     requests: HashMap<u64, Request>,
-    /// One more for each notification or reply on its way.
-    unanswered: Arc<()>,
+    /// One less for each notification or reply on its way.
+    unanswered: Arc<Semaphore>,
     /// One more for each request that was taken back.
     recalled: Arc<()>,
     listener: Option<AbortHandle>,
@@ -85,7 +85,7 @@ impl HttpWire {
             runtime: None,
             running: JoinSet::new(),
             requests: HashMap::new(),
-            unanswered: Arc::default(),
+            unanswered: Arc::new(Semaphore::new(UNANSWERED_MAX)),
             recalled: Arc::default(),
             listener: None,
             sweep_at: SWEEP_MIN,
@@ -118,9 +118,9 @@ impl Wire for HttpWire {
         let unanswered = match kind {
             FrameKind::Request(_) => None,
             FrameKind::Notification | FrameKind::Reply => {
-                match one_of(&tasks.unanswered, UNANSWERED_MAX) {
-                    None => return Sent::Full,
-                    counted => counted,
+                match tasks.unanswered.clone().try_acquire_owned() {
+                    Err(_) => return Sent::Full,
+                    Ok(counted) => Some(counted),
                 }
             }
         };
@@ -146,6 +146,11 @@ impl Wire for HttpWire {
             }
         }
         Sent::Queued
+    }
+
+    fn room(&self) -> BoxFuture<'static, ()> {
+        let unanswered = self.tasks().unanswered.clone();
+        Box::pin(async move { drop(unanswered.acquire_owned().await) })
     }
 
     fn withdraw(&self, request: u64) -> bool {

@@ -58,7 +58,7 @@ const KNOWN: &[&str] = &[
     "pings",        // websocket: a ping before each message
     "binary",       // websocket: messages are binary
     "fragments",    // websocket: messages come in two parts
-    "hung-notices", // no answer to a notification but the opening one
+    "hung-notices", // no answer to a notification but the opening one, for its value in ms or for ever
     "late-accept",  // the opening notification is taken after 300 ms
 ];
 

@@ -202,7 +202,10 @@ impl Front {
                 std::thread::sleep(3 * LOOK);
             }
             if self.faults.has("hung-notices") && method != "notifications/initialized" {
-                std::thread::park();
+                match self.faults.number("hung-notices") {
+                    0 => std::thread::park(),
+                    wait => std::thread::sleep(Duration::from_millis(wait)),
+                }
             }
             if method == "notifications/initialized" {
                 lock(&self.initialized).insert(session.clone());
