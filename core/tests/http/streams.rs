@@ -11,17 +11,38 @@ use crate::rig::{Rig, text, until};
 /// SPEC 5.6: with an event to resume from, the call lives.
 #[test]
 fn a_cut_stream_is_resumed_where_it_can_be() {
+    // The id goes back as it came.
+    for kind in ["", "=ü ✓"] {
+        let rig = Rig::new(json!({}));
+        let remote = Remote::start(&rig, &format!("cut-after-id{kind},no-get"), &[]);
+        host(async {
+            let (_session, lease) = connected(&rig, &remote).await;
+            let begun = Instant::now();
+            assert_eq!(text(&lease, "echo", json!({"message": "hi"})).await, "hi");
+            // The server asked for that wait.
+            assert!(begun.elapsed() >= Duration::from_millis(200));
+            assert_eq!(resumes(&remote), 1);
+        });
+    }
+}
+
+/// How many streams were asked for that begin after an event.
+fn resumes(remote: &Remote) -> usize {
+    let requests = remote.requests();
+    requests.iter().filter(|it| !it["headers"]["last-event-id"].is_null()).count()
+}
+
+/// SPEC 5.6, PROTOCOL 1.1: after an event that cannot be named there is nothing to resume, and no other stream is taken for the rest.
+#[test]
+fn a_cut_stream_whose_place_cannot_be_named_interrupts_its_call() {
     let rig = Rig::new(json!({}));
-    let remote = Remote::start(&rig, "cut-after-id,no-get", &[]);
+    let remote = Remote::start(&rig, "cut-after-id=\u{1}", &[]);
     host(async {
         let (_session, lease) = connected(&rig, &remote).await;
-        let begun = Instant::now();
-        assert_eq!(text(&lease, "echo", json!({"message": "hi"})).await, "hi");
-        // The server asked for that wait.
-        assert!(begun.elapsed() >= Duration::from_millis(200));
-        let resumes = remote.requests();
-        let resumes = resumes.iter().filter(|it| !it["headers"]["last-event-id"].is_null()).count();
-        assert_eq!(resumes, 1);
+        let error = failed(&lease, "echo", json!({"message": "hi"})).await;
+        assert_eq!(error.code(), ErrorCode::CallInterrupted);
+        assert_eq!(error.outcome(), Some(Outcome::Unknown));
+        assert_eq!((resumes(&remote), remote.count("GET", "")), (0, 1));
     });
 }
 

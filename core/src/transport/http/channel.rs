@@ -343,10 +343,9 @@ impl Channel {
     /// A request for what follows an event, or for what the server has to say unasked.
     pub(super) fn listen(
         &self,
-        after: Option<&str>,
+        after: Option<&HeaderValue>,
     ) -> std::result::Result<RequestBuilder, Failure> {
         let request = self.request(Method::GET)?;
-        let after = after.and_then(|id| HeaderValue::from_str(id).ok());
         Ok(match after {
             Some(id) => request.header(LAST_EVENT, id),
             None => request,

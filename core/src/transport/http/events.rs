@@ -5,6 +5,8 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use reqwest::header::HeaderValue;
+
 /// An id longer than this is not given back: it goes into a header.
 const ID_BYTES_MAX: usize = 4 << 10;
 
@@ -21,7 +23,7 @@ pub(super) enum Event {
     /// An event above the limit: the beginning of its data. The rest is passed over.
     Oversized(Vec<u8>),
     /// From here on the stream can be resumed, after this id; empty: it cannot.
-    Id(String),
+    Id(HeaderValue),
     /// How long to wait before the next attempt.
     Retry(Duration),
 }
@@ -47,7 +49,7 @@ pub(super) struct EventReader {
     data: Vec<u8>,
     has_text: bool,
     kind: Kind,
-    id: Option<String>,
+    id: Option<HeaderValue>,
     /// An event above the limit is being passed over: so many bytes of it at most.
     passing: Option<usize>,
     after_return: bool,
@@ -155,8 +157,10 @@ impl EventReader {
                     _ => Kind::Other,
                 };
             }
-            b"id" if !value.contains(&0) && value.len() <= ID_BYTES_MAX => {
-                self.id = String::from_utf8(value.to_vec()).ok();
+            b"id" if value.len() <= ID_BYTES_MAX => {
+                // Given back byte for byte. What no header can hold is passed over, as the format has it for a NUL: the stream can be
+                // resumed where it could before.
+                self.id = HeaderValue::from_bytes(value).ok().or_else(|| self.id.take());
             }
             b"retry" => {
                 let number = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
@@ -205,10 +209,14 @@ mod tests {
         Event::Message(text.into())
     }
 
+    fn id(id: &str) -> Event {
+        Event::Id(HeaderValue::from_bytes(id.as_bytes()).unwrap())
+    }
+
     /// SPEC 5.10.
     #[test]
     fn an_event_is_the_same_however_its_lines_end_and_its_bytes_arrive() {
-        let expected = [message("{\"a\":\n1}"), Event::Id("7".into())];
+        let expected = [message("{\"a\":\n1}"), id("7")];
         for end in ["\n", "\r", "\r\n"] {
             let text = ["\u{feff}: hi", "id: 7", "data: {\"a\":", "data:1}", "", ""].join(end);
             assert_eq!(read(&[text.as_bytes()]), expected, "{end:?}");
@@ -221,11 +229,23 @@ mod tests {
     #[test]
     fn ids_and_waits_are_told_apart_from_messages() {
         let events = read(&[b"id: 1\ndata:\n\nretry: 250\nretry: soon\nevent: ping\ndata: x\n\n"]);
-        assert_eq!(events, [Event::Id("1".into()), Event::Retry(Duration::from_millis(250))]);
+        assert_eq!(events, [id("1"), Event::Retry(Duration::from_millis(250))]);
         let endpoint = Event::Endpoint("/post?s=1".into());
         assert_eq!(read(&[b"event: endpoint\ndata: /post?s=1\n\n"]), [endpoint]);
-        assert_eq!(read(&[b"id: a\0b\nevent: message\ndata: {}\n\n"]), [message("{}")]);
         assert_eq!(read(&[b"data: {} and then the end\n"]), []);
+    }
+
+    /// PROTOCOL 1.1: an id goes back as it came, and one that cannot is none.
+    #[test]
+    fn an_id_that_no_header_can_hold_is_passed_over() {
+        assert_eq!(read(&["id: ü-7 ✓\ndata: {}\n\n".as_bytes()]), [message("{}"), id("ü-7 ✓")]);
+        for bad in ["a\0b", "\u{1}", "a\u{7f}"] {
+            let event = format!("id: {bad}\ndata: {{}}\n\n");
+            assert_eq!(read(&[event.as_bytes()]), [message("{}")], "{bad:?}");
+            let event = format!("id: 7\nid: {bad}\ndata: {{}}\n\n");
+            assert_eq!(read(&[event.as_bytes()]), [message("{}"), id("7")], "{bad:?}");
+        }
+        assert_eq!(read(&[b"id: 7\nid\n\n"]), [id("")]);
     }
 
     /// S-24.

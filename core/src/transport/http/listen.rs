@@ -64,7 +64,7 @@ impl Listener {
     async fn turn(&mut self, channel: &Arc<Channel>) -> Result<Turn, Failure> {
         let Listener { place, gaps, was_open } = self;
         place.pace.fail();
-        let opened = post::open_stream(channel, place.last.as_deref()).await;
+        let opened = post::open_stream(channel, place.last.as_ref()).await;
         let (mut response, in_session) = match opened {
             Ok(opened) => opened,
             Err(Failure::Message(error)) if error.code() == ErrorCode::ConnectFailed => {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, LOCATION};
+use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
 
 use super::body::{self, Message, Way};
@@ -225,7 +225,7 @@ pub(super) async fn exchange(
 /// address of messages stays.
 pub(super) async fn open_stream(
     channel: &Arc<Channel>,
-    after: Option<&str>,
+    after: Option<&HeaderValue>,
 ) -> Result<(Response, bool), Failure> {
     attempt(channel, &Method::GET, || channel.listen(after), &mut Spent::default()).await
 }

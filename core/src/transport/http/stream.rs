@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use reqwest::Response;
+use reqwest::header::HeaderValue;
 
 use super::body::{self, Unread};
 use super::channel::Channel;
@@ -23,7 +24,7 @@ const AFTER_ANSWER_WAIT: std::time::Duration = std::time::Duration::from_secs(1)
 #[derive(Debug, Default)]
 pub(super) struct Place {
     /// After this event it can be resumed.
-    pub last: Option<String>,
+    pub last: Option<HeaderValue>,
     pub pace: Pace,
 }
 
@@ -80,7 +81,7 @@ pub(super) async fn take_answer(
 }
 
 /// Asks for the rest of an answer; nothing when it may be asked for again.
-async fn resume(channel: &Arc<Channel>, last: &str) -> Result<Option<Response>, Failure> {
+async fn resume(channel: &Arc<Channel>, last: &HeaderValue) -> Result<Option<Response>, Failure> {
     let (response, in_session) = match post::open_stream(channel, Some(last)).await {
         Ok(opened) => opened,
         Err(Failure::Message(error)) if error.code() == ErrorCode::ConnectFailed => {

@@ -16,9 +16,9 @@ const KNOWN: &[&str] = &[
     "forget-404",      // the Nth call finds its session gone
     "forget-400",      // the same, said as some servers do
     "cut",             // the stream of each call ends before its answer
-    "cut-after-id",    // the same, after an event that it can be resumed from
-    "cut-ids",         // the same, again whenever it is resumed, and asks to be resumed at once
-    "busy-get",        // the first N streams get 429 and `Retry-After: 3`
+    "cut-after-id", // the same, after an event that it can be resumed from, with its value in the id
+    "cut-ids",      // the same, again whenever it is resumed, and asks to be resumed at once
+    "busy-get",     // the first N streams get 429 and `Retry-After: 3`
     "one-get", // the first stream of what is unasked ends with its first message, and the next get that status
     "redirect-get", // streams are redirected to the address that is its value
     "redirect-resume", // the same, those that are resumed

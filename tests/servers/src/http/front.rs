@@ -309,8 +309,10 @@ impl Front {
         }
         if faulty("cut-after-id") {
             let number = self.numbers.fetch_add(1, Ordering::SeqCst);
-            lock(&self.cut).insert(format!("event-{number}"), answers);
-            chunks.write(format!("id: event-{number}\nretry: 200\ndata:\n\n").as_bytes())?;
+            let kind = self.faults.value("cut-after-id").unwrap_or_default();
+            let event = format!("event{kind}-{number}");
+            chunks.write(format!("id: {event}\nretry: 200\ndata:\n\n").as_bytes())?;
+            lock(&self.cut).insert(event, answers);
             return chunks.end();
         }
         stream(&answers, &mut chunks)?;
