@@ -43,6 +43,16 @@ pub(super) async fn listen(channel: Arc<Channel>) {
     }
 }
 
+/// Whether the server says that it has no such stream, and never will: it does not know GET, or does it in no way that is known here.
+fn is_final(status: StatusCode) -> bool {
+    matches!(
+        status,
+        StatusCode::METHOD_NOT_ALLOWED
+            | StatusCode::NOT_IMPLEMENTED
+            | StatusCode::HTTP_VERSION_NOT_SUPPORTED
+    )
+}
+
 /// What follows one attempt.
 enum Turn {
     Again,
@@ -89,11 +99,14 @@ impl Listener {
             return Ok(Turn::Again);
         }
         let status = response.status();
+        if is_final(status) {
+            return Ok(Turn::NotOffered);
+        }
         if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
             let asked = failure::retry_after(response.headers());
             return Ok(asked.map_or(Turn::Again, Turn::After));
         }
-        if !*was_open || status == StatusCode::METHOD_NOT_ALLOWED || status.is_success() {
+        if !*was_open || status.is_success() {
             // Many servers answer so where they have no such stream; whether more is wrong, the next message finds out.
             return Ok(Turn::NotOffered);
         }

@@ -1,8 +1,8 @@
 //! How soon a stream that ended is asked for again, and how often.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 /// However little a server asks for: fewer than ten attempts in a second.
@@ -20,25 +20,21 @@ const DOUBLINGS_MAX: u32 = 5;
 /// Attempts in a row to resume a stream that bring nothing.
 const FAILURES_MAX: u32 = 5;
 
-/// Attempts in a row that bring no message, but a new place to resume from: ten minutes at the default wait, and as long as a call may
-/// be silent at the shortest. Servers that are polled rather than streamed from ask for longer waits.
-const POLLS_MAX: u32 = 600;
+/// A stream that stood for so long was a good one, whatever it brought: as long as a connection takes to prove its health by default.
+const HEALTHY_AFTER: Duration = Duration::from_secs(30);
 
 /// When the streams of one connection may be asked for, over all of them: however many there are, a server is asked for one at a time.
 #[derive(Debug, Default)]
 pub(super) struct Turns(Mutex<Option<Instant>>);
 
 impl Turns {
-    /// Waits for the next turn. One that is given up is lost.
+    /// Waits for the next turn; who asks first has the first one. A dropped future gives its turn to the next.
     pub(super) async fn take(&self) {
-        tokio::time::sleep_until(self.next(Instant::now())).await;
-    }
-
-    fn next(&self, now: Instant) -> Instant {
-        let mut free = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let turn = free.map_or(now, |free| free.max(now));
-        *free = Some(turn + WAIT_MIN);
-        turn
+        let mut free = self.0.lock().await;
+        if let Some(free) = *free {
+            tokio::time::sleep_until(free).await;
+        }
+        *free = Some(Instant::now() + WAIT_MIN);
     }
 }
 
@@ -48,8 +44,6 @@ pub(super) struct Pace {
     asked: Option<Duration>,
     /// Attempts in a row that brought nothing.
     failures: u32,
-    /// Attempts in a row that brought no message.
-    polls: u32,
 }
 
 impl Pace {
@@ -63,14 +57,17 @@ impl Pace {
         self.failures = 0;
     }
 
-    /// A message came.
-    pub(super) fn progress(&mut self) {
-        self.polls = 0;
+    /// A stream ended that had stood for this time.
+    pub(super) fn stood(&mut self, time: Duration) {
+        if time >= HEALTHY_AFTER {
+            self.forgive();
+        }
     }
 
-    /// Whether what was tried so often in vain is not worth another attempt.
+    /// Whether what was tried so often in vain is not worth another attempt. A server that answers each attempt, if only with the place to
+    /// go on from, is asked for as long as whoever waits for the answer has time.
     pub(super) fn is_spent(&self) -> bool {
-        self.failures >= FAILURES_MAX || self.polls >= POLLS_MAX
+        self.failures >= FAILURES_MAX
     }
 
     /// The wait before the next attempt: what the server asks for, longer after attempts that could not be made.
@@ -87,7 +84,6 @@ impl Pace {
     /// An attempt failed.
     pub(super) fn fail(&mut self) {
         self.failures = self.failures.saturating_add(1);
-        self.polls = self.polls.saturating_add(1);
     }
 }
 
@@ -111,35 +107,70 @@ mod tests {
         assert_eq!(pace.wait(), Duration::from_millis(700));
     }
 
-    /// SPEC 5.6, 8.4: events that say only where to resume from keep no stream alive for ever.
+    /// SPEC 5.6, 8.4: what brings nothing is given up.
     #[test]
-    fn a_stream_is_given_up_that_brings_nothing_or_no_message() {
+    fn a_stream_that_brings_nothing_is_given_up() {
         let mut pace = Pace::default();
-        (0..FAILURES_MAX).for_each(|_| pace.fail());
-        assert!(pace.is_spent());
-        let mut pace = Pace::default();
-        for _ in 0..2 {
-            for _ in 1..POLLS_MAX {
-                pace.fail();
-                pace.forgive();
-                assert!(!pace.is_spent());
-            }
-            pace.progress();
+        for _ in 0..FAILURES_MAX {
+            assert!(!pace.is_spent());
+            pace.fail();
         }
-        (0..POLLS_MAX).for_each(|_| pace.fail());
-        pace.forgive();
         assert!(pace.is_spent());
     }
 
-    /// SPEC 8.4: whoever asks first has the first turn, and there are fewer than ten in a second.
+    /// SPEC 5.4, 5.6: a server that is polled says each time where to go on from; how long that is worth is for the call's clocks to say.
     #[test]
-    fn streams_of_one_connection_take_turns() {
-        let (turns, now) = (Turns::default(), Instant::now());
-        assert_eq!(turns.next(now), now);
-        for number in 1..100 {
-            assert_eq!(turns.next(now), now + WAIT_MIN * number);
+    fn a_stream_that_is_polled_is_given_up_by_no_count() {
+        let mut pace = Pace::default();
+        for _ in 0..100_000 {
+            pace.fail();
+            pace.forgive();
+            assert!(!pace.is_spent());
         }
-        let later = now + Duration::from_secs(60);
-        assert_eq!(turns.next(later), later);
+        assert_eq!(pace.wait(), WAIT_DEFAULT);
+    }
+
+    /// SPEC 8.4: a stream that nothing was said on for long, and that something on the way cut then, is not one that fails.
+    #[test]
+    fn a_silent_stream_that_stood_for_long_is_asked_for_again_at_the_usual_pace() {
+        let mut pace = Pace::default();
+        for _ in 0..100 {
+            pace.fail();
+            pace.stood(HEALTHY_AFTER);
+            assert_eq!((pace.wait(), pace.is_spent()), (WAIT_DEFAULT, false));
+        }
+        for _ in 0..FAILURES_MAX {
+            pace.fail();
+            pace.stood(HEALTHY_AFTER / 2);
+        }
+        assert!(pace.wait() > WAIT_DEFAULT && pace.is_spent());
+    }
+
+    /// SPEC 8.4: there are fewer than ten in a second.
+    #[tokio::test]
+    async fn streams_of_one_connection_take_turns() {
+        let (turns, begun) = (Turns::default(), Instant::now());
+        turns.take().await;
+        assert!(begun.elapsed() < WAIT_MIN);
+        for number in 1..4 {
+            turns.take().await;
+            assert!(begun.elapsed() >= WAIT_MIN * number);
+        }
+    }
+
+    /// SPEC 8.4: nobody waits for those who have gone.
+    #[tokio::test]
+    async fn a_turn_that_is_given_up_is_the_next_ones() {
+        const GONE: u32 = 100;
+        let turns = Turns::default();
+        let begun = Instant::now();
+        turns.take().await;
+        let mut waiting: Vec<_> = (0..GONE).map(|_| Box::pin(turns.take())).collect();
+        for taker in &mut waiting {
+            assert!(tokio::time::timeout(Duration::ZERO, taker).await.is_err());
+        }
+        drop(waiting);
+        turns.take().await;
+        assert!(begun.elapsed() < WAIT_MIN * GONE / 4, "{:?}", begun.elapsed());
     }
 }

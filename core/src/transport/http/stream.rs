@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use reqwest::Response;
 use reqwest::header::HeaderValue;
+use tokio::time::Instant;
 
 use super::body::{self, Unread};
 use super::channel::Channel;
@@ -165,6 +166,7 @@ pub(super) async fn follow(
     goes_on: impl Fn() -> bool,
 ) -> Result<(), Failure> {
     let mut events = EventReader::new(channel.frame_bytes);
+    let begun = Instant::now();
     // A cut is an end like any other: what follows from it is the same.
     while let Ok(Some(chunk)) = stream.chunk().await {
         let inbound = channel.inbound()?;
@@ -180,6 +182,7 @@ pub(super) async fn follow(
             break;
         }
     }
+    place.pace.stood(begun.elapsed());
     Ok(())
 }
 
@@ -197,7 +200,6 @@ fn take_event(inbound: &dyn Inbound, event: Event, place: &mut Place) -> Result<
                 Some(_) => Line::Noise(text),
                 None => return Ok(()),
             };
-            place.pace.progress();
             inbound.take(line).map_err(Failure::Message)?;
         }
     }
