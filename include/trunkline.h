@@ -1708,7 +1708,8 @@ trunkline_status trunkline_pool_sign_in_enqueue(trunkline_pool *pool,
  * The server is then connected to for those who hold or want it. Blocks: `WRONG_THREAD` inside a
  * callback.
  *
- * `out`: `{v, server}`; free it with `trunkline_buf_free`.
+ * `out`: `{v, server}`, and with a file of `tokens` `stored` and, where that is false, `error`; free it
+ * with `trunkline_buf_free`.
  *
  * Errors: `PROTOCOL` (`detail.refused`), `AUTH_REQUIRED` when the person or the authorization server
  * refused, `CONNECT_FAILED`, `TIMEOUT`, `LIMIT`, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`,
@@ -1751,8 +1752,8 @@ trunkline_status trunkline_pool_finish_sign_in_enqueue(trunkline_pool *pool,
  *
  * `out`: `{v, server, signed_out}`; free it with `trunkline_buf_free`.
  *
- * Errors: `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`, `INVALID_ARGUMENT` (also for a server that the
- * pool does not know).
+ * Errors: `STORE` when it is forgotten here and still in the file of `tokens`, `CLOSING`, `CLOSED`,
+ * `CANCELLED`, `FORKED`, `INVALID_ARGUMENT` (also for a server that the pool does not know).
  */
 trunkline_status trunkline_pool_sign_out(trunkline_pool *pool,
                                          trunkline_str server,

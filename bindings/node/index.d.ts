@@ -349,8 +349,11 @@ export class Pool extends Emitter {
    * opened, and no port is listened on.
    */
   signIn(server: string, options?: SignInOptions): Promise<{ v: 1; server: string; url: string; expiresInMs: number }>;
-  /** Ends a sign-in with the whole address that the person was redirected to. The server is then connected to for those who want it. */
-  finishSignIn(redirectUrl: string | URL, options?: Abortable): Promise<{ v: 1; server: string }>;
+  /**
+   * Ends a sign-in with the whole address that the person was redirected to. The server is then connected to for those who want it. With a
+   * file of `tokens`, `stored` says whether it is in there, and `error` why it is not.
+   */
+  finishSignIn(redirectUrl: string | URL, options?: Abortable): Promise<{ v: 1; server: string; stored?: boolean; error?: unknown }>;
   /** Forgets what was signed in for a server, and a sign-in that is under way. */
   signOut(server: string, options?: Abortable): Promise<{ v: 1; server: string; signedOut: boolean }>;
   /** The whole pool. Always works, and never shows a secret. */

@@ -48,6 +48,8 @@ export interface PoolOptions {
   handlers?: Handlers;
   /** Exposed names that the host keeps for itself. */
   reservedNames?: string[];
+  /** Where sign-ins are kept: `memory`, the default, or the whole path of a file. */
+  tokens?: string;
   /** What becomes of a tool whose definition changed: it is told of, or kept back until `acceptTool`; default `notify`. */
   onToolChange?: 'notify' | 'quarantine';
 }

@@ -231,6 +231,9 @@ void set_up(run *run, const json *the_case)
     CHECK(mkdtemp(run->folder));
     run->saved = json_new(JSON_OBJECT);
     json_put(run->saved, "folder", json_new_text(run->folder));
+    char file[sizeof run->folder + sizeof "/file"];
+    snprintf(file, sizeof file, "%s/file", run->folder);
+    json_put(run->saved, "file", json_new_text(file));
     start_remotes(run, json_get(the_case, "remotes"));
     OK(trunkline_queue_new(&run->queue, &err));
     OK(trunkline_queue_new(&run->unread, &err));

@@ -73,7 +73,7 @@ class Case:
         self._host = host
         self._case = case
         self._log = log
-        self._saved: dict[str, Any] = {"folder": str(folder)}
+        self._saved: dict[str, Any] = {"folder": str(folder), "file": str(folder / "file")}
         self._leases: dict[str, Any] = {}
         self._kept: list[Any] = []
         self._started: dict[str, tuple[Any, str]] = {}

@@ -37,7 +37,8 @@ impl Pool {
     }
 
     /// Ends a sign-in with the whole address that the person was redirected to, as `{v, server}`. The server is then connected to for
-    /// those who hold or want it, and what is connected is listed again.
+    /// those who hold or want it, and what is connected is listed again. With a file of tokens it says too whether it was `stored`;
+    /// what is not is there as long as the pool, and `error` says why.
     ///
     /// An address that belongs to no sign-in, or that somebody else than the authorization server made, changes nothing.
     /// Dropping the future leaves it open whether the sign-in succeeded.
@@ -50,23 +51,34 @@ impl Pool {
         let (driver, url) = (self.checked()?.clone(), redirect_url.to_owned());
         let pool = self.0.clone();
         let finished = driver.spawn(async move {
-            let server = pool.driver.sign_ins.finish(&url).await?;
+            let (server, unkept) = pool.driver.sign_ins.finish(&url).await?;
             pool.let_in(&server);
-            Ok(server)
+            Ok((server, unkept))
         });
-        let server = finished.await.unwrap_or_else(|_| Err(died()))?;
-        Ok(json!({ "v": 1, "server": &*server }))
+        let (server, unkept) = finished.await.unwrap_or_else(|_| Err(died()))?;
+        let mut report = json!({ "v": 1, "server": &*server });
+        if driver.context.store().is_some() {
+            report["stored"] = unkept.is_none().into();
+        }
+        if let Some(error) = unkept {
+            report["error"] = error.to_json();
+        }
+        Ok(report)
     }
 
     /// Forgets what was signed in for a server, and a sign-in that is under way, as `{v, server, signed_out}`. Connections that
     /// stand send nothing any more, so that their server refuses the next message.
     ///
     /// # Errors
-    /// `invalid_argument` for a server that the pool does not know, `closing`, `closed`, `forked`.
+    /// `invalid_argument` for a server that the pool does not know, `store` when it is forgotten here and still in the file of tokens,
+    /// `closing`, `closed`, `forked`.
     pub async fn sign_out(&self, server: &str) -> Result<Value> {
-        let driver = self.checked()?;
+        let driver = self.checked()?.clone();
         let credentials = self.0.credentials(server)?;
-        let signed_out = driver.sign_ins.sign_out(&credentials);
+        let work = driver.clone();
+        let forgotten =
+            driver.spawn(async move { work.sign_ins.sign_out(&credentials).await }).await;
+        let signed_out = forgotten.unwrap_or_else(|_| Err(died()))?;
         Ok(json!({ "v": 1, "server": server, "signed_out": signed_out }))
     }
 

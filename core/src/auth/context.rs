@@ -14,6 +14,7 @@ use trunkline_pool::options::Handlers;
 use super::client::ClientSpec;
 use super::credentials::Credentials;
 use super::source::Source;
+use super::store::Store;
 
 /// The id of a pool's own, which is also that of everything that is never let in by credentials.
 pub(crate) const POOL: &str = "pool";
@@ -26,13 +27,19 @@ pub(crate) struct Context {
     id: Box<str>,
     /// The host, where it gives credentials.
     source: Option<Source>,
+    /// Where sign-ins are kept beside the memory; a session's own are not.
+    store: Option<Arc<Store>>,
     known: Mutex<HashMap<Fingerprint, Arc<Credentials>>>,
 }
 
 impl Context {
     /// That of a pool with these handlers.
-    pub(crate) fn of_pool(handlers: &Handlers, patience: Duration) -> Arc<Context> {
-        Context::new(POOL.into(), Source::of(handlers, "", patience))
+    pub(crate) fn of_pool(
+        handlers: &Handlers,
+        patience: Duration,
+        store: Option<Arc<Store>>,
+    ) -> Arc<Context> {
+        Context::new(POOL.into(), Source::of(handlers, "", patience), store)
     }
 
     /// That of a session with these handlers of its own: the pool's, unless one of them gives credentials.
@@ -45,16 +52,21 @@ impl Context {
         static LAST: AtomicU64 = AtomicU64::new(1);
         let Some(source) = Source::of(handlers, session, patience) else { return self.clone() };
         let number = LAST.fetch_add(1, Ordering::Relaxed);
-        Context::new(format!("session {number}").into(), Some(source))
+        Context::new(format!("session {number}").into(), Some(source), None)
     }
 
     #[cfg(test)]
     pub(crate) fn default_of_tests() -> Arc<Context> {
-        Context::of_pool(&Handlers::new(), Duration::ZERO)
+        Context::of_pool(&Handlers::new(), Duration::ZERO, None)
     }
 
-    fn new(id: Box<str>, source: Option<Source>) -> Arc<Context> {
-        Arc::new(Context { id, source, known: Mutex::default() })
+    fn new(id: Box<str>, source: Option<Source>, store: Option<Arc<Store>>) -> Arc<Context> {
+        Arc::new(Context { id, source, store, known: Mutex::default() })
+    }
+
+    /// Where what is signed in is kept beside the memory.
+    pub(crate) fn store(&self) -> Option<&Arc<Store>> {
+        self.store.as_ref()
     }
 
     /// The host gives nothing more.
@@ -100,7 +112,8 @@ impl Context {
         }
         let new = || {
             let client = ClientSpec::of(&spec.oauth);
-            Credentials::new(server.clone(), remote, client, self.source.clone())
+            let (source, store) = (self.source.clone(), self.store.clone());
+            Credentials::new((server.clone(), *fingerprint), remote, client, (source, store))
         };
         Some(known.entry(*fingerprint).or_insert_with(|| Arc::new(new())).clone())
     }

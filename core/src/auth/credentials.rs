@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use reqwest::Url;
 use reqwest::header::HeaderValue;
-use trunkline_pool::config::RemoteSpec;
+use trunkline_pool::config::{Fingerprint, RemoteSpec};
 
 use tokio::sync::watch;
 
@@ -15,6 +15,7 @@ use super::failure;
 use super::grant::{Grant, Token};
 use super::sign_in::client_credentials;
 use super::source::{Denial, Reason, Source};
+use super::store::Store;
 use crate::Error;
 use crate::transport::redact::Learned;
 
@@ -30,6 +31,8 @@ const RENEWAL_REST: Duration = Duration::from_secs(10);
 /// The credentials of one configuration.
 pub(crate) struct Credentials {
     pub(super) server: Arc<str>,
+    /// That of the configuration, by which it knows again what it was signed in for.
+    pub(super) fingerprint: Fingerprint,
     /// The server's address; none where there is nothing to sign in to.
     pub(super) home: Option<Url>,
     pub(super) spec: ClientSpec,
@@ -37,15 +40,21 @@ pub(crate) struct Credentials {
     pub(super) is_fixed: bool,
     /// The host, where it gives credentials.
     source: Option<Source>,
+    /// Where sign-ins are kept beside the memory.
+    pub(super) store: Option<Arc<Store>>,
     /// What of it was sent, or may be, and is not shown.
     pub(crate) learned: Arc<Learned>,
     /// Counts the times that everything was forgotten.
     pub(crate) forgotten: watch::Sender<u64>,
     state: Mutex<State>,
-    /// One renewal at a time. Each of its steps has a bound of its own, and it is never cut between them: one exchange for a grant
-    /// (`EXCHANGE_WAIT_MAX` of `fetch`), the host's answer (`ANSWER_WAIT_MAX` of `source`) and [`OWN_WAIT_MAX`], 70 s in all. Who
-    /// waits here waits no longer than that, since it takes what came of the renewal that it waited for.
+    /// One renewal at a time. Each of its steps has a bound of its own, and it is never cut between them. For a grant of the memory
+    /// one exchange (`EXCHANGE_WAIT_MAX` of `fetch`, 10 s), the host's answer (`ANSWER_WAIT_MAX` of `source`, 30 s) and
+    /// [`OWN_WAIT_MAX`]: 70 s. For one that is kept the locks of the file (`RENEWAL_WAIT_MAX` and `WRITE_WAIT_MAX` of `store`, 20 s and
+    /// 5 s), finding who issued it (`FIND_WAIT_MAX` of `kept`, 10 s), one exchange and the host's answer: 75 s. Who waits here waits no
+    /// longer than that, since it takes what came of the renewal that it waited for.
     renewing: tokio::sync::Mutex<()>,
+    /// One sign-in or sign-out at a time, in the memory and in the file.
+    pub(super) changing: tokio::sync::Mutex<()>,
 }
 
 #[derive(Default)]
@@ -62,6 +71,10 @@ struct State {
     renewals: u64,
     /// When the last of them ended that no refusal had called for.
     renewed: Option<Instant>,
+    /// How often somebody signed out. What a renewal brings that began before is void.
+    sign_outs: u64,
+    /// Whether the file holds what somebody signed out of.
+    ignores_kept: bool,
     /// What the host gave last, where that was nothing.
     denial: Option<Denial>,
     /// Whether the server was left without what it wants, though the host may have it by now.
@@ -109,21 +122,24 @@ impl std::fmt::Debug for Credentials {
 impl Credentials {
     /// Those of a remote server, of which there are none yet.
     pub(super) fn new(
-        server: Arc<str>,
+        (server, fingerprint): (Arc<str>, Fingerprint),
         remote: &RemoteSpec,
         spec: ClientSpec,
-        source: Option<Source>,
+        (source, store): (Option<Source>, Option<Arc<Store>>),
     ) -> Credentials {
         Credentials {
             server,
+            fingerprint,
             home: home_of(&remote.url),
             spec,
             is_fixed: remote.headers.contains_key("authorization"),
             source,
+            store,
             learned: Arc::default(),
             forgotten: watch::Sender::default(),
             state: Mutex::default(),
             renewing: tokio::sync::Mutex::default(),
+            changing: tokio::sync::Mutex::default(),
         }
     }
 
@@ -198,23 +214,27 @@ impl Credentials {
     ) -> bool {
         let begun = self.state().renewals;
         let _one = self.renewing.lock().await;
-        let (now, renewals) = {
+        let (now, renewals, sign_outs) = {
             let state = self.state();
-            (state.token.as_ref().map(|token| token.header.clone()), state.renewals)
+            let now = state.token.as_ref().map(|token| token.header.clone());
+            (now, state.renewals, state.sign_outs)
         };
         if now.as_ref() != used || renewals != begun {
             return now.is_some() && now.as_ref() != used;
         }
         let is_first = turn == Turn::First && reason != Reason::Scope;
         let (mut token, mut grant) = (None, None);
-        if is_first {
-            token = self.renewed().await;
+        // What was kept by an earlier run may be dead by now, which the second answer says.
+        if is_first || (self.store.is_some() && reason != Reason::Scope) {
+            (grant, token) = self.renewed(used).await.unzip();
         }
+        let is_renewed = token.is_some();
         if token.is_none() {
             token = self.given(reason).await;
         }
         if token.is_none() && is_first && self.spec.way == Way::ClientCredentials {
-            (grant, token) = self.own().await.unzip();
+            let own = self.own().await;
+            (grant, token) = own.map(|(grant, token)| (Some(Arc::new(grant)), token)).unzip();
         }
         let mut state = self.state();
         state.renewals += 1;
@@ -222,23 +242,38 @@ impl Credentials {
             state.renewed = Some(Instant::now());
         }
         let now = state.token.as_ref().map(|token| &token.header);
-        if now != used {
+        if now != used || (is_renewed && state.sign_outs != sign_outs) {
             // A sign-in or a sign-out that came meanwhile stands.
-            return now.is_some();
+            return now.is_some() && now != used;
         }
         let is_other = token.as_ref().is_some_and(|token| Some(&token.header) != used);
         if is_other {
             self.keep(&mut state, token);
-            state.grant = grant.map(Arc::new).or(state.grant.take());
+            state.grant = grant.flatten().or(state.grant.take());
         }
         is_other
     }
 
-    /// Another token for the same grant.
-    async fn renewed(&self) -> Option<Token> {
-        let grant = self.state().grant.clone();
-        let renewed = grant.filter(|grant| grant.is_renewable())?.renew().await;
-        renewed.inspect_err(|error| self.not_renewed(error)).ok()
+    /// Another token for the same grant, and the grant if it was not held before.
+    async fn renewed(&self, used: Option<&HeaderValue>) -> Option<(Option<Arc<Grant>>, Token)> {
+        let renewed = match self.store.as_ref().filter(|_| !self.state().ignores_kept) {
+            Some(store) => self.renewed_in(store, used).await,
+            None => self.renewed_here().await,
+        };
+        renewed.inspect_err(|error| self.not_renewed(error)).ok().flatten()
+    }
+
+    /// Without a file.
+    pub(super) async fn renewed_here(&self) -> Result<Option<(Option<Arc<Grant>>, Token)>, Error> {
+        match self.grant().filter(|grant| grant.is_renewable()) {
+            Some(grant) => grant.renew().await.map(|token| Some((None, token))),
+            None => Ok(None),
+        }
+    }
+
+    /// What was issued last.
+    pub(super) fn grant(&self) -> Option<Arc<Grant>> {
+        self.state().grant.clone()
     }
 
     /// A token for the client itself.
@@ -274,7 +309,7 @@ impl Credentials {
         (state.denial, state.is_wanting) = (None, false);
         state.issuer = Some(grant.issuer.clone());
         state.grant = Some(Arc::new(grant));
-        state.renewed = None;
+        (state.renewed, state.ignores_kept) = (None, false);
         self.keep(&mut state, Some(token));
     }
 
@@ -288,6 +323,7 @@ impl Credentials {
     pub(super) fn sign_out(&self) -> bool {
         let mut state = self.state();
         (state.grant, state.renewed) = (None, None);
+        state.sign_outs += 1;
         state.asked = Default::default();
         let had_some = state.token.take().is_some();
         drop(state);
@@ -295,6 +331,24 @@ impl Credentials {
             self.forgotten.send_modify(|times| *times += 1);
         }
         had_some
+    }
+
+    /// What is in the file counts no more, until somebody signs in: a sign-out could not remove it.
+    pub(super) fn ignore_kept(&self) {
+        self.state().ignores_kept = true;
+    }
+
+    /// What was signed in was kept, for these scopes; the next sign-in asks for no fewer.
+    pub(super) fn was_asked_for(&self, scopes: &[String]) {
+        let mut state = self.state();
+        if state.grant.is_none() && state.asked.0.is_empty() {
+            state.asked.0 = scopes.to_vec();
+        }
+    }
+
+    /// The authorization server that the configured client belongs to from here on (S-33).
+    pub(super) fn belongs_to(&self, issuer: &str) {
+        self.state().issuer = Some(issuer.to_owned());
     }
 
     /// Whether there is nothing to keep.

@@ -1,5 +1,7 @@
 //! What goes wrong in a flow, as errors of this library: without secrets, and with a bound to what others say.
 
+use std::time::Duration;
+
 use rmcp::transport::auth::AuthError;
 
 use super::fetch::Fetch;
@@ -17,6 +19,12 @@ pub(super) fn broken(message: impl Into<String>, refused: &str) -> Error {
 /// A person has to sign in, or nothing more can be done for the server.
 pub(super) fn required(message: impl Into<String>) -> Error {
     Error::new(ErrorCode::AuthRequired, message).with_detail("missing", "token")
+}
+
+/// What has to be asked before anything is issued took too long in all.
+pub(super) fn slow(server: &str, bound: Duration) -> Error {
+    let message = format!("the authorization server was not found within {} s", bound.as_secs());
+    Error::new(ErrorCode::Timeout, message).with_server(server).with_detail("which", "connect")
 }
 
 /// What a flow failed with. What was refused here says more than what came of it.

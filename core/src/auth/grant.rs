@@ -1,15 +1,20 @@
 //! What an authorization server issued, and how more is had of it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use reqwest::header::HeaderValue;
-use rmcp::transport::auth::{AuthorizationManager, OAuthTokenResponse};
+use rmcp::transport::auth::{
+    AuthorizationManager, CredentialStore, InMemoryCredentialStore, OAuthClientConfig,
+    OAuthTokenResponse, StoredCredentials,
+};
 use serde::Deserialize;
 
-use super::discovery::quiet;
+use super::discovery::{Discovered, quiet};
 use super::failure;
 use super::fetch::Fetch;
+use super::store::{Kept, Key, now_ms};
 use crate::Error;
 
 /// A token is renewed this long before it expires, so that it does not on its way.
@@ -39,6 +44,19 @@ impl Token {
         Ok(Token { header, secret: secret.to_owned(), expires })
     }
 
+    /// A token that was kept.
+    pub(super) fn of_kept(kept: &Kept) -> Option<Token> {
+        let issued: Issued = serde_json::from_value(kept.token.clone()).ok()?;
+        let ends = |lives: u64| kept.received_ms.saturating_add(lives.saturating_mul(1000));
+        let left = issued.expires_in.map(|lives| ends(lives).saturating_sub(now_ms()));
+        Token::new(&issued.access_token, left.map(Duration::from_millis)).ok()
+    }
+
+    /// Whether a kept one came with something to renew it with.
+    pub(super) fn can_be_renewed(kept: &Kept) -> bool {
+        kept.token["refresh_token"].is_string()
+    }
+
     /// Whether it should be renewed before it is sent again.
     pub(super) fn is_stale(&self) -> bool {
         let soon = Instant::now() + RENEWED_BEFORE;
@@ -49,6 +67,9 @@ impl Token {
 /// What was issued for one server. It stays with the authorization server that issued it.
 pub(super) struct Grant {
     flows: AuthorizationManager,
+    /// Where the flows keep what was issued.
+    held: InMemoryCredentialStore,
+    client: Client,
     fetch: Arc<Fetch>,
     /// Who issued it.
     pub issuer: String,
@@ -56,6 +77,16 @@ pub(super) struct Grant {
     pub scopes: Vec<String>,
     /// Whether it came with something to renew it with.
     is_renewable: bool,
+    /// Whether the file of tokens has it: then the file has what is newest of it.
+    is_kept: AtomicBool,
+}
+
+/// What of its client a grant is renewed with, beside the client's id.
+#[derive(Clone, Default)]
+pub(super) struct Client {
+    /// Of one that was registered.
+    pub secret: Option<String>,
+    pub redirect_uri: String,
 }
 
 /// What of an answer counts here.
@@ -74,16 +105,86 @@ impl Grant {
     /// # Errors
     /// `protocol` for a token of another kind, or one that cannot be sent.
     pub(super) fn of(
-        flows: AuthorizationManager,
+        (flows, held): (AuthorizationManager, InMemoryCredentialStore),
         fetch: Arc<Fetch>,
-        issuer: String,
+        (issuer, client): (String, Client),
         (asked, answer): (Vec<String>, &OAuthTokenResponse),
     ) -> Result<(Grant, Token), Error> {
         let (token, issued) = read(answer)?;
         let words = |scope: String| scope.split_whitespace().map(str::to_owned).collect();
         let scopes = issued.scope.map_or(asked, words);
         let is_renewable = issued.refresh_token.is_some();
-        Ok((Grant { flows, fetch, issuer, scopes, is_renewable }, token))
+        let is_kept = AtomicBool::new(false);
+        Ok((Grant { flows, held, client, fetch, issuer, scopes, is_renewable, is_kept }, token))
+    }
+
+    /// A grant that was kept, with the authorization server as it is now.
+    ///
+    /// # Errors
+    /// `protocol` when that is another than the one that issued it, or what was kept is no grant.
+    pub(super) async fn restore(
+        kept: &Kept,
+        found: Discovered,
+        configured_secret: Option<&str>,
+    ) -> Result<Grant, Error> {
+        let Discovered { mut flows, fetch, issuer, .. } = found;
+        if issuer != kept.key.issuer {
+            let message = "the authorization server is another than the one that issued the token";
+            return Err(failure::broken(message, "issuer").with_server(fetch.server()));
+        }
+        let client =
+            Client { secret: kept.client_secret.clone(), redirect_uri: kept.redirect_uri.clone() };
+        let mut config = OAuthClientConfig::new(&kept.client_id, &client.redirect_uri);
+        if let Some(secret) = client.secret.as_deref().or(configured_secret) {
+            config = config.with_client_secret(secret);
+        }
+        flows.configure_client(config).map_err(|error| failure::of(error, &fetch))?;
+        let held = InMemoryCredentialStore::new();
+        flows.set_credential_store(held.clone());
+        let (scopes, is_renewable) = (kept.scopes.clone(), true);
+        let is_kept = AtomicBool::new(true);
+        let grant = Grant { flows, held, client, fetch, issuer, scopes, is_renewable, is_kept };
+        grant.take_over(kept).await?;
+        Ok(grant)
+    }
+
+    /// What another process was issued in place of what is held.
+    pub(super) async fn take_over(&self, kept: &Kept) -> Result<(), Error> {
+        let unread = |_| failure::broken("what was kept is no token", "token");
+        let token: OAuthTokenResponse =
+            serde_json::from_value(kept.token.clone()).map_err(unread)?;
+        let received = Some(kept.received_ms / 1000);
+        let stored = StoredCredentials::new(
+            kept.client_id.clone(),
+            Some(token),
+            kept.scopes.clone(),
+            received,
+        );
+        let stored = stored.with_issuer(Some(kept.key.issuer.clone()));
+        self.held.save(stored).await.map_err(|error| failure::of(error, &self.fetch))
+    }
+
+    /// What is to be kept of it, under that key.
+    pub(super) async fn to_keep(&self, key: Key) -> Option<Kept> {
+        let stored = self.held.load().await.ok()??;
+        Some(Kept {
+            key,
+            client_id: stored.client_id,
+            client_secret: self.client.secret.clone(),
+            redirect_uri: self.client.redirect_uri.clone(),
+            scopes: self.scopes.clone(),
+            received_ms: now_ms(),
+            token: serde_json::to_value(stored.token_response?).ok()?,
+        })
+    }
+
+    pub(super) fn is_kept(&self) -> bool {
+        self.is_kept.load(Ordering::Relaxed)
+    }
+
+    /// Whether it could be kept.
+    pub(super) fn was_kept<T>(&self, kept: &Result<T, Error>) {
+        self.is_kept.store(kept.is_ok(), Ordering::Relaxed);
     }
 
     pub(super) fn is_renewable(&self) -> bool {

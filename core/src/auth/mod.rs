@@ -17,10 +17,13 @@ mod failure;
 mod fetch;
 mod grant;
 mod guard;
+mod kept;
 mod redirect;
 mod sign_in;
 mod source;
+mod store;
 
 pub(crate) use self::context::Context;
 pub(crate) use self::credentials::{Credentials, Refused, Turn};
 pub(crate) use self::sign_in::SignIns;
+pub(crate) use self::store::Store;

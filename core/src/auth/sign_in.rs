@@ -5,13 +5,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use reqwest::Url;
-use rmcp::transport::auth::{AuthorizationRequest, AuthorizationSession, ClientCredentialsConfig};
+use rmcp::transport::auth::{
+    AuthorizationRequest, AuthorizationSession, ClientCredentialsConfig, InMemoryCredentialStore,
+};
 use trunkline_pool::options::SignInOptions;
 
 use super::credentials::Credentials;
 use super::discovery::{Discovered, discover, quiet};
 use super::fetch::Fetch;
-use super::grant::{Grant, Token};
+use super::grant::{Client, Grant, Token};
 use super::redirect::Redirect;
 use super::{failure, redirect};
 use crate::{Error, ErrorCode, Result};
@@ -48,6 +50,9 @@ struct Registered {
 struct SignIn {
     credentials: Arc<Credentials>,
     session: AuthorizationSession,
+    /// Where the session keeps what is issued.
+    held: InMemoryCredentialStore,
+    client: Client,
     fetch: Arc<Fetch>,
     /// What the redirect must be like.
     redirect: Redirect,
@@ -86,8 +91,12 @@ impl SignIns {
             scopes = found.flows.select_initial_scopes(&[]).await;
         }
         let fetch = found.fetch.clone();
+        let held = InMemoryCredentialStore::new();
+        let mut found = found;
+        found.flows.set_credential_store(held.clone());
         let session = self.session(&credentials, found, host, (&redirect_uri, &scopes)).await;
-        let session = session.map_err(named)?;
+        let (session, secret) = session.map_err(named)?;
+        let client = Client { secret, redirect_uri };
         let url = fetch.guard().check_endpoint(&session.auth_url, "the address to sign in at");
         let url = url.map_err(named)?;
         let (state, asked) = redirect::asked(&url);
@@ -95,6 +104,8 @@ impl SignIns {
         let sign_in = SignIn {
             credentials,
             session,
+            held,
+            client,
             fetch,
             redirect: redirect.with_state(state),
             scopes: asked,
@@ -106,17 +117,19 @@ impl SignIns {
         Ok(answer)
     }
 
-    /// The session of rmcp: by the client of the configuration, by its metadata document, or by one that is registered.
+    /// The session of rmcp: by the client of the configuration, by its metadata document, or by one that is registered; and the
+    /// secret of the last.
     async fn session(
         &self,
         credentials: &Credentials,
         mut found: Discovered,
         host: &SignInOptions,
         (redirect_uri, scopes): (&str, &[String]),
-    ) -> Result<AuthorizationSession> {
+    ) -> Result<(AuthorizationSession, Option<String>)> {
         let spec = &credentials.spec;
         let mut request = AuthorizationRequest::new(redirect_uri).with_initial_scope_selection();
         request = request.with_scopes(scopes.iter().cloned());
+        let mut secret = None;
         let document = spec.client_metadata_url.clone().or(host.client_metadata_url.clone());
         request = match (&spec.client_id, document.filter(|_| found.takes_documents)) {
             (Some(id), _) => with_client(request, id, spec.client_secret.as_deref()),
@@ -124,11 +137,13 @@ impl SignIns {
             (None, None) => {
                 let name = spec.client_name.as_deref().or(host.client_name.as_deref());
                 let client = self.registered(&mut found, name, (redirect_uri, scopes)).await?;
-                with_client(request, &client.id, client.secret.as_deref())
+                secret = client.secret;
+                with_client(request, &client.id, secret.as_deref())
             }
         };
         let session = quiet(AuthorizationSession::new(found.flows, request)).await;
-        session.map_err(|(_, error)| failure::of(error, &found.fetch))
+        let session = session.map_err(|(_, error)| failure::of(error, &found.fetch))?;
+        Ok((session, secret))
     }
 
     /// The client that the authorization server knows by this redirect and for these scopes, or a new one.
@@ -163,8 +178,9 @@ impl SignIns {
     ///
     /// # Errors
     /// `invalid_argument` when it belongs to no sign-in, `protocol` when a rule is broken, `auth_required` when the person or the
-    /// authorization server refused, and what the network does.
-    pub(crate) async fn finish(&self, url: &str) -> Result<Arc<str>> {
+    /// authorization server refused, and what the network does. A file that it cannot be kept in is no error of the sign-in: it
+    /// comes beside the server.
+    pub(crate) async fn finish(&self, url: &str) -> Result<(Arc<str>, Option<Error>)> {
         let (sign_in, answered) = {
             let mut under_way = self.under_way();
             let place = under_way.iter().position(|sign_in| sign_in.redirect.is_named_by(url));
@@ -177,21 +193,31 @@ impl SignIns {
         let server = sign_in.credentials.server.clone();
         let named = |error: Error| error.with_server(&*server);
         answered.map_err(named)?;
-        let SignIn { credentials, session, fetch, redirect, scopes, .. } = sign_in;
+        let SignIn { credentials, session, held, client, fetch, redirect, scopes, .. } = sign_in;
         fetch.begin();
         let redeemed = quiet(session.handle_callback_url(url)).await;
         let answer = redeemed.map_err(|error| failure::of(error, &fetch))?;
         let flows = session.auth_manager;
-        let (grant, token) =
-            Grant::of(flows, fetch, redirect.issuer, (scopes, &answer)).map_err(named)?;
+        let issued = Grant::of((flows, held), fetch, (redirect.issuer, client), (scopes, &answer));
+        let (grant, token) = issued.map_err(named)?;
+        let _one = credentials.changing.lock().await;
         credentials.signed_in(grant, token);
-        Ok(server)
+        let kept = credentials.keep_grant().await;
+        Ok((server, kept.err()))
     }
 
     /// Forgets the credentials of a configuration and a sign-in to it; whether there were any.
-    pub(crate) fn sign_out(&self, credentials: &Arc<Credentials>) -> bool {
+    ///
+    /// # Errors
+    /// `store` when they are still in the file.
+    pub(crate) async fn sign_out(&self, credentials: &Arc<Credentials>) -> Result<bool> {
         self.under_way().retain(|sign_in| !Arc::ptr_eq(&sign_in.credentials, credentials));
-        credentials.sign_out()
+        let _one = credentials.changing.lock().await;
+        let had_some = credentials.sign_out();
+        let forgotten = credentials.forget_kept().await;
+        // A message may have taken up what was kept while it still was.
+        let had_some = credentials.sign_out() || had_some;
+        Ok(forgotten? || had_some)
     }
 
     fn add(&self, sign_in: SignIn) {
@@ -213,7 +239,7 @@ impl SignIns {
 }
 
 /// The authorization server of a server that can be signed in to.
-async fn find(credentials: &Credentials) -> Result<Discovered> {
+pub(super) async fn find(credentials: &Credentials) -> Result<Discovered> {
     let refused = |message: &str| {
         Error::new(ErrorCode::InvalidArgument, message)
             .with_server(&*credentials.server)
@@ -256,7 +282,8 @@ pub(super) async fn client_credentials(credentials: &Credentials) -> Result<(Gra
     flows.validate_client_credentials_metadata(&client).map_err(failed)?;
     flows.configure_client_credentials(&client).map_err(failed)?;
     let answer = quiet(flows.exchange_client_credentials(&client)).await.map_err(failed)?;
-    Grant::of(flows, fetch, issuer, (scopes, &answer))
+    let (held, client) = (InMemoryCredentialStore::new(), Client::default());
+    Grant::of((flows, held), fetch, (issuer, client), (scopes, &answer))
 }
 
 fn with_client(

@@ -30,6 +30,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use trunkline_pool::id_map::IdMap;
+use trunkline_pool::interface::EventKind;
 use trunkline_pool::options::PoolOptions;
 use trunkline_pool::state::{Effect, EntryId, EntryStatus, Input, Moment, PoolState, SessionId};
 
@@ -47,7 +48,7 @@ use self::eras::Eras;
 use self::questions::Questions;
 pub(crate) use self::roots::{Roots, folders};
 use crate::api::SessionCore;
-use crate::auth::{Context, SignIns};
+use crate::auth::{Context, SignIns, Store};
 use crate::{Error, ErrorCode, Result};
 
 /// One pool at work.
@@ -95,12 +96,13 @@ impl Driver {
     pub(crate) fn new(options: PoolOptions) -> Result<Arc<Driver>> {
         let workspace = workspace(&options)?;
         let roots = Roots::new(&workspace, options.roots.as_deref())?;
+        let store = options.tokens.as_deref().map(Store::open).transpose()?;
         let runtime = Runtime::shared(options.workers)?;
         let seed = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0_u8);
         let driver = Arc::new(Driver {
             hub: Hub::new(options.limits.event_backlog),
             eras: Eras::default(),
-            context: Context::of_pool(&options.handlers, options.handler_timeout),
+            context: Context::of_pool(&options.handlers, options.handler_timeout, store.clone()),
             sign_ins: SignIns::default(),
             reserved_names: options.reserved_names.iter().cloned().collect(),
             core: Mutex::new(Core {
@@ -121,6 +123,14 @@ impl Driver {
             started: Instant::now(),
             timer: Arc::new(Notify::new()),
         });
+        if let Some(store) = store {
+            let weak = Arc::downgrade(&driver);
+            store.on_warning(move |message| {
+                let Some(driver) = weak.upgrade() else { return };
+                let fields = [("code", "tokens".into()), ("message", message.into())];
+                driver.hub.publish(EventKind::Warning, None, &About::default(), &fields);
+            });
+        }
         driver.spawn(keep_time(Arc::downgrade(&driver), driver.timer.clone()));
         Ok(driver)
     }

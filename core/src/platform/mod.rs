@@ -33,7 +33,9 @@ pub(crate) use self::{
 };
 
 mod generation;
+mod lock;
 pub(crate) use self::generation::fork_generation;
+pub(crate) use self::lock::{FileLock, try_lock};
 
 #[cfg(all(test, unix))]
 mod tests;

@@ -58,7 +58,10 @@ pub async fn run_case(case: &Value, testserver: &Path) -> Result<(), String> {
     let folder = fresh_folder();
     let mut members = case.get("options").and_then(Value::as_object).cloned().unwrap_or_default();
     let (handlers, asked) = handlers::take(&mut members).map_err(|failure| failure.to_string())?;
-    let options = Value::Object(members).to_string();
+    let mut saved = Saved::default();
+    saved.0.insert("folder".into(), folder.to_string_lossy().into());
+    saved.0.insert("file".into(), folder.join("file").to_string_lossy().into());
+    let options = saved.filled_in(&Value::Object(members)).to_string();
     let mut options = PoolOptions::from_json(&options).map_err(|e| e.to_string())?;
     options.handlers = handlers;
     let pool = Pool::new(options).map_err(|e| e.to_string())?;
@@ -72,12 +75,11 @@ pub async fn run_case(case: &Value, testserver: &Path) -> Result<(), String> {
         records: HashMap::from([("pool".to_string(), record)]),
         asked: HashMap::from([("pool".to_string(), asked)]),
         operations: HashMap::new(),
-        saved: Saved::default(),
+        saved,
         remotes: Vec::new(),
         testserver: testserver.to_owned(),
         start_log: folder.with_extension("starts"),
     };
-    world.saved.0.insert("folder".into(), folder.to_string_lossy().into_owned().into());
     let outcome = world.carry_out(case).await;
     world.operations.values().for_each(JoinHandle::abort);
     let closed = match tokio::time::timeout(HANG_BOUND, pool.close()).await {

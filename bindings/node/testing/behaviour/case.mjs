@@ -61,7 +61,10 @@ export async function runCase(behaviour) {
 class Running {
   log = new StartLog();
   #folder = mkdtempSync(join(tmpdir(), 'trunkline-case-'));
-  #saved = new Map([['folder', this.#folder]]);
+  #saved = new Map([
+    ['folder', this.#folder],
+    ['file', join(this.#folder, 'file')],
+  ]);
   #sessions = new Map();
   #records = new Map();
   /** What the handlers of a session, or of the pool, were asked. */

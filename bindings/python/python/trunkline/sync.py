@@ -160,7 +160,10 @@ class Pool(PoolBase):
         return begun
 
     def finish_sign_in(self, redirect_url: str) -> dict[str, Any]:
-        """Ends a sign-in with the whole address that the person was redirected to; the server comes to those who want it."""
+        """Ends a sign-in with the whole address that the person was redirected to; the server comes to those who want it.
+
+        With a file of ``tokens``, ``stored`` says whether it is in there, and ``error`` why it is not.
+        """
         finished: dict[str, Any] = json.loads(_block(self._native.finish_sign_in, redirect_url))
         return finished
 

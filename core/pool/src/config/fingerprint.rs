@@ -16,6 +16,12 @@ use crate::text::{digest_from_hex, escaped, hex};
 pub struct Fingerprint([u8; 32]);
 
 impl Fingerprint {
+    /// What may be written beside credentials to know their configuration again: another text for each salt, which tells nobody
+    /// whether two are of one configuration.
+    pub fn salted(&self, salt: &str) -> String {
+        hex(&Sha256::new().chain_update(salt).chain_update(self.0).finalize())
+    }
+
     /// The first 16 hex digits, for a person at a debugger. Two different configurations can share them.
     pub fn printed(&self) -> String {
         hex(&self.0[..8])

@@ -83,11 +83,11 @@ pub(super) const POOL: &[OptionRow] = &[
     planned("start_parallel", integer(1, 1024, "servers"), "", "servers that start at one time"),
     planned("cache", Text, "on", "the catalog cache: `on`, `off` or a path"),
     planned("approvals", Text, "the platform's state folder", "the path of the approvals"),
-    planned(
+    row(
         "tokens",
         Text,
         "memory",
-        "where tokens are kept: `memory`, a path, or the host's callback",
+        "where sign-ins are kept: `memory`, or the whole path of a file; a host that keeps them has the handler `credentials`",
     ),
     planned("allowed", Texts, "everything", "patterns of the servers that may run; `[]` is none"),
     planned("excluded", Texts, "[]", "patterns of the servers that may not run; wins"),

@@ -64,6 +64,8 @@ pub struct PoolOptions {
     pub reserved_names: Vec<String>,
     /// What becomes of a tool whose definition changed.
     pub on_tool_change: OnToolChange,
+    /// The file that sign-ins are kept in, as a whole path; the memory alone by default.
+    pub tokens: Option<String>,
     /// What answers the servers of sessions without a handler of their own.
     pub handlers: Handlers,
 }
@@ -371,6 +373,7 @@ impl Default for PoolOptions {
             roots: None,
             reserved_names: Vec::new(),
             on_tool_change: OnToolChange::default(),
+            tokens: None,
             handlers: Handlers::default(),
         }
     }

@@ -50,6 +50,7 @@ impl PoolOptions {
                 // The check let no other word pass.
                 Some(_) | None => OnToolChange::Notify,
             },
+            tokens: given.text("tokens").filter(|tokens| tokens != "memory"),
             handlers: Handlers::default(),
         })
     }

@@ -72,7 +72,7 @@ fn every_pool_option_is_read() {
         "limits": {"processes": 13, "entries_per_name": 14, "in_flight_per_session": 15, "in_flight_per_entry": 16,
                    "frame_bytes": 1700, "stderr_bytes": 18, "event_backlog": 19},
         "budget": {"limit": 21, "mode": "enforce"},
-        "start_gate_ms": 20, "inherit_env": ["A*"], "roots": ["/r"], "reserved_names": ["mcp__a__b"], "on_tool_change": "quarantine",
+        "start_gate_ms": 20, "inherit_env": ["A*"], "roots": ["/r"], "reserved_names": ["mcp__a__b"], "on_tool_change": "quarantine", "tokens": "/t",
     });
     let ms = Duration::from_millis;
     let expected = PoolOptions {
@@ -111,6 +111,7 @@ fn every_pool_option_is_read() {
         roots: Some(vec!["/r".into()]),
         reserved_names: vec!["mcp__a__b".into()],
         on_tool_change: OnToolChange::Quarantine,
+        tokens: Some("/t".into()),
         handlers: Handlers::default(),
     };
     assert_eq!(PoolOptions::from_json(&text.to_string()).unwrap(), expected);

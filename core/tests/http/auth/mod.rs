@@ -3,6 +3,7 @@
 mod echoes;
 mod flows;
 mod hostile;
+mod kept;
 pub mod person;
 mod socket;
 mod source;

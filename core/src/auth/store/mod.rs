@@ -1,0 +1,197 @@
+//! Grants in a file: what was signed in outlives the host, and is shared by the processes that name the same file (SPEC 15.3).
+//!
+//! 1. The file is the old one or the new one, whatever happens: a new one is written beside it, brought to the disk, and takes its
+//!    place in one step.
+//! 2. Who writes holds the lock and reads first, so that no process undoes what another did. What a renewal brings takes the place of
+//!    what it began with alone: not of what somebody signed in with meanwhile, nor of what somebody signed out of.
+//! 3. Of one grant one renewal is under way on the machine at a time.
+//! 4. A file that cannot be read is kept aside, said to be so, and counts as empty.
+
+mod file;
+mod locks;
+mod record;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use self::file::Grants;
+use self::locks::{RENEWAL_WAIT_MAX, Unlocked, WRITE_WAIT_MAX, lock};
+pub(super) use self::record::{Kept, Key, now_ms};
+use crate::platform::{FileLock, try_lock};
+use crate::{Error, ErrorCode, Result};
+
+/// Grants that are kept; of more the oldest goes. A configuration that is no more leaves one behind for good.
+const GRANTS_MAX: usize = 1024;
+
+/// Whoever is told of a file that was set aside.
+type Warn = Box<dyn Fn(&str) + Send + Sync>;
+
+/// One file of grants.
+pub(crate) struct Store {
+    path: PathBuf,
+    warn: OnceLock<Warn>,
+}
+
+impl Store {
+    /// The grants of that file, which need not be there. Its folder is made, and the file that stands for its lock: a place where
+    /// nothing can be kept is refused while somebody hears of it, not after the first sign-in.
+    ///
+    /// # Errors
+    /// `invalid_argument` for what is no whole path, `store` for a place where nothing can be read or kept.
+    pub(crate) fn open(path: &str) -> Result<Arc<Store>> {
+        let path = Path::new(path);
+        if !path.is_absolute() || path.file_name().is_none() {
+            // Whoever starts the host elsewhere would look for it elsewhere, or put it into a repository.
+            let message = "`tokens` is neither `memory` nor the whole path of a file";
+            return Err(Error::new(ErrorCode::InvalidArgument, message)
+                .with_detail("path", "tokens")
+                .with_hint("give a path that begins at the root; `~` stands for nothing here"));
+        }
+        let named = |error: Error| error.with_detail("option", "tokens");
+        file::make_folder(path).map_err(named)?;
+        Grants::read(path).map_err(named)?;
+        try_lock(&file::beside(path, "lock"))
+            .map_err(|error| named(file::failed("written", path, &error)))?;
+        Ok(Arc::new(Store { path: path.to_owned(), warn: OnceLock::new() }))
+    }
+
+    /// `warn` is told, in words, of a file that was set aside.
+    pub(crate) fn on_warning(&self, warn: impl Fn(&str) + Send + Sync + 'static) {
+        // Of several the first stays.
+        let _ = self.warn.set(Box::new(warn));
+    }
+
+    /// Tells, in words, what went wrong with the file while nobody waited for it.
+    pub(super) fn warn(&self, message: &str) {
+        tracing::warn!("the file of tokens could not be used");
+        if let Some(warn) = self.warn.get() {
+            warn(message);
+        }
+    }
+
+    /// The newest grant that fits.
+    ///
+    /// # Errors
+    /// `store`.
+    pub(super) async fn find(
+        self: &Arc<Self>,
+        fits: impl Fn(&Key) -> bool + Send + 'static,
+    ) -> Result<Option<Kept>> {
+        self.beside(move |store| {
+            let grants = match Grants::read(&store.path)? {
+                file::Read::Whole(grants) => grants,
+                // Set aside under the lock alone: another may be doing so.
+                file::Read::Damaged => store.change(|_| ())?.1,
+            };
+            let fitting = grants.grants.into_iter().filter(|kept| fits(&kept.key));
+            Ok(fitting.max_by_key(|kept| kept.received_ms))
+        })
+        .await
+    }
+
+    /// Keeps what was signed in, in place of what fits, and of the oldest when there are too many.
+    ///
+    /// # Errors
+    /// `store`.
+    pub(super) async fn keep(
+        self: &Arc<Self>,
+        kept: Kept,
+        fits: impl Fn(&Key) -> bool + Send + 'static,
+    ) -> Result<()> {
+        self.beside(move |store| {
+            let changed = store.change(|grants| {
+                grants.retain(|old| !fits(&old.key));
+                grants.sort_by_key(|old| old.received_ms);
+                grants.drain(..(grants.len() + 1).saturating_sub(GRANTS_MAX));
+                grants.push(kept);
+            });
+            changed.map(drop)
+        })
+        .await
+    }
+
+    /// Keeps what a renewal brought, in place of what it began with; nothing where that is there no more.
+    ///
+    /// # Errors
+    /// `store`.
+    pub(super) async fn replace(self: &Arc<Self>, old: Kept, new: Kept) -> Result<()> {
+        self.beside(move |store| {
+            let changed = store.change(|grants| {
+                if let Some(place) = grants.iter_mut().find(|kept| **kept == old) {
+                    *place = new;
+                }
+            });
+            changed.map(drop)
+        })
+        .await
+    }
+
+    /// Forgets the grants that fit; whether there was one.
+    ///
+    /// # Errors
+    /// `store`: then they are still there.
+    pub(super) async fn forget(
+        self: &Arc<Self>,
+        fits: impl Fn(&Key) -> bool + Send + 'static,
+    ) -> Result<bool> {
+        self.beside(move |store| {
+            // Without a file there is nothing to lock, and no folder to make for it.
+            if !store.path.exists() {
+                return Ok(false);
+            }
+            let changed = store.change(|grants| {
+                let before = grants.len();
+                grants.retain(|kept| !fits(&kept.key));
+                grants.len() < before
+            });
+            changed.map(|(removed, _)| removed)
+        })
+        .await
+    }
+
+    /// The right to renew a grant, for as long as the answer is kept. Nothing where no lock is to be had, as on a disk that cannot be
+    /// written: then what is renewed is not kept either.
+    ///
+    /// # Errors
+    /// `store` when another process has it for too long.
+    pub(super) async fn renewing(self: &Arc<Self>, key: &Key) -> Result<Option<FileLock>> {
+        let path = file::beside(&self.path, &format!("{:016x}.lock", file::digest(key)));
+        let locked = self.beside(move |_| Ok(lock(&path, RENEWAL_WAIT_MAX)));
+        match locked.await? {
+            Err(Unlocked::Held) => Err(Unlocked::Held.into_error(&self.path)),
+            locked => Ok(locked.ok()),
+        }
+    }
+
+    /// Changes what is in the file; what `change` gave, and what is there now.
+    fn change<T>(&self, change: impl FnOnce(&mut Vec<Kept>) -> T) -> Result<(T, Grants)> {
+        file::make_folder(&self.path)?;
+        let _lock = lock(&file::beside(&self.path, "lock"), WRITE_WAIT_MAX)
+            .map_err(|error| error.into_error(&self.path))?;
+        let mut grants = match Grants::read(&self.path)? {
+            file::Read::Whole(grants) => grants,
+            file::Read::Damaged => {
+                let aside = file::set_aside(&self.path)?;
+                self.warn(&format!("the file of tokens cannot be read; it is kept as {aside}"));
+                Grants::default()
+            }
+        };
+        let given = change(&mut grants.grants);
+        grants.write(&self.path)?;
+        Ok((given, grants))
+    }
+
+    /// Files are read and written beside the tasks of connections.
+    async fn beside<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Store) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let store = self.clone();
+        let done = tokio::task::spawn_blocking(move || work(&store)).await;
+        let died = |_| Err(Error::new(ErrorCode::Internal, "the store of tokens died"));
+        done.unwrap_or_else(died)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,57 @@
+//! A grant as it stands in the file.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use trunkline_pool::config::Fingerprint;
+
+/// Which grant: who issued it, for what, and for which configuration.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::auth) struct Key {
+    pub issuer: String,
+    pub resource: String,
+    pub salt: String,
+    /// The fingerprint, with the salt.
+    pub configuration: String,
+}
+
+impl Key {
+    /// One with a salt of its own.
+    pub(in crate::auth) fn new(issuer: &str, resource: String, fingerprint: &Fingerprint) -> Key {
+        let salt = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), now_ms());
+        let salt = format!("{salt:016x}");
+        let configuration = fingerprint.salted(&salt);
+        Key { issuer: issuer.to_owned(), resource, salt, configuration }
+    }
+}
+
+/// A grant as it is kept.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+pub(in crate::auth) struct Kept {
+    #[serde(flatten)]
+    pub key: Key,
+    pub client_id: String,
+    /// Of a client that was registered; a configured one's is in the configuration.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_secret: Option<String>,
+    pub redirect_uri: String,
+    pub scopes: Vec<String>,
+    /// Milliseconds since 1970 when the token came.
+    pub received_ms: u64,
+    /// The answer of the authorization server.
+    pub token: Value,
+}
+
+/// Without the token.
+impl std::fmt::Debug for Kept {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Kept({}, [redacted])", self.key.resource)
+    }
+}
+
+/// Milliseconds since 1970.
+pub(in crate::auth) fn now_ms() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,156 @@
+//! Hosts one after another, and several in one process.
+
+use serde_json::json;
+use trunkline::{AcquireOptions, ErrorCode};
+
+use super::super::person::{assert_shows_no_secret, options, sign_in, visit};
+use super::{Home, call, mode, refusal};
+use crate::remote::host;
+use crate::rig::acquire;
+
+/// SPEC 15.3, S-48: what was signed in is there for the next host, nobody else can read it, and a sign-out removes it.
+#[test]
+fn a_sign_in_outlives_the_host_until_it_is_signed_out() {
+    let home = Home::new(json!({}));
+    let first = home.pool();
+    host(async {
+        let session = home.session(&first).await;
+        refusal(&session).await;
+        assert_eq!(sign_in(&first, "s").await.unwrap()["stored"], true);
+        call(&acquire(&session, "s").await).await.unwrap();
+        assert_shows_no_secret(&first, None);
+        assert_eq!((mode(&home.tokens), mode(home.folder())), (0o600, 0o700));
+        let [grant] = &home.grants()[..] else { panic!("one grant") };
+        assert_eq!(grant["resource"], home.remote.url);
+    });
+    drop(first);
+    let second = home.pool();
+    host(async {
+        let session = home.session(&second).await;
+        call(&acquire(&session, "s").await).await.unwrap();
+        assert_eq!(home.issued(), 1, "nobody signed in, and nothing was renewed");
+        assert_shows_no_secret(&second, None);
+        assert_eq!(second.pool.sign_out("s").await.unwrap()["signed_out"], true);
+        assert!(home.grants().is_empty());
+        assert_eq!(second.pool.sign_out("s").await.unwrap()["signed_out"], false);
+    });
+    drop(second);
+    let third = home.pool();
+    host(async {
+        let session = home.session(&third).await;
+        assert_eq!(refusal(&session).await.code(), ErrorCode::AuthRequired);
+    });
+}
+
+/// SPEC 15.3: a sign-in belongs to its configuration in the file too.
+#[test]
+fn another_configuration_takes_no_kept_sign_in() {
+    let mut home = Home::new(json!({}));
+    let first = home.pool();
+    host(async {
+        let _session = home.session(&first).await;
+        sign_in(&first, "s").await.unwrap();
+    });
+    drop(first);
+    home.config["headers"] = json!({ "x-account": "another" });
+    let second = home.pool();
+    host(async {
+        let session = home.session(&second).await;
+        assert_eq!(refusal(&session).await.code(), ErrorCode::AuthRequired);
+        sign_in(&second, "s").await.unwrap();
+        assert_eq!(home.grants().len(), 2);
+        assert_eq!(second.pool.sign_out("s").await.unwrap()["signed_out"], true);
+        assert_eq!(home.grants().len(), 1);
+    });
+}
+
+/// SPEC 15.3: a token that is dead at the start is renewed, and what renews it is kept in its place.
+#[test]
+fn a_kept_token_that_is_refused_is_renewed() {
+    let home = Home::new(json!({ "uses": [0, 1000] }));
+    let first = home.pool();
+    let session = host(async {
+        let session = home.session(&first).await;
+        let url = first.pool.sign_in("s", &options()).await.unwrap();
+        let _ = first.pool.finish_sign_in(&visit(url["url"].as_str().unwrap())).await;
+        session
+    });
+    drop(session);
+    drop(first);
+    for _ in 0..2 {
+        let next = home.pool();
+        host(async {
+            let session = home.session(&next).await;
+            call(&acquire(&session, "s").await).await.unwrap();
+        });
+        drop(next);
+        assert_eq!((home.issued(), home.grants().len()), (2, 1));
+    }
+}
+
+/// SPEC 15.3: of one grant one renewal on the machine; whoever comes second takes what the first was issued.
+#[test]
+fn two_hosts_renew_a_grant_once() {
+    let home = Home::new(json!({ "uses": [40, 100_000], "renewal_ms": 200 }));
+    let (first, second) = (home.pool(), home.pool());
+    host(async {
+        let one = home.session(&first).await;
+        refusal(&one).await;
+        sign_in(&first, "s").await.unwrap();
+        let two = home.session(&second).await;
+        let (one, two) = (acquire(&one, "s").await, acquire(&two, "s").await);
+        for _ in 0..30 {
+            let (a, b) = tokio::join!(call(&one), call(&two));
+            a.unwrap();
+            b.unwrap();
+        }
+        assert_eq!((home.issued(), home.grants().len()), (2, 1));
+    });
+}
+
+/// SPEC 15.3: what somebody signed out of is not put back by a renewal that ends later.
+#[test]
+fn a_renewal_that_ends_late_keeps_nothing() {
+    let home = Home::new(json!({ "uses": [0, 1000], "renewal_ms": 300 }));
+    let (first, second) = (home.pool(), home.pool());
+    host(async {
+        let _one = home.session(&first).await;
+        sign_in(&first, "s").await.unwrap();
+        let two = home.session(&second).await;
+        let acquiring = async {
+            let acquired = two.acquire("s", None, &AcquireOptions::default()).await;
+            acquired.map(drop)
+        };
+        let leaving = async {
+            while home.issued() < 2 {
+                tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+            }
+            second.pool.sign_out("s").await.unwrap();
+        };
+        let (acquired, ()) = tokio::join!(acquiring, leaving);
+        assert_eq!(acquired.err().map(|error| error.code()), Some(ErrorCode::AuthRequired));
+        assert!(home.grants().is_empty());
+    });
+}
+
+/// SPEC 15.3: what somebody signed out of elsewhere is used until it is refused, and not renewed.
+#[test]
+fn a_sign_out_of_one_host_ends_the_sign_in_of_another() {
+    let home = Home::new(json!({ "uses": [20, 1000] }));
+    let (first, second) = (home.pool(), home.pool());
+    host(async {
+        let session = home.session(&first).await;
+        refusal(&session).await;
+        sign_in(&first, "s").await.unwrap();
+        let lease = acquire(&session, "s").await;
+        let _other = home.session(&second).await;
+        assert_eq!(second.pool.sign_out("s").await.unwrap()["signed_out"], true);
+        call(&lease).await.unwrap();
+        let mut refused = None;
+        for _ in 0..20 {
+            refused = refused.or(call(&lease).await.err());
+        }
+        assert_eq!(refused.map(|error| error.code()), Some(ErrorCode::AuthRequired));
+        assert_eq!((home.issued(), home.grants().len()), (1, 0));
+    });
+}
