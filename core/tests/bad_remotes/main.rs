@@ -51,7 +51,8 @@ fn answer(row: &Value, other: &TcpListener) -> Answer {
         .replace("{long}", &"x/".repeat(20_000))
         // A connection that ends says so, or the next message may still be sent over it.
         .replace("content-length:", "connection: close\r\ncontent-length:");
-    let repeated = |how: &str| row["then"][how].as_str().map(str::to_owned);
+    let promises = "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n".repeat(100);
+    let repeated = |how: &str| Some(row["then"][how].as_str()?.replace("{promises}", &promises));
     let then = match (repeated("repeat"), repeated("drip")) {
         (Some(text), _) => Then::Repeat(text),
         (_, Some(text)) => Then::Drip(text),
