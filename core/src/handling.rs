@@ -1,27 +1,125 @@
-//! Handlers of the host at work: what panics in one is a refusal, and reaches nobody else (SPEC 16.2).
+//! Handlers of the host at work: what panics in one is a refusal, and reaches nobody else (SPEC 16.2); nor does what its end does, however
+//! long that takes.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::Poll;
 
 use trunkline_pool::options::{HandlerResult, Handling, Refusal};
 
+use crate::platform;
+
 const INTERNAL_ERROR: i32 = -32603;
 
-/// A handler whose panic is a refusal.
-pub(crate) async fn contained(mut handling: Handling) -> HandlerResult {
-    let answer = std::future::poll_fn(|context| {
+/// A handler whose panic is a refusal. A dropped future drops the handler, on a thread that is nobody else's.
+pub(crate) async fn contained(handling: Handling) -> HandlerResult {
+    let mut work = Work(Some(Guarded(handling)));
+    std::future::poll_fn(|context| {
+        let Some(Guarded(handling)) = &mut work.0 else { return Poll::Ready(Err(failed())) };
         let poll = AssertUnwindSafe(|| handling.as_mut().poll(context));
         catch_unwind(poll).unwrap_or_else(|_| Poll::Ready(Err(failed())))
     })
-    .await;
-    // What it holds is the host's too.
-    if catch_unwind(AssertUnwindSafe(|| drop(handling))).is_err() {
-        tracing::error!("a handler panicked when it was dropped");
-    }
-    answer
+    .await
 }
 
 /// What is said of a handler that did not do its part.
 pub(crate) fn failed() -> Refusal {
     Refusal::new(INTERNAL_ERROR, "the handler failed")
+}
+
+/// A handler, until it has answered or nobody waits for it any more.
+struct Work(Option<Guarded>);
+
+/// What a handler holds is the host's too: what panics when it is dropped stays here.
+struct Guarded(Handling);
+
+impl Drop for Work {
+    /// The end of it may block, and whoever drops it has others to serve. Servers ask at a pace, so that such threads are few.
+    fn drop(&mut self) {
+        let Some(guarded) = self.0.take() else { return };
+        let end = move || {
+            platform::block_all_signals();
+            drop(guarded);
+        };
+        // Without a thread it ends here, with the closure.
+        let begun = std::thread::Builder::new().name("trunkline-handler".into()).spawn(end);
+        if let Err(error) = begun {
+            tracing::warn!(%error, "no thread for the end of a handler");
+        }
+    }
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        let idle: Handling = Box::pin(std::future::pending());
+        let handling = std::mem::replace(&mut self.0, idle);
+        if catch_unwind(AssertUnwindSafe(|| drop(handling))).is_err() {
+            tracing::error!("a handler panicked when it was dropped");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Receiver, channel};
+    use std::time::Duration;
+
+    use super::*;
+
+    /// No end of a handler here takes as long.
+    const HANG: Duration = Duration::from_secs(20);
+
+    /// Does this when it is dropped.
+    struct AtEnd<F: FnMut()>(F);
+
+    impl<F: FnMut()> Drop for AtEnd<F> {
+        fn drop(&mut self) {
+            (self.0)();
+        }
+    }
+
+    /// A handler that answers at once or never, and does this at its end.
+    fn handler(answers: bool, at_end: impl FnMut() + Send + 'static) -> Handling {
+        let mut held = Some(AtEnd(at_end));
+        Box::pin(std::future::poll_fn(move |_| match held.as_mut() {
+            Some(_) if answers => Poll::Ready(Ok("{}".to_owned())),
+            _ => Poll::Pending,
+        }))
+    }
+
+    /// Whether it answered before it was given up.
+    async fn answers(handling: Handling) -> bool {
+        tokio::time::timeout(Duration::from_millis(1), contained(handling)).await.is_ok()
+    }
+
+    /// SPEC 16.2: a panic at its end is nobody's, whether it answered or was given up.
+    #[tokio::test]
+    async fn a_handler_that_panics_when_it_is_dropped_is_contained() {
+        for does in [true, false] {
+            let (tell, told) = channel();
+            let panics = move || {
+                tell.send(()).unwrap();
+                panic!("of the host");
+            };
+            assert_eq!(answers(handler(does, panics)).await, does);
+            told.recv_timeout(HANG).unwrap();
+        }
+    }
+
+    /// SPEC 16.2: nobody waits for its end.
+    #[tokio::test]
+    async fn a_handler_that_blocks_when_it_is_dropped_holds_nobody_up() {
+        for does in [true, false] {
+            let (release, released) = channel();
+            let (tell, told) = channel();
+            let blocks = move || tell.send(held(&released)).unwrap();
+            assert_eq!(answers(handler(does, blocks)).await, does);
+            release.send(()).unwrap();
+            assert!(told.recv_timeout(HANG).unwrap(), "it was waited for");
+        }
+    }
+
+    /// Whether it came to this before anybody gave up.
+    fn held(released: &Receiver<()>) -> bool {
+        released.recv_timeout(HANG / 4).is_ok()
+    }
 }

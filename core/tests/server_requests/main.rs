@@ -306,6 +306,45 @@ fn a_handler_is_dropped_when_nobody_waits_for_it() {
     });
 }
 
+/// SPEC 15.1, 16.2: what a handler does at its end is its own time, and not that of the servers.
+#[test]
+fn a_handler_that_blocks_when_it_is_dropped_holds_up_no_server() {
+    let rig = rig_with_server(json!({ "workers": 1 }));
+    block_on(async {
+        let (release, released) = std::sync::mpsc::channel::<()>();
+        let (tell, mut told) = unbounded_channel();
+        let parts = std::sync::Mutex::new(Some(Blocks { released, tell }));
+        let handlers = Handlers::new().with(HandlerKind::Elicitation, move |_| {
+            let blocks = parts.lock().unwrap().take().expect("one request is made");
+            async move {
+                std::future::pending::<()>().await;
+                drop(blocks);
+                Ok(String::new())
+            }
+        });
+        let chat = session(&rig, "chat", handlers);
+        let lease = acquire(&chat, "s").await;
+        let arguments = json!({ "method": "elicitation/create", "params": {}, "take_back_ms": 50 });
+        assert_eq!(text(&lease, "ask", arguments).await, "taken back");
+        assert_eq!(text(&lease, "echo", json!({ "message": "on" })).await, "on");
+        release.send(()).unwrap();
+        let released = tokio::time::timeout(HANG, told.recv()).await;
+        assert_eq!(released.expect("it ends"), Some(true), "its end was waited for");
+    });
+}
+
+/// Waits when it is dropped until it is released, and tells whether it was.
+struct Blocks {
+    released: std::sync::mpsc::Receiver<()>,
+    tell: UnboundedSender<bool>,
+}
+
+impl Drop for Blocks {
+    fn drop(&mut self) {
+        let _ = self.tell.send(self.released.recv_timeout(HANG / 3).is_ok());
+    }
+}
+
 /// SPEC 15.1, I-05: nor does it outlive its connection, and the next one is asked as before.
 #[test]
 fn a_handler_ends_with_its_connection() {
