@@ -9,13 +9,14 @@ use std::time::Instant;
 
 use tokio::sync::{Notify, mpsc};
 use trunkline_pool::in_flight;
-use trunkline_pool::in_flight::{Callers, Held, Table, Timer};
+use trunkline_pool::in_flight::{Callers, Held, Table, Timer, Whose};
 pub(super) use trunkline_pool::in_flight::{Clock, Missed, Next, Purpose};
 use trunkline_pool::state::SessionId;
 
 use super::attempts::Attempts;
 use super::era::Again;
 use super::{Done, OnProgress, RequestId};
+use crate::transport::Via;
 
 /// Ids below belong to the handshake.
 const FIRST_ID: u64 = 1 << 32;
@@ -161,21 +162,26 @@ impl InFlight {
         flights
     }
 
-    /// Whose calls the server may be working on.
-    pub(super) fn callers(&self, now: Instant) -> Callers {
-        self.lock().callers(now)
+    /// Whose call a message of the server can be about.
+    pub(super) fn callers(&self, via: Via, now: Instant) -> Callers {
+        callers(&mut self.lock(), via, now)
     }
 
-    /// Whose calls the server may be working on; when they are one session's, with their clocks stopped from the same moment on.
-    /// These go on with [`go_on`](Self::go_on).
-    pub(super) fn hold_callers(&self, now: Instant) -> (Callers, Option<Hold>) {
+    /// Whose call a message of the server can be about; when they are one session's, with the clocks of what it can be about
+    /// stopped from the same moment on. These go on with [`go_on`](Self::go_on).
+    pub(super) fn hold_callers(&self, via: Via, now: Instant) -> (Callers, Option<Hold>) {
         let mut table = self.lock();
-        let callers = table.callers(now);
-        let hold = match callers {
-            Callers::One(session) => hold(&mut table, session, now),
-            Callers::Nobody | Callers::Several => None,
+        let callers = callers(&mut table, via, now);
+        let whose = match (callers, via) {
+            (Callers::Nobody | Callers::Several, _) => return (callers, None),
+            // Nobody is asked for a call that was given up.
+            (Callers::One(_), Via::Response(id)) if table.flight(id).is_none() => {
+                return (Callers::Nobody, None);
+            }
+            (Callers::One(_), Via::Response(id)) => Whose::Request(id),
+            (Callers::One(session), Via::Common) => Whose::Session(session),
         };
-        (callers, hold)
+        (callers, hold(&mut table, whose, now))
     }
 
     /// A call that was given up has its answer, or was never sent.
@@ -241,10 +247,17 @@ fn note_time(flight: &Flight) {
     }
 }
 
-/// Stops the clocks of a session's calls; `None` when none is in flight.
-fn hold(table: &mut Table<Waiter>, caller: SessionId, now: Instant) -> Option<Hold> {
+fn callers(table: &mut Table<Waiter>, via: Via, now: Instant) -> Callers {
+    match via {
+        Via::Common => table.callers(now),
+        Via::Response(id) => table.caller_of(id),
+    }
+}
+
+/// Stops the clocks of calls; `None` when none is in flight.
+fn hold(table: &mut Table<Waiter>, whose: Whose, now: Instant) -> Option<Hold> {
     let (under_way, over) = mpsc::channel(1);
-    let calls = table.hold(caller, now, |waiter| waiter.under_way.push(under_way.clone()));
+    let calls = table.hold(whose, now, |waiter| waiter.under_way.push(under_way.clone()));
     (!calls.is_empty()).then_some(Hold { calls, over })
 }
 

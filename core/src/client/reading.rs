@@ -14,7 +14,7 @@ use super::link::{Life, Link, Loss, count};
 use super::lists::Lists;
 use super::requests::{complete, fail};
 use crate::transport::escape::escape_line;
-use crate::transport::{BoxFuture, Inbound, Line, Sighting};
+use crate::transport::{BoxFuture, Inbound, Line, Sighting, Via};
 use crate::{Error, Outcome, Result};
 
 /// How long the report of a loss waits for the exit of the process, so that it can name the status.
@@ -53,15 +53,15 @@ impl Inbound for Link {
         self.pulse.beat();
     }
 
-    fn take(&self, line: Line<'_>) -> Result<()> {
-        self.take_line(line)
+    fn take(&self, line: Line<'_>, via: Via) -> Result<()> {
+        self.take_line(line, via)
     }
 
     fn take_last(&self, line: Line<'_>) -> Result<()> {
         match line {
             // A server that died while writing leaves half a frame; that is no fault of its own.
             Line::Frame(frame) if Message::parse(frame).is_none() => Ok(()),
-            line => self.take_line(line),
+            line => self.take_line(line, Via::Common),
         }
     }
 
@@ -148,9 +148,9 @@ impl Link {
 
     /// # Errors
     /// When the connection cannot go on.
-    fn take_line(&self, line: Line<'_>) -> Result<()> {
+    fn take_line(&self, line: Line<'_>, via: Via) -> Result<()> {
         match line {
-            Line::Frame(frame) => self.take_frame(frame),
+            Line::Frame(frame) => self.take_frame(frame, via),
             Line::Oversized(head) => {
                 let error = failure::limit(&self.server, "frame_bytes");
                 self.fail_by_id(find_id(head), error)
@@ -165,7 +165,7 @@ impl Link {
         }
     }
 
-    fn take_frame(&self, frame: &[u8]) -> Result<()> {
+    fn take_frame(&self, frame: &[u8], via: Via) -> Result<()> {
         let unreadable =
             || failure::protocol(&self.server, "the server sent a message that cannot be read");
         match Message::parse(frame) {
@@ -195,11 +195,11 @@ impl Link {
                 self.take_handshake_reply(id, frame)
             }
             Some(Message::Request { id, method, params }) => {
-                self.take_request(id, &method, params.unwrap_or("{}"));
+                self.take_request(id, &method, params.unwrap_or("{}"), via);
                 Ok(())
             }
             Some(Message::Notification { method, params }) => {
-                self.take_notification(&method, params.unwrap_or("{}"));
+                self.take_notification(&method, params.unwrap_or("{}"), via);
                 Ok(())
             }
         }
@@ -227,7 +227,7 @@ impl Link {
         Ok(())
     }
 
-    fn take_notification(&self, method: &str, params: &str) {
+    fn take_notification(&self, method: &str, params: &str, via: Via) {
         match method {
             "notifications/progress" => self.take_progress(params),
             "notifications/tools/list_changed" => self.take_list_changed(ListKind::Tools, params),
@@ -252,7 +252,7 @@ impl Link {
             "notifications/subscriptions/acknowledged" => self.take_acknowledged(params),
             "notifications/message" => {
                 let params = self.redactor.json(params);
-                let callers = self.calls.callers(Instant::now());
+                let callers = self.calls.callers(via, Instant::now());
                 self.tell(|events| events.log(&params, callers));
             }
             "notifications/cancelled" if self.ends_stream(params) => {}

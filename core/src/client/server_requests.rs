@@ -20,7 +20,7 @@ use super::Callers;
 use super::in_flight::Hold;
 use super::link::{Link, count};
 use crate::handling::{contained, failed};
-use crate::transport::FrameKind;
+use crate::transport::{FrameKind, Via};
 
 /// Requests of one server that handlers work on at one time: more than a person can look at.
 const OPEN_MAX: usize = 16;
@@ -181,7 +181,7 @@ impl Pace {
 
 impl Link {
     /// A request of the server.
-    pub(super) fn take_request(&self, id: &str, method: &str, params: &str) {
+    pub(super) fn take_request(&self, id: &str, method: &str, params: &str, via: Via) {
         if self.facts.get().is_some_and(|facts| facts.era == Some(Era::Modern)) {
             // The modern era has none, and nothing that answers one may be written.
             return count(&self.ignored.notifications);
@@ -190,7 +190,7 @@ impl Link {
             "ping" => Ok("{}".to_owned()),
             "roots/list" => self.roots(),
             _ => match self.kind_of(method, params) {
-                Ok(kind) => return self.ask_host(id, (kind, method, params)),
+                Ok(kind) => return self.ask_host(id, (kind, method, params), via),
                 Err(refusal) => Err(refusal),
             },
         };
@@ -239,7 +239,7 @@ impl Link {
     }
 
     /// Has a request answered by the host.
-    fn ask_host(&self, id: &str, (kind, method, params): (HandlerKind, &str, &str)) {
+    fn ask_host(&self, id: &str, (kind, method, params): (HandlerKind, &str, &str), via: Via) {
         if id.len() > ID_BYTES_MAX {
             return self.answer(id, Err(Refusal::new(INVALID_PARAMS, "the id is too long")));
         }
@@ -248,7 +248,7 @@ impl Link {
             Some(Err(refusal)) => return self.answer(id, Err(refusal)),
             Some(Ok(ticket)) => ticket,
         };
-        let (callers, hold) = self.calls.hold_callers(Instant::now());
+        let (callers, hold) = self.calls.hold_callers(via, Instant::now());
         let mut begun = Err(failed());
         self.tell(|events| begun = events.ask(Question { kind, method, params, callers }));
         let (handling, link) = match (begun, self.me.upgrade()) {

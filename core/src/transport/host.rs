@@ -14,7 +14,7 @@ use trunkline_pool::state::CloseExit;
 
 use super::queue::FrameQueue;
 use super::reader::OVERSIZED_HEAD_BYTES;
-use super::{BoxFuture, FrameKind, Graces, Inbound, Line, Sent, Sighting, Wire};
+use super::{BoxFuture, FrameKind, Graces, Inbound, Line, Sent, Sighting, Via, Wire};
 use crate::{Error, ErrorCode, Result, platform};
 
 /// Messages of the host that wait for the connection; more are refused.
@@ -288,7 +288,7 @@ impl Channel {
                 Some(message) => {
                     inbound.heard();
                     if let Some(line) = message.line()
-                        && let Err(error) = inbound.take(line)
+                        && let Err(error) = inbound.take(line, Via::Common)
                     {
                         return Sighting::Broken(error);
                     }

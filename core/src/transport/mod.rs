@@ -14,5 +14,5 @@ pub(crate) use self::host::HostWire;
 pub use self::host::{HostConnection, HostServer};
 pub(crate) use self::queue::FrameKind;
 pub(crate) use self::reader::{FrameReader, Line};
-pub(crate) use self::wire::{BoxFuture, Graces, Inbound, Sighting, Wire};
+pub(crate) use self::wire::{BoxFuture, Graces, Inbound, Sighting, Via, Wire};
 pub(crate) use self::writer::{FrameWriter, Sent};

@@ -91,7 +91,7 @@ pub(crate) trait Inbound: Send + Sync + 'static {
     ///
     /// # Errors
     /// When the connection cannot go on; it goes into [`Sighting::Broken`].
-    fn take(&self, line: Line<'_>) -> Result<()>;
+    fn take(&self, line: Line<'_>, via: Via) -> Result<()>;
 
     /// The last line of a stream that ended within it: half a frame is no fault of its own.
     ///
@@ -116,6 +116,16 @@ pub(crate) trait Inbound: Send + Sync + 'static {
 
     /// The connection is lost: answers every call in flight, and begins the end. Only the first loss counts.
     fn lost(self: Arc<Self>, sighting: Sighting) -> BoxFuture<'static, ()>;
+}
+
+/// The way that something of the server came by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Via {
+    /// One that says nothing of requests: a pipe, a websocket, the stream of what is unasked.
+    #[default]
+    Common,
+    /// The response to this request: what comes with the answer belongs to the request (SPEC 15.1).
+    Response(u64),
 }
 
 /// How a loss is seen first. Of the first two, the process's exit is mostly the reason.

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
+use crate::http::RELATED;
 use crate::request::Call;
 use crate::serve::{Turn, on_thread};
 use crate::slow::{Cancel, Waited, lock};
@@ -48,14 +49,18 @@ impl Asks {
 }
 
 /// `ask`: sends the request `method` with `params` and answers with what the client says to it; with `take_back_ms` the
-/// request is cancelled after that time. With `after` the call is answered first, and `last_answer` has the client's.
+/// request is cancelled after that time. With `after` the call is answered first, and `last_answer` has the client's. What is
+/// `related` comes on the call's own response, over HTTP.
 pub fn ask(turn: &mut Turn, call: &Call) {
     let arguments = call.built();
     let (server, call_id) = (turn.server, call.id.to_vec());
     let id = arguments.value("id").cloned().unwrap_or_else(|| server.asks.new_id());
     let method = arguments.text("method").unwrap_or("roots/list");
     let params = arguments.value("params").cloned().unwrap_or_else(|| json!({}));
-    let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+    let mut request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+    if arguments.flag("related") {
+        request[RELATED] = serde_json::from_slice(call.id).unwrap_or_default();
+    }
     if arguments.flag("after") {
         *lock(&server.asks.last) = Value::Null;
         turn.batch.text(call.id, "asking");

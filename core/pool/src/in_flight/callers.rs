@@ -65,6 +65,11 @@ impl Abandoned {
         self.0.retain(|(other, _, _)| *other != id);
     }
 
+    /// Whose call this one was.
+    pub(super) fn caller_of(&self, id: u64) -> Option<SessionId> {
+        self.0.iter().find(|(other, _, _)| *other == id).map(|(_, session, _)| *session)
+    }
+
     /// The sessions of those that are still in doubt.
     pub(super) fn sessions(&mut self, now: Instant) -> impl Iterator<Item = SessionId> + '_ {
         while self.0.front().is_some_and(|(_, _, until)| *until <= now) {

@@ -77,6 +77,15 @@ pub enum Turn<P, T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Held(u64);
 
+/// Which calls a question of the server stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whose {
+    /// All of a session's: it is not known which one it belongs to.
+    Session(SessionId),
+    /// The one that it belongs to.
+    Request(u64),
+}
+
 /// A request that missed a deadline, and is out of the table.
 #[derive(Debug)]
 pub struct Overdue<P> {
@@ -258,15 +267,19 @@ impl<P> Table<P> {
         Callers::of(in_flight, self.abandoned.sessions(now))
     }
 
-    /// Stops the clocks of a session's calls, and shows the payload of each.
-    pub fn hold(
-        &mut self,
-        caller: SessionId,
-        now: Instant,
-        mut each: impl FnMut(&mut P),
-    ) -> Vec<Held> {
+    /// Whose call this request is, or was until it was given up: for what is known to belong to it.
+    pub fn caller_of(&self, id: u64) -> Callers {
+        let in_flight = self.flights.get(&id).and_then(|flight| flight.caller);
+        in_flight.or_else(|| self.abandoned.caller_of(id)).map_or(Callers::Nobody, Callers::One)
+    }
+
+    /// Stops the clocks of calls, and shows the payload of each.
+    pub fn hold(&mut self, whose: Whose, now: Instant, mut each: impl FnMut(&mut P)) -> Vec<Held> {
         let flights = self.flights.iter_mut();
-        let its_own = flights.filter(|(_, flight)| flight.caller == Some(caller));
+        let its_own = flights.filter(|(id, flight)| match whose {
+            Whose::Session(caller) => flight.caller == Some(caller),
+            Whose::Request(request) => **id == request,
+        });
         let hold = |(id, flight): (&u64, &mut Flight<P>)| {
             flight.clock.hold(now);
             each(&mut flight.payload);

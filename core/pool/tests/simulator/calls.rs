@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use trunkline_pool::in_flight::{
     Callers, Clock, Flight, Held, Missed, Next, Overdue, Purpose, Refused, Table, Timer, Turn,
+    Whose,
 };
 use trunkline_pool::state::SessionId;
 
@@ -277,13 +278,18 @@ impl Connection {
     /// A person is asked on behalf of a session.
     fn hold(&mut self) -> Checked {
         let session = SessionId(self.chance.below(3));
+        let request = self.pick().filter(|_| self.chance.percent(30));
+        let request = request.map(|number| self.calls[number].id);
+        let whose = request.map_or(Whose::Session(session), Whose::Request);
         let mut seen = Vec::new();
-        let held = self.table.hold(session, self.now, |number| seen.push(*number));
-        let its_own = |call: &Call| !call.ended && call.caller == Some(session);
+        let held = self.table.hold(whose, self.now, |number| seen.push(*number));
+        let its_own = |call: &Call| {
+            !call.ended && request.map_or(call.caller == Some(session), |id| call.id == id)
+        };
         let expected: BTreeSet<usize> =
             (0..self.calls.len()).filter(|number| its_own(&self.calls[*number])).collect();
         if seen.iter().copied().collect::<BTreeSet<_>>() != expected || held.len() != seen.len() {
-            return Err(format!("{session:?} has {expected:?} to hold, and {seen:?} were held"));
+            return Err(format!("{whose:?} has {expected:?} to hold, and {seen:?} were held"));
         }
         seen.iter().for_each(|number| self.calls[*number].hold());
         self.held.push(seen.into_iter().zip(held).collect());
@@ -373,6 +379,14 @@ impl Connection {
         self.doubts.retain(|(_, _, since)| *since + DOUBT > now);
         let sessions: BTreeSet<SessionId> =
             self.under_way().filter_map(|call| call.caller).collect();
+        let known = self.under_way().map(|call| (call.id, call.caller));
+        let doubted = self.doubts.iter().map(|(id, caller, _)| (*id, Some(*caller)));
+        for (id, caller) in known.chain(doubted) {
+            let found = self.table.caller_of(id);
+            if found != caller.map_or(Callers::Nobody, Callers::One) {
+                return Err(format!("request {id} is of {caller:?}, and the table says {found:?}"));
+            }
+        }
         let in_doubt = |one: &SessionId| self.doubts.iter().any(|(_, other, _)| other != one);
         let expected = match sessions.first() {
             None => Callers::Nobody,

@@ -13,7 +13,7 @@ use super::body;
 use super::channel::Channel;
 use super::failure::{self, Failure};
 use super::post::is_about_credentials;
-use crate::transport::Line;
+use crate::transport::{Line, Via};
 
 /// The errors that only a server of the modern era gives: headers that do not match, a capability that it must have, a
 /// revision that it does not speak.
@@ -103,5 +103,5 @@ pub(super) fn answer(channel: &Arc<Channel>, id: u64, error: &RawValue) -> Resul
     let frame = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{}}}", error.get());
     let inbound = channel.inbound()?;
     inbound.heard();
-    inbound.take(Line::Frame(frame.as_bytes())).map_err(Failure::Message)
+    inbound.take(Line::Frame(frame.as_bytes()), Via::Response(id)).map_err(Failure::Message)
 }

@@ -15,7 +15,7 @@ use super::network;
 use super::pace::Pace;
 use super::post;
 use super::refusal::Refusal;
-use crate::transport::{Inbound, Line};
+use crate::transport::{Inbound, Line, Via};
 use crate::{ErrorCode, Outcome};
 
 /// How long a stream whose answer came may take to end, so that its socket can be used again.
@@ -24,9 +24,18 @@ const AFTER_ANSWER_WAIT: std::time::Duration = std::time::Duration::from_secs(1)
 /// Where a stream stands, over all the responses that carry it.
 #[derive(Debug, Default)]
 pub(super) struct Place {
+    /// What the stream is.
+    via: Via,
     /// After this event it can be resumed.
     pub last: Option<HeaderValue>,
     pub pace: Pace,
+}
+
+impl Place {
+    /// The beginning of the response to a request; the rest of it stays that, however often it is resumed.
+    fn of_response(id: u64) -> Place {
+        Place { via: Via::Response(id), ..Place::default() }
+    }
 }
 
 /// Takes an answer that is one JSON body.
@@ -48,7 +57,7 @@ pub(super) async fn take_body(
     if frame.first() != Some(&b'{') {
         return Err(refused("the body of the server's answer is no message"));
     }
-    inbound.take(Line::Frame(frame)).map_err(Failure::Message)?;
+    inbound.take(Line::Frame(frame), Via::Response(id)).map_err(Failure::Message)?;
     match inbound.awaits(id) {
         true => Err(refused("the body of the server's answer answers something else")),
         false => Ok(()),
@@ -62,7 +71,7 @@ pub(super) async fn take_answer(
     id: u64,
 ) -> Result<(), Failure> {
     let inbound = channel.inbound()?;
-    let mut place = Place::default();
+    let mut place = Place::of_response(id);
     let mut response = Some(response);
     loop {
         if let Some(mut stream) = response.take() {
@@ -108,7 +117,8 @@ pub(super) async fn take_once(
     id: u64,
 ) -> Result<(), Failure> {
     let inbound = channel.inbound()?;
-    follow(channel, &mut response, &mut Place::default(), || inbound.awaits(id)).await?;
+    let mut place = Place::of_response(id);
+    follow(channel, &mut response, &mut place, || inbound.awaits(id)).await?;
     if inbound.awaits(id) {
         return Err(closed(channel));
     }
@@ -188,10 +198,12 @@ pub(super) async fn follow(
 
 fn take_event(inbound: &dyn Inbound, event: Event, place: &mut Place) -> Result<(), Failure> {
     place.pace.forgive();
+    let via = place.via;
+    let take = |line: Line<'_>| inbound.take(line, via).map_err(Failure::Message);
     match event {
         Event::Id(id) => place.last = Some(id).filter(|id| !id.is_empty()),
         Event::Endpoint(_) => {}
-        Event::Oversized(head) => inbound.take(Line::Oversized(&head)).map_err(Failure::Message)?,
+        Event::Oversized(head) => take(Line::Oversized(&head))?,
         Event::Retry(wait) => place.pace.ask(wait),
         Event::Message(text) => {
             let text = text.trim_ascii();
@@ -200,7 +212,7 @@ fn take_event(inbound: &dyn Inbound, event: Event, place: &mut Place) -> Result<
                 Some(_) => Line::Noise(text),
                 None => return Ok(()),
             };
-            inbound.take(line).map_err(Failure::Message)?;
+            take(line)?;
         }
     }
     Ok(())

@@ -12,7 +12,7 @@ use super::stderr::{self, StderrTail};
 use crate::platform::{Exit, Launched, Process, ReadPipe};
 use crate::transport::redact::Redactor;
 use crate::transport::{
-    BoxFuture, FrameKind, FrameReader, FrameWriter, Graces, Inbound, Sent, Sighting, Wire,
+    BoxFuture, FrameKind, FrameReader, FrameWriter, Graces, Inbound, Sent, Sighting, Via, Wire,
 };
 use crate::{Error, ErrorCode, Result};
 
@@ -222,7 +222,7 @@ fn read_rest(
 
 fn take_lines(frames: &mut FrameReader, inbound: &dyn Inbound) -> Result<()> {
     while let Some(line) = frames.next_line() {
-        inbound.take(line)?;
+        inbound.take(line, Via::Common)?;
     }
     Ok(())
 }

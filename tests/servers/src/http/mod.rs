@@ -22,6 +22,7 @@ use authority::Authority;
 use faults::Faults;
 use front::Front;
 use place::Place;
+pub use routes::RELATED;
 
 /// Puts the front before the server that runs afterwards in this process. Prints the address as a line.
 pub fn begin(flags: &Flags) {

@@ -23,6 +23,9 @@ pub struct Routes {
 /// What says which stream a notification of the modern era belongs to.
 const SUBSCRIPTION: &str = "/params/_meta/io.modelcontextprotocol~1subscriptionId";
 
+/// The member by which the server behind the front says which call a message belongs to; clients never see it.
+pub const RELATED: &str = "related";
+
 struct Route {
     session: String,
     id: Value,
@@ -110,6 +113,12 @@ impl Routes {
             let Some(route) = lock(&self.open).remove(&number) else { return };
             message["id"] = route.id;
             let _ = route.to.send(message);
+            return;
+        }
+        let related = message.as_object_mut().and_then(|members| members.remove(RELATED));
+        if let Some(number) = related.and_then(|number| number.as_u64()) {
+            let open = lock(&self.open);
+            let _ = open.get(&number).map(|route| route.to.send(message));
             return;
         }
         if message["method"] == "notifications/cancelled" {

@@ -15,7 +15,7 @@ use super::open;
 use super::outbox::{Next, Outbox};
 use crate::transport::http::channel::Channel;
 use crate::transport::http::failure::{self, Failure};
-use crate::transport::{Inbound, Line, Sighting};
+use crate::transport::{Inbound, Line, Sighting, Via};
 
 /// Bytes of the buffer at rest: messages that are longer are read into one of their own.
 const READ_BUFFER_BYTES: usize = 16 << 10;
@@ -99,8 +99,8 @@ async fn read(
 fn take(inbound: &dyn Inbound, bytes: &[u8]) -> crate::Result<()> {
     let text = bytes.trim_ascii();
     match text.first() {
-        Some(b'{') => inbound.take(Line::Frame(text)),
-        Some(_) => inbound.take(Line::Noise(text)),
+        Some(b'{') => inbound.take(Line::Frame(text), Via::Common),
+        Some(_) => inbound.take(Line::Noise(text), Via::Common),
         None => Ok(()),
     }
 }
