@@ -42,6 +42,8 @@ pub struct Flags {
     pub hints: Hints,
     /// Every page of a list names the same next cursor.
     pub repeat_cursor: bool,
+    /// What is odd about the cursors of pages.
+    pub cursors: Cursors,
     pub list_changes: bool,
     /// The generated tools describe themselves anew at each start that the start log knows.
     pub drift: bool,
@@ -50,7 +52,7 @@ pub struct Flags {
     pub early: Early,
     /// The revisions of the modern era, with commas between them.
     pub revisions: Option<String>,
-    /// What becomes of streams of changes: refuse, mute, once or nothing.
+    /// What becomes of streams of changes: refuse, mute, once, nothing or tools.
     pub listen: Option<String>,
     /// How long lists are fresh, in milliseconds, and for whom.
     pub ttl_ms: Option<u32>,
@@ -77,6 +79,21 @@ pub struct Flags {
     pub http_log: Option<PathBuf>,
     /// Internal: this process is a helper that ignores the end of its input.
     pub hold: bool,
+}
+
+/// What is odd about the cursors of pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cursors {
+    #[default]
+    Plain,
+    /// The second page is after the empty one.
+    Empty,
+    /// The last page names the empty one, which means none.
+    EmptyEnd,
+    /// The first is refused, and the first tool is gone from then on.
+    RefusedOnce,
+    /// All are refused.
+    Refused,
 }
 
 /// The annotations of the fixed tools.
@@ -164,6 +181,15 @@ impl Flags {
                 self.fail_starts = number(first).zip(number(last)).map(|(a, b)| a..=b);
                 self.fail_starts.as_ref().ok_or_else(wrong)?;
             }
+            "--cursors" => {
+                self.cursors = match value.as_str() {
+                    "empty" => Cursors::Empty,
+                    "empty-end" => Cursors::EmptyEnd,
+                    "refused-once" => Cursors::RefusedOnce,
+                    "refused" => Cursors::Refused,
+                    _ => return Err(format!("--cursors cannot be {value:?}")),
+                };
+            }
             "--http-unix" => self.http_unix = Some(value),
             "--http-faults" => self.http_faults = Some(value),
             "--http-auth" => self.http_auth = Some(value),
@@ -208,7 +234,8 @@ impl Flags {
 }
 
 /// The flags that take a value.
-const VALUED: [&str; 27] = [
+const VALUED: [&str; 28] = [
+    "--cursors",
     "--era",
     "--early",
     "--revisions",
@@ -246,7 +273,8 @@ Transport    stdio, or --http PORT, --http-unix PATH|@NAME, --sse PORT or --ws P
 
 Lists        --tools N  --page-size N  --no-tools  --no-prompts  --no-resources  --tools-only
              --malformed-tools  --repeat-cursor  --list-changes  --drift  --label TEXT  --hints all|none
-Era          --era legacy|modern|dual  --revisions V,V  --listen refuse|mute|nothing|once|cancel-second|refuse-second
+             --cursors empty|empty-end|refused-once|refused
+Era          --era legacy|modern|dual  --revisions V,V  --listen refuse|mute|nothing|tools|once|cancel-second|refuse-second
              --ttl-ms N  --cache-scope private|public  --early answered|ignored|hangs|exits|confused
 Delays       --start-delay-ms N  --initialize-delay-ms N  --list-delay-ms N  --reply-delay-ms N
 Start        --start-log FILE  --message-log FILE  --exit-at-start CODE  --fail-starts N|N-M

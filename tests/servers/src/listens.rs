@@ -84,6 +84,9 @@ pub fn listen(turn: &mut Turn, id: &[u8], params: &[u8]) {
     if turn.server.flags.listen.as_deref() == Some("nothing") {
         filter = json!({});
     }
+    if turn.server.flags.listen.as_deref() == Some("tools") {
+        filter = json!({ "toolsListChanged": filter["toolsListChanged"] });
+    }
     let acknowledged = json!({ "_meta": tag(&id), "notifications": filter });
     lock(&turn.server.listens.0).push(Listen { id, filter });
     turn.notify("notifications/subscriptions/acknowledged", &acknowledged.to_string());

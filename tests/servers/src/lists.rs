@@ -1,6 +1,6 @@
 //! The four lists, which can change while the server runs.
 
-use crate::flags::{Flags, Hints};
+use crate::flags::{Cursors, Flags, Hints};
 use crate::tools::TOOLS;
 use crate::wire::quote;
 
@@ -40,6 +40,7 @@ pub struct Lists {
     pub templates: Vec<Item>,
     page_size: usize,
     repeat_cursor: bool,
+    cursors: Cursors,
     label: String,
     /// The caching hints of each page, as JSON text.
     hints: String,
@@ -56,6 +57,7 @@ impl Lists {
             templates: Vec::new(),
             page_size: if flags.page_size == 0 { usize::MAX } else { flags.page_size },
             repeat_cursor: flags.repeat_cursor,
+            cursors: flags.cursors,
             label,
             hints: cache_hints(flags),
         };
@@ -149,21 +151,35 @@ impl Lists {
     }
 
     /// One page as the JSON text of a list result, or nothing when the cursor is none of ours.
-    pub fn page(&self, kind: Kind, cursor: Option<&str>) -> Option<String> {
+    pub fn page(&mut self, kind: Kind, cursor: Option<&str>) -> Option<String> {
+        match self.cursors {
+            Cursors::Refused if cursor.is_some() => return None,
+            Cursors::RefusedOnce if cursor.is_some() => {
+                self.cursors = Cursors::Plain;
+                self.tools.remove(0);
+                return None;
+            }
+            _ => {}
+        }
         let items = self.items(kind);
-        let start: usize = match cursor {
-            None => 0,
-            Some(_) if self.repeat_cursor => 0,
-            Some(cursor) => cursor.strip_prefix("from ")?.parse().ok()?,
+        let start: usize = match (cursor, self.cursors) {
+            (None, _) => 0,
+            (Some(""), Cursors::Empty) => self.page_size,
+            (Some(""), Cursors::EmptyEnd) => 0,
+            (Some(_), _) if self.repeat_cursor => 0,
+            (Some(cursor), _) => cursor.strip_prefix("from ")?.parse().ok()?,
         };
         let end = start.saturating_add(self.page_size).min(items.len());
         let page: Vec<&str> =
             items.get(start..end)?.iter().map(|item| item.definition.as_str()).collect();
-        let next = match (self.repeat_cursor, end < items.len()) {
-            (true, _) => r#","nextCursor":"again""#.to_string(),
-            (false, true) => format!(r#","nextCursor":"from {end}""#),
-            (false, false) => String::new(),
+        let next = match (end < items.len(), self.cursors) {
+            _ if self.repeat_cursor => Some("again".to_string()),
+            (true, Cursors::Empty) if start == 0 => Some(String::new()),
+            (true, _) => Some(format!("from {end}")),
+            (false, Cursors::EmptyEnd) => Some(String::new()),
+            (false, _) => None,
         };
+        let next = next.map(|next| format!(r#","nextCursor":"{next}""#)).unwrap_or_default();
         Some(format!(r#"{{"{}":[{}]{next}{}}}"#, kind.member(), page.join(","), self.hints))
     }
 
@@ -208,7 +224,7 @@ mod tests {
     #[test]
     fn every_definition_is_json_and_pages_cover_each_tool_once() {
         let flags = Flags { tools: 5, page_size: 3, ..Flags::default() };
-        let lists = Lists::new(&flags, 1);
+        let mut lists = Lists::new(&flags, 1);
         let (mut names, mut cursor) = (Vec::new(), None::<String>);
         loop {
             let page = lists.page(Kind::Tools, cursor.as_deref()).unwrap();
