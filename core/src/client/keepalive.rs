@@ -26,6 +26,8 @@ pub(super) struct Pulse {
     heard: AtomicU64,
     /// The server announced a change of a list at least once.
     pub announces: AtomicBool,
+    /// The server does not announce changes of every list that may have some.
+    pub leaves_out: AtomicBool,
     /// Nothing brings what the server announces, unless a call's answer does.
     pub is_deaf: AtomicBool,
 }
@@ -36,6 +38,7 @@ impl Pulse {
             opened: Instant::now(),
             heard: AtomicU64::new(0),
             announces: AtomicBool::new(false),
+            leaves_out: AtomicBool::new(false),
             is_deaf: AtomicBool::new(false),
         }
     }
@@ -190,6 +193,7 @@ impl Link {
     fn list_if_mute(&self) {
         let changes = self.declared.get().is_some_and(Lists::change);
         let is_heard = self.pulse.announces.load(Ordering::Relaxed)
+            && !self.pulse.leaves_out.load(Ordering::Relaxed)
             && !self.pulse.is_deaf.load(Ordering::Relaxed);
         if changes && !is_heard && !self.freshness.holds(Instant::now()) {
             self.tell(|events| events.list_changed(ListKind::Tools));

@@ -46,6 +46,15 @@ enum Topic {
     Resource(Box<str>),
 }
 
+/// How much of what was asked for a server announces.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Grant {
+    Nothing,
+    /// Some of the lists: the others are looked at by the keep-alive.
+    Part,
+    Whole,
+}
+
 /// What one connection listens to.
 #[derive(Default)]
 pub(super) struct Listens {
@@ -106,17 +115,25 @@ impl Topic {
         }
     }
 
-    /// Whether the server granted any of it.
-    fn is_granted(&self, granted: &Value) -> bool {
+    /// How much of it the server granted.
+    fn grant(&self, granted: &Value) -> Grant {
         match self {
             Topic::Lists(_) => {
                 let filter = self.filter();
                 let mut asked = filter.as_object().into_iter().flatten();
-                asked.any(|(name, _)| granted[name] == true)
+                let is_granted = |(name, _): (&String, &Value)| granted[name] == true;
+                match (asked.clone().any(is_granted), asked.all(is_granted)) {
+                    (false, _) => Grant::Nothing,
+                    (true, false) => Grant::Part,
+                    (true, true) => Grant::Whole,
+                }
             }
             Topic::Resource(uri) => {
                 let uris = granted["resourceSubscriptions"].as_array();
-                uris.is_some_and(|uris| uris.iter().any(|granted| *granted == **uri))
+                match uris.is_some_and(|uris| uris.iter().any(|granted| *granted == **uri)) {
+                    true => Grant::Whole,
+                    false => Grant::Nothing,
+                }
             }
         }
     }
@@ -295,9 +312,13 @@ async fn keep(link: Arc<Link>, topic: Topic, opened: oneshot::Sender<Result<()>>
     while !link.is_over() {
         let begun = Instant::now();
         let mut stream = link.open_stream(&topic);
-        let refused = match stream.granted().await {
-            Ok(granted) if topic.is_granted(&granted) => {
+        let granted = stream.granted().await.map(|granted| topic.grant(&granted));
+        let refused = match granted {
+            Ok(grant @ (Grant::Part | Grant::Whole)) => {
                 was_granted = true;
+                if matches!(topic, Topic::Lists(_)) {
+                    link.pulse.leaves_out.store(grant == Grant::Part, Ordering::Relaxed);
+                }
                 let told = opened.take().map(|opened| opened.send(Ok(())).is_ok());
                 if told != Some(true) {
                     link.catch_up(&topic);
@@ -305,7 +326,7 @@ async fn keep(link: Arc<Link>, topic: Topic, opened: oneshot::Sender<Result<()>>
                 let _ = (&mut stream.ended).await;
                 None
             }
-            Ok(_) => {
+            Ok(Grant::Nothing) => {
                 let message = "the server does not announce what it was asked to";
                 Some(failure::protocol(&link.server, message))
             }
