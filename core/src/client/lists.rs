@@ -1,25 +1,14 @@
-//! Listing everything that a server offers: four lists at once, page by page (SPEC 4.3).
+//! Listing everything that a server offers: four lists at once (SPEC 4.3).
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rmcp::model::ServerCapabilities;
-use tokio::sync::oneshot;
 use trunkline_pool::catalog::{Catalog, ListKind};
 
-use super::link::{Life, Link};
-use super::{Reply, RequestId, failure};
-use crate::{Error, ErrorCode, Result};
-
-/// Pages of one list.
-const PAGES_MAX: usize = 50;
-
-/// How often a page is asked for again.
-const RETRIES_MAX: u32 = 2;
-
-/// The wait before it is asked for again first; then it doubles.
-const RETRY_WAIT_FIRST: Duration = Duration::from_millis(200);
+use super::failure;
+use super::link::Link;
+use crate::Result;
 
 /// Which listing it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,16 +83,16 @@ impl Link {
             )
         };
         let pages = tokio::time::timeout(limit, pages).await;
-        let ((tools, a), (prompts, b), (resources, c), (resource_templates, d)) =
+        let (tools, prompts, resources, resource_templates) =
             pages.map_err(|_| failure::slow(&self.server, "list", limit))??;
-        let fresh_for = [a, b, c, d].into_iter().flatten().min();
-        let skipped = [&tools, &prompts, &resources, &resource_templates];
-        let skipped = skipped.into_iter().flat_map(|part| part.skipped.clone()).collect();
+        let lists = [&tools, &prompts, &resources, &resource_templates];
+        let fresh_for = lists.iter().filter_map(|pages| pages.fresh_for).min();
+        let skipped = lists.iter().flat_map(|pages| pages.catalog.skipped.clone()).collect();
         let mut catalog = Catalog {
-            tools: tools.tools,
-            prompts: prompts.prompts,
-            resources: resources.resources,
-            resource_templates: resource_templates.resource_templates,
+            tools: tools.catalog.tools,
+            prompts: prompts.catalog.prompts,
+            resources: resources.catalog.resources,
+            resource_templates: resource_templates.catalog.resource_templates,
             skipped,
         };
         catalog.finish();
@@ -122,78 +111,6 @@ impl Link {
         }
         Ok(catalog)
     }
-
-    /// One whole list, alone in a catalog; empty when it is not offered. And how long the first of its pages to go stale is fresh.
-    async fn list_if(
-        self: &Arc<Self>,
-        offered: bool,
-        list: ListKind,
-        method: &'static str,
-    ) -> Result<(Catalog, Option<Duration>)> {
-        let (mut catalog, mut fresh_for) = (Catalog::default(), None);
-        if !offered {
-            return Ok((catalog, fresh_for));
-        }
-        let mut cursors = BTreeSet::new();
-        let mut params = "{}".to_owned();
-        let mut bytes = 0_usize;
-        for _ in 0..PAGES_MAX {
-            let page = match self.request_again(method, &params).await {
-                Err(error) if failure::is_method_not_found(&error) => {
-                    return Ok((catalog, fresh_for));
-                }
-                page => page?.json,
-            };
-            bytes = bytes.saturating_add(page.len());
-            if bytes > self.options.frame_bytes {
-                return Err(failure::limit(&self.server, "frame_bytes"));
-            }
-            let end = catalog.add_page(list, &page);
-            let end = end.map_err(|error| error.with_server(self.server.as_ref()))?;
-            fresh_for = fresh_for.into_iter().chain(end.fresh_for).min();
-            let Some(cursor) = end.next else {
-                return Ok((catalog, fresh_for));
-            };
-            params = serde_json::json!({ "cursor": cursor }).to_string();
-            if !cursors.insert(cursor) {
-                let message = format!("{method} gave the same cursor twice");
-                return Err(failure::protocol(&self.server, message));
-            }
-        }
-        let message = format!("{method} has more than {PAGES_MAX} pages");
-        Err(failure::protocol(&self.server, message))
-    }
-
-    /// A page, asked for again where the way to the server failed under it (SPEC 4.3).
-    async fn request_again(self: &Arc<Self>, method: &str, params: &str) -> Result<Reply> {
-        let mut wait = RETRY_WAIT_FIRST;
-        for _ in 0..RETRIES_MAX {
-            match self.request(method, params).await {
-                Err(error) if failure::is_of_network(&error) && self.outlives_requests() => {
-                    tokio::time::sleep(wait).await;
-                    wait *= 2;
-                }
-                answer => return answer,
-            }
-        }
-        self.request(method, params).await
-    }
-
-    /// Whether a request may fail on its way and the connection go on: a broken pipe is the end.
-    fn outlives_requests(&self) -> bool {
-        self.wire.child().is_none() && matches!(self.stands(), Life::Connecting | Life::Open)
-    }
-
-    /// A request of the connection's own. A dropped future cancels it.
-    async fn request(self: &Arc<Self>, method: &str, params: &str) -> Result<Reply> {
-        // The listing as a whole has a deadline, and ends its requests with it.
-        let (answer, reply) = oneshot::channel();
-        let id = self.start_own(method, params, answer);
-        let _guard = CancelOnDrop { link: self, id };
-        reply.await.unwrap_or_else(|_| {
-            Err(Error::new(ErrorCode::Internal, "a request was dropped without an answer"))
-        })
-    }
 }
 
 fn is_empty(catalog: &Catalog) -> bool {
@@ -203,16 +120,4 @@ fn is_empty(catalog: &Catalog) -> bool {
         && resources.is_empty()
         && resource_templates.is_empty()
         && skipped.is_empty()
-}
-
-/// Cancels a request that nobody waits for; one that was answered is not touched.
-struct CancelOnDrop<'a> {
-    link: &'a Arc<Link>,
-    id: RequestId,
-}
-
-impl Drop for CancelOnDrop<'_> {
-    fn drop(&mut self) {
-        self.link.cancel(self.id);
-    }
 }

@@ -17,6 +17,7 @@ mod link;
 mod listen;
 mod lists;
 mod offers;
+mod pages;
 mod reading;
 mod requests;
 mod server_requests;

@@ -121,9 +121,7 @@ impl<'de> Visitor<'de> for PageOf {
             if member == self.0.member() {
                 page.items = Some(map.next_value()?);
             } else if member == "nextCursor" {
-                // Some servers end their pages with an empty cursor, which no request could tell from none.
-                page.end.next =
-                    map.next_value::<Option<String>>()?.filter(|cursor| !cursor.is_empty());
+                page.end.next = map.next_value()?;
             } else if member == "ttlMs" {
                 page.end.fresh_for = milliseconds(map.next_value()?);
             } else {
