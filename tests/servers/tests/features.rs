@@ -32,27 +32,46 @@ fn the_behaviour_cases_of_features_are_current() {
 }
 
 /// What a feature is called, the rows of the specification that it is of, and what is done with the lease `l` of the session `a`.
-type Feature = (&'static str, &'static str, fn() -> Vec<Value>);
+type Feature = (&'static str, &'static [&'static str], fn(Era) -> Vec<Value>);
 
-const FEATURES: [Feature; 6] = [
-    ("progress comes before its result", "5.9", progress),
-    ("a cancelled call is freed, and the server hears of it", "5.5", cancellation),
-    ("a log message reaches the session", "15.1", logging),
-    ("an argument is completed", "5.1", completion),
-    ("a resource is subscribed to, and no longer", "7.7", subscription),
-    ("resource templates are listed, and their changes told", "7.1", templates),
+/// What is done differently in each.
+#[derive(Clone, Copy, PartialEq)]
+enum Era {
+    Legacy,
+    Modern,
+}
+
+const FEATURES: [Feature; 7] = [
+    ("progress comes before its result", &["5.9"], progress),
+    ("a cancelled call is freed, and the server hears of it", &["5.5"], cancellation),
+    ("a log message reaches the session", &["15.1"], logging),
+    ("an argument is completed", &["5.1"], completion),
+    ("a resource is subscribed to, and no longer", &["7.7"], subscription),
+    ("resource templates are listed, and their changes told", &["7.1"], templates),
+    ("what the server asks for is answered", &["15.1", "15.2", "15.4"], questions),
 ];
 
 fn case((way, flag, kind): (&str, &str, &str), (name, spec, steps): Feature) -> String {
-    let era: &[&str] = if way.contains("modern") { &["--era", "modern"] } else { &[] };
+    let era = if way.contains("modern") { Era::Modern } else { Era::Legacy };
     let mut flags = vec![];
     if !flag.is_empty() {
         flags.extend([flag, "0"]);
     }
-    flags.extend(era);
+    if era == Era::Modern {
+        flags.extend(["--era", "modern"]);
+    }
     flags.push("--list-changes");
-    let mut head = json!({ "name": format!("over {way}: {name}"), "spec": [spec] });
-    let mut all = vec![json!({ "open": "a" })];
+    let mut head = json!({ "name": format!("over {way}: {name}"), "spec": spec });
+    // Only whoever is asked needs folders and handlers.
+    let asks = spec.contains(&"15.2");
+    if asks {
+        head["options"] = json!({ "roots": ["/"] });
+    }
+    let mut all = vec![if asks {
+        json!({ "open": ["a", { "handlers": handlers() }] })
+    } else {
+        json!({ "open": "a" })
+    }];
     match kind {
         "stdio" => head["servers"] = json!({ "s": { "testserver": flags } }),
         "host" => all.push(json!({ "provide": ["a", "s", flags] })),
@@ -62,14 +81,14 @@ fn case((way, flag, kind): (&str, &str, &str), (name, spec, steps): Feature) -> 
         }
     }
     all.push(json!({ "acquire": ["a", "s"], "as": "l" }));
-    all.extend(steps());
+    all.extend(steps(era));
     let steps: Vec<String> = all.iter().map(|step| format!("      {step}")).collect();
     let head = head.to_string();
     let head = head.strip_suffix('}').unwrap();
     format!("  {head},\n    \"steps\": [\n{}\n    ] }}", steps.join(",\n"))
 }
 
-fn progress() -> Vec<Value> {
+fn progress(_: Era) -> Vec<Value> {
     vec![
         json!({ "call": ["l", "progress", { "steps": 2 }, { "progress": true }], "text": "done" }),
         json!({ "wait_event": ["a", "progress"], "match": { "server": "s", "progress": 1, "total": 2 } }),
@@ -77,7 +96,7 @@ fn progress() -> Vec<Value> {
     ]
 }
 
-fn cancellation() -> Vec<Value> {
+fn cancellation(_: Era) -> Vec<Value> {
     vec![
         json!({ "start": { "call": ["l", "sleep", { "ms": 60000 }] }, "as": "o" }),
         json!({ "until": { "call": ["l", "under_way", {}], "text": "1" } }),
@@ -88,21 +107,21 @@ fn cancellation() -> Vec<Value> {
     ]
 }
 
-fn logging() -> Vec<Value> {
+fn logging(_: Era) -> Vec<Value> {
     vec![
         json!({ "call": ["l", "log", { "level": "warning", "text": "mind" }], "text": "logged" }),
         json!({ "wait_event": ["a", "log"], "match": { "server": "s", "level": "warning", "logger": "test", "data": "mind" } }),
     ]
 }
 
-fn completion() -> Vec<Value> {
+fn completion(_: Era) -> Vec<Value> {
     let reference = json!({ "type": "ref/prompt", "name": "greet" });
     let params = json!({ "ref": reference, "argument": { "name": "who", "value": "o" } });
     let expected = json!({ "completion": { "values": ["one", "two"], "total": 2 } });
     vec![json!({ "request": ["l", "completion/complete", params], "match": expected })]
 }
 
-fn subscription() -> Vec<Value> {
+fn subscription(_: Era) -> Vec<Value> {
     let touch = |text: &str| json!({ "call": ["l", "touch_resource", { "uri": "test://one" }], "text": text });
     vec![
         json!({ "subscribe": ["l", "test://one"] }),
@@ -113,7 +132,7 @@ fn subscription() -> Vec<Value> {
     ]
 }
 
-fn templates() -> Vec<Value> {
+fn templates(_: Era) -> Vec<Value> {
     let (old, new) = ("test://item/{id}", "test://page/{number}");
     vec![
         json!({ "resource_templates": "a", "own_names": [old] }),
@@ -121,4 +140,46 @@ fn templates() -> Vec<Value> {
         json!({ "wait_event": ["a", "resources_changed"], "match": { "server": "s", "added": [new] } }),
         json!({ "resource_templates": "a", "own_names": [old, new] }),
     ]
+}
+
+/// What the session of `questions` answers.
+fn handlers() -> Value {
+    json!({ "sampling": { "answer": answers()[0] }, "elicitation": { "answer": answers()[1] } })
+}
+
+/// To a sampling, a form and the question for the roots.
+fn answers() -> [Value; 3] {
+    let text = json!({ "text": "hi", "type": "text" });
+    [
+        json!({ "content": text, "model": "m", "role": "assistant" }),
+        json!({ "action": "accept", "content": { "name": "Ada" } }),
+        json!({ "roots": [{ "uri": "file:///" }] }),
+    ]
+}
+
+fn questions(era: Era) -> Vec<Value> {
+    let asked = [
+        ("sampling/createMessage", json!({ "maxTokens": 5, "messages": [] }), "hi"),
+        ("elicitation/create", json!({ "message": "name?", "requestedSchema": {} }), "Ada"),
+        ("roots/list", json!({}), "file:///"),
+    ];
+    let ask = |((method, params, word), answer): (&(&str, Value, &str), Value)| match era {
+        Era::Legacy => {
+            let text = json!({ "result": answer }).to_string();
+            json!({ "call": ["l", "ask", { "method": method, "params": params }], "text": text })
+        }
+        // The era has no requests of servers: a call is answered by what it needs.
+        Era::Modern => {
+            let requests = json!({ "q": { "method": method, "params": params } });
+            // Each language writes an answer in its own way.
+            let had = json!({ "content": [{ "text": { "$has": word } }] });
+            json!({ "call": ["l", "need", { "requests": requests }], "match": had })
+        }
+    };
+    let mut steps: Vec<Value> = asked.iter().zip(answers()).map(ask).collect();
+    let heard = asked[..2].iter().map(|(method, params, _)| {
+        json!({ "server": "s", "session": "a", "method": method, "params": params })
+    });
+    steps.push(json!({ "asked": "a", "match": heard.collect::<Vec<_>>() }));
+    steps
 }
