@@ -6,6 +6,7 @@
 //! 3. What may have reached a server is sent again only with `retry: safe`, by a session that trusts the server, and when
 //!    the definition of the new connection says that it may be repeated; or once when the server refused it for its headers.
 
+mod attempt;
 mod relist;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,6 +18,7 @@ use tokio::task::AbortHandle;
 use trunkline_pool::options::{CallOptions, Retry};
 use trunkline_pool::state::{EntryState, Generation};
 
+use self::attempt::{Cancel, UnderWay};
 use super::call::{self, Call, CallResult};
 use super::session::SessionCore;
 use crate::client::{Attempts, Connection, Reply, RequestId};
@@ -55,10 +57,7 @@ struct State {
     done: Option<Done>,
     /// The host, or the end of the session, cancelled it.
     cancelled: bool,
-    /// The attempt under way, by the generation of its connection.
-    attempt: Option<Generation>,
-    /// Where the attempt can be cancelled.
-    wire: Option<(Connection, RequestId)>,
+    under_way: UnderWay<(Connection, RequestId)>,
     /// The task that waits for the entry.
     waiting: Option<AbortHandle>,
     /// The generation of the last attempt, and how it was interrupted.
@@ -88,8 +87,7 @@ pub(super) fn begin(
         state: Mutex::new(State {
             done: Some(done),
             cancelled: false,
-            attempt: None,
-            wire: None,
+            under_way: UnderWay::none(),
             waiting: None,
             interrupted: None,
             sent: 0,
@@ -108,43 +106,36 @@ pub(super) fn begin(
 impl LastingCall {
     /// Ends it with `cancelled` before this returns, unless it ended before.
     pub(super) fn cancel(self: &Arc<Self>) {
-        let wire = {
+        let cancel = {
             let mut state = self.state();
             state.cancelled = true;
-            if state.attempt.is_some() && state.wire.is_none() {
-                // Whoever is at the attempt sees the mark.
-                return;
-            }
-            state.wire.take()
+            state.under_way.cancel()
         };
-        match wire {
-            Some((connection, id)) => connection.cancel(id),
-            None => self.finish(Err(cancelled())),
+        match cancel {
+            Cancel::There((connection, id)) => connection.cancel(id),
+            Cancel::Seen => {}
+            Cancel::Nothing => self.finish(Err(cancelled())),
         }
     }
 
     /// Sends it through this connection.
     fn attempt(self: &Arc<Self>, connection: &Connection, generation: Generation) {
         let mirrors = self.call.tool().is_some() && connection.mirrors_arguments();
-        {
+        let attempt = {
             let mut state = self.state();
             state.waiting = None;
             if state.done.is_none() {
                 return;
             }
-            state.attempt = Some(generation);
             state.mirrors = mirrors;
-        }
+            state.under_way.begin()
+        };
         let this = self.clone();
         let done = Box::new(move |result| this.ended(result, generation));
         let id = connection.start(self.call.request(Some(self.attempts.clone())), done);
         let cancelled = {
             let mut state = self.state();
-            if state.attempt != Some(generation) {
-                return;
-            }
-            state.wire = Some((connection.clone(), id));
-            state.cancelled
+            state.under_way.reach(attempt, (connection.clone(), id)) && state.cancelled
         };
         if cancelled {
             connection.cancel(id);
@@ -155,8 +146,7 @@ impl LastingCall {
     fn ended(self: &Arc<Self>, result: Result<Reply>, generation: Generation) {
         let result = self.call.outcome(result, generation);
         let mut state = self.state();
-        state.attempt = None;
-        state.wire = None;
+        state.under_way.end();
         let interrupted = match &result {
             Err(error) if state.mirrors && !state.relisted && relist::is_for_headers(error) => {
                 state.relisted = true;
