@@ -11,7 +11,8 @@ use trunkline_pool::state::{
 };
 
 use super::entry::Control;
-use super::{Answered, Core, Driver, EntryCell, LeaseHold, incarnation};
+use super::listings::ListingEnd;
+use super::{Answered, Core, Driver, EntryCell, LeaseHold, Work, incarnation};
 use crate::{Error, ErrorCode};
 
 thread_local! {
@@ -38,10 +39,14 @@ impl Driver {
         }
         core.executing = true;
         let before = CARRYING_OUT.replace(true);
-        while let Some(effect) = core.effects.pop_front() {
+        while let Some(work) = core.work.pop_front() {
             drop(core);
             // A completion of the host that panics must stop neither the queue nor this caller.
-            if catch_unwind(AssertUnwindSafe(|| self.perform(effect))).is_err() {
+            let work = || match work {
+                Work::Effect(effect) => self.perform(effect),
+                Work::Listed(end) => end.tell(),
+            };
+            if catch_unwind(AssertUnwindSafe(work)).is_err() {
                 tracing::error!("a completion panicked");
             }
             core = self.core();
@@ -88,9 +93,8 @@ impl Driver {
     fn list(self: &Arc<Self>, connection: ConnectionId, number: ListingNumber) {
         let Some(cell) = self.entry(connection.entry) else { return };
         let Some(live) = cell.connection(connection.generation) else { return };
-        let count = cell.listings.begin();
-        let listing =
-            Listing { driver: self.clone(), cell, count, connection, number, result: None };
+        let end = Some(ListingEnd::of_new(cell));
+        let listing = Listing { driver: self.clone(), end, connection, number, result: None };
         self.spawn(async move {
             let listing = listing;
             listing.end(live.list().await.map(Arc::new));
@@ -166,9 +170,7 @@ impl Driver {
 /// A listing under way: its end is reported when it is dropped, so that one which dies does not leave its entry waiting.
 struct Listing {
     driver: Arc<Driver>,
-    cell: Arc<EntryCell>,
-    /// Among all of the entry.
-    count: u64,
+    end: Option<ListingEnd>,
     connection: ConnectionId,
     number: ListingNumber,
     result: Option<crate::Result<Arc<Catalog>>>,
@@ -185,9 +187,8 @@ impl Drop for Listing {
         let died = || Err(Error::new(ErrorCode::Internal, "the listing died"));
         let result = self.result.take().unwrap_or_else(died);
         let (connection, number) = (self.connection, self.number);
-        if !self.driver.runtime.is_forked() {
-            self.driver.step(Input::CatalogListed { connection, number, result });
-            self.cell.listings.end(self.count);
+        if let Some(end) = self.end.take().filter(|_| !self.driver.runtime.is_forked()) {
+            self.driver.step_listed(Input::CatalogListed { connection, number, result }, end);
         }
     }
 }

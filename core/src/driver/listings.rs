@@ -2,32 +2,36 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use tokio::sync::watch;
 use trunkline_pool::state::{ConnectionId, Generation, Input};
 
 use super::{Driver, EntryCell};
 
-/// Between two looks whether effects are carried out: that takes microseconds.
-const CARRIED_OUT_LOOK: Duration = Duration::from_millis(1);
-
-/// How many listings of an entry began, and the last of them that has ended and was stepped.
+/// How many listings of an entry began, and the last of them of which everything that came of it is carried out.
 #[derive(Default)]
 pub(crate) struct Listings {
     begun: AtomicU64,
     ended: watch::Sender<u64>,
 }
 
-impl Listings {
-    /// The number of one that begins.
-    pub(super) fn begin(&self) -> u64 {
-        self.begun.fetch_add(1, Ordering::SeqCst) + 1
+/// The end of one listing, which is told once.
+pub(super) struct ListingEnd {
+    cell: Arc<EntryCell>,
+    /// Among all of the entry.
+    number: u64,
+}
+
+impl ListingEnd {
+    /// That of a listing which begins.
+    pub(super) fn of_new(cell: Arc<EntryCell>) -> ListingEnd {
+        let number = cell.listings.begun.fetch_add(1, Ordering::SeqCst) + 1;
+        ListingEnd { cell, number }
     }
 
-    /// It has ended, and the reducer knows what came of it.
-    pub(super) fn end(&self, number: u64) {
-        self.ended.send_modify(|ended| *ended = number.max(*ended));
+    /// What came of it is published.
+    pub(super) fn tell(self) {
+        self.cell.listings.ended.send_modify(|ended| *ended = self.number.max(*ended));
     }
 }
 
@@ -42,10 +46,6 @@ impl Driver {
         tokio::select! {
             _ = ended.wait_for(|ended| *ended > before) => {}
             () = cell.left(generation) => {}
-        }
-        // What the step wants done may be in the hands of another thread.
-        while self.core().executing {
-            tokio::time::sleep(CARRIED_OUT_LOOK).await;
         }
     }
 }

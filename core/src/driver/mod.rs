@@ -45,6 +45,7 @@ pub(crate) use runtime::Runtime;
 pub(crate) use subscriber::Subscriber;
 
 use self::eras::Eras;
+use self::listings::ListingEnd;
 use self::questions::Questions;
 pub(crate) use self::roots::{Roots, folders};
 use crate::api::SessionCore;
@@ -81,8 +82,8 @@ pub(crate) struct Driver {
 struct Core {
     state: PoolState,
     interner: Interner,
-    effects: VecDeque<Effect>,
-    /// Whether somebody is at work on `effects`.
+    work: VecDeque<Work>,
+    /// Whether somebody is at work on `work`.
     executing: bool,
     deadline: Option<Moment>,
     entries: IdMap<EntryId, Arc<EntryCell>>,
@@ -108,7 +109,7 @@ impl Driver {
             core: Mutex::new(Core {
                 state: PoolState::new(options.clone(), seed),
                 interner: Interner::default(),
-                effects: VecDeque::new(),
+                work: VecDeque::new(),
                 executing: false,
                 deadline: None,
                 entries: IdMap::default(),
@@ -164,11 +165,23 @@ impl Driver {
         self.run(core, input);
     }
 
+    /// [`step`](Self::step), for what a listing came to; its end is told when everything that follows was carried out.
+    fn step_listed(self: &Arc<Self>, input: Input, end: ListingEnd) {
+        let mut core = self.core();
+        self.run_only(&mut core, input);
+        core.work.push_back(Work::Listed(end));
+        self.carry_out(core);
+    }
+
     fn run<'a>(self: &'a Arc<Self>, mut core: MutexGuard<'a, Core>, input: Input) {
+        self.run_only(&mut core, input);
+        self.carry_out(core);
+    }
+
+    fn run_only(&self, core: &mut Core, input: Input) {
         tracing::debug!(?input, "input");
         let now = self.now();
         core.run(|state, effects| state.step(now, input, effects));
-        self.carry_out(core);
     }
 
     /// Gives a new session its number, or the closed session's that it resumes.
@@ -189,8 +202,7 @@ impl Driver {
             None => Input::OpenSession { session: number },
             Some(_) => Input::ResumeSession { session: number },
         };
-        let now = self.now();
-        core.run(|state, effects| state.step(now, input, effects));
+        self.run_only(&mut core, input);
     }
 
     /// Ends a session; what it holds goes after `keep_for`.
@@ -279,8 +291,16 @@ impl Core {
     fn run(&mut self, step: impl FnOnce(&mut PoolState, &mut Vec<Effect>)) {
         let mut effects = Vec::new();
         step(&mut self.state, &mut effects);
-        self.effects.extend(effects);
+        self.work.extend(effects.into_iter().map(Work::Effect));
     }
+}
+
+/// What is to be done without the mutex, in order.
+enum Work {
+    /// What a step wants.
+    Effect(Effect),
+    /// What came of a listing is carried out; this is its end.
+    Listed(ListingEnd),
 }
 
 impl Drop for Driver {
