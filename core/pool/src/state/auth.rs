@@ -7,7 +7,8 @@ use super::acquire::{End, NOW};
 use super::effects::reason;
 use super::entry::{Phase, Stage, Why};
 use super::ids::{EntryId, ServerId};
-use super::protocol::{Audience, Effect, Notice};
+use super::notice::{Audience, Notice};
+use super::protocol::Effect;
 use super::{ConnectionId, PoolState};
 use crate::error::Error;
 

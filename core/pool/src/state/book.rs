@@ -9,7 +9,8 @@ use super::acquire::{End, NOW};
 use super::effects::{self, reason};
 use super::entry::{Claims, Entry, Phase, Stage, Wire};
 use super::ids::{ConnectionId, EntryId, Generation, Moment, ServerId};
-use super::protocol::{Audience, Effect, Family, Notice};
+use super::notice::{Audience, Notice};
+use super::protocol::{Effect, Family};
 use super::{Name, PoolState, Timer};
 use crate::error::Error;
 

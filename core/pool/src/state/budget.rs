@@ -12,7 +12,8 @@ use std::collections::VecDeque;
 use super::PoolState;
 use super::entry::{Entry, Phase, Stage};
 use super::ids::{Moment, ServerId};
-use super::protocol::{Audience, Effect, Notice};
+use super::notice::{Audience, Notice};
+use super::protocol::Effect;
 use crate::options::{Budget, BudgetMode};
 
 /// What an entry takes of the budget.

@@ -56,6 +56,7 @@ mod health;
 mod idle;
 mod ids;
 mod invariants;
+mod notice;
 mod protocol;
 mod quarantine;
 mod refresh;
@@ -75,9 +76,9 @@ pub use ids::{
     Configuration, ConnectionId, EntryId, Generation, KeyId, LeaseId, ListingNumber, Moment,
     ServerId, SessionId, Ticket,
 };
+pub use notice::{Audience, Notice};
 pub use protocol::{
-    Audience, CloseExit, CloseMode, DrainMode, Effect, EntryState, Family, Input, LossReason,
-    Notice, Slot,
+    CloseExit, CloseMode, DrainMode, Effect, EntryState, Family, Input, LossReason, Slot,
 };
 pub use reports::{DrainReport, RestartRefusal, RestartReport};
 pub use status::{EntryStatus, Situation};

@@ -9,18 +9,17 @@ use std::time::Duration;
 
 use super::acquire::Ask;
 use super::admission::{Admitted, Gate};
-use super::budget::Usage;
 use super::ids::{
     ConnectionId, EntryId, Generation, KeyId, LeaseId, ListingNumber, Moment, ServerId, SessionId,
     Ticket,
 };
+use super::notice::{Audience, Notice};
 use super::reports::{DrainReport, RestartReport};
 use crate::acceptance::Held;
-use crate::catalog::{Catalog, Difference};
+use crate::catalog::Catalog;
 use crate::config::Fingerprint;
 use crate::config::Share;
 use crate::error::Error;
-use crate::options::Budget;
 
 /// One thing that a host asked for, or that happened outside.
 #[derive(Clone, Debug, PartialEq)]
@@ -391,110 +390,4 @@ pub enum DrainMode {
     Finish,
     /// Calls are interrupted at once.
     Force,
-}
-
-/// Who is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Audience {
-    /// Every subscriber of the pool.
-    Pool,
-    /// One session that holds the entry.
-    Session(SessionId),
-    /// Every subscriber of the pool and of every session, once (the scope `workspace`).
-    Everybody,
-}
-
-/// What is told. Names and numbers are added by whoever delivers it.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Notice {
-    /// An entry changed its visible state; `from` is absent for a new one.
-    StatusChanged {
-        /// The entry.
-        entry: EntryId,
-        /// Its incarnation.
-        generation: Generation,
-        /// The state before.
-        from: Option<EntryState>,
-        /// The state now.
-        to: EntryState,
-        /// Why, as a stable word.
-        reason: &'static str,
-    },
-    /// The entry's lists are different now. The session's own view decides what it hears of it.
-    CatalogChanged {
-        /// The entry.
-        entry: EntryId,
-        /// Its incarnation.
-        generation: Generation,
-        /// The lists before.
-        before: Arc<Catalog>,
-        /// The lists now.
-        after: Arc<Catalog>,
-        /// The names that came, went and changed. A tool that comes back with another definition than it had has come and changed.
-        difference: Arc<Difference>,
-    },
-    /// Tools are held back, because their definition is not the accepted one.
-    ToolsQuarantined {
-        /// The entry.
-        entry: EntryId,
-        /// Its incarnation.
-        generation: Generation,
-        /// Those that the session was not told of before.
-        held: Held,
-    },
-    /// The connection was lost.
-    Disconnected {
-        /// The entry.
-        entry: EntryId,
-        /// The incarnation that was lost.
-        generation: Generation,
-        /// Why.
-        reason: LossReason,
-    },
-    /// The connection is back.
-    Reconnected {
-        /// The entry.
-        entry: EntryId,
-        /// The new incarnation.
-        generation: Generation,
-        /// How many attempts it took.
-        attempts: u32,
-        /// How long it was gone.
-        downtime: Duration,
-    },
-    /// The server wants other credentials than it was tried with.
-    AuthRequired {
-        /// The entry.
-        entry: EntryId,
-        /// The incarnation that lacked them.
-        generation: Generation,
-        /// What the server said.
-        error: Error,
-    },
-    /// Most of the budget is taken (SPEC 9.5).
-    BudgetWarning {
-        /// The budget.
-        budget: Budget,
-        /// What is taken of it.
-        usage: Usage,
-    },
-    /// Servers that are wanted have no room in the budget, and were not told of before (SPEC 9.5).
-    RefusedBatch {
-        /// The budget.
-        budget: Budget,
-        /// What is taken of it.
-        usage: Usage,
-        /// The servers, in the order in which they came.
-        refused: Vec<ServerId>,
-    },
-    /// The connection is gone for good, until somebody asks.
-    Failed {
-        /// The entry.
-        entry: EntryId,
-        /// The last incarnation.
-        generation: Generation,
-        /// Why.
-        error: Error,
-    },
 }

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use super::PoolState;
 use super::effects;
 use super::ids::{EntryId, ServerId, SessionId, Ticket};
-use super::protocol::{Audience, Effect, Notice};
+use super::notice::{Audience, Notice};
+use super::protocol::Effect;
 use crate::acceptance::{Held, Judged};
 use crate::catalog::Catalog;
 

@@ -18,7 +18,8 @@ use super::acquire::{Ask, IfFull};
 use super::admission::Obstacle;
 use super::effects::{self, reason};
 use super::ids::{ServerId, Ticket};
-use super::protocol::{Audience, Effect, Notice};
+use super::notice::{Audience, Notice};
+use super::protocol::Effect;
 use super::{Open, PoolState};
 use crate::error::Error;
 
