@@ -1287,7 +1287,9 @@ trunkline_status trunkline_pool_reconcile_enqueue(trunkline_pool *pool,
  *
  * `entry_index`: of the entry; `TRUNKLINE_EVERY_ENTRY` for all of the server's. `out`: a report
  * with `{entry_index, restarted, duration_ms | reason}` for each; free it with
- * `trunkline_buf_free`.
+ * `trunkline_buf_free`. The reason is `in_flight`, `disabled`, `auth_required`, `not_admitted`,
+ * `budget_would_exceed`, `superseded` (the server is configured otherwise now, or no more),
+ * `failed` or `closing`.
  *
  * Errors: `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`, `INVALID_ARGUMENT`.
  */

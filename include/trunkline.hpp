@@ -369,7 +369,7 @@ public:
             return start_with_op(&trunkline_pool_reconcile_start, detail::view(servers), rest...);
         });
     }
-    /** Replaces the connections of a server, or of one of its entries; the report. */
+    /** Replaces the connections of a server, or of one of its entries; the report, with the reasons of `trunkline_pool_restart`. */
     std::string restart(std::string_view server, std::uint32_t entry_index = TRUNKLINE_EVERY_ENTRY) const {
         return detail::text([&](trunkline_buf **out, trunkline_error **err) {
             return trunkline_pool_restart(raw_.get(), detail::view(server), entry_index, out, err);

@@ -332,7 +332,11 @@ export class Pool extends Emitter {
   ): Promise<Lease>;
   /** Makes these the servers of the pool: starts what is new, releases what is gone, leaves alone what is equal. */
   reconcile(servers: Servers, options?: Abortable): Promise<ReconcileReport>;
-  /** Replaces the connections of a server's entries, or of the one with that index. */
+  /**
+   * Replaces the connections of a server's entries, or of the one with that index. One report per entry, with the `reason` when it
+   * was not restarted: `in_flight`, `disabled`, `auth_required`, `not_admitted`, `budget_would_exceed`, `superseded` (the server
+   * is configured otherwise now), `failed` or `closing`.
+   */
   restart(server: string, index?: number | null, options?: Abortable): Promise<unknown>;
   /**
    * Accepts the definition of a tool that `onToolChange: 'quarantine'` keeps back. `digest` is `difference.to` of the `tool_quarantined` event,

@@ -74,7 +74,9 @@ pub unsafe extern "C" fn trunkline_pool_reconcile_enqueue(
 ///
 /// `entry_index`: of the entry; `TRUNKLINE_EVERY_ENTRY` for all of the server's. `out`: a report
 /// with `{entry_index, restarted, duration_ms | reason}` for each; free it with
-/// `trunkline_buf_free`.
+/// `trunkline_buf_free`. The reason is `in_flight`, `disabled`, `auth_required`, `not_admitted`,
+/// `budget_would_exceed`, `superseded` (the server is configured otherwise now, or no more),
+/// `failed` or `closing`.
 ///
 /// Errors: `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`, `INVALID_ARGUMENT`.
 #[unsafe(no_mangle)]

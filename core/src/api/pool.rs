@@ -22,7 +22,7 @@ use super::reports;
 use super::session::Session;
 use crate::auth::{Context, context};
 use crate::client::Provided;
-use crate::driver::{Answered, Driver, carries_out, folders};
+use crate::driver::{Answered, Driver, Keyed, carries_out, folders};
 use crate::{Error, ErrorCode, Result};
 
 /// The connections of one workspace. Cheap to clone; all clones are one pool.
@@ -96,6 +96,12 @@ impl Configured {
         let fingerprint = |one: &Configured| one.fingerprint_in_pool(Offered::default());
         std::ptr::eq(self, other)
             || (fingerprint(self) == fingerprint(other) && self.share == other.share)
+    }
+
+    /// Whether it is what that key stands for.
+    pub(super) fn leads_to(&self, key: &Keyed) -> bool {
+        let share = if key.owner.is_some() { Share::Session } else { Share::Pool };
+        self.share == share && self.fingerprint(key.offered, &key.context) == key.fingerprint
     }
 }
 
@@ -178,6 +184,10 @@ impl Pool {
 
     /// Replaces the connections of a server's entries, or of the one with that index. One report per entry (SPEC 9.1):
     /// `{v, entries: [{entry_index, restarted, duration_ms | reason, error?}]}`; none for an unknown name or index.
+    ///
+    /// The reason is `in_flight` (its first connect is still running), `disabled`, `auth_required`, `not_admitted`,
+    /// `budget_would_exceed`, `superseded` (the server is configured otherwise now, or no more, and nobody holds the entry),
+    /// `failed` or `closing`. A restart under way that is superseded ends at once.
     ///
     /// # Errors
     /// `closing`, `closed`, `forked`.
@@ -316,9 +326,11 @@ impl PoolCore {
         }
     }
 
-    /// The rows of a server that nobody holds because sessions do without it; nothing of any other.
+    /// The rows of a server that nobody holds because it is switched off, or because sessions do without it; nothing of any
+    /// other.
     fn restart_of_disabled(&self, server: &str, index: Option<u32>) -> Option<Vec<Value>> {
-        if !self.disabled_by().contains_key(server) {
+        let is_off = self.configured(server).is_ok_and(|configured| configured.spec.disabled);
+        if !is_off && !self.disabled_by().contains_key(server) {
             return None;
         }
         let entries = self.driver.entries().into_iter();
@@ -338,15 +350,9 @@ impl PoolCore {
 
     /// Why a server has no entry that could be restarted, as a row of the answer.
     fn restart_gate(&self, server: &str) -> Option<Value> {
-        match self.configured(server) {
-            Ok(configured) => {
-                configured.spec.disabled.then(|| reports::restart_refused(None, DISABLED, None))
-            }
-            Err(error) if error.code() == ErrorCode::InvalidConfig => {
-                Some(reports::restart_refused(None, "not_admitted", Some(&error)))
-            }
-            Err(_) => None,
-        }
+        let error = self.configured(server).err()?;
+        let is_wrong = error.code() == ErrorCode::InvalidConfig;
+        is_wrong.then(|| reports::restart_refused(None, "not_admitted", Some(&error)))
     }
 
     async fn drain(&self, options: &DrainOptions) -> Value {

@@ -10,7 +10,7 @@ use trunkline_pool::view::View;
 
 use super::pool::{Configured, PoolCore, Servers};
 use super::wanted::follow_together;
-use crate::driver::About;
+use crate::driver::{About, Age, Keyed};
 use crate::{Error, ErrorCode, Result};
 
 /// The run-time source: servers by name, and what is known of names that have none.
@@ -22,6 +22,9 @@ pub(super) struct Source {
     /// Names that were there, at most [`REMOVED_MAX`].
     removed: BTreeSet<Box<str>>,
 }
+
+/// Servers by name.
+type Running = BTreeMap<Box<str>, Arc<Configured>>;
 
 /// Names that are remembered as removed, for the reason of a refusal; of more, the first by name are forgotten.
 const REMOVED_MAX: usize = 4096;
@@ -60,6 +63,23 @@ impl Source {
     /// Whether it was there, and is not any more.
     pub(super) fn is_removed(&self, name: &str) -> bool {
         self.removed.contains(name)
+    }
+
+    /// Of which servers another connection is wanted than before, each with what was wanted then.
+    fn moved_since(&self, before: &Running) -> BTreeMap<Box<str>, Option<Arc<Configured>>> {
+        let now = self.running();
+        let is_same = |name: &str| match (before.get(name), now.get(name)) {
+            (Some(old), Some(new)) => old.is_same_connection(new),
+            (old, new) => old.is_none() && new.is_none(),
+        };
+        let names = before.keys().chain(now.keys()).filter(|name| !is_same(name));
+        names.map(|name| (name.clone(), before.get(name).cloned())).collect()
+    }
+
+    /// The servers that are not switched off.
+    fn running(&self) -> Running {
+        let servers = self.servers().into_iter();
+        servers.filter(|(_, configured)| !configured.spec.disabled).collect()
     }
 
     /// Becomes this; one row for each server of the report.
@@ -143,7 +163,16 @@ impl Applied {
 impl PoolCore {
     /// Replaces the run-time source, and lets the live sessions follow it. Subscribers of the pool hear of it, unless it changed nothing.
     pub(super) fn reconcile(&self, servers: Servers) -> Value {
-        let report = self.source().replace(servers, &self.driver.options);
+        let (report, moved) = {
+            let mut source = self.source();
+            let before = source.running();
+            let report = source.replace(servers, &self.driver.options);
+            (report, source.moved_since(&before))
+        };
+        // Before the sessions follow: a restart of what they let go then makes room for what they ask for.
+        if !moved.is_empty() {
+            self.driver.reconfigure(|key| self.judge(key, &moved));
+        }
         // Each takes what is newest when its turn comes: a session that opens or another change that comes meanwhile
         // makes none of them miss anything. The handles stay until all have followed.
         let sessions = self.live_sessions();
@@ -156,5 +185,21 @@ impl PoolCore {
             self.driver.hub.publish(EventKind::Reconciled, None, &About::default(), &fields);
         }
         json!({ "v": 1, "servers": report })
+    }
+
+    /// How a key stands to what is newest, of servers that moved. Asked under the driver's mutex, so that of two changes at once
+    /// the last word is the newest.
+    fn judge(
+        &self,
+        key: &Keyed,
+        moved: &BTreeMap<Box<str>, Option<Arc<Configured>>>,
+    ) -> Option<Age> {
+        let old = moved.get(&*key.name)?;
+        let source = self.source();
+        let newest = source.servers.get(&*key.name).filter(|newest| !newest.spec.disabled);
+        if newest.is_some_and(|newest| newest.leads_to(key)) {
+            return Some(Age::Current);
+        }
+        old.as_ref().is_some_and(|old| old.leads_to(key)).then_some(Age::Outdated)
     }
 }

@@ -38,7 +38,7 @@ pub(crate) use carry::carries_out;
 pub(crate) use entry::{EntryCell, Published};
 pub(crate) use hold::LeaseHold;
 pub(crate) use hub::{About, Hub};
-pub(crate) use intern::Interner;
+pub(crate) use intern::{Interner, Keyed};
 pub(crate) use notices::auth_need;
 pub(crate) use questions::{Answer, Answered, Wish};
 pub(crate) use runtime::Runtime;
@@ -76,6 +76,14 @@ pub(crate) struct Driver {
     core: Mutex<Core>,
     /// Wakes the timer when the next deadline came nearer.
     timer: Arc<Notify>,
+}
+
+/// How a configuration stands to the one that the pool has of the same server.
+pub(crate) enum Age {
+    /// It is another, or there is none.
+    Outdated,
+    /// It is the same.
+    Current,
 }
 
 /// What the mutex guards.
@@ -223,6 +231,22 @@ impl Driver {
         if let Some(server) = self.known_server(server) {
             self.step(Input::CredentialsChanged { server });
         }
+    }
+
+    /// Tells the reducer which entries are of a configuration that is now old, and which of one that is current. `judge` says it
+    /// of a key, under the mutex, and nothing of one that it does not know.
+    pub(crate) fn reconfigure(self: &Arc<Self>, judge: impl Fn(&Keyed) -> Option<Age>) {
+        self.step_with(|core| {
+            let (mut outdated, mut current) = (Vec::new(), Vec::new());
+            for row in core.state.entries() {
+                match core.interner.keyed(row.key).and_then(&judge) {
+                    Some(Age::Outdated) => outdated.push(row.entry),
+                    Some(Age::Current) => current.push(row.entry),
+                    None => {}
+                }
+            }
+            Input::Reconfigure { outdated, current }
+        });
     }
 
     /// The last error of a server's name, also of entries that are gone.

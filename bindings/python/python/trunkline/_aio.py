@@ -73,7 +73,9 @@ class Pool(PoolBase):
         return report
 
     async def restart(self, server: str, index: int | None = None) -> Any:
-        """Replaces the connections of a server's entries, or of the one with that index. One report per entry."""
+        """Replaces the connections of a server's entries, or of the one with that index. One report per entry, with the
+        reason when it was not restarted: `in_flight`, `disabled`, `auth_required`, `not_admitted`, `budget_would_exceed`,
+        `superseded` (the server is configured otherwise now), `failed` or `closing`."""
         return json.loads(await submit(self._native.restart, server, index))
 
     async def accept_tool(self, server: str, tool: str, digest: str) -> None:

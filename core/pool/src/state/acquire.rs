@@ -154,6 +154,9 @@ impl PoolState {
         }
         let restarting = !entry.restarts.is_empty();
         match &entry.phase {
+            _ if restarting && entry.is_superseded() => {
+                self.end(id, End { reason: reason::SUPERSEDED, error: None, how: NOW }, out);
+            }
             Phase::Connected { .. } => self.go_idle(id, out),
             // An attempt under way goes on, and what comes up goes straight to drain (SPEC 3.4).
             Phase::Connecting { .. } if entry.live_connection(id).is_some() => {}
@@ -350,6 +353,7 @@ impl PoolState {
             holders: Default::default(),
             waiters: Default::default(),
             restarts: Vec::new(),
+            is_outdated: false,
             idle: Idle::default(),
             health: Health::default(),
             credentials: Credentials::default(),

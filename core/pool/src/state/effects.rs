@@ -20,6 +20,7 @@ pub(super) mod reason {
     pub(in crate::state) const CREDENTIALS: &str = "credentials";
     pub(in crate::state) const AUTH_REQUIRED: &str = "auth_required";
     pub(in crate::state) const RESTART: &str = "restart";
+    pub(in crate::state) const SUPERSEDED: &str = "superseded";
     pub(in crate::state) const DRAIN_ALL: &str = "drain_all";
     pub(in crate::state) const GATE: &str = "gate";
     pub(in crate::state) const BUDGET_EXHAUSTED: &str = "budget_exhausted";

@@ -43,6 +43,8 @@ pub(super) struct Entry {
     pub(super) holders: BTreeSet<SessionId>,
     pub(super) waiters: BTreeSet<Ticket>,
     pub(super) restarts: Vec<Ticket>,
+    /// The pool's configuration of the server is another now.
+    pub(super) is_outdated: bool,
     pub(super) idle: Idle,
     pub(super) health: Health,
     /// The credentials that the last attempt began with.
@@ -208,6 +210,11 @@ impl Entry {
     /// Whether anybody waits for it or holds it.
     pub(super) fn is_wanted(&self) -> bool {
         !self.holders.is_empty() || !self.waiters.is_empty()
+    }
+
+    /// Whether something newer took its place: it is of an old configuration, and of use to nobody.
+    pub(super) fn is_superseded(&self) -> bool {
+        self.is_outdated && !self.is_wanted()
     }
 
     pub(super) fn is_over(&self) -> bool {

@@ -86,6 +86,7 @@ impl PoolState {
         hold!(entry.shown == Some(entry.visible()), "shown as {:?}", entry.shown);
         hold!(entry.idle.is_held() != entry.holders.is_empty(), "a hold without holders");
         let restarting = matches!(entry.phase, Phase::Waiting { .. } | Phase::Connecting { .. });
+        hold!(!entry.is_superseded() || entry.restarts.is_empty(), "restarted for nobody");
         hold!(restarting || entry.restarts.is_empty(), "a restart of what is not restarting");
         hold!(entry.credentials <= self.credentials(entry.server), "credentials from ahead");
         let current = self.keys.get(entry.key) == Some(&id);

@@ -41,6 +41,7 @@
 //! 9. Names with a place in the budget are at most its limit, where that is kept, and equal those that the entries claim.
 //!    Nobody waits for room while there is some.
 //! 10. No entry of a name that is not admitted is anything but over.
+//! 11. What is of an old configuration is restarted only while somebody holds or awaits it.
 
 mod acquire;
 mod admission;
@@ -209,6 +210,9 @@ impl PoolState {
             Input::Release { lease } => self.release(lease, effects),
             Input::Restart { ticket, server, index } => {
                 self.restart(ticket, server, index, effects);
+            }
+            Input::Reconfigure { outdated, current } => {
+                self.reconfigure(&outdated, &current, effects);
             }
             Input::AcceptTool { ticket, server, tool, digest } => {
                 self.accept_tool(Acceptance { ticket, server, tool, digest }, effects);

@@ -96,6 +96,14 @@ pub enum Input {
         /// The entry index, or all of the name.
         index: Option<u32>,
     },
+    /// The pool's configuration changed. What of it is old is restarted for those only who hold or await it: any other restart
+    /// ends with `superseded`, under way or asked for later.
+    Reconfigure {
+        /// Entries of a configuration that was replaced, removed or switched off.
+        outdated: Vec<EntryId>,
+        /// Entries of one that the pool has now, perhaps again.
+        current: Vec<EntryId>,
+    },
     /// Accept the definition of a tool that is held back. Answered by `ToolAccepted` or `Refuse`.
     AcceptTool {
         /// What the answer names.

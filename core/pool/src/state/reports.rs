@@ -20,7 +20,7 @@ pub struct RestartReport {
 pub enum RestartRefusal {
     /// Its first connect is still running.
     InFlight,
-    /// Something newer took its place.
+    /// Another configuration of the server took its place, or none, and nobody holds or awaits it.
     Superseded,
     /// It does not run, and the budget has no room for it.
     BudgetWouldExceed,

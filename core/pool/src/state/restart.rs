@@ -1,4 +1,7 @@
 //! Restart: every entry of a name, or one of them, gets a new incarnation (SPEC 9.1, 9.2).
+//!
+//! What is of an old configuration is restarted for those who hold or await it. With the last of them the restart is
+//! superseded: no process of a configuration that nobody has any more is begun, or kept.
 
 use std::time::Duration;
 
@@ -6,7 +9,8 @@ use super::admission::Obstacle;
 use super::effects::{self, reason};
 use super::entry::{Phase, Why};
 use super::ids::{EntryId, Moment, ServerId, Ticket};
-use super::protocol::{CloseMode, Effect, LossReason, Notice};
+use super::notice::Notice;
+use super::protocol::{CloseMode, Effect, LossReason};
 use super::reports::{RestartRefusal, RestartReport};
 use super::{Open, PoolState};
 
@@ -55,6 +59,27 @@ impl PoolState {
         self.report(ticket, None, out);
     }
 
+    /// Takes note of which entries are of an old configuration. What is restarted for nobody ends at once; the restart of what
+    /// is still wanted, when nobody wants it any more ([`settle`](Self::settle)).
+    pub(super) fn reconfigure(
+        &mut self,
+        outdated: &[EntryId],
+        current: &[EntryId],
+        out: &mut Vec<Effect>,
+    ) {
+        for (ids, is_outdated) in [(current, false), (outdated, true)] {
+            for &id in ids {
+                let Some(entry) = self.entries.get_mut(id).filter(|entry| !entry.is_over()) else {
+                    continue;
+                };
+                entry.is_outdated = is_outdated;
+                if !entry.restarts.is_empty() {
+                    self.settle(id, out);
+                }
+            }
+        }
+    }
+
     /// Tells every restart that waits for an entry how it went.
     pub(super) fn report_restarts(
         &mut self,
@@ -77,6 +102,8 @@ impl PoolState {
             Phase::Waiting { why: Why::First, .. } | Phase::Connecting { why: Why::First } => {
                 Some(RestartRefusal::InFlight)
             }
+            Phase::Ended { .. } => Some(RestartRefusal::Superseded),
+            _ if entry.is_superseded() => Some(RestartRefusal::Superseded),
             Phase::Failed | Phase::Unauthorized { .. } => {
                 let obstacle = self.obstacle(entry.server, entry.family, Some(entry))?;
                 Some(match obstacle {
@@ -91,7 +118,6 @@ impl PoolState {
             | Phase::Connecting { .. }
             | Phase::Connected { .. }
             | Phase::Backoff { .. } => None,
-            Phase::Ended { .. } => Some(RestartRefusal::Superseded),
         }
     }
 

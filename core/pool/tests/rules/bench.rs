@@ -190,6 +190,12 @@ pub fn restart(ticket: u64, server: u32, index: Option<u32>) -> Input {
     Input::Restart { ticket: Ticket(ticket), server: ServerId(server), index }
 }
 
+/// These entries are of a configuration that the pool no longer has, and those of one that it has.
+pub fn reconfigure(outdated: &[u32], current: &[u32]) -> Input {
+    let ids = |entries: &[u32]| entries.iter().map(|entry| EntryId(*entry)).collect();
+    Input::Reconfigure { outdated: ids(outdated), current: ids(current) }
+}
+
 pub fn drain(ticket: u64, how: DrainMode, deadline: u64) -> Input {
     Input::Drain { ticket: Ticket(ticket), how, deadline: at(deadline) }
 }

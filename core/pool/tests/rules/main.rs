@@ -16,3 +16,4 @@ mod refresh;
 mod restart;
 mod session;
 mod status;
+mod superseded;

@@ -34,7 +34,7 @@ const SITUATIONS: [(Situation, &str); 13] = [
 /// Who waits does so only where an outcome is to come. An event is of the current incarnation (as
 /// opposed to `old`) when that incarnation exists outside, be it that the pool already knows what
 /// it says. Deadlines exist only where somebody goes or comes back.
-const ENTRY_INPUTS: [(&str, &[&str]); 23] = [
+const ENTRY_INPUTS: [(&str, &[&str]); 24] = [
     ("acquire", &["ending"]),
     ("want", &["ending"]),
     ("gate", &[]),
@@ -54,6 +54,7 @@ const ENTRY_INPUTS: [(&str, &[&str]); 23] = [
     ("release", &["ending"]),
     ("close-session", &["ending"]),
     ("restart", &[]),
+    ("reconfigure", &[]),
     ("credentials", &[]),
     ("drain", &[]),
     (
@@ -190,14 +191,13 @@ impl Coverage {
                 }
             }
             Input::Restart { server, .. } => {
-                for row in pool.entries().filter(|row| row.server == *server) {
-                    self.count(word(&row), "restart");
-                }
+                self.count_all(pool, "restart", |row| row.server == *server);
+            }
+            Input::Reconfigure { outdated, .. } => {
+                self.count_all(pool, "reconfigure", |row| outdated.contains(&row.entry));
             }
             Input::CredentialsChanged { server } => {
-                for row in pool.entries().filter(|row| row.server == *server) {
-                    self.count(word(&row), "credentials");
-                }
+                self.count_all(pool, "credentials", |row| row.server == *server);
             }
             Input::Drain { .. } => {
                 if !model.waiting.is_empty() {
@@ -244,6 +244,17 @@ impl Coverage {
         row.as_ref().map_or("absent", word)
     }
 
+    fn count_all(
+        &mut self,
+        pool: &PoolState,
+        input: &'static str,
+        is_met: impl Fn(&EntryStatus) -> bool,
+    ) {
+        for row in pool.entries().filter(is_met) {
+            self.count(word(&row), input);
+        }
+    }
+
     fn count(&mut self, state: &'static str, input: &'static str) {
         *self.pairs.entry((state, input)).or_default() += 1;
     }
@@ -267,6 +278,7 @@ impl Coverage {
         }
         let absent_is_silent = [
             "restart",
+            "reconfigure",
             "credentials",
             "drain",
             "close-session",

@@ -14,6 +14,7 @@ mod definitions;
 mod ending;
 mod model;
 mod reconcile;
+mod restarts;
 mod rules;
 mod run;
 mod setup;

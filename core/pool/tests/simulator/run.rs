@@ -18,6 +18,7 @@ use crate::coverage::Coverage;
 use crate::definitions::held;
 use crate::ending::Ending;
 use crate::model::{Cause, Model};
+use crate::restarts::{self, Restarts};
 use crate::rules::{Rules, Step, refusals_are_just, was_current};
 use crate::setup::Setup;
 use crate::words::{brief, said_by, words_of};
@@ -30,6 +31,7 @@ pub struct Run {
     pub world: World,
     model: Model,
     rules: Rules,
+    restarts: Restarts,
     ending: Ending,
     books: Books,
     pub coverage: Coverage,
@@ -87,6 +89,7 @@ impl Run {
             world: World::default(),
             model: Model::default(),
             rules: Rules::default(),
+            restarts: Restarts::default(),
             ending: Ending::default(),
             books: Books::default(),
             coverage: Coverage::default(),
@@ -184,6 +187,9 @@ impl Run {
         }
         if chance.percent(self.setup.restarting) {
             return Some(self.restart(chance));
+        }
+        if chance.percent(self.setup.restarting) {
+            return Some(restarts::edit(&self.pool, chance));
         }
         if chance.percent(3) {
             let server = self.setup.server_of(self.any_key(chance));
@@ -373,6 +379,9 @@ impl Run {
         self.ending
             .check(&step, &effects, &self.pool, &self.world)
             .map_err(|what| said_by("drain", what))?;
+        self.restarts
+            .check(&step, &effects, &self.pool)
+            .map_err(|what| said_by("restarts", what))?;
         self.rules.check(&step, &self.pool, &self.setup).map_err(|what| said_by("rules", what))
     }
 
