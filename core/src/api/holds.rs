@@ -197,6 +197,7 @@ impl Holds {
     }
 
     fn answered(&self, session: &SessionCore, id: HoldId, asked: u64, result: Result<LeaseHold>) {
+        let back = result.as_ref().ok().map(|hold| hold.cell.clone());
         {
             let mut inner = self.inner();
             let row = inner.holds.get_mut(&id).filter(|row| row.asked == asked);
@@ -216,6 +217,9 @@ impl Holds {
             inner.compare();
         }
         self.tell(session);
+        if let Some(cell) = back {
+            session.begins_to_hold(&cell);
+        }
     }
 
     /// The session is closed: everything that it held, for who may resume it.

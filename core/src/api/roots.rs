@@ -27,10 +27,14 @@ impl Pool {
 impl SessionCore {
     /// It holds a connection: one that others share is not told of its own folders (SPEC 15.2, S-47).
     pub(crate) fn begins_to_hold(&self, cell: &Arc<EntryCell>) {
-        if self.roots.load().is_empty() || cell.owner.is_some() {
-            return;
+        if !self.roots.load().is_empty() {
+            self.leaves_out(cell);
         }
-        if self.untold.note(cell) {
+    }
+
+    /// Warns of a connection that others share and that is not told of its own folders, unless it was warned of the same.
+    pub(crate) fn leaves_out(&self, cell: &Arc<EntryCell>) {
+        if cell.owner.is_none() && self.untold.note(cell, &self.roots.load_full()) {
             self.driver.warn_of_untold_roots(self, cell);
         }
     }

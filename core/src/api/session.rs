@@ -53,7 +53,7 @@ pub(crate) struct SessionCore {
     pub(super) context: Arc<Context>,
     /// Folders that its own connections are told of, beside the pool's.
     pub(crate) roots: ArcSwap<Vec<PathBuf>>,
-    /// The shared connections that were not told of them.
+    /// The shared connections that are not told of them.
     pub(super) untold: Untold<EntryCell>,
     pub(super) calls: Calls,
     /// The servers that it wants without asking.

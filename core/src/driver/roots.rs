@@ -75,7 +75,7 @@ impl Driver {
             if cell.owner == Some(session.number) {
                 self.renew_roots(&cell);
             } else if cell.is_held_by(session.number) {
-                session.begins_to_hold(&cell);
+                session.leaves_out(&cell);
             }
         }
     }

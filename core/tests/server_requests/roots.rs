@@ -146,6 +146,57 @@ fn a_change_of_a_sessions_roots_is_told_to_its_own_connections() {
     });
 }
 
+/// SPEC 15.2: whoever holds a shared connection hears of each change of what that is not told of, and hears nothing of what is equal.
+#[test]
+fn each_change_of_roots_that_are_left_out_is_warned_of() {
+    let rig = Rig::new(json!({}));
+    block_on(async {
+        rig.configure(json!({ "shared": rig.server(&[]) })).await;
+        let chat = rig.session("chat");
+        let _lease = acquire(&chat, "shared").await;
+        let events = chat.subscribe(EventMask::ALL).unwrap();
+        let configure = |roots: &[&str]| {
+            let change = json!({ "roots": roots }).to_string();
+            chat.configure(trunkline::ConfigureOptions::from_json(&change).unwrap()).unwrap();
+        };
+        let steps: [(&[&str], bool); 6] = [
+            (&["tests"], true),
+            (&["tests", "src/../tests"], false),
+            (&["examples"], true),
+            (&[], false),
+            (&["examples"], true),
+            (&["examples", "tests"], true),
+        ];
+        for (roots, is_news) in steps {
+            configure(roots);
+            assert_eq!(events.try_next().is_some(), is_news, "{roots:?}");
+            assert!(events.try_next().is_none(), "{roots:?}");
+        }
+    });
+}
+
+/// SPEC 15.2, 6.5: a server that is enabled again by another connection is one more that is not told.
+#[test]
+fn the_connection_of_a_server_that_is_enabled_again_is_warned_of() {
+    let rig = Rig::new(json!({ "drain_delay_ms": 0 }));
+    block_on(async {
+        rig.configure(json!({ "shared": rig.server(&[]) })).await;
+        let mut options = options("chat", Handlers::new());
+        options.roots = paths(&["tests"]);
+        let chat = rig.pool.session(options).unwrap();
+        let events = chat.subscribe(EventMask::ALL).unwrap();
+        let lease = acquire(&chat, "shared").await;
+        let first = next(&events, "warning").await;
+        chat.disable("shared").unwrap();
+        rig.wait_for_no_process();
+        chat.enable("shared").unwrap();
+        let second = next(&events, "warning").await;
+        assert_eq!(second["code"], "roots_not_shared");
+        assert_ne!(first["entry_index"], second["entry_index"]);
+        drop(lease);
+    });
+}
+
 /// SPEC 15.2, 3.13: who resumes a session with other roots has them told to what it left.
 #[test]
 fn a_session_that_is_resumed_with_other_roots_tells_them() {
