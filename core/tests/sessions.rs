@@ -5,7 +5,8 @@ mod rig;
 use rig::{HANG, Rig, acquire, text, until};
 use serde_json::{Value, json};
 use trunkline::{
-    CallOptions, ConfigureOptions, DrainOptions, ErrorCode, EventKind, EventMask, SessionOptions,
+    CallOptions, ConfigureOptions, DrainOptions, ErrorCode, EventKind, EventMask, Servers,
+    SessionOptions,
 };
 
 fn host<T>(future: impl Future<Output = T>) -> T {
@@ -305,4 +306,43 @@ fn a_subscriber_may_look_at_the_pool_while_a_session_is_resumed() {
         || events.try_next().is_some_and(|event| event.json().contains("roots_not_shared"));
     until(warned);
     drop(resumed);
+}
+
+/// SPEC 3.13, 3.6: what a session asks for while it is being resumed it holds once, and gives up once.
+#[test]
+fn what_a_resumed_session_holds_already_is_not_taken_over_as_well() {
+    let rig = Rig::new(json!({ "drain_delay_ms": 0 }));
+    let options = || {
+        let options = json!({ "id": "chat", "roots": ["."] });
+        SessionOptions::from_json(&options.to_string()).unwrap()
+    };
+    // Two servers: the pool is used when the first is told, before the second is taken over.
+    let servers = json!({ "a": rig.server(&["--label", "a"]), "b": rig.server(&[]) });
+    host(rig.configure(servers.clone()));
+    let session = rig.pool.session(options()).unwrap();
+    host(session.ready(None, None)).unwrap();
+    session.close(Some(HANG));
+    let events = rig.pool.subscribe(EventMask(1 << EventKind::Warning as u8)).unwrap();
+    let (pool, servers) = (rig.pool.clone(), Servers::from_json(&servers.to_string()).unwrap());
+    let servers = std::sync::Mutex::new(Some(servers));
+    let (used, was_used) = std::sync::mpsc::channel();
+    events.set_wake(move || {
+        let Some(servers) = servers.lock().unwrap().take() else { return };
+        let (tell, done) = std::sync::mpsc::channel();
+        let reconciling = pool.clone();
+        pool.start(async move { reconciling.reconcile(servers).await }, move |_| {
+            let _ = tell.send(());
+        });
+        used.send(done.recv_timeout(HANG)).unwrap();
+    });
+    let resumed = rig.pool.session(options()).unwrap();
+    was_used.recv_timeout(HANG).expect("it is told").expect("the pool can be used");
+    let refs = || {
+        let status = rig.pool.status();
+        ["a", "b"].map(|name| status["servers"][name]["entries"][0]["refs"].clone())
+    };
+    assert_eq!(refs(), [json!(1), json!(1)]);
+    resumed.configure(change(json!({ "servers": [] }))).unwrap();
+    assert_eq!(resumed.tools().unwrap().len(), 0);
+    rig.wait_for_no_process();
 }

@@ -79,7 +79,7 @@ impl Holds {
     /// [`finish`](Added::finish), once no lock is held.
     ///
     /// # Errors
-    /// The hold, when the session is closed or does without the server.
+    /// The hold, when the session is closed or does without the server, or holds by itself already what it would inherit.
     pub(super) fn add(
         &self,
         session: &SessionCore,
@@ -90,7 +90,8 @@ impl Holds {
         let server = hold.cell.server.clone();
         let mut inner = self.inner();
         // Under the lock, so that a change of the options or of the source either is seen here or finds the hold.
-        if inner.closed || session.has_disabled(&server) {
+        let is_late = kind == Kind::Inherited && inner.has_own(&server);
+        if inner.closed || is_late || session.has_disabled(&server) {
             return Err(hold);
         }
         let configured = session.newest(&server, origin, configured);
@@ -330,6 +331,12 @@ impl Inner {
     fn newest_of(&self, server: &str) -> Option<&Row> {
         let mut rows = self.holds.values().rev();
         rows.find(|row| row.hold.is_some() && &*row.held.server == server)
+    }
+
+    /// Whether the session holds a server by itself.
+    fn has_own(&self, server: &str) -> bool {
+        let is_it = |row: &Row| row.kind != Kind::Inherited && &*row.held.server == server;
+        self.holds.values().any(|row| row.hold.is_some() && is_it(row))
     }
 
     /// Takes what was inherited of a server, which the session holds itself now.
