@@ -10,8 +10,8 @@ use std::sync::mpsc::{self, Receiver};
 use rig::{HANG, Rig, acquire, text, until};
 use serde_json::{Value, json};
 use trunkline::{
-    CallOptions, CallResult, DrainOptions, Error, ErrorCode, HandlerKind, Handlers, Lease,
-    Operation, Outcome, Result, Session, SessionOptions,
+    CallOptions, CallResult, DrainOptions, EntryState, Error, ErrorCode, HandlerKind, Handlers,
+    Lease, Operation, Outcome, Result, Session, SessionOptions,
 };
 
 fn host<T>(future: impl Future<Output = T>) -> T {
@@ -86,6 +86,29 @@ fn a_call_that_waits_is_sent_when_the_server_is_back() {
         assert_eq!((lease.generation(), rig.starts().len()), (2, 2));
         let at_once = start(&lease, "echo", json!({ "message": "on" }), json!({ "wait": true }));
         assert_eq!(text_of(at_once.result()), "on");
+    });
+}
+
+/// SPEC 5.8, 3.2: what comes back after it was given up has no lists on its way, and is `unavailable` all the same.
+#[test]
+fn a_server_that_comes_back_from_a_failure_is_waited_for_as_after_a_loss() {
+    let rig = rig_with_delays(&[]);
+    host(async {
+        let slow = rig.server(&["--initialize-delay-ms", "1000"]);
+        rig.configure(json!({ "s": slow })).await;
+        let session = rig.session("a");
+        let lease = acquire(&session, "s").await;
+        crash(&lease).await;
+        let again = tokio::spawn(async move { acquire(&session, "s").await });
+        while lease.state() != EntryState::Reconnecting {
+            tokio::task::yield_now().await;
+        }
+        let unwilling = start(&lease, "echo", json!({ "message": "x" }), json!({})).error();
+        let said = (unwilling.code(), unwilling.outcome());
+        assert_eq!(said, (ErrorCode::Unavailable, Some(Outcome::NotSent)));
+        let waiting = start(&lease, "echo", json!({ "message": "back" }), json!({ "wait": true }));
+        assert_eq!(text_of(waiting.result()), "back");
+        again.await.unwrap();
     });
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 use trunkline_pool::id_map::IdMap;
 use trunkline_pool::options::{CallOptions, Progress, ProgressReceiver};
-use trunkline_pool::state::{EntryState, Generation};
+use trunkline_pool::state::{EntryState, Generation, Slot};
 
 use super::held::{Held, Standing};
 use super::operation::Operation;
@@ -329,11 +329,14 @@ impl Call {
 
 /// The name of a tool that the session sees.
 fn listed(held: &Held, published: &Published, tool: &str) -> Result<Arc<str>> {
-    // What has failed or is closed lists nothing, and says so instead.
-    let over = matches!(published.slot.state, EntryState::Failed | EntryState::Closed);
+    // What was given up has no lists, also on its way back, and says what became of it instead.
+    let has_none = |slot: &Slot| !slot.state.is_connected() && slot.catalog.tools.is_empty();
+    let is_over = |slot: &Slot| slot.state == EntryState::Closed || has_none(slot);
     match held.tool(published, tool) {
         Ok(item) => Ok(item.name.clone()),
-        Err(_) if over && held.standing() != Standing::Disabled => Ok(tool.into()),
+        Err(_) if is_over(&published.slot) && held.standing() != Standing::Disabled => {
+            Ok(tool.into())
+        }
         Err(error) => Err(error),
     }
 }
@@ -410,9 +413,7 @@ pub(super) fn not_connected(published: &Published) -> Error {
     let slot = &published.slot;
     let error = match slot.state {
         EntryState::Closed => Error::new(ErrorCode::Closed, "the server is closed"),
-        EntryState::AuthRequired => {
-            Error::new(ErrorCode::AuthRequired, "the server wants credentials")
-        }
+        EntryState::AuthRequired => return lacks_credentials(slot),
         EntryState::Failed => Error::new(ErrorCode::Unavailable, "the server has failed")
             .with_hint("acquire it again to try once more"),
         _ => Error::new(ErrorCode::Unavailable, "the server is not connected now"),
@@ -422,6 +423,13 @@ pub(super) fn not_connected(published: &Published) -> Error {
         Some(cause) => error.with_cause(cause.clone()),
         None => error,
     }
+}
+
+/// What is missing is said where it is looked for: by the error itself.
+fn lacks_credentials(slot: &Slot) -> Error {
+    let lack = slot.error.clone().filter(|error| error.code() == ErrorCode::AuthRequired);
+    let wanting = || Error::new(ErrorCode::AuthRequired, "the server wants credentials");
+    lack.unwrap_or_else(wanting).with_detail("state", slot.state.as_str())
 }
 
 /// The time in all and the time without progress: the call's own, else the server's, else the pool's.
