@@ -14,6 +14,7 @@ use super::configure::Disabled;
 use super::held::Origin;
 use super::pool::PoolCore;
 use super::session::{Session, SessionCore, WeakSession};
+use crate::auth::Context;
 use crate::driver::LeaseHold;
 
 /// A pool's sessions. Its lock is never held while a session or a hold is dropped, since that may call back here.
@@ -35,7 +36,8 @@ struct Live {
 
 /// What a closed session left.
 pub(super) struct Kept {
-    pub(super) number: SessionId,
+    number: SessionId,
+    context: Arc<Context>,
     holds: Vec<(LeaseHold, Origin)>,
     /// When it is given up: tells it from what an earlier session of the same number left.
     until: Instant,
@@ -74,7 +76,7 @@ impl PoolCore {
             return Err(live);
         }
         let kept = sessions.kept.remove(&id);
-        let resumed = kept.as_ref().map(|kept| kept.number);
+        let resumed = kept.as_ref().map(|kept| (kept.number, kept.context.clone()));
         let session = Session::open(self, (options, roots), resumed);
         let (number, disabled) = (session.core().number, session.core().disabled.clone());
         sessions.live.insert(id, Live { number, session: session.downgrade(), disabled });
@@ -96,6 +98,7 @@ impl PoolCore {
         holds: Vec<(LeaseHold, Origin)>,
     ) {
         let (id, number) = (session.id.clone(), session.number);
+        let context = session.context.clone();
         let mut sessions = self.sessions();
         if sessions.live.get(&id).is_some_and(|live| live.number == number) {
             sessions.live.remove(&id);
@@ -107,7 +110,7 @@ impl PoolCore {
         }
         let until = Instant::now() + keep_for.min(KEPT_LONGEST);
         let timer = self.forget_later(id.clone(), until);
-        let replaced = sessions.kept.insert(id, Kept { number, holds, until, timer });
+        let replaced = sessions.kept.insert(id, Kept { number, context, holds, until, timer });
         drop(sessions);
         drop(replaced);
     }

@@ -75,11 +75,13 @@ impl Session {
     pub(super) fn open(
         pool: &Arc<PoolCore>,
         (options, roots): (SessionOptions, Vec<PathBuf>),
-        resumed: Option<SessionId>,
+        resumed: Option<(SessionId, Arc<Context>)>,
     ) -> Session {
         let mut opened = None;
+        let (resumed, left) = resumed.unzip();
         pool.driver.open_session(resumed, |number| {
-            let core = opened.insert(Arc::new(SessionCore::new(pool, options, roots, number)));
+            let core = SessionCore::new(pool, (options, roots), number, left);
+            let core = opened.insert(Arc::new(core));
             Arc::downgrade(core)
         });
         let core = opened.expect("open_session calls its argument");
@@ -268,14 +270,14 @@ impl Drop for Handle {
 impl SessionCore {
     fn new(
         pool: &Arc<PoolCore>,
-        options: SessionOptions,
-        roots: Vec<PathBuf>,
+        (options, roots): (SessionOptions, Vec<PathBuf>),
         number: SessionId,
+        left: Option<Arc<Context>>,
     ) -> SessionCore {
         let (driver, own) = (&pool.driver, &options.handlers);
         let patience = driver.options.handler_timeout;
         SessionCore {
-            context: driver.context.of_session(&options.id, own, patience),
+            context: driver.context.of_session((&options.id, left), own, patience),
             handlers: options.handlers.or(&pool.driver.options.handlers),
             roots: ArcSwap::from_pointee(roots),
             untold: Untold::default(),

@@ -42,15 +42,20 @@ impl Context {
         Context::new(POOL.into(), Source::of(handlers, "", patience), store)
     }
 
-    /// That of a session with these handlers of its own: the pool's, unless one of them gives credentials.
+    /// That of a session with these handlers of its own: the pool's, unless one of them gives credentials. A session that is resumed
+    /// goes on with the one that it `left`, whose connections it takes over; the host is asked by the new handler from then on.
     pub(crate) fn of_session(
         self: &Arc<Self>,
-        session: &str,
+        (session, left): (&str, Option<Arc<Context>>),
         handlers: &Handlers,
         patience: Duration,
     ) -> Arc<Context> {
         static LAST: AtomicU64 = AtomicU64::new(1);
         let Some(source) = Source::of(handlers, session, patience) else { return self.clone() };
+        if let Some(left) = left.filter(|left| !left.is_of_pool()) {
+            left.source.iter().for_each(|old| old.reopen(handlers));
+            return left;
+        }
         let number = LAST.fetch_add(1, Ordering::Relaxed);
         Context::new(format!("session {number}").into(), Some(source), None)
     }

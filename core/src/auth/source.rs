@@ -20,7 +20,7 @@ const ANSWER_WAIT_MAX: Duration = Duration::from_secs(30);
 /// The method by which such a request is known among others.
 const METHOD: &str = "credentials";
 
-/// The handler of a pool or session, until that is closed.
+/// The handler of a pool or session, while that is open.
 #[derive(Clone)]
 pub(super) struct Source {
     handlers: watch::Sender<Option<Handlers>>,
@@ -95,6 +95,11 @@ impl Source {
     /// Nobody is asked any more; who answers at this moment is told so by the drop of what it does.
     pub(super) fn close(&self) {
         self.handlers.send_replace(None);
+    }
+
+    /// Who is asked from here on, after a [`close`](Self::close).
+    pub(super) fn reopen(&self, handlers: &Handlers) {
+        self.handlers.send_replace(Some(handlers.clone()));
     }
 
     /// Asks the host. No mutex is held meanwhile; what waits for the same credentials waits for the answer.

@@ -339,6 +339,45 @@ fn the_credentials_of_a_session_reach_no_other() {
     });
 }
 
+/// SPEC 3.13, 1.2: a session that is resumed is the same one, with the connections that it left; the source that it brings is asked
+/// from then on.
+#[test]
+fn a_resumed_session_has_the_connections_that_its_credentials_made() {
+    let rig = rig(Handlers::new(), json!({}));
+    host(async {
+        let ways = json!({ "accepts": { "token-canary-a": "", "token-canary-b": "" }, "uses": 12 });
+        let (remote, config) = guarded(&rig, &ways, json!({}));
+        rig.configure(json!({ "s": config })).await;
+        let (first, of_first) = with_tokens(&["token-canary-a"]);
+        let left = session(&rig, "a", first);
+        let lease = acquire(&left, "s").await;
+        let place = (lease.entry_index(), lease.generation());
+        left.close(Some(LONG));
+        drop(lease);
+        let (second, of_second) = with_tokens(&["token-canary-b"]);
+        let resumed = session(&rig, "a", second);
+        let lease = acquire(&resumed, "s").await;
+        call(&lease).await.unwrap();
+        assert_eq!((lease.entry_index(), lease.generation()), place);
+        assert_eq!((reasons(&of_first), reasons(&of_second)), (vec!["missing".into()], vec![]));
+        while reasons(&of_second).is_empty() {
+            call(&lease).await.unwrap();
+        }
+        assert_eq!((reasons(&of_first).len(), reasons(&of_second)), (1, vec!["refused".into()]));
+        assert_eq!(of_second.lock().unwrap()[0]["session"], "a");
+        let tokens =
+            ["token-canary-a", "token-canary-b"].map(|token| json!(format!("Bearer {token}")));
+        assert_eq!(sent(&remote)[1..], tokens);
+        // What nobody resumes in time is another one.
+        resumed.close(None);
+        drop(lease);
+        let (third, of_third) = with_tokens(&["token-canary-b"]);
+        let other = session(&rig, "a", third);
+        acquire(&other, "s").await;
+        assert_eq!(reasons(&of_third), ["missing"]);
+    });
+}
+
 /// SPEC 3.13, I-16: a closed session is not asked any more.
 #[test]
 fn a_closed_session_gives_nothing() {
