@@ -149,8 +149,8 @@ impl Credentials {
     }
 
     /// Why the host gave nothing, if it was asked last and did not.
-    pub(crate) fn denial(&self) -> Option<&'static str> {
-        self.state().denial.map(Denial::word)
+    pub(crate) fn denial(&self) -> Option<Denial> {
+        self.state().denial.clone()
     }
 
     /// Whether the server was left without what it wants, though the host may have it by now. Says so once.
@@ -293,7 +293,7 @@ impl Credentials {
         let source = self.source.as_ref()?;
         let refusal = self.refusal();
         let given = source.ask(&self.server, self.home.as_ref(), reason, refusal.as_deref()).await;
-        self.state().denial = given.as_ref().err().copied();
+        self.state().denial = given.as_ref().err().cloned();
         given
             .inspect_err(|denial| {
                 let denial = denial.word();

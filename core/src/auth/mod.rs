@@ -8,6 +8,7 @@
 //! What is signed in belongs to one configuration: another address, other headers or another client are another configuration,
 //! and begin without credentials. A grant stays with the authorization server that issued it.
 
+mod answer;
 pub(crate) mod challenge;
 mod client;
 pub(crate) mod context;
@@ -26,4 +27,5 @@ mod store;
 pub(crate) use self::context::Context;
 pub(crate) use self::credentials::{Credentials, Refused, Turn};
 pub(crate) use self::sign_in::SignIns;
+pub(crate) use self::source::Denial;
 pub(crate) use self::store::Store;

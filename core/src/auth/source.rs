@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::Url;
-use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::watch;
 use trunkline_pool::options::{HandlerKind, Handlers, ServerRequest};
 
+use super::answer;
 use super::challenge::Challenge;
 use super::grant::Token;
+use crate::Error;
 use crate::handling::{contained, failed};
 
 /// What the host has for its answer, unless handlers have less: the message that was refused waits for it.
@@ -43,22 +44,30 @@ pub(super) enum Reason {
 }
 
 /// Why it gave nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Denial {
+#[derive(Clone, Debug)]
+pub(crate) enum Denial {
     /// It has none, or does not want to.
     Refused,
-    /// It gave something that is no token, or panicked.
-    Failed,
+    /// It gave something that is no token, with the error that says so; or it panicked.
+    Failed(Option<Error>),
     /// It took too long.
     Timeout,
 }
 
 impl Denial {
-    /// The word for it in `detail.handler`.
-    pub(super) fn word(self) -> &'static str {
+    /// The error of a server that was left without, with the reason in `detail.handler`, and what was wrong as its cause.
+    pub(crate) fn explain(&self, error: Error) -> Error {
+        let error = error.with_detail("handler", self.word());
+        match self {
+            Denial::Failed(Some(cause)) => error.with_cause(cause.clone()),
+            Denial::Refused | Denial::Failed(None) | Denial::Timeout => error,
+        }
+    }
+
+    pub(super) fn word(&self) -> &'static str {
         match self {
             Denial::Refused => "refused",
-            Denial::Failed => "failed",
+            Denial::Failed(_) => "failed",
             Denial::Timeout => "timeout",
         }
     }
@@ -73,13 +82,6 @@ impl Reason {
             Reason::Scope => "scope",
         }
     }
-}
-
-/// What the host answers.
-#[derive(Deserialize)]
-struct Answer {
-    token: Option<String>,
-    expires_in_ms: Option<u64>,
 }
 
 impl Source {
@@ -127,21 +129,20 @@ impl Source {
         let mut closed = self.handlers.subscribe();
         let handlers = closed.borrow_and_update().clone().ok_or(Denial::Refused)?;
         let begun = catch_unwind(AssertUnwindSafe(|| handlers.answer(request)));
-        let handling = begun.map_err(|_| Denial::Failed)?.ok_or(Denial::Refused)?;
+        let handling = begun.map_err(|_| Denial::Failed(None))?.ok_or(Denial::Refused)?;
         let answer = tokio::select! {
             biased;
             answer = contained(handling) => answer,
             _ = closed.changed() => return Err(Denial::Refused),
             () = tokio::time::sleep(self.patience) => return Err(Denial::Timeout),
         };
-        let answer = answer.map_err(|refusal| match refusal == failed() {
-            true => Denial::Failed,
-            false => Denial::Refused,
+        let answer = answer.map_err(|refusal| match refusal.unfit() {
+            Some(path) => Denial::Failed(Some(answer::unfit(path, &refusal.message))),
+            None if refusal == failed() => Denial::Failed(None),
+            None => Denial::Refused,
         })?;
-        let answer: Answer = serde_json::from_str(&answer).map_err(|_| Denial::Failed)?;
-        let token = answer.token.ok_or(Denial::Refused)?;
-        let lives = answer.expires_in_ms.map(Duration::from_millis);
-        Token::new(&token, lives).map_err(|_| Denial::Failed)
+        let given = answer::token_in(&answer).map_err(|error| Denial::Failed(Some(error)))?;
+        given.ok_or(Denial::Refused)
     }
 }
 

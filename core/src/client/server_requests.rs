@@ -302,7 +302,7 @@ impl Link {
         };
         let reply = match answer {
             Ok(result) => format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}\n"),
-            Err(Refusal { code, message }) => {
+            Err(Refusal { code, message, .. }) => {
                 let error = serde_json::json!({ "code": code, "message": message });
                 format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{error}}}\n")
             }

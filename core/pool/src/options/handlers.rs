@@ -135,20 +135,37 @@ impl fmt::Debug for ServerRequest {
 
 /// A JSON-RPC error that a server gets in place of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Refusal {
     /// The code of the JSON-RPC error.
     pub code: i32,
     /// Its message, which the server sees.
     pub message: String,
+    /// The part of what was given that is wrong.
+    unfit: Option<Box<str>>,
 }
 
 impl Refusal {
     /// The code that the protocol shows for a user who declines a sampling.
     pub const REJECTED: i32 = -1;
 
+    const INVALID_PARAMS: i32 = -32602;
+
     /// A refusal with that code and message.
     pub fn new(code: i32, message: impl Into<String>) -> Refusal {
-        Refusal { code, message: message.into() }
+        Refusal { code, message: message.into(), unfit: None }
+    }
+
+    /// Of credentials that cannot be used, for whoever hands them over in the form of another language: which part of them is wrong, in
+    /// the words of that, and why. It is the host who is told.
+    pub fn of_unfit(path: impl Into<Box<str>>, why: impl Into<String>) -> Refusal {
+        let unfit = Some(path.into());
+        Refusal { code: Refusal::INVALID_PARAMS, message: why.into(), unfit }
+    }
+
+    /// The part that is wrong, of one [`of_unfit`](Self::of_unfit).
+    pub fn unfit(&self) -> Option<&str> {
+        self.unfit.as_deref()
     }
 }
 

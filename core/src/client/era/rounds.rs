@@ -130,7 +130,7 @@ impl Link {
                     self.end_round(id, error);
                 }
             }
-            Err(Refusal { code, message }) => {
+            Err(Refusal { code, message, .. }) => {
                 let error = self.declined("the server needs an answer that it cannot have");
                 let error = error.with_detail("code", code).with_detail("reason", message);
                 self.end_round(id, error);

@@ -16,7 +16,7 @@ use super::failure::{self, Failure};
 use super::mirror::Mirrors;
 use super::pace::Turns;
 use crate::auth::challenge::Challenge;
-use crate::auth::{Credentials, Refused, Turn};
+use crate::auth::{Credentials, Denial, Refused, Turn};
 use crate::transport::redact::Redactor;
 use crate::transport::{Inbound, Sighting};
 use crate::{Error, Result};
@@ -291,7 +291,7 @@ impl Channel {
     }
 
     /// Why the host gave no credentials, if it was asked last and did not.
-    pub(super) fn denial(&self) -> Option<&'static str> {
+    pub(super) fn denial(&self) -> Option<Denial> {
         self.credentials.as_ref()?.denial()
     }
 

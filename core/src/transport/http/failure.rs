@@ -78,7 +78,7 @@ pub(super) fn auth(channel: &Channel, status: StatusCode, headers: &HeaderMap) -
         .with_detail("missing", missing)
         .with_hint("sign in, or set an `Authorization` header in the server's configuration");
     let error = match channel.denial() {
-        Some(denial) => error.with_detail("handler", denial),
+        Some(denial) => denial.explain(error),
         None => error,
     };
     match headers.get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok()) {

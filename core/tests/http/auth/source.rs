@@ -155,30 +155,40 @@ fn a_host_that_refuses_is_asked_again_by_the_next_acquire() {
     });
 }
 
-/// SPEC 15.3, 16.2, I-18: a handler that panics, or gives something that is no token, is a refusal.
+/// SPEC 15.3, 16.2, I-18: a handler that panics, or gives something that is no token, is a refusal, which names what was wrong.
 #[test]
 fn a_host_that_gives_no_token_gives_nothing() {
     let bad = [
-        "[]",
-        "no JSON",
-        r#"{"token":1}"#,
-        r#"{"token":"a b"}"#,
-        r#"{"token":"a\r\nx: b"}"#,
-        r#"{"token":""}"#,
+        ("[]", "answer"),
+        ("7", "answer"),
+        ("no JSON", "answer"),
+        (r#"{"token":1}"#, "token"),
+        (r#"{"token":"a b"}"#, "token"),
+        (r#"{"token":"a\r\nx: b"}"#, "token"),
+        (r#"{"token":""}"#, "token"),
+        (r#"{"token":"token-canary-a","expires_in_ms":-1}"#, "expires_in_ms"),
+        (r#"{"token":"token-canary-a","expires_in_ms":1.5}"#, "expires_in_ms"),
+        (r#"{"token":"token-canary-a","expires_in_ms":"60000"}"#, "expires_in_ms"),
+        (r#"{"token":"token-canary-a","expires_in_ms":true}"#, "expires_in_ms"),
+        (r#"{"token":"token-canary-a","expires_in_ms":1e400}"#, "answer"),
+        (r#"{"token":"token-canary-a","expires_in_ms":1000000000000}"#, "expires_in_ms"),
     ];
     let (handlers, asked) = answering(move |number| match bad.get(number) {
-        Some(bad) => Ok((*bad).to_owned()),
+        Some((bad, _)) => Ok((*bad).to_owned()),
         None => panic!("a handler of the host's"),
     });
     let rig = rig(handlers, json!({}));
     host(async {
         let (remote, session) = start(&rig, json!({})).await;
-        for _ in 0..=bad.len() {
+        for path in bad.map(|(_, path)| Some(path)).into_iter().chain([None]) {
             let error = refusal(&session).await;
             assert_eq!(
                 (error.code(), &error.detail()["handler"]),
                 (ErrorCode::AuthRequired, &json!("failed"))
             );
+            let cause = error.cause().map(|cause| (cause.code(), cause.detail()["path"].clone()));
+            assert_eq!(cause, path.map(|path| (ErrorCode::InvalidArgument, json!(path))));
+            assert_shows_no_secret(&rig, Some(&error));
         }
         assert_eq!(reasons(&asked).len(), bad.len() + 1);
         assert_eq!(sent(&remote), [Value::Null]);
