@@ -72,5 +72,6 @@ pub use trunkline_pool::options::{
     Handlers, Handling, Offered, PoolOptions, Progress, ProgressReceiver, Refusal, Retry,
     ServerRequest, SessionOptions, SignInOptions, Wanted, roots_from_json,
 };
+pub use trunkline_pool::settings;
 pub use trunkline_pool::state::EntryState;
 pub use trunkline_pool::{Error, ErrorCode, Outcome, Result};

@@ -8,6 +8,7 @@
 //! - [`interface`]: the registry of errors, events and options that all four languages share.
 //! - [`options`]: typed options, parsed once from JSON.
 //! - [`config`]: a server's configuration and its fingerprint.
+//! - [`settings`]: the settings files of products, read into configurations.
 //! - [`catalog`]: what a server listed, and the differences between two lists.
 //! - [`acceptance`]: the definitions of tools that are accepted, and what is held back.
 //! - [`view`]: what a session makes of a catalog.
@@ -33,6 +34,7 @@ pub mod naming;
 pub mod options;
 pub mod pattern;
 pub mod plan;
+pub mod settings;
 pub mod state;
 pub mod text;
 pub mod view;

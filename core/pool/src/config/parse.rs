@@ -123,12 +123,19 @@ fn stated(fields: &mut Fields<'_>) -> Result<Option<Stated>> {
             return Err(fields.error(&name, message));
         }
         other => {
-            let message = format!("`{}` is not a transport of this library", escaped(other));
+            // What is no word at all may be a value that slipped here.
+            let is_part = |c: char| c == '-' || c == '_' || c.is_ascii_alphanumeric();
+            let is_word = other.len() <= TRANSPORT_WORD_BYTES_MAX && other.chars().all(is_part);
+            let shown = if is_word { other } else { &name };
+            let message = format!("`{}` is not a transport of this library", escaped(shown));
             return Err(fields.error(&name, &message));
         }
     };
     Ok(Some(stated))
 }
+
+/// As much of a word that is no transport as an error shows.
+const TRANSPORT_WORD_BYTES_MAX: usize = 32;
 
 /// The one address of an entry, under the spelling that was used.
 fn url_field(fields: &mut Fields<'_>) -> Result<Option<Field>> {

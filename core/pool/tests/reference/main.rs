@@ -1,6 +1,8 @@
-//! The reference pages of `docs/reference` are written from the registry, and are current.
+//! The reference pages of `docs/reference` are written from the registry and the tables of settings files, and are current.
 //!
 //! `UPDATE_REFERENCE=1 cargo test -p trunkline-pool --test reference` writes them anew.
+
+mod settings;
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -9,12 +11,17 @@ use trunkline_pool::interface::{
     ERRORS, EVENTS, EventRow, OptionKind, OptionRow, Presence, SCOPES, Scope, Support, options,
 };
 
-/// SPEC 5.12, 16.5, 16.6: what is documented is what is built.
+/// SPEC 5.12, 10.3, 16.5, 16.6: what is documented is what is built.
 #[test]
 fn reference_pages_are_current() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference");
     let mut stale = Vec::new();
-    for (name, page) in [("errors", errors()), ("events", events()), ("options", all_options())] {
+    for (name, page) in [
+        ("errors", errors()),
+        ("events", events()),
+        ("options", all_options()),
+        ("settings", settings::page()),
+    ] {
         let path = folder.join(format!("{name}.md"));
         if std::env::var_os("UPDATE_REFERENCE").is_some() {
             std::fs::create_dir_all(&folder).unwrap();

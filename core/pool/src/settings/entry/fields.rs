@@ -1,0 +1,250 @@
+//! What becomes of each field.
+
+use serde_json::Value;
+
+use super::{Entry, Step, fault};
+use crate::interface::{Scope, options};
+use crate::json::joined;
+use crate::settings::format::Meaning;
+use crate::settings::source::{Approval, Approved, FindingKind};
+use crate::settings::syntax::{Content, Member, Node};
+use crate::settings::template::Rule;
+use crate::text::escaped;
+
+impl Entry {
+    /// Reads one field.
+    pub(super) fn member(&mut self, member: &Member, path: &str) -> Step {
+        let name = &member.name;
+        if let Some(meaning) = self.row.meaning(name) {
+            return self.meant(meaning, member, path);
+        }
+        if let Some(known) = self.row.miswritten(name) {
+            return fault(path, format!("`{}` must be written `{known}`", escaped(name)));
+        }
+        match ours(name) {
+            Some("env") => self.environment(member, name, path),
+            Some(field) => {
+                if field == "call_timeout_ms" && name == "timeout" {
+                    self.note(field, path, member.place, Rule::AssumedMilliseconds);
+                }
+                self.put(name, member.node.value(), path)
+            }
+            None => {
+                self.find(path, member.place, FindingKind::Unknown);
+                self.keep(member, path)
+            }
+        }
+    }
+
+    fn meant(&mut self, meaning: Meaning, member: &Member, path: &str) -> Step {
+        let node = &member.node;
+        match meaning {
+            Meaning::As(field) => self.renamed(field, member, path),
+            Meaning::Time(field, unit) => self.time(field, unit, member, path),
+            Meaning::Times => self.times(member, path),
+            Meaning::CommandLine => self.command_line(member, path),
+            Meaning::Nested => match node.members() {
+                Some(members) => self.nested(members, path),
+                None => self.put(&member.name, node.value(), path),
+            },
+            Meaning::RequestOptions => self.request_options(member, path),
+            Meaning::Inherited => self.inherits(member, path),
+            Meaning::SecretNames => self.secret_names(member, path),
+            Meaning::HeaderVariables => self.header_variables(member, path),
+            Meaning::BearerVariable => {
+                let name = self.name_of_variable(node, path)?;
+                self.bearer(&format!("${{{name}}}"), member, path);
+                Ok(())
+            }
+            Meaning::Bearer => self.token(member, path),
+            Meaning::EnvFile => {
+                let file = self.text(node, path)?;
+                self.env_file = Some(file);
+                Ok(())
+            }
+            Meaning::ToolsUnlessEmpty => match node.items() {
+                Some([]) => {
+                    self.note("include", path, member.place, Rule::EmptyIsEverything);
+                    Ok(())
+                }
+                _ => self.renamed("include", member, path),
+            },
+            Meaning::Approval => self.approval(member, path),
+            Meaning::ToolModes => self.tool_modes(member, path),
+            Meaning::Name => self.text(node, path).map(|_| ()),
+            Meaning::Quarantine => self.quarantine(member, path),
+            Meaning::NoEffect => {
+                self.find(path, member.place, FindingKind::NoEffect);
+                self.keep(member, path)
+            }
+            Meaning::Refused(sentence) => fault(path, format!("`{path}` {sentence}")),
+        }
+    }
+
+    /// A field that is kept under its own name, as long as nothing of ours has it.
+    fn keep(&mut self, member: &Member, path: &str) -> Step {
+        if ours(&member.name).is_none() && !self.out.contains_key(&member.name) {
+            self.out.insert(member.name.clone(), member.node.value());
+            if member.name != path {
+                self.moved.push((joined("", &member.name), path.to_owned()));
+            }
+        }
+        Ok(())
+    }
+
+    fn renamed(&mut self, field: &'static str, member: &Member, path: &str) -> Step {
+        // The product finds the transport out by itself.
+        if field == "transport" && member.node.text() == Some("auto") {
+            return Ok(());
+        }
+        self.note(field, path, member.place, Rule::Renamed);
+        match field {
+            "env" => self.environment(member, field, path),
+            _ => self.put(field, member.node.value(), path),
+        }
+    }
+
+    /// An object that stands for a part of the entry.
+    fn nested(&mut self, members: &[Member], path: &str) -> Step {
+        for member in members.iter().filter(|member| !member.node.is_null()) {
+            let path = joined(path, &member.name);
+            match member.name.as_str() {
+                "path" => self.renamed("command", member, &path)?,
+                "env" => self.environment(member, "env", &path)?,
+                name if ours(name).is_some() => self.put(name, member.node.value(), &path)?,
+                _ => self.member(member, &path)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The program and its arguments in one list.
+    fn command_line(&mut self, member: &Member, path: &str) -> Step {
+        let Some(items) = member.node.items() else {
+            return self.put("command", member.node.value(), path);
+        };
+        let Some((command, args)) = items.split_first() else {
+            return fault(path, format!("`{path}` must not be empty"));
+        };
+        self.note("command", path, member.place, Rule::CommandLine);
+        self.put("command", command.value(), &format!("{path}[0]"))?;
+        if args.is_empty() {
+            return Ok(());
+        }
+        let values: Vec<Value> = args.iter().map(Node::value).collect();
+        self.moved.push(("args".into(), path.to_owned()));
+        for index in 0..values.len() {
+            // Errors name an item by its place in the list that the file has.
+            self.moved.push((format!("args[{index}]"), format!("{path}[{}]", index + 1)));
+        }
+        self.out.insert("args".into(), values.into());
+        Ok(())
+    }
+
+    /// Host variables that the server inherits.
+    fn inherits(&mut self, member: &Member, path: &str) -> Step {
+        let Some(items) = member.node.items() else {
+            return fault(path, format!("`{path}` must be an array"));
+        };
+        self.note("inherit_env", path, member.place, Rule::Renamed);
+        for (index, item) in items.iter().enumerate() {
+            let path = format!("{path}[{index}]");
+            let name = self.name_of_variable(item.get("name").unwrap_or(item), &path)?;
+            self.inherited.push(name);
+        }
+        Ok(())
+    }
+
+    /// Variables that the host keeps: they are looked up like any other, or asked from the host.
+    fn secret_names(&mut self, member: &Member, path: &str) -> Step {
+        let Some(items) = member.node.items() else {
+            return fault(path, format!("`{path}` must be an array of strings"));
+        };
+        for (index, item) in items.iter().enumerate() {
+            let path = format!("{path}[{index}]");
+            let name = self.name_of_variable(item, &path)?;
+            self.note(&joined("env", &name), &path, item.place, Rule::SecretName);
+            self.moved.push((joined("env", &name), path));
+            self.secrets.push(name);
+        }
+        Ok(())
+    }
+
+    /// Recorded, and not part of the configuration: a file never grants itself anything (SPEC 11.7).
+    fn approval(&mut self, member: &Member, path: &str) -> Step {
+        let what = match &member.node.content {
+            Content::Bool(true) => Approved::Everything,
+            Content::Bool(false) => return Ok(()),
+            Content::Text(text) if text == "*" => Approved::Everything,
+            Content::Text(text) if matches!(text.as_str(), "prompt" | "") => return Ok(()),
+            Content::Text(text) if matches!(text.as_str(), "auto" | "approve") => {
+                Approved::Everything
+            }
+            Content::List(items) => {
+                match items.iter().map(|item| item.text().map(str::to_owned)).collect() {
+                    Some(names) => Approved::Names(names),
+                    None => return fault(path, format!("`{path}` must be an array of strings")),
+                }
+            }
+            _ => {
+                self.find(path, member.place, FindingKind::Unreadable);
+                return Ok(());
+            }
+        };
+        if what != Approved::Names(Vec::new()) {
+            let (path, place) = (path.to_owned(), member.place);
+            self.approvals.push(Approval { server: None, path, place, what });
+        }
+        Ok(())
+    }
+
+    fn tool_modes(&mut self, member: &Member, path: &str) -> Step {
+        for tool in member.node.members().unwrap_or_default() {
+            let mode = tool.node.get("approval_mode").and_then(Node::text);
+            if mode.is_some_and(|mode| mode != "prompt") {
+                let path = joined(&joined(path, &tool.name), "approval_mode");
+                let what = Approved::Names(vec![tool.name.clone()]);
+                self.approvals.push(Approval { server: None, path, place: tool.place, what });
+            }
+        }
+        Ok(())
+    }
+
+    fn quarantine(&mut self, member: &Member, path: &str) -> Step {
+        match &member.node.content {
+            Content::Bool(is_quarantined) => {
+                if *is_quarantined {
+                    self.is_quarantined = true;
+                    self.find(path, member.place, FindingKind::Quarantined);
+                }
+                Ok(())
+            }
+            _ => fault(path, format!("`{path}` must be true or false")),
+        }
+    }
+
+    /// A text that is not empty.
+    pub(super) fn text(&self, node: &Node, path: &str) -> Step<String> {
+        match node.text() {
+            Some(text) if !text.is_empty() && !text.contains('\0') => Ok(text.to_owned()),
+            Some(_) => fault(path, format!("`{path}` must not be empty or hold a NUL character")),
+            None => fault(path, format!("`{path}` must be a string")),
+        }
+    }
+
+    /// The name of a variable that can stand in `${…}`.
+    pub(super) fn name_of_variable(&self, node: &Node, path: &str) -> Step<String> {
+        let name = self.text(node, path)?;
+        let is_part = |c: char| c == '_' || c.is_ascii_alphanumeric();
+        match name.chars().all(is_part) && !name.starts_with(|c: char| c.is_ascii_digit()) {
+            true => Ok(name),
+            false => fault(path, format!("`{path}` is no name of a variable")),
+        }
+    }
+}
+
+/// The field of the pool's own configuration that has this spelling.
+fn ours(spelling: &str) -> Option<&'static str> {
+    let mut rows = options(Scope::Server).iter();
+    rows.find(|row| row.spellings().iter().any(|known| known == spelling)).map(|row| row.name)
+}

@@ -1,0 +1,81 @@
+//! Headers, and what products have instead of one.
+
+use serde_json::{Map, Value};
+
+use super::{Entry, Step, fault};
+use crate::json::joined;
+use crate::settings::source::FindingKind;
+use crate::settings::syntax::Member;
+use crate::settings::template::Rule;
+
+const AUTHORIZATION: &str = "Authorization";
+
+impl Entry {
+    /// A bearer token, or the word for a sign-in, which happens without a word too when the server asks for it.
+    pub(super) fn token(&mut self, member: &Member, path: &str) -> Step {
+        if member.node.members().is_some() {
+            return self.put(&member.name, member.node.value(), path);
+        }
+        let token = self.text(&member.node, path)?;
+        if token == "oauth" {
+            self.find(path, member.place, FindingKind::NoEffect);
+            return Ok(());
+        }
+        self.bearer(&token, member, path);
+        Ok(())
+    }
+
+    pub(super) fn bearer(&mut self, token: &str, member: &Member, path: &str) {
+        self.header(AUTHORIZATION, format!("Bearer {token}"), member, path);
+    }
+
+    /// Headers whose values are names of variables.
+    pub(super) fn header_variables(&mut self, member: &Member, path: &str) -> Step {
+        let Some(members) = member.node.members() else {
+            return fault(path, format!("`{path}` must be an object of strings"));
+        };
+        for header in members {
+            let path = joined(path, &header.name);
+            let variable = self.name_of_variable(&header.node, &path)?;
+            self.header(&header.name, format!("${{{variable}}}"), header, &path);
+        }
+        Ok(())
+    }
+
+    /// Of the options of requests, the headers; what else there is has no effect.
+    pub(super) fn request_options(&mut self, member: &Member, path: &str) -> Step {
+        let Some(options) = member.node.members() else {
+            return fault(path, format!("`{path}` must be an object"));
+        };
+        for option in options.iter().filter(|option| !option.node.is_null()) {
+            let path = joined(path, &option.name);
+            if option.name == "headers" {
+                self.note("headers", &path, option.place, Rule::Renamed);
+                self.put("headers", option.node.value(), &path)?;
+            } else {
+                self.find(&path, option.place, FindingKind::NoEffect);
+            }
+        }
+        Ok(())
+    }
+
+    fn header(&mut self, name: &str, value: String, member: &Member, path: &str) {
+        self.note(&joined("headers", name), path, member.place, Rule::Header);
+        self.headers.push((name.to_owned(), value, path.to_owned()));
+    }
+
+    /// Puts those headers beside the ones that are written as such.
+    pub(super) fn join_headers(&mut self) -> Step {
+        for (name, value, path) in std::mem::take(&mut self.headers) {
+            let headers = self.out.entry("headers").or_insert_with(|| Value::Object(Map::new()));
+            // What is no object is told when it is parsed.
+            let Value::Object(headers) = headers else { return Ok(()) };
+            if headers.keys().any(|known| known.eq_ignore_ascii_case(&name)) {
+                return fault(&path, format!("`{path}` gives a header that is there twice"));
+            }
+            self.moved.push((joined("headers", &name), path));
+            headers.insert(name, value.into());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,312 @@
+//! One entry of a file, brought into the pool's own terms field by field.
+
+mod fields;
+mod headers;
+mod times;
+
+use serde_json::{Map, Value};
+
+use super::format::{FormatRow, NullEnv, Variables};
+use super::origin::Origin;
+use super::place::Place;
+use super::source::{Approval, Finding, FindingKind};
+use super::syntax::{Content, Member, Node, leads_to};
+use super::template::{Provenance, Rule, Template};
+use crate::config::check_name;
+use crate::error::Result;
+use crate::json::joined;
+
+/// What an entry gave beside its template.
+#[derive(Default)]
+pub(super) struct Notes {
+    pub approvals: Vec<Approval>,
+    pub findings: Vec<Finding>,
+}
+
+/// What is wrong with a path of the entry.
+struct Fault {
+    path: String,
+    message: String,
+}
+
+type Step<T = ()> = std::result::Result<T, Fault>;
+
+fn fault<T>(path: &str, message: impl Into<String>) -> Step<T> {
+    Err(Fault { path: path.to_owned(), message: message.into() })
+}
+
+/// The word for what is part of the product itself, if the entry is.
+pub(super) fn own_type(row: &FormatRow, node: &Node) -> Option<String> {
+    let stated = node.get("type").and_then(Node::text);
+    if let Some(stated) = stated.filter(|stated| row.own_types.contains(stated)) {
+        return Some(stated.to_owned());
+    }
+    // What Zed says of the servers that its extensions bring.
+    let is_extension = node.get("source").and_then(Node::text) == Some("extension");
+    let is_settings = node.get("settings").is_some() && node.get("source").is_none();
+    let has_transport = ["command", "url"].iter().any(|name| node.get(name).is_some());
+    let brings_none = row.name == "zed" && (is_extension || is_settings) && !has_transport;
+    brings_none.then(|| "extension".to_owned())
+}
+
+/// Reads the entry of a server; `depth` is how deep it lies in the file.
+pub(super) fn read(
+    row: &'static FormatRow,
+    file: &str,
+    server: &str,
+    node: &Node,
+    depth: usize,
+    notes: &mut Notes,
+) -> Result<Template> {
+    let mut origin = Origin {
+        file: file.to_owned(),
+        server: server.to_owned(),
+        outline: node.outline(),
+        moved: Vec::new(),
+    };
+    check_name(server).map_err(|error| origin.retold(&error))?;
+    if let Some(flaw) = node.flaw(depth) {
+        let what = if flaw.path.is_empty() { "it" } else { &format!("`{}`", flaw.path) };
+        return Err(origin.error(&flaw.path, &format!("{what} {}", flaw.sentence)));
+    }
+    let Some(members) = node.members() else {
+        return Err(origin.error("", "the configuration of a server must be an object"));
+    };
+    let mut entry = Entry::of(row);
+    let read = entry.members(members, "").and_then(|()| entry.finish(node));
+    read.map_err(|fault| origin.error(&fault.path, &fault.message))?;
+    origin.moved = entry.moved;
+    let template = Template::new(entry.out, entry.env_file, entry.provenance, origin)?;
+    notes.approvals.extend(entry.approvals.into_iter().map(|mut approval| {
+        approval.server = Some(server.to_owned());
+        approval
+    }));
+    notes.findings.extend(entry.findings.into_iter().map(|mut finding| {
+        finding.server = Some(server.to_owned());
+        finding
+    }));
+    Ok(template)
+}
+
+/// An entry while it is read.
+struct Entry {
+    row: &'static FormatRow,
+    /// The pool's own configuration.
+    out: Map<String, Value>,
+    /// Its paths, and what they are in the file.
+    moved: Vec<(String, String)>,
+    env_file: Option<String>,
+    /// Host variables that it inherits.
+    inherited: Vec<String>,
+    /// Variables that the host keeps.
+    secrets: Vec<String>,
+    /// Headers that other fields than `headers` give: name, value, and the path of the field.
+    headers: Vec<(String, String, String)>,
+    provenance: Vec<Provenance>,
+    approvals: Vec<Approval>,
+    findings: Vec<Finding>,
+    is_quarantined: bool,
+}
+
+impl Entry {
+    fn of(row: &'static FormatRow) -> Entry {
+        Entry {
+            row,
+            out: Map::new(),
+            moved: Vec::new(),
+            env_file: None,
+            inherited: Vec::new(),
+            secrets: Vec::new(),
+            headers: Vec::new(),
+            provenance: Vec::new(),
+            approvals: Vec::new(),
+            findings: Vec::new(),
+            is_quarantined: false,
+        }
+    }
+
+    /// Reads members of the entry, or of an object in it that stands for a part of the entry.
+    fn members(&mut self, members: &[Member], prefix: &str) -> Step {
+        members.iter().filter(|member| !member.node.is_null()).try_for_each(|member| {
+            let path = joined(prefix, &member.name);
+            self.member(member, &path)
+        })
+    }
+
+    /// What no single field decides.
+    fn finish(&mut self, node: &Node) -> Step {
+        self.join()?;
+        self.address(node);
+        if self.is_quarantined {
+            self.out.shift_remove("enabled");
+            self.out.insert("disabled".into(), true.into());
+        }
+        let mut out = std::mem::take(&mut self.out);
+        for (field, value) in &mut out {
+            if rewrite(value, self.row.variables) {
+                let path = self.written(field);
+                let place = node.find(&path).unwrap_or(node.place);
+                self.note(field, &path, place, Rule::Variables);
+            }
+        }
+        self.out = out;
+        Ok(())
+    }
+
+    /// A bare address is tried, unless the product has one protocol for it.
+    fn address(&mut self, node: &Node) {
+        let is_stated =
+            ["transport", "type", "transportType"].iter().any(|name| self.out.contains_key(*name));
+        let Some(name) = ["url", "serverUrl"].into_iter().find(|name| self.out.contains_key(*name))
+        else {
+            return;
+        };
+        if is_stated {
+            return;
+        }
+        let path = self.written(name);
+        let place = node.find(&path).unwrap_or(node.place);
+        let rule = match self.row.bare_url {
+            Some(transport) => {
+                self.out.insert("transport".into(), transport.into());
+                Rule::ProductsAddress
+            }
+            None => Rule::BareAddress,
+        };
+        self.provenance.push(Provenance { field: name.to_owned(), path, place, rule });
+    }
+
+    /// What a field of the configuration, or the first part of it, is in the file.
+    fn written(&self, field: &str) -> String {
+        let moved = self.moved.iter().find(|(moved, _)| leads_to(field, moved));
+        moved.map_or_else(|| field.to_owned(), |(_, written)| written.clone())
+    }
+
+    /// Puts a field under its name in the pool's own configuration.
+    fn put(&mut self, field: &str, value: Value, path: &str) -> Step {
+        if self.out.contains_key(field) {
+            let first = self.written(field);
+            return fault(path, format!("`{first}` and `{path}` are the same field"));
+        }
+        if field != path {
+            self.moved.push((field.to_owned(), path.to_owned()));
+        }
+        self.out.insert(field.to_owned(), value);
+        Ok(())
+    }
+
+    fn note(&mut self, field: &str, path: &str, place: Place, rule: Rule) {
+        let (field, path) = (field.to_owned(), path.to_owned());
+        self.provenance.push(Provenance { field, path, place, rule });
+    }
+
+    fn find(&mut self, path: &str, place: Place, kind: FindingKind) {
+        self.findings.push(Finding { server: None, path: path.to_owned(), place, kind });
+    }
+
+    /// The variables of an environment, by the product's rules.
+    fn environment(&mut self, member: &Member, field: &str, path: &str) -> Step {
+        let Some(members) = member.node.members() else {
+            return self.put(field, member.node.value(), path);
+        };
+        let mut variables = Map::new();
+        for variable in members {
+            let path = joined(path, &variable.name);
+            let field = joined(field, &variable.name);
+            let value = match &variable.node.content {
+                Content::Null if self.row.null_env == NullEnv::Inherits => {
+                    self.note("inherit_env", &path, variable.place, Rule::NullInherits);
+                    self.inherited.push(variable.name.clone());
+                    continue;
+                }
+                Content::Null => {
+                    self.note(&field, &path, variable.place, Rule::NullUnsets);
+                    Value::Null
+                }
+                Content::Number(_, written) if self.row.number_env => {
+                    self.note(&field, &path, variable.place, Rule::NumberAsText);
+                    Value::from(&**written)
+                }
+                _ => variable.node.value(),
+            };
+            variables.insert(variable.name.clone(), value);
+        }
+        self.put(field, variables.into(), path)
+    }
+
+    /// What several fields give together.
+    fn join(&mut self) -> Step {
+        let inherited = std::mem::take(&mut self.inherited);
+        if !inherited.is_empty() {
+            let name =
+                if self.out.contains_key("inheritEnv") { "inheritEnv" } else { "inherit_env" };
+            let list = self.out.entry(name).or_insert_with(|| Value::Array(Vec::new()));
+            if let Value::Array(list) = list {
+                list.extend(inherited.into_iter().map(Value::from));
+            }
+        }
+        let secrets = std::mem::take(&mut self.secrets);
+        if !secrets.is_empty() {
+            let env = self.out.entry("env").or_insert_with(|| Value::Object(Map::new()));
+            if let Value::Object(env) = env {
+                for name in secrets {
+                    let variable = format!("${{{name}}}");
+                    env.entry(name).or_insert_with(|| variable.into());
+                }
+            }
+        }
+        self.join_headers()
+    }
+}
+
+/// Writes the variables of a product as everybody else does. Whether there were any.
+fn rewrite(value: &mut Value, variables: Variables) -> bool {
+    match value {
+        Value::String(text) => {
+            let written = match variables {
+                Variables::Dollar => return false,
+                Variables::Braces => with_dollars(text),
+                Variables::Secrets => without_secrets(text),
+            };
+            let is_other = written != *text;
+            *text = written;
+            is_other
+        }
+        Value::Array(items) => {
+            items.iter_mut().fold(false, |any, item| rewrite(item, variables) | any)
+        }
+        Value::Object(members) => {
+            members.values_mut().fold(false, |any, item| rewrite(item, variables) | any)
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// `{env:NAME}` as `${env:NAME}`.
+fn with_dollars(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for (index, part) in text.split("{env:").enumerate() {
+        if index > 0 {
+            out.push_str(if out.ends_with('$') { "{env:" } else { "${env:" });
+        }
+        out.push_str(part);
+    }
+    out
+}
+
+/// `${{ secrets.NAME }}` as `${NAME}`.
+fn without_secrets(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("${{") {
+        let Some((inside, behind)) = after.split_once("}}") else { break };
+        out.push_str(before);
+        match inside.trim().strip_prefix("secrets.") {
+            Some(name) => out.push_str(&format!("${{{name}}}")),
+            None => out.push_str(&format!("${{{{{inside}}}}}")),
+        }
+        rest = behind;
+    }
+    out.push_str(rest);
+    out
+}

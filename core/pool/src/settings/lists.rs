@@ -1,0 +1,80 @@
+//! Which servers a file lets in, by the members that products have for it.
+
+use super::format::Format;
+use super::source::{Approval, Approved, Lists};
+use super::syntax::{Content, Flaw, Node};
+
+/// Reads the lists that stand in an object of the file. What cannot be read as a list spoils the file: a gate that is
+/// misread must not stand open.
+pub(super) fn read(
+    format: Format,
+    node: &Node,
+    lists: &mut Lists,
+    approvals: &mut Vec<Approval>,
+) -> Result<(), Flaw> {
+    match format {
+        Format::Gemini | Format::Qwen => {
+            if let Some(allowed) = names(node, &["mcp", "allowed"])? {
+                lists.allowed = Some(allowed);
+            }
+            lists.excluded.extend(names(node, &["mcp", "excluded"])?.unwrap_or_default());
+        }
+        Format::ClaudeCode => {
+            lists.excluded.extend(names(node, &["disabledMcpjsonServers"])?.unwrap_or_default());
+            claims(node, approvals)?;
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Servers that Claude Code was told to approve. The record of this library alone counts.
+fn claims(node: &Node, approvals: &mut Vec<Approval>) -> Result<(), Flaw> {
+    let mut claim = |name: &str, what| {
+        if let Some(member) = node.member(name) {
+            let path = name.to_owned();
+            approvals.push(Approval { server: None, path, place: member.place, what });
+        }
+    };
+    if let Some(names) = names(node, &["enabledMcpjsonServers"])?.filter(|names| !names.is_empty())
+    {
+        claim("enabledMcpjsonServers", Approved::Names(names));
+    }
+    let all = node.get("enableAllProjectMcpServers");
+    if all.is_some_and(|all| matches!(all.content, Content::Bool(true))) {
+        claim("enableAllProjectMcpServers", Approved::Everything);
+    }
+    Ok(())
+}
+
+/// The array of strings at the end of a way, if it is there. Null is absent.
+fn names(node: &Node, way: &[&str]) -> Result<Option<Vec<String>>, Flaw> {
+    let mut node = node;
+    for (index, step) in way.iter().enumerate() {
+        let flaw = |place, sentence| Flaw { path: way[..=index].join("."), place, sentence };
+        let members = node.members().unwrap_or_default();
+        let mut same = members.iter().filter(|member| member.name == *step);
+        let (first, second) = (same.next(), same.next());
+        if let Some(second) = second {
+            return Err(flaw(second.place, super::syntax::TWICE));
+        }
+        match first {
+            Some(member) if member.node.is_null() => return Ok(None),
+            Some(member) => node = &member.node,
+            None => return Ok(None),
+        }
+        if index + 1 < way.len() && node.members().is_none() {
+            return Err(flaw(node.place, "must be an object"));
+        }
+    }
+    let texts = node.items().map(|items| {
+        items.iter().map(|item| item.text().map(str::to_owned)).collect::<Option<Vec<String>>>()
+    });
+    match texts.flatten() {
+        Some(names) => Ok(Some(names)),
+        None => {
+            let (path, place) = (way.join("."), node.place);
+            Err(Flaw { path, place, sentence: "must be an array of strings" })
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Errors in the terms of the file that they are about (SPEC 10.7, 10.9).
+
+use super::place::Place;
+use super::syntax::{Node, leads_to};
+use crate::error::{Error, ErrorCode};
+use crate::text::escaped;
+
+/// Where an entry and its parts stand.
+#[derive(Clone)]
+pub(super) struct Origin {
+    pub file: String,
+    pub server: String,
+    /// The entry, without its values.
+    pub outline: Node,
+    /// Paths of the configuration, and what they are in the file.
+    pub moved: Vec<(String, String)>,
+}
+
+impl Origin {
+    /// An error about a path of the file's entry.
+    pub(super) fn error(&self, path: &str, message: &str) -> Error {
+        let place = self.outline.find(path).unwrap_or(self.outline.place);
+        located(ErrorCode::InvalidConfig, &self.file, place, path, message)
+            .with_server(&self.server)
+    }
+
+    /// An error about the configuration, told as one about the entry that it came from.
+    pub(super) fn retold(&self, error: &Error) -> Error {
+        let path = error.detail().get("path").and_then(|path| path.as_str()).unwrap_or_default();
+        let moved = self.moved.iter().filter(|(field, _)| leads_to(field, path));
+        let written = match moved.max_by_key(|(field, _)| field.len()) {
+            Some((field, written)) => format!("{written}{}", &path[field.len()..]),
+            None => path.to_owned(),
+        };
+        let mut message = error.message().to_owned();
+        for (field, written) in &self.moved {
+            for end in ['`', '.', '['] {
+                message = message.replace(&format!("`{field}{end}"), &format!("`{written}{end}"));
+            }
+        }
+        let place = self.outline.find(&written).unwrap_or(self.outline.place);
+        let out = located(error.code(), &self.file, place, &written, &message);
+        let out = out.with_server(&self.server);
+        match error.hint() {
+            Some(hint) => out.with_hint(hint),
+            None => out,
+        }
+    }
+}
+
+/// An error about a place of a file.
+pub(super) fn located(
+    code: ErrorCode,
+    file: &str,
+    place: Place,
+    path: &str,
+    message: &str,
+) -> Error {
+    let Place { line, column } = place;
+    Error::new(code, format!("{message}: {}, line {line}, column {column}", escaped(file)))
+        .with_detail("source", file)
+        .with_detail("path", path)
+        .with_detail("line", line)
+        .with_detail("column", column)
+}

@@ -1,0 +1,291 @@
+//! From the text of a file to what it says.
+
+use std::collections::{HashMap, HashSet};
+
+use super::entry::{self, Notes};
+use super::files::{format_of_name, known_file};
+use super::format::{Container, Format};
+use super::inputs;
+use super::lists;
+use super::origin::located;
+use super::place::Place;
+use super::recognise::recognised;
+use super::source::{FINDINGS_MAX, Finding, FindingKind, Lists, Server, Skipped, Source};
+use super::syntax::{Malformed, Node, Syntax, TWICE};
+use crate::error::{Error, ErrorCode, Result};
+use crate::json::joined;
+use crate::text::escaped;
+
+/// How a file is read. The default finds everything out.
+#[derive(Clone, Debug, Default)]
+pub struct ReadOptions {
+    /// By whose rules, instead of those that the file's name and content imply.
+    pub format: Option<Format>,
+    /// The workspace folder, for files that hold servers by project.
+    pub workspace: Option<String>,
+}
+
+/// More than any settings written by a person, in bytes.
+const TEXT_BYTES_MAX: usize = 16 << 20;
+
+/// More servers than one file can sensibly hold.
+const SERVERS_MAX: usize = 10_000;
+
+/// Reads a settings file, given its text and its name.
+///
+/// The name says the syntax, and together with the content whose file it is. Nothing is expanded, looked up or granted.
+/// A byte order mark at the start is dropped.
+///
+/// # Errors
+/// `invalid_config` when the file as a whole cannot be read, with `detail.source`, `path`, `line` and `column`. A bad entry
+/// is not such an error: it is in [`Server::template`].
+pub fn read(text: &str, file: &str, options: &ReadOptions) -> Result<Source> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let file_error = |place, path: &str, message: &str| {
+        located(ErrorCode::InvalidConfig, file, place, path, message)
+    };
+    if text.len() > TEXT_BYTES_MAX {
+        let message = format!("the file is longer than {TEXT_BYTES_MAX} bytes");
+        return Err(file_error(Place::START, "", &message));
+    }
+    let known = known_file(file);
+    let by_name = options.format.or(known.map(|known| known.format));
+    let syntax =
+        Syntax::of_file(file).or(by_name.map(|format| format.row().syntax)).unwrap_or(Syntax::Json);
+    let root = syntax.parse(text).map_err(|Malformed { place, message }| {
+        file_error(place, "", &format!("the file is no {}: {}", syntax.name(), escaped(&message)))
+    })?;
+    if root.members().is_none() {
+        return Err(file_error(root.place, "", "the file must hold an object"));
+    }
+    let format = by_name.unwrap_or_else(|| match recognised(&root, syntax) {
+        Format::Trunkline => format_of_name(file).unwrap_or(Format::Trunkline),
+        format => format,
+    });
+    let holds_more = format.row().holds_more || known.is_some_and(|known| known.holds_more);
+    let mut reader = Reader {
+        file,
+        format,
+        source: Source {
+            format,
+            syntax,
+            servers: Vec::new(),
+            skipped: Vec::new(),
+            inputs: Vec::new(),
+            lists: Lists::default(),
+            approvals: Vec::new(),
+            findings: Vec::new(),
+        },
+    };
+    reader.root(&root, holds_more, options.workspace.as_deref())?;
+    Ok(reader.source)
+}
+
+struct Reader<'a> {
+    file: &'a str,
+    format: Format,
+    source: Source,
+}
+
+impl Reader<'_> {
+    fn error(&self, place: Place, path: &str, message: &str) -> Error {
+        located(ErrorCode::InvalidConfig, self.file, place, path, message)
+    }
+
+    fn root(&mut self, root: &Node, holds_more: bool, workspace: Option<&str>) -> Result<()> {
+        let container = self.container(root)?;
+        if container != Some(Container::Bare) {
+            self.unknown(root, container, holds_more);
+        }
+        if let Some(container) = container {
+            self.servers(root, container)?;
+        }
+        self.lists(root)?;
+        if self.format == Format::VsCode {
+            inputs::read(root, &mut self.source.inputs, &mut self.source.findings);
+        }
+        if self.format == Format::ClaudeCode
+            && let Some(workspace) = workspace
+            && let Some(project) = root.get("projects").and_then(|projects| projects.get(workspace))
+        {
+            self.project(project)?;
+        }
+        self.source.findings.truncate(FINDINGS_MAX);
+        Ok(())
+    }
+
+    /// The servers of one project in a file of the user. They stand above the user's own of the same name.
+    fn project(&mut self, project: &Node) -> Result<()> {
+        let others = std::mem::take(&mut self.source.servers);
+        if let Some(container) = self.container(project)? {
+            self.servers(project, container)?;
+        }
+        let ours = &mut self.source.servers;
+        let others =
+            others.into_iter().filter(|other| ours.iter().all(|one| one.name != other.name));
+        let others: Vec<Server> = others.collect();
+        ours.splice(0..0, others);
+        self.lists(project)
+    }
+
+    fn lists(&mut self, node: &Node) -> Result<()> {
+        let read =
+            lists::read(self.format, node, &mut self.source.lists, &mut self.source.approvals);
+        read.map_err(|flaw| {
+            self.error(flaw.place, &flaw.path, &format!("`{}` {}", flaw.path, flaw.sentence))
+        })
+    }
+
+    /// The first of the format's containers that is there. One that is no container spoils the file, and so does one whose name
+    /// is there twice or miswritten.
+    fn container(&self, root: &Node) -> Result<Option<Container>> {
+        let mut misfit = None;
+        for container in self.format.row().containers {
+            let (Container::Map(way) | Container::List(way)) = container else {
+                return misfit.map_or(Ok(Some(Container::Bare)), Err);
+            };
+            let Some(end) = self.end_of(root, way)? else { continue };
+            if fits(end, *container) {
+                return Ok(Some(*container));
+            }
+            let path = path_of(way);
+            let kind = if matches!(container, Container::List(_)) { "array" } else { "object" };
+            let message = format!("`{path}` must be an {kind} of servers");
+            misfit.get_or_insert_with(|| self.error(end.place, &path, &message));
+        }
+        misfit.map_or(Ok(None), Err)
+    }
+
+    /// What stands at the end of a way, if it is there.
+    fn end_of<'n>(&self, root: &'n Node, way: &[&str]) -> Result<Option<&'n Node>> {
+        let (mut node, mut path) = (root, String::new());
+        for step in way {
+            path = joined(&path, step);
+            let members = node.members().unwrap_or_default();
+            let mut same = members.iter().filter(|member| member.name == *step);
+            let (first, second) = (same.next(), same.next());
+            if let Some(second) = second {
+                return Err(self.error(second.place, &path, &format!("`{path}` {TWICE}")));
+            }
+            let miswritten = members.iter().find(|member| is_miswritten(&member.name, step));
+            if let Some(member) = miswritten {
+                let message = format!("`{}` must be written `{step}`", member.name);
+                return Err(self.error(member.place, &member.name, &message));
+            }
+            match first {
+                Some(member) if !member.node.is_null() => node = &member.node,
+                _ => return Ok(None),
+            }
+        }
+        Ok(Some(node))
+    }
+
+    /// Members of the outermost object that nobody knows.
+    fn unknown(&mut self, root: &Node, container: Option<Container>, holds_more: bool) {
+        let row = self.format.row();
+        let first = match container {
+            Some(Container::Map(way) | Container::List(way)) => way.first().copied(),
+            Some(Container::Bare) | None => None,
+        };
+        for member in root.members().unwrap_or_default() {
+            let name = member.name.as_str();
+            if holds_more || first == Some(name) || row.root.contains(&name) || name == "$schema" {
+                continue;
+            }
+            let path = joined("", name);
+            let (place, kind) = (member.place, FindingKind::Unknown);
+            self.source.findings.push(Finding { server: None, path, place, kind });
+        }
+    }
+
+    fn servers(&mut self, root: &Node, container: Container) -> Result<()> {
+        let (Container::Map(way) | Container::List(way)) = container else {
+            return self.entries(root, "", 1);
+        };
+        match self.end_of(root, way)? {
+            Some(end) => self.entries(end, &path_of(way), way.len() + 1),
+            None => Ok(()),
+        }
+    }
+
+    /// The servers of a container that lies that deep.
+    fn entries(&mut self, end: &Node, path: &str, depth: usize) -> Result<()> {
+        let mut entries: Vec<(&str, Place, &Node)> = Vec::new();
+        for member in end.members().unwrap_or_default() {
+            entries.push((&member.name, member.place, &member.node));
+        }
+        for (index, item) in end.items().unwrap_or_default().iter().enumerate() {
+            match item.get("name").and_then(Node::text) {
+                Some(name) => entries.push((name, item.place, item)),
+                None => self.nameless(format!("{path}[{index}]"), item.place),
+            }
+        }
+        if entries.len() > SERVERS_MAX {
+            let message = format!("`{path}` has more than {SERVERS_MAX} servers");
+            return Err(self.error(end.place, path, &message));
+        }
+        let mut count: HashMap<&str, usize> = HashMap::new();
+        for (name, ..) in &entries {
+            *count.entry(name).or_default() += 1;
+        }
+        let mut told = HashSet::new();
+        for (name, place, node) in &entries {
+            // A server that is there twice is neither of the two.
+            match count.get(name) {
+                Some(1) | None => self.server(name, *place, node, depth),
+                Some(_) if told.insert(*name) => {
+                    let error = self.error(*place, "", "the server is there twice");
+                    self.spoiled(name, *place, error);
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// An entry of a list that nobody could name.
+    fn nameless(&mut self, path: String, place: Place) {
+        let error = self.error(place, &path, "a server of a list must have a `name`");
+        self.spoiled(&path, place, error);
+    }
+
+    fn spoiled(&mut self, name: &str, place: Place, error: Error) {
+        let template = Err(error.with_server(name));
+        self.source.servers.push(Server { name: name.to_owned(), place, template });
+    }
+
+    fn server(&mut self, name: &str, place: Place, node: &Node, depth: usize) {
+        let row = self.format.row();
+        if let Some(what) = entry::own_type(row, node) {
+            self.source.skipped.push(Skipped { name: name.to_owned(), place, what });
+            return;
+        }
+        let mut notes = Notes::default();
+        let template = entry::read(row, self.file, name, node, depth, &mut notes);
+        self.source.approvals.append(&mut notes.approvals);
+        self.source.findings.append(&mut notes.findings);
+        self.source.servers.push(Server { name: name.to_owned(), place, template });
+    }
+}
+
+fn path_of(way: &[&str]) -> String {
+    way.iter().fold(String::new(), |path, step| joined(&path, step))
+}
+
+/// Whether servers can stand in it. What has the fields of a server is one itself.
+fn fits(end: &Node, container: Container) -> bool {
+    match container {
+        Container::List(_) => end.items().is_some(),
+        Container::Map(way) => {
+            let is_server = ["type", "command", "url"]
+                .iter()
+                .any(|name| end.get(name).is_some_and(|node| node.members().is_none()));
+            end.members().is_some() && !(way.len() > 1 && is_server)
+        }
+        Container::Bare => true,
+    }
+}
+
+fn is_miswritten(name: &str, known: &str) -> bool {
+    name != known && name.eq_ignore_ascii_case(known)
+}

@@ -1,0 +1,90 @@
+//! JSON as people write it: with comments, trailing commas and the other freedoms of JSON5.
+
+use jsonc_parser::ast::{ObjectPropName, Value};
+use jsonc_parser::errors::{ParseError, ParseErrorKind};
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+
+use super::{Content, Malformed, Member, Node, number};
+use crate::settings::place::{Lines, Place};
+
+/// Reads a whole text. Nesting is bounded by the parser, long before the stack is.
+pub(super) fn parse(text: &str) -> Result<Node, Malformed> {
+    let options = ParseOptions { allow_missing_commas: false, ..ParseOptions::default() };
+    let lines = Lines::new(text);
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &options).map_err(|error| {
+        Malformed { place: lines.place(error.range().start), message: reason(&error) }
+    })?;
+    match parsed.value {
+        Some(value) => Ok(Reader { text, lines }.node(&value)),
+        None => Err(Malformed { place: Place::START, message: "the file is empty".into() }),
+    }
+}
+
+/// The parser's own words hold no part of the text, but for what it says of strings.
+fn reason(error: &ParseError) -> String {
+    if let ParseErrorKind::String(_) = error.kind() {
+        return "a string that cannot be read".into();
+    }
+    let words = error.kind().to_string();
+    let mut characters = words.chars();
+    characters
+        .next()
+        .map(|first| first.to_lowercase().collect::<String>() + characters.as_str())
+        .unwrap_or_default()
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    lines: Lines<'a>,
+}
+
+impl Reader<'_> {
+    fn node(&self, value: &Value<'_>) -> Node {
+        let (start, content) = match value {
+            Value::StringLit(text) => {
+                (text.range.start, self.string(text.range.start, text.range.end, &text.value))
+            }
+            Value::NumberLit(written) => (written.range.start, number::loose(written.value)),
+            Value::BooleanLit(value) => (value.range.start, Content::Bool(value.value)),
+            Value::NullKeyword(value) => (value.range.start, Content::Null),
+            Value::Array(array) => {
+                let items = array.elements.iter().map(|item| self.node(item));
+                (array.range.start, Content::List(items.collect()))
+            }
+            Value::Object(object) => {
+                let members = object.properties.iter().map(|property| {
+                    let (name, start) = match &property.name {
+                        ObjectPropName::String(name) => (name.value.to_string(), name.range.start),
+                        ObjectPropName::Word(name) => (name.value.to_owned(), name.range.start),
+                    };
+                    Member {
+                        name,
+                        place: self.lines.place(start),
+                        node: self.node(&property.value),
+                    }
+                });
+                (object.range.start, Content::Map(members.collect()))
+            }
+        };
+        Node::new(self.lines.place(start), content)
+    }
+
+    /// The parser lets control characters stand in strings as they are; no other reader of these files does.
+    fn string(&self, start: usize, end: usize, value: &str) -> Content {
+        let written = self.text.get(start..end).unwrap_or_default();
+        let mut escaped = false;
+        for character in written.chars() {
+            let is_continuation = escaped && matches!(character, '\n' | '\r');
+            if character.is_ascii_control() && character != '\t' && !is_continuation {
+                return Content::Flawed("holds a control character");
+            }
+            escaped = match character {
+                '\\' => !escaped,
+                // A continued line may end with both.
+                '\r' => escaped,
+                _ => false,
+            };
+        }
+        Content::Text(value.to_owned())
+    }
+}

@@ -1,0 +1,162 @@
+//! A server as a file describes it, before its variables are expanded.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+use super::masked;
+use super::origin::Origin;
+use super::place::Place;
+use crate::config::ServerSpec;
+use crate::error::{Error, ErrorCode, Result};
+
+/// A server as a file describes it: in the pool's own terms, with its variables as they are written.
+///
+/// Two templates are equal when they mean the same, wherever and however they are written. `Debug` prints no value.
+#[derive(Clone)]
+pub struct Template {
+    configuration: Map<String, Value>,
+    spec: ServerSpec,
+    env_file: Option<String>,
+    provenance: Vec<Provenance>,
+    origin: Origin,
+}
+
+impl Template {
+    /// The template of what an entry was translated to.
+    ///
+    /// # Errors
+    /// `invalid_config`, in the terms of the file.
+    pub(super) fn new(
+        configuration: Map<String, Value>,
+        env_file: Option<String>,
+        provenance: Vec<Provenance>,
+        origin: Origin,
+    ) -> Result<Template> {
+        let spec =
+            masked::parse(&origin.server, &configuration).map_err(|error| origin.retold(&error))?;
+        Ok(Template { configuration, spec, env_file, provenance, origin })
+    }
+
+    /// The configuration in the pool's own form, variables and all. Its values may be secrets.
+    pub fn configuration(&self) -> &Map<String, Value> {
+        &self.configuration
+    }
+
+    /// The same, parsed. Its texts still hold variables, so that it must not be connected to.
+    pub fn unexpanded(&self) -> &ServerSpec {
+        &self.spec
+    }
+
+    /// The file of variables that join the environment, below what the entry itself sets; not read yet.
+    pub fn env_file(&self) -> Option<&str> {
+        self.env_file.as_deref()
+    }
+
+    /// The fields that were read other than the pool's own configuration would read them.
+    pub fn provenance(&self) -> &[Provenance] {
+        &self.provenance
+    }
+
+    /// The server from this template's configuration with its variables expanded.
+    ///
+    /// # Errors
+    /// `invalid_config` in the terms of the file, with `detail.source`, `path`, `line` and `column`.
+    pub fn spec_of(&self, expanded: &Map<String, Value>) -> Result<ServerSpec> {
+        let parsed = ServerSpec::from_value(&self.origin.server, &Value::Object(expanded.clone()));
+        parsed.map_err(|error| self.origin.retold(&error))
+    }
+
+    /// An error about a field of the configuration, such as `env.TOKEN`, in the terms of the file.
+    pub fn error(&self, code: ErrorCode, path: &str, message: &str) -> Error {
+        self.origin.retold(&Error::new(code, message).with_detail("path", path))
+    }
+}
+
+impl PartialEq for Template {
+    fn eq(&self, other: &Template) -> bool {
+        self.spec == other.spec && self.env_file == other.env_file
+    }
+}
+
+impl fmt::Debug for Template {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Template")
+            .field("spec", &self.spec)
+            .field("provenance", &self.provenance)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A field that was read by the rule of a product.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Provenance {
+    /// The path in the pool's own configuration.
+    pub field: String,
+    /// The path in the entry of the file.
+    pub path: String,
+    /// Where it stands.
+    pub place: Place,
+    /// How it was read.
+    pub rule: Rule,
+}
+
+/// How a field was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Rule {
+    /// Its name is the product's.
+    Renamed,
+    /// A time in milliseconds, as the product has it.
+    Milliseconds,
+    /// A time in milliseconds, since nothing says whose file it is.
+    AssumedMilliseconds,
+    /// A time in seconds.
+    Seconds,
+    /// A time as a text.
+    DurationText,
+    /// The first item is the program, the rest are its arguments.
+    CommandLine,
+    /// An address whose protocol is found out.
+    BareAddress,
+    /// An address whose protocol the product settles.
+    ProductsAddress,
+    /// A variable without a value is taken away.
+    NullUnsets,
+    /// A variable without a value is the host's.
+    NullInherits,
+    /// A number as a text.
+    NumberAsText,
+    /// A header made of a variable or a token.
+    Header,
+    /// A variable that the host keeps.
+    SecretName,
+    /// The product's way to write variables.
+    Variables,
+    /// An empty list is everything.
+    EmptyIsEverything,
+}
+
+impl Rule {
+    /// Its word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Rule::Renamed => "renamed",
+            Rule::Milliseconds => "milliseconds",
+            Rule::AssumedMilliseconds => "assumed_milliseconds",
+            Rule::Seconds => "seconds",
+            Rule::DurationText => "duration_text",
+            Rule::CommandLine => "command_line",
+            Rule::BareAddress => "bare_address",
+            Rule::ProductsAddress => "products_address",
+            Rule::NullUnsets => "null_unsets",
+            Rule::NullInherits => "null_inherits",
+            Rule::NumberAsText => "number_as_text",
+            Rule::Header => "header",
+            Rule::SecretName => "secret_name",
+            Rule::Variables => "variables",
+            Rule::EmptyIsEverything => "empty_is_everything",
+        }
+    }
+}
