@@ -707,6 +707,25 @@ trunkline_status trunkline_pool_set_roots(trunkline_pool *pool,
                                           trunkline_error **err);
 
 /**
+ * Replaces the lists of servers that may run, within the pool's option `launch_allowed`. What is
+ * no longer admitted ends at once; what is admitted again starts in the sessions that want it. A
+ * lease on what was kept out stays closed. Equal lists do nothing. Returns at once.
+ *
+ * `gates_json`: an object with any of `allowed`, `excluded` and `pending`, arrays of patterns of
+ * names (`*` any characters, `?` one). What is absent is not kept: without `allowed` all may run,
+ * and `"allowed": []` is none.
+ *
+ * `out`: the report `{v, servers: {name: {admitted, reason?}}}` of the servers about which it
+ * changed; free it with `trunkline_buf_free`.
+ *
+ * Errors: `UNKNOWN_OPTION`, `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `FORKED`.
+ */
+trunkline_status trunkline_pool_set_gates(trunkline_pool *pool,
+                                          trunkline_str gates_json,
+                                          trunkline_buf **out,
+                                          trunkline_error **err);
+
+/**
  * The status number of an error. Of NULL: `TRUNKLINE_STATUS_OK`.
  */
 trunkline_status trunkline_error_code(const trunkline_error *error);

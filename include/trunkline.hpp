@@ -398,6 +398,12 @@ public:
     void set_roots(std::string_view roots) const {
         detail::checked([&](trunkline_error **err) { return trunkline_pool_set_roots(raw_.get(), detail::view(roots), err); });
     }
+    /** Replaces the lists of servers that may run, a JSON object; the report names the servers about which it changed. */
+    std::string set_gates(std::string_view lists) const {
+        return detail::text([&](trunkline_buf **out, trunkline_error **err) {
+            return trunkline_pool_set_gates(raw_.get(), detail::view(lists), out, err);
+        });
+    }
     /** Begins a sign-in, and says where a person has to go. */
     std::string sign_in(std::string_view server, std::string_view options = {}) const {
         return detail::text([&](auto... outs) {

@@ -17,6 +17,7 @@ import type {
   ServerConfig,
   Servers,
   SessionOptions,
+  GateLists,
   SignInOptions,
 } from './options.js';
 
@@ -305,6 +306,13 @@ export interface ReconcileReport {
   [name: string]: unknown;
 }
 
+/** What a change of the gates did: the servers about which it changed. */
+export interface GateReport {
+  v: number;
+  servers: Record<string, { admitted: boolean; reason?: string }>;
+  [name: string]: unknown;
+}
+
 /** What a drain did. */
 export interface DrainReport {
   v: number;
@@ -348,6 +356,11 @@ export class Pool extends Emitter {
    * of every connection are asked for again, in the background. Equal folders do nothing; one that is no folder is refused, with nothing changed.
    */
   setRoots(roots: string[]): void;
+  /**
+   * Replaces the lists of servers that may run, within `launchAllowed` of the pool's options. What is no longer admitted ends at once; what is
+   * admitted again starts in the sessions that want it. A lease on what was kept out stays closed. Equal lists do nothing. It does not wait.
+   */
+  setGates(lists: GateLists): GateReport;
   /**
    * Begins to sign in to a remote server: a person has to visit `url`, and what they are redirected to goes to `finishSignIn`. Nothing is
    * opened, and no port is listened on.

@@ -28,6 +28,7 @@ export class NativePool {
   reconcile(servers: string, number?: number): Promise<string>;
   restart(server: string, index?: number | null, number?: number): Promise<string>;
   setRoots(roots: string): void;
+  setGates(gates: string): string;
   acceptTool(server: string, tool: string, digest: string, number?: number): Promise<void>;
   signIn(server: string, options: string, number?: number): Promise<string>;
   finishSignIn(redirectUrl: string, number?: number): Promise<string>;

@@ -50,6 +50,12 @@ export interface PoolOptions {
   reservedNames?: string[];
   /** Where sign-ins are kept: `memory`, the default, or the whole path of a file. */
   tokens?: string;
+  /** Patterns of the servers that may run (`*` any characters, `?` one); all by default, `[]` is none. */
+  allowed?: string[];
+  /** Patterns of the servers that may not run, whatever else admits them. */
+  excluded?: string[];
+  /** The upper bound of both: patterns of the servers that may run, whatever `setGates` says later; no bound by default. */
+  launchAllowed?: string[];
   /** What becomes of a tool whose definition changed: it is told of, or kept back until `acceptTool`; default `notify`. */
   onToolChange?: 'notify' | 'quarantine';
 }
@@ -224,6 +230,16 @@ export interface SignInOptions extends Abortable {
   clientMetadataUrl?: string;
   /** The name by which the client is registered; default `trunkline`. */
   clientName?: string;
+}
+
+/** The lists of servers that may run. What is not given is not kept. */
+export interface GateLists {
+  /** Patterns of the servers that may run (`*` any characters, `?` one); all by default, `[]` is none. */
+  allowed?: string[];
+  /** Patterns of the servers that may not run, whatever else admits them. */
+  excluded?: string[];
+  /** Patterns of the servers that wait for approval. */
+  pending?: string[];
 }
 
 /** Options of a drain. */

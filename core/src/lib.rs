@@ -66,6 +66,7 @@ pub use api::{
 };
 pub use transport::{HostConnection, HostServer};
 pub use trunkline_pool::config::ServerSpec;
+pub use trunkline_pool::gates::GateLists;
 pub use trunkline_pool::interface::{self, EventKind};
 pub use trunkline_pool::options::{
     AcquireOptions, CallOptions, ConfigureOptions, DrainOptions, HandlerKind, HandlerResult,

@@ -1,7 +1,8 @@
-//! Changes of a live session, and of the folders that servers are told of.
+//! Changes of a live session, of the folders that servers are told of, and of the gates.
 
-use trunkline::{ConfigureOptions, Result, Session, roots_from_json};
+use trunkline::{ConfigureOptions, GateLists, Result, Session, roots_from_json};
 
+use crate::buf::Buf;
 use crate::error::ErrorObject;
 use crate::guard::guard;
 use crate::pool::PoolObject;
@@ -83,6 +84,37 @@ pub unsafe extern "C" fn trunkline_pool_set_roots(
             let pool = raw::pool(pool)?;
             let roots = roots_from_json(raw::text(roots_json, "roots_json")?)?;
             pool.core.set_roots(&roots)
+        })
+    }
+}
+
+/// Replaces the lists of servers that may run, within the pool's option `launch_allowed`. What is
+/// no longer admitted ends at once; what is admitted again starts in the sessions that want it. A
+/// lease on what was kept out stays closed. Equal lists do nothing. Returns at once.
+///
+/// `gates_json`: an object with any of `allowed`, `excluded` and `pending`, arrays of patterns of
+/// names (`*` any characters, `?` one). What is absent is not kept: without `allowed` all may run,
+/// and `"allowed": []` is none.
+///
+/// `out`: the report `{v, servers: {name: {admitted, reason?}}}` of the servers about which it
+/// changed; free it with `trunkline_buf_free`.
+///
+/// Errors: `UNKNOWN_OPTION`, `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `FORKED`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_pool_set_gates(
+    pool: *mut PoolObject,
+    gates_json: Str,
+    out: *mut *mut Buf,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe {
+        guard(err, || {
+            let pool = raw::pool(pool)?;
+            let out = raw::out(out, "out")?;
+            let lists = GateLists::from_json(raw::text(gates_json, "gates_json")?)?;
+            out.write(Buf::from(pool.core.set_gates(lists)?.to_string()).into_raw());
+            Ok(())
         })
     }
 }

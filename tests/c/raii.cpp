@@ -240,6 +240,7 @@ void a_session_changes_while_it_lives() {
     } catch (const trunkline::error &failure) {
         CHECK(failure.code() == TRUNKLINE_STATUS_INVALID_ARGUMENT && has(failure.detail(), "roots.1"));
     }
+    CHECK(has(h.pool.set_gates(R"({"excluded": ["other"]})"), R"("servers":{})"));
     h.session.configure(R"({"include": {"s": ["echo"]}})");
     CHECK(has(h.session.tools(), "mcp__s__echo") && !has(h.session.tools(), "mcp__s__add"));
     h.session.disable("s");

@@ -130,6 +130,16 @@ static outcome set_roots(run *run, const json *arguments)
     return outcome_of(status, NULL, err);
 }
 
+static outcome set_gates(run *run, const json *arguments)
+{
+    trunkline_buf *buf = NULL;
+    trunkline_error *err = NULL;
+    char *lists = written(arguments, 0);
+    trunkline_status status = trunkline_pool_set_gates(run->pool, text_of(lists), &buf, &err);
+    free(lists);
+    return outcome_of(status, buf, err);
+}
+
 static outcome disable(run *run, const json *arguments)
 {
     return change(run, arguments, json_text(json_at(arguments, 1)), trunkline_session_disable);
@@ -305,6 +315,7 @@ outcome run_verb(run *run, const char *name, const json *step_arguments)
         {"watch", watch},       {"sign_in", sign_in},     {"visit", visit},     {"finish_sign_in", finish_sign_in},
         {"sign_out", sign_out}, {"asked", asked},         {"provide", provide},   {"resource_templates", resource_templates},
         {"set_roots", set_roots},
+        {"set_gates", set_gates},
     };
     json *arguments = arguments_of(run, step_arguments);
     outcome outcome = {NULL, NULL, NULL};

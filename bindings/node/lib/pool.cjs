@@ -62,6 +62,11 @@ class Pool extends Emitter {
     guarded(() => this.#native.setRoots(json));
   }
 
+  setGates(lists) {
+    const json = encodeOptions('gates', lists);
+    return report(guarded(() => this.#native.setGates(json)));
+  }
+
   async signIn(server, options) {
     const { own, rest } = split(options, ['signal']);
     const json = encodeOptions('sign_in', rest);

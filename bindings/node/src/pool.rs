@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use napi_derive::napi;
 use trunkline::{
-    AcquireOptions, DrainOptions, Pool, ServerSpec, Servers, SessionOptions, SignInOptions,
-    roots_from_json,
+    AcquireOptions, DrainOptions, GateLists, Pool, ServerSpec, Servers, SessionOptions,
+    SignInOptions, roots_from_json,
 };
 
 use crate::desk::NativeDesk;
@@ -104,6 +104,13 @@ impl NativePool {
     pub fn set_roots(&self, roots: String) -> Result<()> {
         let roots = roots_from_json(&roots).map_err(thrown)?;
         self.pool.set_roots(&roots).map_err(thrown)
+    }
+
+    /// Replaces the lists of servers that may run; they are a JSON text, and so is the report.
+    #[napi(catch_unwind)]
+    pub fn set_gates(&self, gates: String) -> Result<String> {
+        let lists = GateLists::from_json(&gates).map_err(thrown)?;
+        self.pool.set_gates(lists).map(|report| report.to_string()).map_err(thrown)
     }
 
     /// Begins a sign-in; the options are a JSON text.

@@ -101,7 +101,7 @@ describe('index.d.ts', () => {
   });
 
   it('has the options of the registry that this version supports', () => {
-    const { pool, session, configure, call, acquire, drain } = registry.options;
+    const { pool, session, configure, call, acquire, drain, gates } = registry.options;
     const nested = (name) => pool.find((row) => row.name === name).members;
     assert.deepEqual(optionNames(declaration('interface PoolOptions')), supported(pool));
     assert.deepEqual(optionNames(declaration('interface ReconnectOptions')), supported(nested('reconnect')));
@@ -114,5 +114,6 @@ describe('index.d.ts', () => {
     assert.deepEqual(optionNames(declaration('interface CallOptions')), supported(call));
     assert.deepEqual(optionNames(declaration('interface AcquireOptions')), supported(acquire));
     assert.deepEqual(optionNames(declaration('interface DrainOptions')), supported(drain));
+    assert.deepEqual(optionNames(declaration('interface GateLists')), supported(gates));
   });
 });

@@ -96,6 +96,10 @@ export function refused(pool: Pool, session: Session): void {
   pool.events({ kinds: ['tool_changed'] });
   // @ts-expect-error: roots are an array.
   pool.setRoots('src');
+  const gated = pool.setGates({ allowed: ['git*'], excluded: [] });
+  const reason: string | undefined = gated.servers.git?.reason;
+  // @ts-expect-error: there is no such list.
+  pool.setGates({ allow: [reason] });
   // @ts-expect-error: sessions are opened by their pool.
   new Session();
   // @ts-expect-error: an acquire in the pool says for which session.

@@ -4,8 +4,8 @@ use std::future::Future;
 
 use pyo3::prelude::*;
 use trunkline::{
-    AcquireOptions, DrainOptions, EventMask, PoolOptions, Servers, SessionOptions, SignInOptions,
-    roots_from_json,
+    AcquireOptions, DrainOptions, EventMask, GateLists, PoolOptions, Servers, SessionOptions,
+    SignInOptions, roots_from_json,
 };
 
 use crate::delivery::{Operation, Payload, sink};
@@ -130,6 +130,15 @@ impl Pool {
         guarded(|| {
             let roots = roots_from_json(roots).or_raise(py)?;
             py.detach(|| pool.set_roots(&roots)).or_raise(py)
+        })
+    }
+
+    /// Replaces the lists of servers that may run; they are a JSON text, and so is the report.
+    fn set_gates(&self, py: Python<'_>, gates: &str) -> PyResult<String> {
+        let pool = self.0.here()?;
+        guarded(|| {
+            let lists = GateLists::from_json(gates).or_raise(py)?;
+            py.detach(|| pool.set_gates(lists)).map(|report| report.to_string()).or_raise(py)
         })
     }
 

@@ -248,6 +248,9 @@ class Case:
     def _do_set_roots(self, roots: list[str]) -> None:
         self._pool.set_roots(roots)
 
+    def _do_set_gates(self, lists: Any) -> Any:
+        return self._pool.set_gates(**keywords(lists))
+
     def _do_disable(self, session: str, server: str) -> None:
         self._sessions[session].disable(server)
 

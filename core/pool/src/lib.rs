@@ -24,6 +24,7 @@ pub mod acceptance;
 pub mod catalog;
 pub mod config;
 pub mod error;
+pub mod gates;
 #[cfg(test)]
 mod generate;
 pub mod id_map;

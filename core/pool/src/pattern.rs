@@ -38,8 +38,8 @@ pub fn matches(pattern: &str, name: &str) -> bool {
 }
 
 /// Whether any of the patterns describes `name`.
-pub fn matches_any<P: AsRef<str>>(patterns: &[P], name: &str) -> bool {
-    patterns.iter().any(|pattern| matches(pattern.as_ref(), name))
+pub fn matches_any<P: AsRef<str>>(patterns: impl IntoIterator<Item = P>, name: &str) -> bool {
+    patterns.into_iter().any(|pattern| matches(pattern.as_ref(), name))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod call;
 mod configure;
 mod desk;
 mod event;
+mod gates;
 mod held;
 mod holds;
 mod hosted;

@@ -350,9 +350,12 @@ impl PoolCore {
 
     /// Why a server has no entry that could be restarted, as a row of the answer.
     fn restart_gate(&self, server: &str) -> Option<Value> {
-        let error = self.configured(server).err()?;
-        let is_wrong = error.code() == ErrorCode::InvalidConfig;
-        is_wrong.then(|| reports::restart_refused(None, "not_admitted", Some(&error)))
+        let error = match self.configured(server) {
+            Ok(_) => self.check_admitted(server).err()?,
+            Err(error) if error.code() == ErrorCode::InvalidConfig => error,
+            Err(_) => return None,
+        };
+        Some(reports::restart_refused(None, "not_admitted", Some(&error)))
     }
 
     async fn drain(&self, options: &DrainOptions) -> Value {

@@ -108,7 +108,7 @@ impl Session {
     /// Dropping the future gives the hold up: a server that nobody else waits for goes straight to drain.
     ///
     /// # Errors
-    /// `not_admitted` (`detail.reason`: `removed`, `not_configured`, `disabled`), `invalid_config`, `timeout` (`detail.which` is `connect`) at the end of this wait, the error of the
+    /// `not_admitted` (`detail.reason`: `removed`, `not_configured`, `excluded`, `not_allowed`, `disabled`, `pending_approval`), `invalid_config`, `timeout` (`detail.which` is `connect`) at the end of this wait, the error of the
     /// attempt (`spawn_failed`, `exited`, `protocol`, `timeout`, …), `limit`, `closing`, `closed`, `forked`.
     pub async fn acquire(
         &self,
@@ -128,6 +128,7 @@ impl Session {
             core.check_enabled(server)?;
             let configured = core.spec(server, origin)?;
             if configured.spec.disabled {
+                core.pool.check_admitted(server).map_err(|error| core.named(server, error))?;
                 let message = "the server's configuration switches it off";
                 let error = Error::new(ErrorCode::NotAdmitted, message).with_server(server);
                 return Err(error.with_session(self.id()).with_detail("reason", "disabled"));

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use trunkline_pool::catalog::{Catalog, Item};
 use trunkline_pool::naming::{NameMap, ToolName, explain_unknown, exposed_name_beside};
+use trunkline_pool::state::Gate;
 use trunkline_pool::view::{Hidden, Marks, View};
 
 use super::call::{tool_not_found, tool_quarantined};
@@ -140,12 +141,14 @@ impl Lists {
 
     fn not_found(&self, session: &SessionCore, exposed: &str) -> Error {
         let disabled = session.disabled_servers();
+        let configured = session.pool.servers();
         let names = self.seen.iter().map(|held| &*held.server);
-        let Some(server) =
-            explain_unknown(exposed, names.chain(disabled.iter().map(|name| &**name)))
-        else {
+        let names = names.chain(disabled.iter().map(|name| &**name));
+        let names = names.chain(configured.iter().map(|(name, _)| &**name));
+        let Some(server) = explain_unknown(exposed, names) else {
             return tool_not_found(exposed, Hidden::Unknown.as_str());
         };
+        let gate = session.driver.gates().decide(server);
         let is_hidden = || {
             let held = self.seen.iter().find(|held| &*held.server == server)?;
             let published = held.cell().load_full();
@@ -155,7 +158,9 @@ impl Lists {
                 .find(|tool| exposed_name_beside(server, &tool.name, reserved) == exposed)
                 .map(drop)
         };
-        let reason = if disabled.iter().any(|name| &**name == server) {
+        let reason = if let Gate::Shut(reason) = gate {
+            reason.as_str()
+        } else if disabled.iter().any(|name| &**name == server) {
             DISABLED
         } else if is_hidden().is_some() {
             Hidden::Filtered.as_str()

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 use trunkline_pool::interface::EventKind;
-use trunkline_pool::state::{Input, Ticket};
+use trunkline_pool::state::{Gate, Input, Ticket};
 
 use super::acquire::{answer_with, timed_out};
 use super::held::{Origin, Standing, disabled};
@@ -104,9 +104,12 @@ impl SessionCore {
             return Default::default();
         }
         let mut wanted: BTreeMap<_, _> = self.pool.servers().into_iter().collect();
-        let options = self.options();
+        let (options, gates) = (self.options(), self.driver.gates());
         wanted.retain(|name, configured| {
-            options.servers.names(name) && !configured.spec.disabled && !self.has_disabled(name)
+            options.servers.names(name)
+                && !configured.spec.disabled
+                && !self.has_disabled(name)
+                && gates.decide(name) == Gate::Open
         });
         let before = std::mem::take(&mut wants.servers);
         let (same, gone): (BTreeMap<_, _>, BTreeMap<_, _>) =
@@ -272,9 +275,12 @@ impl SessionCore {
             }
             None => match self.holds.lease_on(name).map(|held| (held.standing(), held)) {
                 _ if self.has_disabled(name) => Err(self.named(name, disabled())),
+                None => {
+                    self.pool.check_admitted(name).map_err(|error| self.named(name, error))?;
+                    Err(self.unwanted(name))
+                }
                 Some((Standing::Returning, _)) => Ok(Some(vec![name.to_owned()])),
                 Some((_, held)) => held.check().map(|()| None).map_err(|e| self.named(name, e)),
-                None => Err(self.unwanted(name)),
             },
         }
     }

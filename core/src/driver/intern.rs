@@ -68,6 +68,11 @@ impl Interner {
         server
     }
 
+    /// How many names there are, numbered from 0.
+    pub(crate) fn names(&self) -> usize {
+        self.names.len()
+    }
+
     /// The number of a name that was seen before.
     pub(crate) fn known_server(&self, name: &str) -> Option<ServerId> {
         self.servers.get(name).copied()

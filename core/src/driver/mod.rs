@@ -10,6 +10,7 @@ mod budget;
 mod carry;
 mod entry;
 mod eras;
+mod gates;
 mod hold;
 mod hub;
 mod incarnation;
@@ -45,6 +46,7 @@ pub(crate) use runtime::Runtime;
 pub(crate) use subscriber::Subscriber;
 
 use self::eras::Eras;
+use self::gates::Gated;
 use self::listings::ListingEnd;
 use self::questions::Questions;
 pub(crate) use self::roots::{Roots, folders};
@@ -90,6 +92,7 @@ pub(crate) enum Age {
 struct Core {
     state: PoolState,
     interner: Interner,
+    gated: Gated,
     work: VecDeque<Work>,
     /// Whether somebody is at work on `work`.
     executing: bool,
@@ -117,6 +120,7 @@ impl Driver {
             core: Mutex::new(Core {
                 state: PoolState::new(options.clone(), seed),
                 interner: Interner::default(),
+                gated: Gated::new(&options),
                 work: VecDeque::new(),
                 executing: false,
                 deadline: None,
@@ -189,6 +193,7 @@ impl Driver {
     fn run_only(&self, core: &mut Core, input: Input) {
         tracing::debug!(?input, "input");
         let now = self.now();
+        core.gate_new_names(now);
         core.run(|state, effects| state.step(now, input, effects));
     }
 

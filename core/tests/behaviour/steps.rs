@@ -189,6 +189,10 @@ impl World {
                 self.pool.set_roots(&roots)?;
                 Ok(Given::nothing())
             }
+            "set_gates" => {
+                let lists = trunkline::GateLists::from_json(&arguments[0].to_string())?;
+                Ok(Given::value(self.pool.set_gates(lists)?))
+            }
             "disable" => self.switch(first, |session| session.disable(text(arguments, 1))),
             "enable" => self.switch(first, |session| session.enable(text(arguments, 1))),
             "status" => Ok(Given::value(self.pool.status())),

@@ -13,6 +13,7 @@ mod cancels;
 mod changes;
 mod drain;
 mod events;
+mod gates;
 mod leaks;
 mod loss;
 mod polls;

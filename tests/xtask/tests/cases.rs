@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 /// Verbs, and how many arguments each takes.
-const VERBS: [(&str, usize, usize); 36] = [
+const VERBS: [(&str, usize, usize); 37] = [
     ("open", 1, 2),
     ("close", 1, 2),
     ("acquire", 2, 4),
@@ -14,6 +14,7 @@ const VERBS: [(&str, usize, usize); 36] = [
     ("release", 1, 1),
     ("configure", 2, 2),
     ("set_roots", 1, 1),
+    ("set_gates", 1, 1),
     ("disable", 2, 2),
     ("enable", 2, 2),
     ("call", 3, 4),

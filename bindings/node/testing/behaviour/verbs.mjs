@@ -99,6 +99,7 @@ export const VERBS = {
     run.pool.setRoots(roots);
     return nothing;
   },
+  set_gates: (run, [lists]) => ({ value: documentOf(run.pool.setGates(optionsOf(lists))) }),
   disable(run, [id, server]) {
     run.session(id).disable(server);
     return nothing;

@@ -125,6 +125,17 @@ class PoolBase:
         """
         self._native.set_roots(roots_text(roots))
 
+    def set_gates(self, **lists: Any) -> dict[str, Any]:
+        """Replaces the lists of servers that may run, within the pool's option ``launch_allowed``.
+
+        Options: ``allowed``, ``excluded`` and ``pending``, each a list of patterns of names (``*`` any characters, ``?`` one). What is not
+        given is not kept: without ``allowed`` all may run, and ``allowed=[]`` is none. What is no longer admitted ends at once; what is
+        admitted again starts in the sessions that want it. A lease on what was kept out stays closed. Equal lists do nothing. It does
+        not wait; the report names the servers about which it changed.
+        """
+        report: dict[str, Any] = json.loads(self._native.set_gates(encode("gates", lists)))
+        return report
+
     def on_event(
         self, callback: Callable[[Event], object], *, kinds: str | Iterable[str] | None = None
     ) -> EventCallback:

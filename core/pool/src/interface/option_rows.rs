@@ -89,9 +89,9 @@ pub(super) const POOL: &[OptionRow] = &[
         "memory",
         "where sign-ins are kept: `memory`, or the whole path of a file; a host that keeps them has the handler `credentials`",
     ),
-    planned("allowed", Texts, "everything", "patterns of the servers that may run; `[]` is none"),
-    planned("excluded", Texts, "[]", "patterns of the servers that may not run; wins"),
-    planned(
+    ALLOWED,
+    EXCLUDED,
+    row(
         "launch_allowed",
         Texts,
         "everything",
@@ -404,6 +404,26 @@ pub(super) const DRAIN: &[OptionRow] = &[
     row("force", Bool, "false", "whether calls are interrupted at once"),
     row("timeout_ms", duration(0, HOUR), "10000", "when what is left is killed"),
 ];
+
+pub(super) const GATES: &[OptionRow] = &[
+    ALLOWED,
+    EXCLUDED,
+    row("pending", Texts, "[]", "patterns of the servers that wait for approval"),
+];
+
+const ALLOWED: OptionRow = row(
+    "allowed",
+    Texts,
+    "everything",
+    "patterns of the servers that may run (`*` any characters, `?` one); `[]` is none",
+);
+
+const EXCLUDED: OptionRow = row(
+    "excluded",
+    Texts,
+    "[]",
+    "patterns of the servers that may not run, whatever else admits them",
+);
 
 /// What the server's own `oauth` says goes first.
 pub(super) const SIGN_IN: &[OptionRow] = &[

@@ -25,6 +25,8 @@ pub enum Scope {
     Drain,
     /// A sign-in.
     SignIn,
+    /// `set_gates`.
+    Gates,
 }
 
 /// Every scope, in the order of the reference.
@@ -37,6 +39,7 @@ pub const SCOPES: &[Scope] = &[
     Scope::Acquire,
     Scope::Drain,
     Scope::SignIn,
+    Scope::Gates,
 ];
 
 impl Scope {
@@ -51,6 +54,7 @@ impl Scope {
             Scope::Acquire => "acquire",
             Scope::Drain => "drain",
             Scope::SignIn => "sign_in",
+            Scope::Gates => "gates",
         }
     }
 }
@@ -66,6 +70,7 @@ pub fn options(scope: Scope) -> &'static [OptionRow] {
         Scope::Acquire => option_rows::ACQUIRE,
         Scope::Drain => option_rows::DRAIN,
         Scope::SignIn => option_rows::SIGN_IN,
+        Scope::Gates => option_rows::GATES,
     }
 }
 

@@ -62,6 +62,12 @@ pub struct PoolOptions {
     pub roots: Option<Vec<String>>,
     /// Exposed names that the host keeps for itself.
     pub reserved_names: Vec<String>,
+    /// Patterns of the servers that may run; `None` is all of them, none is none.
+    pub allowed: Option<Vec<String>>,
+    /// Patterns of the servers that may not run, whatever else admits them.
+    pub excluded: Vec<String>,
+    /// Patterns of the servers that may run, whatever gates are set later; `None` bounds nothing.
+    pub launch_allowed: Option<Vec<String>>,
     /// What becomes of a tool whose definition changed.
     pub on_tool_change: OnToolChange,
     /// The file that sign-ins are kept in, as a whole path; the memory alone by default.
@@ -372,6 +378,9 @@ impl Default for PoolOptions {
             inherit_env: Vec::new(),
             roots: None,
             reserved_names: Vec::new(),
+            allowed: None,
+            excluded: Vec::new(),
+            launch_allowed: None,
             on_tool_change: OnToolChange::default(),
             tokens: None,
             handlers: Handlers::default(),

@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 use super::check::{Given, check_one, read, wrong};
 use super::*;
 use crate::error::Result;
+use crate::gates::GateLists;
 use crate::interface::Scope;
 
 impl PoolOptions {
@@ -45,6 +46,9 @@ impl PoolOptions {
             inherit_env: given.texts("inherit_env").unwrap_or_default(),
             roots: given.texts("roots"),
             reserved_names: given.texts("reserved_names").unwrap_or_default(),
+            allowed: given.texts("allowed"),
+            excluded: given.texts("excluded").unwrap_or_default(),
+            launch_allowed: given.texts("launch_allowed"),
             on_tool_change: match given.text("on_tool_change").as_deref() {
                 Some("quarantine") => OnToolChange::Quarantine,
                 // The check let no other word pass.
@@ -65,6 +69,21 @@ pub fn roots_from_json(text: &str) -> Result<Vec<String>> {
     let roots: &RawValue = serde_json::from_str(text).map_err(whole)?;
     let given = read(Scope::Pool, &format!(r#"{{"roots":{roots}}}"#))?;
     given.texts("roots").ok_or_else(|| wrong("roots", "option `roots` must be an array"))
+}
+
+impl GateLists {
+    /// Parses the lists' JSON object; an empty text admits everything.
+    ///
+    /// # Errors
+    /// `unknown_option` with the nearest name, `invalid_argument` with `detail.path`.
+    pub fn from_json(text: &str) -> Result<GateLists> {
+        let given = read(Scope::Gates, text)?;
+        Ok(GateLists::new(
+            given.texts("allowed"),
+            given.texts("excluded").unwrap_or_default(),
+            given.texts("pending").unwrap_or_default(),
+        ))
+    }
 }
 
 /// The time without progress must fit into the time in all (SPEC 4.2): one that is given is refused when it does

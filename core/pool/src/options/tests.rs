@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::error::{Error, ErrorCode};
+use crate::gates::GateLists;
 use crate::generate::Random;
 use crate::interface::{OptionKind, OptionRow, SCOPES, Scope, Support, options};
 
@@ -24,6 +25,7 @@ fn parse(scope: Scope, text: &str) -> std::result::Result<String, Error> {
         Scope::Acquire => AcquireOptions::from_json(text).map(|options| format!("{options:?}")),
         Scope::SignIn => SignInOptions::from_json(text).map(|options| format!("{options:?}")),
         Scope::Drain => DrainOptions::from_json(text).map(|options| format!("{options:?}")),
+        Scope::Gates => GateLists::from_json(text).map(|lists| format!("{lists:?}")),
         Scope::Server => unreachable!("servers have a parser of their own"),
     }
 }
@@ -73,6 +75,7 @@ fn every_pool_option_is_read() {
                    "frame_bytes": 1700, "stderr_bytes": 18, "event_backlog": 19},
         "budget": {"limit": 21, "mode": "enforce"},
         "start_gate_ms": 20, "inherit_env": ["A*"], "roots": ["/r"], "reserved_names": ["mcp__a__b"], "on_tool_change": "quarantine", "tokens": "/t",
+        "allowed": ["a*"], "excluded": ["b"], "launch_allowed": [],
     });
     let ms = Duration::from_millis;
     let expected = PoolOptions {
@@ -110,6 +113,9 @@ fn every_pool_option_is_read() {
         inherit_env: vec!["A*".into()],
         roots: Some(vec!["/r".into()]),
         reserved_names: vec!["mcp__a__b".into()],
+        allowed: Some(vec!["a*".into()]),
+        excluded: vec!["b".into()],
+        launch_allowed: Some(vec![]),
         on_tool_change: OnToolChange::Quarantine,
         tokens: Some("/t".into()),
         handlers: Handlers::default(),

@@ -23,6 +23,17 @@ pub enum Gate {
     Shut(GateReason),
 }
 
+impl Gate {
+    /// # Errors
+    /// `not_admitted` with `detail.reason`.
+    pub fn check(self) -> Result<(), Error> {
+        match self {
+            Gate::Open => Ok(()),
+            Gate::Shut(reason) => Err(effects::not_admitted(reason)),
+        }
+    }
+}
+
 /// Why the gates refuse a server: the reasons of SPEC 11.6 that are known before it is started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]

@@ -29,7 +29,7 @@ impl PoolCore {
             "connected": count("state", "connected"),
             "connecting": count("state", "connecting"),
             "failed": count("reason", "failed") + count("reason", "invalid_config"),
-            "skipped": count("reason", "disabled"),
+            "skipped": KEPT_OUT.iter().map(|reason| count("reason", reason)).sum::<usize>(),
             "entries": by_name.values().map(|server| server.entries.len()).sum::<usize>(),
             "sessions": sessions.len(),
             "sessions_kept": kept,
@@ -81,3 +81,6 @@ impl PoolCore {
         }
     }
 }
+
+/// The reasons of servers that a gate keeps out, which is no failure.
+const KEPT_OUT: [&str; 4] = ["excluded", "not_allowed", "disabled", "pending_approval"];

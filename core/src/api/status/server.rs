@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use serde_json::{Value, json};
 use trunkline_pool::acceptance::{Held, HeldTool};
 use trunkline_pool::config::Era;
-use trunkline_pool::state::{EntryState, EntryStatus};
+use trunkline_pool::state::{EntryState, EntryStatus, Gate, GateReason};
 
 use crate::api::pool::{Configured, PoolCore};
 use crate::driver::{self, EntryCell};
@@ -39,7 +39,7 @@ impl Server {
         let of_pool = self.configured.is_some() || self.invalid.is_some();
         let removed = !of_pool && pool.source().is_removed(name);
         let error = self.error(pool, name);
-        let gate = self.gate(removed);
+        let gate = self.gate(removed, pool.driver.gates().decide(name));
         let state = self.state();
         let auth = error.as_ref().filter(|error| error.code() == ErrorCode::AuthRequired);
         json!({
@@ -92,16 +92,20 @@ impl Server {
     }
 
     /// What keeps it out (SPEC 11.6).
-    fn gate(&self, removed: bool) -> Option<&'static str> {
-        let is_disabled = |configured: &Arc<Configured>| configured.spec.disabled;
+    fn gate(&self, removed: bool, gate: Gate) -> Option<&'static str> {
+        let is_disabled = self.configured.as_ref().is_some_and(|server| server.spec.disabled);
         if removed {
             Some("removed")
         } else if self.invalid.is_some() {
             Some("invalid_config")
-        } else if self.configured.as_ref().is_some_and(is_disabled) {
-            Some("disabled")
         } else {
-            None
+            match gate {
+                Gate::Shut(GateReason::PendingApproval) | Gate::Open if is_disabled => {
+                    Some("disabled")
+                }
+                Gate::Shut(reason) => Some(reason.as_str()),
+                Gate::Open => None,
+            }
         }
     }
 
