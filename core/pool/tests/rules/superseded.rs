@@ -170,6 +170,20 @@ fn a_first_connect_of_a_replaced_configuration_goes_on() {
     assert_eq!(bench.row(0).state, Draining);
 }
 
+/// SPEC 9.1, 3.4: the same holds of an attempt of the schedule, which a restart that is refused does not replace.
+#[test]
+fn a_refused_restart_leaves_an_attempt_of_the_schedule_as_it_is() {
+    let mut bench = held();
+    bench.step(disconnected(0, 1));
+    bench.step(closed(0, 1));
+    bench.wait_until(1_000);
+    bench.step(release(0));
+    assert_eq!(bench.step(reconfigure(&[0], &[])), []);
+    assert_eq!(bench.step(restart(1, 0, None)), [restarted(1, &[(0, SUPERSEDED)])]);
+    bench.step(connected(0, 2, 1));
+    assert_eq!(bench.row(0).state, Draining);
+}
+
 /// SPEC 3.11: what is over, or never was, has no configuration.
 #[test]
 fn the_configuration_of_what_is_gone_changes_nothing() {

@@ -206,14 +206,13 @@ impl Past {
             return;
         };
         let begins = |row: &EntryStatus| matches!(row.situation, Queued | Replacing | Connecting);
-        let (began, begins) = (begins(was), begins(row));
+        let begins = begins(row);
         match cause {
             Cause::Input(Input::Restart { server, index, .. })
                 if *server == row.server && index.is_none_or(|index| index == row.index) =>
             {
-                let in_flight = began && self.why == Why::First;
-                let shared = began && self.why == Why::Restart;
-                if begins && !in_flight && !shared {
+                // One that is in flight, shared or superseded begins nothing.
+                if begins && row.generation > was.generation {
                     self.why = Why::Restart;
                     self.forgive();
                     self.losses.clear();
