@@ -7,4 +7,5 @@ mod golden;
 mod hostile;
 mod rules;
 mod shown;
+mod syntaxes;
 mod tables;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Entry, Step, fault};
-use crate::interface::{Scope, options};
+use crate::interface::{OptionRow, Scope, options};
 use crate::json::joined;
 use crate::settings::format::Meaning;
 use crate::settings::source::{Approval, Approved, FindingKind};
@@ -245,6 +245,8 @@ impl Entry {
 
 /// The field of the pool's own configuration that has this spelling.
 fn ours(spelling: &str) -> Option<&'static str> {
-    let mut rows = options(Scope::Server).iter();
-    rows.find(|row| row.spellings().iter().any(|known| known == spelling)).map(|row| row.name)
+    let is_one = |row: &&OptionRow| {
+        row.name == spelling || row.aliases.contains(&spelling) || row.node_name() == spelling
+    };
+    options(Scope::Server).iter().find(is_one).map(|row| row.name)
 }
