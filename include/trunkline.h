@@ -1179,6 +1179,20 @@ const char *trunkline_version(void);
 trunkline_str trunkline_features(void);
 
 /**
+ * The settings files of products that exist for this user and a workspace: `{v, files: [{path, format,
+ * scope}]}`, in the order of `docs/reference/settings.md`. `scope` is `user`, `project`, `workspace` or
+ * `managed`. Some fifty paths are looked up; nothing is opened.
+ *
+ * `workspace`: its folder; empty for the current directory. `out`: the text; free it with
+ * `trunkline_buf_free`.
+ *
+ * Errors: `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_detect(trunkline_str workspace,
+                                  trunkline_buf **out,
+                                  trunkline_error **err);
+
+/**
  * Cancels an operation: it ends with `CANCELLED`, unless it has ended already, which is fine too.
  * The end comes the way that was chosen when it was started. Returns at once, and may be called
  * again.

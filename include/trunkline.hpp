@@ -234,6 +234,12 @@ private:
 inline std::string version() { return trunkline_version(); }
 inline std::uint32_t abi_version() noexcept { return trunkline_abi_version(); }
 inline std::string features() { return detail::copy(trunkline_features()); }
+/** The settings files of products that exist for this user and a workspace: `{v, files: [{path, format, scope}]}`. */
+inline std::string detect(std::string_view workspace = {}) {
+    return detail::text([&](trunkline_buf **out, trunkline_error **err) {
+        return trunkline_detect(detail::view(workspace), out, err);
+    });
+}
 
 /** What a queue gives: the end of an operation, or an event. */
 struct item {

@@ -1,6 +1,7 @@
 'use strict';
 // trunkline: a shared pool of MCP server connections. The public names; `index.d.ts` documents them.
 
+const { detect } = require('./lib/detect.cjs');
 const { TrunklineError } = require('./lib/errors.cjs');
 const { EventStream } = require('./lib/events.cjs');
 const { Refusal } = require('./lib/handlers.cjs');
@@ -29,4 +30,5 @@ module.exports = {
   Result,
   Session,
   TrunklineError,
+  detect,
 };

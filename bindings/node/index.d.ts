@@ -322,6 +322,21 @@ export interface DrainReport {
   [name: string]: unknown;
 }
 
+/** A settings file of a product. */
+export interface DetectedFile {
+  path: string;
+  /** Whose it is, as in `docs/reference/settings.md`. */
+  format: string;
+  /** Which source it belongs to. */
+  scope: 'user' | 'project' | 'workspace' | 'managed';
+}
+
+/**
+ * The settings files of products that exist for this user and a workspace, the current directory by default. Some fifty paths are looked
+ * up at once; nothing is opened.
+ */
+export function detect(workspace?: string): { v: number; files: DetectedFile[] };
+
 // ----------------------------------------------------------------------------------------- Pool and below
 
 /** The connections of one workspace. */

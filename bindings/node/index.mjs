@@ -15,6 +15,7 @@ export const {
   Result,
   Session,
   TrunklineError,
+  detect,
 } = trunkline;
 
 export default trunkline;

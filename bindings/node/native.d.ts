@@ -11,6 +11,7 @@ export class Bridge {
   cancel(number: number): void;
   registry(): string;
   features(): string[];
+  detect(workspace: string): string;
   endEnvironment(): void;
   endProcess(): void;
 }

@@ -55,6 +55,7 @@
 mod api;
 mod auth;
 mod client;
+mod detect;
 mod driver;
 mod handling;
 mod platform;
@@ -64,6 +65,7 @@ pub use api::{
     CallResult, CompletionQueue, DeskNews, Event, EventMask, HandlerDesk, Lease, Listed, Operation,
     Pool, ProgressFeed, Servers, Session, Subscription,
 };
+pub use detect::detect;
 pub use transport::{HostConnection, HostServer};
 pub use trunkline_pool::config::ServerSpec;
 pub use trunkline_pool::gates::GateLists;

@@ -3,8 +3,10 @@
 use std::ffi::c_char;
 use std::sync::OnceLock;
 
+use trunkline::settings::files_to_json;
 use trunkline::{Operation, Pool};
 
+use crate::buf::Buf;
 use crate::error::ErrorObject;
 use crate::guard::{guard, guarded};
 use crate::pool::PoolObject;
@@ -32,6 +34,32 @@ pub extern "C" fn trunkline_features() -> Str {
     static FEATURES: OnceLock<String> = OnceLock::new();
     let features = || serde_json::Value::from(Pool::features()).to_string();
     guarded(Str::EMPTY, || Str::of(FEATURES.get_or_init(features)))
+}
+
+/// The settings files of products that exist for this user and a workspace: `{v, files: [{path, format,
+/// scope}]}`, in the order of `docs/reference/settings.md`. `scope` is `user`, `project`, `workspace` or
+/// `managed`. Some fifty paths are looked up; nothing is opened.
+///
+/// `workspace`: its folder; empty for the current directory. `out`: the text; free it with
+/// `trunkline_buf_free`.
+///
+/// Errors: `INVALID_ARGUMENT`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_detect(
+    workspace: Str,
+    out: *mut *mut Buf,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe {
+        guard(err, || {
+            let workspace = raw::text(workspace, "workspace")?;
+            let out = raw::out(out, "out")?;
+            let files = files_to_json(&trunkline::detect(workspace));
+            out.write(Buf::from(files.to_string()).into_raw());
+            Ok(())
+        })
+    }
 }
 
 /// Cancels an operation: it ends with `CANCELLED`, unless it has ended already, which is fine too.

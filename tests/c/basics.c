@@ -62,6 +62,31 @@ static void the_library_says_what_it_is(void)
     json_free(features);
 }
 
+/* SPEC 10.3 */
+static void settings_files_are_detected(void)
+{
+    char folder[] = "/tmp/trunkline-detect-XXXXXX", file[64];
+    CHECK(mkdtemp(folder));
+    snprintf(file, sizeof file, "%s/.mcp.json", folder);
+    FILE *made = fopen(file, "w");
+    CHECK(made && !fclose(made));
+    trunkline_buf *buf = NULL;
+    OK(trunkline_detect(TRUNKLINE_STRING(folder), &buf, &err));
+    json *found = json_parse(trunkline_buf_str(buf).ptr, trunkline_buf_str(buf).len);
+    trunkline_buf_free(buf);
+    const json *files = json_get(found, "files");
+    int seen = 0;
+    for (size_t i = 0; files && i < files->count; i++) {
+        const json *one = json_at(files, i);
+        if (json_is_text(json_get(one, "path"), file))
+            seen += json_is_text(json_get(one, "scope"), "project");
+    }
+    CHECK(seen == 1);
+    json_free(found);
+    CHECK(!remove(file) && !remove(folder));
+    FAILS(TRUNKLINE_STATUS_INVALID_ARGUMENT, trunkline_detect(TRUNKLINE_STRING(folder), NULL, &err));
+}
+
 /* SPEC 5.1, 3.3 */
 static void a_call_gives_the_servers_answer(void)
 {
@@ -269,6 +294,7 @@ int main(int argc, char **argv)
 {
     begin_program(argc, argv);
     RUN(the_library_says_what_it_is);
+    RUN(settings_files_are_detected);
     RUN(a_call_gives_the_servers_answer);
     RUN(a_result_comes_whole_however_deep_it_nests);
     RUN(a_lease_describes_what_it_holds);

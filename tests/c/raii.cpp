@@ -135,6 +135,7 @@ void what_c_has_the_wrapper_has() {
     host h;
     CHECK(trunkline::abi_version() >= TRUNKLINE_ABI_VERSION && has(trunkline::features(), "workspace_pool"));
     CHECK(!trunkline::version().empty());
+    CHECK(has(trunkline::detect(), "\"files\":"));
     trunkline::lease lease = h.session.acquire("s");
     h.session.ready_async({}, 10s).get();
     tally updates, steps;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use napi::bindgen_prelude::{Env, FnArgs, Function};
 use napi_derive::napi;
+use trunkline::settings::files_to_json;
 use trunkline::{Pool, PoolOptions, interface};
 
 use crate::desk::NativeDesk;
@@ -77,6 +78,12 @@ impl Bridge {
     #[napi(catch_unwind)]
     pub fn features(&self) -> Vec<String> {
         Pool::features().iter().map(|&tag| tag.to_owned()).collect()
+    }
+
+    /// The settings files of products that exist, as JSON text.
+    #[napi(catch_unwind)]
+    pub fn detect(&self, workspace: String) -> String {
+        files_to_json(&trunkline::detect(workspace)).to_string()
     }
 
     /// Ends the pools of this environment, and waits for it.

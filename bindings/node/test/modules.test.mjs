@@ -1,7 +1,7 @@
 // How the package is loaded, and what it is: CommonJS and ES modules, one instance.
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -54,5 +54,29 @@ describe('the package', () => {
     assert.match(cargo, new RegExp(`^license = "${manifest.license}"$`, 'm'));
     assert.equal(manifest.engines.node, '>=20');
     assert.equal(manifest.dependencies, undefined);
+  });
+});
+
+describe('detect', () => {
+  it('lists the settings files that exist: SPEC 10.3', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'trunkline-detect-'));
+    try {
+      mkdirSync(join(folder, '.vscode'));
+      writeFileSync(join(folder, '.vscode/mcp.json'), '{}');
+      writeFileSync(join(folder, '.mcp.json'), '{}');
+      const { v, files } = names.detect(folder);
+      assert.equal(v, 1);
+      assert.deepEqual(
+        files.filter(({ scope }) => scope !== 'user' && scope !== 'managed'),
+        [
+          { path: join(folder, '.mcp.json'), format: 'claude-code', scope: 'project' },
+          { path: join(folder, '.vscode/mcp.json'), format: 'vscode', scope: 'workspace' },
+        ],
+      );
+      assert.ok(names.detect().files);
+      assert.throws(() => names.detect(5), { code: 'TRUNKLINE_INVALID_ARGUMENT' });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 });

@@ -73,9 +73,9 @@ describe('native.d.ts', () => {
 
 describe('index.d.ts', () => {
   it('has the names that the package exports', () => {
-    const classes = Array.from(read('index.d.ts').matchAll(/^export class (\w+)/gm), ([, name]) => name);
+    const declared = Array.from(read('index.d.ts').matchAll(/^export (?:class|function) (\w+)/gm), ([, name]) => name);
     const { default: whole, ...exported } = names;
-    assert.deepEqual(classes.sort(), Object.keys(exported).sort());
+    assert.deepEqual(declared.sort(), Object.keys(exported).sort());
     assert.equal(typeof whole, 'object');
   });
 

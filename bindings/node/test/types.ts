@@ -1,6 +1,6 @@
 // What the declarations allow, and what they refuse: compiled by `tsc --noEmit`, never run.
 
-import { CallResult, Lease, Pool, Session, TrunklineError } from '../index.js';
+import { CallResult, Lease, Pool, Session, TrunklineError, detect } from '../index.js';
 import type * as names from '../index.js';
 import type { EventOf, Listed, TrunklineEvent } from '../index.js';
 
@@ -10,6 +10,8 @@ type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 
 function same<A, B>(_: Same<A, B>): void {}
 
 export async function host(signal: AbortSignal): Promise<void> {
+  const scopes: string[] = detect('.').files.map(({ path, format, scope }) => `${path} ${format} ${scope}`);
+  void [detect(), scopes];
   await using pool = new Pool({
     drainDelayMs: 500,
     budget: { limit: 5, mode: 'enforce' },

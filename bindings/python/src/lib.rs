@@ -55,6 +55,13 @@ mod _trunkline {
         crate::failure::guarded(|| Ok(trunkline::Pool::features().to_vec()))
     }
 
+    /// The settings files of products that exist, as JSON text.
+    #[pyfunction]
+    fn detect(workspace: std::path::PathBuf) -> PyResult<String> {
+        let files = || trunkline::settings::files_to_json(&trunkline::detect(workspace));
+        crate::failure::guarded(|| Ok(files().to_string()))
+    }
+
     /// Panics inside the guard, so that a test sees what a fault of the library looks like.
     #[pyfunction]
     fn _panic() -> PyResult<()> {

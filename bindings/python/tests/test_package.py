@@ -6,6 +6,8 @@ import re
 import subprocess
 from pathlib import Path
 
+import pytest
+
 import trunkline
 from trunkline import _trunkline
 
@@ -31,3 +33,20 @@ def test_the_package_is_typed_and_says_its_tags() -> None:
     """SPEC 9.4."""
     assert (Path(trunkline.__file__).parent / "py.typed").exists()
     assert trunkline.features() and all(isinstance(tag, str) for tag in trunkline.features())
+
+
+def test_settings_files_that_exist_are_detected(tmp_path: Path) -> None:
+    """SPEC 10.3."""
+    (tmp_path / ".vscode").mkdir()
+    (tmp_path / ".vscode" / "mcp.json").write_text("{}")
+    (tmp_path / ".mcp.json").write_text("{}")
+    for workspace in (tmp_path, str(tmp_path)):
+        found = trunkline.detect(workspace)
+        ours = [file for file in found["files"] if file["scope"] not in ("user", "managed")]
+        assert found["v"] == 1
+        assert ours == [
+            {"path": str(tmp_path / ".mcp.json"), "format": "claude-code", "scope": "project"},
+            {"path": str(tmp_path / ".vscode/mcp.json"), "format": "vscode", "scope": "workspace"},
+        ]
+    with pytest.raises(TypeError):
+        trunkline.detect(5)  # type: ignore[arg-type]

@@ -1,5 +1,5 @@
-//! What the environment of a host says of the way to remote servers: which certificates are trusted, and which proxies are used
-//! (SPEC 4.6, 5.12, S-48).
+//! What the environment of a host says: which certificates are trusted and which proxies are used on the way to remote servers
+//! (SPEC 4.6, 5.12, S-48), and where settings files are (SPEC 10.3).
 //!
 //! Each scenario is a process of its own, whose environment is set before anything else is there.
 
@@ -10,6 +10,7 @@ mod remote;
 #[allow(dead_code, reason = "other tests use the rest")]
 mod rig;
 
+mod detect;
 mod front;
 mod proxies;
 mod proxy;
@@ -28,7 +29,7 @@ use crate::rig::{Rig, acquire, text};
 const SCENARIO: &str = "TRUNKLINE_SCENARIO";
 
 /// A scenario and its name.
-const SCENARIOS: [(&str, fn()); 7] = [
+const SCENARIOS: [(&str, fn()); 8] = [
     ("a_server_whose_authority_is_trusted_is_reached_over_tls", trust::trusted),
     ("a_certificate_that_is_not_trusted_says_why", trust::untrusted),
     ("without_any_authority_only_plain_addresses_are_reached", trust::no_authority),
@@ -36,6 +37,7 @@ const SCENARIOS: [(&str, fn()); 7] = [
     ("what_is_not_encrypted_is_passed_on_by_the_proxy", proxies::passes_on),
     ("no_proxy_is_used_where_none_is_to_be", proxies::no_proxy),
     ("a_proxy_that_refuses_or_is_gone_is_named", proxies::refuses),
+    ("settings_files_that_exist_are_detected", detect::lists_what_exists),
 ];
 
 fn main() {

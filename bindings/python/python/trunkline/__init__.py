@@ -29,7 +29,7 @@ from ._errors import (
 )
 from ._handlers import Refusal, ServerRequest
 from ._results import CallResult, Event, Listed
-from ._shared import EventCallback, features
+from ._shared import EventCallback, detect, features
 from ._trunkline import HostConnection, __version__
 
 __all__ = [
@@ -67,6 +67,7 @@ __all__ = [
     "UnavailableError",
     "WrongThreadError",
     "__version__",
+    "detect",
     "features",
 ]
 

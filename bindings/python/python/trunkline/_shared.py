@@ -16,6 +16,7 @@ from ._results import Event, Listed
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from os import PathLike
     from typing import Any, Literal
 
     from ._handlers import LoopDesk, ThreadDesk
@@ -33,6 +34,16 @@ EVENT_BATCH = 64
 def features() -> list[str]:
     """The capability tags of this version."""
     return _trunkline.features()
+
+
+def detect(workspace: str | PathLike[str] = "") -> dict[str, Any]:
+    """The settings files of products that exist for this user and a workspace, the current directory by default.
+
+    ``{"v": 1, "files": [{"path": …, "format": …, "scope": …}]}``, in the order of ``docs/reference/settings.md``; the scope is
+    ``user``, ``project``, ``workspace`` or ``managed``. Some fifty paths are looked up; nothing is opened.
+    """
+    files: dict[str, Any] = json.loads(_trunkline.detect(workspace))
+    return files
 
 
 class EventCallback:

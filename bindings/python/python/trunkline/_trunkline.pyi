@@ -1,5 +1,6 @@
 # The native half. Not public: `trunkline` and `trunkline.sync` are.
 from collections.abc import Callable
+from os import PathLike
 from typing import Literal, TypeAlias, final
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "Waiter",
     "__version__",
     "_panic",
+    "detect",
     "features",
     "interface",
 ]
@@ -30,6 +32,7 @@ _State: TypeAlias = Literal[
 
 def interface() -> str: ...
 def features() -> list[str]: ...
+def detect(workspace: str | PathLike[str]) -> str: ...
 def _panic() -> None: ...
 
 @final

@@ -1,5 +1,7 @@
 //! Where products keep their settings, on each platform.
 
+use serde_json::{Value, json};
+
 use super::format::Format;
 use super::known::{KNOWN_FILES, TELLING_NAMES};
 
@@ -127,6 +129,17 @@ pub struct KnownFile {
     pub format: Format,
     /// Which source it belongs to.
     pub scope: FileScope,
+}
+
+impl KnownFile {
+    fn to_json(&self) -> Value {
+        json!({ "path": self.path, "format": self.format.name(), "scope": self.scope.as_str() })
+    }
+}
+
+/// Files in the form in which every language shows them: `{v, files: [{path, format, scope}]}`.
+pub fn files_to_json(files: &[KnownFile]) -> Value {
+    json!({ "v": 1, "files": files.iter().map(KnownFile::to_json).collect::<Vec<_>>() })
 }
 
 /// The files that products would read for a user and a workspace, whether they are there or not, in the order of the table.

@@ -35,7 +35,9 @@ mod syntax;
 mod table;
 mod template;
 
-pub use files::{FileRow, FileScope, Folders, KnownFile, Platform, Root, known_files};
+pub use files::{
+    FileRow, FileScope, Folders, KnownFile, Platform, Root, files_to_json, known_files,
+};
 pub use format::{
     Container, FORMATS, FieldRow, Format, FormatRow, Meaning, NullEnv, Unit, Variables,
 };

@@ -157,6 +157,17 @@ fn the_scope_follows_from_the_place() {
     }
 }
 
+/// SPEC 10.3: every language shows the same document.
+#[test]
+fn files_have_one_form_in_json() {
+    let folders = Folders { home: Some("/h".into()), ..Folders::default() };
+    let files = known_files(Platform::Linux, &folders);
+    let document = trunkline_pool::settings::files_to_json(&files[..1]);
+    let file =
+        serde_json::json!({ "path": "/h/.claude.json", "format": "claude-code", "scope": "user" });
+    assert_eq!(document, serde_json::json!({ "v": 1, "files": [file] }));
+}
+
 /// SPEC 10.3: folders that are not known have no files, and the rest are there all the same.
 #[test]
 fn unknown_folders_have_no_files() {

@@ -1,0 +1,47 @@
+//! Which settings files of products there are for a user and a workspace.
+
+use std::path::{Path, PathBuf, absolute};
+
+use trunkline_pool::settings::{Folders, KnownFile, Platform, known_files};
+
+/// Lists the settings files of products that exist for this user and a workspace, in the order of
+/// `docs/reference/settings.md`: within a product the least of its sources first.
+///
+/// The empty path is the current directory. Only whether each known path is a file is looked up; nothing is opened, and nothing
+/// is written. A file that cannot be looked at counts as absent. The user's folders are those that the environment says: `HOME`,
+/// `XDG_CONFIG_HOME`, on Windows `USERPROFILE` and `APPDATA`.
+pub fn detect(workspace: impl AsRef<Path>) -> Vec<KnownFile> {
+    let platform = Platform::current();
+    let mut files = known_files(platform, &folders(platform, workspace.as_ref()));
+    files.retain(|file| std::fs::metadata(&file.path).is_ok_and(|found| found.is_file()));
+    files
+}
+
+fn folders(platform: Platform, workspace: &Path) -> Folders {
+    let workspace = match workspace.as_os_str().is_empty() {
+        true => std::env::current_dir(),
+        false => absolute(workspace),
+    };
+    let home = folder(if platform == Platform::Windows { "USERPROFILE" } else { "HOME" });
+    let config =
+        folder("XDG_CONFIG_HOME").or_else(|| home.as_ref().map(|home| home.join(".config")));
+    let application = match platform {
+        Platform::Windows => folder("APPDATA"),
+        Platform::MacOs => home.as_ref().map(|home| home.join("Library/Application Support")),
+        _ => config.clone(),
+    };
+    // A path that is no Unicode has no form in the other languages.
+    let text =
+        |path: Option<PathBuf>| path.and_then(|path| path.into_os_string().into_string().ok());
+    Folders {
+        workspace: text(workspace.ok()),
+        home: text(home),
+        config: text(config),
+        application: text(application),
+    }
+}
+
+/// The folder that a variable names; a relative one is none.
+fn folder(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
+}
