@@ -13,6 +13,7 @@ use trunkline_pool::options::{CallOptions, Progress, ProgressReceiver};
 use trunkline_pool::state::{EntryState, Generation, Slot};
 
 use super::held::{Held, Standing};
+use super::log_level;
 use super::operation::Operation;
 use super::progress;
 use super::retry::{self, LastingCall};
@@ -26,6 +27,11 @@ use crate::{Error, ErrorCode, Outcome, Result};
 pub struct CallResult(Reply);
 
 impl CallResult {
+    /// Of a request that was answered here.
+    fn empty() -> CallResult {
+        CallResult(Reply { json: "{}".into() })
+    }
+
     /// The whole result.
     pub fn json(&self) -> &str {
         &self.0.json
@@ -145,11 +151,19 @@ pub(crate) fn start(
 ) -> Operation {
     let cell = &held.cell();
     let published = cell.load();
+    let unsent = |error: Error| {
+        let error = error.with_server(&*cell.server).with_session(&*session.id);
+        error.with_outcome(Outcome::NotSent)
+    };
+    if log_level::is_kept(callee, &published) {
+        let kept = log_level::keep(session, cell, arguments);
+        done(kept.map(|()| CallResult::empty()).map_err(unsent));
+        return Operation::ended();
+    }
     let call = match Call::prepare(session, (held, cell), &published, callee, arguments, options) {
         Ok(call) => call,
         Err(error) => {
-            let error = error.with_server(&*cell.server).with_session(&*session.id);
-            done(Err(error.with_outcome(Outcome::NotSent)));
+            done(Err(unsent(error)));
             return Operation::ended();
         }
     };
@@ -237,7 +251,8 @@ impl Call {
             }
             Callee::Method(method) => (What::Method(method.into()), given.into_owned()),
         };
-        let params = with_meta(params, options.meta.as_deref())?;
+        let level = cell.log_levels.of(session.number);
+        let params = with_meta(params, options.meta.as_deref(), level)?;
         let waits = retry::lasts(options) && retry::comes_back(published.slot.state);
         if published.connection.is_none() && !waits {
             return Err(not_connected(published));
@@ -376,14 +391,17 @@ pub(super) fn object<'a>(path: &str, text: &'a str) -> Result<Cow<'a, str>> {
     }
 }
 
-/// The params with the host's `_meta`.
-fn with_meta(params: String, meta: Option<&str>) -> Result<String> {
-    let Some(meta) = meta else { return Ok(params) };
-    let meta = object("meta", meta)?;
+/// The params with the host's `_meta`, and what it says of the log. A `_meta` that stands in the params already stays as it is.
+fn with_meta(params: String, given: Option<&str>, level: Option<&str>) -> Result<String> {
+    let meta = given.map(|meta| object("meta", meta)).transpose()?;
+    let Some(meta) = log_level::joined(meta, level) else { return Ok(params) };
     // Raw values: what is in them need not fit any type of ours.
     let members: HashMap<Cow<'_, str>, &RawValue> = serde_json::from_str(&params)
         .map_err(|error| Error::new(ErrorCode::InvalidArgument, format!("no JSON: {error}")))?;
     if members.contains_key("_meta") {
+        if given.is_none() {
+            return Ok(params);
+        }
         let error = Error::new(ErrorCode::InvalidArgument, "`_meta` is given twice");
         return Err(error.with_detail("path", "meta"));
     }
@@ -464,9 +482,10 @@ mod tests {
     #[test]
     fn meta_is_added_to_params_that_hold_numbers_of_any_size() {
         let params = r#"{"name":"t","arguments":{"a":1e999}}"#.to_owned();
-        let with = with_meta(params, Some(r#"{"k":1}"#)).unwrap();
+        let with = with_meta(params, Some(r#"{"k":1}"#), None).unwrap();
         assert_eq!(with, r#"{"name":"t","arguments":{"a":1e999},"_meta":{"k":1}}"#);
-        assert_eq!(with_meta("{}".to_owned(), Some("{}")).unwrap(), r#"{"_meta":{}}"#);
-        assert!(with_meta(with, Some("{}")).is_err());
+        assert_eq!(with_meta("{}".to_owned(), Some("{}"), None).unwrap(), r#"{"_meta":{}}"#);
+        assert_eq!(with_meta(with.clone(), None, Some("info")).unwrap(), with);
+        assert!(with_meta(with, Some("{}"), None).is_err());
     }
 }

@@ -112,6 +112,9 @@ impl Lease {
 
     /// Any other request: `method` and the text of its params object.
     ///
+    /// `logging/setLevel` is the same for servers of both eras: where the protocol has no such request any more it is answered here, and
+    /// the level goes out with the session's later requests to the server, for as long as the session holds it.
+    ///
     /// # Errors
     /// Those of [`call_tool`](Self::call_tool), and `invalid_argument` for `initialize` and `tools/call`, which have a rule
     /// of their own.

@@ -11,6 +11,7 @@ mod held;
 mod holds;
 mod hosted;
 mod lease;
+mod log_level;
 mod operation;
 mod pool;
 mod progress;

@@ -16,6 +16,7 @@ use trunkline_pool::state::{
 
 use super::intern::Keyed;
 use super::listings::Listings;
+use super::log_levels::LogLevels;
 use super::resources::Resources;
 use super::roots::ToldRoots;
 use crate::api::SessionCore;
@@ -54,6 +55,8 @@ pub(crate) struct EntryCell {
     pub(super) roots: ToldRoots,
     /// The resources that sessions want updates of.
     pub resources: Resources,
+    /// What sessions want to hear of its log.
+    pub log_levels: LogLevels,
     /// Those after the first of each connection.
     pub(super) listings: Listings,
     /// Calls started.
@@ -130,6 +133,7 @@ impl EntryCell {
             holders: Mutex::default(),
             roots: ToldRoots::default(),
             resources: Resources::default(),
+            log_levels: LogLevels::default(),
             listings: Listings::default(),
             calls: AtomicU64::new(0),
             errors: AtomicU64::new(0),
@@ -265,7 +269,7 @@ impl EntryCell {
         lock(&self.holders).contains_key(&session)
     }
 
-    /// A session has one lease less; with the last one its subscriptions go. The resources that nobody wants then.
+    /// A session has one lease less; with the last one its subscriptions and its log level go. The resources that nobody wants then.
     pub(super) fn unhold(&self, session: SessionId) -> Vec<Box<str>> {
         let mut holders = lock(&self.holders);
         let Some(holder) = holders.get_mut(&session) else { return Vec::new() };
@@ -275,6 +279,7 @@ impl EntryCell {
         }
         holders.remove(&session);
         drop(holders);
+        self.log_levels.forget(session);
         self.resources.unwant_all(session)
     }
 

@@ -16,6 +16,7 @@ mod hub;
 mod incarnation;
 mod intern;
 mod listings;
+mod log_levels;
 mod notices;
 mod questions;
 mod resources;

@@ -230,6 +230,8 @@ fn a_call_that_was_taken_back_leaves_no_doubt_whose_messages_are() {
         let call = la.start_call_tool("sleep", r#"{"ms":60000}"#, &CallOptions::default(), |_| {});
         until(|| requests_of(&remote, "tools/call").len() == 1);
         call.cancel();
+        let level = json!({ "level": "info" }).to_string();
+        lb.request("logging/setLevel", &level, &CallOptions::default()).await.unwrap();
         text(&lb, "log", json!({ "text": "of b" })).await;
         until(|| {
             let told = std::iter::from_fn(|| events.try_next());

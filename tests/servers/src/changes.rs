@@ -79,20 +79,23 @@ pub fn touch_resource(turn: &mut Turn, call: &Call) {
     turn.batch.text(call.id, if told { "announced" } else { "not subscribed" });
 }
 
-/// `log`: sends a log message, then answers. What is `related` comes on the call's own response, over HTTP.
+/// `log`: sends a log message, in the modern era to whoever asks for its level, then answers. What is `related` comes on the call's own
+/// response, over HTTP.
 pub fn log(turn: &mut Turn, call: &Call) {
     let arguments = call.built();
     let level = arguments.text("level").unwrap_or("info");
     let text = arguments.text("text").unwrap_or("");
-    let (level, text) = (crate::wire::quote(level), crate::wire::quote(text));
-    let params = format!(r#"{{"level":{level},"logger":"test","data":{text}}}"#);
-    let related = match arguments.flag("related") {
-        true => format!(r#","{RELATED}":{}"#, String::from_utf8_lossy(call.id)),
-        false => String::new(),
-    };
-    let line = format!(
-        r#"{{"jsonrpc":"2.0","method":"notifications/message","params":{params}{related}}}"#
-    );
-    turn.batch.line(line.as_bytes());
+    if crate::era::is_heard(call.meta, level) {
+        let (level, text) = (crate::wire::quote(level), crate::wire::quote(text));
+        let params = format!(r#"{{"level":{level},"logger":"test","data":{text}}}"#);
+        let related = match arguments.flag("related") {
+            true => format!(r#","{RELATED}":{}"#, String::from_utf8_lossy(call.id)),
+            false => String::new(),
+        };
+        let line = format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/message","params":{params}{related}}}"#
+        );
+        turn.batch.line(line.as_bytes());
+    }
     turn.batch.text(call.id, "logged");
 }

@@ -103,6 +103,18 @@ pub fn admits(turn: &mut Turn, id: &[u8], method: &[u8], params: &[u8]) -> bool 
     false
 }
 
+/// Whether whoever sent a request with this `_meta` wants log messages of that level: in the modern era each request says it.
+pub fn is_heard(meta: Option<&[u8]>, level: &str) -> bool {
+    const LEVELS: [&str; 8] =
+        ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+    let grave = |level: &str| LEVELS.iter().position(|known| *known == level);
+    let Some(meta) = meta.filter(|meta| member(meta, PROTOCOL_VERSION).is_some()) else {
+        return true;
+    };
+    let asked = text_param(meta, "io.modelcontextprotocol/logLevel");
+    grave(&asked).is_some_and(|asked| grave(level) >= Some(asked))
+}
+
 fn admits_handshake(turn: &mut Turn, id: &[u8]) -> bool {
     let server = turn.server;
     let was_asked = server.opened.other.load(Ordering::Relaxed);
