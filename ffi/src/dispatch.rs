@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use trunkline::interface::words;
 use trunkline::{Error, ErrorCode, Result};
 
 use crate::completion::{Callback, Value};
@@ -44,7 +45,7 @@ impl Completions {
                 ErrorCode::Limit,
                 "too many operations with a callback are under way",
             )
-            .with_detail("limit", "callbacks"));
+            .with_detail("limit", words::limit::CALLBACKS));
         }
         if state.threads == 0 {
             start_thread(objects).map_err(no_thread)?;
@@ -129,7 +130,7 @@ impl Completions {
 /// The answer when the system gives no thread.
 pub(crate) fn no_thread(error: std::io::Error) -> Error {
     Error::new(ErrorCode::Limit, format!("no thread for callbacks: {error}"))
-        .with_detail("limit", "threads")
+        .with_detail("limit", words::limit::THREADS)
 }
 
 fn start_thread(objects: &Arc<Objects>) -> std::io::Result<()> {

@@ -4,6 +4,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use trunkline::interface::words;
 use trunkline::{DrainOptions, Error, ErrorCode, Pool, PoolOptions, Result};
 
 use crate::buf::Buf;
@@ -144,7 +145,7 @@ fn close(pool: &PoolObject, options: DrainOptions) -> Result<()> {
     match quiet {
         true => Ok(()),
         false => Err(Error::new(ErrorCode::Timeout, "a callback has not returned in time")
-            .with_detail("which", "total")),
+            .with_detail("which", words::deadline::TOTAL)),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use trunkline::interface::words;
 use trunkline::{Error, ErrorCode, Result};
 
 use crate::buf::Buf;
@@ -49,7 +50,7 @@ impl Queue {
     fn new() -> Result<Queue> {
         let notify = Notify::new().map_err(|error| {
             Error::new(ErrorCode::Limit, format!("no descriptor for the queue: {error}"))
-                .with_detail("limit", "descriptors")
+                .with_detail("limit", words::limit::DESCRIPTORS)
         })?;
         Ok(Queue { state: Mutex::default(), turn: Mutex::default(), notify })
     }
@@ -62,7 +63,7 @@ impl Queue {
         let mut state = self.lock();
         if state.owed >= RESULTS_MAX {
             return Err(Error::new(ErrorCode::Limit, "the queue is full; drain it")
-                .with_detail("limit", "queue"));
+                .with_detail("limit", words::limit::QUEUE));
         }
         state.owed += 1;
         Ok(())

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use trunkline::interface::words;
 use trunkline::{Error, ErrorCode, Event, Result, Subscription};
 
 use crate::completion::UserData;
@@ -285,7 +286,7 @@ impl Subscriptions {
         let mut count = self.lock();
         if *count >= THREADS_MAX {
             return Err(Error::new(ErrorCode::Limit, "too many subscriptions with a callback")
-                .with_detail("limit", "subscriptions")
+                .with_detail("limit", words::limit::SUBSCRIPTIONS)
                 .with_hint("subscribe with a queue"));
         }
         *count += 1;

@@ -6,6 +6,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use trunkline::interface::words;
 use trunkline::{Error, ErrorCode, Result};
 
 /// What a handle stands for; the number is part of the handle.
@@ -188,7 +189,7 @@ impl<T> Slots<T> {
         let index = self.slots.len() as u64;
         if index > INDEX_MASK {
             return Err(Error::new(ErrorCode::Limit, "too many handles are in use")
-                .with_detail("limit", "handles"));
+                .with_detail("limit", words::limit::HANDLES));
         }
         self.slots.push(Slot { generation: 1, content });
         Ok((index as u32, 1))

@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 use trunkline_pool::config::Share;
+use trunkline_pool::interface::words;
 use trunkline_pool::state::{Ask, Family, Input, Ticket};
 
 use super::pool::Configured;
@@ -122,7 +123,7 @@ pub(super) fn answer_with(
 pub(super) fn timed_out(timeout: Duration) -> Error {
     let millis = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
     Error::new(ErrorCode::Timeout, format!("not connected within {millis} ms"))
-        .with_detail("which", "connect")
+        .with_detail("which", words::deadline::CONNECT)
         .with_detail("timeout_ms", millis)
 }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use serde_json::value::RawValue;
 use trunkline_pool::id_map::IdMap;
+use trunkline_pool::interface::words;
 use trunkline_pool::options::{CallOptions, Progress, ProgressReceiver};
 use trunkline_pool::state::{EntryState, Generation, Slot};
 
@@ -75,7 +76,7 @@ impl Calls {
         if inner.calls.len() >= usize::try_from(limit).unwrap_or(usize::MAX) {
             let message = format!("the session has {limit} calls in flight, as many as it may");
             let error = Error::new(ErrorCode::Limit, message);
-            return Err(error.with_detail("limit", "in_flight_per_session"));
+            return Err(error.with_detail("limit", words::limit::IN_FLIGHT_PER_SESSION));
         }
         inner.last += 1;
         let number = inner.last;
@@ -422,7 +423,7 @@ pub(super) fn tool_quarantined(tool: &str) -> Error {
     let message = "the tool's definition changed, and was not accepted";
     Error::new(ErrorCode::ToolNotFound, message)
         .with_detail("tool", tool)
-        .with_detail("reason", "quarantined")
+        .with_detail("reason", words::hidden::QUARANTINED)
         .with_hint("look at the difference that `tool_quarantined` and the status show, and accept it with `accept_tool`")
 }
 

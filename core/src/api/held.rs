@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use arc_swap::{ArcSwap, Guard};
 use trunkline_pool::catalog::Item;
+use trunkline_pool::interface::words;
 use trunkline_pool::view::{Hidden, View};
 
 use super::call::{tool_not_found, tool_quarantined};
@@ -135,10 +136,11 @@ impl Held {
         };
         match self.standing() {
             Standing::Held => Ok(()),
-            Standing::Released => closed("the lease is closed", "released"),
-            Standing::Revoked => {
-                closed("the server's configuration changed; acquire it again", "config")
-            }
+            Standing::Released => closed("the lease is closed", words::lease_end::RELEASED),
+            Standing::Revoked => closed(
+                "the server's configuration changed; acquire it again",
+                words::lease_end::CONFIG,
+            ),
             Standing::Disabled => Err(disabled()),
             Standing::Returning => {
                 let message = "the server was enabled, and is not connected yet";
@@ -182,7 +184,7 @@ impl Held {
 }
 
 /// The reason that SPEC 11.6 has for it.
-pub(super) const DISABLED: &str = "disabled";
+pub(super) const DISABLED: &str = words::gate::DISABLED;
 
 /// The error of whatever a session wants of a server that it has disabled.
 pub(super) fn disabled() -> Error {

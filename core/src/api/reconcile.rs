@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use trunkline_pool::interface::EventKind;
+use trunkline_pool::interface::words;
 use trunkline_pool::options::PoolOptions;
 use trunkline_pool::view::View;
 
@@ -48,8 +49,8 @@ impl Source {
             return Err(error.clone().with_server(name));
         }
         let (reason, message) = match self.removed.contains(name) {
-            true => ("removed", "the server was removed from the configuration"),
-            false => ("not_configured", "no server of that name is configured"),
+            true => (words::gate::REMOVED, "the server was removed from the configuration"),
+            false => (words::gate::NOT_CONFIGURED, "no server of that name is configured"),
         };
         let error = Error::new(ErrorCode::NotAdmitted, message).with_server(name);
         Err(error.with_detail("reason", reason))

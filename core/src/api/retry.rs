@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use tokio::task::AbortHandle;
+use trunkline_pool::interface::words;
 use trunkline_pool::options::{CallOptions, Retry};
 use trunkline_pool::state::{EntryState, Generation};
 
@@ -279,7 +280,7 @@ impl LastingCall {
         let limit = u64::try_from(self.call.timeout.as_millis()).unwrap_or(u64::MAX);
         let message = format!("the server did not come back within {limit} ms");
         let error = Error::new(ErrorCode::Timeout, message)
-            .with_detail("which", "total")
+            .with_detail("which", words::deadline::TOTAL)
             .with_detail("limit_ms", limit);
         match self.state().interrupted.take() {
             Some((_, interrupted)) => error.with_cause(interrupted),

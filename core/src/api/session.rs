@@ -9,6 +9,7 @@ use std::time::Duration;
 use arc_swap::{ArcSwap, ArcSwapOption};
 use tokio::sync::Notify;
 use trunkline_pool::config::ServerSpec;
+use trunkline_pool::interface::words;
 use trunkline_pool::options::{AcquireOptions, CallOptions, Handlers, SessionOptions};
 use trunkline_pool::state::SessionId;
 
@@ -131,7 +132,9 @@ impl Session {
                 core.pool.check_admitted(server).map_err(|error| core.named(server, error))?;
                 let message = "the server's configuration switches it off";
                 let error = Error::new(ErrorCode::NotAdmitted, message).with_server(server);
-                return Err(error.with_session(self.id()).with_detail("reason", "disabled"));
+                return Err(error
+                    .with_session(self.id())
+                    .with_detail("reason", words::gate::DISABLED));
             }
             let hold = tokio::select! {
                 biased;

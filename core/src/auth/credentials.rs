@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use reqwest::Url;
 use reqwest::header::HeaderValue;
 use trunkline_pool::config::{Fingerprint, RemoteSpec};
+use trunkline_pool::interface::words;
 
 use tokio::sync::watch;
 
@@ -395,7 +396,7 @@ impl Credentials {
         match *times > SAME_SCOPES_MAX {
             true => Err(failure::required("the server asks again for scopes that it was given")
                 .with_server(&*self.server)
-                .with_detail("missing", "scope")),
+                .with_detail("missing", words::missing::SCOPE)),
             false => Ok(scopes),
         }
     }

@@ -7,6 +7,7 @@ use rmcp::transport::auth::AuthError;
 use super::fetch::Fetch;
 use crate::transport::escape::escape_line;
 use crate::{Error, ErrorCode};
+use trunkline_pool::interface::words;
 
 /// Characters of somebody else's words that an error repeats.
 const SHOWN_CHARS_MAX: usize = 200;
@@ -18,13 +19,15 @@ pub(super) fn broken(message: impl Into<String>, refused: &str) -> Error {
 
 /// A person has to sign in, or nothing more can be done for the server.
 pub(super) fn required(message: impl Into<String>) -> Error {
-    Error::new(ErrorCode::AuthRequired, message).with_detail("missing", "token")
+    Error::new(ErrorCode::AuthRequired, message).with_detail("missing", words::missing::TOKEN)
 }
 
 /// What has to be asked before anything is issued took too long in all.
 pub(super) fn slow(server: &str, bound: Duration) -> Error {
     let message = format!("the authorization server was not found within {} s", bound.as_secs());
-    Error::new(ErrorCode::Timeout, message).with_server(server).with_detail("which", "connect")
+    Error::new(ErrorCode::Timeout, message)
+        .with_server(server)
+        .with_detail("which", words::deadline::CONNECT)
 }
 
 /// What a flow failed with. What was refused here says more than what came of it.

@@ -16,6 +16,7 @@ use super::guard::{Forbidden, Guard, PublicNames};
 use crate::transport::http::tls;
 use crate::transport::redact::Redactor;
 use crate::{Error, ErrorCode};
+use trunkline_pool::interface::words;
 
 /// From a request to the end of its answer (S-31).
 const EXCHANGE_WAIT_MAX: Duration = Duration::from_secs(10);
@@ -132,7 +133,7 @@ impl Fetch {
             self.guard.check_endpoint(url.as_str(), "an address that secrets go to")?;
         }
         if self.requests.fetch_add(1, Ordering::Relaxed) >= REQUESTS_MAX {
-            return Err(limit("requests", REQUESTS_MAX as usize));
+            return Err(limit(words::limit::REQUESTS, REQUESTS_MAX as usize));
         }
         let client = if self.guard.is_configured(&url) { &self.own } else { &self.named };
         let exchanged = tokio::time::timeout(EXCHANGE_WAIT_MAX, exchange(client, request)).await;
@@ -148,7 +149,7 @@ impl Fetch {
             return Ok(());
         }
         match self.redirects.fetch_add(1, Ordering::Relaxed) >= REDIRECTS_MAX {
-            true => Err(limit("redirects", REDIRECTS_MAX as usize)),
+            true => Err(limit(words::limit::REDIRECTS, REDIRECTS_MAX as usize)),
             false => Ok(()),
         }
     }
@@ -188,7 +189,7 @@ async fn exchange(
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(failed)? {
         if body.len() + chunk.len() > BODY_BYTES_MAX {
-            return Err(limit("auth_body_bytes", BODY_BYTES_MAX));
+            return Err(limit(words::limit::AUTH_BODY_BYTES, BODY_BYTES_MAX));
         }
         body.extend_from_slice(&chunk);
     }
@@ -225,7 +226,7 @@ fn network(url: &Url, error: &reqwest::Error) -> Error {
 fn slow(url: &Url) -> Error {
     let address = url.origin().ascii_serialization();
     Error::new(ErrorCode::Timeout, format!("{address} did not answer in time"))
-        .with_detail("which", "connect")
+        .with_detail("which", words::deadline::CONNECT)
         .with_detail("address", address)
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use reqwest::Url;
 use serde_json::json;
 use tokio::sync::watch;
+use trunkline_pool::interface::words;
 use trunkline_pool::options::{HandlerKind, Handlers, ServerRequest};
 
 use super::answer;
@@ -66,9 +67,9 @@ impl Denial {
 
     pub(super) fn word(&self) -> &'static str {
         match self {
-            Denial::Refused => "refused",
-            Denial::Failed(_) => "failed",
-            Denial::Timeout => "timeout",
+            Denial::Refused => words::denial::REFUSED,
+            Denial::Failed(_) => words::denial::FAILED,
+            Denial::Timeout => words::denial::TIMEOUT,
         }
     }
 }

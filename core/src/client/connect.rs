@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use tokio::time::Instant;
 use trunkline_pool::catalog::Catalog;
 use trunkline_pool::config::{Era, RemoteKind, RemoteSpec, ServerSpec, StdioSpec, Transport};
+use trunkline_pool::interface::words;
 use trunkline_pool::state::{CloseExit, LossReason};
 
 use super::era::{Opening, Refused};
@@ -188,7 +189,7 @@ async fn start(
         launched = &mut started => {
             return launched.map_err(|error| Unconnected { error, exit: CloseExit::Clean });
         }
-        () = tokio::time::sleep_until(begun + limit) => failure::slow(server, "connect", limit),
+        () = tokio::time::sleep_until(begun + limit) => failure::slow(server, words::deadline::CONNECT, limit),
     };
     // It may run already, without our having heard of it.
     stdio::abandon(server, started).await;
@@ -205,7 +206,8 @@ async fn negotiate(
     let (deadline, patience) = (begun + limit, begun + limit / 2);
     let slow = |which| move |_| failure::slow(&link.server, which, limit);
     let greeted = tokio::time::timeout_at(deadline, link.greet(opening, patience)).await;
-    let greeted = greeted.unwrap_or_else(|late| Err(Refused::for_good(slow("connect")(late))));
+    let greeted =
+        greeted.unwrap_or_else(|late| Err(Refused::for_good(slow(words::deadline::CONNECT)(late))));
     if let Err(Refused { error, anew }) = greeted {
         let error = explained(link, error).await;
         let anew = anew.or_else(|| link.ended_by_question(opening).filter(|_| is_lost(link)));
@@ -214,7 +216,7 @@ async fn negotiate(
     let listed = async {
         link.listen_to_lists().await;
         let listed = tokio::time::timeout_at(deadline, link.list(When::First)).await;
-        let catalog = listed.map_err(slow("list"))??;
+        let catalog = listed.map_err(slow(words::deadline::LIST))??;
         match link.advance(Life::Open, |life| life == Life::Connecting) {
             Life::Connecting => Ok(catalog),
             Life::Open | Life::Lost | Life::Closing => Err(lost(link)),

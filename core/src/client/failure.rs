@@ -10,6 +10,7 @@ use super::in_flight::{Flight, Missed};
 use crate::platform::Exit;
 use crate::transport::escape::escape_line;
 use crate::{Error, ErrorCode, Outcome};
+use trunkline_pool::interface::words;
 
 /// Characters of a server's own error message that are repeated in ours.
 const SERVER_MESSAGE_MAX: usize = 500;
@@ -43,8 +44,8 @@ pub(super) fn overdue(
     outcome: Outcome,
 ) -> Error {
     let which = match missed {
-        Missed::Total => "total",
-        Missed::Idle => "idle",
+        Missed::Total => words::deadline::TOTAL,
+        Missed::Idle => words::deadline::IDLE,
     };
     let limit = u64::try_from(flight.clock.limit(missed).as_millis()).unwrap_or(u64::MAX);
     let message = match missed {
@@ -62,7 +63,7 @@ pub(super) fn overdue(
 pub(super) fn slow(server: &Arc<str>, which: &'static str, limit: std::time::Duration) -> Error {
     let limit = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
     let message = match which {
-        "list" => format!("the server did not list everything within {limit} ms"),
+        words::deadline::LIST => format!("the server did not list everything within {limit} ms"),
         _ => format!("the server did not answer the handshake within {limit} ms"),
     };
     Error::new(ErrorCode::Timeout, message)
@@ -76,7 +77,7 @@ pub(super) fn silent(server: &Arc<str>, options: &ConnectOptions) -> Error {
     let misses = options.keepalive_misses;
     Error::new(ErrorCode::Timeout, "the server sent nothing and left the keep-alive unanswered")
         .with_server(server.as_ref())
-        .with_detail("which", "keepalive")
+        .with_detail("which", words::deadline::KEEPALIVE)
         .with_detail("misses", misses)
 }
 
@@ -96,7 +97,7 @@ pub(super) fn protocol(server: &Arc<str>, message: impl Into<String>) -> Error {
 pub(super) fn unconnected(server: &Arc<str>, message: &str) -> Error {
     Error::new(ErrorCode::ConnectFailed, message)
         .with_server(server.as_ref())
-        .with_detail("kind", "closed")
+        .with_detail("kind", words::connect_kind::CLOSED)
         .with_hint("the server, or a proxy before it, ended the connection")
 }
 

@@ -15,6 +15,7 @@ use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 use trunkline_pool::catalog::ListKind;
+use trunkline_pool::interface::words;
 
 use super::link::{Life, Link, count};
 use super::lists::Lists;
@@ -232,7 +233,7 @@ impl Connection {
             let mut resources = self.0.listens.resources();
             resources.retain(|_, task| !task.is_finished());
             if resources.len() >= RESOURCES_MAX {
-                return Err(failure::limit(&self.0.server, "resource_streams"));
+                return Err(failure::limit(&self.0.server, words::limit::RESOURCE_STREAMS));
             }
             let keep = keep(self.0.clone(), Topic::Resource(uri.into()), opened);
             let task = self.0.runtime.spawn(keep).abort_handle();
@@ -281,7 +282,7 @@ impl Stream {
             () = tokio::time::sleep(ACKNOWLEDGED_WAIT) => {
                 let message = "the server does not acknowledge a stream of changes";
                 let error = Error::new(ErrorCode::Timeout, message).with_server(server.as_ref());
-                Err(error.with_detail("which", "total"))
+                Err(error.with_detail("which", words::deadline::TOTAL))
             }
         }
     }

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use rmcp::model::ServerCapabilities;
 use trunkline_pool::catalog::{Catalog, ListKind};
+use trunkline_pool::interface::words;
 
 use super::failure;
 use super::link::Link;
@@ -84,7 +85,7 @@ impl Link {
         };
         let pages = tokio::time::timeout(limit, pages).await;
         let (tools, prompts, resources, resource_templates) =
-            pages.map_err(|_| failure::slow(&self.server, "list", limit))??;
+            pages.map_err(|_| failure::slow(&self.server, words::deadline::LIST, limit))??;
         let lists = [&tools, &prompts, &resources, &resource_templates];
         let fresh_for = lists.iter().filter_map(|pages| pages.fresh_for).min();
         let skipped = lists.iter().flat_map(|pages| pages.catalog.skipped.clone()).collect();
@@ -106,7 +107,7 @@ impl Link {
         if when == When::First && !declared.change() && is_empty(&catalog) {
             let message = "the server lists no tools, prompts or resources";
             return Err(failure::protocol(&self.server, message)
-                .with_detail("reason", "nothing_listed")
+                .with_detail("reason", words::odd::NOTHING_LISTED)
                 .with_hint("check the server's arguments: it may serve nothing without them"));
         }
         Ok(catalog)

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 use trunkline_pool::catalog::{Catalog, ListKind};
+use trunkline_pool::interface::words;
 
 use super::link::{Life, Link};
 use super::{Reply, RequestId, failure};
@@ -82,7 +83,7 @@ impl Link {
             };
             pages.bytes = pages.bytes.saturating_add(page.len());
             if pages.bytes > self.options.frame_bytes {
-                return Err(failure::limit(&self.server, "frame_bytes"));
+                return Err(failure::limit(&self.server, words::limit::FRAME_BYTES));
             }
             let end = pages.catalog.add_page(list, &page);
             let end = end.map_err(|error| error.with_server(self.server.as_ref()))?;

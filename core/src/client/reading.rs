@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use trunkline_pool::catalog::ListKind;
+use trunkline_pool::interface::words;
 use trunkline_pool::state::LossReason;
 
 use super::envelope::{Message, find_id};
@@ -152,7 +153,7 @@ impl Link {
         match line {
             Line::Frame(frame) => self.take_frame(frame, via),
             Line::Oversized(head) => {
-                let error = failure::limit(&self.server, "frame_bytes");
+                let error = failure::limit(&self.server, words::limit::FRAME_BYTES);
                 self.fail_by_id(find_id(head), error)
             }
             Line::Noise(noise) => {

@@ -13,6 +13,7 @@ use super::link::Link;
 use super::{Done, Reply, Request, RequestId, failure};
 use crate::transport::{FrameKind, Sent};
 use crate::{Error, Outcome, Result};
+use trunkline_pool::interface::words;
 
 /// A thread's frame buffer that grew beyond this is given back.
 const FRAME_BUFFER_KEPT_BYTES: usize = 64 << 10;
@@ -42,7 +43,7 @@ impl Link {
         match self.calls.register(id, flight) {
             Ok(()) => {}
             Err(Refused::Limit(waiter)) => {
-                complete(waiter.done, Err(self.limit_reached("in_flight_per_entry")));
+                complete(waiter.done, Err(self.limit_reached(words::limit::IN_FLIGHT_PER_ENTRY)));
                 return RequestId(id);
             }
             Err(Refused::Ended(waiter)) => {
@@ -86,7 +87,7 @@ impl Link {
         });
         match sent {
             Sent::Written | Sent::Queued => None,
-            Sent::Full => Some(self.limit_reached("queued_bytes")),
+            Sent::Full => Some(self.limit_reached(words::limit::QUEUED_BYTES)),
             Sent::Closed => Some(failure::interrupted(&self.server, Outcome::NotSent)),
         }
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use trunkline_pool::interface::EventKind;
+use trunkline_pool::interface::words;
 use trunkline_pool::options::{Handling, Refusal, ServerRequest};
 use trunkline_pool::state::{ConnectionId, SessionId};
 
@@ -62,7 +63,8 @@ impl Driver {
         let message = format!(
             "a request {method} of the server was declined: several sessions have calls in flight on the connection"
         );
-        let fields = [("code", "request_declined".into()), ("message", message.into())];
+        let fields =
+            [("code", words::warning_code::REQUEST_DECLINED.into()), ("message", message.into())];
         let about = About::entry(cell, id.generation);
         self.hub.publish(EventKind::Warning, None, &about, &fields);
     }

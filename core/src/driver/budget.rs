@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use trunkline_pool::interface::EventKind;
+use trunkline_pool::interface::words;
 use trunkline_pool::options::Budget;
 use trunkline_pool::state::{Notice, Refusal, ServerId, Usage};
 
@@ -33,7 +34,7 @@ impl Driver {
         let budget = self.options.budget;
         json!({
             "limit": budget.map(|budget| budget.limit),
-            "mode": budget.map_or("off", |budget| budget.mode.as_str()),
+            "mode": budget.map_or(words::budget_mode::OFF, |budget| budget.mode.as_str()),
             "live": live,
             "reserved": reserved,
         })

@@ -32,7 +32,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use trunkline_pool::id_map::IdMap;
-use trunkline_pool::interface::EventKind;
+use trunkline_pool::interface::{EventKind, words};
 use trunkline_pool::options::PoolOptions;
 use trunkline_pool::state::{Effect, EntryId, EntryStatus, Input, Moment, PoolState, SessionId};
 
@@ -141,7 +141,8 @@ impl Driver {
             let weak = Arc::downgrade(&driver);
             store.on_warning(move |message| {
                 let Some(driver) = weak.upgrade() else { return };
-                let fields = [("code", "tokens".into()), ("message", message.into())];
+                let fields =
+                    [("code", words::warning_code::TOKENS.into()), ("message", message.into())];
                 driver.hub.publish(EventKind::Warning, None, &About::default(), &fields);
             });
         }

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Weak};
 
 use trunkline_pool::id_map::IdMap;
+use trunkline_pool::interface::words;
 use trunkline_pool::state::{Ask, DrainReport, Input, KeyId, RestartReport, SessionId, Ticket};
 
 use super::{Driver, Interner, LeaseHold};
@@ -169,7 +170,7 @@ const QUESTIONS_MAX: usize = 65_536;
 
 fn too_many_questions() -> Error {
     let message = format!("{QUESTIONS_MAX} acquires and restarts are under way already");
-    Error::new(ErrorCode::Limit, message).with_detail("limit", "queued_commands")
+    Error::new(ErrorCode::Limit, message).with_detail("limit", words::limit::QUEUED_COMMANDS)
 }
 
 #[cfg(test)]

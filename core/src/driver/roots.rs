@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arc_swap::ArcSwap;
 use serde_json::{Value, json};
 use trunkline_pool::interface::EventKind;
+use trunkline_pool::interface::words;
 
 use super::hub::About;
 use super::{Driver, EntryCell};
@@ -112,7 +113,8 @@ impl Driver {
     /// A session holds a connection that others share, so that the server is not told of the session's own folders.
     pub(crate) fn warn_of_untold_roots(&self, session: &SessionCore, cell: &EntryCell) {
         let message = "the session's own roots are left out: the connection is shared";
-        let fields = [("code", "roots_not_shared".into()), ("message", message.into())];
+        let fields =
+            [("code", words::warning_code::ROOTS_NOT_SHARED.into()), ("message", message.into())];
         let about = About::entry(cell, cell.load().slot.generation);
         self.hub.publish(EventKind::Warning, Some(session), &about, &fields);
     }

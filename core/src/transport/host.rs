@@ -10,6 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::sync::{Notify, watch};
 use tokio::task::AbortHandle;
+use trunkline_pool::interface::words;
 use trunkline_pool::state::CloseExit;
 
 use super::queue::FrameQueue;
@@ -67,7 +68,9 @@ impl HostConnection {
         let is_full = bytes > self.0.frame_bytes.saturating_mul(2) && !incoming.queue.is_empty();
         if incoming.queue.len() >= FRAMES_MAX || is_full {
             let error = Error::new(ErrorCode::Limit, "too many messages wait to be read");
-            return Err(error.with_detail("limit", "queued_frames").with_server(&*self.0.server));
+            return Err(error
+                .with_detail("limit", words::limit::QUEUED_FRAMES)
+                .with_server(&*self.0.server));
         }
         incoming.bytes = bytes;
         incoming.queue.push_back(message);

@@ -7,6 +7,7 @@ mod events;
 mod names;
 mod option_rows;
 mod options;
+pub mod words;
 
 pub use errors::{ERRORS, ErrorRow, Retry};
 pub use events::{EVENTS, EnvelopeScope, EventKind, EventRow, PayloadField, Presence};

@@ -15,6 +15,7 @@ pub use self::handlers::{
     HandlerKind, HandlerResult, Handlers, Handling, Offered, Refusal, ServerRequest,
 };
 use crate::catalog::Filter;
+use crate::interface::words::budget_mode;
 use crate::state::DrainMode;
 pub use parse::roots_from_json;
 
@@ -127,9 +128,9 @@ impl BudgetMode {
     /// The word in options, events and `status`.
     pub fn as_str(self) -> &'static str {
         match self {
-            BudgetMode::Off => "off",
-            BudgetMode::Warn => "warn",
-            BudgetMode::Enforce => "enforce",
+            BudgetMode::Off => budget_mode::OFF,
+            BudgetMode::Warn => budget_mode::WARN,
+            BudgetMode::Enforce => budget_mode::ENFORCE,
         }
     }
 }

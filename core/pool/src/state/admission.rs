@@ -12,6 +12,7 @@ use super::entry::{Claims, Entry};
 use super::ids::{EntryId, ServerId};
 use super::protocol::{Effect, Family};
 use crate::error::Error;
+use crate::interface::words::gate;
 
 /// Whether the gates let a server connect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -60,14 +61,14 @@ impl GateReason {
     /// The word in errors and in `status`.
     pub fn as_str(self) -> &'static str {
         match self {
-            GateReason::Removed => "removed",
-            GateReason::InvalidConfig => "invalid_config",
-            GateReason::Untrusted => "untrusted",
-            GateReason::Excluded => "excluded",
-            GateReason::NotAllowed => "not_allowed",
-            GateReason::Disabled => "disabled",
-            GateReason::Rejected => "rejected",
-            GateReason::PendingApproval => "pending_approval",
+            GateReason::Removed => gate::REMOVED,
+            GateReason::InvalidConfig => gate::INVALID_CONFIG,
+            GateReason::Untrusted => gate::UNTRUSTED,
+            GateReason::Excluded => gate::EXCLUDED,
+            GateReason::NotAllowed => gate::NOT_ALLOWED,
+            GateReason::Disabled => gate::DISABLED,
+            GateReason::Rejected => gate::REJECTED,
+            GateReason::PendingApproval => gate::PENDING_APPROVAL,
         }
     }
 }

@@ -3,29 +3,8 @@
 use super::admission::GateReason;
 use super::budget::Usage;
 use crate::error::{Error, ErrorCode};
-
-/// Why an entry changed its state: stable words of `status_changed`.
-pub(super) mod reason {
-    pub(in crate::state) const ACQUIRE: &str = "acquire";
-    pub(in crate::state) const CONNECTED: &str = "connected";
-    pub(in crate::state) const CONNECT_FAILED: &str = "connect_failed";
-    pub(in crate::state) const HELD: &str = "held";
-    pub(in crate::state) const RELEASED: &str = "released";
-    pub(in crate::state) const DRAIN_DELAY: &str = "drain_delay";
-    pub(in crate::state) const IDLE_CAP: &str = "idle_cap";
-    pub(in crate::state) const UNWANTED: &str = "unwanted";
-    pub(in crate::state) const LOST: &str = "lost";
-    pub(in crate::state) const ATTEMPTS_USED_UP: &str = "attempts_used_up";
-    pub(in crate::state) const CRASH_LOOP: &str = "crash_loop";
-    pub(in crate::state) const CREDENTIALS: &str = "credentials";
-    pub(in crate::state) const AUTH_REQUIRED: &str = "auth_required";
-    pub(in crate::state) const RESTART: &str = "restart";
-    pub(in crate::state) const SUPERSEDED: &str = "superseded";
-    pub(in crate::state) const DRAIN_ALL: &str = "drain_all";
-    pub(in crate::state) const GATE: &str = "gate";
-    pub(in crate::state) const BUDGET_EXHAUSTED: &str = "budget_exhausted";
-    pub(in crate::state) const LIMIT: &str = "limit";
-}
+pub(super) use crate::interface::words::status_reason as reason;
+use crate::interface::words::{deadline, hidden, limit};
 
 pub(super) fn closed() -> Error {
     Error::new(ErrorCode::Closed, "the session is closed")
@@ -52,29 +31,29 @@ pub(super) fn budget_exhausted(limit: u32, usage: Usage) -> Error {
         .with_detail("reserved", usage.reserved)
 }
 
-pub(super) fn limit_of_processes(limit: u32) -> Error {
-    limit_reached("processes", limit)
+pub(super) fn limit_of_processes(most: u32) -> Error {
+    limit_reached(limit::PROCESSES, most)
 }
 
-pub(super) fn limit_of_entries_per_name(limit: u32) -> Error {
-    limit_reached("entries_per_name", limit)
+pub(super) fn limit_of_entries_per_name(most: u32) -> Error {
+    limit_reached(limit::ENTRIES_PER_NAME, most)
 }
 
 /// The ids of entries are used up, which takes 2^32 of them.
 pub(super) fn limit_of_entries() -> Error {
-    limit_reached("entries", u32::MAX)
+    limit_reached(limit::ENTRIES, u32::MAX)
 }
 
 /// The names of a configuration's tools are more than can be remembered, or the configurations are.
 pub(super) fn limit_of_remembered_tools() -> Error {
     let message = "no room is left to remember the definition of one more tool";
-    Error::new(ErrorCode::Limit, message).with_detail("limit", "remembered_tools")
+    Error::new(ErrorCode::Limit, message).with_detail("limit", limit::REMEMBERED_TOOLS)
 }
 
 pub(super) fn unknown_tool(tool: &str) -> Error {
     Error::new(ErrorCode::ToolNotFound, "the server lists no such tool now")
         .with_detail("tool", tool)
-        .with_detail("reason", "unknown")
+        .with_detail("reason", hidden::UNKNOWN)
 }
 
 pub(super) fn stale_approval(tool: &str) -> Error {
@@ -83,8 +62,8 @@ pub(super) fn stale_approval(tool: &str) -> Error {
         .with_hint("look at what the tool is now, and accept that")
 }
 
-fn limit_reached(name: &str, limit: u32) -> Error {
-    Error::new(ErrorCode::Limit, format!("the limit of {limit} for {name} is reached"))
+fn limit_reached(name: &str, most: u32) -> Error {
+    Error::new(ErrorCode::Limit, format!("the limit of {most} for {name} is reached"))
         .with_detail("limit", name)
 }
 
@@ -105,5 +84,5 @@ pub(super) fn ended_silently() -> Error {
 /// A connection was still there after the drain's deadline.
 pub(super) fn left_behind() -> Error {
     Error::new(ErrorCode::Timeout, "still ending after the drain's deadline")
-        .with_detail("which", "total")
+        .with_detail("which", deadline::TOTAL)
 }

@@ -20,6 +20,8 @@ use crate::catalog::Catalog;
 use crate::config::Fingerprint;
 use crate::config::Share;
 use crate::error::Error;
+use crate::interface::words::entry_state;
+use crate::interface::words::loss_reason;
 
 /// One thing that a host asked for, or that happened outside.
 #[derive(Clone, Debug, PartialEq)]
@@ -313,13 +315,13 @@ impl EntryState {
     /// The name in events and in `status`.
     pub fn as_str(self) -> &'static str {
         match self {
-            EntryState::Spawning => "spawning",
-            EntryState::Active => "active",
-            EntryState::Draining => "draining",
-            EntryState::Reconnecting => "reconnecting",
-            EntryState::AuthRequired => "auth_required",
-            EntryState::Failed => "failed",
-            EntryState::Closed => "closed",
+            EntryState::Spawning => entry_state::SPAWNING,
+            EntryState::Active => entry_state::ACTIVE,
+            EntryState::Draining => entry_state::DRAINING,
+            EntryState::Reconnecting => entry_state::RECONNECTING,
+            EntryState::AuthRequired => entry_state::AUTH_REQUIRED,
+            EntryState::Failed => entry_state::FAILED,
+            EntryState::Closed => entry_state::CLOSED,
         }
     }
 
@@ -355,14 +357,14 @@ impl LossReason {
     /// The name in events.
     pub fn as_str(self) -> &'static str {
         match self {
-            LossReason::TransportClosed => "transport_closed",
-            LossReason::TransportError => "transport_error",
-            LossReason::Keepalive => "keepalive",
-            LossReason::SessionLost => "session_lost",
-            LossReason::Restart => "restart",
-            LossReason::Gate => "gate",
-            LossReason::Config => "config",
-            LossReason::Shutdown => "shutdown",
+            LossReason::TransportClosed => loss_reason::TRANSPORT_CLOSED,
+            LossReason::TransportError => loss_reason::TRANSPORT_ERROR,
+            LossReason::Keepalive => loss_reason::KEEPALIVE,
+            LossReason::SessionLost => loss_reason::SESSION_LOST,
+            LossReason::Restart => loss_reason::RESTART,
+            LossReason::Gate => loss_reason::GATE,
+            LossReason::Config => loss_reason::CONFIG,
+            LossReason::Shutdown => loss_reason::SHUTDOWN,
         }
     }
 }

@@ -9,6 +9,7 @@ mod tests;
 
 use crate::catalog::{Catalog, Difference, Filter, Item};
 use crate::config::ServerSpec;
+use crate::interface::words::hidden;
 use crate::options::SessionOptions;
 use crate::pattern::matches_any;
 
@@ -101,8 +102,8 @@ impl Hidden {
     /// The word in `detail.reason`.
     pub fn as_str(self) -> &'static str {
         match self {
-            Hidden::Unknown => "unknown",
-            Hidden::Filtered => "filtered",
+            Hidden::Unknown => hidden::UNKNOWN,
+            Hidden::Filtered => hidden::FILTERED,
         }
     }
 }

@@ -7,6 +7,7 @@ mod settings;
 use std::fmt::Write as _;
 use std::path::Path;
 
+use trunkline_pool::interface::words::{Of, WORDS};
 use trunkline_pool::interface::{
     ERRORS, EVENTS, EventRow, OptionKind, OptionRow, Presence, SCOPES, Scope, Support, options,
 };
@@ -55,6 +56,17 @@ fn errors() -> String {
         ];
         push_row(&mut page, &cells);
     }
+    let lists = WORDS.iter().filter_map(|list| match list.of {
+        Of::Error(code) => {
+            Some((format!("`{}`: `detail.{}`", code.name(), list.member), list.words))
+        }
+        _ => None,
+    });
+    push_words(
+        &mut page,
+        "Each error of a code that has such a member has one of its words.",
+        lists,
+    );
     page
 }
 
@@ -75,7 +87,34 @@ fn events() -> String {
         ];
         push_row(&mut page, &cells);
     }
+    let lists = WORDS.iter().filter_map(|list| match list.of {
+        Of::Event(kind) => Some((format!("`{}`: `{}`", kind.name(), list.member), list.words)),
+        _ => None,
+    });
+    push_words(&mut page, "These members are one of a few words.", lists);
     page
+}
+
+/// The members that are one of a few words; lists that are the same stand once.
+fn push_words(
+    page: &mut String,
+    intro: &str,
+    lists: impl Iterator<Item = (String, &'static [(&'static str, &'static str)])>,
+) {
+    let mut merged: Vec<(String, &[(&str, &str)])> = Vec::new();
+    for (of, words) in lists {
+        match merged.iter_mut().find(|(_, known)| *known == words) {
+            Some((all, _)) => all.push_str(&format!(", {of}")),
+            None => merged.push((of, words)),
+        }
+    }
+    let _ = writeln!(page, "\n## Words\n\n{intro} A later version may have more.");
+    for (of, words) in merged {
+        let _ = writeln!(page, "\n### {of}\n\n| Word | Meaning |\n|---|---|");
+        for (word, meaning) in words {
+            push_row(page, &[format!("`{word}`"), (*meaning).to_owned()]);
+        }
+    }
 }
 
 fn payload(row: &EventRow) -> String {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 use trunkline_pool::config::Era;
+use trunkline_pool::interface::words;
 
 use super::Opening;
 use super::discover::modern_code;
@@ -104,7 +105,7 @@ impl Link {
                     Err(error) => refusal = Some(error),
                 },
                 () = self.confused(patience) => {
-                    let error = failure::slow(&self.server, "connect", self.options.timeout);
+                    let error = failure::slow(&self.server, words::deadline::CONNECT, self.options.timeout);
                     return Err(Refused { error, anew: Some(Opening::Known(Era::Legacy)) });
                 }
             }

@@ -10,6 +10,7 @@ use super::channel::Channel;
 use crate::auth::challenge::Challenge;
 use crate::transport::escape::escape_line;
 use crate::{Error, ErrorCode, Outcome};
+use trunkline_pool::interface::words;
 
 /// Characters of a server's own words that an error repeats.
 pub(super) const SHOWN_CHARS_MAX: usize = 300;
@@ -50,7 +51,7 @@ pub(super) fn over(server: &Arc<str>) -> Error {
 pub(super) fn too_long(server: &Arc<str>) -> Error {
     Error::new(ErrorCode::Limit, "the limit frame_bytes is reached")
         .with_server(server.as_ref())
-        .with_detail("limit", "frame_bytes")
+        .with_detail("limit", words::limit::FRAME_BYTES)
 }
 
 /// A call that did not get its answer.
@@ -67,9 +68,13 @@ pub(super) fn auth(channel: &Channel, status: StatusCode, headers: &HeaderMap) -
     let challenge = Challenge::of(challenges.filter_map(|value| value.to_str().ok()));
     let insufficient = challenge.error.as_deref() == Some("insufficient_scope");
     let (what, missing) = match status {
-        StatusCode::FORBIDDEN if insufficient => ("wants a token for more than this one", "scope"),
-        StatusCode::FORBIDDEN => ("refuses what is asked with these credentials", "permission"),
-        _ => ("wants credentials", "token"),
+        StatusCode::FORBIDDEN if insufficient => {
+            ("wants a token for more than this one", words::missing::SCOPE)
+        }
+        StatusCode::FORBIDDEN => {
+            ("refuses what is asked with these credentials", words::missing::PERMISSION)
+        }
+        _ => ("wants credentials", words::missing::TOKEN),
     };
     let error = Error::new(ErrorCode::AuthRequired, format!("{address} {what}"))
         .with_server(channel.server.as_ref())
@@ -94,7 +99,7 @@ pub(super) fn signed_out(channel: &Channel) -> Error {
     Error::new(ErrorCode::AuthRequired, "the server was signed out of")
         .with_server(channel.server.as_ref())
         .with_detail("address", channel.shown_address())
-        .with_detail("missing", "token")
+        .with_detail("missing", words::missing::TOKEN)
         .with_hint("sign in")
 }
 

@@ -9,6 +9,7 @@ use super::client::Road;
 use super::failure::SHOWN_CHARS_MAX;
 use crate::transport::escape::escape_line;
 use crate::{Error, ErrorCode};
+use trunkline_pool::interface::words::connect_kind;
 
 /// What an error of the client comes from, as far as its chain says.
 #[derive(Default)]
@@ -71,38 +72,46 @@ fn sort(error: &reqwest::Error, causes: Causes<'_>) -> Sorted {
     let plain = |kind, what: &str, hint| (kind, what.to_owned(), hint);
     match causes {
         Causes { tls: Some(tls), .. } => (
-            "tls",
+            connect_kind::TLS,
             format!("TLS failed: {}", bounded(&tls.to_string().to_lowercase())),
             "check the server's certificate, and that the address is one of https",
         ),
-        Causes { tunnel: Some(words), .. } => ("proxy", bounded(&words), ""),
+        Causes { tunnel: Some(words), .. } => (connect_kind::PROXY, bounded(&words), ""),
         Causes { is_dns: true, .. } => {
-            plain("dns", "its name cannot be resolved", "check the host name in `url`")
+            plain(connect_kind::DNS, "its name cannot be resolved", "check the host name in `url`")
         }
         Causes { is_no_http: true, .. } => plain(
-            "not_http",
+            connect_kind::NOT_HTTP,
             "what answers there speaks no HTTP",
             "check the port in `url`, and whether it must begin with `https` or `wss`",
         ),
         Causes { io: Some(Io::ConnectionRefused), .. } => plain(
-            "refused",
+            connect_kind::REFUSED,
             "the connection was refused",
             "check that the server runs on that port",
         ),
-        Causes { io, .. } if error.is_timeout() || io == Some(Io::TimedOut) => {
-            plain("timeout", "it did not answer in time", "check the address and the network")
-        }
-        _ if error.is_connect() => {
-            plain("network", "no connection could be made", "check the address and the network")
-        }
-        _ => plain("closed", "the connection broke", "the server or a proxy closed it"),
+        Causes { io, .. } if error.is_timeout() || io == Some(Io::TimedOut) => plain(
+            connect_kind::TIMEOUT,
+            "it did not answer in time",
+            "check the address and the network",
+        ),
+        _ if error.is_connect() => plain(
+            connect_kind::NETWORK,
+            "no connection could be made",
+            "check the address and the network",
+        ),
+        _ => plain(connect_kind::CLOSED, "the connection broke", "the server or a proxy closed it"),
     }
 }
 
 /// The proxy is where to look; of its address nothing is said, since there may be a password in it.
 fn of_proxy(what: &str) -> Sorted {
     let hint = "check `HTTPS_PROXY`, `HTTP_PROXY` and `ALL_PROXY` in the environment; what `NO_PROXY` names is reached without a proxy";
-    ("proxy", format!("the proxy that the environment names does not lead there: {what}"), hint)
+    (
+        connect_kind::PROXY,
+        format!("the proxy that the environment names does not lead there: {what}"),
+        hint,
+    )
 }
 
 /// The socket is where to look, and not the address.
@@ -116,7 +125,7 @@ fn of_socket(io: Option<Io>, what: String) -> Sorted {
         }
         _ => (what, "check that the server runs, and that `socket_path` is its socket"),
     };
-    ("socket", format!("its Unix socket: {what}"), hint)
+    (connect_kind::SOCKET, format!("its Unix socket: {what}"), hint)
 }
 
 /// There are no Unix sockets here.
@@ -124,7 +133,7 @@ fn of_socket(io: Option<Io>, what: String) -> Sorted {
 pub(super) fn no_sockets(server: &Arc<str>) -> Error {
     Error::new(ErrorCode::ConnectFailed, "this system has no Unix sockets")
         .with_server(server.as_ref())
-        .with_detail("kind", "socket")
+        .with_detail("kind", connect_kind::SOCKET)
         .with_hint("take `socket_path` out of the server's configuration")
 }
 
@@ -145,7 +154,7 @@ fn tls_within(error: &std::io::Error) -> Option<&rustls::Error> {
 pub(super) fn no_trust(server: &Arc<str>, reason: &str) -> Error {
     Error::new(ErrorCode::ConnectFailed, format!("TLS cannot be set up: {}", bounded(reason)))
         .with_server(server.as_ref())
-        .with_detail("kind", "tls")
+        .with_detail("kind", connect_kind::TLS)
         .with_hint(
             "install the certificates of the system (ca-certificates), or name a file of them in `SSL_CERT_FILE`",
         )

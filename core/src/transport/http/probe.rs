@@ -12,6 +12,7 @@ use super::failure::{self, Failure};
 use super::post::Post;
 use super::refusal::Refusal;
 use crate::{Error, ErrorCode};
+use trunkline_pool::interface::words;
 
 /// How long the stream of an address that was probed may take to say where messages are posted. A server of that transport says
 /// it first of all, so that it takes a round trip; anything else that keeps a stream open may never say it.
@@ -61,7 +62,7 @@ pub(super) async fn endpoint(channel: &Channel) -> Result<(), Failure> {
             let message = format!("it did not say within {limit} ms where messages are posted");
             let error = Error::new(ErrorCode::Timeout, message)
                 .with_server(channel.server.as_ref())
-                .with_detail("which", "connect")
+                .with_detail("which", words::deadline::CONNECT)
                 .with_detail("limit_ms", limit);
             Err(Failure::Message(explained(channel, error)))
         }
