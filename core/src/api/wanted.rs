@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 use trunkline_pool::interface::EventKind;
-use trunkline_pool::state::{Gate, Input, Ticket};
+use trunkline_pool::state::{Input, Ticket};
 
 use super::acquire::{answer_with, timed_out};
 use super::held::{Origin, Standing, disabled};
 use super::holds::{HoldId, Kind};
 use super::pool::Configured;
 use super::session::SessionCore;
-use crate::driver::{About, LeaseHold, Wish};
+use crate::driver::{About, LeaseHold, Shuts, Wish};
 use crate::{Error, ErrorCode, Result};
 
 /// The wanted servers by name.
@@ -39,6 +39,8 @@ struct Added {
 struct Want {
     id: WantId,
     configured: Arc<Configured>,
+    /// As it was when it was asked for: a gate that was shut since has ended what came of it.
+    shuts: Shuts,
     /// The question to the pool.
     ticket: Option<Ticket>,
     state: WantState,
@@ -103,31 +105,39 @@ impl SessionCore {
         if wants.closed {
             return Default::default();
         }
-        let mut wanted: BTreeMap<_, _> = self.pool.servers().into_iter().collect();
-        let (options, gates) = (self.options(), self.driver.gates());
-        wanted.retain(|name, configured| {
-            options.servers.names(name)
-                && !configured.spec.disabled
-                && !self.has_disabled(name)
-                && gates.decide(name) == Gate::Open
-        });
+        let wanted = self.wanted();
         let before = std::mem::take(&mut wants.servers);
         let (same, gone): (BTreeMap<_, _>, BTreeMap<_, _>) =
             before.into_iter().partition(|(name, want): &(Box<str>, Want)| {
-                let new = wanted.get(name);
-                new.is_some_and(|new| new.is_same_connection(&want.configured))
+                let is_it = |(new, shuts): &(Arc<Configured>, Shuts)| {
+                    *shuts == want.shuts && new.is_same_connection(&want.configured)
+                };
+                wanted.get(name).is_some_and(is_it)
             });
         wants.servers = same;
         let mut new = Vec::new();
-        for (name, configured) in wanted {
+        for (name, (configured, shuts)) in wanted {
             if !wants.servers.contains_key(&name) {
                 wants.last.0 += 1;
                 let want = wants.last;
-                wants.servers.insert(name.clone(), Want::pending(want, &configured));
+                wants.servers.insert(name.clone(), Want::pending(want, &configured, shuts));
                 new.push(Added { server: name, configured, want });
             }
         }
         (gone.into_values().collect(), new)
+    }
+
+    /// What it would want now: servers of the pool that it names, and that neither it nor a gate keeps out.
+    fn wanted(&self) -> BTreeMap<Box<str>, (Arc<Configured>, Shuts)> {
+        let options = self.options();
+        let mut servers = self.pool.servers();
+        servers.retain(|(name, configured)| {
+            options.servers.names(name) && !configured.spec.disabled && !self.has_disabled(name)
+        });
+        let admitted = self.driver.admitted(servers.iter().map(|(name, _)| &**name));
+        let row =
+            |((name, configured), shuts): (_, Option<Shuts>)| Some((name, (configured, shuts?)));
+        servers.into_iter().zip(admitted).filter_map(row).collect()
     }
 
     /// Wants nothing any more. What is ready stays held until the holds are given up.
@@ -310,8 +320,8 @@ impl Wants {
 }
 
 impl Want {
-    fn pending(id: WantId, configured: &Arc<Configured>) -> Want {
-        Want { id, configured: configured.clone(), ticket: None, state: WantState::Pending }
+    fn pending(id: WantId, configured: &Arc<Configured>, shuts: Shuts) -> Want {
+        Want { id, configured: configured.clone(), shuts, ticket: None, state: WantState::Pending }
     }
 
     fn is_pending(&self) -> bool {

@@ -48,6 +48,7 @@ pub(crate) use subscriber::Subscriber;
 
 use self::eras::Eras;
 use self::gates::Gated;
+pub(crate) use self::gates::Shuts;
 use self::listings::ListingEnd;
 use self::questions::Questions;
 pub(crate) use self::roots::{Roots, folders};

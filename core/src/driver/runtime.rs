@@ -4,6 +4,7 @@
 //! forked child nothing of it is touched: the child's first pool starts a runtime of its own.
 
 use std::io;
+use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, Weak};
 
 use tokio::runtime::{Builder, Handle};
@@ -92,15 +93,22 @@ impl Threads {
             let runtime = prepared(builder.worker_threads(workers)).build()?;
             return Ok((runtime.handle().clone(), Threads::Several(runtime)));
         }
-        let runtime = prepared(&mut Builder::new_current_thread()).build()?;
-        let handle = runtime.handle().clone();
         let (holds, over) = oneshot::channel();
+        // Made where it is dropped: inside another runtime, which the caller may be in, neither may happen.
+        let (tell, told) = sync_channel(1);
         std::thread::Builder::new().name(THREAD_NAME.into()).spawn(move || {
             platform::block_all_signals();
+            let runtime = match prepared(&mut Builder::new_current_thread()).build() {
+                Ok(runtime) => runtime,
+                Err(error) => return drop(tell.send(Err(error))),
+            };
+            // The one who started it waits for this.
+            drop(tell.send(Ok(runtime.handle().clone())));
             // Nothing is ever sent: the end of the sender is the end of the runtime.
             let _ = runtime.block_on(over);
             runtime.shutdown_background();
         })?;
+        let handle = told.recv().map_err(io::Error::other)??;
         Ok((handle, Threads::One { _holds: holds }))
     }
 }

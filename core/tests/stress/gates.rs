@@ -1,5 +1,6 @@
 //! Gates that change while sessions ask for what they keep out.
 
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
@@ -76,4 +77,30 @@ fn what_is_kept_out_stays_out_however_often_it_is_asked_for() {
     });
     assert!(runs(other_pid));
     drop(lease);
+}
+
+/// SPEC 11.5, 13.2, I-13: what two threads shut and open at one time is, when it is open in the end, held by the session that wants it.
+#[test]
+fn a_server_that_is_shut_and_opened_at_one_time_comes_back() {
+    const ROUNDS: usize = 60;
+    let rig = Rig::new(json!({ "drain_delay_ms": 0, "exit_grace_ms": 200 }));
+    let servers = Servers::from_json(&json!({ "s": rig.server(&[]) }).to_string()).unwrap();
+    let configured = rig.pool.clone();
+    rig.pool.block_on(async move { configured.reconcile(servers).await }).unwrap();
+    let session = rig.session_with(json!({ "id": "a" }));
+    for _ in 0..ROUNDS {
+        until(|| !session.tools().unwrap().is_empty());
+        let both = Barrier::new(2);
+        std::thread::scope(|scope| {
+            for lists in [json!({ "excluded": ["s"] }), json!({})] {
+                let (both, pool) = (&both, &rig.pool);
+                scope.spawn(move || {
+                    both.wait();
+                    set(pool, lists);
+                });
+            }
+        });
+        set(&rig.pool, json!({}));
+    }
+    until(|| !session.tools().unwrap().is_empty());
 }

@@ -1,13 +1,14 @@
 //! The gates: which servers may run at all (SPEC 11.1, 11.2). They are decided from lists alone; nothing is asked or done here.
 
 mod bound;
+mod patterns;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeSet;
 
 pub use self::bound::LaunchBound;
-use crate::pattern::matches_any;
+use self::patterns::Patterns;
 use crate::state::{Gate, GateReason};
 
 /// The lists of a pool: patterns of server names, in which `*` stands for any run of characters and `?` for one.
@@ -44,30 +45,39 @@ impl GateLists {
 pub struct Gates {
     bound: LaunchBound,
     lists: GateLists,
+    allowed: Option<Patterns>,
+    excluded: Patterns,
+    pending: Patterns,
 }
 
 impl Gates {
     /// Gates that are never wider than `bound`.
     pub fn new(bound: LaunchBound, lists: GateLists) -> Gates {
-        Gates { bound, lists }
+        let mut gates = Gates { bound, ..Gates::default() };
+        gates.replace(lists);
+        gates
     }
 
     /// Other lists take the place of all three; whether they are others.
     pub fn replace(&mut self, lists: GateLists) -> bool {
         let is_other = lists != self.lists;
-        self.lists = lists;
+        if is_other {
+            self.allowed = lists.allowed.as_ref().map(Patterns::new);
+            self.excluded = Patterns::new(&lists.excluded);
+            self.pending = Patterns::new(&lists.pending);
+            self.lists = lists;
+        }
         is_other
     }
 
     /// What they say of a server, with the first reason that applies (SPEC 11.6).
     pub fn decide(&self, name: &str) -> Gate {
-        let GateLists { allowed, excluded, pending } = &self.lists;
-        let names = |list: &BTreeSet<String>| matches_any(list, name);
-        if names(excluded) {
+        let names = |list: &Patterns| list.describe(name);
+        if names(&self.excluded) {
             Gate::Shut(GateReason::Excluded)
-        } else if !self.bound.admits(name) || !allowed.as_ref().is_none_or(names) {
+        } else if !self.bound.admits(name) || !self.allowed.as_ref().is_none_or(names) {
             Gate::Shut(GateReason::NotAllowed)
-        } else if names(pending) {
+        } else if names(&self.pending) {
             Gate::Shut(GateReason::PendingApproval)
         } else {
             Gate::Open

@@ -1,6 +1,7 @@
 //! The table of the gates, and that nothing widens the bound.
 
 use super::*;
+use crate::pattern::matches_any;
 
 /// Every kind of list, for a server of the name `files`: absent, none, its name, a pattern of it, another name.
 const LISTS: [Option<&[&str]>; 5] = [
