@@ -17,7 +17,7 @@ fn with_example<W: Future<Output = ()>>(
     name: &str,
     work: impl FnOnce(Session, Lease) -> W,
 ) {
-    let expected = Expected { transport: "http", entries: 2 };
+    let expected = Expected { transport: "http", era: None, entries: 2 };
     with_server(servers, name, Some("http"), expected, work);
 }
 

@@ -59,9 +59,12 @@ impl Drop for Listening {
     }
 }
 
-/// What is asked of each: whether two sessions share it, and the word for its transport.
+/// What is asked of each: the word for its transport, the era of its connection where that is chosen, and whether two sessions
+/// share it.
+#[derive(Clone, Copy)]
 pub struct Expected {
     pub transport: &'static str,
+    pub era: Option<&'static str>,
     pub entries: usize,
 }
 
@@ -83,6 +86,9 @@ pub fn with_server<W: Future<Output = ()>>(
     if let Some(kind) = kind {
         config["type"] = json!(kind);
     }
+    if let Some(era) = expected.era {
+        config["era"] = json!(era);
+    }
     config["connect_timeout_ms"] = json!(60_000);
     let run = async {
         let pool = Pool::new(PoolOptions::default()).unwrap();
@@ -95,6 +101,7 @@ pub fn with_server<W: Future<Output = ()>>(
         let (first, second) = (first.unwrap(), second.unwrap());
         let row = pool.status()["servers"]["s"].clone();
         assert_eq!(row["transport"], expected.transport, "{row}");
+        assert!(expected.era.is_none_or(|era| row["era"] == era), "{row}");
         assert_eq!(row["entry_count"], expected.entries, "{row}");
         work(a, first).await;
         assert!(second.state().is_connected());
@@ -124,32 +131,37 @@ async fn everything(session: Session, lease: Lease) {
 }
 
 pub fn everything_http(servers: &BTreeMap<String, Value>) {
-    let expected = || Expected { transport: "http", entries: 2 };
+    let expected = || Expected { transport: "http", era: None, entries: 2 };
     with_server(servers, "everything_http", Some("http"), expected(), everything);
     with_server(servers, "everything_http", None, expected(), everything);
 }
 
 pub fn everything_events(servers: &BTreeMap<String, Value>) {
-    let expected = || Expected { transport: "sse", entries: 2 };
+    let expected = || Expected { transport: "sse", era: None, entries: 2 };
     with_server(servers, "everything_sse", Some("sse"), expected(), everything);
     with_server(servers, "everything_sse", None, expected(), everything);
 }
 
 pub fn everything_socket(servers: &BTreeMap<String, Value>) {
-    let expected = Expected { transport: "websocket", entries: 1 };
+    let expected = Expected { transport: "websocket", era: None, entries: 1 };
     with_server(servers, "everything_ws", Some("websocket"), expected, everything);
 }
 
-/// A server of the Python SDK, which learns a tool while it runs.
+/// A server of the Python SDK, which speaks both eras and learns a tool while it runs.
 pub fn python(servers: &BTreeMap<String, Value>) {
-    let expected = Expected { transport: "http", entries: 2 };
-    with_server(servers, "python_http", Some("http"), expected, |session, lease| async move {
-        let events = session.subscribe(EventMask::ALL).unwrap();
-        let result = call(&lease, "add", json!({"a": 2, "b": 3})).await;
-        assert_eq!(result["structuredContent"]["result"], 5, "{result}");
-        call(&lease, "learn", json!({"name": "fresh"})).await;
-        let is_news = |text: &str| text.contains("tools_changed") && text.contains("fresh");
-        while !is_news(events.next().await.unwrap().json()) {}
-        call(&lease, "fresh", json!({})).await;
-    });
+    for era in ["modern", "legacy"] {
+        let expected = Expected { transport: "http", era: Some(era), entries: 2 };
+        with_server(servers, "python_http", Some("http"), expected, learning);
+    }
+}
+
+/// Calls it, and makes it announce a tool.
+async fn learning(session: Session, lease: Lease) {
+    let events = session.subscribe(EventMask::ALL).unwrap();
+    let result = call(&lease, "add", json!({"a": 2, "b": 3})).await;
+    assert_eq!(result["structuredContent"]["result"], 5, "{result}");
+    call(&lease, "learn", json!({"name": "fresh"})).await;
+    let is_news = |text: &str| text.contains("tools_changed") && text.contains("fresh");
+    while !is_news(events.next().await.unwrap().json()) {}
+    call(&lease, "fresh", json!({})).await;
 }
