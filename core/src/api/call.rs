@@ -418,6 +418,13 @@ pub(super) fn tool_not_found(tool: &str, reason: &str) -> Error {
         .with_detail("reason", reason)
 }
 
+/// The server lists the tool, and it could not be taken over (SPEC 4.5).
+pub(super) fn tool_left_out(tool: &str, why: &str) -> Error {
+    Error::new(ErrorCode::ToolNotFound, format!("the server's tool is left out: {why}"))
+        .with_detail("tool", tool)
+        .with_detail("reason", words::hidden::LEFT_OUT)
+}
+
 /// The tool is there, and its definition is not the accepted one (SPEC 7.6).
 pub(super) fn tool_quarantined(tool: &str) -> Error {
     let message = "the tool's definition changed, and was not accepted";

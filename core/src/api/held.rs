@@ -4,11 +4,11 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use arc_swap::{ArcSwap, Guard};
-use trunkline_pool::catalog::Item;
+use trunkline_pool::catalog::{Item, ListKind, Skipped};
 use trunkline_pool::interface::words;
 use trunkline_pool::view::{Hidden, View};
 
-use super::call::{tool_not_found, tool_quarantined};
+use super::call::{tool_left_out, tool_not_found, tool_quarantined};
 use crate::driver::{EntryCell, Published};
 use crate::{Error, ErrorCode, Result};
 
@@ -174,7 +174,16 @@ impl Held {
             {
                 Err(tool_quarantined(name))
             }
-            Err(hidden) => Err(tool_not_found(name, hidden.as_str())),
+            Err(hidden) => {
+                let skipped = &published.slot.catalog.skipped;
+                let is_it = |skipped: &&Skipped| {
+                    skipped.list == ListKind::Tools && skipped.name.as_deref() == Some(name)
+                };
+                match skipped.iter().find(is_it).filter(|_| hidden == Hidden::Unknown) {
+                    Some(left_out) => Err(tool_left_out(name, &left_out.reason)),
+                    None => Err(tool_not_found(name, hidden.as_str())),
+                }
+            }
         }
     }
 

@@ -157,6 +157,7 @@ impl Link {
         {
             // Before rmcp has it, since what rmcp sends next must say so.
             self.wire.negotiated(result.protocol_version.as_str());
+            self.note_tasks(frame);
         }
         // The one place is free: rmcp asks one thing at a time.
         to_rmcp

@@ -41,6 +41,8 @@ pub(crate) struct Link {
     pub(super) facts: OnceLock<ServerFacts>,
     /// Which lists the server declared.
     pub(super) declared: OnceLock<Lists>,
+    /// Whether calls of its tools can be tasks.
+    pub(super) has_tasks: AtomicBool,
     pub(super) handshake: Handshake,
     pub(super) pulse: Pulse,
     pub(super) freshness: Freshness,
@@ -117,6 +119,7 @@ impl Link {
             listens: Listens::default(),
             facts: OnceLock::new(),
             declared: OnceLock::new(),
+            has_tasks: AtomicBool::new(false),
             handshake: Handshake::default(),
             pulse: Pulse::new(),
             freshness: Freshness::default(),

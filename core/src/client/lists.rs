@@ -97,6 +97,7 @@ impl Link {
             skipped,
         };
         catalog.finish();
+        self.leave_out_tasks(&mut catalog);
         let is_modern = self.metadata.load().is_some();
         if is_modern {
             self.wire.take_tools(&mut catalog);

@@ -21,6 +21,7 @@ mod pages;
 mod reading;
 mod requests;
 mod server_requests;
+mod tasks;
 mod timer;
 
 #[cfg(test)]

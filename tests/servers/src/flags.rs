@@ -45,6 +45,8 @@ pub struct Flags {
     /// What is odd about the cursors of pages.
     pub cursors: Cursors,
     pub list_changes: bool,
+    /// Declares that calls of tools can be tasks, in the legacy era.
+    pub tasks: bool,
     /// The generated tools describe themselves anew at each start that the start log knows.
     pub drift: bool,
     pub protocol_version: Option<String>,
@@ -147,6 +149,7 @@ impl Flags {
             "--malformed-tools" => &mut self.malformed_tools,
             "--repeat-cursor" => &mut self.repeat_cursor,
             "--drift" => &mut self.drift,
+            "--tasks" => &mut self.tasks,
             "--list-changes" => &mut self.list_changes,
             "--wrapped" => &mut self.wrapped,
             "--hold" => &mut self.hold,
@@ -273,7 +276,7 @@ Transport    stdio, or --http PORT, --http-unix PATH|@NAME, --sse PORT or --ws P
 
 Lists        --tools N  --page-size N  --no-tools  --no-prompts  --no-resources  --tools-only
              --malformed-tools  --repeat-cursor  --list-changes  --drift  --label TEXT  --hints all|none
-             --cursors empty|empty-end|refused-once|refused
+             --cursors empty|empty-end|refused-once|refused  --tasks
 Era          --era legacy|modern|dual  --revisions V,V  --listen refuse|mute|nothing|tools|once|cancel-second|refuse-second
              --ttl-ms N  --cache-scope private|public  --early answered|ignored|hangs|exits|confused
 Delays       --start-delay-ms N  --initialize-delay-ms N  --list-delay-ms N  --reply-delay-ms N

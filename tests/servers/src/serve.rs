@@ -276,7 +276,8 @@ pub fn capabilities(flags: &Flags) -> String {
         r#","prompts":{{"listChanged":{changes}}},"resources":{{"subscribe":true,"listChanged":{changes}}},"logging":{{}},"completions":{{}}"#
     );
     let more = if flags.tools_only { "" } else { more.as_str() };
-    format!(r#"{{"tools":{{"listChanged":{changes}}}{more}}}"#)
+    let tasks = if flags.tasks { r#","tasks":{"requests":{"tools":{"call":{}}}}"# } else { "" };
+    format!(r#"{{"tools":{{"listChanged":{changes}}}{more}{tasks}}}"#)
 }
 
 fn list(turn: &mut Turn, id: &[u8], kind: Kind, params: &[u8]) {
