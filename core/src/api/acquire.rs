@@ -25,9 +25,19 @@ impl SessionCore {
         let question = self.question(name, configured);
         self.driver.ask(
             |ticket, interner| {
-                let Ask { ticket, session, key, server, fingerprint, family, share } =
-                    question(ticket, interner);
-                Input::Acquire { ticket, session, key, server, fingerprint, family, share }
+                let ask = question(ticket, interner);
+                let Ask { ticket, session, key, server, fingerprint, family, share, reconnect } =
+                    ask;
+                Input::Acquire {
+                    ticket,
+                    session,
+                    key,
+                    server,
+                    fingerprint,
+                    family,
+                    share,
+                    reconnect,
+                }
             },
             answer_with(name, answer),
         )
@@ -57,7 +67,8 @@ impl SessionCore {
                 configured.host.as_ref(),
             );
             let server = interner.server(&name);
-            Ask { ticket, session, key, server, fingerprint, family, share }
+            let reconnect = configured.reconnect.clone();
+            Ask { ticket, session, key, server, fingerprint, family, share, reconnect }
         }
     }
 

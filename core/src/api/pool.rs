@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use trunkline_pool::config::{Fingerprint, ServerSpec, Share, parse_servers};
 use trunkline_pool::options::{
-    AcquireOptions, DrainOptions, Offered, PoolOptions, SessionOptions, Wanted,
+    AcquireOptions, DrainOptions, Offered, PoolOptions, Reconnect, SessionOptions, Wanted,
 };
 use trunkline_pool::state::{DrainMode, Input};
 
@@ -54,6 +54,8 @@ pub(crate) struct Configured {
     fingerprints: [OnceLock<Fingerprint>; Offered::COUNT],
     /// Whether the connection is the pool's or the session's own.
     pub(super) share: Share,
+    /// How a lost connection comes back, where that is not the pool's way.
+    pub(super) reconnect: Option<Arc<Reconnect>>,
     /// The server itself, when the host provides it.
     pub(super) host: Option<Provided>,
 }
@@ -69,7 +71,9 @@ impl Configured {
         options: &PoolOptions,
     ) -> Arc<Configured> {
         let share = spec.share(&options.shared_transports);
-        Arc::new(Configured { spec, fingerprints: [const { OnceLock::new() }; _], share, host })
+        let reconnect = spec.reconnect.as_ref().map(|own| own.over(&options.reconnect).into());
+        let fingerprints = [const { OnceLock::new() }; _];
+        Arc::new(Configured { spec, fingerprints, share, reconnect, host })
     }
 
     /// The configuration.

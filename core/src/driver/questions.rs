@@ -196,7 +196,7 @@ mod tests {
         let context = &crate::auth::Context::default_of_tests();
         let key = interner.key("s", &Arc::new(spec), (fingerprint, offered, context), None, None);
         let (server, family, share) = (interner.server("s"), Family::Local, Share::Pool);
-        Ask { ticket, session, key, server, fingerprint, family, share }
+        Ask { ticket, session, key, server, fingerprint, family, share, reconnect: None }
     }
 
     /// SPEC 9.6: 65,536 questions may be open. One more is refused and leaves nothing; a drain is taken all the same.
@@ -215,9 +215,18 @@ mod tests {
         let session = SessionId(1);
         driver.ask(
             |ticket, interner| {
-                let Ask { key, server, fingerprint, family, share, .. } =
+                let Ask { key, server, fingerprint, family, share, reconnect, .. } =
                     ask_of(session, ticket, interner);
-                Input::Acquire { ticket, session, key, server, fingerprint, family, share }
+                Input::Acquire {
+                    ticket,
+                    session,
+                    key,
+                    server,
+                    fingerprint,
+                    family,
+                    share,
+                    reconnect,
+                }
             },
             answer(),
         );

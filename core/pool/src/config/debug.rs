@@ -14,6 +14,7 @@ impl fmt::Debug for ServerSpec {
             .field("transport", &self.transport)
             .field("call_timeout", &self.call_timeout)
             .field("connect_timeout", &self.connect_timeout)
+            .field("reconnect", &self.reconnect)
             .field("share", &self.share)
             .field("era", &self.era)
             .field("filter", &self.filter)

@@ -77,6 +77,7 @@ impl ServerSpec {
             oauth,
             era,
             connect_timeout: _,
+            reconnect: _,
             share: _,
             filter: _,
             trust: _,

@@ -18,6 +18,8 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use crate::options::ServerReconnect;
+
 /// One server, parsed: an invalid one cannot be written.
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
@@ -30,6 +32,8 @@ pub struct ServerSpec {
     pub call_idle_timeout: Option<Duration>,
     /// Time of connect and list together, when the server's configuration sets one. Not hashed.
     pub connect_timeout: Option<Duration>,
+    /// How its lost connection comes back, as far as the server's configuration says. Not hashed.
+    pub reconnect: Option<ServerReconnect>,
     /// Whether sessions may share its connection, when the configuration says so. Not hashed.
     pub share: Option<Share>,
     /// The protocol family, when the configuration settles it; otherwise it is found out.
@@ -149,6 +153,7 @@ impl ServerSpec {
             connect_timeout: None,
             call_timeout: None,
             call_idle_timeout: None,
+            reconnect: None,
             share: None,
             era: None,
             filter: crate::catalog::Filter::default(),

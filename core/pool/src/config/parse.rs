@@ -9,6 +9,7 @@ use super::{Era, RemoteKind, RemoteSpec, ServerSpec, Share, StdioSpec, Transport
 use crate::catalog::Filter;
 use crate::error::Result;
 use crate::json::joined;
+use crate::options::ServerReconnect;
 use crate::text::{escaped, is_hidden};
 
 impl ServerSpec {
@@ -33,6 +34,7 @@ impl ServerSpec {
             call_timeout,
             call_idle_timeout,
             connect_timeout: fields.duration("connect_timeout_ms")?,
+            reconnect: reconnect(&mut fields)?,
             share: share(&mut fields)?,
             era: era(&mut fields)?,
             filter: Filter {
@@ -47,6 +49,19 @@ impl ServerSpec {
             unknown: fields.into_unknown(),
         })
     }
+}
+
+fn reconnect(fields: &mut Fields<'_>) -> Result<Option<ServerReconnect>> {
+    let Some(Field { name, value }) = fields.take("reconnect")? else { return Ok(None) };
+    ServerReconnect::from_value(&value).map(Some).map_err(|error| {
+        let member = |name| error.detail().get(name).and_then(Value::as_str);
+        let path = member("path").or_else(|| member("option")).unwrap_or(&name);
+        let invalid = fields.error(path, error.message());
+        match error.hint() {
+            Some(hint) => invalid.with_hint(hint),
+            None => invalid,
+        }
+    })
 }
 
 /// A server's name becomes part of exposed names, events and messages, never of a path.

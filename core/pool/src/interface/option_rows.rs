@@ -367,7 +367,12 @@ pub(super) const SERVER: &[OptionRow] = &[
     ),
     row("description", Text, "", "what it is, for people"),
     planned("start", Word(&["eager", "lazy"]), "the pool's", "when it starts"),
-    planned("reconnect", Object(RECONNECT), "the pool's", "how its lost connection comes back"),
+    row(
+        "reconnect",
+        Object(RECONNECT),
+        "",
+        "how its lost connection comes back; what is left out is the pool's",
+    ),
 ];
 
 pub(super) const CALL: &[OptionRow] = &[

@@ -103,6 +103,36 @@ pub struct Reconnect {
     pub healthy_after: Duration,
 }
 
+/// What a server's configuration says of how its lost connection comes back; the rest is the pool's.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct ServerReconnect {
+    /// Waits before each attempt, for stdio and websocket.
+    pub local_delays: Option<Vec<Duration>>,
+    /// Waits before each attempt, for http and sse.
+    pub remote_delays: Option<Vec<Duration>>,
+    /// More losses than this within the window open the breaker.
+    pub breaker_losses: Option<u32>,
+    /// The breaker's window.
+    pub breaker_window: Option<Duration>,
+    /// Health that forgives earlier attempts.
+    pub healthy_after: Option<Duration>,
+}
+
+impl ServerReconnect {
+    /// How the connection comes back in a pool whose own are to come back so.
+    pub fn over(&self, pools: &Reconnect) -> Reconnect {
+        let delays = |own: &Option<Vec<_>>, pools: &Vec<_>| own.as_ref().unwrap_or(pools).clone();
+        Reconnect {
+            local_delays: delays(&self.local_delays, &pools.local_delays),
+            remote_delays: delays(&self.remote_delays, &pools.remote_delays),
+            breaker_losses: self.breaker_losses.unwrap_or(pools.breaker_losses),
+            breaker_window: self.breaker_window.unwrap_or(pools.breaker_window),
+            healthy_after: self.healthy_after.unwrap_or(pools.healthy_after),
+        }
+    }
+}
+
 /// How many servers may run, counted by name (SPEC 9.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {

@@ -39,7 +39,7 @@ impl PoolOptions {
             handler_timeout: duration("handler_timeout_ms", default.handler_timeout),
             keepalive: duration("keepalive_ms", default.keepalive),
             keepalive_misses: given.count("keepalive_misses").unwrap_or(default.keepalive_misses),
-            reconnect: reconnect(&given.object("reconnect")),
+            reconnect: reconnect(&given.object("reconnect")).over(&default.reconnect),
             budget: budget(&given.object("budget"))?,
             limits: limits(&given.object("limits")),
             start_gate: duration("start_gate_ms", default.start_gate),
@@ -102,15 +102,25 @@ fn too_long(name: &str) -> crate::Error {
     wrong(name, &message)
 }
 
-fn reconnect(given: &Given) -> Reconnect {
-    let default = Reconnect::default();
+impl ServerReconnect {
+    /// Parses the member `reconnect` of a server's configuration.
+    ///
+    /// # Errors
+    /// As of the pool's options, with the path from `reconnect` on.
+    pub(crate) fn from_value(value: &serde_json::Value) -> Result<ServerReconnect> {
+        let text = serde_json::json!({ "reconnect": value }).to_string();
+        Ok(reconnect(&read(Scope::Server, &text)?.object("reconnect")))
+    }
+}
+
+fn reconnect(given: &Given) -> ServerReconnect {
     let breaker = given.object("breaker");
-    Reconnect {
-        local_delays: given.durations("delays_ms", "local").unwrap_or(default.local_delays),
-        remote_delays: given.durations("delays_ms", "remote").unwrap_or(default.remote_delays),
-        breaker_losses: breaker.count("losses").unwrap_or(default.breaker_losses),
-        breaker_window: breaker.duration("window_ms").unwrap_or(default.breaker_window),
-        healthy_after: given.duration("healthy_after_ms").unwrap_or(default.healthy_after),
+    ServerReconnect {
+        local_delays: given.durations("delays_ms", "local"),
+        remote_delays: given.durations("delays_ms", "remote"),
+        breaker_losses: breaker.count("losses"),
+        breaker_window: breaker.duration("window_ms"),
+        healthy_after: given.duration("healthy_after_ms"),
     }
 }
 

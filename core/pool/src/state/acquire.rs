@@ -1,5 +1,7 @@
 //! Acquire, its cancellation, and what becomes of an entry that nobody wants (SPEC 3.2-3.7).
 
+use std::sync::Arc;
+
 use super::admission::Obstacle;
 use super::auth::Credentials;
 use super::effects::{self, reason};
@@ -12,9 +14,10 @@ use super::{Open, PoolState};
 use crate::config::Fingerprint;
 use crate::config::Share;
 use crate::error::Error;
+use crate::options::Reconnect;
 
 /// What an acquire or a wish asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Ask {
     /// What the answer names.
     pub ticket: Ticket,
@@ -30,6 +33,8 @@ pub struct Ask {
     pub family: Family,
     /// Whether the connection is the pool's or the session's own.
     pub share: Share,
+    /// How a lost connection comes back, where that is not the pool's way. The newest ask of a key decides.
+    pub reconnect: Option<Arc<Reconnect>>,
 }
 
 /// What becomes of an ask that the budget has no room for.
@@ -247,6 +252,9 @@ impl PoolState {
     /// An acquire of an entry that there is.
     fn join(&mut self, id: EntryId, ask: Ask, if_full: IfFull, out: &mut Vec<Effect>) {
         let (ticket, session) = (ask.ticket, ask.session);
+        if let Some(entry) = self.entries.get_mut(id) {
+            entry.reconnect.clone_from(&ask.reconnect);
+        }
         let Some(entry) = self.entries.get(id) else {
             return;
         };
@@ -342,6 +350,7 @@ impl PoolState {
             key: ask.key,
             family: ask.family,
             share: ask.share,
+            reconnect: ask.reconnect.clone(),
             generation: Generation(0),
             phase: Phase::Failed,
             wire: None,

@@ -17,6 +17,7 @@ use crate::catalog::Catalog;
 use crate::config::Fingerprint;
 use crate::config::Share;
 use crate::error::Error;
+use crate::options::Reconnect;
 
 /// One entry of the pool.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +27,8 @@ pub(super) struct Entry {
     pub(super) key: KeyId,
     pub(super) family: Family,
     pub(super) share: Share,
+    /// How a lost connection comes back, where that is not the pool's way.
+    pub(super) reconnect: Option<Arc<Reconnect>>,
     /// The newest incarnation, or the one that is coming.
     pub(super) generation: Generation,
     pub(super) phase: Phase,

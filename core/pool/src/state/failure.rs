@@ -51,7 +51,9 @@ impl PoolState {
         };
         let generation = connection.generation;
         let notice = Some(Notice::Disconnected { entry: id, generation, reason: why });
-        match entry.health.lose(self.now, since, &self.options.reconnect) {
+        let own = entry.reconnect.clone();
+        let policy = own.as_deref().unwrap_or(&self.options.reconnect);
+        match entry.health.lose(self.now, since, policy) {
             _ if lacks && !has_others => self.unauthorize(id, error, notice, out),
             Verdict::BreakerOpen => {
                 self.fail(id, effects::crash_loop(error), reason::CRASH_LOOP, notice, out);
@@ -82,8 +84,9 @@ impl PoolState {
         let Some(entry) = self.entries.get_mut(id) else {
             return;
         };
-        let family = entry.family;
-        let Some(delay) = entry.health.next_delay(family, &self.options.reconnect) else {
+        let (family, own) = (entry.family, entry.reconnect.clone());
+        let policy = own.as_deref().unwrap_or(&self.options.reconnect);
+        let Some(delay) = entry.health.next_delay(family, policy) else {
             if entry.health.is_crash_loop() {
                 self.fail(id, effects::crash_loop(error), reason::CRASH_LOOP, first, out);
             } else {

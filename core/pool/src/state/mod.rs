@@ -200,8 +200,18 @@ impl PoolState {
                 self.close_session(session, keep_for, effects);
             }
             Input::ResumeSession { session } => self.resume_session(session),
-            Input::Acquire { ticket, session, key, server, fingerprint, family, share } => {
-                let ask = Ask { ticket, session, key, server, fingerprint, family, share };
+            Input::Acquire {
+                ticket,
+                session,
+                key,
+                server,
+                fingerprint,
+                family,
+                share,
+                reconnect,
+            } => {
+                let ask =
+                    Ask { ticket, session, key, server, fingerprint, family, share, reconnect };
                 self.acquire(ask, IfFull::Refuse, effects);
             }
             Input::Want { asks } => self.want(asks, effects),

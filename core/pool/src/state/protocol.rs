@@ -22,6 +22,7 @@ use crate::config::Share;
 use crate::error::Error;
 use crate::interface::words::entry_state;
 use crate::interface::words::loss_reason;
+use crate::options::Reconnect;
 
 /// One thing that a host asked for, or that happened outside.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,6 +67,9 @@ pub enum Input {
         /// wait for the drain delay (SPEC 2.2). A part of the key: the same for every acquire of
         /// one.
         share: Share,
+        /// How a lost connection comes back, where that is not the pool's way. The newest acquire of
+        /// a key decides.
+        reconnect: Option<Arc<Reconnect>>,
     },
     /// What sessions want without insisting, all of one pass. Each is answered like an acquire; but one that only the budget
     /// has no room for is deferred, and begins when there is.

@@ -166,7 +166,19 @@ pub fn acquire_of(ticket: u64, session: u64, key: u32, server: u32, family: Fami
         fingerprint: fingerprint(key),
         family,
         share: Share::Pool,
+        reconnect: None,
     }
+}
+
+/// An acquire with a configuration that has its own delays.
+pub fn acquire_delayed(ticket: u64, session: u64, delays: &[u64]) -> Input {
+    let mut input = acquire(ticket, session, 0);
+    if let Input::Acquire { reconnect, .. } = &mut input {
+        let mut own = options().reconnect;
+        own.local_delays = delays.iter().map(|delay| ms(*delay)).collect();
+        *reconnect = Some(Arc::new(own));
+    }
+    input
 }
 
 /// An acquire of a connection that is the session's own.

@@ -39,6 +39,7 @@ fn want(asks: &[(u64, u64, u32)]) -> Input {
         fingerprint: fingerprint(key),
         family: Family::Local,
         share: Share::Pool,
+        reconnect: None,
     };
     Input::Want { asks: asks.iter().map(ask).collect() }
 }

@@ -103,6 +103,29 @@ fn an_entry_whose_attempts_are_used_up_fails_with_the_last_error() {
     assert_eq!(bench.pool.last_error(ServerId(0)), Some(&other));
 }
 
+/// SPEC 8.1: a server's own schedule goes before the pool's, the newest that was asked with.
+#[test]
+fn an_entry_comes_back_as_its_configuration_says() {
+    let error = trunkline_pool::Error::new(trunkline_pool::ErrorCode::SpawnFailed, "no such file");
+    let mut bench = Bench::new();
+    bench.step(open(0));
+    bench.step(acquire_delayed(0, 0, &[300, 400]));
+    bench.step(connected(0, 1, 1));
+    bench.step(disconnected(0, 1));
+    assert_eq!(bench.deadline(), Some(300));
+    bench.step(closed(0, 1));
+    bench.wait_until(300);
+    bench.step(open(1));
+    bench.step(acquire_delayed(1, 1, &[300, 700]));
+    bench.step(connect_failed(0, 2, error.clone()));
+    assert_eq!(bench.deadline(), Some(1_000));
+    bench.step(acquire(2, 1, 0));
+    bench.wait_until(1_000);
+    bench.step(connect_failed(0, 3, error));
+    // Both of the pool's attempts were used.
+    assert_eq!(bench.deadline(), None);
+}
+
 /// SPEC 8.1: jitter adds up to a quarter, never takes away, and differs.
 #[test]
 fn remote_delays_are_spread() {

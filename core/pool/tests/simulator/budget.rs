@@ -98,7 +98,7 @@ impl Books {
                     };
                     let ask = asks.iter().find(|ask| ask.ticket == *ticket);
                     let ask = ask.ok_or_else(|| format!("{ticket:?} is deferred unasked"))?;
-                    let again = model.waiting.insert(*ticket, *ask).is_some();
+                    let again = model.waiting.insert(*ticket, ask.clone()).is_some();
                     check!(!again, "{ticket:?} is deferred twice");
                 }
                 Effect::Grant { ticket, .. } | Effect::Refuse { ticket, .. } => {

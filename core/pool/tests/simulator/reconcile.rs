@@ -180,14 +180,11 @@ impl Workspace {
         let next = KeyId(2 * self.keys.len() as u32 + u32::from(wish.own));
         let key = *self.keys.entry(identity(session, wish)).or_insert(next);
         let (ticket, setup) = (self.run.ticket(), &self.run.setup);
-        let (server, family) = (setup.server_of(key), setup.family_of(key));
-        let share = setup.share_of(key);
         let follower = &mut self.followers[session];
         follower.wishes.insert(name.to_string(), wish);
         follower.asked.insert(name.to_string(), ticket);
         let session = SessionId(session as u64);
-        let fingerprint = setup.fingerprint_of(key);
-        let input = Input::Acquire { ticket, session, key, server, fingerprint, family, share };
+        let input = setup.acquire(ticket, session, key);
         self.run.step(input, chance)
     }
 

@@ -258,7 +258,7 @@ impl Past {
         }
         if is_up(was) && !is_up(row) {
             self.lose(now, was, setup);
-            let bound = setup.options.reconnect.breaker_losses as usize;
+            let bound = setup.reconnect_of(row.key).breaker_losses as usize;
             let broken = self.losses.len() > bound;
             let is_auth = error_code(input) == Some(ErrorCode::AuthRequired);
             let by_session =
@@ -299,7 +299,7 @@ impl Past {
     }
 
     fn lose(&mut self, now: Moment, was: &EntryStatus, setup: &Setup) {
-        let reconnect = &setup.options.reconnect;
+        let reconnect = setup.reconnect_of(was.key);
         let since = was.connected_at.unwrap_or(now);
         if now >= since.after(reconnect.healthy_after) {
             self.forgive();
@@ -328,7 +328,7 @@ impl Past {
             return Ok(());
         }
         let remote = setup.family_of(row.key) == Family::Remote;
-        let reconnect = &setup.options.reconnect;
+        let reconnect = setup.reconnect_of(row.key);
         let delays = if remote { &reconnect.remote_delays } else { &reconnect.local_delays };
         let is_loop = row.error.as_ref().is_some_and(|e| e.code() == ErrorCode::CrashLoop);
         if broken {

@@ -216,10 +216,8 @@ impl Run {
             32..60 => {
                 let session = self.any_session(&open, chance)?;
                 let key = self.any_key(chance);
-                let (server, family) = (self.setup.server_of(key), self.setup.family_of(key));
-                let share = self.setup.share_of(key);
-                let (ticket, fingerprint) = (self.ticket(), self.setup.fingerprint_of(key));
-                Some(Input::Acquire { ticket, session, key, server, fingerprint, family, share })
+                let ticket = self.ticket();
+                Some(self.setup.acquire(ticket, session, key))
             }
             60..88 => {
                 let leases: Vec<LeaseId> = self.model.leases.keys().copied().collect();

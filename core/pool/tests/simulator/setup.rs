@@ -1,12 +1,14 @@
 //! What a run is made of: options and sizes, drawn anew for each seed. A trivial configuration is
 //! no evidence.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use trunkline_pool::config::Share;
 use trunkline_pool::config::{Fingerprint, ServerSpec};
-use trunkline_pool::options::{Budget, BudgetMode, OnToolChange, PoolOptions};
-use trunkline_pool::state::{Ask, Configuration, Family, KeyId, ServerId, SessionId, Ticket};
+use trunkline_pool::options::{Budget, BudgetMode, OnToolChange, PoolOptions, Reconnect};
+use trunkline_pool::state::{
+    Ask, Configuration, Family, Input, KeyId, ServerId, SessionId, Ticket,
+};
 
 use crate::chance::Chance;
 
@@ -35,6 +37,8 @@ pub struct Setup {
     pub gating: u64,
     /// Whether some connections are not shared.
     pub own: bool,
+    /// How the lost connections of some keys come back, where that is not the pool's way.
+    pub reconnects: Vec<Option<Arc<Reconnect>>>,
 }
 
 impl Setup {
@@ -42,15 +46,7 @@ impl Setup {
         let mut options = PoolOptions::default();
         options.drain_delay = chance.millis(&[0, 10, 1_000, 30_000]);
         options.idle_cap = chance.millis(&[0, 5, 1_500, 20_000, 300_000]);
-        let reconnect = &mut options.reconnect;
-        let count = chance.below(4);
-        reconnect.local_delays = (0..count).map(|_| chance.millis(&[0, 20, 5_000])).collect();
-        let count = chance.below(4);
-        reconnect.remote_delays =
-            (0..count).map(|_| chance.millis(&[0, 50, 1_000, 4_000])).collect();
-        reconnect.breaker_losses = chance.pick(&[0, 1, 2, 5]);
-        reconnect.breaker_window = chance.millis(&[0, 200, 30_000]);
-        reconnect.healthy_after = chance.millis(&[0, 100, 30_000]);
+        options.reconnect = draw_reconnect(chance);
         options.on_tool_change = chance.pick(&[OnToolChange::Notify, OnToolChange::Quarantine]);
         options.limits.processes = chance.pick(&[0, 1, 1, 2, 2, 3, 1024]);
         options.limits.entries_per_name = chance.pick(&[1, 2, 256]);
@@ -68,6 +64,7 @@ impl Setup {
             draining: chance.pick(&[0, 0, 5, 30]),
             gating: chance.pick(&[0, 0, 0, 0, 3, 10]),
             own: false,
+            reconnects: vec![None],
         };
         if chance.percent(35) {
             let mode = chance.pick(&[
@@ -83,6 +80,11 @@ impl Setup {
             0..40 => setup.crowd(chance),
             40..52 => setup.fall_ill(chance),
             _ => setup.own = chance.percent(50),
+        }
+        if chance.percent(30) {
+            let own =
+                |chance: &mut Chance| chance.percent(60).then(|| draw_reconnect(chance).into());
+            setup.reconnects = (0..3).map(|_| own(chance)).collect();
         }
         setup
     }
@@ -161,11 +163,37 @@ impl Setup {
     pub fn ask(&self, ticket: Ticket, session: SessionId, key: KeyId) -> Ask {
         let (server, family) = (self.server_of(key), self.family_of(key));
         let (fingerprint, share) = (self.fingerprint_of(key), self.share_of(key));
-        Ask { ticket, session, key, server, fingerprint, family, share }
+        let reconnect = self.reconnects[key.0 as usize % self.reconnects.len()].clone();
+        Ask { ticket, session, key, server, fingerprint, family, share, reconnect }
+    }
+
+    /// The same as one input.
+    pub fn acquire(&self, ticket: Ticket, session: SessionId, key: KeyId) -> Input {
+        let Ask { server, fingerprint, family, share, reconnect, .. } =
+            self.ask(ticket, session, key);
+        Input::Acquire { ticket, session, key, server, fingerprint, family, share, reconnect }
+    }
+
+    /// How the lost connection of a key comes back.
+    pub fn reconnect_of(&self, key: KeyId) -> &Reconnect {
+        let own = &self.reconnects[key.0 as usize % self.reconnects.len()];
+        own.as_deref().unwrap_or(&self.options.reconnect)
     }
 
     /// Of the keys, every second is a session's own where there are such.
     pub fn share_of(&self, key: KeyId) -> Share {
         if self.own && key.0 % 2 == 1 { Share::Session } else { Share::Pool }
     }
+}
+
+fn draw_reconnect(chance: &mut Chance) -> Reconnect {
+    let mut reconnect = Reconnect::default();
+    let count = chance.below(4);
+    reconnect.local_delays = (0..count).map(|_| chance.millis(&[0, 20, 5_000])).collect();
+    let count = chance.below(4);
+    reconnect.remote_delays = (0..count).map(|_| chance.millis(&[0, 50, 1_000, 4_000])).collect();
+    reconnect.breaker_losses = chance.pick(&[0, 1, 2, 5]);
+    reconnect.breaker_window = chance.millis(&[0, 200, 30_000]);
+    reconnect.healthy_after = chance.millis(&[0, 100, 30_000]);
+    reconnect
 }

@@ -17,6 +17,7 @@ fn full_stdio() -> Value {
     json!({
         "command": "c", "args": ["a", "b"], "cwd": "/w", "env": {"A": "1", "U": null}, "inherit_env": ["I"],
         "call_timeout_ms": 20, "call_idle_timeout_ms": 10, "connect_timeout_ms": 200, "share": "pool",
+        "reconnect": {"breaker": {"losses": 3}},
         "era": "modern",
         "include": ["i"], "exclude": ["e"], "trust": true, "always_load": ["l"], "description": "d",
         "disabled": false, "oauth": full_oauth(), "provider_type": "p", "target_audience": "t",
@@ -64,6 +65,7 @@ fn changes_of_fields(spec: &ServerSpec) -> Vec<(&'static str, bool, ServerSpec)>
         call_timeout: _,
         call_idle_timeout: _,
         connect_timeout: _,
+        reconnect: _,
         share: _,
         era: _,
         filter: _,
@@ -86,6 +88,7 @@ fn changes_of_fields(spec: &ServerSpec) -> Vec<(&'static str, bool, ServerSpec)>
     change("call_timeout absent", true, &|spec| spec.call_timeout = None);
     change("call_idle_timeout", true, &|spec| spec.call_idle_timeout = hour);
     change("connect_timeout", false, &|spec| spec.connect_timeout = hour);
+    change("reconnect", false, &|spec| spec.reconnect = None);
     change("share", false, &|spec| spec.share = Some(Share::Session));
     change("era", true, &|spec| spec.era = Some(Era::Legacy));
     change("era absent", true, &|spec| spec.era = None);
@@ -184,6 +187,7 @@ fn every_field_is_either_hashed_or_excluded() {
 fn every_member_of_the_json_counts_or_does_not() {
     let excluded = [
         "connect_timeout_ms",
+        "reconnect",
         "share",
         "include",
         "exclude",

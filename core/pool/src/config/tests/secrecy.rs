@@ -39,8 +39,8 @@ fn what_is_not_secret_is_in_debug() {
     assert_eq!(
         format!("{stdio:?}"),
         format!(
-            "ServerSpec {{ transport: {transport}, call_timeout: None, connect_timeout: None, share: None, \
-             era: None, filter: Filter {{ include: None, exclude: [] }}, disabled: false, oauth: [\"client_id\"], \
+            "ServerSpec {{ transport: {transport}, call_timeout: None, connect_timeout: None, reconnect: None, \
+             share: None, era: None, filter: Filter {{ include: None, exclude: [] }}, disabled: false, oauth: [\"client_id\"], \
              unknown: [\"odd\"], .. }}"
         )
     );
