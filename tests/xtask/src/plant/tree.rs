@@ -102,8 +102,20 @@ impl Tree {
         cargo
     }
 
+    /// Copies a folder; what it no longer holds goes from the copy.
     fn put_folder(&self, root: &Path, folder: &Path) -> Result<(), Stop> {
         let failed = |error: std::io::Error| Stop::Failed(format!("{}: {error}", folder.display()));
+        let copy = self.folder.join(folder);
+        std::fs::create_dir_all(&copy).map_err(failed)?;
+        for item in std::fs::read_dir(&copy).map_err(failed)? {
+            let path = item.map_err(failed)?.path();
+            let original = root.join(folder).join(path.file_name().unwrap_or_default());
+            if path.is_dir() && !original.is_dir() {
+                std::fs::remove_dir_all(&path).map_err(failed)?;
+            } else if path.is_file() && !original.is_file() {
+                std::fs::remove_file(&path).map_err(failed)?;
+            }
+        }
         for item in std::fs::read_dir(root.join(folder)).map_err(failed)? {
             let item = item.map_err(failed)?;
             let path = folder.join(item.file_name());
@@ -166,7 +178,9 @@ const RUN_BOUND: Duration = Duration::from_secs(300);
 
 #[cfg(test)]
 mod tests {
-    use super::{finding, workspace_of_one};
+    use std::path::Path;
+
+    use super::{CRATE, Tree, finding, workspace_of_one};
 
     #[test]
     fn a_finding_is_read_from_its_line() {
@@ -174,6 +188,26 @@ mod tests {
         assert_eq!((found.seed, found.step), (3, 47));
         assert_eq!((&found.check[..], &found.what[..]), ("at rest", "left: x"));
         assert!(finding("test result: FAILED").is_none());
+    }
+
+    #[test]
+    fn what_the_crate_no_longer_holds_goes_from_the_copy() {
+        let base = std::env::temp_dir().join(format!("trunkline-plant-{}", std::process::id()));
+        let (root, tree) =
+            (base.join("root"), Tree { folder: base.join("tree"), target: base.join("target") });
+        let folder = root.join(CRATE);
+        std::fs::create_dir_all(folder.join("old")).unwrap();
+        for file in ["kept.rs", "gone.rs", "old/main.rs"] {
+            std::fs::write(folder.join(file), "").unwrap();
+        }
+        tree.put_folder(&root, Path::new(CRATE)).unwrap();
+        std::fs::remove_file(folder.join("gone.rs")).unwrap();
+        std::fs::remove_dir_all(folder.join("old")).unwrap();
+        tree.put_folder(&root, Path::new(CRATE)).unwrap();
+        let there = std::fs::read_dir(tree.folder.join(CRATE)).unwrap();
+        let there: Vec<_> = there.map(|item| item.unwrap().file_name()).collect();
+        std::fs::remove_dir_all(&base).unwrap();
+        assert_eq!(there, ["kept.rs"]);
     }
 
     #[test]
