@@ -205,26 +205,21 @@ impl Past {
             self.why = Why::First;
             return;
         };
-        let begins = |row: &EntryStatus| matches!(row.situation, Queued | Replacing | Connecting);
-        let begins = begins(row);
-        match cause {
-            Cause::Input(Input::Restart { server, index, .. })
-                if *server == row.server && index.is_none_or(|index| index == row.index) =>
-            {
-                // One that is in flight, shared or superseded begins nothing.
-                if begins && row.generation > was.generation {
-                    self.why = Why::Restart;
-                    self.forgive();
-                    self.losses.clear();
-                }
-            }
-            _ if begins && matches!(was.situation, Backoff | BackoffEnding) => {
-                self.why = Why::Retry
-            }
-            _ if begins && matches!(was.situation, Failed | FailedEnding | Unauthorized) => {
-                self.why = Why::Fresh
-            }
-            _ => {}
+        let begins = matches!(row.situation, Queued | Replacing | Connecting);
+        let is_restart = matches!(cause, Cause::Input(Input::Restart { server, index, .. })
+            if *server == row.server && index.is_none_or(|index| index == row.index));
+        // A restart that is in flight, shared or superseded begins nothing.
+        if !begins || (is_restart && row.generation <= was.generation) {
+            return;
+        }
+        if is_restart {
+            self.why = Why::Restart;
+            self.forgive();
+            self.losses.clear();
+        } else if matches!(was.situation, Backoff | BackoffEnding) {
+            self.why = Why::Retry;
+        } else if matches!(was.situation, Failed | FailedEnding | Unauthorized) {
+            self.why = Why::Fresh;
         }
     }
 
