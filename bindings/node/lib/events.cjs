@@ -64,7 +64,7 @@ class Subscription {
 
 /** Events, one by one: `for await (const event of pool.events())`. Leaving the loop unsubscribes. */
 class EventStream {
-  /** What it listens to: that would close, and the stream end, if it were collected. */
+  /** What it listens to: that would close, and the stream end, if it were collected; and what serves it would be silent. */
   #target;
   #subscription;
   #snapshot;
@@ -131,10 +131,10 @@ Object.defineProperty(EventStream.prototype, asyncDispose, {
   },
 });
 
-/** A stream over `target`, of these kinds, or of all. */
-function openStream(target, { kinds } = {}) {
+/** A stream over `target`, whose native half is given, of these kinds, or of all. */
+function openStream(native, target, { kinds } = {}) {
   const numbers = kindNumbers(kinds ?? [...KINDS.keys()]);
-  return new EventStream(guarded(() => target.subscribe(numbers)), target);
+  return new EventStream(guarded(() => native.subscribe(numbers)), target);
 }
 
 /** The numbers of these kinds. */

@@ -88,7 +88,7 @@ class Pool extends Emitter {
   }
 
   events(options) {
-    return openStream(this.#native, options);
+    return openStream(this.#native, this, options);
   }
 
   async drainAll(options) {

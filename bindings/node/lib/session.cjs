@@ -86,7 +86,7 @@ class Session extends Emitter {
   }
 
   events(options) {
-    return openStream(this.#native, options);
+    return openStream(this.#native, this, options);
   }
 
   close(options) {

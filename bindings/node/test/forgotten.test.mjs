@@ -60,3 +60,41 @@ describe('a session that is forgotten', () => {
     lease.release();
   });
 });
+
+/** A server in a few lines, which tells when its connection is over. */
+function telling() {
+  const seen = { closed: 0 };
+  const results = {
+    initialize: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'own', version: '1' } },
+    'tools/list': { tools: [{ name: 'hello', inputSchema: { type: 'object' } }] },
+  };
+  const receive = (connection, frame) => {
+    const { id, method } = JSON.parse(frame);
+    if (id === undefined) return;
+    const error = { code: -32601, message: 'no such method' };
+    const answer = results[method] === undefined ? { error } : { result: results[method] };
+    connection.send(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
+  };
+  const closed = () => {
+    seen.closed += 1;
+  };
+  return { seen, receive, closed };
+}
+
+describe('a session of which only a stream of events is left', () => {
+  it('is there as long as that, and what it provides is told of its connections', async (t) => {
+    const { pool } = openPool(t, { drainDelayMs: 0 });
+    const { seen, receive, closed } = telling();
+    const left = await (async () => {
+      const session = pool.session('a', { servers: [] });
+      session.provide('own', receive, closed);
+      const lease = await session.acquire('own');
+      return { stream: session.events(), session: new WeakRef(session), lease: new WeakRef(lease) };
+    })();
+    await untilGone(left.lease, 'the lease');
+    await until(() => seen.closed === 1, () => 'the end of the connection is not told');
+    assert.notEqual(left.session.deref(), undefined);
+    await left.stream.return();
+    await untilGone(left.session, 'the session');
+  });
+});
