@@ -21,6 +21,7 @@ export class NativeDesk {
   take(): string;
   answer(number: number, text: string): void;
   refuse(number: number, code: number, message: string): void;
+  unfit(number: number, path: string, why: string): void;
 }
 
 export class NativePool {

@@ -78,15 +78,21 @@ class Desk {
     const handler = this.#handlers[request.kind] ?? this.#handlers.samplingTools;
     try {
       const given = await handler(request, { signal });
-      const answer = request.kind === 'credentials' ? bearer(given) : given;
-      if (!isPlainObject(answer)) throw new TypeError("a handler's answer is an object");
-      this.#native.answer(number, encodeJson(answer, 'answer'));
+      if (request.kind === 'credentials') this.#letIn(number, given);
+      else if (!isPlainObject(given)) throw new TypeError("a handler's answer is an object");
+      else this.#native.answer(number, encodeJson(given, 'answer'));
     } catch (error) {
       if (!signal.aborted) this.#fail(number, error);
     } finally {
       this.#open.delete(number);
       if (this.#open.size === 0) answering.delete(this);
     }
+  }
+
+  #letIn(number, given) {
+    const { wrong, why, bearer } = readBearer(given);
+    if (wrong === undefined) this.#native.answer(number, JSON.stringify(bearer));
+    else this.#native.unfit(number, wrong, `\`${wrong}\` ${why}`);
   }
 
   #fail(number, error) {
@@ -118,11 +124,19 @@ class Desk {
   }
 }
 
-/** What a host gives a server to be let in with: the token, or it and how long it lives; null for none. */
-function bearer(given) {
-  if (given === null || given === undefined || typeof given === 'string') return { token: given ?? null };
-  if (!isPlainObject(given)) return given;
-  return Object.fromEntries(Object.entries(given).map(([name, value]) => [toSnake(name), value]));
+/**
+ * What a host gives a server to be let in with: the token, or it and how long it lives; null for none. The library reads the rest;
+ * what JSON has no word for is judged here.
+ */
+function readBearer(given) {
+  if (given === null || given === undefined || typeof given === 'string') return { bearer: { token: given ?? null } };
+  if (!isPlainObject(given)) return { wrong: 'answer', why: 'is no token' };
+  const { token = null, expiresInMs = null } = given;
+  if (token !== null && typeof token !== 'string') return { wrong: 'token', why: 'is no text' };
+  if (expiresInMs !== null && !Number.isSafeInteger(expiresInMs)) {
+    return { wrong: 'expiresInMs', why: 'is no whole number of milliseconds' };
+  }
+  return { bearer: { token, expires_in_ms: expiresInMs } };
 }
 
 function fieldsOf(who) {

@@ -94,4 +94,12 @@ impl NativeDesk {
             desk.answer(number as u64, Err(Refusal::new(code, message)));
         }
     }
+
+    /// Says of credentials that they cannot be used: which part of them is wrong, and why.
+    #[napi(catch_unwind)]
+    pub fn unfit(&self, number: f64, path: String, why: String) {
+        if let Some(desk) = self.desk.upgrade() {
+            desk.answer(number as u64, Err(Refusal::of_unfit(path, why)));
+        }
+    }
 }

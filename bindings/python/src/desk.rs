@@ -78,6 +78,12 @@ impl Desk {
         guarded(|| Ok(room.desk.answer(number, Err(Refusal::new(code, message)))))
     }
 
+    /// Says of credentials that they cannot be used: which part of them is wrong, and why.
+    fn unfit(&self, number: u64, path: String, why: String) -> PyResult<bool> {
+        let room = self.0.here()?;
+        guarded(|| Ok(room.desk.answer(number, Err(Refusal::of_unfit(path, why)))))
+    }
+
     /// From here on, wakes a loop under that number.
     fn wake_loop(&self, bridge: &Bound<'_, Bridge>, token: u64) -> PyResult<()> {
         let room = self.0.here()?;

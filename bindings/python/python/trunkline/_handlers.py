@@ -8,17 +8,18 @@ import logging
 import threading
 import weakref
 from asyncio import get_running_loop
+from contextlib import suppress
 from functools import partial
 
 from . import _exit, _trunkline
 from ._bridge import bridge_of, next_token
-from ._errors import invalid
+from ._errors import InvalidArgumentError, invalid
 from ._options import _encode, milliseconds
 from ._results import Event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from asyncio import Task
+    from asyncio import AbstractEventLoop, Task
     from collections.abc import Callable, Mapping
     from typing import Any
 
@@ -82,14 +83,19 @@ class ServerRequest:
         return f"<ServerRequest {self.kind} of {self.server!r} to {self.session!r}>"
 
 
-def _bearer(answer: object) -> object:
-    """What a host gives a server to be let in with: the token, or it and how long it lives; None for none."""
+def _bearer(answer: object) -> dict[str, object]:
+    """What a host gives a server to be let in with: the token, or it and how long it lives; None for none.
+
+    The library reads the rest; what JSON has no word for is judged here.
+    """
     if answer is None or isinstance(answer, str):
         return {"token": answer}
-    if isinstance(answer, dict) and answer.get("expires_in") is not None:
-        lives = milliseconds(answer["expires_in"], "expires_in")
-        return {"token": answer.get("token"), "expires_in_ms": lives}
-    return answer
+    if not isinstance(answer, dict):
+        raise invalid(f"answer: expected a token, not {type(answer).__name__}", path="answer")
+    token, lives = answer.get("token"), answer.get("expires_in")
+    if token is not None and not isinstance(token, str):
+        raise invalid(f"token: expected a text, not {type(token).__name__}", path="token")
+    return {"token": token, "expires_in_ms": None if lives is None else milliseconds(lives, "expires_in")}
 
 
 class Desk:
@@ -160,11 +166,17 @@ class Desk:
     def _give(self, number: int, request: ServerRequest, answer: object) -> None:
         """The handler's answer; what is no answer is a failure."""
         if request.kind == "credentials":
-            answer = _bearer(answer)
+            try:
+                answer = _bearer(answer)
+            except InvalidArgumentError as error:
+                self._open.pop(number, None)
+                self.native.unfit(number, error.detail["path"], error.message)
+                return
         if not isinstance(answer, (dict, str)):
             raise TypeError(f"a handler's answer is a dict, not {type(answer).__name__}")
+        text = answer if isinstance(answer, str) else _encode(answer)
         self._open.pop(number, None)
-        self.native.answer(number, answer if isinstance(answer, str) else _encode(answer))
+        self.native.answer(number, text)
 
     def _fail(self, number: int, error: BaseException) -> None:
         self._open.pop(number, None)
