@@ -19,6 +19,8 @@ from host import HANG, Log, run, wait_until
 
 FORM = {"method": "elicitation/create", "params": {"message": "name?"}}
 ACCEPTED = {"action": "accept", "content": {"name": "Ada", "n": 1.5}}
+REQUEST = """{"kind": "elicitation", "server": "s", "entry_index": 0, "generation": 1, "session": "a",
+              "method": "elicitation/create", "params": {}}"""
 
 
 def answer_of(result: trunkline.CallResult) -> Any:
@@ -118,6 +120,38 @@ def test_a_coroutine_is_cancelled_when_nobody_waits(log: Log) -> None:
                 await asyncio.wait_for(ended.wait(), HANG)
                 with pytest.raises(trunkline.CancelledError):
                     await call
+
+    run(main())
+
+
+def test_the_requests_of_a_session_that_another_thread_forgets_end_on_their_loop() -> None:
+    """SPEC 15.1, 16.2: a collector runs on any thread, and tasks belong to the loop."""
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        loop.set_debug(True)  # In this mode a loop refuses what is not for other threads.
+        begun, ended = asyncio.Event(), asyncio.Event()
+        ends: list[tuple[threading.Thread, bool]] = []
+
+        async def elicitation(request: ServerRequest) -> Any:
+            begun.set()
+            try:
+                await asyncio.sleep(HANG)
+            finally:
+                ends.append((threading.current_thread(), request.withdrawn))
+                ended.set()
+
+        async with trunkline.Pool() as pool:
+            session = pool.session("a", servers=[], handlers={"elicitation": elicitation})
+            desk = session._desk
+            assert isinstance(desk, _handlers.LoopDesk)
+            desk._begin(1, desk._open.setdefault(1, ServerRequest(REQUEST)))
+            await asyncio.wait_for(begun.wait(), HANG)
+            held = [session]
+            del session, desk
+            threading.Thread(target=held.clear).start()
+            await asyncio.wait_for(ended.wait(), HANG / 3)
+            assert ends == [(threading.current_thread(), True)]
 
     run(main())
 

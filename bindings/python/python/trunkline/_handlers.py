@@ -188,8 +188,12 @@ class Desk:
         self.native.refuse(number, _INTERNAL_ERROR, "the handler failed")
 
 
+# What ends a desk runs wherever its owner goes: on any thread, in the midst of anything, when the collector runs. So it takes no lock,
+# and calls nothing of the host's.
+
+
 def _withdraw_all(open_requests: dict[int, ServerRequest]) -> None:
-    for request in list(open_requests.values()):
+    for request in open_requests.copy().values():
         request.withdrawn = True
 
 
@@ -205,7 +209,7 @@ class LoopDesk(Desk):
             ) from None
         super().__init__(handlers)
         self._tasks: dict[int, Task[None]] = {}
-        self._end = partial(_cancel_all, self._open, self._tasks)
+        self._end = partial(_cancel_all, self._open, self._tasks, weakref.ref(self._loop))
         bridge, token = bridge_of(self._loop), next_token()
         look = weakref.WeakMethod(self._look)
 
@@ -241,10 +245,30 @@ class LoopDesk(Desk):
                 raise
 
 
-def _cancel_all(open_requests: dict[int, ServerRequest], tasks: dict[int, Task[None]]) -> None:
+def _cancel_all(
+    open_requests: dict[int, ServerRequest],
+    tasks: dict[int, Task[None]],
+    loop_ref: weakref.ref[AbstractEventLoop],
+) -> None:
     _withdraw_all(open_requests)
+    loop = loop_ref()
+    if loop is not None:
+        with suppress(RuntimeError):  # It is closed, and its tasks with it.
+            loop.call_soon_threadsafe(_cancel_tasks, tasks)
+
+
+def _cancel_tasks(tasks: dict[int, Task[None]]) -> None:
     for task in list(tasks.values()):
         task.cancel()
+
+
+class _Closed:
+    """Whether a desk is closed. An event of ``threading`` has a lock, which its own thread may hold when the collector runs there."""
+
+    __slots__ = ("is_set",)
+
+    def __init__(self) -> None:
+        self.is_set = False
 
 
 class ThreadDesk(Desk):
@@ -252,7 +276,7 @@ class ThreadDesk(Desk):
 
     def __init__(self, handlers: Mapping[str, Callable[..., Any]]) -> None:
         super().__init__(handlers)
-        closed = threading.Event()
+        closed = _Closed()
         self.native.wake_threads()
         self._end = partial(_end_thread, self._open, closed, self.native)
         args = weakref.ref(self), closed, self.native
@@ -275,10 +299,10 @@ class ThreadDesk(Desk):
                 self._fail(number, error)
 
 
-def _attend(desk: weakref.ref[ThreadDesk], closed: threading.Event, native: _trunkline.Desk) -> None:
+def _attend(desk: weakref.ref[ThreadDesk], closed: _Closed, native: _trunkline.Desk) -> None:
     """Looks whenever there is news. While it waits it keeps no desk."""
     try:
-        while not closed.is_set():
+        while not closed.is_set:
             there = desk()
             if there is None:
                 return
@@ -290,8 +314,8 @@ def _attend(desk: weakref.ref[ThreadDesk], closed: threading.Event, native: _tru
 
 
 def _end_thread(
-    open_requests: dict[int, ServerRequest], closed: threading.Event, native: _trunkline.Desk
+    open_requests: dict[int, ServerRequest], closed: _Closed, native: _trunkline.Desk
 ) -> None:
     _withdraw_all(open_requests)
-    closed.set()
+    closed.is_set = True
     native.rouse()
