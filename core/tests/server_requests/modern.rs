@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::unbounded_channel;
 use trunkline::{CallOptions, ErrorCode, HandlerKind, Handlers, Refusal, ServerRequest};
 
-use crate::rig::{Rig, acquire, text};
+use crate::rig::{HANG, Rig, acquire, text};
 use crate::{ACCEPTED, Silent, block_on, session};
 
 /// A server of the modern era, which asks for input in its results.
@@ -135,5 +135,32 @@ fn the_input_that_calls_ask_for_is_bounded_like_all_that_a_server_asks() {
         open.into_iter().rev().for_each(|answer| answer.send(()).unwrap());
         waiting.await.unwrap().unwrap();
         assert!(asked.try_recv().is_err());
+    });
+}
+
+/// SPEC 15.4, I-07: what is refused ends the call at once, however long somebody thinks about something else that it asks for.
+#[test]
+fn a_refusal_waits_for_no_other_input() {
+    let rig = modern(json!({ "handler_timeout_ms": 60000 }));
+    block_on(async {
+        let asked = std::sync::atomic::AtomicUsize::new(0);
+        let handlers = Handlers::new().with(HandlerKind::Elicitation, move |_| {
+            let is_first = asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst) == 0;
+            async move {
+                if is_first {
+                    std::future::pending::<()>().await;
+                }
+                Err(Refusal::new(-1, "not now"))
+            }
+        });
+        let chat = session(&rig, "chat", handlers);
+        let lease = acquire(&chat, "s").await;
+        let form = json!({ "method": "elicitation/create", "params": {} });
+        let arguments = json!({ "requests": { "a": form, "b": form } }).to_string();
+        let options = CallOptions::default();
+        let called =
+            tokio::time::timeout(HANG, lease.call_tool("need", &arguments, &options)).await;
+        let error = called.expect("the refusal ends it").unwrap_err();
+        assert_eq!((error.code(), &error.detail()["code"]), (ErrorCode::Declined, &json!(-1)));
     });
 }
