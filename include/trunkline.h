@@ -485,6 +485,69 @@ typedef struct {
 } trunkline_str;
 
 /**
+ * The end of an operation, or an event: what a queue delivers, and what a completion callback is
+ * shown.
+ *
+ * From `trunkline_queue_drain` the caller owns `buf`, `error` and `handle`. In a callback `buf`
+ * and `error` are borrowed; to keep one, take the pointer and set the field to NULL. A lease in
+ * `handle` is the host's own in both cases: release it.
+ */
+typedef struct {
+    /**
+     * The number that the host gave when it started the operation or subscribed; 0 in a callback.
+     */
+    uint64_t tag;
+    /**
+     * Of an acquire: the lease. Of an event or an end: the subscription. Otherwise 0.
+     */
+    uint64_t handle;
+    /**
+     * What this item tells.
+     */
+    trunkline_item_kind kind;
+    /**
+     * How the operation ended; `TRUNKLINE_STATUS_OK` for events.
+     */
+    trunkline_status status;
+    /**
+     * The number of the event (a `trunkline_event`, and whatever comes later); 0 otherwise.
+     */
+    uint32_t event;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
+    /**
+     * The result, report or event: JSON text. NULL when there is none.
+     */
+    trunkline_buf *buf;
+    /**
+     * Why the operation failed; NULL when it did not.
+     */
+    trunkline_error *error;
+    /**
+     * 0.
+     */
+    uint64_t reserved_more[2];
+} trunkline_item;
+
+/**
+ * Called once, on a thread of the library, when an operation ended. `item` is the library's, and
+ * good until the function returns.
+ *
+ * It must not throw. It may start operations, cancel, release, unsubscribe and free; a blocking
+ * function answers `TRUNKLINE_STATUS_WRONG_THREAD` inside it. A few threads of each pool serve all
+ * completions, so one that blocks holds up others.
+ */
+typedef void (*trunkline_done_fn)(void *user_data, trunkline_item *item);
+
+/**
+ * Called exactly once for each `user_data` that was handed over, after its last callback, or
+ * before the function returns when that function fails. May be NULL.
+ */
+typedef void (*trunkline_destroy_fn)(void *user_data);
+
+/**
  * Called with what servers ask of the host, in their order, on a thread of the handlers' own.
  * `news` is a `trunkline_request_news` (or a number that came later), `request` the number to
  * answer by, `json` good until the function returns. What a server sends is to be shown to people
@@ -497,12 +560,6 @@ typedef void (*trunkline_ask_fn)(void *user_data,
                                  uint32_t news,
                                  uint64_t request,
                                  trunkline_str json);
-
-/**
- * Called exactly once for each `user_data` that was handed over, after its last callback, or
- * before the function returns when that function fails. May be NULL.
- */
-typedef void (*trunkline_destroy_fn)(void *user_data);
 
 /**
  * Called with each message of the pool for a server that the host provides, in their order, on a
@@ -574,63 +631,6 @@ typedef struct {
 } trunkline_call_options;
 
 /**
- * The end of an operation, or an event: what a queue delivers, and what a completion callback is
- * shown.
- *
- * From `trunkline_queue_drain` the caller owns `buf`, `error` and `handle`. In a callback `buf`
- * and `error` are borrowed; to keep one, take the pointer and set the field to NULL. A lease in
- * `handle` is the host's own in both cases: release it.
- */
-typedef struct {
-    /**
-     * The number that the host gave when it started the operation or subscribed; 0 in a callback.
-     */
-    uint64_t tag;
-    /**
-     * Of an acquire: the lease. Of an event or an end: the subscription. Otherwise 0.
-     */
-    uint64_t handle;
-    /**
-     * What this item tells.
-     */
-    trunkline_item_kind kind;
-    /**
-     * How the operation ended; `TRUNKLINE_STATUS_OK` for events.
-     */
-    trunkline_status status;
-    /**
-     * The number of the event (a `trunkline_event`, and whatever comes later); 0 otherwise.
-     */
-    uint32_t event;
-    /**
-     * 0.
-     */
-    uint32_t reserved;
-    /**
-     * The result, report or event: JSON text. NULL when there is none.
-     */
-    trunkline_buf *buf;
-    /**
-     * Why the operation failed; NULL when it did not.
-     */
-    trunkline_error *error;
-    /**
-     * 0.
-     */
-    uint64_t reserved_more[2];
-} trunkline_item;
-
-/**
- * Called once, on a thread of the library, when an operation ended. `item` is the library's, and
- * good until the function returns.
- *
- * It must not throw. It may start operations, cancel, release, unsubscribe and free; a blocking
- * function answers `TRUNKLINE_STATUS_WRONG_THREAD` inside it. A few threads of each pool serve all
- * completions, so one that blocks holds up others.
- */
-typedef void (*trunkline_done_fn)(void *user_data, trunkline_item *item);
-
-/**
  * Called for each event, in their order, on a thread of the subscription's own. `event` is a
  * `trunkline_event` (or a number that came later), `json` the whole event, good until the function
  * returns.
@@ -659,7 +659,8 @@ void trunkline_buf_free(trunkline_buf *buf);
  *
  * `options_json`: an object with any of `servers`, `include`, `exclude`, `trust`, `always_load` and
  * `roots`, as when it was opened. Each replaces what was; what is absent stays. Other `roots` are
- * told to the servers of its own connections, whose lists are then asked for again.
+ * told to the servers of its own connections, whose lists are then asked for again; they are looked at
+ * on this thread, which a file system may keep waiting.
  *
  * Errors: `UNKNOWN_OPTION`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
  */
@@ -692,19 +693,47 @@ trunkline_status trunkline_session_enable(trunkline_pool *pool,
                                           trunkline_error **err);
 
 /**
- * Replaces the folders that servers are told of. Servers that can be told are told so, and the
- * lists of every connection are asked for again, in the background. Folders that are equal to
- * those before do nothing. Returns at once.
+ * Replaces the folders that servers are told of, and waits until they are looked at. Servers that can
+ * be told are told so, and the lists of every connection are asked for again, in the background.
+ * Folders that are equal to those before do nothing. Changes are made in the order of the calls; a
+ * file system that does not answer keeps this one waiting and those after it, and nothing else.
+ * Blocks: `WRONG_THREAD` inside a callback.
  *
  * `roots_json`: a JSON array of folders, absolute or relative to the workspace, as the option
  * `roots` of the pool.
  *
  * Errors: `INVALID_ARGUMENT` (with `detail.path`, `roots.0`) for one that is no folder, with
- * nothing changed; `CLOSING`, `CLOSED`, `FORKED`.
+ * nothing changed; `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`.
  */
 trunkline_status trunkline_pool_set_roots(trunkline_pool *pool,
                                           trunkline_str roots_json,
                                           trunkline_error **err);
+
+/**
+ * `trunkline_pool_set_roots` without waiting: `done` is called once it ended, on a thread of the
+ * library. Cancelling does not take back a change that was begun.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_pool_set_roots_start(trunkline_pool *pool,
+                                                trunkline_str roots_json,
+                                                trunkline_done_fn done,
+                                                void *user_data,
+                                                trunkline_destroy_fn destroy,
+                                                uint64_t *out_op,
+                                                trunkline_error **err);
+
+/**
+ * `trunkline_pool_set_roots` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
+ * what `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_pool_set_roots_enqueue(trunkline_pool *pool,
+                                                  trunkline_str roots_json,
+                                                  trunkline_queue *queue,
+                                                  uint64_t tag,
+                                                  uint64_t *out_op,
+                                                  trunkline_error **err);
 
 /**
  * Replaces the lists of servers that may run, within the pool's option `launch_allowed`. What is

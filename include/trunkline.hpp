@@ -404,17 +404,18 @@ public:
     void set_roots(std::string_view roots) const {
         detail::checked([&](trunkline_error **err) { return trunkline_pool_set_roots(raw_.get(), detail::view(roots), err); });
     }
+    std::future<void> set_roots_async(std::string_view roots) const {
+        return detail::started_end([&](auto done, void *user_data, auto destroy, trunkline_error **err) {
+            return trunkline_pool_set_roots_start(raw_.get(), detail::view(roots), done, user_data, destroy, nullptr, err);
+        });
+    }
     /** Replaces the lists of servers that may run, a JSON object; the report names the servers about which it changed. */
     std::string set_gates(std::string_view lists) const {
-        return detail::text([&](trunkline_buf **out, trunkline_error **err) {
-            return trunkline_pool_set_gates(raw_.get(), detail::view(lists), out, err);
-        });
+        return detail::text([&](auto... outs) { return trunkline_pool_set_gates(raw_.get(), detail::view(lists), outs...); });
     }
     /** Begins a sign-in, and says where a person has to go. */
     std::string sign_in(std::string_view server, std::string_view options = {}) const {
-        return detail::text([&](auto... outs) {
-            return trunkline_pool_sign_in(raw_.get(), detail::view(server), detail::view(options), outs...);
-        });
+        return detail::text([&](auto... outs) { return trunkline_pool_sign_in(raw_.get(), detail::view(server), detail::view(options), outs...); });
     }
     std::future<std::string> sign_in_async(std::string_view server, std::string_view options = {}) const {
         return detail::started_text([&](auto done, void *user_data, auto destroy, trunkline_error **err) {
@@ -424,9 +425,7 @@ public:
     }
     /** Ends a sign-in with the address that the person was redirected to. */
     std::string finish_sign_in(std::string_view redirect_url) const {
-        return detail::text([&](auto... outs) {
-            return trunkline_pool_finish_sign_in(raw_.get(), detail::view(redirect_url), outs...);
-        });
+        return detail::text([&](auto... outs) { return trunkline_pool_finish_sign_in(raw_.get(), detail::view(redirect_url), outs...); });
     }
     std::future<std::string> finish_sign_in_async(std::string_view redirect_url) const {
         return detail::started_text([&](auto... rest) {

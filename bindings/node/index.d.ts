@@ -369,8 +369,9 @@ export class Pool extends Emitter {
   /**
    * Replaces the folders that servers are told of: absolute, or relative to the workspace. Servers that can be told are told so, and the lists
    * of every connection are asked for again, in the background. Equal folders do nothing; one that is no folder is refused, with nothing changed.
+   * Changes are made in the order of the calls. A file system that does not answer keeps this waiting and the changes after it, and nothing else.
    */
-  setRoots(roots: string[]): void;
+  setRoots(roots: string[], options?: Abortable): Promise<void>;
   /**
    * Replaces the lists of servers that may run, within `launchAllowed` of the pool's options. What is no longer admitted ends at once; what is
    * admitted again starts in the sessions that want it. A lease on what was kept out stays closed. Equal lists do nothing. It does not wait.
@@ -414,7 +415,8 @@ export class Session extends Emitter {
   resourceTemplates(): Listed[];
   /**
    * Changes what it sees and wants, at once and without touching a connection. Events tell what is different. Other `roots` are told to the
-   * servers of its own connections, whose lists are then asked for again.
+   * servers of its own connections, whose lists are then asked for again; they are looked at before this returns, for which a file system that
+   * does not answer may keep the event loop waiting.
    */
   configure(options: ConfigureOptions): void;
   /**

@@ -29,7 +29,7 @@ export class NativePool {
   acquire(server: string, config: string, session: string, options: string, number?: number): Promise<NativeLease>;
   reconcile(servers: string, number?: number): Promise<string>;
   restart(server: string, index?: number | null, number?: number): Promise<string>;
-  setRoots(roots: string): void;
+  setRoots(roots: string, number?: number): Promise<void>;
   setGates(gates: string): string;
   acceptTool(server: string, tool: string, digest: string, number?: number): Promise<void>;
   signIn(server: string, options: string, number?: number): Promise<string>;

@@ -236,7 +236,8 @@ void a_session_changes_while_it_lives() {
     h.pool.set_roots(R"(["/"])");
     UNTIL(has(lease.call_tool("seen", R"({"method": "notifications/roots/list_changed"})"), "\"1\""));
     try {
-        h.pool.set_roots(R"(["/", "/no/such/folder"])");
+        h.pool.set_roots_async(R"(["/"])").get();
+        h.pool.set_roots_async(R"(["/", "/no/such/folder"])").get();
         CHECK(false);
     } catch (const trunkline::error &failure) {
         CHECK(failure.code() == TRUNKLINE_STATUS_INVALID_ARGUMENT && has(failure.detail(), "roots.1"));

@@ -57,9 +57,10 @@ class Pool extends Emitter {
     await settle(signal, (number) => this.#native.acceptTool(server, tool, digest, number));
   }
 
-  setRoots(roots) {
+  async setRoots(roots, options) {
+    const { signal } = split(options, ['signal']).own;
     const json = encodeJson(roots, 'roots');
-    guarded(() => this.#native.setRoots(json));
+    await settle(signal, (number) => this.#native.setRoots(json, number));
   }
 
   setGates(lists) {

@@ -101,9 +101,11 @@ impl NativePool {
 
     /// Replaces the folders that servers are told of; they are a JSON text.
     #[napi(catch_unwind)]
-    pub fn set_roots(&self, roots: String) -> Result<()> {
+    pub fn set_roots(&self, roots: String, number: Option<f64>) -> Result<Promise> {
         let roots = roots_from_json(&roots).map_err(thrown)?;
-        self.pool.set_roots(&roots).map_err(thrown)
+        let pool = self.pool.clone();
+        let future = async move { pool.set_roots(&roots).await };
+        self.environment.run(number, &self.pool, future, |()| Settled::Nothing)
     }
 
     /// Replaces the lists of servers that may run; they are a JSON text, and so is the report.

@@ -27,6 +27,7 @@ export async function host(signal: AbortSignal): Promise<void> {
   await session.ready({ timeoutMs: 1000 });
   await session.ready('files', { signal });
   session.configure({ include: { s: ['echo'] }, alwaysLoad: {}, servers: 'all', roots: ['src'] });
+  await pool.setRoots(['src'], { signal });
   session.disable('s');
   session.enable('s');
   const tools: Listed[] = session.tools();

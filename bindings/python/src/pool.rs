@@ -124,12 +124,13 @@ impl Pool {
         })
     }
 
-    /// Replaces the folders that servers are told of; they are a JSON text.
-    fn set_roots(&self, py: Python<'_>, roots: &str) -> PyResult<()> {
-        let pool = self.0.here()?;
+    /// Starts replacing the folders that servers are told of; they are a JSON text.
+    fn set_roots(&self, to: &Bound<'_, PyAny>, token: u64, roots: &str) -> PyResult<Operation> {
         guarded(|| {
-            let roots = roots_from_json(roots).or_raise(py)?;
-            py.detach(|| pool.set_roots(&roots)).or_raise(py)
+            let roots = roots_from_json(roots).or_raise(to.py())?;
+            self.start(to, token, |pool| async move {
+                pool.set_roots(&roots).await.map(|()| Payload::Nothing)
+            })
         })
     }
 

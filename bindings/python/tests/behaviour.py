@@ -246,7 +246,7 @@ class Case:
         self._sessions[session].configure(**keywords(options))
 
     def _do_set_roots(self, roots: list[str]) -> None:
-        self._pool.set_roots(roots)
+        self._host.run(lambda: self._pool.set_roots(roots))
 
     def _do_set_gates(self, lists: Any) -> Any:
         return self._pool.set_gates(**keywords(lists))

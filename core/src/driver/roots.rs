@@ -14,7 +14,7 @@ use trunkline_pool::interface::words;
 use super::hub::About;
 use super::{Driver, EntryCell};
 use crate::api::SessionCore;
-use crate::{Error, ErrorCode, Result};
+use crate::{Error, ErrorCode, Result, platform};
 
 /// Folders that servers may be told of at one time: as many as a person can have agreed to.
 const ROOTS_MAX: usize = 1024;
@@ -22,6 +22,8 @@ const ROOTS_MAX: usize = 1024;
 /// A pool's roots.
 pub(crate) struct Roots {
     folders: ArcSwap<Vec<PathBuf>>,
+    /// One change at a time.
+    turn: Arc<tokio::sync::Mutex<()>>,
 }
 
 /// The folders as the present connection of an entry knows them, or can know them by asking since it began.
@@ -49,7 +51,35 @@ impl Roots {
             Some(given) => folders(workspace, given)?,
             None => vec![workspace.to_owned()],
         };
-        Ok(Roots { folders: ArcSwap::from_pointee(folders) })
+        Ok(Roots { folders: ArcSwap::from_pointee(folders), turn: Arc::default() })
+    }
+}
+
+impl Roots {
+    /// Does what a file system may keep waiting for ever on a thread of its own, in the order of the calls: there is one at most, and
+    /// what others wait for (host names, above all) is never behind it. What was begun ends, also when the future is dropped.
+    ///
+    /// # Errors
+    /// Those of `work`; `internal` when no thread can be started.
+    pub(crate) async fn change(
+        &self,
+        work: impl FnOnce() -> Result<()> + Send + 'static,
+    ) -> Result<()> {
+        let turn = self.turn.clone().lock_owned().await;
+        let (send, receive) = tokio::sync::oneshot::channel();
+        let body = move || {
+            platform::block_all_signals();
+            let changed = work();
+            drop(turn);
+            // Nobody may wait any more.
+            let _ = send.send(changed);
+        };
+        let thread = std::thread::Builder::new().name("trunkline-roots".into());
+        thread.spawn(body).map_err(|error| {
+            Error::new(ErrorCode::Internal, format!("no thread to look at folders: {error}"))
+        })?;
+        let lost = |_| Err(Error::new(ErrorCode::Internal, "the change of the roots was lost"));
+        receive.await.unwrap_or_else(lost)
     }
 }
 
@@ -183,6 +213,33 @@ mod tests {
         assert_eq!(file_uri(Path::new("/a b/ü#")), "file:///a%20b/%C3%BC%23");
         assert_eq!(root(Path::new("/a/b")), json!({ "uri": "file:///a/b", "name": "b" }));
         assert_eq!(root(Path::new("/")), json!({ "uri": "file:///" }));
+    }
+
+    /// SPEC 15.2, 16.4: a file system that does not answer holds up nobody but the changes that follow, which stay in order.
+    #[test]
+    fn a_change_that_is_kept_waiting_holds_up_those_after_it_alone() {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let roots = Roots::new(here, None).unwrap();
+        let (go_on, wait) = std::sync::mpsc::channel::<()>();
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let (first, second) = (order.clone(), order.clone());
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let waiting = roots.change(move || {
+                wait.recv_timeout(std::time::Duration::from_secs(30)).expect("the caller goes on");
+                first.lock().unwrap().push(1);
+                Err(Error::new(ErrorCode::InvalidArgument, "no folder"))
+            });
+            let following = roots.change(move || {
+                second.lock().unwrap().push(2);
+                Ok(())
+            });
+            let (waited, followed, ()) =
+                tokio::join!(waiting, following, async { go_on.send(()).unwrap() });
+            assert_eq!(waited.unwrap_err().code(), ErrorCode::InvalidArgument);
+            followed.unwrap();
+        });
+        assert_eq!(*order.lock().unwrap(), [1, 2]);
     }
 
     /// SPEC 15.2.

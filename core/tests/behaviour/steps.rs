@@ -186,7 +186,7 @@ impl World {
             }
             "set_roots" => {
                 let roots = trunkline::roots_from_json(&arguments[0].to_string())?;
-                self.pool.set_roots(&roots)?;
+                self.pool.set_roots(&roots).await?;
                 Ok(Given::nothing())
             }
             "set_gates" => {

@@ -44,7 +44,7 @@ fn a_change_of_the_roots_is_told_when_there_is_room_for_it() {
         calls.iter().for_each(|call| call.cancel());
         until(|| remote.count("POST", "notifications/cancelled") == 256);
         for roots in ["tests", "examples"] {
-            rig.pool.set_roots(&[roots.to_owned()]).unwrap();
+            rig.pool.set_roots(&[roots.to_owned()]).await.unwrap();
         }
         assert_eq!(remote.count("POST", ROOTS_CHANGED), 0);
         until(|| remote.count("POST", ROOTS_CHANGED) > 0);

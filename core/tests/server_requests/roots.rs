@@ -62,7 +62,7 @@ fn a_change_of_the_pools_roots_is_told_and_listed_once() {
     let rig = Rig::new(json!({ "roots": ["src"] }));
     block_on(async {
         let (_chat, [shared, own, modern]) = three(&rig, &["tests"]).await;
-        rig.pool.set_roots(&paths(&["tests", "examples", "tests"])).unwrap();
+        rig.pool.set_roots(&paths(&["tests", "examples", "tests"])).await.unwrap();
         until_seen(&shared, (1, 2)).await;
         until_seen(&own, (1, 2)).await;
         until_seen(&modern, (0, 2)).await;
@@ -73,11 +73,11 @@ fn a_change_of_the_pools_roots_is_told_and_listed_once() {
         let responses: Value = serde_json::from_str(had["responses"].as_str().unwrap()).unwrap();
         assert_eq!(names_in(&responses["folders"]), ["tests", "examples"]);
         // Equal folders do nothing, nor does what a connection was told of already.
-        rig.pool.set_roots(&paths(&["src/../tests", "examples"])).unwrap();
-        rig.pool.set_roots(&paths(&["examples"])).unwrap();
+        rig.pool.set_roots(&paths(&["src/../tests", "examples"])).await.unwrap();
+        rig.pool.set_roots(&paths(&["examples"])).await.unwrap();
         until_seen(&shared, (2, 3)).await;
         until_seen(&own, (2, 3)).await;
-        rig.pool.set_roots(&paths(&["examples", "tests"])).unwrap();
+        rig.pool.set_roots(&paths(&["examples", "tests"])).await.unwrap();
         until_seen(&shared, (3, 4)).await;
         until_seen(&modern, (0, 4)).await;
         assert_eq!(seen(&own).await, (2, 3));
@@ -91,7 +91,7 @@ fn a_bad_change_of_roots_changes_nothing() {
     block_on(async {
         let (chat, [shared, own, _modern]) = three(&rig, &["tests"]).await;
         let bad = paths(&["tests", "no/such/folder"]);
-        let error = rig.pool.set_roots(&bad).unwrap_err();
+        let error = rig.pool.set_roots(&bad).await.unwrap_err();
         assert_eq!(
             (error.code(), &error.detail()["path"]),
             (ErrorCode::InvalidArgument, &json!("roots.1"))
@@ -110,7 +110,7 @@ fn a_bad_change_of_roots_changes_nothing() {
         assert_eq!((seen(&shared).await, seen(&own).await), ((0, 1), (0, 1)));
         assert!(!chat.tools().unwrap().iter().all(|tool| &*tool.server != "own"));
         rig.pool.close().await.unwrap();
-        assert_eq!(rig.pool.set_roots(&[]).unwrap_err().code(), ErrorCode::Closing);
+        assert_eq!(rig.pool.set_roots(&[]).await.unwrap_err().code(), ErrorCode::Closing);
     });
 }
 
@@ -230,7 +230,7 @@ fn a_change_while_a_server_connects_is_not_lost() {
             while !listed() {
                 tokio::task::yield_now().await;
             }
-            rig.pool.set_roots(&paths(&["tests"])).unwrap();
+            rig.pool.set_roots(&paths(&["tests"])).await.unwrap();
         };
         let (lease, ()) = tokio::join!(connecting, changing);
         until_seen(&lease, (1, 2)).await;

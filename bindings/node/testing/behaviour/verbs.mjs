@@ -95,8 +95,8 @@ export const VERBS = {
     run.session(id).configure(optionsOf(options));
     return nothing;
   },
-  set_roots(run, [roots]) {
-    run.pool.setRoots(roots);
+  async set_roots(run, [roots]) {
+    await run.pool.setRoots(roots);
     return nothing;
   },
   set_gates: (run, [lists]) => ({ value: documentOf(run.pool.setGates(optionsOf(lists))) }),

@@ -11,14 +11,14 @@ from ._bridge import bridge_of, next_token, submit, submit_call
 from ._errors import TimeoutError
 from ._handlers import LoopDesk
 from ._hosted import on_loop
-from ._options import arguments_text, config_text, encode, mask, milliseconds
+from ._options import arguments_text, config_text, encode, mask, milliseconds, roots_text
 from ._results import CallResult, Event
 from ._shared import EVENT_BATCH, LeaseBase, PoolBase, SessionBase
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from asyncio import Future
-    from collections.abc import Callable, Coroutine, Generator, Iterable, Mapping
+    from collections.abc import Callable, Coroutine, Generator, Iterable, Mapping, Sequence
     from types import TracebackType
     from typing import Any
 
@@ -84,6 +84,15 @@ class Pool(PoolBase):
         ``digest`` is ``difference["to"]`` of the ``tool_quarantined`` event, or of the status: what is accepted is what was shown.
         """
         await submit(self._native.accept_tool, server, tool, digest)
+
+    async def set_roots(self, roots: Sequence[str]) -> None:
+        """Replaces the folders that servers are told of: absolute, or relative to the workspace.
+
+        Servers that can be told are told so, and the lists of every connection are asked for again, in the background. Equal
+        folders do nothing; one that is no folder is refused, with nothing changed. Changes are made in the order of the calls. A
+        file system that does not answer keeps this waiting and the changes after it, and nothing else, not the loop either.
+        """
+        await submit(self._native.set_roots, roots_text(roots))
 
     async def sign_in(self, server: str, **options: Any) -> dict[str, Any]:
         """Begins to sign in to a remote server: a person has to visit ``url`` of what comes back.

@@ -10,12 +10,12 @@ import weakref
 from . import _exit, _trunkline
 from ._handlers import desk_of
 from ._hosted import Provided
-from ._options import default_seconds, encode, mask, milliseconds, roots_text
+from ._options import default_seconds, encode, mask, milliseconds
 from ._results import Event, Listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
     from os import PathLike
     from typing import Any, Literal
 
@@ -128,14 +128,6 @@ class PoolBase:
         status: dict[str, Any] = json.loads(self._native.status())
         return status
 
-    def set_roots(self, roots: Sequence[str]) -> None:
-        """Replaces the folders that servers are told of: absolute, or relative to the workspace.
-
-        Servers that can be told are told so, and the lists of every connection are asked for again, in the background. Equal
-        folders do nothing; one that is no folder is refused, with nothing changed. It does not wait.
-        """
-        self._native.set_roots(roots_text(roots))
-
     def set_gates(self, **lists: Any) -> dict[str, Any]:
         """Replaces the lists of servers that may run, within the pool's option ``launch_allowed``.
 
@@ -197,7 +189,8 @@ class SessionBase:
         """Changes ``servers``, ``include``, ``exclude``, ``trust`` or ``always_load``, at once and without touching a connection.
 
         What is given replaces what was; what is absent stays. Events tell what is different. Other ``roots`` are told to the
-        servers of its own connections, whose lists are then asked for again.
+        servers of its own connections, whose lists are then asked for again; they are looked at before this returns, for which a
+        file system that does not answer may keep the thread, and a loop on it, waiting.
         """
         self._native.configure(encode("configure", options))
 

@@ -12,14 +12,14 @@ import time
 from . import _exit, _trunkline
 from ._errors import TimeoutError, not_unicode
 from ._handlers import ThreadDesk
-from ._options import arguments_text, config_text, encode, mask, milliseconds
+from ._options import arguments_text, config_text, encode, mask, milliseconds, roots_text
 from ._progress import call_options
 from ._results import CallResult, Event
 from ._shared import EVENT_BATCH, LeaseBase, PoolBase, SessionBase
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
 __all__ = ["CancelScope", "EventStream", "Lease", "Pool", "Session"]
@@ -150,6 +150,15 @@ class Pool(PoolBase):
         ``digest`` is ``difference["to"]`` of the ``tool_quarantined`` event, or of the status: what is accepted is what was shown.
         """
         _block(self._native.accept_tool, server, tool, digest)
+
+    def set_roots(self, roots: Sequence[str]) -> None:
+        """Replaces the folders that servers are told of: absolute, or relative to the workspace.
+
+        Servers that can be told are told so, and the lists of every connection are asked for again, in the background. Equal
+        folders do nothing; one that is no folder is refused, with nothing changed. Changes are made in the order of the calls. A
+        file system that does not answer keeps this waiting and the changes after it, and nothing else.
+        """
+        _block(self._native.set_roots, roots_text(roots))
 
     def sign_in(self, server: str, **options: Any) -> dict[str, Any]:
         """Begins to sign in to a remote server: a person has to visit ``url`` of what comes back.
