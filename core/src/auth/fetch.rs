@@ -12,7 +12,7 @@ use rmcp::transport::auth::{
 };
 
 use super::challenge::Challenge;
-use super::guard::{Forbidden, Guard, PublicNames};
+use super::guard::{Forbidden, Guard, Lookup, PublicNames, system};
 use crate::transport::http::tls;
 use crate::transport::redact::Redactor;
 use crate::{Error, ErrorCode};
@@ -56,6 +56,11 @@ impl Fetch {
     /// # Errors
     /// `connect_failed` when the system's trusted roots cannot be read.
     pub(super) fn new(server: &Arc<str>, guard: Guard) -> Result<Fetch, Error> {
+        Fetch::with(server, guard, system())
+    }
+
+    /// The same, with another way to look up names.
+    fn with(server: &Arc<str>, guard: Guard, lookup: Lookup) -> Result<Fetch, Error> {
         let unready = |reason: String| {
             let message = format!("TLS cannot be set up: {reason}");
             Error::new(ErrorCode::ConnectFailed, message).with_server(server.as_ref())
@@ -70,7 +75,7 @@ impl Fetch {
                 .no_proxy()
                 .pool_max_idle_per_host(0)
         };
-        let names = PublicNames { loopback: guard.admits_loopback() };
+        let names = PublicNames { loopback: guard.admits_loopback(), lookup };
         let unmade = |error: reqwest::Error| unready(error.without_url().to_string());
         Ok(Fetch {
             server: server.clone(),
@@ -123,9 +128,9 @@ impl Fetch {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    async fn exchange(&self, request: OAuthHttpRequest) -> Result<Response<Vec<u8>>, Error> {
-        self.note_secrets(&request.request);
-        let request = reqwest::Request::try_from(request.request)
+    async fn exchange(&self, request: http::Request<Vec<u8>>) -> Result<Response<Vec<u8>>, Error> {
+        self.note_secrets(&request);
+        let request = reqwest::Request::try_from(request)
             .map_err(|_| Error::new(ErrorCode::Protocol, "an address that cannot be gone to"))?;
         let url = request.url().clone();
         self.guard.check(&url, "an address that it leads to")?;
@@ -168,7 +173,7 @@ impl Fetch {
 impl OAuthHttpClient for Fetch {
     fn execute(&self, request: OAuthHttpRequest) -> OAuthHttpClientFuture<'_> {
         Box::pin(async move {
-            self.exchange(request).await.map_err(|error| {
+            self.exchange(request.request).await.map_err(|error| {
                 let error = error.with_server(self.server.as_ref());
                 let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
                 failure.get_or_insert_with(|| error.clone());
@@ -234,3 +239,6 @@ fn limit(name: &str, most: usize) -> Error {
     Error::new(ErrorCode::Limit, format!("the limit of {most} for {name} is reached"))
         .with_detail("limit", name)
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,8 +3,11 @@
 //! The server's own origin was configured, so it may be anything. Whatever else is named must be public, and reached by https.
 //! A server on this machine may name others on this machine, as in development and in tests.
 
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use url::Host;
@@ -122,15 +125,26 @@ fn is_loopback(host: &Host<&str>) -> bool {
 pub(super) struct PublicNames {
     /// Addresses of this machine count as public.
     pub loopback: bool,
+    pub lookup: Lookup,
+}
+
+/// What the addresses of a name are asked of, once for each connection.
+pub(super) type Lookup =
+    Arc<dyn Fn(Name) -> BoxFuture<'static, io::Result<Vec<SocketAddr>>> + Send + Sync>;
+
+/// The system's way.
+pub(super) fn system() -> Lookup {
+    Arc::new(|name| {
+        Box::pin(async move { Ok(tokio::net::lookup_host((name.as_str(), 0)).await?.collect()) })
+    })
 }
 
 impl Resolve for PublicNames {
     fn resolve(&self, name: Name) -> Resolving {
-        let loopback = self.loopback;
-        Box::pin(async move {
-            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
-            Ok(Box::new(admitted(found.collect(), loopback)?.into_iter()) as Addrs)
-        })
+        let (loopback, found) = (self.loopback, (self.lookup)(name));
+        Box::pin(
+            async move { Ok(Box::new(admitted(found.await?, loopback)?.into_iter()) as Addrs) },
+        )
     }
 }
 
