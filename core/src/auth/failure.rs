@@ -24,10 +24,12 @@ pub(super) fn required(message: impl Into<String>) -> Error {
 
 /// What has to be asked before anything is issued took too long in all.
 pub(super) fn slow(server: &str, bound: Duration) -> Error {
-    let message = format!("the authorization server was not found within {} s", bound.as_secs());
+    let bound = u64::try_from(bound.as_millis()).unwrap_or(u64::MAX);
+    let message = format!("finding the authorization server took more than {bound} ms in all");
     Error::new(ErrorCode::Timeout, message)
         .with_server(server)
         .with_detail("which", words::deadline::CONNECT)
+        .with_detail("timeout_ms", bound)
 }
 
 /// What a flow failed with. What was refused here says more than what came of it.

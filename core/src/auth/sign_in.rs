@@ -21,6 +21,10 @@ use crate::{Error, ErrorCode, Result};
 /// How long a person has, in which the authorization server keeps a code's request too.
 const SIGN_IN_WAIT_MAX: Duration = Duration::from_secs(600);
 
+/// From a host's wish to sign in to the address for the person: finding the authorization server and making the client known to it,
+/// each many exchanges if somebody makes them so. Nothing is issued in it that a cut would lose.
+const BEGIN_WAIT_MAX: Duration = Duration::from_secs(30);
+
 /// Sign-ins under way; of more the oldest is over.
 const UNDER_WAY_MAX: usize = 64;
 
@@ -31,8 +35,9 @@ const REGISTERED_MAX: usize = 256;
 const CLIENT_NAME: &str = "trunkline";
 
 /// The sign-ins of a pool that are under way, and the clients that they made known.
-#[derive(Default)]
 pub(crate) struct SignIns {
+    /// How long all that comes before the address may take.
+    patience: Duration,
     under_way: Mutex<Vec<SignIn>>,
     registered: Mutex<HashMap<(String, String), Registered>>,
 }
@@ -61,6 +66,16 @@ struct SignIn {
     until: Instant,
 }
 
+impl Default for SignIns {
+    fn default() -> SignIns {
+        SignIns {
+            patience: BEGIN_WAIT_MAX,
+            under_way: Mutex::default(),
+            registered: Mutex::default(),
+        }
+    }
+}
+
 impl SignIns {
     /// Where a person signs in to a server, when a sign-in is under way.
     pub(crate) fn url_of(&self, server: &str) -> Option<String> {
@@ -73,8 +88,20 @@ impl SignIns {
     ///
     /// # Errors
     /// `invalid_argument` when nothing can be signed in to or no redirect is known, `protocol` when a rule is broken on the way,
-    /// `auth_required` when the authorization server wants something else, and what the network does.
+    /// `auth_required` when the authorization server wants something else, `timeout` after [`BEGIN_WAIT_MAX`], and what the network
+    /// does.
     pub(crate) async fn begin(
+        &self,
+        credentials: Arc<Credentials>,
+        host: &SignInOptions,
+    ) -> Result<(String, Duration)> {
+        let server = credentials.server.clone();
+        let begun = tokio::time::timeout(self.patience, self.ready(credentials, host)).await;
+        begun.unwrap_or_else(|_| Err(failure::slow(&server, self.patience)))
+    }
+
+    /// [`begin`](Self::begin) for as long as it takes.
+    async fn ready(
         &self,
         credentials: Arc<Credentials>,
         host: &SignInOptions,
@@ -300,4 +327,31 @@ fn with_client(
 
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use serde_json::json;
+    use trunkline_pool::config::ServerSpec;
+
+    use super::*;
+    use crate::auth::Context;
+
+    /// SPEC 15.3, S-31: whoever answers nothing, or much, holds up a sign-in no longer than its bound.
+    #[test]
+    fn a_sign_in_that_finds_nobody_ends_within_its_bound() {
+        let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/mcp", silent.local_addr().unwrap());
+        let spec = ServerSpec::from_value("s", &json!({ "type": "http", "url": url })).unwrap();
+        let credentials = Context::default_of_tests().of(&"s".into(), &spec).unwrap();
+        let sign_ins = SignIns { patience: Duration::from_millis(200), ..SignIns::default() };
+        let begun = Instant::now();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let options = SignInOptions::default();
+        let error = runtime.block_on(sign_ins.begin(credentials, &options)).unwrap_err();
+        assert_eq!((error.code(), error.server()), (ErrorCode::Timeout, Some("s")));
+        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    }
 }
