@@ -19,7 +19,8 @@ use super::store::Store;
 /// The id of a pool's own, which is also that of everything that is never let in by credentials.
 pub(crate) const POOL: &str = "pool";
 
-/// Configurations whose credentials are remembered; of more, those without any go.
+/// Configurations whose credentials are remembered. Of more those go that no connection uses: first those without any, then the one
+/// that was asked for longest ago, whose sign-in is lost unless a file has it. What is used is bounded by the connections.
 const REMEMBERED_MAX: usize = 1024;
 
 /// The credentials of one context.
@@ -29,7 +30,50 @@ pub(crate) struct Context {
     source: Option<Source>,
     /// Where sign-ins are kept beside the memory; a session's own are not.
     store: Option<Arc<Store>>,
-    known: Mutex<HashMap<Fingerprint, Arc<Credentials>>>,
+    known: Mutex<Known>,
+}
+
+/// The credentials of each configuration.
+#[derive(Default)]
+struct Known {
+    of: HashMap<Fingerprint, Remembered>,
+    /// How often one was asked for.
+    turns: u64,
+}
+
+struct Remembered {
+    credentials: Arc<Credentials>,
+    /// When it was asked for last.
+    turn: u64,
+}
+
+impl Known {
+    fn of(
+        &mut self,
+        fingerprint: Fingerprint,
+        new: impl FnOnce() -> Credentials,
+    ) -> Arc<Credentials> {
+        self.turns += 1;
+        let turn = self.turns;
+        if self.of.len() >= REMEMBERED_MAX && !self.of.contains_key(&fingerprint) {
+            self.make_room();
+        }
+        let new = || Remembered { credentials: Arc::new(new()), turn };
+        let remembered = self.of.entry(fingerprint).or_insert_with(new);
+        remembered.turn = turn;
+        remembered.credentials.clone()
+    }
+
+    fn make_room(&mut self) {
+        let is_used = |known: &Remembered| Arc::strong_count(&known.credentials) > 1;
+        self.of.retain(|_, known| is_used(known) || !known.credentials.is_empty());
+        while self.of.len() >= REMEMBERED_MAX {
+            let unused = self.of.iter().filter(|(_, known)| !is_used(known));
+            let oldest = unused.min_by_key(|(_, known)| known.turn).map(|(key, _)| *key);
+            let Some(oldest) = oldest else { return };
+            self.of.remove(&oldest);
+        }
+    }
 }
 
 impl Context {
@@ -109,18 +153,13 @@ impl Context {
         }
         // What a session offers a server is no part of what lets it in.
         let fingerprint = &spec.fingerprint(&self.id, &[]);
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= REMEMBERED_MAX && !known.contains_key(fingerprint) {
-            known.retain(|_, credentials| {
-                Arc::strong_count(credentials) > 1 || !credentials.is_empty()
-            });
-        }
         let new = || {
             let client = ClientSpec::of(&spec.oauth);
             let (source, store) = (self.source.clone(), self.store.clone());
             Credentials::new((server.clone(), *fingerprint), remote, client, (source, store))
         };
-        Some(known.entry(*fingerprint).or_insert_with(|| Arc::new(new())).clone())
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(known.of(*fingerprint, new))
     }
 }
 
@@ -128,5 +167,36 @@ impl Context {
 impl std::fmt::Debug for Context {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Context({}, [redacted])", self.id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use trunkline_pool::config::ServerSpec;
+
+    use super::{Context, REMEMBERED_MAX};
+
+    fn spec(number: usize) -> ServerSpec {
+        let url = format!("https://server.example/{number}");
+        ServerSpec::from_value("s", &json!({ "type": "http", "url": url })).unwrap()
+    }
+
+    /// SPEC 15.3: what was signed in to long ago and is used by nobody makes room; what is used stays.
+    #[test]
+    fn the_configurations_that_are_remembered_are_bounded() {
+        let context = Context::default_of_tests();
+        let of = |number| context.of(&"s".into(), &spec(number)).unwrap();
+        let used = of(0);
+        used.belongs_to("https://issuer.example");
+        for number in 1..REMEMBERED_MAX + 50 {
+            of(number).belongs_to("https://issuer.example");
+            // Asked for again and again, though nobody holds it meanwhile.
+            of(1);
+        }
+        assert_eq!(context.known.lock().unwrap().of.len(), REMEMBERED_MAX);
+        assert!(std::sync::Arc::ptr_eq(&used, &of(0)));
+        assert!(!of(1).is_empty() && !of(REMEMBERED_MAX + 49).is_empty());
+        assert!(of(2).is_empty(), "the oldest went first");
     }
 }
