@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 
 use reqwest::Url;
 use reqwest::header::HeaderValue;
-use trunkline_pool::config::{Fingerprint, RemoteSpec};
+use trunkline_pool::config::{Fingerprint, RemoteSpec, ServerSpec, Transport};
 use trunkline_pool::interface::words;
 
 use tokio::sync::watch;
 
+use super::asked::Asked;
 use super::challenge::Challenge;
 use super::client::{ClientSpec, Way};
 use super::failure;
@@ -22,9 +23,6 @@ use crate::transport::redact::Learned;
 
 /// All that a token for the client itself takes, which may be many exchanges. Nothing is lost that is issued after it.
 const OWN_WAIT_MAX: Duration = Duration::from_secs(30);
-
-/// Sign-ins in a row for scopes that were asked for before. A server that wants them again and again gets no more of them.
-const SAME_SCOPES_MAX: u32 = 2;
 
 /// After a renewal of a token that was about to expire, whatever came of it, the next is not made before this: a token that lives for seconds, or one that cannot be renewed, would otherwise cost a renewal for each message.
 const RENEWAL_REST: Duration = Duration::from_secs(10);
@@ -62,12 +60,9 @@ pub(crate) struct Credentials {
 struct State {
     token: Option<Token>,
     grant: Option<Arc<Grant>>,
-    /// What the server answered last without letting in.
-    refused: Option<String>,
     /// The authorization server that knows the configured client; it is not introduced to another (S-33).
     issuer: Option<String>,
-    /// The scopes that the last sign-in asked for, and how often in a row.
-    asked: (Vec<String>, u32),
+    asked: Asked,
     /// Renewals that have ended. Who waited for one takes what came of it.
     renewals: u64,
     /// When the last of them ended that no refusal had called for.
@@ -175,11 +170,14 @@ impl Credentials {
     /// Whether there is something else to send to a server that refused a message: what another message has found meanwhile, or
     /// what the authorization server or the host gives without a person.
     pub(crate) async fn has_other(self: &Arc<Self>, refused: Refused<'_>) -> bool {
-        if self.is_fixed || refused.turn == Turn::Last {
+        if self.is_fixed {
             return false;
         }
         if let Some(challenge) = refused.challenge {
-            self.state().refused = Some(challenge.to_owned());
+            self.state().asked.refused_with(challenge);
+        }
+        if refused.turn == Turn::Last {
+            return false;
         }
         let wants_more = || Challenge::of(refused.challenge.into_iter()).wants_more();
         let reason = match (refused.is_unknown, refused.sent) {
@@ -251,6 +249,7 @@ impl Credentials {
         if is_other {
             self.keep(&mut state, token);
             state.grant = grant.flatten().or(state.grant.take());
+            state.asked.answered_by_renewal(reason);
         }
         is_other
     }
@@ -306,7 +305,7 @@ impl Credentials {
     /// A person signed in.
     pub(super) fn signed_in(&self, grant: Grant, token: Token) {
         let mut state = self.state();
-        state.refused = None;
+        state.asked.answered();
         (state.denial, state.is_wanting) = (None, false);
         state.issuer = Some(grant.issuer.clone());
         state.grant = Some(Arc::new(grant));
@@ -325,7 +324,7 @@ impl Credentials {
         let mut state = self.state();
         (state.grant, state.renewed) = (None, None);
         state.sign_outs += 1;
-        state.asked = Default::default();
+        state.asked.forget();
         let had_some = state.token.take().is_some();
         drop(state);
         if had_some {
@@ -342,8 +341,8 @@ impl Credentials {
     /// What was signed in was kept, for these scopes; the next sign-in asks for no fewer.
     pub(super) fn was_asked_for(&self, scopes: &[String]) {
         let mut state = self.state();
-        if state.grant.is_none() && state.asked.0.is_empty() {
-            state.asked.0 = scopes.to_vec();
+        if state.grant.is_none() {
+            state.asked.took_up(scopes);
         }
     }
 
@@ -360,7 +359,7 @@ impl Credentials {
 
     /// The `WWW-Authenticate` of the last refusal.
     pub(super) fn refusal(&self) -> Option<String> {
-        self.state().refused.clone()
+        self.state().asked.refusal().map(str::to_owned)
     }
 
     /// The authorization server that the configured client may not leave.
@@ -368,45 +367,24 @@ impl Credentials {
         self.state().issuer.clone().filter(|_| self.spec.client_secret.is_some())
     }
 
-    /// The scopes to ask for: those of the configuration; with those that there are, when the server wants more than these.
-    /// Empty when the metadata are to say.
+    /// The scopes to ask for; empty when the metadata are to say.
     ///
     /// # Errors
     /// When the same were asked for again and again.
     pub(super) fn scopes(&self) -> Result<Vec<String>, Error> {
         let mut state = self.state();
-        let challenge = Challenge::of(state.refused.as_deref().into_iter());
-        let mut scopes = self.spec.scopes.clone();
-        if challenge.wants_more() {
-            scopes.extend(state.grant.iter().flat_map(|grant| grant.scopes.clone()));
-            scopes.extend(state.asked.0.clone());
-        }
-        if challenge.wants_more() || !scopes.is_empty() {
-            scopes.extend(challenge.scopes().map(str::to_owned));
-        }
-        scopes.sort();
-        scopes.dedup();
-        if !challenge.wants_more() {
-            state.asked = (scopes.clone(), 0);
-            return Ok(scopes);
-        }
-        let (before, times) = &mut state.asked;
-        *times = if *before == scopes { *times + 1 } else { 0 };
-        *before = scopes.clone();
-        match *times > SAME_SCOPES_MAX {
-            true => Err(failure::required("the server asks again for scopes that it was given")
+        let granted = state.grant.clone();
+        let granted = granted.iter().flat_map(|grant| grant.scopes.clone());
+        state.asked.next(&self.spec.scopes, granted).ok_or_else(|| {
+            failure::required("the server asks again for scopes that it was given")
                 .with_server(&*self.server)
-                .with_detail("missing", words::missing::SCOPE)),
-            false => Ok(scopes),
-        }
+                .with_detail("missing", words::missing::SCOPE)
+        })
     }
 
     /// A sign-in begins that asks for these scopes, whoever added to what was to be asked for.
     pub(super) fn asks_for(&self, scopes: &[String]) {
-        let mut scopes = scopes.to_vec();
-        scopes.sort();
-        scopes.dedup();
-        self.state().asked.0 = scopes;
+        self.state().asked.begin(scopes);
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -9,6 +9,7 @@
 //! and begin without credentials. A grant stays with the authorization server that issued it.
 
 mod answer;
+mod asked;
 pub(crate) mod challenge;
 mod client;
 pub(crate) mod context;

@@ -187,6 +187,25 @@ fn a_call_that_needs_more_wants_a_sign_in_for_all_of_it() {
     });
 }
 
+/// SPEC 15.3: what a server asked for before a renewal it was content with is not asked for later.
+#[test]
+fn what_a_renewal_has_answered_is_not_asked_for_again() {
+    let rig = Rig::new(json!({}));
+    host(async {
+        let ways = json!({ "uses": [8, 100_000], "challenge": "Bearer scope=\"stale\"" });
+        let (remote, session) = start(&rig, ways, json!({ "scopes": ["mine"] })).await;
+        refusal(&session).await;
+        sign_in(&rig, "s").await.unwrap();
+        let lease = acquire(&session, "s").await;
+        while issued(&remote) < 2 {
+            call(&lease).await.unwrap();
+        }
+        let begun = rig.pool.sign_in("s", &options()).await.unwrap();
+        let url = begun["url"].as_str().unwrap();
+        assert!(url.contains("scope=mine") && !url.contains("stale"), "{url}");
+    });
+}
+
 /// SPEC 15.3: a server that wants the same scopes again and again does not send a person to sign in for ever.
 #[test]
 fn a_server_that_is_never_content_is_given_up() {
