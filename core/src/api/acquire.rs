@@ -79,8 +79,8 @@ impl SessionCore {
             return;
         }
         let credentials = self.context.of(&name.into(), configured.spec());
-        if credentials.is_some_and(|credentials| credentials.take_wanting()) {
-            self.driver.credentials_changed(name);
+        if let Some(credentials) = credentials.filter(|credentials| credentials.take_wanting()) {
+            self.driver.credentials_changed(&credentials);
         }
     }
 

@@ -51,9 +51,9 @@ impl Pool {
         let (driver, url) = (self.checked()?.clone(), redirect_url.to_owned());
         let pool = self.0.clone();
         let finished = driver.spawn(async move {
-            let (server, unkept) = pool.driver.sign_ins.finish(&url).await?;
-            pool.let_in(&server);
-            Ok((server, unkept))
+            let (credentials, unkept) = pool.driver.sign_ins.finish(&url).await?;
+            pool.let_in(&credentials);
+            Ok((credentials.server().clone(), unkept))
         });
         let (server, unkept) = finished.await.unwrap_or_else(|_| Err(died()))?;
         let mut report = json!({ "v": 1, "server": &*server });
@@ -107,12 +107,12 @@ impl PoolCore {
         credentials.ok_or_else(|| wrong("a server of this transport is not signed in to"))
     }
 
-    /// There are other credentials for a server: whoever waits for it gets it.
-    fn let_in(&self, server: &str) {
-        self.driver.credentials_changed(server);
+    /// There are others in these credentials: whoever waits for what they let in gets it.
+    fn let_in(&self, credentials: &Arc<Credentials>) {
+        self.driver.credentials_changed(credentials);
         let sessions = self.live_sessions();
         let cores: Vec<_> = sessions.iter().map(|session| session.core().clone()).collect();
-        cores.iter().for_each(|session| session.want_again(server));
+        cores.iter().for_each(|session| session.want_again(credentials));
         follow_together(&cores);
     }
 }

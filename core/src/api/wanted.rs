@@ -13,6 +13,7 @@ use super::held::{Origin, Standing, disabled};
 use super::holds::{HoldId, Kind};
 use super::pool::Configured;
 use super::session::SessionCore;
+use crate::auth::Credentials;
 use crate::driver::{About, LeaseHold, Shuts, Wish};
 use crate::{Error, ErrorCode, Result};
 
@@ -78,13 +79,13 @@ impl SessionCore {
         follow_together(std::slice::from_ref(self));
     }
 
-    /// A want of that server which failed for want of credentials is over, so that it is asked for anew.
-    pub(super) fn want_again(&self, server: &str) {
-        let mut wants = self.wants();
-        let lacked = |want: &Want| matches!(&want.state, WantState::Failed(error) if error.code() == ErrorCode::AuthRequired);
-        if wants.servers.get(server).is_some_and(lacked) {
-            wants.servers.remove(server);
-        }
+    /// A want that failed for want of these credentials is over, so that its server is asked for anew.
+    pub(super) fn want_again(&self, credentials: &Arc<Credentials>) {
+        let lacked = |server: &str, want: &Want| {
+            matches!(&want.state, WantState::Failed(error) if error.code() == ErrorCode::AuthRequired)
+                && self.context.has(credentials, &server.into(), want.configured.spec())
+        };
+        self.wants().servers.retain(|server, want| !lacked(server, want));
     }
 
     /// Lets go what it no longer wants; what it wants besides, which is to be asked for.

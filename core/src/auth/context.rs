@@ -144,6 +144,11 @@ impl Context {
         &*self.id == POOL
     }
 
+    /// Whether a connection of that configuration is made with these credentials.
+    pub(crate) fn has(&self, one: &Arc<Credentials>, server: &Arc<str>, spec: &ServerSpec) -> bool {
+        one.is_of(spec) && self.of(server, spec).is_some_and(|own| Arc::ptr_eq(&own, one))
+    }
+
     /// The credentials of a configuration. Those of one that nobody can sign in to are none.
     pub(crate) fn of(&self, server: &Arc<str>, spec: &ServerSpec) -> Option<Arc<Credentials>> {
         let Transport::Remote(remote) = &spec.transport else { return None };

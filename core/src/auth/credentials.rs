@@ -139,9 +139,19 @@ impl Credentials {
         }
     }
 
+    /// Whether they can be those of this configuration: most others are told apart by the address.
+    pub(super) fn is_of(&self, spec: &ServerSpec) -> bool {
+        matches!(&spec.transport, Transport::Remote(remote) if home_of(&remote.url) == self.home)
+    }
+
     /// What goes with a message, unless the configuration has its own.
     pub(crate) fn header(&self) -> Option<HeaderValue> {
         self.state().token.as_ref().map(|token| token.header.clone())
+    }
+
+    /// The server that they were first asked for.
+    pub(crate) fn server(&self) -> &Arc<str> {
+        &self.server
     }
 
     /// Why the host gave nothing, if it was asked last and did not.

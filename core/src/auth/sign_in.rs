@@ -199,15 +199,15 @@ impl SignIns {
         Ok(client)
     }
 
-    /// Takes the URL that the authorization server redirected to; the server that is signed in to.
+    /// Takes the URL that the authorization server redirected to; the credentials that there are others of now.
     ///
     /// A URL that belongs to no sign-in, or that another server made, leaves the sign-in under way as it was.
     ///
     /// # Errors
     /// `invalid_argument` when it belongs to no sign-in, `protocol` when a rule is broken, `auth_required` when the person or the
     /// authorization server refused, and what the network does. A file that it cannot be kept in is no error of the sign-in: it
-    /// comes beside the server.
-    pub(crate) async fn finish(&self, url: &str) -> Result<(Arc<str>, Option<Error>)> {
+    /// comes beside them.
+    pub(crate) async fn finish(&self, url: &str) -> Result<(Arc<Credentials>, Option<Error>)> {
         let (sign_in, answered) = {
             let mut under_way = self.under_way();
             let place = under_way.iter().position(|sign_in| sign_in.redirect.is_named_by(url));
@@ -227,10 +227,12 @@ impl SignIns {
         let flows = session.auth_manager;
         let issued = Grant::of((flows, held), fetch, (redirect.issuer, client), (scopes, &answer));
         let (grant, token) = issued.map_err(named)?;
-        let _one = credentials.changing.lock().await;
-        credentials.signed_in(grant, token);
-        let kept = credentials.keep_grant().await;
-        Ok((server, kept.err()))
+        let kept = {
+            let _one = credentials.changing.lock().await;
+            credentials.signed_in(grant, token);
+            credentials.keep_grant().await
+        };
+        Ok((credentials, kept.err()))
     }
 
     /// Forgets the credentials of a configuration and a sign-in to it; whether there were any.

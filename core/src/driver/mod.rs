@@ -53,7 +53,7 @@ use self::listings::ListingEnd;
 use self::questions::Questions;
 pub(crate) use self::roots::{Roots, folders};
 use crate::api::SessionCore;
-use crate::auth::{Context, SignIns, Store};
+use crate::auth::{Context, Credentials, SignIns, Store};
 use crate::{Error, ErrorCode, Result};
 
 /// One pool at work.
@@ -234,11 +234,14 @@ impl Driver {
         self.core().interner.known_server(name)
     }
 
-    /// There are other credentials for a server than before.
-    pub(crate) fn credentials_changed(self: &Arc<Self>, server: &str) {
-        if let Some(server) = self.known_server(server) {
-            self.step(Input::CredentialsChanged { server });
-        }
+    /// There are others in these credentials than before. What is made with them hears of it, whatever its server is called; an entry
+    /// that comes meanwhile begins with the new ones.
+    pub(crate) fn credentials_changed(self: &Arc<Self>, changed: &Arc<Credentials>) {
+        let entries = self.entries().into_iter();
+        let made_with =
+            entries.filter(|(_, cell)| cell.context.has(changed, &cell.server, &cell.spec));
+        let entries: Vec<EntryId> = made_with.map(|(status, _)| status.entry).collect();
+        self.step(Input::CredentialsChanged { entries });
     }
 
     /// Tells the reducer which entries are of a configuration that is now old, and which of one that is current. `judge` says it

@@ -263,7 +263,7 @@ impl PoolState {
             Phase::Waiting { .. } | Phase::Connecting { .. } | Phase::Backoff { .. } => {
                 self.wait_for(id, ticket, session);
             }
-            Phase::Unauthorized { .. } if entry.credentials == self.credentials(entry.server) => {
+            Phase::Unauthorized { .. } if !entry.credentials.has_others() => {
                 let error = entry.error.clone().unwrap_or_else(effects::ended_silently);
                 out.push(Effect::Refuse { ticket, error });
             }

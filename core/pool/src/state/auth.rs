@@ -1,6 +1,6 @@
 //! Servers that want credentials: they are tried once with each that there are (SPEC 3.2, 8.4, 15.3).
 //!
-//! The reducer knows nothing of credentials but that there are others than before. An entry that lacks them stays, so that
+//! The reducer knows nothing of credentials but that an entry has others than before. An entry that lacks them stays, so that
 //! nobody who asks again causes another attempt; while nobody holds it, for the idle cap at most.
 
 use super::acquire::{End, NOW};
@@ -12,30 +12,44 @@ use super::protocol::Effect;
 use super::{ConnectionId, PoolState};
 use crate::error::Error;
 
-/// Which credentials of a server, counted: greater ones came later.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Credentials(u64);
+/// The credentials of an entry: how often there were others, and those that the last attempt began with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Credentials {
+    newest: u64,
+    tried: u64,
+}
 
-impl PoolState {
-    /// The newest credentials of a server.
-    pub(super) fn credentials(&self, server: ServerId) -> Credentials {
-        self.names.get(server).map(|name| name.credentials).unwrap_or_default()
+impl Credentials {
+    /// Whether there are some that it was not tried with.
+    pub(super) fn has_others(self) -> bool {
+        self.tried != self.newest
     }
 
-    /// There are others now: whoever holds an entry that lacked them gets it back by one attempt, and what stands is listed
-    /// again, since lists may depend on who asks.
-    pub(super) fn credentials_changed(&mut self, server: ServerId, out: &mut Vec<Effect>) {
+    /// An attempt begins, with the newest.
+    pub(super) fn try_newest(&mut self) {
+        self.tried = self.newest;
+    }
+
+    /// Whether no attempt had what was not there yet.
+    pub(super) fn is_sound(self) -> bool {
+        self.tried <= self.newest
+    }
+}
+
+impl PoolState {
+    /// There are others now for these entries: whoever holds one that lacked them gets it back by one attempt, and what stands is
+    /// listed again, since lists may depend on who asks.
+    pub(super) fn credentials_changed(&mut self, entries: &[EntryId], out: &mut Vec<Effect>) {
         if self.closing.is_some() {
             return;
         }
-        let Some(name) = self.name_mut(server) else { return };
-        name.credentials.0 = name.credentials.0.saturating_add(1);
-        let entries: Vec<EntryId> = name.entries.values().copied().collect();
-        for id in entries {
+        for &id in entries {
+            let Some(entry) = self.entries.get_mut(id) else { continue };
+            entry.credentials.newest = entry.credentials.newest.saturating_add(1);
             let Some(entry) = self.entries.get(id) else { continue };
             match entry.phase {
                 Phase::Unauthorized { until: None }
-                    if self.obstacle(server, entry.family, Some(entry)).is_none() =>
+                    if self.obstacle(entry.server, entry.family, Some(entry)).is_none() =>
                 {
                     self.attempt(id, Why::Fresh, out);
                     self.announce(id, reason::CREDENTIALS, out);
@@ -66,10 +80,10 @@ impl PoolState {
             return;
         };
         debug_assert!(entry.wire.is_none_or(|wire| wire.stage == Stage::Ending), "an attempt left");
-        if entry.credentials == self.credentials(entry.server) {
-            self.unauthorize(id, error, None, out);
-        } else {
+        if entry.credentials.has_others() {
             self.attempt(id, why, out);
+        } else {
+            self.unauthorize(id, error, None, out);
         }
     }
 

@@ -123,12 +123,11 @@ impl PoolState {
                 return self.end(id, End { reason: reason::GATE, error, how: NOW }, out);
             }
         };
-        let credentials = self.credentials(server);
         let Some(entry) = self.entries.get_mut(id) else {
             return;
         };
         entry.health.try_once();
-        entry.credentials = credentials;
+        entry.credentials.try_newest();
         let (generation, key, phase) = (entry.generation, entry.key, entry.phase.clone());
         self.place(id, phase, Some(Wire { generation, stage: Stage::Attempting }));
         let connection = ConnectionId { entry: id, generation };

@@ -50,7 +50,7 @@ pub(super) struct Entry {
     pub(super) is_outdated: bool,
     pub(super) idle: Idle,
     pub(super) health: Health,
-    /// The credentials that the last attempt began with.
+    /// Those that there are, and those that the last attempt began with.
     pub(super) credentials: Credentials,
 }
 

@@ -42,7 +42,7 @@ impl PoolState {
         };
         let (phase, wire, server) = (entry.phase.clone(), entry.ending_wire(), entry.server);
         let lacks = error.code() == ErrorCode::AuthRequired;
-        let has_others = entry.credentials < self.credentials(server);
+        let has_others = entry.credentials.has_others();
         self.place(id, phase, wire);
         self.remember_error(server, &error);
         let Some(entry) = self.entries.get_mut(id).filter(|entry| entry.is_wanted()) else {

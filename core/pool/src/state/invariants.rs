@@ -88,7 +88,7 @@ impl PoolState {
         let restarting = matches!(entry.phase, Phase::Waiting { .. } | Phase::Connecting { .. });
         hold!(!entry.is_superseded() || entry.restarts.is_empty(), "restarted for nobody");
         hold!(restarting || entry.restarts.is_empty(), "a restart of what is not restarting");
-        hold!(entry.credentials <= self.credentials(entry.server), "credentials from ahead");
+        hold!(entry.credentials.is_sound(), "credentials from ahead");
         let current = self.keys.get(entry.key) == Some(&id);
         hold!(current != entry.is_over(), "its key leads elsewhere");
         Ok(())

@@ -85,7 +85,6 @@ pub use reports::{DrainReport, RestartRefusal, RestartReport};
 pub use status::{EntryStatus, Situation};
 
 use self::acquire::IfFull;
-use self::auth::Credentials;
 use self::book::Slots;
 use self::budget::{BudgetBook, Places};
 use self::drain::Closing;
@@ -134,8 +133,6 @@ struct Name {
     entries: BTreeMap<u32, EntryId>,
     last_error: Option<Error>,
     gate: Gate,
-    /// The credentials that there are now.
-    credentials: Credentials,
     /// How many of its entries have what of a place in the budget.
     places: Places,
     /// What waits for room in the budget.
@@ -228,7 +225,7 @@ impl PoolState {
                 self.accept_tool(Acceptance { ticket, server, tool, digest }, effects);
             }
             Input::Drain { ticket, how, deadline } => self.drain(ticket, how, deadline, effects),
-            Input::CredentialsChanged { server } => self.credentials_changed(server, effects),
+            Input::CredentialsChanged { entries } => self.credentials_changed(&entries, effects),
             Input::Connected { connection, catalog } => {
                 self.connected(connection, catalog, effects);
             }

@@ -130,10 +130,10 @@ pub enum Input {
         /// When what is left is killed.
         deadline: Moment,
     },
-    /// There are other credentials for a server than before: the host signed in, or gave a token.
+    /// There are other credentials than before: the host signed in, or gave a token.
     CredentialsChanged {
-        /// The server.
-        server: ServerId,
+        /// The entries whose connections are made with them. An attempt that is begun later has the new ones anyway.
+        entries: Vec<EntryId>,
     },
     /// A connection is negotiated and listed.
     Connected {

@@ -89,6 +89,24 @@ fn a_sign_in_lists_again_what_is_connected() {
     assert_eq!(bench.step(credentials_changed(0)), [list(0, 1, 1)]);
 }
 
+/// SPEC 15.3, 1.2: the credentials of one authorization context are nothing to the connections of another.
+#[test]
+fn an_entry_of_other_credentials_is_left_alone() {
+    let mut bench = Bench::new();
+    bench.step(open(0));
+    bench.step(acquire_of(0, 0, 0, 0, Family::Remote));
+    bench.step(connect_failed(0, 1, unauthorized()));
+    bench.step(acquire_of(1, 0, 1, 0, Family::Remote));
+    bench.step(connect_failed(1, 1, unauthorized()));
+    assert_eq!(bench.step(credentials_changed(0)), []);
+    assert_eq!(
+        bench.step(acquire_of(2, 0, 1, 0, Family::Remote)),
+        [refuse(2, unauthorized())],
+        "it was tried with what there is for it"
+    );
+    assert_eq!(bench.step(acquire_of(3, 0, 0, 0, Family::Remote))[1], connect(0, 2, 0));
+}
+
 /// SPEC 3.2: an attempt that began with the old ones says nothing of the new ones.
 #[test]
 fn credentials_that_come_during_an_attempt_are_tried_next() {

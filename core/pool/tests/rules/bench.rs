@@ -212,8 +212,8 @@ pub fn drain(ticket: u64, how: DrainMode, deadline: u64) -> Input {
     Input::Drain { ticket: Ticket(ticket), how, deadline: at(deadline) }
 }
 
-pub fn credentials_changed(server: u32) -> Input {
-    Input::CredentialsChanged { server: ServerId(server) }
+pub fn credentials_changed(entry: u32) -> Input {
+    Input::CredentialsChanged { entries: vec![EntryId(entry)] }
 }
 
 pub fn connected(entry: u32, generation: u32, version: u8) -> Input {

@@ -196,8 +196,8 @@ impl Coverage {
             Input::Reconfigure { outdated, .. } => {
                 self.count_all(pool, "reconfigure", |row| outdated.contains(&row.entry));
             }
-            Input::CredentialsChanged { server } => {
-                self.count_all(pool, "credentials", |row| row.server == *server);
+            Input::CredentialsChanged { entries } => {
+                self.count_all(pool, "credentials", |row| entries.contains(&row.entry));
             }
             Input::Drain { .. } => {
                 if !model.waiting.is_empty() {

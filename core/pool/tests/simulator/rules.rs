@@ -10,7 +10,7 @@ use trunkline_pool::config::Share;
 use trunkline_pool::options::BudgetMode;
 use trunkline_pool::state::{
     Ask, Effect, EntryId, EntryState, EntryStatus, Family, Gate, Input, LossReason, Moment,
-    PoolState, ServerId, Situation, Ticket,
+    PoolState, Situation, Ticket,
 };
 
 use crate::budget::Books;
@@ -62,8 +62,8 @@ pub struct Step<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
     past: BTreeMap<EntryId, Past>,
-    /// How often the credentials of each server changed.
-    credentials: BTreeMap<ServerId, u64>,
+    /// How often the credentials of each entry changed.
+    credentials: BTreeMap<EntryId, u64>,
 }
 
 macro_rules! check {
@@ -87,15 +87,15 @@ impl Rules {
         setup: &Setup,
     ) -> Result<(), String> {
         let before = self.credentials.clone();
-        if let Cause::Input(Input::CredentialsChanged { server }) = step.cause
+        if let Cause::Input(Input::CredentialsChanged { entries }) = step.cause
             && !pool.is_closing()
         {
-            *self.credentials.entry(*server).or_default() += 1;
+            entries.iter().for_each(|id| *self.credentials.entry(*id).or_default() += 1);
         }
         for row in pool.entries().filter(|row| row.situation != Situation::Ending) {
             let past = self.past.entry(row.entry).or_default();
             let was = step.before.get(&row.entry);
-            let of = |counts: &BTreeMap<_, _>| counts.get(&row.server).copied().unwrap_or(0);
+            let of = |counts: &BTreeMap<_, _>| counts.get(&row.entry).copied().unwrap_or(0);
             let has_others = past.tried < of(&before);
             past.note_credentials(step, &row, was, of(&self.credentials));
             past.expect_kept(&row, setup)?;
@@ -107,12 +107,13 @@ impl Rules {
             past.expect_idle_deadline(step.now, &row, setup)?;
         }
         self.past.retain(|entry, _| pool.entry(*entry).is_some());
+        self.credentials.retain(|entry, _| pool.entry(*entry).is_some());
         Ok(())
     }
 
     /// Whether there are credentials that an entry was not tried with.
     fn has_others(&self, row: &EntryStatus) -> bool {
-        let newest = self.credentials.get(&row.server).copied().unwrap_or(0);
+        let newest = self.credentials.get(&row.entry).copied().unwrap_or(0);
         self.past.get(&row.entry).is_some_and(|past| past.tried < newest)
     }
 }
@@ -146,7 +147,7 @@ impl Past {
         was: Option<&EntryStatus>,
     ) -> Result<(), String> {
         let lacked = was.is_some_and(|was| was.state == EntryState::AuthRequired);
-        let news = matches!(cause, Cause::Input(Input::CredentialsChanged { server }) if *server == row.server);
+        let news = matches!(cause, Cause::Input(Input::CredentialsChanged { entries }) if entries.contains(&row.entry));
         let asked = matches!(cause, Cause::Input(Input::Restart { .. }));
         let tried = lacked && row.state != EntryState::AuthRequired;
         check!(!tried || self.has_others || news || asked, "tried for no reason: {row:?}");

@@ -193,7 +193,11 @@ impl Run {
         }
         if chance.percent(3) {
             let server = self.setup.server_of(self.any_key(chance));
-            return Some(Input::CredentialsChanged { server });
+            let context = chance.below(2);
+            let rows = self.pool.entries().filter(|row| row.server == server);
+            // Some of its entries, as those of one authorization context are.
+            let entries = rows.map(|row| row.entry).filter(|id| u64::from(id.0) % 2 == context);
+            return Some(Input::CredentialsChanged { entries: entries.collect() });
         }
         if chance.percent(self.setup.gating) {
             return Some(self.gates(chance));
