@@ -5,7 +5,9 @@ use std::time::Duration;
 use serde_json::json;
 use trunkline::{CallOptions, ErrorCode};
 
-use crate::remote::{Remote, assert_shows_no_secret, close, connected, failed, host, sockets_to};
+use crate::remote::{
+    Remote, assert_has_progress, assert_shows_no_secret, close, connected, failed, host, sockets_to,
+};
 use crate::rig::{Rig, acquire, text, until};
 
 /// SPEC 2.1, 9.4, I-01
@@ -89,12 +91,7 @@ fn progress_and_log_messages_come_with_their_call() {
     let remote = Remote::start(&rig, "", &[]);
     host(async {
         let (_session, lease) = connected(&rig, &remote).await;
-        let events = rig.pool.subscribe(trunkline::EventMask::ALL).unwrap();
-        let options = CallOptions::from_json(r#"{"progress":true}"#).unwrap();
-        lease.call_tool("progress", r#"{"steps":3}"#, &options).await.unwrap();
-        let all: Vec<_> = std::iter::from_fn(|| events.try_next()).collect();
-        let progress = all.iter().filter(|event| event.json().contains("\"progress\"")).count();
-        assert!(progress >= 3, "{all:?}");
+        assert_has_progress(&rig, &lease).await;
     });
 }
 

@@ -4,10 +4,11 @@ use std::net::TcpListener;
 use std::time::Duration;
 
 use serde_json::json;
-use trunkline::{CallOptions, ErrorCode, Outcome};
+use trunkline::{ErrorCode, Outcome};
 
 use crate::remote::{
-    Remote, assert_shows_no_secret, close, connected, failed, host, refused, sockets_to,
+    Remote, assert_has_progress, assert_shows_no_secret, assert_times_out, close, connected,
+    failed, host, refused, sockets_to,
 };
 use crate::rig::{Rig, text, until};
 
@@ -43,15 +44,8 @@ fn calls_of_the_old_transport_have_progress_and_can_be_taken_back() {
     let remote = Remote::start_events(&rig, "", &[]);
     host(async {
         let (_session, lease) = connected(&rig, &remote).await;
-        let events = rig.pool.subscribe(trunkline::EventMask::ALL).unwrap();
-        let options = CallOptions::from_json(r#"{"progress":true}"#).unwrap();
-        lease.call_tool("progress", r#"{"steps":3}"#, &options).await.unwrap();
-        let all: Vec<_> = std::iter::from_fn(|| events.try_next()).collect();
-        assert!(all.iter().filter(|event| event.json().contains("\"progress\"")).count() >= 3);
-        let options =
-            CallOptions::from_json(r#"{"timeout_ms":100,"idle_timeout_ms":100}"#).unwrap();
-        let error = lease.call_tool("sleep", r#"{"ms":60000}"#, &options).await.unwrap_err();
-        assert_eq!(error.code(), ErrorCode::Timeout);
+        assert_has_progress(&rig, &lease).await;
+        assert_times_out(&lease).await;
         until(|| remote.count("POST", "notifications/cancelled") == 1);
     });
 }

@@ -149,6 +149,23 @@ pub async fn failed(lease: &Lease, tool: &str, arguments: Value) -> Error {
     called.expect_err("it has to fail")
 }
 
+/// SPEC 5.9: the progress of a call comes before its result.
+pub async fn assert_has_progress(rig: &Rig, lease: &Lease) {
+    let events = rig.pool.subscribe(trunkline::EventMask::ALL).unwrap();
+    let options = CallOptions::from_json(r#"{"progress":true}"#).unwrap();
+    lease.call_tool("progress", r#"{"steps":3}"#, &options).await.unwrap();
+    let all: Vec<_> = std::iter::from_fn(|| events.try_next()).collect();
+    let progress = all.iter().filter(|event| event.json().contains("\"progress\"")).count();
+    assert!(progress >= 3, "{all:?}");
+}
+
+/// SPEC 5.4: a call that the server does not answer in time is given up.
+pub async fn assert_times_out(lease: &Lease) {
+    let options = CallOptions::from_json(r#"{"timeout_ms":100,"idle_timeout_ms":100}"#).unwrap();
+    let error = lease.call_tool("sleep", r#"{"ms":60000}"#, &options).await.unwrap_err();
+    assert_eq!(error.code(), trunkline::ErrorCode::Timeout);
+}
+
 /// S-48.
 pub fn assert_shows_no_secret(rig: &Rig, error: &Error) {
     let shown = format!("{error} {error:?} {} {}", error.to_json(), rig.pool.status());

@@ -3,10 +3,11 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use trunkline::{CallOptions, ErrorCode, Outcome};
+use trunkline::{ErrorCode, Outcome};
 
 use crate::remote::{
-    Remote, TOKEN, assert_shows_no_secret, close, connected, failed, host, refused, sockets_to,
+    Remote, TOKEN, assert_has_progress, assert_shows_no_secret, assert_times_out, close, connected,
+    failed, host, refused, sockets_to,
 };
 use crate::rig::{Rig, acquire, text, until};
 
@@ -47,15 +48,8 @@ fn large_calls_progress_and_cancels_pass_a_websocket() {
         let (_session, lease) = connected(&rig, &remote).await;
         let long = "x".repeat(1 << 20);
         assert_eq!(text(&lease, "echo", json!({ "message": long })).await, long);
-        let events = rig.pool.subscribe(trunkline::EventMask::ALL).unwrap();
-        let options = CallOptions::from_json(r#"{"progress":true}"#).unwrap();
-        lease.call_tool("progress", r#"{"steps":3}"#, &options).await.unwrap();
-        let all: Vec<_> = std::iter::from_fn(|| events.try_next()).collect();
-        assert!(all.iter().filter(|event| event.json().contains("\"progress\"")).count() >= 3);
-        let options =
-            CallOptions::from_json(r#"{"timeout_ms":100,"idle_timeout_ms":100}"#).unwrap();
-        let error = lease.call_tool("sleep", r#"{"ms":60000}"#, &options).await.unwrap_err();
-        assert_eq!(error.code(), ErrorCode::Timeout);
+        assert_has_progress(&rig, &lease).await;
+        assert_times_out(&lease).await;
         text(&lease, "echo", json!({"message": "still here"})).await;
     });
 }

@@ -3,26 +3,17 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use trunkline::{AcquireOptions, CallOptions, Error, ErrorCode, Lease, Session};
+use trunkline::{AcquireOptions, ErrorCode, Session};
 
-use super::person::{assert_shows_no_secret, guarded, options, sign_in, visit};
+use super::person::{
+    self, assert_shows_no_secret, call, guarded, options, refusal, sign_in, visit,
+};
 use crate::remote::{Remote, host};
 use crate::rig::{Rig, acquire, until};
 
 /// A pool with one such server as `s`, and a session that wants nothing unasked.
 async fn start(rig: &Rig, ways: Value, oauth: Value) -> (Remote, Session) {
-    let (remote, config) = guarded(rig, &ways, oauth);
-    rig.configure(json!({ "s": config })).await;
-    (remote, rig.session("a"))
-}
-
-async fn refusal(session: &Session) -> Error {
-    let acquired = session.acquire("s", None, &AcquireOptions::default()).await;
-    acquired.err().expect("it wants credentials")
-}
-
-async fn call(lease: &Lease) -> Result<(), Error> {
-    lease.call_tool("echo", r#"{"message":"hi"}"#, &CallOptions::default()).await.map(drop)
+    person::start(rig, guarded(rig, &ways, oauth)).await
 }
 
 /// How often the authorization server issued a token.

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 
 use serde_json::{Value, json};
-use trunkline::{Error, SignInOptions};
+use trunkline::{AcquireOptions, CallOptions, Error, Lease, Session, SignInOptions};
 
 use crate::remote::Remote;
 use crate::rig::Rig;
@@ -27,6 +27,23 @@ pub fn guarded_socket(rig: &Rig, ways: &Value) -> (Remote, Value) {
     let remote = Remote::start_socket(rig, "", &["--http-auth", &ways.to_string()]);
     let config = json!({ "type": "ws", "url": remote.url });
     (remote, config)
+}
+
+/// The pool's one server, as `s`, and a session that wants nothing unasked.
+pub async fn start(rig: &Rig, (remote, config): (Remote, Value)) -> (Remote, Session) {
+    rig.configure(json!({ "s": config })).await;
+    (remote, rig.session("a"))
+}
+
+/// Why a session does not get that server.
+pub async fn refusal(session: &Session) -> Error {
+    let acquired = session.acquire("s", None, &AcquireOptions::default()).await;
+    acquired.err().expect("it wants credentials")
+}
+
+/// A call, for what becomes of it.
+pub async fn call(lease: &Lease) -> Result<(), Error> {
+    lease.call_tool("echo", r#"{"message":"hi"}"#, &CallOptions::default()).await.map(drop)
 }
 
 /// The options of a sign-in.

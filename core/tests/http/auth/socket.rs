@@ -1,25 +1,16 @@
 //! Signing in to servers over websockets, whose credentials go with the request that opens one.
 
 use serde_json::{Value, json};
-use trunkline::{AcquireOptions, CallOptions, Error, ErrorCode, Lease, Session};
+use trunkline::{ErrorCode, Session};
 
-use super::person::{assert_shows_no_secret, guarded_socket, options, sign_in, visit};
+use super::person::{
+    self, assert_shows_no_secret, call, guarded_socket, options, refusal, sign_in, visit,
+};
 use crate::remote::{Remote, host, sockets_to};
 use crate::rig::{Rig, acquire, until};
 
 async fn start(rig: &Rig, ways: Value) -> (Remote, Session) {
-    let (remote, config) = guarded_socket(rig, &ways);
-    rig.configure(json!({ "s": config })).await;
-    (remote, rig.session("a"))
-}
-
-async fn refusal(session: &Session) -> Error {
-    let acquired = session.acquire("s", None, &AcquireOptions::default()).await;
-    acquired.err().expect("it wants credentials")
-}
-
-async fn call(lease: &Lease) -> Result<(), Error> {
-    lease.call_tool("echo", r#"{"message":"hi"}"#, &CallOptions::default()).await.map(drop)
+    person::start(rig, guarded_socket(rig, &ways)).await
 }
 
 /// SPEC 15.3, 8.4: a refused upgrade is `auth_required` as over HTTP, and a sign-in opens the websocket.

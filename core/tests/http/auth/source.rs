@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use trunkline::{
-    AcquireOptions, CallOptions, Error, ErrorCode, HandlerKind, HandlerResult, Handlers, Lease,
-    PoolOptions, Refusal, ServerRequest, Session, SessionOptions,
+    AcquireOptions, ErrorCode, HandlerKind, HandlerResult, Handlers, Lease, PoolOptions, Refusal,
+    ServerRequest, Session, SessionOptions,
 };
 
-use super::person::{assert_shows_no_secret, guarded, sign_in};
+use super::person::{self, assert_shows_no_secret, call, guarded, refusal, sign_in};
 use crate::remote::{Remote, host};
 use crate::rig::{Rig, acquire, until};
 
@@ -62,18 +62,7 @@ fn session(rig: &Rig, id: &str, handlers: Handlers) -> Session {
 
 /// One such server as `s`, and a session without handlers of its own.
 async fn start(rig: &Rig, ways: Value) -> (Remote, Session) {
-    let (remote, config) = guarded(rig, &ways, json!({}));
-    rig.configure(json!({ "s": config })).await;
-    (remote, rig.session("a"))
-}
-
-async fn refusal(session: &Session) -> Error {
-    let acquired = session.acquire("s", None, &AcquireOptions::default()).await;
-    acquired.err().expect("it wants credentials")
-}
-
-async fn call(lease: &Lease) -> Result<(), Error> {
-    lease.call_tool("echo", r#"{"message":"hi"}"#, &CallOptions::default()).await.map(drop)
+    person::start(rig, guarded(rig, &ways, json!({}))).await
 }
 
 /// What was sent to the server to be let in, each once.
