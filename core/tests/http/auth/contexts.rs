@@ -72,12 +72,11 @@ fn a_session_that_asks_again_moves_nothing_of_the_pool() {
         rig.configure(json!({ "s": config })).await;
         sign_in(&rig, "s").await.unwrap();
         let pools = acquire(&rig.session("a"), "s").await;
-        let token = remote.requests().into_iter().rev();
-        let token = token.filter_map(|request| {
+        let token = remote.requests().into_iter().find_map(|request| {
             let header = request["headers"]["authorization"].as_str()?.to_owned();
             header.strip_prefix("Bearer ").map(str::to_owned)
         });
-        let token = token.last().unwrap();
+        let token = token.unwrap();
         assert_eq!(listed(&remote, &token), 1);
         let without = with_token(&rig, "token-canary-none");
         for _ in 0..2 {
