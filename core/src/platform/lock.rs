@@ -25,7 +25,8 @@ impl Drop for FileLock {
 pub(crate) fn try_lock(path: &Path) -> io::Result<Option<FileLock>> {
     use std::os::fd::AsRawFd;
     use std::os::unix::fs::OpenOptionsExt;
-    let options = libc::O_CLOEXEC | libc::O_NOFOLLOW;
+    // A pipe of that name has no reader to wait for.
+    let options = libc::O_CLOEXEC | libc::O_NOFOLLOW | libc::O_NONBLOCK;
     let file = File::options()
         .write(true)
         .create(true)

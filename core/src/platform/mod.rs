@@ -34,8 +34,10 @@ pub(crate) use self::{
 
 mod generation;
 mod lock;
+mod own;
 pub(crate) use self::generation::fork_generation;
 pub(crate) use self::lock::{FileLock, try_lock};
+pub(crate) use self::own::open_own;
 
 #[cfg(all(test, unix))]
 mod tests;

@@ -8,19 +8,29 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use super::{Kept, Key};
+use crate::platform::open_own;
 use crate::{Error, ErrorCode, Result};
 
-/// The form of the file. Another is as good as damaged: it is kept aside, not guessed at.
-const VERSION: u32 = 1;
+/// The form of the file. A later one is neither guessed at nor taken away from whoever reads it; another is damaged.
+const VERSION: u64 = 1;
 
-/// A longer file is damaged, and none is written: a thousand grants are some two megabytes.
-const FILE_BYTES_MAX: u64 = 16 << 20;
+/// A longer file is damaged, and none is written (S-12): hundreds of grants fit.
+const FILE_BYTES_MAX: usize = 1 << 20;
+
+/// What is around the grants is shorter.
+const FRAME_BYTES_MAX: usize = 64;
 
 /// What is in it.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Grants {
-    v: u32,
+    v: u64,
     pub grants: Vec<Kept>,
+}
+
+/// What every version says of itself.
+#[derive(Deserialize)]
+struct Version {
+    v: u64,
 }
 
 impl Default for Grants {
@@ -37,8 +47,11 @@ pub(super) enum Read {
 
 impl Grants {
     /// What is in the file; nothing when it is not there.
+    ///
+    /// # Errors
+    /// `store`, also for one that another could have put there, and for one of a later version.
     pub(super) fn read(path: &Path) -> Result<Read> {
-        let file = match File::open(path) {
+        let file = match open_own(path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Ok(Read::Whole(Grants::default()));
@@ -46,8 +59,16 @@ impl Grants {
             Err(error) => return Err(failed("read", path, &error)),
         };
         let mut bytes = Vec::new();
-        let read = file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes);
+        let read = file.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes);
         read.map_err(|error| failed("read", path, &error))?;
+        if bytes.len() > FILE_BYTES_MAX {
+            return Ok(Read::Damaged);
+        }
+        let version = serde_json::from_slice::<Version>(&bytes);
+        if version.is_ok_and(|version| version.v > VERSION) {
+            let later = io::Error::new(io::ErrorKind::InvalidData, "it is of a later version");
+            return Err(failed("read", path, &later));
+        }
         let grants = serde_json::from_slice(&bytes).ok();
         Ok(match grants.filter(|grants: &Grants| grants.v == VERSION) {
             Some(grants) => Read::Whole(grants),
@@ -59,7 +80,7 @@ impl Grants {
     pub(super) fn write(&self, path: &Path) -> Result<()> {
         let bytes = serde_json::to_vec(self).map_err(io::Error::from);
         // What could not be read again is not written.
-        let bytes = bytes.and_then(|bytes| match bytes.len() as u64 > FILE_BYTES_MAX {
+        let bytes = bytes.and_then(|bytes| match bytes.len() > FILE_BYTES_MAX {
             true => Err(io::ErrorKind::FileTooLarge.into()),
             false => Ok(bytes),
         });
@@ -77,6 +98,19 @@ impl Grants {
     }
 }
 
+/// Drops the first of them until the others fit into a file; the last stays.
+pub(super) fn drop_what_does_not_fit(grants: &mut Vec<Kept>) {
+    let mut room = FILE_BYTES_MAX - FRAME_BYTES_MAX;
+    let fitting = grants.iter().rev().take_while(|kept| {
+        let length = serde_json::to_vec(kept).map_or(0, |bytes| bytes.len() + 1);
+        let left = room.checked_sub(length);
+        room = left.unwrap_or(0);
+        left.is_some()
+    });
+    let fitting = fitting.count().max(1);
+    grants.drain(..grants.len().saturating_sub(fitting));
+}
+
 fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut options = File::options();
     options.write(true).create_new(true);
@@ -87,6 +121,15 @@ fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = options.open(path)?;
     file.write_all(bytes)?;
     file.sync_all()
+}
+
+/// Whether something has that name, be it a link to nothing.
+pub(super) fn is_there(path: &Path) -> Result<bool> {
+    match fs::symlink_metadata(path) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(failed("read", path, &error)),
+    }
 }
 
 /// Renames a file that cannot be read; its new name.

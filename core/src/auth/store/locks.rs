@@ -1,7 +1,9 @@
 //! Waiting for locks that other processes hold.
 
-use std::path::Path;
-use std::time::{Duration, Instant};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use super::file;
 use crate::Error;
@@ -32,13 +34,16 @@ impl Unlocked {
     }
 }
 
-/// The lock that a file stands for, as soon as it is had. Blocks.
-pub(super) fn lock(path: &Path, patience: Duration) -> Result<FileLock, Unlocked> {
+/// The lock that a file stands for, as soon as it is had. Between two looks at it no thread waits: the runtime has few that may, and
+/// who has the lock needs one.
+pub(super) async fn lock(path: PathBuf, patience: Duration) -> Result<FileLock, Unlocked> {
     let until = Instant::now() + patience;
     loop {
-        match try_lock(path) {
+        let looked_at = path.clone();
+        let tried = tokio::task::spawn_blocking(move || try_lock(&looked_at)).await;
+        match tried.unwrap_or_else(|died| Err(died.into())) {
             Ok(Some(locked)) => return Ok(locked),
-            Ok(None) if Instant::now() < until => std::thread::sleep(LOCK_POLL),
+            Ok(None) if Instant::now() < until => tokio::time::sleep(LOCK_POLL).await,
             Ok(None) => return Err(Unlocked::Held),
             Err(error) => return Err(Unlocked::Failed(error)),
         }

@@ -5,7 +5,9 @@
 //! 2. Who writes holds the lock and reads first, so that no process undoes what another did. What a renewal brings takes the place of
 //!    what it began with alone: not of what somebody signed in with meanwhile, nor of what somebody signed out of.
 //! 3. Of one grant one renewal is under way on the machine at a time.
-//! 4. A file that cannot be read is kept aside, said to be so, and counts as empty.
+//! 4. A file that is damaged is kept aside, said to be so, and counts as empty. One that is not this user's alone, or that a later
+//!    version wrote, is refused and left where it is.
+//! 5. Nobody holds a thread while they wait for a lock.
 
 mod file;
 mod locks;
@@ -75,18 +77,15 @@ impl Store {
     /// `store`.
     pub(super) async fn find(
         self: &Arc<Self>,
-        fits: impl Fn(&Key) -> bool + Send + 'static,
+        fits: impl Fn(&Key) -> bool + Send,
     ) -> Result<Option<Kept>> {
-        self.beside(move |store| {
-            let grants = match Grants::read(&store.path)? {
-                file::Read::Whole(grants) => grants,
-                // Set aside under the lock alone: another may be doing so.
-                file::Read::Damaged => store.change(|_| ())?.1,
-            };
-            let fitting = grants.grants.into_iter().filter(|kept| fits(&kept.key));
-            Ok(fitting.max_by_key(|kept| kept.received_ms))
-        })
-        .await
+        let grants = match self.beside(|store| Grants::read(&store.path)).await? {
+            file::Read::Whole(grants) => grants,
+            // Set aside under the lock alone: another may be doing so.
+            file::Read::Damaged => self.change(|_| ()).await?.1,
+        };
+        let fitting = grants.grants.into_iter().filter(|kept| fits(&kept.key));
+        Ok(fitting.max_by_key(|kept| kept.received_ms))
     }
 
     /// Keeps what was signed in, in place of what fits, and of the oldest when there are too many.
@@ -98,16 +97,14 @@ impl Store {
         kept: Kept,
         fits: impl Fn(&Key) -> bool + Send + 'static,
     ) -> Result<()> {
-        self.beside(move |store| {
-            let changed = store.change(|grants| {
-                grants.retain(|old| !fits(&old.key));
-                grants.sort_by_key(|old| old.received_ms);
-                grants.drain(..(grants.len() + 1).saturating_sub(GRANTS_MAX));
-                grants.push(kept);
-            });
-            changed.map(drop)
-        })
-        .await
+        let changed = self.change(move |grants| {
+            grants.retain(|old| !fits(&old.key));
+            grants.sort_by_key(|old| old.received_ms);
+            grants.drain(..(grants.len() + 1).saturating_sub(GRANTS_MAX));
+            grants.push(kept);
+            file::drop_what_does_not_fit(grants);
+        });
+        changed.await.map(drop)
     }
 
     /// Keeps what a renewal brought, in place of what it began with; nothing where that is there no more.
@@ -115,15 +112,12 @@ impl Store {
     /// # Errors
     /// `store`.
     pub(super) async fn replace(self: &Arc<Self>, old: Kept, new: Kept) -> Result<()> {
-        self.beside(move |store| {
-            let changed = store.change(|grants| {
-                if let Some(place) = grants.iter_mut().find(|kept| **kept == old) {
-                    *place = new;
-                }
-            });
-            changed.map(drop)
-        })
-        .await
+        let changed = self.change(move |grants| {
+            if let Some(place) = grants.iter_mut().find(|kept| **kept == old) {
+                *place = new;
+            }
+        });
+        changed.await.map(drop)
     }
 
     /// Forgets the grants that fit; whether there was one.
@@ -134,19 +128,16 @@ impl Store {
         self: &Arc<Self>,
         fits: impl Fn(&Key) -> bool + Send + 'static,
     ) -> Result<bool> {
-        self.beside(move |store| {
-            // Without a file there is nothing to lock, and no folder to make for it.
-            if !store.path.exists() {
-                return Ok(false);
-            }
-            let changed = store.change(|grants| {
-                let before = grants.len();
-                grants.retain(|kept| !fits(&kept.key));
-                grants.len() < before
-            });
-            changed.map(|(removed, _)| removed)
-        })
-        .await
+        // Without a file there is nothing to lock, and no folder to make for it.
+        if !self.beside(|store| file::is_there(&store.path)).await? {
+            return Ok(false);
+        }
+        let changed = self.change(move |grants| {
+            let before = grants.len();
+            grants.retain(|kept| !fits(&kept.key));
+            grants.len() < before
+        });
+        changed.await.map(|(removed, _)| removed)
     }
 
     /// The right to renew a grant, for as long as the answer is kept. Nothing where no lock is to be had, as on a disk that cannot be
@@ -156,18 +147,28 @@ impl Store {
     /// `store` when another process has it for too long.
     pub(super) async fn renewing(self: &Arc<Self>, key: &Key) -> Result<Option<FileLock>> {
         let path = file::beside(&self.path, &format!("{:016x}.lock", file::digest(key)));
-        let locked = self.beside(move |_| Ok(lock(&path, RENEWAL_WAIT_MAX)));
-        match locked.await? {
+        match lock(path, RENEWAL_WAIT_MAX).await {
             Err(Unlocked::Held) => Err(Unlocked::Held.into_error(&self.path)),
             locked => Ok(locked.ok()),
         }
     }
 
     /// Changes what is in the file; what `change` gave, and what is there now.
-    fn change<T>(&self, change: impl FnOnce(&mut Vec<Kept>) -> T) -> Result<(T, Grants)> {
-        file::make_folder(&self.path)?;
-        let _lock = lock(&file::beside(&self.path, "lock"), WRITE_WAIT_MAX)
-            .map_err(|error| error.into_error(&self.path))?;
+    async fn change<T: Send + 'static>(
+        self: &Arc<Self>,
+        change: impl FnOnce(&mut Vec<Kept>) -> T + Send + 'static,
+    ) -> Result<(T, Grants)> {
+        self.beside(|store| file::make_folder(&store.path)).await?;
+        let locked = lock(file::beside(&self.path, "lock"), WRITE_WAIT_MAX).await;
+        let locked = locked.map_err(|error| error.into_error(&self.path))?;
+        self.beside(move |store| {
+            let _until_written = locked;
+            store.change_locked(change)
+        })
+        .await
+    }
+
+    fn change_locked<T>(&self, change: impl FnOnce(&mut Vec<Kept>) -> T) -> Result<(T, Grants)> {
         let mut grants = match Grants::read(&self.path)? {
             file::Read::Whole(grants) => grants,
             file::Read::Damaged => {

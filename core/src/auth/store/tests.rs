@@ -1,13 +1,14 @@
 //! The bounds of a file of grants.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde_json::json;
 use trunkline_pool::config::PoolKey;
 
 use super::file::{self, Grants};
 use super::{GRANTS_MAX, Kept, Key, Store};
-use crate::ErrorCode;
+use crate::{Error, ErrorCode};
 
 /// A place for one test, which goes with it.
 struct Place(PathBuf);
@@ -85,6 +86,123 @@ fn a_file_that_would_be_too_long_is_left_as_it_was() {
     let error = run(store.keep(long, |key| key.resource == "b")).unwrap_err();
     assert_eq!(error.code(), ErrorCode::Store);
     assert_eq!(std::fs::read(place.file()).unwrap(), before);
+}
+
+/// SPEC 15.3: who waits for another process takes no thread that the one it waits for may need.
+#[test]
+fn waiting_for_a_renewal_of_another_holds_no_thread() {
+    let place = Place::new("threads");
+    let store = Store::open(place.file().to_str().unwrap()).unwrap();
+    let kept = grant("a", 1, "t");
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .max_blocking_threads(1)
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let held = store.renewing(&kept.key).await.unwrap();
+        let (waiter, key) = (store.clone(), kept.key.clone());
+        let waiting = tokio::spawn(async move { waiter.renewing(&key).await.map(drop) });
+        tokio::task::yield_now().await;
+        let found = tokio::time::timeout(Duration::from_secs(5), store.find(|_| true)).await;
+        assert!(found.expect("it waits for a thread").unwrap().is_none());
+        assert!(!waiting.is_finished());
+        drop(held);
+        waiting.await.unwrap().unwrap();
+    });
+}
+
+/// SPEC 15.3: nothing is said to be forgotten where it cannot be seen whether it is there.
+#[cfg(unix)]
+#[test]
+fn what_cannot_be_looked_at_is_not_said_to_be_forgotten() {
+    let place = Place::new("unseen");
+    let path = place.0.join("folder").join("tokens.json");
+    let store = Store::open(path.to_str().unwrap()).unwrap();
+    assert!(!run(store.forget(|_| true)).unwrap(), "there is none");
+    std::os::unix::fs::symlink("tokens.json", &path).unwrap();
+    let error = run(store.forget(|_| true)).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::Store);
+    std::fs::remove_dir_all(place.0.join("folder")).unwrap();
+    std::fs::write(place.0.join("folder"), "no folder").unwrap();
+    let error = run(store.forget(|_| true)).unwrap_err();
+    assert_eq!((error.code(), &error.detail()["path"]), (ErrorCode::Store, &json!(path)));
+}
+
+/// What opening says of that file, which it must not wait for.
+fn refusal_of(path: &Path) -> Error {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let text = path.to_str().unwrap().to_owned();
+    std::thread::spawn(move || sender.send(Store::open(&text).map(drop)));
+    let opened = receiver.recv_timeout(Duration::from_secs(10)).expect("it waits for a writer");
+    let error = opened.expect_err("it is taken");
+    assert_eq!((error.code(), &error.detail()["path"]), (ErrorCode::Store, &json!(path)));
+    error
+}
+
+/// S-12: no link, nothing but a file, of this user and written by nobody else.
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_of_this_user_alone_is_refused_and_left_alone() {
+    use std::os::unix::fs::{PermissionsExt, chown, symlink};
+    let place = Place::new("unfit");
+    let real = place.0.join("real.json");
+    Grants::default().write(&real).unwrap();
+    symlink(&real, place.file()).unwrap();
+    refusal_of(&place.file());
+    assert!(place.file().is_symlink());
+    std::fs::remove_file(place.file()).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(place.file()).status().unwrap();
+    assert!(made.success());
+    refusal_of(&place.file());
+    std::fs::remove_file(place.file()).unwrap();
+    std::fs::write(place.file(), std::fs::read(&real).unwrap()).unwrap();
+    std::fs::set_permissions(place.file(), PermissionsExt::from_mode(0o664)).unwrap();
+    refusal_of(&place.file());
+    std::fs::set_permissions(place.file(), PermissionsExt::from_mode(0o644)).unwrap();
+    Store::open(place.file().to_str().unwrap()).unwrap();
+    // Who may not give a file away is not the one whom this belongs to.
+    match chown(place.file(), Some(65534), None) {
+        Ok(()) => drop(refusal_of(&place.file())),
+        Err(_) => drop(refusal_of(Path::new("/etc/passwd"))),
+    }
+}
+
+/// S-12, SPEC 15.3: a file of a later version is neither guessed at nor taken away.
+#[test]
+fn a_file_of_a_later_version_is_refused_and_left_alone() {
+    let place = Place::new("later");
+    let store = Store::open(place.file().to_str().unwrap()).unwrap();
+    let later = r#"{"v":2,"grants":[{"new":"form"}]}"#;
+    std::fs::write(place.file(), later).unwrap();
+    refusal_of(&place.file());
+    for error in [
+        run(store.find(|_| true)).unwrap_err(),
+        run(store.keep(grant("a", 1, "t"), |_| true)).unwrap_err(),
+        run(store.forget(|_| true)).unwrap_err(),
+    ] {
+        assert_eq!(error.code(), ErrorCode::Store);
+    }
+    assert_eq!(std::fs::read_to_string(place.file()).unwrap(), later);
+}
+
+/// S-12: one MiB is read, and no sign-in is lost for want of room but the oldest.
+#[test]
+fn what_fits_no_more_into_a_file_makes_room() {
+    let place = Place::new("room");
+    let store = Store::open(place.file().to_str().unwrap()).unwrap();
+    let long = "t".repeat(300 << 10);
+    for number in 0..5 {
+        let resource = number.to_string();
+        let kept = grant(&resource, number, &long);
+        run(store.keep(kept, move |key| key.resource == resource)).unwrap();
+    }
+    assert!(std::fs::metadata(place.file()).unwrap().len() <= 1 << 20);
+    let left: Vec<u64> = all(&place).iter().map(|kept| kept.received_ms).collect();
+    assert_eq!(left, [2, 3, 4]);
+    std::fs::write(place.file(), format!("{}{}", " ".repeat(1 << 20), r#"{"v":1,"grants":[]}"#))
+        .unwrap();
+    assert!(matches!(Grants::read(&place.file()).unwrap(), file::Read::Damaged));
 }
 
 /// S-48: no token is in what is printed of a grant.
