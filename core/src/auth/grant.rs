@@ -1,7 +1,6 @@
 //! What an authorization server issued, and how more is had of it.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use reqwest::header::HeaderValue;
@@ -77,8 +76,16 @@ pub(super) struct Grant {
     pub scopes: Vec<String>,
     /// Whether it came with something to renew it with.
     is_renewable: bool,
-    /// Whether the file of tokens has it: then the file has what is newest of it.
-    is_kept: AtomicBool,
+    in_file: Mutex<InFile>,
+}
+
+/// What the file of tokens has of a grant.
+#[derive(Default)]
+struct InFile {
+    /// Whether it has what is newest.
+    is_newest: bool,
+    /// What it had when it could last be read or written.
+    last: Option<Kept>,
 }
 
 /// What of its client a grant is renewed with, beside the client's id.
@@ -114,8 +121,8 @@ impl Grant {
         let words = |scope: String| scope.split_whitespace().map(str::to_owned).collect();
         let scopes = issued.scope.map_or(asked, words);
         let is_renewable = issued.refresh_token.is_some();
-        let is_kept = AtomicBool::new(false);
-        Ok((Grant { flows, held, client, fetch, issuer, scopes, is_renewable, is_kept }, token))
+        let in_file = Mutex::default();
+        Ok((Grant { flows, held, client, fetch, issuer, scopes, is_renewable, in_file }, token))
     }
 
     /// A grant that was kept, with the authorization server as it is now.
@@ -142,13 +149,13 @@ impl Grant {
         let held = InMemoryCredentialStore::new();
         flows.set_credential_store(held.clone());
         let (scopes, is_renewable) = (kept.scopes.clone(), true);
-        let is_kept = AtomicBool::new(true);
-        let grant = Grant { flows, held, client, fetch, issuer, scopes, is_renewable, is_kept };
+        let in_file = Mutex::default();
+        let grant = Grant { flows, held, client, fetch, issuer, scopes, is_renewable, in_file };
         grant.take_over(kept).await?;
         Ok(grant)
     }
 
-    /// What another process was issued in place of what is held.
+    /// What the file has in place of what is held: another process was issued it.
     pub(super) async fn take_over(&self, kept: &Kept) -> Result<(), Error> {
         let unread = |_| failure::broken("what was kept is no token", "token");
         let token: OAuthTokenResponse =
@@ -161,7 +168,9 @@ impl Grant {
             received,
         );
         let stored = stored.with_issuer(Some(kept.key.issuer.clone()));
-        self.held.save(stored).await.map_err(|error| failure::of(error, &self.fetch))
+        self.held.save(stored).await.map_err(|error| failure::of(error, &self.fetch))?;
+        self.was_kept(Some(kept.clone()));
+        Ok(())
     }
 
     /// What is to be kept of it, under that key.
@@ -178,13 +187,28 @@ impl Grant {
         })
     }
 
+    /// Whether the file of tokens has what is newest of it.
     pub(super) fn is_kept(&self) -> bool {
-        self.is_kept.load(Ordering::Relaxed)
+        self.in_file().is_newest
     }
 
-    /// Whether it could be kept.
-    pub(super) fn was_kept<T>(&self, kept: &Result<T, Error>) {
-        self.is_kept.store(kept.is_ok(), Ordering::Relaxed);
+    /// What the file had of it last.
+    pub(super) fn last_kept(&self) -> Option<Kept> {
+        self.in_file().last.clone()
+    }
+
+    /// The file has this of it, which is the newest.
+    pub(super) fn was_kept(&self, last: Option<Kept>) {
+        *self.in_file() = InFile { is_newest: true, last };
+    }
+
+    /// It could not be kept: what is held is newer than what is in the file.
+    pub(super) fn was_not_kept(&self) {
+        self.in_file().is_newest = false;
+    }
+
+    fn in_file(&self) -> MutexGuard<'_, InFile> {
+        self.in_file.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn is_renewable(&self) -> bool {

@@ -1,6 +1,7 @@
 //! The credentials of a configuration and the file of grants: what is taken from it, and what is put there.
 //!
-//! The file goes before the memory, since another process may have renewed what is in both, but for a grant that could not be kept.
+//! The file goes before the memory, since another process may have renewed what is in both, but for a grant that could not be kept, until
+//! it can be.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,6 +16,7 @@ use super::grant::{Grant, Token};
 use super::sign_in::find;
 use super::store::{Kept, Key, Store};
 use crate::Error;
+use crate::driver::Runtime;
 
 /// Finding the authorization server of a kept grant again. With one exchange (`EXCHANGE_WAIT_MAX` of `fetch`) it fits into what
 /// another process waits for a renewal (`RENEWAL_WAIT_MAX` of the store). Nothing is issued in it, so nothing is lost when it is cut.
@@ -31,17 +33,16 @@ impl Credentials {
         used: Option<&HeaderValue>,
     ) -> Result<Option<(Option<Arc<Grant>>, Token)>, Error> {
         let held = self.grant();
-        if held.as_ref().is_some_and(|grant| !grant.is_kept()) {
-            return self.renewed_here().await;
+        if let Some(held) = held.as_ref().filter(|grant| !grant.is_kept()) {
+            return self.renewed_apart(store, held).await;
         }
         let kept = match self.kept(store).await {
             Ok(Some(kept)) => kept,
             // Nothing was signed in, or somebody signed out of it in another process.
             Ok(None) => return Ok(None),
-            Err(error) => {
-                // What is renewed without the file is newer than what is in it.
-                held.inspect(|grant| grant.was_kept(&Err::<(), _>(error)));
-                return self.renewed_here().await;
+            Err(_) => {
+                let Some(held) = held else { return Ok(None) };
+                return self.renewed_apart(store, &held).await;
             }
         };
         let other = |kept: &Kept| {
@@ -63,17 +64,46 @@ impl Credentials {
             return Ok(Some((None, token)));
         }
         let grant = self.grant_of(&kept).await?;
-        let token = grant.renew().await?;
-        let replaced = match grant.to_keep(kept.key.clone()).await {
-            Some(new) => store.replace(kept, new).await,
-            None => Ok(()),
-        };
-        grant.was_kept(&replaced);
-        if let Err(error) = replaced {
-            let error = error.with_server(&*self.server);
-            store.warn(&format!("a renewed token was not kept: {error}"));
-        }
+        let token = self.exchanged(store, &grant, kept).await?;
         Ok(Some((Some(grant), token)))
+    }
+
+    /// Another token for the grant that is held, without a look at the file: it cannot be read, or has something older. What comes of it
+    /// takes the place of what the file had last, so that one failure is not for good.
+    async fn renewed_apart(
+        &self,
+        store: &Arc<Store>,
+        held: &Arc<Grant>,
+    ) -> Result<Option<(Option<Arc<Grant>>, Token)>, Error> {
+        let Some(last) = held.last_kept().filter(|_| held.is_renewable()) else {
+            return self.renewed_here().await;
+        };
+        let _alone = store.renewing(&last.key).await?;
+        let token = self.exchanged(store, held, last).await?;
+        Ok(Some((None, token)))
+    }
+
+    /// What a grant gives in place of what the file has of it, put there. That it could not be is told, and tried again next time.
+    async fn exchanged(
+        &self,
+        store: &Arc<Store>,
+        grant: &Grant,
+        old: Kept,
+    ) -> Result<Token, Error> {
+        // What is exchanged is used up: until its successor is kept (`EXCHANGE_WAIT_MAX` of `fetch`, 10 s, and `WRITE_WAIT_MAX` of
+        // `store`, 5 s) the runtime stays, though the last pool may go.
+        let _runtime = Runtime::running();
+        let token = grant.renew().await?;
+        let Some(new) = grant.to_keep(old.key.clone()).await else { return Ok(token) };
+        match store.replace(old, new.clone()).await {
+            Ok(()) => grant.was_kept(Some(new)),
+            Err(error) => {
+                grant.was_not_kept();
+                let error = error.with_server(&*self.server);
+                store.warn(&format!("a renewed token was not kept: {error}"));
+            }
+        }
+        Ok(token)
     }
 
     /// Keeps what was signed in; nothing without a file.
@@ -83,9 +113,8 @@ impl Credentials {
     pub(super) async fn keep_grant(&self) -> Result<(), Error> {
         match (&self.store, self.grant()) {
             (Some(store), Some(grant)) => {
-                let kept = self.keep_in(store, &grant).await;
-                grant.was_kept(&kept);
-                kept
+                let kept = self.keep_in(store, &grant).await.inspect_err(|_| grant.was_not_kept());
+                kept.map(|kept| grant.was_kept(kept))
             }
             _ => Ok(()),
         }
@@ -103,17 +132,16 @@ impl Credentials {
             .map_err(|error| error.with_server(&*self.server))
     }
 
-    async fn keep_in(&self, store: &Arc<Store>, grant: &Grant) -> Result<(), Error> {
-        let Some(fits) = self.fitting() else { return Ok(()) };
+    async fn keep_in(&self, store: &Arc<Store>, grant: &Grant) -> Result<Option<Kept>, Error> {
+        let Some(fits) = self.fitting() else { return Ok(None) };
         let resource = self.home.as_ref().map(Url::to_string).unwrap_or_default();
         let key = Key::new(&grant.issuer, resource, &self.fingerprint);
-        match grant.to_keep(key).await {
-            Some(kept) => {
-                let kept = store.keep(kept, fits).await;
-                kept.map_err(|error| error.with_server(&*self.server))
-            }
-            None => Ok(()),
+        let kept = grant.to_keep(key).await;
+        if let Some(kept) = &kept {
+            let done = store.keep(kept.clone(), fits).await;
+            done.map_err(|error| error.with_server(&*self.server))?;
         }
+        Ok(kept)
     }
 
     /// The newest that is kept for this configuration. Nobody waits for the answer, so that a failure is a warning too.

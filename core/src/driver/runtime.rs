@@ -54,6 +54,12 @@ impl Runtime {
         Ok(runtime)
     }
 
+    /// A hold on the runtime that runs now, for what must not be cut when the last pool goes.
+    pub(crate) fn running() -> Option<Arc<Runtime>> {
+        let current = CURRENT.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        current.upgrade().filter(|runtime| !runtime.is_forked())
+    }
+
     fn start(workers: usize, fork_generation: u64) -> Result<Runtime> {
         let (handle, threads) = Threads::start(workers).map_err(|error| {
             Error::new(ErrorCode::Internal, format!("starting the runtime: {error}"))

@@ -83,3 +83,38 @@ fn a_damaged_file_is_kept_aside() {
         assert_eq!(std::fs::read_to_string(aside.unwrap()).unwrap(), damaged);
     }
 }
+
+/// SPEC 15.3: a save or a look that failed is made good by the next renewal.
+#[test]
+fn what_could_not_be_kept_once_is_kept_by_the_next_renewal() {
+    for blocked in ["tokens.json.new", "tokens.json"] {
+        let home = Home::new(json!({ "uses": [20, 20, 100_000] }));
+        let first = home.pool();
+        host(async {
+            let session = home.session(&first).await;
+            sign_in(&first, "s").await.unwrap();
+            let lease = acquire(&session, "s").await;
+            // What is a folder can be neither read nor replaced, whoever asks.
+            let (place, aside) = (home.folder().join(blocked), home.folder().join("aside"));
+            let was_there = std::fs::rename(&place, &aside).is_ok();
+            std::fs::create_dir(&place).unwrap();
+            while home.issued() < 2 {
+                call(&lease).await.unwrap();
+            }
+            std::fs::remove_dir(&place).unwrap();
+            if was_there {
+                std::fs::rename(&aside, &place).unwrap();
+            }
+            while home.issued() < 3 {
+                call(&lease).await.unwrap();
+            }
+        });
+        drop(first);
+        let second = home.pool();
+        host(async {
+            let session = home.session(&second).await;
+            call(&acquire(&session, "s").await).await.unwrap();
+        });
+        assert_eq!((home.issued(), home.grants().len()), (3, 1), "{blocked}");
+    }
+}

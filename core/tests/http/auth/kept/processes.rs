@@ -4,8 +4,9 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use trunkline::AcquireOptions;
 
-use super::super::person::{CANARIES, sign_in};
+use super::super::person::{CANARIES, options, sign_in, visit};
 use super::{Home, call, mode, of_child, refusal};
 use crate::remote::host;
 use crate::rig::{acquire, until};
@@ -67,6 +68,77 @@ fn a_process_uses_the_token_that_another_renewed() {
         call(&lease).await.unwrap();
         assert_eq!((home.issued(), home.grants().len()), (2, 1));
         assert_eq!((lease.generation(), mode(&home.tokens)), (before, 0o600));
+    });
+}
+
+/// SPEC 15.3: of one grant one renewal at a time, of two connections in a process and of two processes.
+#[test]
+fn processes_that_renew_at_one_time_renew_once() {
+    const TEST: &str = "processes_that_renew_at_one_time_renew_once";
+    if let Some((rig, config)) = of_child() {
+        return host(async {
+            rig.configure(json!({ "s": config, "t": config })).await;
+            let session = rig.session("a");
+            let (s, t) = tokio::join!(acquire(&session, "s"), acquire(&session, "t"));
+            call(&s).await.unwrap();
+            call(&t).await.unwrap();
+        });
+    }
+    let home = Home::new(json!({ "uses": [0, 100_000], "renewal_ms": 500 }));
+    sign_in_for_later(&home);
+    let children = [(); 2].map(|()| home.child(TEST, "").stdout(Stdio::null()).spawn().unwrap());
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+    assert_eq!((home.issued(), home.grants().len()), (2, 1));
+}
+
+/// SPEC 15.3: what a renewal was issued is kept though the last pool of the process goes meanwhile: what it was issued for is used up.
+#[test]
+fn a_pool_that_goes_while_it_renews_keeps_what_it_is_issued() {
+    const TEST: &str = "a_pool_that_goes_while_it_renews_keeps_what_it_is_issued";
+    if let Some((rig, config)) = of_child() {
+        let folder = std::env::temp_dir();
+        let tokens = || std::fs::read(folder.join("tokens/tokens.json")).unwrap();
+        let before = tokens();
+        host(async {
+            rig.configure(json!({ "s": config })).await;
+            let session = rig.session("a");
+            let options = AcquireOptions::default();
+            let asked = async {
+                while !folder.join("asked").exists() {
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+            };
+            tokio::select! {
+                _ = session.acquire("s", None, &options) => panic!("it was renewed already"),
+                () = asked => {}
+            }
+        });
+        drop(rig);
+        return until(|| tokens() != before);
+    }
+    let home = Home::new(json!({ "uses": [0, 100_000], "renewal_ms": 1_000 }));
+    sign_in_for_later(&home);
+    let mut child = home.child(TEST, "").stdout(Stdio::null()).spawn().unwrap();
+    until(|| home.issued() == 2);
+    std::fs::write(home.rig.path("asked"), "").unwrap();
+    assert!(child.wait().unwrap().success());
+    let next = home.pool();
+    host(async {
+        let session = home.session(&next).await;
+        call(&acquire(&session, "s").await).await.unwrap();
+    });
+    assert_eq!(home.issued(), 2);
+}
+
+/// A sign-in whose token the server takes no more.
+fn sign_in_for_later(home: &Home) {
+    let rig = home.pool();
+    host(async {
+        let _session = home.session(&rig).await;
+        let url = rig.pool.sign_in("s", &options()).await.unwrap();
+        let _ = rig.pool.finish_sign_in(&visit(url["url"].as_str().unwrap())).await;
     });
 }
 
