@@ -228,6 +228,29 @@ fn flags_of_approval_are_recorded_and_never_granted() {
     }
 }
 
+/// SPEC 10.3, 11.7: a field in an object that stands for a part of the entry means what it means beside it.
+#[test]
+fn nested_fields_mean_what_they_mean_outside() {
+    for (format, container, program) in
+        [(Format::Zed, "command", "path"), (Format::Cline, "transport", "command")]
+    {
+        let read =
+            |nested: Value| as_format(&file_of(format, &json!({ container: nested })), format);
+        let source = read(json!({ program: "x", "timeout": 60, "trust": true }));
+        let template = source.servers[0].template.as_ref().unwrap();
+        assert_eq!(template.configuration()["call_timeout_ms"], 60_000, "{format:?}");
+        assert!(!template.unexpanded().trust, "{format:?}");
+        assert_eq!(source.approvals[0].path, format!("{container}.trust"));
+        let source = read(json!({ program: "x", "Timeout": 60 }));
+        let error = source.servers[0].template.as_ref().unwrap_err();
+        assert!(error.message().contains("must be written `timeout`"), "{error}");
+    }
+    let remote = json!({ "transport": { "transport": "sse", "url": "https://h.example" } });
+    assert_eq!(template(Format::Cline, &remote).unexpanded().transport_name(), "sse");
+    let program = json!({ "command": { "command": "x" } });
+    assert_eq!(template(Format::Zed, &program).configuration()["command"], "x");
+}
+
 /// S-15: a field that differs from a known one in its case alone is refused by name, in every format.
 #[test]
 fn fields_in_the_wrong_case_are_refused() {

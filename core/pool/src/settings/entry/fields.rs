@@ -44,7 +44,7 @@ impl Entry {
             Meaning::Times => self.times(member, path),
             Meaning::CommandLine => self.command_line(member, path),
             Meaning::Nested => match node.members() {
-                Some(members) => self.nested(members, path),
+                Some(members) => self.nested(&member.name, members, path),
                 None => self.put(&member.name, node.value(), path),
             },
             Meaning::RequestOptions => self.request_options(member, path),
@@ -104,14 +104,14 @@ impl Entry {
         }
     }
 
-    /// An object that stands for a part of the entry.
-    fn nested(&mut self, members: &[Member], path: &str) -> Step {
+    /// An object that stands for a part of the entry: what is in it means what it means beside it, but for the object's own
+    /// name, which is the plain field here.
+    fn nested(&mut self, container: &str, members: &[Member], path: &str) -> Step {
         for member in members.iter().filter(|member| !member.node.is_null()) {
             let path = joined(path, &member.name);
             match member.name.as_str() {
                 "path" => self.renamed("command", member, &path)?,
-                "env" => self.environment(member, "env", &path)?,
-                name if ours(name).is_some() => self.put(name, member.node.value(), &path)?,
+                name if name == container => self.put(name, member.node.value(), &path)?,
                 _ => self.member(member, &path)?,
             }
         }
