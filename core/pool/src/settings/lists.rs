@@ -3,6 +3,7 @@
 use super::format::Format;
 use super::source::{Approval, Approved, Lists};
 use super::syntax::{Content, Flaw, Node};
+use crate::json::joined;
 
 /// Reads the lists that stand in an object of the file. What cannot be read as a list spoils the file: a gate that is
 /// misread must not stand open.
@@ -49,22 +50,16 @@ fn claims(node: &Node, approvals: &mut Vec<Approval>) -> Result<(), Flaw> {
 
 /// The array of strings at the end of a way, if it is there. Null is absent.
 fn names(node: &Node, way: &[&str]) -> Result<Option<Vec<String>>, Flaw> {
-    let mut node = node;
+    let (mut node, mut path) = (node, String::new());
     for (index, step) in way.iter().enumerate() {
-        let flaw = |place, sentence| Flaw { path: way[..=index].join("."), place, sentence };
-        let members = node.members().unwrap_or_default();
-        let mut same = members.iter().filter(|member| member.name == *step);
-        let (first, second) = (same.next(), same.next());
-        if let Some(second) = second {
-            return Err(flaw(second.place, super::syntax::TWICE));
-        }
-        match first {
-            Some(member) if member.node.is_null() => return Ok(None),
-            Some(member) => node = &member.node,
-            None => return Ok(None),
+        let member = node.sole(step).map_err(|flaw| flaw.below(&path))?;
+        path = joined(&path, step);
+        match member {
+            Some(member) if !member.node.is_null() => node = &member.node,
+            Some(_) | None => return Ok(None),
         }
         if index + 1 < way.len() && node.members().is_none() {
-            return Err(flaw(node.place, "must be an object"));
+            return Err(Flaw { path, place: node.place, sentence: "must be an object".into() });
         }
     }
     let texts = node.items().map(|items| {
@@ -73,8 +68,8 @@ fn names(node: &Node, way: &[&str]) -> Result<Option<Vec<String>>, Flaw> {
     match texts.flatten() {
         Some(names) => Ok(Some(names)),
         None => {
-            let (path, place) = (way.join("."), node.place);
-            Err(Flaw { path, place, sentence: "must be an array of strings" })
+            let sentence = "must be an array of strings".into();
+            Err(Flaw { path, place: node.place, sentence })
         }
     }
 }

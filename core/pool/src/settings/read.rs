@@ -11,7 +11,7 @@ use super::origin::located;
 use super::place::Place;
 use super::recognise::recognised;
 use super::source::{FINDINGS_MAX, Finding, FindingKind, Lists, Server, Skipped, Source};
-use super::syntax::{Malformed, Node, Syntax, TWICE};
+use super::syntax::{Flaw, Malformed, Node, Syntax};
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::joined;
 use crate::text::escaped;
@@ -121,8 +121,8 @@ impl Reader<'_> {
             self.servers(project, container)?;
         }
         let ours = &mut self.source.servers;
-        let others =
-            others.into_iter().filter(|other| ours.iter().all(|one| one.name != other.name));
+        let names: HashSet<&str> = ours.iter().map(|one| one.name.as_str()).collect();
+        let others = others.into_iter().filter(|other| !names.contains(other.name.as_str()));
         let others: Vec<Server> = others.collect();
         ours.splice(0..0, others);
         self.lists(project)
@@ -131,9 +131,11 @@ impl Reader<'_> {
     fn lists(&mut self, node: &Node) -> Result<()> {
         let read =
             lists::read(self.format, node, &mut self.source.lists, &mut self.source.approvals);
-        read.map_err(|flaw| {
-            self.error(flaw.place, &flaw.path, &format!("`{}` {}", flaw.path, flaw.sentence))
-        })
+        read.map_err(|flaw| self.spoilt(&flaw))
+    }
+
+    fn spoilt(&self, flaw: &Flaw) -> Error {
+        self.error(flaw.place, &flaw.path, &format!("`{}` {}", flaw.path, flaw.sentence))
     }
 
     /// The first of the format's containers that is there. One that is no container spoils the file, and so does one whose name
@@ -160,21 +162,11 @@ impl Reader<'_> {
     fn end_of<'n>(&self, root: &'n Node, way: &[&str]) -> Result<Option<&'n Node>> {
         let (mut node, mut path) = (root, String::new());
         for step in way {
+            let member = node.sole(step).map_err(|flaw| self.spoilt(&flaw.below(&path)))?;
             path = joined(&path, step);
-            let members = node.members().unwrap_or_default();
-            let mut same = members.iter().filter(|member| member.name == *step);
-            let (first, second) = (same.next(), same.next());
-            if let Some(second) = second {
-                return Err(self.error(second.place, &path, &format!("`{path}` {TWICE}")));
-            }
-            let miswritten = members.iter().find(|member| is_miswritten(&member.name, step));
-            if let Some(member) = miswritten {
-                let message = format!("`{}` must be written `{step}`", member.name);
-                return Err(self.error(member.place, &member.name, &message));
-            }
-            match first {
+            match member {
                 Some(member) if !member.node.is_null() => node = &member.node,
-                _ => return Ok(None),
+                Some(_) | None => return Ok(None),
             }
         }
         Ok(Some(node))
@@ -210,19 +202,20 @@ impl Reader<'_> {
 
     /// The servers of a container that lies that deep.
     fn entries(&mut self, end: &Node, path: &str, depth: usize) -> Result<()> {
+        let (members, items) = (end.members().unwrap_or_default(), end.items().unwrap_or_default());
+        if members.len() + items.len() > SERVERS_MAX {
+            let message = format!("`{path}` has more than {SERVERS_MAX} servers");
+            return Err(self.error(end.place, path, &message));
+        }
         let mut entries: Vec<(&str, Place, &Node)> = Vec::new();
-        for member in end.members().unwrap_or_default() {
+        for member in members {
             entries.push((&member.name, member.place, &member.node));
         }
-        for (index, item) in end.items().unwrap_or_default().iter().enumerate() {
+        for (index, item) in items.iter().enumerate() {
             match item.get("name").and_then(Node::text) {
                 Some(name) => entries.push((name, item.place, item)),
                 None => self.nameless(format!("{path}[{index}]"), item.place),
             }
-        }
-        if entries.len() > SERVERS_MAX {
-            let message = format!("`{path}` has more than {SERVERS_MAX} servers");
-            return Err(self.error(end.place, path, &message));
         }
         let mut count: HashMap<&str, usize> = HashMap::new();
         for (name, ..) in &entries {
@@ -284,8 +277,4 @@ fn fits(end: &Node, container: Container) -> bool {
         }
         Container::Bare => true,
     }
-}
-
-fn is_miswritten(name: &str, known: &str) -> bool {
-    name != known && name.eq_ignore_ascii_case(known)
 }

@@ -327,6 +327,14 @@ fn a_bad_container_spoils_the_file() {
         whole_error("{\"mcp\": {\"excluded\": [1]}}", ".gemini/settings.json").0,
         "mcp.excluded"
     );
+    for (file, text, path) in [
+        (".gemini/settings.json", "{\n\"mcp\": {\"Excluded\": []}}", "mcp.Excluded"),
+        (".qwen/settings.json", "{\n\"MCP\": {\"allowed\": []}}", "MCP"),
+        (".claude/settings.json", "{\n\"disabledMcpjsonservers\": []}", "disabledMcpjsonservers"),
+    ] {
+        let (found, line, _) = whole_error(text, file);
+        assert_eq!((found.as_str(), line), (path, 2));
+    }
 }
 
 /// SPEC 10.7: a server that is there twice is neither of the two, and spoils itself alone.

@@ -5,6 +5,7 @@ mod number;
 mod toml;
 mod yaml;
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use serde_json::{Map, Number, Value};
@@ -94,11 +95,20 @@ pub(super) struct Flaw {
     pub path: String,
     pub place: Place,
     /// The rest of a sentence that begins with the path.
-    pub sentence: &'static str,
+    pub sentence: Cow<'static, str>,
+}
+
+impl Flaw {
+    /// The same of the part with that path.
+    pub(super) fn below(self, path: &str) -> Flaw {
+        let end = self.path;
+        let is_plain = !path.is_empty() && !end.is_empty() && !end.starts_with('[');
+        Flaw { path: format!("{path}{}{end}", if is_plain { "." } else { "" }), ..self }
+    }
 }
 
 /// What is said of a member that is there twice.
-pub(super) const TWICE: &str = "is there twice";
+const TWICE: &str = "is there twice";
 
 impl Node {
     pub(super) fn new(place: Place, content: Content) -> Node {
@@ -133,6 +143,23 @@ impl Node {
     /// The member of that name; the first, should there be two.
     pub(super) fn member(&self, name: &str) -> Option<&Member> {
         self.members()?.iter().find(|member| member.name == name)
+    }
+
+    /// The member of that name, as long as no reader could take another for it (S-15).
+    pub(super) fn sole(&self, name: &str) -> Result<Option<&Member>, Flaw> {
+        let members = self.members().unwrap_or_default();
+        let mut same = members.iter().filter(|member| member.name == name);
+        let (first, second) = (same.next(), same.next());
+        let flaw = |member: &Member, sentence| {
+            Err(Flaw { path: joined("", &member.name), place: member.place, sentence })
+        };
+        if let Some(second) = second {
+            return flaw(second, TWICE.into());
+        }
+        match members.iter().find(|member| is_miswritten(&member.name, name)) {
+            Some(member) => flaw(member, format!("must be written `{name}`").into()),
+            None => Ok(first),
+        }
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&Node> {
@@ -185,7 +212,11 @@ impl Node {
     }
 
     fn flaw_below(&self, path: &mut Vec<Step>, depth: usize) -> Option<Flaw> {
-        let flaw = |path: &[Step], place, sentence| Flaw { path: dotted(path), place, sentence };
+        let flaw = |path: &[Step], place, sentence: &'static str| Flaw {
+            path: dotted(path),
+            place,
+            sentence: sentence.into(),
+        };
         match &self.content {
             Content::Flawed(sentence) => Some(flaw(path, self.place, sentence)),
             Content::List(_) | Content::Map(_) if depth >= DEPTH_MAX => {
@@ -216,41 +247,52 @@ impl Node {
 
     /// The place of the part with that path, or of the nearest part around it that is there.
     pub(super) fn find(&self, path: &str) -> Option<Place> {
-        let mut best = None;
-        self.find_below(path, "", &mut best);
-        best
-    }
-
-    fn find_below(&self, wanted: &str, path: &str, best: &mut Option<Place>) {
-        match &self.content {
-            Content::List(items) => {
-                for (index, item) in items.iter().enumerate() {
-                    let path = format!("{path}[{index}]");
-                    if leads_to(&path, wanted) {
-                        *best = Some(item.place);
-                        return item.find_below(wanted, &path, best);
-                    }
+        let (mut node, mut rest, mut best) = (self, path, None);
+        loop {
+            let (place, next, left) = match &node.content {
+                Content::List(items) => {
+                    let Some((index, left)) = leading_index(rest) else { return best };
+                    let Some(item) = items.get(index) else { return best };
+                    (item.place, item, left)
                 }
-            }
-            Content::Map(members) => {
-                for member in members {
-                    let path = joined(path, &member.name);
-                    if leads_to(&path, wanted) {
-                        *best = Some(member.place);
-                        return member.node.find_below(wanted, &path, best);
-                    }
+                Content::Map(members) => {
+                    // A dot stands between two names, and not before the first.
+                    let names = rest.strip_prefix('.').filter(|_| best.is_some()).unwrap_or(rest);
+                    let found = members.iter().find_map(|member| {
+                        let left = names.strip_prefix(&joined("", &member.name))?;
+                        is_end_of_step(left).then_some((member, left))
+                    });
+                    let Some((member, left)) = found else { return best };
+                    (member.place, &member.node, left)
                 }
-            }
-            Content::Null
-            | Content::Bool(_)
-            | Content::Number(..)
-            | Content::Text(_)
-            | Content::Flawed(_) => {}
+                Content::Null
+                | Content::Bool(_)
+                | Content::Number(..)
+                | Content::Text(_)
+                | Content::Flawed(_) => return best,
+            };
+            (node, rest, best) = (next, left, Some(place));
         }
     }
 }
 
+/// The index that a path begins with, and what follows it.
+fn leading_index(path: &str) -> Option<(usize, &str)> {
+    let (index, rest) = path.strip_prefix('[')?.split_once(']')?;
+    Some((index.parse().ok()?, rest))
+}
+
+/// Whether a name is whole where this follows it in a path.
+fn is_end_of_step(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with(['.', '['])
+}
+
 /// Whether `path` is `wanted` or a way to it.
 pub(super) fn leads_to(path: &str, wanted: &str) -> bool {
-    wanted.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    wanted.strip_prefix(path).is_some_and(is_end_of_step)
+}
+
+/// Whether a name differs from that one in its case alone.
+pub(super) fn is_miswritten(name: &str, known: &str) -> bool {
+    name != known && name.eq_ignore_ascii_case(known)
 }
