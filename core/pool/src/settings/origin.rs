@@ -1,9 +1,15 @@
 //! Errors in the terms of the file that they are about (SPEC 10.7, 10.9).
 
+use std::borrow::Cow;
+
 use super::place::Place;
 use super::syntax::{Node, leads_to};
 use crate::error::{Error, ErrorCode};
 use crate::text::escaped;
+
+/// Paths of one message that are retold, which is more than any names: one that holds a text of the file could have any
+/// number of backquotes.
+const PATHS_TOLD_MAX: usize = 8;
 
 /// Where an entry and its parts stand.
 #[derive(Clone)]
@@ -27,17 +33,8 @@ impl Origin {
     /// An error about the configuration, told as one about the entry that it came from.
     pub(super) fn retold(&self, error: &Error) -> Error {
         let path = error.detail().get("path").and_then(|path| path.as_str()).unwrap_or_default();
-        let moved = self.moved.iter().filter(|(field, _)| leads_to(field, path));
-        let written = match moved.max_by_key(|(field, _)| field.len()) {
-            Some((field, written)) => format!("{written}{}", &path[field.len()..]),
-            None => path.to_owned(),
-        };
-        let mut message = error.message().to_owned();
-        for (field, written) in &self.moved {
-            for end in ['`', '.', '['] {
-                message = message.replace(&format!("`{field}{end}"), &format!("`{written}{end}"));
-            }
-        }
+        let written = self.written(path);
+        let message = self.retold_message(error.message());
         let place = self.outline.find(&written).unwrap_or(self.outline.place);
         let out = located(error.code(), &self.file, place, &written, &message);
         let out = out.with_server(&self.server);
@@ -45,6 +42,25 @@ impl Origin {
             Some(hint) => out.with_hint(hint),
             None => out,
         }
+    }
+
+    /// What a path of the configuration is in the file, by the longest part of it that moved.
+    fn written(&self, path: &str) -> String {
+        let moved = self.moved.iter().filter(|(field, _)| leads_to(field, path));
+        match moved.max_by_key(|(field, _)| field.len()) {
+            Some((field, written)) => format!("{written}{}", &path[field.len()..]),
+            None => path.to_owned(),
+        }
+    }
+
+    /// The message with each path in it replaced, once. Paths stand between backquotes.
+    fn retold_message(&self, message: &str) -> String {
+        let parts = message.splitn(PATHS_TOLD_MAX * 2 + 1, '`').enumerate();
+        let parts = parts.map(|(index, part)| match index % 2 {
+            1 => Cow::Owned(self.written(part)),
+            _ => Cow::Borrowed(part),
+        });
+        parts.collect::<Vec<_>>().join("`")
     }
 }
 

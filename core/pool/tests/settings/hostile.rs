@@ -117,7 +117,7 @@ fn is_telling(error: &trunkline_pool::Error, name: &str, text: &str) {
 }
 
 /// What must hold of any text at all.
-fn judge(text: &str, name: &str) -> trunkline_pool::Result<Source> {
+pub(crate) fn judge(text: &str, name: &str) -> trunkline_pool::Result<Source> {
     let options = ReadOptions { workspace: Some("/srv/project".into()), ..ReadOptions::default() };
     let read_once = read(text, name, &options);
     // One verdict, whatever a hasher makes of it.
@@ -210,49 +210,11 @@ fn deep_nesting_is_refused_where_it_is() {
         );
         assert_eq!(verdicts(&toml, "x.toml"), None);
         let dotted = format!("[mcp_servers.a]\ncommand = 'x'\n{}z = 1", "d.".repeat(depth));
-        assert_ne!(verdicts(&dotted, "x.toml"), Some(vec![true]));
+        assert_eq!(verdicts(&dotted, "x.toml"), None);
         let indented =
             format!("mcpServers:\n- name: a\n  command: x\n  deep: {}", "- ".repeat(depth));
         assert_eq!(verdicts(&indented, "x.yaml"), None);
     }
-}
-
-/// S-24: long texts, many members and aliases that multiply cost time and memory in proportion to the text.
-#[test]
-fn size_is_bounded() {
-    let long = "x".repeat(1 << 20);
-    for (name, text) in [
-        (
-            "x.json",
-            format!(
-                "{{\"mcpServers\": {{\"a\": {{\"command\": \"{long}\", \"args\": [\"{long}\"]}}}}}}"
-            ),
-        ),
-        ("x.toml", format!("[mcp_servers.a]\ncommand = '{long}'\nargs = ['{long}']")),
-        ("x.yaml", format!("mcpServers:\n- name: a\n  command: {long}\n  args: ['{long}']")),
-    ] {
-        let source = judge(&text, name).unwrap();
-        assert!(source.servers[0].template.is_ok(), "{name}");
-    }
-    let named = format!("{{\"mcpServers\": {{\"{long}\": {{\"command\": \"x\"}}}}}}");
-    let source = judge(&named, "x.json").unwrap();
-    assert!(source.servers[0].template.as_ref().is_err_and(|error| error.message().len() < 200));
-
-    let many = (0..10_001).map(|n| format!("\"s{n}\": {{}}")).collect::<Vec<_>>().join(",");
-    assert!(judge(&format!("{{\"mcpServers\": {{{many}}}}}"), "x.json").is_err());
-    let many = (0..20_000).map(|n| format!("\"k{n}\": 1")).collect::<Vec<_>>().join(",");
-    let source =
-        judge(&format!("{{\"mcpServers\": {{\"a\": {{\"command\": \"x\", {many}}}}}}}"), "x.json")
-            .unwrap();
-    assert_eq!(source.findings.len(), trunkline_pool::settings::FINDINGS_MAX);
-    assert!(judge(&"x".repeat((16 << 20) + 1), "x.json").is_err());
-
-    let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
-    for level in 1..30 {
-        let alias = format!("*a{}, ", level - 1).repeat(10);
-        bomb.push_str(&format!("a{level}: &a{level} [{alias}]\n"));
-    }
-    assert!(judge(&bomb, "x.yaml").is_err());
 }
 
 /// S-14: names that other languages trip over are names like any other.

@@ -295,6 +295,19 @@ fn two_spellings_of_one_field_are_refused() {
     }
 }
 
+/// SPEC 10.9: arguments that are there twice are an error, whichever of the two comes first.
+#[test]
+fn arguments_beside_a_command_line_are_refused() {
+    for text in [
+        r#"{"mcp": {"one": {"args": ["a"], "command": ["x", "y"]}}}"#,
+        r#"{"mcp": {"one": {"command": ["x", "y"], "args": ["a"]}}}"#,
+    ] {
+        let source = as_format(text, Format::Opencode);
+        let error = source.servers[0].template.as_ref().unwrap_err();
+        assert!(error.message().contains("are the same field"), "{error}");
+    }
+}
+
 /// SPEC 10.7: a file that does not parse is one error, at its line and column, in each syntax.
 #[test]
 fn a_file_that_does_not_parse_is_one_error() {

@@ -27,7 +27,7 @@ impl Entry {
                 if field == "call_timeout_ms" && name == "timeout" {
                     self.note(field, path, member.place, Rule::AssumedMilliseconds);
                 }
-                self.put(name, member.node.value(), path)
+                self.put(name, member.node.value(), path, member.place)
             }
             None => {
                 self.find(path, member.place, FindingKind::Unknown);
@@ -45,7 +45,7 @@ impl Entry {
             Meaning::CommandLine => self.command_line(member, path),
             Meaning::Nested => match node.members() {
                 Some(members) => self.nested(&member.name, members, path),
-                None => self.put(&member.name, node.value(), path),
+                None => self.put(&member.name, node.value(), path, member.place),
             },
             Meaning::RequestOptions => self.request_options(member, path),
             Meaning::Inherited => self.inherits(member, path),
@@ -85,6 +85,7 @@ impl Entry {
     fn keep(&mut self, member: &Member, path: &str) -> Step {
         if ours(&member.name).is_none() && !self.out.contains_key(&member.name) {
             self.out.insert(member.name.clone(), member.node.value());
+            self.came.insert(member.name.clone(), (path.to_owned(), member.place));
             if member.name != path {
                 self.moved.push((joined("", &member.name), path.to_owned()));
             }
@@ -100,7 +101,7 @@ impl Entry {
         self.note(field, path, member.place, Rule::Renamed);
         match field {
             "env" => self.environment(member, field, path),
-            _ => self.put(field, member.node.value(), path),
+            _ => self.put(field, member.node.value(), path, member.place),
         }
     }
 
@@ -111,7 +112,9 @@ impl Entry {
             let path = joined(path, &member.name);
             match member.name.as_str() {
                 "path" => self.renamed("command", member, &path)?,
-                name if name == container => self.put(name, member.node.value(), &path)?,
+                name if name == container => {
+                    self.put(name, member.node.value(), &path, member.place)?
+                }
                 _ => self.member(member, &path)?,
             }
         }
@@ -121,24 +124,22 @@ impl Entry {
     /// The program and its arguments in one list.
     fn command_line(&mut self, member: &Member, path: &str) -> Step {
         let Some(items) = member.node.items() else {
-            return self.put("command", member.node.value(), path);
+            return self.put("command", member.node.value(), path, member.place);
         };
         let Some((command, args)) = items.split_first() else {
             return fault(path, format!("`{path}` must not be empty"));
         };
         self.note("command", path, member.place, Rule::CommandLine);
-        self.put("command", command.value(), &format!("{path}[0]"))?;
+        self.put("command", command.value(), &format!("{path}[0]"), command.place)?;
         if args.is_empty() {
             return Ok(());
         }
         let values: Vec<Value> = args.iter().map(Node::value).collect();
-        self.moved.push(("args".into(), path.to_owned()));
         for index in 0..values.len() {
             // Errors name an item by its place in the list that the file has.
             self.moved.push((format!("args[{index}]"), format!("{path}[{}]", index + 1)));
         }
-        self.out.insert("args".into(), values.into());
-        Ok(())
+        self.put("args", values.into(), path, member.place)
     }
 
     /// Host variables that the server inherits.
@@ -164,8 +165,8 @@ impl Entry {
             let path = format!("{path}[{index}]");
             let name = self.name_of_variable(item, &path)?;
             self.note(&joined("env", &name), &path, item.place, Rule::SecretName);
-            self.moved.push((joined("env", &name), path));
-            self.secrets.push(name);
+            self.moved.push((joined("env", &name), path.clone()));
+            self.secrets.push((name, path, item.place));
         }
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! Headers, and what products have instead of one.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 
 use super::{Entry, Step, fault};
@@ -10,11 +12,14 @@ use crate::settings::template::Rule;
 
 const AUTHORIZATION: &str = "Authorization";
 
+/// As many headers as a configuration may have; said here, the error names the field that the file has.
+const HEADERS_MAX: usize = 10_000;
+
 impl Entry {
     /// A bearer token, or the word for a sign-in, which happens without a word too when the server asks for it.
     pub(super) fn token(&mut self, member: &Member, path: &str) -> Step {
         if member.node.members().is_some() {
-            return self.put(&member.name, member.node.value(), path);
+            return self.put(&member.name, member.node.value(), path, member.place);
         }
         let token = self.text(&member.node, path)?;
         if token == "oauth" {
@@ -34,6 +39,9 @@ impl Entry {
         let Some(members) = member.node.members() else {
             return fault(path, format!("`{path}` must be an object of strings"));
         };
+        if members.len() > HEADERS_MAX {
+            return fault(path, format!("`{path}` has more than {HEADERS_MAX} items"));
+        }
         for header in members {
             let path = joined(path, &header.name);
             let variable = self.name_of_variable(&header.node, &path)?;
@@ -51,7 +59,7 @@ impl Entry {
             let path = joined(path, &option.name);
             if option.name == "headers" {
                 self.note("headers", &path, option.place, Rule::Renamed);
-                self.put("headers", option.node.value(), &path)?;
+                self.put("headers", option.node.value(), &path, option.place)?;
             } else {
                 self.find(&path, option.place, FindingKind::NoEffect);
             }
@@ -61,16 +69,23 @@ impl Entry {
 
     fn header(&mut self, name: &str, value: String, member: &Member, path: &str) {
         self.note(&joined("headers", name), path, member.place, Rule::Header);
-        self.headers.push((name.to_owned(), value, path.to_owned()));
+        self.headers.push((name.to_owned(), value, path.to_owned(), member.place));
     }
 
     /// Puts those headers beside the ones that are written as such.
     pub(super) fn join_headers(&mut self) -> Step {
-        for (name, value, path) in std::mem::take(&mut self.headers) {
-            let headers = self.out.entry("headers").or_insert_with(|| Value::Object(Map::new()));
-            // What is no object is told when it is parsed.
-            let Value::Object(headers) = headers else { return Ok(()) };
-            if headers.keys().any(|known| known.eq_ignore_ascii_case(&name)) {
+        let joining = std::mem::take(&mut self.headers);
+        if joining.is_empty() {
+            return Ok(());
+        }
+        let headers = self.out.entry("headers").or_insert_with(|| Value::Object(Map::new()));
+        // What is no object is told when it is parsed.
+        let Value::Object(headers) = headers else { return Ok(()) };
+        let mut names: HashSet<String> =
+            headers.keys().map(|name| name.to_ascii_lowercase()).collect();
+        for (name, value, path, place) in joining {
+            self.came.entry("headers".into()).or_insert_with(|| (path.clone(), place));
+            if !names.insert(name.to_ascii_lowercase()) {
                 return fault(&path, format!("`{path}` gives a header that is there twice"));
             }
             self.moved.push((joined("headers", &name), path));

@@ -4,13 +4,15 @@ mod fields;
 mod headers;
 mod times;
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value};
 
 use super::format::{FormatRow, NullEnv, Variables};
 use super::origin::Origin;
 use super::place::Place;
 use super::source::{Approval, Finding, FindingKind};
-use super::syntax::{Content, Member, Node, leads_to};
+use super::syntax::{Content, Member, Node};
 use super::template::{Provenance, Rule, Template};
 use crate::config::check_name;
 use crate::error::Result;
@@ -93,15 +95,17 @@ struct Entry {
     row: &'static FormatRow,
     /// The pool's own configuration.
     out: Map<String, Value>,
+    /// Where each field of it came from: the path in the file, and its place.
+    came: HashMap<String, (String, Place)>,
     /// Its paths, and what they are in the file.
     moved: Vec<(String, String)>,
     env_file: Option<String>,
     /// Host variables that it inherits.
     inherited: Vec<String>,
-    /// Variables that the host keeps.
-    secrets: Vec<String>,
-    /// Headers that other fields than `headers` give: name, value, and the path of the field.
-    headers: Vec<(String, String, String)>,
+    /// Variables that the host keeps, each with its path in the file and its place.
+    secrets: Vec<(String, String, Place)>,
+    /// Headers that other fields than `headers` give: name, value, and the path and the place of the field.
+    headers: Vec<(String, String, String, Place)>,
     provenance: Vec<Provenance>,
     approvals: Vec<Approval>,
     findings: Vec<Finding>,
@@ -113,6 +117,7 @@ impl Entry {
         Entry {
             row,
             out: Map::new(),
+            came: HashMap::new(),
             moved: Vec::new(),
             env_file: None,
             inherited: Vec::new(),
@@ -144,8 +149,7 @@ impl Entry {
         let mut out = std::mem::take(&mut self.out);
         for (field, value) in &mut out {
             if rewrite(value, self.row.variables) {
-                let path = self.written(field);
-                let place = node.find(&path).unwrap_or(node.place);
+                let (path, place) = self.written(field, node);
                 self.note(field, &path, place, Rule::Variables);
             }
         }
@@ -164,8 +168,7 @@ impl Entry {
         if is_stated {
             return;
         }
-        let path = self.written(name);
-        let place = node.find(&path).unwrap_or(node.place);
+        let (path, place) = self.written(name, node);
         let rule = match self.row.bare_url {
             Some(transport) => {
                 self.out.insert("transport".into(), transport.into());
@@ -176,21 +179,22 @@ impl Entry {
         self.provenance.push(Provenance { field: name.to_owned(), path, place, rule });
     }
 
-    /// What a field of the configuration, or the first part of it, is in the file.
-    fn written(&self, field: &str) -> String {
-        let moved = self.moved.iter().find(|(moved, _)| leads_to(field, moved));
-        moved.map_or_else(|| field.to_owned(), |(_, written)| written.clone())
+    /// What a field of the configuration, or the first part of it, is in the file, and where. What no part of the entry gave
+    /// stands where the entry does.
+    fn written(&self, field: &str, node: &Node) -> (String, Place) {
+        self.came.get(field).cloned().unwrap_or_else(|| (field.to_owned(), node.place))
     }
 
     /// Puts a field under its name in the pool's own configuration.
-    fn put(&mut self, field: &str, value: Value, path: &str) -> Step {
+    fn put(&mut self, field: &str, value: Value, path: &str, place: Place) -> Step {
         if self.out.contains_key(field) {
-            let first = self.written(field);
+            let first = self.came.get(field).map_or(field, |(first, _)| first);
             return fault(path, format!("`{first}` and `{path}` are the same field"));
         }
         if field != path {
             self.moved.push((field.to_owned(), path.to_owned()));
         }
+        self.came.insert(field.to_owned(), (path.to_owned(), place));
         self.out.insert(field.to_owned(), value);
         Ok(())
     }
@@ -207,7 +211,7 @@ impl Entry {
     /// The variables of an environment, by the product's rules.
     fn environment(&mut self, member: &Member, field: &str, path: &str) -> Step {
         let Some(members) = member.node.members() else {
-            return self.put(field, member.node.value(), path);
+            return self.put(field, member.node.value(), path, member.place);
         };
         let mut variables = Map::new();
         for variable in members {
@@ -231,7 +235,7 @@ impl Entry {
             };
             variables.insert(variable.name.clone(), value);
         }
-        self.put(field, variables.into(), path)
+        self.put(field, variables.into(), path, member.place)
     }
 
     /// What several fields give together.
@@ -249,7 +253,8 @@ impl Entry {
         if !secrets.is_empty() {
             let env = self.out.entry("env").or_insert_with(|| Value::Object(Map::new()));
             if let Value::Object(env) = env {
-                for name in secrets {
+                for (name, path, place) in secrets {
+                    self.came.entry("env".into()).or_insert((path, place));
                     let variable = format!("${{{name}}}");
                     env.entry(name).or_insert_with(|| variable.into());
                 }

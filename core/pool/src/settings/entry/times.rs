@@ -39,7 +39,7 @@ impl Entry {
             Unit::DurationText => Rule::DurationText,
         };
         self.note(field, path, member.place, rule);
-        self.put(field, cut.into(), path)
+        self.put(field, cut.into(), path, member.place)
     }
 
     /// A time for the start, or an object of one for the start and one for each request.

@@ -33,12 +33,16 @@ pub(super) fn parse(text: &str) -> Result<Node, Malformed> {
 /// Deeper than this a text is not read at all: the parser's time grows with the square of the depth.
 const DEPTH_READ_MAX: usize = 128;
 
-/// Nodes in all, copies for aliases included: a few bytes of aliases can stand for more than any memory holds.
+/// Nodes in all, copies for aliases included: a few bytes of aliases can stand for more than any memory holds. A long text
+/// weighs as much as several nodes.
 const NODES_MAX: usize = 1 << 20;
+
+/// Bytes of a text that weigh as much as one node, which is about what a node without a text takes.
+const NODE_BYTES: usize = 64;
 
 struct Reader<'a> {
     events: Parser<'a, StrInput<'a>>,
-    /// What each anchor names, and how many nodes that is.
+    /// What each anchor names, and what that weighs in nodes.
     anchors: HashMap<usize, (Node, usize)>,
     nodes: usize,
     /// Nodes of all anchors.
@@ -59,7 +63,7 @@ impl<'a> Reader<'a> {
             return Err(malformed(place, "nested too deep"));
         }
         let before = self.nodes;
-        self.nodes = bounded(self.nodes + 1, place)?;
+        self.nodes = bounded(self.nodes + weight(&event), place)?;
         let (anchor, content) = match event {
             Event::Alias(anchor) => return self.alias(anchor, place),
             Event::Scalar(text, style, anchor, tag) => {
@@ -101,6 +105,7 @@ impl<'a> Reader<'a> {
                 Event::Scalar(name, ..) => name.into_owned(),
                 _ => return Err(malformed(place, "a name that is no plain text")),
             };
+            self.nodes = bounded(self.nodes + name.len() / NODE_BYTES, place)?;
             let (event, value_place) = self.next()?;
             let mut node = self.node(event, value_place, depth + 1)?;
             if name == "<<" {
@@ -115,16 +120,22 @@ impl<'a> Reader<'a> {
         let Some((node, nodes)) = self.anchors.get(&anchor) else {
             return Err(malformed(place, "an alias of what holds it"));
         };
-        let (content, nodes) = (node.content.clone(), *nodes);
         self.nodes = bounded(self.nodes + nodes, place)?;
-        Ok(Node::new(place, content))
+        Ok(Node::new(place, node.content.clone()))
+    }
+}
+
+fn weight(event: &Event<'_>) -> usize {
+    match event {
+        Event::Scalar(text, ..) => 1 + text.len() / NODE_BYTES,
+        _ => 1,
     }
 }
 
 fn bounded(nodes: usize, place: Place) -> Result<usize, Malformed> {
     match nodes <= NODES_MAX {
         true => Ok(nodes),
-        false => Err(malformed(place, "more than a million values")),
+        false => Err(malformed(place, "more than a million values, or as much in long texts")),
     }
 }
 
