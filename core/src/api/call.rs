@@ -418,9 +418,9 @@ pub(super) fn tool_not_found(tool: &str, reason: &str) -> Error {
         .with_detail("reason", reason)
 }
 
-/// The server lists the tool, and it could not be taken over (SPEC 4.5).
+/// The server lists the tool, and it cannot be called: it could not be taken over (SPEC 4.5), or runs only as a task.
 pub(super) fn tool_left_out(tool: &str, why: &str) -> Error {
-    Error::new(ErrorCode::ToolNotFound, format!("the server's tool is left out: {why}"))
+    Error::new(ErrorCode::ToolNotFound, format!("the server's tool cannot be called: {why}"))
         .with_detail("tool", tool)
         .with_detail("reason", words::hidden::LEFT_OUT)
 }

@@ -168,6 +168,9 @@ impl Held {
         }
         let view = &self.seen.load().view;
         match view.tool(&published.slot.catalog, name) {
+            Ok(_) if published.slot.catalog.tasks.contains(name) => {
+                Err(tool_left_out(name, "it runs only as a task, which is not supported"))
+            }
             Ok(item) => Ok(item),
             Err(Hidden::Unknown)
                 if published.slot.held.tool(name).is_some() && view.admits(name) =>

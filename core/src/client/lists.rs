@@ -1,5 +1,6 @@
 //! Listing everything that a server offers: four lists at once (SPEC 4.3).
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -95,9 +96,10 @@ impl Link {
             resources: resources.catalog.resources,
             resource_templates: resource_templates.catalog.resource_templates,
             skipped,
+            tasks: BTreeSet::new(),
         };
         catalog.finish();
-        self.leave_out_tasks(&mut catalog);
+        self.mark_tasks(&mut catalog);
         let is_modern = self.metadata.load().is_some();
         if is_modern {
             self.wire.take_tools(&mut catalog);
@@ -116,7 +118,7 @@ impl Link {
 }
 
 fn is_empty(catalog: &Catalog) -> bool {
-    let Catalog { tools, prompts, resources, resource_templates, skipped } = catalog;
+    let Catalog { tools, prompts, resources, resource_templates, skipped, tasks: _ } = catalog;
     tools.is_empty()
         && prompts.is_empty()
         && resources.is_empty()

@@ -1,15 +1,12 @@
-//! Tools that run only as tasks (revision 2025-11-25), which are not spoken here: what nobody can call is not listed.
+//! Tools that run only as tasks (revision 2025-11-25), which are not spoken here.
 
 use std::sync::atomic::Ordering;
 
 use serde::Deserialize;
 use serde_json::Value;
-use trunkline_pool::catalog::{Catalog, Item, ListKind, Skipped};
+use trunkline_pool::catalog::{Catalog, Item};
 
 use super::link::Link;
-
-/// Why such a tool is left out.
-const REASON: &str = "it runs only as a task, which is not supported";
 
 impl Link {
     /// Looks in the answer to the handshake whether calls of tools can be tasks. Where they cannot, what a tool says of
@@ -20,22 +17,11 @@ impl Link {
         self.has_tasks.store(declared.is_some_and(Value::is_object), Ordering::Relaxed);
     }
 
-    /// Takes the tools out that the server would refuse to run otherwise.
-    pub(super) fn leave_out_tasks(&self, catalog: &mut Catalog) {
-        if !self.has_tasks.load(Ordering::Relaxed) {
-            return;
-        }
-        let (refused, tools): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut catalog.tools).into_iter().partition(is_only_a_task);
-        catalog.tools = tools;
-        for Item { name, .. } in refused {
-            tracing::warn!(server = %self.server, tool = %name, reason = REASON, "a tool is left out");
-            let skipped = Skipped {
-                list: ListKind::Tools,
-                name: Some(name.to_string()),
-                reason: REASON.into(),
-            };
-            catalog.skipped.push(skipped);
+    /// Marks the tools that the server would refuse to run otherwise.
+    pub(super) fn mark_tasks(&self, catalog: &mut Catalog) {
+        if self.has_tasks.load(Ordering::Relaxed) {
+            let tasks = catalog.tools.iter().filter(|tool| is_only_a_task(tool));
+            catalog.tasks = tasks.map(|tool| tool.name.clone()).collect();
         }
     }
 }

@@ -7,6 +7,7 @@ mod page;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -59,6 +60,8 @@ pub struct Catalog {
     pub resource_templates: Vec<Item>,
     /// What was left out.
     pub skipped: Vec<Skipped>,
+    /// The names of tools that run only as tasks: they are listed, and nobody here can call them.
+    pub tasks: BTreeSet<Arc<str>>,
 }
 
 /// What a page says besides its items.
