@@ -51,6 +51,8 @@ impl Rig {
         let number = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let name = format!("trunkline-test-{}-{number}", std::process::id());
         let folder = std::env::temp_dir().join(name);
+        // A test of that process id that was killed may have left one.
+        let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir(&folder).unwrap();
         let pool = Pool::new(options).unwrap();
         Rig { pool, folder }

@@ -107,11 +107,23 @@ fn cancellation(_: Era) -> Vec<Value> {
     ]
 }
 
-fn logging(_: Era) -> Vec<Value> {
-    vec![
-        json!({ "call": ["l", "log", { "level": "warning", "text": "mind" }], "text": "logged" }),
-        json!({ "wait_event": ["a", "log"], "match": { "server": "s", "level": "warning", "logger": "test", "data": "mind" } }),
-    ]
+fn logging(era: Era) -> Vec<Value> {
+    let log = |level: &str, text: &str| json!({ "call": ["l", "log", { "level": level, "text": text }], "text": "logged" });
+    let mut steps = Vec::new();
+    // The era's servers log to who asks for it alone.
+    if era == Era::Modern {
+        let wrong = json!({ "code": "invalid_argument", "detail": { "path": "level" } });
+        steps.extend([
+            log("warning", "nobody asked"),
+            json!({ "request": ["l", "logging/setLevel", { "level": "notice" }], "match": {} }),
+            json!({ "request": ["l", "logging/setLevel", { "level": "loud" }], "error": wrong }),
+            log("info", "too slight"),
+        ]);
+    }
+    steps.push(log("warning", "mind"));
+    let heard = json!({ "server": "s", "level": "warning", "logger": "test", "data": "mind" });
+    steps.push(json!({ "wait_event": ["a", "log"], "match": heard }));
+    steps
 }
 
 fn completion(_: Era) -> Vec<Value> {
