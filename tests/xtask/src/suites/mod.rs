@@ -39,10 +39,10 @@ static SUITES: [Suite; 14] = [
     Suite {
         name: "core",
         what: "the Rust crates, the simulator, the behaviour cases",
-        minutes: 6,
+        minutes: 8,
         run: rust::core,
     },
-    Suite { name: "doc", what: "the documentation, warnings denied", minutes: 2, run: rust::doc },
+    Suite { name: "doc", what: "the documentation, warnings denied", minutes: 1, run: rust::doc },
     Suite { name: "header", what: "include/trunkline.h is current", minutes: 1, run: rust::header },
     Suite {
         name: "platforms",
@@ -72,19 +72,19 @@ static SUITES: [Suite; 14] = [
     Suite {
         name: "conformance",
         what: "the official suite, against a client in C, Python and Node",
-        minutes: 1,
+        minutes: 2,
         run: crate::conformance::suite,
     },
     Suite {
         name: "reap",
         what: "nothing survives a close or a killed host, in each language",
-        minutes: 3,
+        minutes: 2,
         run: crate::reap::suite,
     },
     Suite {
         name: "examples",
         what: "the demo in each language",
-        minutes: 2,
+        minutes: 1,
         run: crate::demo::examples,
     },
 ];
