@@ -95,7 +95,15 @@ impl Rig {
 
     /// Those of them that still run.
     pub fn running(&self) -> Vec<u32> {
-        self.starts().into_iter().filter(|pid| runs(*pid)).collect()
+        self.starts().into_iter().filter(|pid| runs(*pid) && self.is_ours(*pid)).collect()
+    }
+
+    /// Whether a process has this rig's start log among its arguments: after thousands of starts another has a number of ours.
+    fn is_ours(&self, pid: u32) -> bool {
+        let arguments = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let log = self.path("starts");
+        let log = log.as_os_str().as_encoded_bytes();
+        arguments.split(|byte| *byte == 0).any(|argument| argument == log)
     }
 
     /// Waits until none runs.
