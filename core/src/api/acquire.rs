@@ -24,21 +24,7 @@ impl SessionCore {
     ) -> Ticket {
         let question = self.question(name, configured);
         self.driver.ask(
-            |ticket, interner| {
-                let ask = question(ticket, interner);
-                let Ask { ticket, session, key, server, fingerprint, family, share, reconnect } =
-                    ask;
-                Input::Acquire {
-                    ticket,
-                    session,
-                    key,
-                    server,
-                    fingerprint,
-                    family,
-                    share,
-                    reconnect,
-                }
-            },
+            |ticket, interner| Input::Acquire(question(ticket, interner)),
             answer_with(name, answer),
         )
     }

@@ -90,7 +90,7 @@ impl Driver {
         let ticket = core.questions.ticket();
         let input = question(ticket, &mut core.interner);
         let acquire = match input {
-            Input::Acquire { session, key, .. } => Some((session, key)),
+            Input::Acquire(ref ask) => Some((ask.session, ask.key)),
             _ => None,
         };
         if core.questions.is_full() && !matches!(input, Input::Drain { .. }) {
@@ -213,23 +213,7 @@ mod tests {
             Box::new(move |answered| send.send(answered).unwrap())
         };
         let session = SessionId(1);
-        driver.ask(
-            |ticket, interner| {
-                let Ask { key, server, fingerprint, family, share, reconnect, .. } =
-                    ask_of(session, ticket, interner);
-                Input::Acquire {
-                    ticket,
-                    session,
-                    key,
-                    server,
-                    fingerprint,
-                    family,
-                    share,
-                    reconnect,
-                }
-            },
-            answer(),
-        );
+        driver.ask(|ticket, interner| Input::Acquire(ask_of(session, ticket, interner)), answer());
         let Ok(Answered::Refused(error)) = answers.try_recv() else { panic!("no refusal") };
         assert_eq!(error.code(), ErrorCode::Limit);
         assert_eq!(error.detail()["limit"], "queued_commands");

@@ -197,20 +197,7 @@ impl PoolState {
                 self.close_session(session, keep_for, effects);
             }
             Input::ResumeSession { session } => self.resume_session(session),
-            Input::Acquire {
-                ticket,
-                session,
-                key,
-                server,
-                fingerprint,
-                family,
-                share,
-                reconnect,
-            } => {
-                let ask =
-                    Ask { ticket, session, key, server, fingerprint, family, share, reconnect };
-                self.acquire(ask, IfFull::Refuse, effects);
-            }
+            Input::Acquire(ask) => self.acquire(ask, IfFull::Refuse, effects),
             Input::Want { asks } => self.want(asks, effects),
             Input::SetGates { gates } => self.set_gates(gates, effects),
             Input::CancelAcquire { ticket } => self.cancel_acquire(ticket, effects),

@@ -17,12 +17,9 @@ use super::notice::{Audience, Notice};
 use super::reports::{DrainReport, RestartReport};
 use crate::acceptance::Held;
 use crate::catalog::Catalog;
-use crate::config::Fingerprint;
-use crate::config::Share;
 use crate::error::Error;
 use crate::interface::words::entry_state;
 use crate::interface::words::loss_reason;
-use crate::options::Reconnect;
 
 /// One thing that a host asked for, or that happened outside.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,27 +47,7 @@ pub enum Input {
         session: SessionId,
     },
     /// A session wants a hold on the entry of a key. Answered by `Grant` or `Refuse`.
-    Acquire {
-        /// What the answer names.
-        ticket: Ticket,
-        /// Who asks.
-        session: SessionId,
-        /// The pool key.
-        key: KeyId,
-        /// The server's name, for the entry index and the budget.
-        server: ServerId,
-        /// The configuration, for the accepted definitions of its tools.
-        fingerprint: Fingerprint,
-        /// The kind of transport, for reconnect delays and the limit of processes.
-        family: Family,
-        /// Whether other sessions may share the connection. One that is a session's own does not
-        /// wait for the drain delay (SPEC 2.2). A part of the key: the same for every acquire of
-        /// one.
-        share: Share,
-        /// How a lost connection comes back, where that is not the pool's way. The newest acquire of
-        /// a key decides.
-        reconnect: Option<Arc<Reconnect>>,
-    },
+    Acquire(Ask),
     /// What sessions want without insisting, all of one pass. Each is answered like an acquire; but one that only the budget
     /// has no room for is deferred, and begins when there is.
     Want {

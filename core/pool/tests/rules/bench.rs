@@ -158,7 +158,7 @@ pub fn acquire(ticket: u64, session: u64, key: u32) -> Input {
 }
 
 pub fn acquire_of(ticket: u64, session: u64, key: u32, server: u32, family: Family) -> Input {
-    Input::Acquire {
+    Input::Acquire(Ask {
         ticket: Ticket(ticket),
         session: SessionId(session),
         key: KeyId(key),
@@ -167,13 +167,13 @@ pub fn acquire_of(ticket: u64, session: u64, key: u32, server: u32, family: Fami
         family,
         share: Share::Pool,
         reconnect: None,
-    }
+    })
 }
 
 /// An acquire with a configuration that has its own delays.
 pub fn acquire_delayed(ticket: u64, session: u64, delays: &[u64]) -> Input {
     let mut input = acquire(ticket, session, 0);
-    if let Input::Acquire { reconnect, .. } = &mut input {
+    if let Input::Acquire(Ask { reconnect, .. }) = &mut input {
         let mut own = options().reconnect;
         own.local_delays = delays.iter().map(|delay| ms(*delay)).collect();
         *reconnect = Some(Arc::new(own));
@@ -184,7 +184,7 @@ pub fn acquire_delayed(ticket: u64, session: u64, delays: &[u64]) -> Input {
 /// An acquire of a connection that is the session's own.
 pub fn acquire_own(ticket: u64, session: u64, key: u32) -> Input {
     let mut input = acquire(ticket, session, key);
-    if let Input::Acquire { share, .. } = &mut input {
+    if let Input::Acquire(Ask { share, .. }) = &mut input {
         *share = Share::Session;
     }
     input

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use trunkline_pool::state::{EntryStatus, Input, Moment, PoolState, Situation, Ticket};
+use trunkline_pool::state::{Ask, EntryStatus, Input, Moment, PoolState, Situation, Ticket};
 
 use crate::model::{Cause, Model, is_current};
 use crate::world::connection_of;
@@ -146,7 +146,7 @@ impl Coverage {
 
     fn note_command(&mut self, input: &Input, pool: &PoolState, model: &Model) {
         match input {
-            Input::Acquire { session, key, .. } => {
+            Input::Acquire(Ask { session, key, .. }) => {
                 self.count(session_word(model, *session), "acquire");
                 let entry = pool
                     .entries()

@@ -132,7 +132,7 @@ impl Model {
                     *kept = Some(until);
                 }
             }
-            Input::Acquire { ticket, session, key, .. } => {
+            Input::Acquire(Ask { ticket, session, key, .. }) => {
                 self.acquires.insert(*ticket, Asked { session: *session, key: *key });
             }
             Input::Want { asks } => {

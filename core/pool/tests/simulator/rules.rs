@@ -398,11 +398,11 @@ pub fn refusals_are_just(
         let just = match (error.code(), input) {
             // Whoever cancels takes nothing from the others who wait.
             (ErrorCode::Cancelled, Input::CancelAcquire { ticket }) => ticket == refused,
-            (ErrorCode::Closed, Input::CloseSession { .. } | Input::Acquire { .. }) => true,
+            (ErrorCode::Closed, Input::CloseSession { .. } | Input::Acquire(_)) => true,
             (ErrorCode::Closing, Input::Drain { .. } | Input::Restart { .. }) => true,
-            (ErrorCode::Closing, Input::Acquire { .. } | Input::Want { .. }) => true,
+            (ErrorCode::Closing, Input::Acquire(_) | Input::Want { .. }) => true,
             (ErrorCode::Closed, Input::Want { .. }) => true,
-            (ErrorCode::BudgetExhausted, Input::Acquire { server, .. }) => {
+            (ErrorCode::BudgetExhausted, Input::Acquire(Ask { server, .. })) => {
                 let budget = setup.options.budget.filter(|b| b.mode == BudgetMode::Enforce);
                 let full = budget.is_some_and(|budget| books.names.len() == budget.limit as usize);
                 full && !books.names.contains(server)
@@ -410,7 +410,9 @@ pub fn refusals_are_just(
             (ErrorCode::NotAdmitted, Input::SetGates { gates }) => {
                 gates.iter().any(|(_, gate)| *gate != Gate::Open)
             }
-            (ErrorCode::NotAdmitted, Input::Acquire { server, .. }) => !books.is_admitted(*server),
+            (ErrorCode::NotAdmitted, Input::Acquire(Ask { server, .. })) => {
+                !books.is_admitted(*server)
+            }
             (ErrorCode::NotAdmitted, _) => wish.is_some_and(|ask| !books.is_admitted(ask.server)),
             // Of a pass, or of those that a step lets begin, the last ones meet what the first have taken.
             (ErrorCode::Limit, _) if wish.is_some() => true,
@@ -421,7 +423,7 @@ pub fn refusals_are_just(
             }),
             // The model knows which.
             (_, Input::AcceptTool { .. }) => true,
-            (ErrorCode::Limit, Input::Acquire { key, server, family, .. }) => {
+            (ErrorCode::Limit, Input::Acquire(Ask { key, server, family, .. })) => {
                 let limits = &setup.options.limits;
                 let living = || step.before.values().filter(|r| r.situation != Situation::Ending);
                 let idles =
@@ -437,7 +439,7 @@ pub fn refusals_are_just(
                     }
                 }
             }
-            (_, Input::Acquire { key, .. }) => step.before.values().any(|row| {
+            (_, Input::Acquire(Ask { key, .. })) => step.before.values().any(|row| {
                 row.key == *key
                     && row.state == EntryState::AuthRequired
                     && row.error.as_ref() == Some(error)

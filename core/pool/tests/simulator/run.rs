@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use trunkline_pool::catalog::{Catalog, Item};
 use trunkline_pool::state::{
-    ConnectionId, DrainMode, Effect, EntryId, EntryState, EntryStatus, Gate, GateReason, Input,
-    KeyId, LeaseId, Moment, PoolState, SessionId, Situation, Slot, Ticket,
+    Ask, ConnectionId, DrainMode, Effect, EntryId, EntryState, EntryStatus, Gate, GateReason,
+    Input, KeyId, LeaseId, Moment, PoolState, SessionId, Situation, Slot, Ticket,
 };
 
 use crate::budget::Books;
@@ -301,7 +301,7 @@ impl Run {
 
     pub fn step(&mut self, input: Input, chance: &mut Chance) -> Result<(), String> {
         match &input {
-            Input::Acquire { ticket, .. } | Input::Restart { ticket, .. } => {
+            Input::Acquire(Ask { ticket, .. }) | Input::Restart { ticket, .. } => {
                 self.old_tickets.push(*ticket);
             }
             Input::Want { asks } => self.old_tickets.extend(asks.iter().map(|ask| ask.ticket)),

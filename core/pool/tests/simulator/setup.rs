@@ -169,9 +169,7 @@ impl Setup {
 
     /// The same as one input.
     pub fn acquire(&self, ticket: Ticket, session: SessionId, key: KeyId) -> Input {
-        let Ask { server, fingerprint, family, share, reconnect, .. } =
-            self.ask(ticket, session, key);
-        Input::Acquire { ticket, session, key, server, fingerprint, family, share, reconnect }
+        Input::Acquire(self.ask(ticket, session, key))
     }
 
     /// How the lost connection of a key comes back.
