@@ -1,7 +1,7 @@
 //! The gates of a pool, as the host sets them (SPEC 11).
 
 use serde_json::{Map, Value, json};
-use trunkline_pool::gates::GateLists;
+use trunkline_pool::gates::{Facts, GateLists};
 use trunkline_pool::state::Gate;
 
 use super::pool::{Pool, PoolCore};
@@ -39,7 +39,7 @@ impl PoolCore {
     /// What the gates say of every server that is configured or has something running.
     fn admission(&self) -> Map<String, Value> {
         let gates = self.driver.gates();
-        let row = |name: &str| match gates.decide(name) {
+        let row = |name: &str| match gates.decide(&Facts::of_name(name)) {
             Gate::Open => json!({ "admitted": true }),
             Gate::Shut(reason) => json!({ "admitted": false, "reason": reason.as_str() }),
         };
@@ -51,6 +51,7 @@ impl PoolCore {
     /// # Errors
     /// `not_admitted` with the reason.
     pub(super) fn check_admitted(&self, server: &str) -> Result<()> {
-        self.driver.gates().decide(server).check().map_err(|error| error.with_server(server))
+        let gate = self.driver.gates().decide(&Facts::of_name(server));
+        gate.check().map_err(|error| error.with_server(server))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use trunkline_pool::gates::{GateLists, Gates, LaunchBound};
+use trunkline_pool::gates::{Facts, GateLists, Gates, JoinedLists, LaunchBound};
 use trunkline_pool::options::PoolOptions;
 use trunkline_pool::state::{Gate, Input, Moment, ServerId};
 
@@ -47,7 +47,10 @@ impl Core {
     fn decided(&self, from: usize) -> Vec<(ServerId, Gate)> {
         let places = from..self.interner.names();
         let servers = places.map(|place| ServerId(u32::try_from(place).unwrap_or(u32::MAX)));
-        let decide = |server| (server, self.gated.gates.decide(self.interner.describe(server).0));
+        let decide = |server| {
+            let facts = Facts::of_name(self.interner.describe(server).0);
+            (server, self.gated.gates.decide(&facts))
+        };
         servers.map(decide).collect()
     }
 }
@@ -74,7 +77,7 @@ impl Driver {
     }
 
     /// Other lists are in force. What is no longer admitted ends at once.
-    pub(crate) fn set_gates(self: &Arc<Self>, lists: GateLists) {
+    pub(crate) fn set_gates(self: &Arc<Self>, lists: impl Into<JoinedLists>) {
         let mut core = self.core();
         if !Arc::make_mut(&mut core.gated.gates).replace(lists) {
             return;

@@ -1,68 +1,43 @@
-//! The gates: which servers may run at all (SPEC 11.1, 11.2). They are decided from lists alone; nothing is asked or done here.
+//! The gates: which servers may run at all (SPEC 11). They are decided from what is given alone; nothing is asked or done here.
 
 mod bound;
+mod facts;
+mod lists;
 mod patterns;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
-
 pub use self::bound::LaunchBound;
+pub use self::facts::{Approval, Facts, Presence, Switch, Trust, Validity};
+pub use self::lists::{GateLists, JoinedLists};
 use self::patterns::Patterns;
 use crate::state::{Gate, GateReason};
-
-/// The lists of a pool: patterns of server names, in which `*` stands for any run of characters and `?` for one.
-///
-/// They are sets: neither order nor repetition tells two apart (SPEC 13.3).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct GateLists {
-    /// Those that may run; `None` is all of them, an empty set none.
-    pub allowed: Option<BTreeSet<String>>,
-    /// Those that may not, whatever else admits them.
-    pub excluded: BTreeSet<String>,
-    /// Those that wait for approval.
-    pub pending: BTreeSet<String>,
-}
-
-impl GateLists {
-    /// The lists of these patterns.
-    pub fn new(
-        allowed: Option<Vec<String>>,
-        excluded: Vec<String>,
-        pending: Vec<String>,
-    ) -> GateLists {
-        GateLists {
-            allowed: allowed.map(BTreeSet::from_iter),
-            excluded: excluded.into_iter().collect(),
-            pending: pending.into_iter().collect(),
-        }
-    }
-}
 
 /// The lists in force, within the bound that the pool was made with.
 #[derive(Clone, Debug, Default)]
 pub struct Gates {
     bound: LaunchBound,
-    lists: GateLists,
-    allowed: Option<Patterns>,
+    lists: JoinedLists,
+    /// A server has to be on each of them.
+    allowed: Vec<Patterns>,
     excluded: Patterns,
     pending: Patterns,
 }
 
 impl Gates {
     /// Gates that are never wider than `bound`.
-    pub fn new(bound: LaunchBound, lists: GateLists) -> Gates {
+    pub fn new(bound: LaunchBound, lists: impl Into<JoinedLists>) -> Gates {
         let mut gates = Gates { bound, ..Gates::default() };
         gates.replace(lists);
         gates
     }
 
-    /// Other lists take the place of all three; whether they are others.
-    pub fn replace(&mut self, lists: GateLists) -> bool {
+    /// Other lists take the place of all; whether they are others.
+    pub fn replace(&mut self, lists: impl Into<JoinedLists>) -> bool {
+        let lists = lists.into();
         let is_other = lists != self.lists;
         if is_other {
-            self.allowed = lists.allowed.as_ref().map(Patterns::new);
+            self.allowed = lists.allowed.iter().map(Patterns::new).collect();
             self.excluded = Patterns::new(&lists.excluded);
             self.pending = Patterns::new(&lists.pending);
             self.lists = lists;
@@ -70,17 +45,30 @@ impl Gates {
         is_other
     }
 
-    /// What they say of a server, with the first reason that applies (SPEC 11.6).
-    pub fn decide(&self, name: &str) -> Gate {
-        let names = |list: &Patterns| list.describe(name);
-        if names(&self.excluded) {
-            Gate::Shut(GateReason::Excluded)
-        } else if !self.bound.admits(name) || !self.allowed.as_ref().is_none_or(names) {
-            Gate::Shut(GateReason::NotAllowed)
-        } else if names(&self.pending) {
-            Gate::Shut(GateReason::PendingApproval)
+    /// Whether a server may run, with the first reason of SPEC 11.6 that applies when it may not.
+    ///
+    /// The one place where that is decided. The reducer is told of it, and asks again before every connection.
+    pub fn decide(&self, facts: &Facts<'_>) -> Gate {
+        let is_on = |list: &Patterns| list.describe(facts.name);
+        let reason = if facts.presence == Presence::Removed {
+            GateReason::Removed
+        } else if facts.validity == Validity::Invalid {
+            GateReason::InvalidConfig
+        } else if facts.trust == Trust::Missing {
+            GateReason::Untrusted
+        } else if is_on(&self.excluded) {
+            GateReason::Excluded
+        } else if !self.bound.admits(facts.name) || !self.allowed.iter().all(is_on) {
+            GateReason::NotAllowed
+        } else if facts.switch == Switch::Off {
+            GateReason::Disabled
+        } else if facts.approval == Approval::Rejected {
+            GateReason::Rejected
+        } else if facts.approval == Approval::Pending || is_on(&self.pending) {
+            GateReason::PendingApproval
         } else {
-            Gate::Open
-        }
+            return Gate::Open;
+        };
+        Gate::Shut(reason)
     }
 }

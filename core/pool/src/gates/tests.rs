@@ -1,5 +1,7 @@
 //! The table of the gates, and that nothing widens the bound.
 
+use std::collections::BTreeMap;
+
 use super::*;
 use crate::pattern::matches_any;
 
@@ -16,58 +18,151 @@ fn strings(patterns: &[&str]) -> Vec<String> {
     patterns.iter().map(ToString::to_string).collect()
 }
 
-fn gates(
-    bound: Option<&[&str]>,
-    allowed: Option<&[&str]>,
-    excluded: &[&str],
-    pending: &[&str],
-) -> Gates {
-    let lists = GateLists::new(allowed.map(strings), strings(excluded), strings(pending));
-    Gates::new(LaunchBound::new(bound.map(strings)), lists)
+fn lists(allowed: Option<&[&str]>, excluded: &[&str], pending: &[&str]) -> GateLists {
+    GateLists::new(allowed.map(strings), strings(excluded), strings(pending))
 }
 
-/// SPEC 11.1, 11.2, 11.6: every list against every other, each with the first reason that applies.
+/// Whether a list of [`LISTS`] has a pattern of the name.
+fn names_it(list: usize) -> bool {
+    matches!(list, 2 | 3)
+}
+
+/// Whether a list of those that may run lets it.
+fn admits_it(list: usize) -> bool {
+    list == 0 || names_it(list)
+}
+
+/// Everything that can be known of a server beside its name.
+fn every_fact() -> Vec<Facts<'static>> {
+    let mut all = vec![Facts::of_name("files")];
+    let mut vary = |change: &dyn Fn(Facts<'static>) -> Vec<Facts<'static>>| {
+        all = all.iter().flat_map(|facts| change(*facts)).collect();
+    };
+    vary(&|facts| {
+        [Presence::Named, Presence::Removed].map(|presence| Facts { presence, ..facts }).into()
+    });
+    vary(&|facts| {
+        [Validity::Valid, Validity::Invalid].map(|validity| Facts { validity, ..facts }).into()
+    });
+    vary(&|facts| {
+        [Trust::NotNeeded, Trust::Given, Trust::Missing]
+            .map(|trust| Facts { trust, ..facts })
+            .into()
+    });
+    vary(&|facts| [Switch::On, Switch::Off].map(|switch| Facts { switch, ..facts }).into());
+    vary(&|facts| {
+        use Approval::{Approved, NotNeeded, Pending, Rejected};
+        [NotNeeded, Approved, Rejected, Pending].map(|approval| Facts { approval, ..facts }).into()
+    });
+    all
+}
+
+/// SPEC 11.1, 11.2, 11.6, 13.3: every list against every other and against all that can be known of a server, each with the first
+/// reason that applies, in the order of SPEC 11.6.
 #[test]
 fn the_first_reason_that_applies_is_given() {
-    let names_it = |list: usize| matches!(list, 2 | 3);
-    let admits_it = |list: usize| list == 0 || names_it(list);
-    let mut told = std::collections::BTreeMap::<_, u32>::new();
+    let facts = every_fact();
+    let mut told = BTreeMap::<_, u32>::new();
     for (bound, allowed) in (0..5).flat_map(|bound| (0..5).map(move |allowed| (bound, allowed))) {
         for (excluded, pending) in (0..5).flat_map(|list| (0..5).map(move |other| (list, other))) {
             let list = |list: usize| LISTS[list].unwrap_or_default();
-            let gates = gates(LISTS[bound], LISTS[allowed], list(excluded), list(pending));
-            let expected = if names_it(excluded) {
+            let bound_of = LaunchBound::new(LISTS[bound].map(strings));
+            let gates = Gates::new(bound_of, lists(LISTS[allowed], list(excluded), list(pending)));
+            for facts in &facts {
+                let applies = [
+                    (GateReason::Removed, facts.presence == Presence::Removed),
+                    (GateReason::InvalidConfig, facts.validity == Validity::Invalid),
+                    (GateReason::Untrusted, facts.trust == Trust::Missing),
+                    (GateReason::Excluded, names_it(excluded)),
+                    (GateReason::NotAllowed, !(admits_it(bound) && admits_it(allowed))),
+                    (GateReason::Disabled, facts.switch == Switch::Off),
+                    (GateReason::Rejected, facts.approval == Approval::Rejected),
+                    (
+                        GateReason::PendingApproval,
+                        facts.approval == Approval::Pending || names_it(pending),
+                    ),
+                ];
+                let first = applies.iter().find(|(_, applies)| *applies);
+                let expected = first.map_or(Gate::Open, |(reason, _)| Gate::Shut(*reason));
+                let case = (bound, allowed, excluded, pending, facts);
+                assert_eq!(gates.decide(facts), expected, "{case:?}");
+                *told.entry(format!("{expected:?}")).or_default() += 1;
+            }
+        }
+    }
+    assert_eq!(told.values().sum::<u32>(), 625 * 96);
+    assert_eq!(told.len(), 9, "{told:?}");
+}
+
+/// SPEC 11.6: the order in which the reasons are declared is the one in which they apply, so that of two the first is the lesser.
+#[test]
+fn reasons_are_in_order() {
+    use GateReason::*;
+    let order = [
+        Removed,
+        InvalidConfig,
+        Untrusted,
+        Excluded,
+        NotAllowed,
+        Disabled,
+        Rejected,
+        PendingApproval,
+    ];
+    assert!(order.is_sorted());
+}
+
+/// SPEC 11.1: of two sources, each list of the excluded adds, and each of the allowed narrows, in either order.
+#[test]
+fn several_lists_exclude_together_and_allow_in_common() {
+    for (one, other) in (0..5).flat_map(|one| (0..5).map(move |other| (one, other))) {
+        for (out, also_out) in (0..5).flat_map(|one| (0..5).map(move |other| (one, other))) {
+            let list = |list: usize| LISTS[list].unwrap_or_default();
+            let sources = [
+                lists(LISTS[one], list(out), &[]),
+                lists(LISTS[other], list(also_out), &[]),
+                GateLists::default(),
+            ];
+            let gates = |sources: Vec<GateLists>| {
+                Gates::new(LaunchBound::default(), JoinedLists::from_iter(sources))
+            };
+            let expected = if names_it(out) || names_it(also_out) {
                 Gate::Shut(GateReason::Excluded)
-            } else if !(admits_it(bound) && admits_it(allowed)) {
+            } else if !(admits_it(one) && admits_it(other)) {
                 Gate::Shut(GateReason::NotAllowed)
-            } else if names_it(pending) {
-                Gate::Shut(GateReason::PendingApproval)
             } else {
                 Gate::Open
             };
-            let case = (bound, allowed, excluded, pending);
-            assert_eq!(gates.decide("files"), expected, "{case:?}");
-            *told.entry(format!("{expected:?}")).or_default() += 1;
+            let facts = Facts::of_name("files");
+            let case = (one, other, out, also_out);
+            assert_eq!(gates(sources.to_vec()).decide(&facts), expected, "{case:?}");
+            let turned = sources.into_iter().rev().collect();
+            assert_eq!(gates(turned).decide(&facts), expected, "{case:?}");
         }
     }
-    assert_eq!(told.values().sum::<u32>(), 625);
-    assert_eq!(told.len(), 4, "{told:?}");
+    let pends = JoinedLists::from_iter([lists(None, &[], &["x"]), lists(None, &[], &["fi*"])]);
+    let gates = Gates::new(LaunchBound::default(), pends);
+    let facts = Facts::of_name("files");
+    assert_eq!(gates.decide(&facts), Gate::Shut(GateReason::PendingApproval));
 }
 
-/// SPEC 13.3: as sets; an absent list of the allowed and an empty one are different.
+/// SPEC 13.3: as sets, of several sources too; an absent list of the allowed and an empty one are different.
 #[test]
 fn equal_lists_are_no_change() {
-    let mut gates = gates(None, Some(&["a", "b"]), &["c", "c"], &[]);
-    let lists = |allowed: Option<&[&str]>, excluded: &[&str]| {
-        GateLists::new(allowed.map(strings), strings(excluded), Vec::new())
-    };
-    assert!(!gates.replace(lists(Some(&["b", "a", "a"]), &["c"])));
-    assert!(gates.replace(lists(Some(&[]), &["c"])));
-    assert!(gates.replace(lists(None, &["c"])));
-    assert!(!gates.replace(lists(None, &["c"])));
+    let mut gates = Gates::new(LaunchBound::default(), lists(Some(&["a", "b"]), &["c", "c"], &[]));
+    assert!(!gates.replace(lists(Some(&["b", "a", "a"]), &["c"], &[])));
+    assert!(gates.replace(lists(Some(&[]), &["c"], &[])));
+    assert!(gates.replace(lists(None, &["c"], &[])));
+    assert!(!gates.replace(lists(None, &["c"], &[])));
+
+    let one = || lists(Some(&["a"]), &["c"], &[]);
+    let other = || lists(None, &["d"], &[]);
+    assert!(gates.replace(JoinedLists::from_iter([one(), other()])));
+    assert!(!gates.replace(JoinedLists::from_iter([other(), one(), one()])));
+    assert!(gates.replace(JoinedLists::from_iter([other(), one(), lists(Some(&[]), &[], &[])])));
+    assert!(gates.replace(JoinedLists::from_iter([other(), one(), lists(Some(&["b"]), &[], &[])])));
 }
 
-/// S-06: what is in force is what the bound and the lists both admit, after 10,000 changes in any order.
+/// S-06: what is in force is what the bound and every list admit, after 10,000 changes of up to three sources in any order.
 #[test]
 fn no_order_of_changes_widens_the_bound() {
     let patterns = ["*", "a*", "ab", "?b", "b*", "abc", "c", "**", "?"];
@@ -78,6 +173,7 @@ fn no_order_of_changes_widens_the_bound() {
             random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(random >> 33).unwrap() % below
     };
+    let mut admitted_ever = 0;
     for _ in 0..20 {
         let some = |next: &mut dyn FnMut(usize) -> usize| -> Option<Vec<String>> {
             let count = next(4);
@@ -86,20 +182,26 @@ fn no_order_of_changes_widens_the_bound() {
         let bound = some(&mut next);
         let mut gates = Gates::new(LaunchBound::new(bound.clone()), GateLists::default());
         for _ in 0..500 {
-            let allowed = some(&mut next);
-            let excluded = some(&mut next).unwrap_or_default();
-            gates.replace(GateLists::new(allowed.clone(), excluded.clone(), Vec::new()));
+            let count = next(4);
+            let sources: Vec<_> = (0..count)
+                .map(|_| (some(&mut next), some(&mut next).unwrap_or_default()))
+                .collect();
+            let joined = sources.iter().map(|(allowed, excluded)| {
+                GateLists::new(allowed.clone(), excluded.clone(), Vec::new())
+            });
+            gates.replace(joined.collect::<JoinedLists>());
             for name in names {
                 let within = |list: &Option<Vec<String>>| {
                     list.as_ref().is_none_or(|list| matches_any(list, name))
                 };
-                let admitted = within(&bound) && within(&allowed) && !matches_any(&excluded, name);
-                assert_eq!(
-                    gates.decide(name) == Gate::Open,
-                    admitted,
-                    "{name} {bound:?} {allowed:?}"
-                );
+                let admitted = within(&bound)
+                    && sources.iter().all(|(allowed, _)| within(allowed))
+                    && !sources.iter().any(|(_, excluded)| matches_any(excluded, name));
+                let is_open = gates.decide(&Facts::of_name(name)) == Gate::Open;
+                assert_eq!(is_open, admitted, "{name} {bound:?} {sources:?}");
+                admitted_ever += u32::from(admitted);
             }
         }
     }
+    assert!(admitted_ever > 1000, "{admitted_ever}");
 }

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use serde_json::{Value, json};
 use trunkline_pool::acceptance::{Held, HeldTool};
 use trunkline_pool::config::Era;
+use trunkline_pool::gates::Facts;
 use trunkline_pool::state::{EntryState, EntryStatus, Gate, GateReason};
 
 use crate::api::pool::{Configured, PoolCore};
@@ -39,7 +40,7 @@ impl Server {
         let of_pool = self.configured.is_some() || self.invalid.is_some();
         let removed = !of_pool && pool.source().is_removed(name);
         let error = self.error(pool, name);
-        let gate = self.gate(removed, pool.driver.gates().decide(name));
+        let gate = self.gate(removed, pool.driver.gates().decide(&Facts::of_name(name)));
         let state = self.state();
         let auth = error.as_ref().filter(|error| error.code() == ErrorCode::AuthRequired);
         json!({

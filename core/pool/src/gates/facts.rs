@@ -1,0 +1,83 @@
+//! What is known of a server when its gate is decided.
+
+/// A server, and what is known of it beside its name. The lists are the gates' own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts<'a> {
+    /// Its name, which the lists are about.
+    pub name: &'a str,
+    /// Whether any source names it.
+    pub presence: Presence,
+    /// Whether its configuration can be used.
+    pub validity: Validity,
+    /// Whether the workspace is trusted as far as it needs that.
+    pub trust: Trust,
+    /// Whether its configuration switches it off.
+    pub switch: Switch,
+    /// What was decided of its configuration.
+    pub approval: Approval,
+}
+
+impl<'a> Facts<'a> {
+    /// A server of which the lists alone decide: it is there and valid, and needs neither trust nor approval.
+    pub const fn of_name(name: &'a str) -> Facts<'a> {
+        Facts {
+            name,
+            presence: Presence::Named,
+            validity: Validity::Valid,
+            trust: Trust::NotNeeded,
+            switch: Switch::On,
+            approval: Approval::NotNeeded,
+        }
+    }
+}
+
+/// Whether any source names a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Presence {
+    /// One does, or whoever asks for it.
+    Named,
+    /// It was there, and none does any more.
+    Removed,
+}
+
+/// Whether the configuration of a server can be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Validity {
+    /// It can.
+    Valid,
+    /// It cannot, and there is none from before that could.
+    Invalid,
+}
+
+/// Whether a workspace is trusted as far as a server needs that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Trust {
+    /// It comes from where no trust is needed.
+    NotNeeded,
+    /// It needs trust, and the workspace has it.
+    Given,
+    /// It needs trust, and the workspace does not have it.
+    Missing,
+}
+
+/// Whether the configuration of a server switches it off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Switch {
+    /// It does not.
+    On,
+    /// It does.
+    Off,
+}
+
+/// What was decided of the configuration of a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Approval {
+    /// It comes from where no approval is needed.
+    NotNeeded,
+    /// It may run.
+    Approved,
+    /// It may not.
+    Rejected,
+    /// Nothing yet.
+    Pending,
+}
