@@ -9,6 +9,7 @@
 //! - [`options`]: typed options, parsed once from JSON.
 //! - [`config`]: a server's configuration and its fingerprint.
 //! - [`settings`]: the settings files of products, read into configurations.
+//! - [`expand`]: the variables in those configurations, put in place.
 //! - [`catalog`]: what a server listed, and the differences between two lists.
 //! - [`acceptance`]: the definitions of tools that are accepted, and what is held back.
 //! - [`view`]: what a session makes of a catalog.
@@ -24,6 +25,7 @@ pub mod acceptance;
 pub mod catalog;
 pub mod config;
 pub mod error;
+pub mod expand;
 pub mod gates;
 #[cfg(test)]
 mod generate;

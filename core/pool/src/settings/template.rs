@@ -67,6 +67,15 @@ impl Template {
         parsed.map_err(|error| self.origin.retold(&error))
     }
 
+    /// The server from this template's configuration with only some of its variables expanded; it must not be connected to.
+    ///
+    /// # Errors
+    /// As those of [`spec_of`](Template::spec_of), as far as the variables that are left let it be told.
+    pub(crate) fn looked_up(&self, looked_up: &Map<String, Value>) -> Result<ServerSpec> {
+        let parsed = masked::parse(&self.origin.server, looked_up);
+        parsed.map_err(|error| self.origin.retold(&error))
+    }
+
     /// An error about a field of the configuration, such as `env.TOKEN`, in the terms of the file.
     pub fn error(&self, code: ErrorCode, path: &str, message: &str) -> Error {
         self.origin.retold(&Error::new(code, message).with_detail("path", path))

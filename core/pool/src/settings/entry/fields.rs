@@ -60,6 +60,7 @@ impl Entry {
             Meaning::EnvFile => {
                 let file = self.text(node, path)?;
                 self.env_file = Some(file);
+                self.moved.push(("env_file".into(), path.to_owned()));
                 Ok(())
             }
             Meaning::ToolsUnlessEmpty => match node.items() {

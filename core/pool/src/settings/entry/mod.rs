@@ -255,7 +255,7 @@ impl Entry {
             if let Value::Object(env) = env {
                 for (name, path, place) in secrets {
                     self.came.entry("env".into()).or_insert((path, place));
-                    let variable = format!("${{{name}}}");
+                    let variable = format!("${{secret:{name}}}");
                     env.entry(name).or_insert_with(|| variable.into());
                 }
             }
@@ -299,7 +299,7 @@ fn with_dollars(text: &str) -> String {
     out
 }
 
-/// `${{ secrets.NAME }}` as `${NAME}`.
+/// `${{ secrets.NAME }}` as `${secret:NAME}`.
 fn without_secrets(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -307,7 +307,7 @@ fn without_secrets(text: &str) -> String {
         let Some((inside, behind)) = after.split_once("}}") else { break };
         out.push_str(before);
         match inside.trim().strip_prefix("secrets.") {
-            Some(name) => out.push_str(&format!("${{{name}}}")),
+            Some(name) => out.push_str(&format!("${{secret:{name}}}")),
             None => out.push_str(&format!("${{{{{inside}}}}}")),
         }
         rest = behind;

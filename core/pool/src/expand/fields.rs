@@ -1,0 +1,70 @@
+//! Which fields of a configuration hold variables.
+
+use serde_json::{Map, Value};
+
+use crate::error::Result;
+use crate::json::joined;
+
+/// What a text of a configuration is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// It is the program: what it is must be known before anybody is asked.
+    Program,
+    /// It says what runs or where it is reached, so that an approval shows it.
+    Target,
+    /// It is given to what runs, or sent there; nobody looks at it before it is admitted.
+    Value,
+}
+
+/// The role of the texts in a member of that spelling. Other members hold no variables.
+fn role(spelling: &str) -> Option<Role> {
+    match spelling {
+        "command" => Some(Role::Program),
+        "args" | "cwd" | "url" | "serverUrl" | "httpUrl" | "tcp" | "socket_path" | "socketPath" => {
+            Some(Role::Target)
+        }
+        "env" | "headers" | "oauth" | "auth" => Some(Role::Value),
+        _ => None,
+    }
+}
+
+/// A configuration with each text that may hold variables as `change` makes it, given its path and role. Numbers and all else
+/// stay what they are.
+pub(super) fn rewritten(
+    configuration: &Map<String, Value>,
+    change: &mut dyn FnMut(&str, Role, &str) -> Result<String>,
+) -> Result<Map<String, Value>> {
+    let mut out = configuration.clone();
+    for (spelling, value) in &mut out {
+        // A text instead of the object of sign-ins is no field of ours.
+        let is_ours = spelling != "auth" || value.is_object();
+        if let Some(role) = role(spelling).filter(|_| is_ours) {
+            rewrite(&joined("", spelling), role, value, change)?;
+        }
+    }
+    Ok(out)
+}
+
+fn rewrite(
+    path: &str,
+    role: Role,
+    value: &mut Value,
+    change: &mut dyn FnMut(&str, Role, &str) -> Result<String>,
+) -> Result<()> {
+    match value {
+        Value::String(text) => {
+            if text.contains(['$', '!']) {
+                *text = change(path, role, text)?;
+            }
+            Ok(())
+        }
+        Value::Array(items) => items
+            .iter_mut()
+            .enumerate()
+            .try_for_each(|(index, item)| rewrite(&format!("{path}[{index}]"), role, item, change)),
+        Value::Object(members) => members
+            .iter_mut()
+            .try_for_each(|(name, item)| rewrite(&joined(path, name), role, item, change)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
+    }
+}

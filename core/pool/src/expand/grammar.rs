@@ -1,0 +1,155 @@
+//! How variables are written, read once from left to right. Nothing that a variable becomes is read again.
+
+use super::words::{self, CommandLine};
+
+/// A piece of a text: as it is written, and what it stands for.
+pub(super) struct Part<'a> {
+    /// How it stands in the text.
+    pub written: &'a str,
+    /// What stands for it.
+    pub means: Means<'a>,
+}
+
+/// What a piece stands for.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Means<'a> {
+    /// This text.
+    Text(&'a str),
+    /// What the host knows, or what stands here where that is absent or empty.
+    Known(Known<'a>, Option<&'a str>),
+    /// What the host asks for.
+    Input(&'a str),
+    /// What the host keeps.
+    Secret(&'a str),
+    /// What a program prints.
+    Command(CommandLine),
+}
+
+/// What the host knows without being asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Known<'a> {
+    /// A variable of the environment.
+    Env(&'a str),
+    /// The folder of the workspace.
+    WorkspaceFolder,
+    /// The user's own folder.
+    UserHome,
+}
+
+/// Why a text cannot be read.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Malformed<'a> {
+    /// The rest of a sentence that begins with the path of the text.
+    Sentence(&'static str),
+    /// What stands in braces is of a kind that nobody knows.
+    Unknown(&'a str),
+}
+
+/// The pieces of a text, in order.
+pub(super) fn parts(text: &str) -> Result<Vec<Part<'_>>, Malformed<'_>> {
+    let mut out = Vec::new();
+    let mut rest = text;
+    while let Some(start) = rest.find('$') {
+        push_text(&mut out, &rest[..start]);
+        let (written, means) = at_dollar(&rest[start..])?;
+        out.push(Part { written, means });
+        rest = &rest[start + written.len()..];
+    }
+    push_text(&mut out, rest);
+    Ok(out)
+}
+
+fn push_text<'a>(out: &mut Vec<Part<'a>>, text: &'a str) {
+    if !text.is_empty() {
+        out.push(Part { written: text, means: Means::Text(text) });
+    }
+}
+
+/// The piece that a text with a dollar sign at its start begins with.
+fn at_dollar(text: &str) -> Result<(&str, Means<'_>), Malformed<'_>> {
+    let after = &text[1..];
+    if after.starts_with('$') {
+        return Ok((&text[..2], Means::Text(&text[..1])));
+    }
+    if let Some(inside) = after.strip_prefix('{') {
+        let Some(length) = length_of_braces(inside) else {
+            return Err(Malformed::Sentence("has a `${` that is not closed"));
+        };
+        let means = in_braces(&inside[..length])?;
+        return Ok((&text[..length + 3], means));
+    }
+    let length = after.find(|c| !is_part(c)).unwrap_or(after.len());
+    match is_name(&after[..length]) {
+        true => Ok((&text[..length + 1], Means::Known(Known::Env(&after[..length]), None))),
+        false => Ok((&text[..1], Means::Text(&text[..1]))),
+    }
+}
+
+/// How much stands before the brace that closes; what stands between may have pairs of its own.
+fn length_of_braces(text: &str) -> Option<usize> {
+    let mut depth = 1_usize;
+    for (offset, byte) in text.bytes().enumerate() {
+        match byte {
+            b'{' => depth += 1,
+            b'}' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(offset);
+        }
+    }
+    None
+}
+
+fn in_braces(inside: &str) -> Result<Means<'_>, Malformed<'_>> {
+    let first = inside.split_once(':').filter(|(_, rest)| !rest.starts_with('-'));
+    match first {
+        Some(("input", id)) => named(id).map(Means::Input),
+        Some(("secret", name)) => named(name).map(Means::Secret),
+        Some(("env", rest)) => {
+            let (name, default) = with_default(rest)?;
+            named(name).map(|name| Means::Known(Known::Env(name), default))
+        }
+        Some(("cmd", line)) => words::split(line).map(Means::Command).map_err(Malformed::Sentence),
+        _ => plain(inside),
+    }
+}
+
+/// A variable without a word before it.
+fn plain(inside: &str) -> Result<Means<'_>, Malformed<'_>> {
+    let (name, default) = with_default(inside)?;
+    let known = match name {
+        "workspaceFolder" => Known::WorkspaceFolder,
+        "userHome" => Known::UserHome,
+        name if is_name(name) => Known::Env(name),
+        "" => return Err(NAMELESS),
+        other => return Err(Malformed::Unknown(other)),
+    };
+    Ok(Means::Known(known, default))
+}
+
+const NAMELESS: Malformed<'static> = Malformed::Sentence("has a `${…}` that names nothing");
+
+/// A name that may hold anything.
+fn named(name: &str) -> Result<&str, Malformed<'_>> {
+    if name.is_empty() { Err(NAMELESS) } else { Ok(name) }
+}
+
+/// A name and its default, which is taken as it stands.
+fn with_default(text: &str) -> Result<(&str, Option<&str>), Malformed<'_>> {
+    let Some((name, default)) = text.split_once(":-") else { return Ok((text, None)) };
+    let begins = |rest: &str| rest.starts_with(|c: char| c == '{' || c == '_' || c.is_alphabetic());
+    if default.split('$').skip(1).any(begins) {
+        return Err(Malformed::Sentence("has a variable in the default of another"));
+    }
+    Ok((name, Some(default)))
+}
+
+fn is_part(c: char) -> bool {
+    c == '_' || c.is_ascii_alphanumeric()
+}
+
+/// Whether it is a name that needs no braces.
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(is_part) && !text.starts_with(|c: char| c.is_ascii_digit())
+}

@@ -1,0 +1,284 @@
+//! Variables in what a settings file says of a server (SPEC 10.5, S-07).
+//!
+//! A text is read once, from left to right, and what a variable becomes is taken as it is: it is not read again, not split
+//! and not quoted. There are two steps. [`look_up`] comes before a server is admitted: it puts the environment and folders
+//! in place where they say what would run, and asks nobody. [`expand`] comes after: it takes the host's [`Answers`] to what
+//! [`needs`] lists and makes the server.
+//!
+//! ```
+//! use trunkline_pool::expand::{Answers, Commands, Variables, expand};
+//! use trunkline_pool::settings::{ReadOptions, read};
+//!
+//! struct Host;
+//! impl Variables for Host {
+//!     fn env(&self, name: &str) -> Option<String> {
+//!         (name == "PROGRAM").then(|| "demo".to_owned())
+//!     }
+//!     fn workspace_folder(&self) -> Option<String> {
+//!         Some("/srv/project".to_owned())
+//!     }
+//!     fn user_home(&self) -> Option<String> {
+//!         None
+//!     }
+//! }
+//!
+//! let text = r#"{ "mcpServers": { "demo": { "command": "$PROGRAM", "args": ["${workspaceFolder}/x"] } } }"#;
+//! let source = read(text, ".mcp.json", &ReadOptions::default())?;
+//! let template = source.servers[0].template.clone()?;
+//! let spec = expand(&template, &Host, Commands::Refused, &Answers::default())?;
+//! assert_eq!(spec.transport_name(), "stdio");
+//! # Ok::<(), trunkline_pool::Error>(())
+//! ```
+//!
+//! What holds:
+//! 1. A text without `$` is unchanged, but for a command that is asked for.
+//! 2. No value of a variable, answer or default is read for variables.
+//! 3. A configuration that `look_up` takes has no malformed variable in any field, admitted or not.
+//! 4. The program and the `PATH` in which it is found never wait for an answer.
+
+mod dotenv;
+mod fields;
+mod grammar;
+mod texts;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+pub use self::dotenv::{DOTENV_BYTES_MAX, DotenvFault, parse_dotenv};
+pub use self::words::CommandLine;
+
+use self::fields::Role;
+use self::grammar::Means;
+use self::texts::Texts;
+use crate::config::ServerSpec;
+use crate::error::{Error, ErrorCode, Result};
+use crate::json::joined;
+use crate::settings::Template;
+
+/// What a host knows without being asked. The same questions must have the same answers as long as one server is expanded.
+pub trait Variables {
+    /// A variable of the host's own environment; `None` where it is not set or is no Unicode.
+    fn env(&self, name: &str) -> Option<String>;
+    /// The absolute path of the workspace's folder.
+    fn workspace_folder(&self) -> Option<String>;
+    /// The absolute path of the user's own folder.
+    fn user_home(&self) -> Option<String>;
+}
+
+/// Whether what programs print may be a value: `${cmd:…}`, and values that begin with `!`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Commands {
+    /// It may not: `${cmd:…}` is an error, and `!` is a character like any other. For sources of a project or workspace there
+    /// is nothing else.
+    Refused,
+    /// The host chose that programs are run for it.
+    Asked,
+}
+
+/// What only the host can answer, once the server is admitted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Needs {
+    /// The ids of `${input:id}`.
+    pub inputs: BTreeSet<String>,
+    /// The names of secrets that the host keeps. One that it does not have is taken from the environment.
+    pub secrets: BTreeSet<String>,
+    /// The programs whose output is a value.
+    pub commands: BTreeSet<CommandLine>,
+}
+
+impl Needs {
+    /// Whether nothing has to be asked.
+    pub fn is_empty(&self) -> bool {
+        self.inputs.is_empty() && self.secrets.is_empty() && self.commands.is_empty()
+    }
+}
+
+/// The answers to [`Needs`], each taken literally. `Debug` prints no value.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Answers {
+    /// By the id of the input.
+    pub inputs: BTreeMap<String, String>,
+    /// By the name of the secret.
+    pub secrets: BTreeMap<String, String>,
+    /// By the command.
+    pub commands: BTreeMap<CommandLine, String>,
+    /// What the file of [`env_file`] sets; the environment that the entry itself sets goes before it.
+    pub env_file: BTreeMap<String, String>,
+}
+
+impl fmt::Debug for Answers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Answers")
+            .field("inputs", &self.inputs.keys())
+            .field("secrets", &self.secrets.keys())
+            .field("commands", &self.commands.keys())
+            .field("env_file", &self.env_file.keys())
+            .finish()
+    }
+}
+
+/// What would run, as far as it is known without asking anybody.
+#[derive(Clone, PartialEq)]
+#[non_exhaustive]
+pub struct LookedUp {
+    /// The server: its command, arguments, folder and addresses with the environment and folders in place, and with what
+    /// has to be asked for as it is written; all else as it is written. It must not be connected to.
+    pub spec: ServerSpec,
+    /// What the entry itself sets as `PATH`, under any spelling of its letters: the program is looked for there.
+    /// `None` takes the variable away.
+    pub own_path: BTreeMap<String, Option<String>>,
+}
+
+impl fmt::Debug for LookedUp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LookedUp").field("spec", &self.spec).finish_non_exhaustive()
+    }
+}
+
+/// What the host must answer before the server can be expanded. What is malformed asks for nothing; [`look_up`] tells it.
+pub fn needs(template: &Template, commands: Commands) -> Needs {
+    let mut out = Needs::default();
+    let mut note = |role, text: &str| {
+        for part in texts::parts(text, role, commands).into_iter().flatten() {
+            match part.means {
+                Means::Input(id) => drop(out.inputs.insert(id.to_owned())),
+                Means::Secret(name) => drop(out.secrets.insert(name.to_owned())),
+                Means::Command(line) => drop(out.commands.insert(line)),
+                Means::Text(_) | Means::Known(..) => {}
+            }
+        }
+    };
+    if let Some(file) = template.env_file() {
+        note(Role::Target, file);
+    }
+    let visited = fields::rewritten(template.configuration(), &mut |_, role, text| {
+        note(role, text);
+        Ok(String::new())
+    });
+    debug_assert!(visited.is_ok(), "nothing in it fails");
+    out
+}
+
+/// What would run, for the approval: nothing is asked, run, opened or written.
+///
+/// # Errors
+/// `undefined_variable` for a variable of the command, arguments, folder, addresses or `PATH`, with `detail.variable`;
+/// `invalid_config` for a malformed variable anywhere, for a program that would have to be asked for, and for what is no server
+/// with its variables in place. Both in the terms of the file, with `detail.source`, `path`, `line` and `column`.
+pub fn look_up(
+    template: &Template,
+    variables: &dyn Variables,
+    commands: Commands,
+) -> Result<LookedUp> {
+    let mut own_path = BTreeMap::new();
+    let mut texts = Texts::before_admission(template, variables, commands);
+    let looked_up =
+        fields::rewritten(template.configuration(), &mut |path, role, text| match role {
+            Role::Program => texts.settled(path, role, text),
+            Role::Target => texts.expanded(path, role, text),
+            Role::Value => texts.check(path, role, text).map(|()| text.to_owned()),
+        })?;
+    if let Some(file) = template.env_file() {
+        texts.check(ENV_FILE, Role::Target, file)?;
+    }
+    for (name, value) in own_paths(template.configuration()) {
+        let settled = match value {
+            Some(text) => Some(texts.settled(&joined("env", name), Role::Value, text)?),
+            None => None,
+        };
+        own_path.insert(name.clone(), settled);
+    }
+    Ok(LookedUp { spec: template.looked_up(&looked_up)?, own_path })
+}
+
+/// The path of the file whose variables join the environment, if there is one. It may begin at the workspace.
+///
+/// # Errors
+/// As those of [`expand`].
+pub fn env_file(
+    template: &Template,
+    variables: &dyn Variables,
+    commands: Commands,
+    answers: &Answers,
+) -> Result<Option<String>> {
+    let Some(file) = template.env_file() else { return Ok(None) };
+    let mut texts = Texts::admitted(template, variables, commands, answers);
+    texts.expanded(ENV_FILE, Role::Target, file).map(Some)
+}
+
+/// The server, with every variable in place.
+///
+/// # Errors
+/// `undefined_variable` that names what is neither set nor answered, with `detail.variable`; `invalid_config` for a malformed
+/// variable, for texts of more than 16 MiB, and for what is no server with its variables in place. Both in the terms of the
+/// file, with `detail.source`, `path`, `line` and `column`.
+pub fn expand(
+    template: &Template,
+    variables: &dyn Variables,
+    commands: Commands,
+    answers: &Answers,
+) -> Result<ServerSpec> {
+    let mut texts = Texts::admitted(template, variables, commands, answers);
+    let mut expanded =
+        fields::rewritten(template.configuration(), &mut |path, role, text| match role {
+            Role::Program => texts.settled(path, role, text),
+            Role::Target | Role::Value => texts.expanded(path, role, text),
+        })?;
+    join_env_file(template, answers, &mut expanded)?;
+    template.spec_of(&expanded)
+}
+
+/// The name of the field in errors.
+const ENV_FILE: &str = "env_file";
+
+/// What a configuration sets as `PATH`. Which of the spellings counts is the system's matter.
+fn own_paths(configuration: &Map<String, Value>) -> impl Iterator<Item = (&String, Option<&str>)> {
+    let env = configuration.get("env").and_then(Value::as_object);
+    let paths = env.into_iter().flatten().filter(|(name, _)| name.eq_ignore_ascii_case("PATH"));
+    paths.map(|(name, value)| (name, value.as_str()))
+}
+
+/// Puts the variables of the file below those of the entry; what the entry sets or unsets stays.
+fn join_env_file(
+    template: &Template,
+    answers: &Answers,
+    expanded: &mut Map<String, Value>,
+) -> Result<()> {
+    if answers.env_file.is_empty() {
+        return Ok(());
+    }
+    // The approval showed which program the look-up found.
+    if let Some(name) = answers.env_file.keys().find(|name| name.eq_ignore_ascii_case("PATH")) {
+        let message = format!(
+            "the file of `{ENV_FILE}` sets {name}, which decides which program runs; set it in the entry itself"
+        );
+        return Err(template.error(ErrorCode::InvalidConfig, ENV_FILE, &message));
+    }
+    let env = expanded.entry("env").or_insert_with(|| Value::Object(Map::new()));
+    if env.is_null() {
+        *env = Value::Object(Map::new());
+    }
+    if let Value::Object(env) = env {
+        for (name, value) in &answers.env_file {
+            env.entry(name).or_insert_with(|| Value::String(value.clone()));
+        }
+    }
+    Ok(())
+}
+
+/// The error for a variable that nobody defines.
+fn undefined(template: &Template, path: &str, variable: &str, why: &str, hint: &str) -> Error {
+    let shown = texts::shown(variable);
+    let message = format!("`{path}` needs `${{{shown}}}`, {why}");
+    template
+        .error(ErrorCode::UndefinedVariable, path, &message)
+        .with_detail("variable", shown)
+        .with_hint(hint)
+}

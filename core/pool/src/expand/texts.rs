@@ -1,0 +1,209 @@
+//! The texts of one server with what their variables become.
+
+use super::fields::Role;
+use super::grammar::{self, Known, Malformed, Means, Part};
+use super::{Answers, Commands, Variables, undefined, words};
+use crate::error::{Error, ErrorCode, Result};
+use crate::settings::Template;
+use crate::text::escaped;
+
+/// As much as the texts of one server become together, in bytes: as much as a file may have.
+const EXPANDED_BYTES_MAX: usize = 16 << 20;
+
+/// As much of a name as an error shows, in characters.
+const SHOWN_MAX: usize = 80;
+
+/// The texts of one server.
+pub(super) struct Texts<'a> {
+    template: &'a Template,
+    variables: &'a dyn Variables,
+    commands: Commands,
+    /// What the host answered; nothing is asked before admission.
+    answers: Option<&'a Answers>,
+    bytes_left: usize,
+}
+
+impl<'a> Texts<'a> {
+    pub(super) fn before_admission(
+        template: &'a Template,
+        variables: &'a dyn Variables,
+        commands: Commands,
+    ) -> Texts<'a> {
+        Texts { template, variables, commands, answers: None, bytes_left: EXPANDED_BYTES_MAX }
+    }
+
+    pub(super) fn admitted(
+        template: &'a Template,
+        variables: &'a dyn Variables,
+        commands: Commands,
+        answers: &'a Answers,
+    ) -> Texts<'a> {
+        let answers = Some(answers);
+        Texts { template, variables, commands, answers, bytes_left: EXPANDED_BYTES_MAX }
+    }
+
+    /// Whether a text can be read, whatever its variables become.
+    pub(super) fn check(&self, path: &str, role: Role, text: &str) -> Result<()> {
+        self.parts(path, role, text).map(|_| ())
+    }
+
+    /// A text that must not have to be asked for.
+    pub(super) fn settled(&mut self, path: &str, role: Role, text: &str) -> Result<String> {
+        let parts = self.parts(path, role, text)?;
+        if let Some(part) = parts.iter().find(|part| is_asked(&part.means)) {
+            let shown = shown(part.written);
+            let message = format!(
+                "`{path}` decides which program runs, and must not wait for an answer: `{shown}`"
+            );
+            return Err(self.template.error(ErrorCode::InvalidConfig, path, &message));
+        }
+        self.joined(path, parts)
+    }
+
+    /// A text with what its variables become; before admission, what has to be asked for stays as it is written.
+    pub(super) fn expanded(&mut self, path: &str, role: Role, text: &str) -> Result<String> {
+        let parts = self.parts(path, role, text)?;
+        self.joined(path, parts)
+    }
+
+    fn parts<'t>(&self, path: &str, role: Role, text: &'t str) -> Result<Vec<Part<'t>>> {
+        let parts = parts(text, role, self.commands);
+        let parts = parts.map_err(|malformed| self.malformed(path, &malformed))?;
+        let has_command = parts.iter().any(|part| matches!(part.means, Means::Command(_)));
+        if has_command && self.commands == Commands::Refused {
+            let message = format!("`{path}` wants the output of a command, and none is run for it");
+            let error = self.template.error(ErrorCode::InvalidConfig, path, &message);
+            return Err(error.with_hint(
+                "the pool option `commands` lets sources other than a project's or workspace's run commands",
+            ));
+        }
+        Ok(parts)
+    }
+
+    fn joined(&mut self, path: &str, parts: Vec<Part<'_>>) -> Result<String> {
+        let mut out = String::new();
+        for part in parts {
+            let becomes = self.value(path, &part)?;
+            self.bytes_left = match self.bytes_left.checked_sub(becomes.len()) {
+                Some(left) => left,
+                None => {
+                    let message = format!("`{path}` is too long with its variables in place");
+                    return Err(self.template.error(ErrorCode::InvalidConfig, path, &message));
+                }
+            };
+            out.push_str(&becomes);
+        }
+        Ok(out)
+    }
+
+    fn value(&self, path: &str, part: &Part<'_>) -> Result<String> {
+        match &part.means {
+            Means::Text(text) => Ok((*text).to_owned()),
+            Means::Known(known, default) => self.known(path, *known, *default),
+            Means::Input(_) | Means::Secret(_) | Means::Command(_) => match self.answers {
+                Some(answers) => self.answered(path, part, answers),
+                None => Ok(part.written.to_owned()),
+            },
+        }
+    }
+
+    fn known(&self, path: &str, known: Known<'_>, default: Option<&str>) -> Result<String> {
+        let (name, value) = match known {
+            Known::Env(name) => (name, self.variables.env(name)),
+            Known::WorkspaceFolder => ("workspaceFolder", self.variables.workspace_folder()),
+            Known::UserHome => ("userHome", self.variables.user_home()),
+        };
+        match (value, default) {
+            (Some(value), None) => Ok(value),
+            (Some(value), Some(_)) if !value.is_empty() => Ok(value),
+            (_, Some(default)) => Ok(default.to_owned()),
+            (None, None) => Err(self.undefined(path, name, "which is not set", HINT_ENV)),
+        }
+    }
+
+    fn answered(&self, path: &str, part: &Part<'_>, answers: &Answers) -> Result<String> {
+        match &part.means {
+            Means::Secret(name) => {
+                let given = answers.secrets.get(*name).cloned();
+                given.or_else(|| self.variables.env(name)).ok_or_else(|| {
+                    let variable = format!("secret:{name}");
+                    self.undefined(path, &variable, "which the host does not have", HINT_SECRET)
+                })
+            }
+            Means::Command(line) => answers.commands.get(line).cloned().ok_or_else(|| {
+                // Its arguments are nobody's to see.
+                let variable = format!("cmd:{}", line.program());
+                self.undefined(path, &variable, "which has no output", HINT_COMMAND)
+            }),
+            Means::Input(id) => answers.inputs.get(*id).cloned().ok_or_else(|| {
+                let variable = format!("input:{id}");
+                self.undefined(path, &variable, "which was not answered", HINT_INPUT)
+            }),
+            Means::Text(_) | Means::Known(..) => Ok(part.written.to_owned()),
+        }
+    }
+
+    fn undefined(&self, path: &str, variable: &str, why: &str, hint: &str) -> Error {
+        undefined(self.template, path, variable, why, hint)
+    }
+
+    fn malformed(&self, path: &str, malformed: &Malformed<'_>) -> Error {
+        match malformed {
+            Malformed::Sentence(sentence) => {
+                let message = format!("`{path}` {sentence}");
+                let error = self.template.error(ErrorCode::InvalidConfig, path, &message);
+                error.with_hint(HINT_DOLLAR)
+            }
+            Malformed::Unknown(name) if is_word(name) => {
+                self.undefined(path, name, "which is no variable that is known", HINT_DOLLAR)
+            }
+            // What is no word may be anything, a secret too.
+            Malformed::Unknown(_) => {
+                let message = format!("`{path}` has a `${{…}}` that is no variable");
+                let error = self.template.error(ErrorCode::InvalidConfig, path, &message);
+                error.with_hint(HINT_DOLLAR)
+            }
+        }
+    }
+}
+
+const HINT_ENV: &str = "set it in the environment of the host, or give a default as in `${NAME:-default}`; `$$` is a plain `$`";
+const HINT_SECRET: &str = "give it to the host, or set it in the host's environment";
+const HINT_COMMAND: &str = "run the command by hand to see why";
+const HINT_INPUT: &str = "answer the question, or let the host answer it";
+const HINT_DOLLAR: &str = "`$$` is a plain `$`";
+
+/// The pieces of a text. Where commands are asked, a value that begins with `!` is one.
+pub(super) fn parts(
+    text: &str,
+    role: Role,
+    commands: Commands,
+) -> std::result::Result<Vec<Part<'_>>, Malformed<'_>> {
+    match text.strip_prefix('!') {
+        Some(line) if role == Role::Value && commands == Commands::Asked => {
+            let line = words::split(line).map_err(Malformed::Sentence)?;
+            Ok(vec![Part { written: text, means: Means::Command(line) }])
+        }
+        _ => grammar::parts(text),
+    }
+}
+
+/// Whether somebody has to be asked for it.
+fn is_asked(means: &Means<'_>) -> bool {
+    match means {
+        Means::Input(_) | Means::Secret(_) | Means::Command(_) => true,
+        Means::Text(_) | Means::Known(..) => false,
+    }
+}
+
+/// As much of a name as can be shown.
+pub(super) fn shown(name: &str) -> String {
+    let cut: String = name.chars().take(SHOWN_MAX).collect();
+    escaped(&cut).replace('`', "\\u{60}")
+}
+
+/// Whether it can be the name of a variable of some product.
+fn is_word(name: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "_-.:()".contains(c);
+    name.len() <= SHOWN_MAX && name.chars().all(is_part)
+}
