@@ -10,6 +10,7 @@
 //! - [`config`]: a server's configuration and its fingerprint.
 //! - [`settings`]: the settings files of products, read into configurations.
 //! - [`expand`]: the variables in those configurations, put in place.
+//! - [`layers`]: several sources of configuration, and for each server the one that counts.
 //! - [`catalog`]: what a server listed, and the differences between two lists.
 //! - [`acceptance`]: the definitions of tools that are accepted, and what is held back.
 //! - [`view`]: what a session makes of a catalog.
@@ -33,6 +34,7 @@ pub mod id_map;
 pub mod in_flight;
 pub mod interface;
 mod json;
+pub mod layers;
 pub mod naming;
 pub mod options;
 pub mod pattern;

@@ -207,7 +207,7 @@ events! {
     Stderr "stderr" Pool &[field("line", "string")],
         "a line that a server wrote to its stderr, escaped";
     ApprovalNeeded "approval_needed" Pool &[field("requests", "array of objects")],
-        "*planned*, no version tells it yet: servers wait for approval";
+        "which servers wait for approval, whenever that set changed";
     AuthRequired "auth_required" Pool &[optional("url", "string"), optional("missing", "string")],
         "a server wants credentials";
     BudgetWarning "budget_warning" Workspace
@@ -229,7 +229,7 @@ events! {
         ],
         "servers that one pass refused; told to every session";
     SourceChanged "source_changed" Pool &[field("source", "string"), field("accepted", "boolean")],
-        "*planned*, no version tells it yet: a source of configuration changed";
+        "a source of configuration changed; one that is not accepted keeps its last good state";
     SourceError "source_error" Pool
         &[
             field("source", "string"),
@@ -237,7 +237,7 @@ events! {
             optional("line", "integer"),
             field("message", "string"),
         ],
-        "*planned*, no version tells it yet: a source of configuration cannot be read; its last good state stays";
+        "a source of configuration cannot be read; its last good state stays";
     Reconciled "reconciled" Pool &[field("servers", "object")],
         "a reconcile that changed something ended; per server what happened and why";
     ToolQuarantined "tool_quarantined" Session &[field("tool", "string"), field("difference", "object")],

@@ -7,6 +7,7 @@ mod events;
 mod names;
 mod option_rows;
 mod options;
+mod server_rows;
 pub mod words;
 
 pub use errors::{ERRORS, ErrorRow, Retry};

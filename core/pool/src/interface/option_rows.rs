@@ -6,13 +6,29 @@ use super::options::{OptionRow, Support};
 const SECOND: u64 = 1_000;
 const MINUTE: u64 = 60 * SECOND;
 const HOUR: u64 = 60 * MINUTE;
-const DAY: u64 = 24 * HOUR;
+pub(super) const DAY: u64 = 24 * HOUR;
 
 const TRANSPORTS: &[&str] = &["stdio", "http", "sse", "websocket"];
 
+const UNTRUSTED_SOURCES: &[&str] =
+    &["extension", "user", "managed", "session", "launch", "runtime"];
+
+const ORIGINS: &[&str] = &["session", "project", "workspace"];
+
 pub(super) const POOL: &[OptionRow] = &[
     row("workspace", Text, "the current directory", "the workspace folder"),
-    planned("trusted", Bool, "false", "whether the workspace is trusted"),
+    row(
+        "trusted",
+        Bool,
+        "false",
+        "whether the workspace is trusted; in one that is not only the sources of `untrusted_sources` may start",
+    ),
+    row(
+        "untrusted_sources",
+        Words(UNTRUSTED_SOURCES),
+        r#"["launch","session","runtime"]"#,
+        "scopes of the sources that may start in a workspace that is not trusted; those that the workspace holds never may",
+    ),
     row(
         "workers",
         integer(1, 64, "threads"),
@@ -82,7 +98,18 @@ pub(super) const POOL: &[OptionRow] = &[
     ),
     planned("start_parallel", integer(1, 1024, "servers"), "", "servers that start at one time"),
     planned("cache", Text, "on", "the catalog cache: `on`, `off` or a path"),
-    planned("approvals", Text, "the platform's state folder", "the path of the approvals"),
+    row(
+        "approvals",
+        Text,
+        "`trunkline/approvals.json` in the platform's state folder",
+        "where decisions about servers are kept: `memory`, or the whole path of a file; `TRUNKLINE_HOME` moves the default",
+    ),
+    row(
+        "commands",
+        Bool,
+        "false",
+        "whether commands in the values of settings (`!cmd`) run; those of the project and the workspace never do",
+    ),
     row(
         "tokens",
         Text,
@@ -116,12 +143,12 @@ pub(super) const POOL: &[OptionRow] = &[
         "handlers",
         Handlers,
         "none",
-        "what answers the servers of sessions without a handler of their own; of `credentials`, what lets them in",
+        "what answers the servers of sessions without a handler of their own; of `credentials`, what lets them in; `inputs`, `secrets` and `entries`, what settings are asked for",
     ),
     planned("status_file", Text, "none", "the path of a status snapshot for other processes"),
 ];
 
-const RECONNECT: &[OptionRow] = &[
+pub(super) const RECONNECT: &[OptionRow] = &[
     row(
         "delays_ms",
         DurationLists(&["local", "remote"]),
@@ -242,139 +269,6 @@ const SESSION_ROOTS: OptionRow = row(
     "further folders that servers are told of, where the connection is the session's own",
 );
 
-pub(super) const SERVER: &[OptionRow] = &[
-    also(
-        &["type", "transportType"],
-        row(
-            "transport",
-            Word(&["stdio", "http", "sse", "websocket"]),
-            "by the other fields",
-            "the transport; also `local`, `streamable-http`, `streamableHttp`, `streamable_http`, `remote`, `ws`",
-        ),
-    ),
-    row("command", Text, "", "the program of a stdio server"),
-    row("args", Texts, "[]", "its arguments"),
-    row("cwd", Text, "the workspace", "its working directory"),
-    row(
-        "env",
-        TextMap,
-        "{}",
-        "its own environment; null unsets a variable of the base environment",
-    ),
-    also(
-        &["inheritEnv"],
-        row("inherit_env", Texts, "[]", "names or patterns of host variables that it inherits"),
-    ),
-    also(
-        &["serverUrl", "httpUrl", "tcp"],
-        row(
-            "url",
-            Text,
-            "",
-            "the address of a remote server; `httpUrl` implies http, `tcp` websocket",
-        ),
-    ),
-    row("headers", TextMap, "{}", "HTTP headers of a remote server"),
-    also(
-        &["socketPath"],
-        row(
-            "socket_path",
-            Text,
-            "",
-            "the Unix socket over which `url` is reached: an absolute path, or `@` and a name of Linux",
-        ),
-    ),
-    also(
-        &["timeout", "callTimeoutMs"],
-        row("call_timeout_ms", duration(1, 7 * DAY), "the pool's", "a call in all"),
-    ),
-    also(
-        &["callIdleTimeoutMs"],
-        row("call_idle_timeout_ms", duration(1, 7 * DAY), "the pool's", "a call without progress"),
-    ),
-    also(
-        &["connectTimeoutMs", "discoveryTimeoutMs"],
-        row("connect_timeout_ms", CONNECT_TIMEOUT, "the pool's", "connecting and listing together"),
-    ),
-    also(
-        &["includeTools"],
-        row(
-            "include",
-            Texts,
-            "everything",
-            "the tools and prompts that sessions see; `[]` is none",
-        ),
-    ),
-    also(
-        &["excludeTools", "disabledTools"],
-        row("exclude", Texts, "[]", "the tools and prompts that sessions do not see; wins"),
-    ),
-    row(
-        "share",
-        Word(&["pool", "session"]),
-        "by transport",
-        "whether sessions share its connection",
-    ),
-    row(
-        "era",
-        Word(&["auto", "legacy", "modern"]),
-        "auto",
-        "the protocol family that is spoken: `auto` finds out, `legacy` opens with `initialize`, `modern` never does",
-    ),
-    also(
-        &["auth"],
-        row(
-            "oauth",
-            AnyObject,
-            "{}",
-            "OAuth fields, in snake_case or camelCase; docs/auth.md lists them",
-        ),
-    ),
-    also(&["oauthScopes"], row("oauth_scopes", Texts, "[]", "OAuth scopes, beside `oauth`")),
-    also(
-        &["authProviderType"],
-        row(
-            "provider_type",
-            Text,
-            "",
-            "where credentials come from; part of the identity, without effect yet",
-        ),
-    ),
-    also(
-        &["targetAudience"],
-        row(
-            "target_audience",
-            Text,
-            "",
-            "the audience of a service account's token; part of the identity, without effect yet",
-        ),
-    ),
-    also(
-        &["targetServiceAccount"],
-        row(
-            "target_service_account",
-            Text,
-            "",
-            "the service account to act as; part of the identity, without effect yet",
-        ),
-    ),
-    row("disabled", Bool, "false", "whether the server is switched off; `enabled` is its opposite"),
-    row("enabled", Bool, "true", "the opposite of `disabled`"),
-    row("trust", Bool, "false", "the trust mark of its tools"),
-    also(
-        &["alwaysLoad", "alwaysLoadTools"],
-        row("always_load", Texts, "[]", "its tools that are marked always-load"),
-    ),
-    row("description", Text, "", "what it is, for people"),
-    planned("start", Word(&["eager", "lazy"]), "the pool's", "when it starts"),
-    row(
-        "reconnect",
-        Object(RECONNECT),
-        "",
-        "how its lost connection comes back; what is left out is the pool's",
-    ),
-];
-
 pub(super) const CALL: &[OptionRow] = &[
     row("timeout_ms", duration(1, 7 * DAY), "the server's, or the pool's", "the call in all"),
     row(
@@ -402,13 +296,68 @@ pub(super) const CALL: &[OptionRow] = &[
 
 pub(super) const ACQUIRE: &[OptionRow] = &[
     row("timeout_ms", duration(1, 7 * DAY), "the connection's own", "how long the acquire waits"),
-    planned("origin", Text, "session", "the source that the configuration counts as"),
+    row(
+        "origin",
+        Word(ORIGINS),
+        "session",
+        "the scope that a configuration given with the acquire counts as; that of `project` and `workspace` needs approval",
+    ),
 ];
 
 pub(super) const DRAIN: &[OptionRow] = &[
     row("force", Bool, "false", "whether calls are interrupted at once"),
     row("timeout_ms", duration(0, HOUR), "10000", "when what is left is killed"),
 ];
+
+pub(super) const LOAD: &[OptionRow] = &[
+    row("watch", Bool, "false", "whether the file is read again when it changes, comes or goes"),
+    row(
+        "source",
+        Word(FILE_SOURCES),
+        "by the place of the file",
+        "the scope of the source; a file inside of the workspace may only be of `project`, `workspace` or `launch`",
+    ),
+    row(
+        "format",
+        Word(FORMATS),
+        "by name and content",
+        "by whose rules it is read: a word of docs/reference/settings.md",
+    ),
+];
+
+const FORMATS: &[&str] = &[
+    "trunkline",
+    "claude-code",
+    "claude-desktop",
+    "vscode",
+    "cursor",
+    "windsurf",
+    "codex",
+    "gemini",
+    "qwen",
+    "cline",
+    "roo",
+    "kiro",
+    "copilot-cli",
+    "opencode",
+    "zed",
+    "goose",
+    "continue",
+    "fastmcp",
+    "mcporter",
+    "mcp-hub",
+    "mcpproxy",
+];
+
+const FILE_SOURCES: &[&str] =
+    &["extension", "user", "project", "workspace", "managed", "session", "launch"];
+
+pub(super) const RELOAD: &[OptionRow] = &[row(
+    "reconnect",
+    AllOrNames,
+    "[]",
+    "the servers whose connections are made anew, all or these",
+)];
 
 pub(super) const GATES: &[OptionRow] = &[
     ALLOWED,
@@ -448,17 +397,17 @@ pub(super) const SIGN_IN: &[OptionRow] = &[
 ];
 
 /// SPEC 4.2: 100 ms to 300 s.
-const CONNECT_TIMEOUT: OptionKind = duration(100, 300 * SECOND);
+pub(super) const CONNECT_TIMEOUT: OptionKind = duration(100, 300 * SECOND);
 
-const fn duration(min: u64, max: u64) -> OptionKind {
+pub(super) const fn duration(min: u64, max: u64) -> OptionKind {
     Duration { min, max }
 }
 
-const fn integer(min: u64, max: u64, unit: &'static str) -> OptionKind {
+pub(super) const fn integer(min: u64, max: u64, unit: &'static str) -> OptionKind {
     Integer { min, max, unit }
 }
 
-const fn row(
+pub(super) const fn row(
     name: &'static str,
     kind: OptionKind,
     default: &'static str,
@@ -467,7 +416,7 @@ const fn row(
     OptionRow { name, aliases: &[], kind, default, support: Support::Full, doc }
 }
 
-const fn planned(
+pub(super) const fn planned(
     name: &'static str,
     kind: OptionKind,
     default: &'static str,
@@ -476,6 +425,6 @@ const fn planned(
     OptionRow { name, aliases: &[], kind, default, support: Support::Planned, doc }
 }
 
-const fn also(aliases: &'static [&'static str], row: OptionRow) -> OptionRow {
+pub(super) const fn also(aliases: &'static [&'static str], row: OptionRow) -> OptionRow {
     OptionRow { aliases, ..row }
 }

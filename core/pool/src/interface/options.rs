@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::names::{node_name, python_name};
-use super::option_rows;
+use super::{option_rows, server_rows};
 
 /// What takes the options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,6 +27,10 @@ pub enum Scope {
     SignIn,
     /// `set_gates`.
     Gates,
+    /// `load`.
+    Load,
+    /// `reload`.
+    Reload,
 }
 
 /// Every scope, in the order of the reference.
@@ -40,6 +44,8 @@ pub const SCOPES: &[Scope] = &[
     Scope::Drain,
     Scope::SignIn,
     Scope::Gates,
+    Scope::Load,
+    Scope::Reload,
 ];
 
 impl Scope {
@@ -55,6 +61,8 @@ impl Scope {
             Scope::Drain => "drain",
             Scope::SignIn => "sign_in",
             Scope::Gates => "gates",
+            Scope::Load => "load",
+            Scope::Reload => "reload",
         }
     }
 }
@@ -65,12 +73,14 @@ pub fn options(scope: Scope) -> &'static [OptionRow] {
         Scope::Pool => option_rows::POOL,
         Scope::Session => option_rows::SESSION,
         Scope::Configure => option_rows::CONFIGURE,
-        Scope::Server => option_rows::SERVER,
+        Scope::Server => server_rows::SERVER,
         Scope::Call => option_rows::CALL,
         Scope::Acquire => option_rows::ACQUIRE,
         Scope::Drain => option_rows::DRAIN,
         Scope::SignIn => option_rows::SIGN_IN,
         Scope::Gates => option_rows::GATES,
+        Scope::Load => option_rows::LOAD,
+        Scope::Reload => option_rows::RELOAD,
     }
 }
 

@@ -180,7 +180,7 @@ fn rows_as_json_say_everything() {
         "doc": "threads of the internal runtime; one setting per process",
     });
     assert_eq!(row("pool", "workers"), workers);
-    assert_eq!(row("pool", "trusted")["supported"], false);
+    assert_eq!(row("pool", "start_parallel")["supported"], false);
     assert!(row("pool", "keepalive_misses").get("unit").is_none());
     assert_eq!(row("call", "retry")["words"], serde_json::json!(["never", "not_sent", "safe"]));
     let include = row("server", "include");
@@ -271,4 +271,12 @@ fn range(rows: &'static [OptionRow], path: &str) -> (u64, u64) {
         OptionKind::Object(members) => range(members, rest),
         kind => panic!("{path} is {kind:?}"),
     }
+}
+
+/// SPEC 10.3: the words for formats are those of the formats.
+#[test]
+fn load_knows_every_format() {
+    let format = options(Scope::Load).iter().find(|row| row.name == "format").unwrap();
+    let names: Vec<&str> = crate::settings::FORMATS.iter().map(|format| format.name()).collect();
+    assert!(matches!(format.kind, OptionKind::Word(words) if *words == *names));
 }

@@ -22,16 +22,25 @@ pub enum HandlerKind {
     ElicitationUrl = 3,
     /// What a remote server is to be let in with. The library asks, not the server, so that nothing is offered because of it.
     Credentials = 4,
+    /// The value of an input that settings declare. The library asks.
+    Inputs = 5,
+    /// A secret that settings name. The library asks.
+    Secrets = 6,
+    /// What becomes of an entry of settings before it is admitted. The library asks.
+    Entries = 7,
 }
 
 impl HandlerKind {
     /// Every kind, by number.
-    pub const ALL: [HandlerKind; 5] = [
+    pub const ALL: [HandlerKind; 8] = [
         HandlerKind::Sampling,
         HandlerKind::SamplingTools,
         HandlerKind::Elicitation,
         HandlerKind::ElicitationUrl,
         HandlerKind::Credentials,
+        HandlerKind::Inputs,
+        HandlerKind::Secrets,
+        HandlerKind::Entries,
     ];
 
     /// Those that servers are offered, by number.
@@ -50,7 +59,15 @@ impl HandlerKind {
             HandlerKind::Elicitation => "elicitation",
             HandlerKind::ElicitationUrl => "elicitation_url",
             HandlerKind::Credentials => "credentials",
+            HandlerKind::Inputs => "inputs",
+            HandlerKind::Secrets => "secrets",
+            HandlerKind::Entries => "entries",
         }
+    }
+
+    /// Whether a server's connection asks; otherwise the library does, for the sake of a configuration.
+    fn is_of_connection(self) -> bool {
+        HandlerKind::OFFERED.contains(&self)
     }
 
     /// The kind of a handler's name.
@@ -59,7 +76,8 @@ impl HandlerKind {
     }
 }
 
-/// A request of a server, as a handler gets it; or what the library asks for a server's sake, for its credentials.
+/// A request of a server, as a handler gets it; or what the library asks for the sake of a configuration: credentials, inputs, secrets
+/// and what becomes of an entry.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct ServerRequest {
@@ -107,7 +125,7 @@ impl ServerRequest {
     pub fn to_json(&self) -> String {
         let quoted = |text: &str| serde_json::Value::from(text).to_string();
         let ServerRequest { kind, server, entry_index, generation, session, method, params } = self;
-        let is_own = *kind != HandlerKind::Credentials;
+        let is_own = kind.is_of_connection();
         let number = |number: &u32| if is_own { number.to_string() } else { "null".into() };
         let no_session = session.is_empty() && !is_own;
         format!(
@@ -242,7 +260,12 @@ impl Handlers {
 
     /// Whether there is a source of credentials.
     pub fn has_credentials(&self) -> bool {
-        self.answering[HandlerKind::Credentials as usize].is_some()
+        self.has(HandlerKind::Credentials)
+    }
+
+    /// Whether there is a handler of that kind.
+    pub fn has(&self, kind: HandlerKind) -> bool {
+        self.answering[kind as usize].is_some()
     }
 
     /// Begins to answer a request; `None` without a handler for it. A panic of the handler's is the caller's to contain.

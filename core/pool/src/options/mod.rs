@@ -1,6 +1,7 @@
 //! Typed options, parsed once from JSON; their names and defaults are those of the registry.
 
 mod check;
+mod files;
 mod handlers;
 mod nearest;
 mod parse;
@@ -11,11 +12,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use self::files::{LoadOptions, Reconnected, ReloadOptions};
 pub use self::handlers::{
     HandlerKind, HandlerResult, Handlers, Handling, Offered, Refusal, ServerRequest,
 };
 use crate::catalog::Filter;
 use crate::interface::words::budget_mode;
+use crate::layers::Scope;
 use crate::state::DrainMode;
 pub use parse::roots_from_json;
 
@@ -71,6 +74,14 @@ pub struct PoolOptions {
     pub launch_allowed: Option<Vec<String>>,
     /// What becomes of a tool whose definition changed.
     pub on_tool_change: OnToolChange,
+    /// Whether the workspace is trusted; it is not by default (SPEC 11.4).
+    pub trusted: bool,
+    /// The scopes whose servers may start in a workspace that is not trusted.
+    pub untrusted_sources: Vec<Scope>,
+    /// Where decisions about servers are kept: `memory`, or the whole path of a file; in the platform's state folder by default.
+    pub approvals: Option<String>,
+    /// Whether commands in the values of settings run; those of the project and the workspace never do.
+    pub commands: bool,
     /// The file that sign-ins are kept in, as a whole path; the memory alone by default.
     pub tokens: Option<String>,
     /// What answers the servers of sessions without a handler of their own.
@@ -281,6 +292,9 @@ pub enum Retry {
 pub struct AcquireOptions {
     /// How long this acquire waits; the connect's own time by default. Its end is `timeout` and gives the hold up.
     pub timeout: Option<Duration>,
+    /// The scope that a configuration given with it counts as: `session` by default; that of `project` or `workspace` needs the
+    /// approval and the trust that a file of it would need (SPEC 11.3).
+    pub origin: Option<Scope>,
 }
 
 /// Options of a sign-in. What the server's own `oauth` says goes first.
@@ -413,6 +427,10 @@ impl Default for PoolOptions {
             excluded: Vec::new(),
             launch_allowed: None,
             on_tool_change: OnToolChange::default(),
+            trusted: false,
+            untrusted_sources: vec![Scope::Launch, Scope::Session, Scope::Runtime],
+            approvals: None,
+            commands: false,
             tokens: None,
             handlers: Handlers::default(),
         }

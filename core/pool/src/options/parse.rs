@@ -10,6 +10,7 @@ use super::*;
 use crate::error::Result;
 use crate::gates::GateLists;
 use crate::interface::Scope;
+use crate::layers;
 
 impl PoolOptions {
     /// Parses the options' JSON object; an empty text is all defaults.
@@ -54,6 +55,16 @@ impl PoolOptions {
                 // The check let no other word pass.
                 Some(_) | None => OnToolChange::Notify,
             },
+            trusted: given.bool("trusted").unwrap_or(default.trusted),
+            untrusted_sources: match given.texts("untrusted_sources") {
+                // The check let no other word pass.
+                Some(words) => {
+                    words.iter().filter_map(|word| layers::Scope::from_name(word)).collect()
+                }
+                None => default.untrusted_sources,
+            },
+            approvals: given.text("approvals"),
+            commands: given.bool("commands").unwrap_or(default.commands),
             tokens: given.text("tokens").filter(|tokens| tokens != "memory"),
             handlers: Handlers::default(),
         })
@@ -183,7 +194,7 @@ impl SessionOptions {
         }
         Ok(SessionOptions {
             id,
-            servers: wanted(&given).unwrap_or_default(),
+            servers: wanted(&given, "servers").unwrap_or_default(),
             filters,
             trust: given.bool_by_server("trust").into_iter().collect(),
             always_load: given.patterns_by_server("always_load").into_iter().collect(),
@@ -206,7 +217,7 @@ impl ConfigureOptions {
             given.map(|rows| rows.into_iter().collect())
         };
         Ok(ConfigureOptions {
-            servers: wanted(&given),
+            servers: wanted(&given, "servers"),
             include: patterns("include"),
             exclude: patterns("exclude"),
             trust: given.has("trust").then(|| given.bool_by_server("trust").into_iter().collect()),
@@ -217,10 +228,10 @@ impl ConfigureOptions {
 }
 
 /// The check let nothing but an array and the word `all` pass.
-fn wanted(given: &Given) -> Option<Wanted> {
-    match given.text("servers") {
+pub(super) fn wanted(given: &Given, name: &str) -> Option<Wanted> {
+    match given.text(name) {
         Some(_) => Some(Wanted::All),
-        None => given.texts("servers").map(Wanted::Names),
+        None => given.texts(name).map(Wanted::Names),
     }
 }
 
@@ -288,7 +299,9 @@ impl AcquireOptions {
     /// `unknown_option` with the nearest name, `invalid_argument` with `detail.path`.
     pub fn from_json(text: &str) -> Result<AcquireOptions> {
         let given = read(Scope::Acquire, text)?;
-        Ok(AcquireOptions { timeout: given.duration("timeout_ms") })
+        let origin = given.text("origin");
+        let origin = origin.and_then(|word| layers::Scope::from_name(&word));
+        Ok(AcquireOptions { timeout: given.duration("timeout_ms"), origin })
     }
 }
 

@@ -26,6 +26,8 @@ fn parse(scope: Scope, text: &str) -> std::result::Result<String, Error> {
         Scope::SignIn => SignInOptions::from_json(text).map(|options| format!("{options:?}")),
         Scope::Drain => DrainOptions::from_json(text).map(|options| format!("{options:?}")),
         Scope::Gates => GateLists::from_json(text).map(|lists| format!("{lists:?}")),
+        Scope::Load => LoadOptions::from_json(text).map(|options| format!("{options:?}")),
+        Scope::Reload => ReloadOptions::from_json(text).map(|options| format!("{options:?}")),
         Scope::Server => unreachable!("servers have a parser of their own"),
     }
 }
@@ -76,6 +78,7 @@ fn every_pool_option_is_read() {
         "budget": {"limit": 21, "mode": "enforce"},
         "start_gate_ms": 20, "inherit_env": ["A*"], "roots": ["/r"], "reserved_names": ["mcp__a__b"], "on_tool_change": "quarantine", "tokens": "/t",
         "allowed": ["a*"], "excluded": ["b"], "launch_allowed": [],
+        "trusted": true, "untrusted_sources": ["user", "launch"], "approvals": "memory", "commands": true,
     });
     let ms = Duration::from_millis;
     let expected = PoolOptions {
@@ -117,6 +120,10 @@ fn every_pool_option_is_read() {
         excluded: vec!["b".into()],
         launch_allowed: Some(vec![]),
         on_tool_change: OnToolChange::Quarantine,
+        trusted: true,
+        untrusted_sources: vec![crate::layers::Scope::User, crate::layers::Scope::Launch],
+        approvals: Some("memory".into()),
+        commands: true,
         tokens: Some("/t".into()),
         handlers: Handlers::default(),
     };

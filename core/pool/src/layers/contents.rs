@@ -1,0 +1,129 @@
+//! What one source says.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::config::{ServerSpec, Share};
+use crate::error::{Error, Result};
+use crate::settings::{Format, Input, Lists, Place, Source, Template};
+
+/// What one source says: its servers, its lists, and the inputs that it declares.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Contents {
+    /// Its servers.
+    pub servers: BTreeMap<Box<str>, Arc<Defined>>,
+    /// Which servers it lets in.
+    pub lists: Lists,
+    /// The inputs that its servers may name.
+    pub inputs: Vec<Input>,
+    /// By whose rules it was read; nothing for what was given as values.
+    pub format: Option<Format>,
+}
+
+/// What a source says of one server.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Defined {
+    /// It.
+    pub entry: Entry,
+    /// Where it stands in the file.
+    pub place: Option<Place>,
+}
+
+/// One server of a source.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Entry {
+    /// As a settings file has it: its variables are to be expanded.
+    Template(Arc<Template>),
+    /// As the host gave it: its values are taken literally.
+    Literal(Arc<ServerSpec>),
+    /// It is wrong.
+    Invalid(Error),
+}
+
+impl Entry {
+    /// Whether its own configuration switches it off.
+    pub fn is_disabled(&self) -> bool {
+        match self {
+            Entry::Template(template) => template.unexpanded().disabled,
+            Entry::Literal(spec) => spec.disabled,
+            Entry::Invalid(_) => false,
+        }
+    }
+}
+
+impl Contents {
+    /// What a host gave as values.
+    pub fn literal<K: Into<Box<str>>>(
+        servers: impl IntoIterator<Item = (K, Result<ServerSpec>)>,
+    ) -> Contents {
+        let define = |spec: Result<ServerSpec>| {
+            let entry = match spec {
+                Ok(spec) => Entry::Literal(Arc::new(spec)),
+                Err(error) => Entry::Invalid(error),
+            };
+            Arc::new(Defined { entry, place: None })
+        };
+        let servers = servers.into_iter().map(|(name, spec)| (name.into(), define(spec))).collect();
+        Contents { servers, ..Contents::default() }
+    }
+
+    /// What a settings file says.
+    pub fn of_settings(source: Source) -> Contents {
+        let Source { servers, lists, inputs, format, .. } = source;
+        let servers = servers.into_iter().map(|server| {
+            let entry = match server.template {
+                Ok(template) => Entry::Template(Arc::new(template)),
+                Err(error) => Entry::Invalid(error),
+            };
+            let defined = Defined { entry, place: Some(server.place) };
+            (server.name.into_boxed_str(), Arc::new(defined))
+        });
+        Contents { servers: servers.collect(), lists, inputs, format: Some(format) }
+    }
+
+    /// Takes over from what was before what is equal.
+    pub(super) fn keep_equals_of(&mut self, before: &Contents) {
+        for (name, defined) in &mut self.servers {
+            if let Some(old) = before.servers.get(name).filter(|old| **old == *defined) {
+                *defined = old.clone();
+            }
+        }
+    }
+}
+
+/// What a configuration would grant itself (SPEC 2.1, 11.4, 11.7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Granted {
+    /// The trust mark of its tools.
+    Trust,
+    /// That sessions share its connection.
+    Share,
+}
+
+impl Granted {
+    /// The field.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Granted::Trust => "trust",
+            Granted::Share => "share",
+        }
+    }
+
+    /// What this configuration would grant itself.
+    pub fn of(spec: &ServerSpec) -> Vec<Granted> {
+        let trust = spec.trust.then_some(Granted::Trust);
+        let share = (spec.share == Some(Share::Pool)).then_some(Granted::Share);
+        trust.into_iter().chain(share).collect()
+    }
+
+    /// Takes it away.
+    pub fn revoke(self, spec: &mut ServerSpec) {
+        match self {
+            Granted::Trust => spec.trust = false,
+            Granted::Share => spec.share = None,
+        }
+    }
+}
