@@ -22,7 +22,7 @@ fn folders(platform: Platform, workspace: &Path) -> Folders {
         true => std::env::current_dir(),
         false => absolute(workspace),
     };
-    let home = folder(if platform == Platform::Windows { "USERPROFILE" } else { "HOME" });
+    let home = home_folder(platform);
     let config =
         folder("XDG_CONFIG_HOME").or_else(|| home.as_ref().map(|home| home.join(".config")));
     let application = match platform {
@@ -39,6 +39,11 @@ fn folders(platform: Platform, workspace: &Path) -> Folders {
         config: text(config),
         application: text(application),
     }
+}
+
+/// The user's own folder.
+pub(crate) fn home_folder(platform: Platform) -> Option<PathBuf> {
+    folder(if platform == Platform::Windows { "USERPROFILE" } else { "HOME" })
 }
 
 /// The folder that a variable names; a relative one is none.

@@ -58,6 +58,12 @@ mod client;
 mod detect;
 mod driver;
 mod handling;
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "the settings files that are loaded are what calls all of it"
+)]
+mod lookup;
 mod platform;
 mod transport;
 

@@ -15,10 +15,11 @@ use super::lists::When;
 use super::{
     ConnectOptions, Connection, ConnectionEvents, GivenUp, Kill, Provided, Unconnected, failure,
 };
+use crate::lookup::Environment;
 use crate::platform::Launched;
 use crate::transport::http::{self, HttpWire, SocketWire};
 use crate::transport::redact::Redactor;
-use crate::transport::stdio::{self, Child, Environment, StdioLimits, StdioWire};
+use crate::transport::stdio::{self, Child, StdioLimits, StdioWire};
 use crate::transport::{HostWire, Wire};
 use crate::{Error, ErrorCode, Result};
 

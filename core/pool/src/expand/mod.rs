@@ -34,7 +34,7 @@
 //! 1. A text without `$` is unchanged, but for a command that is asked for.
 //! 2. No value of a variable, answer or default is read for variables.
 //! 3. A configuration that `look_up` takes has no malformed variable in any field, admitted or not.
-//! 4. The program and the `PATH` in which it is found never wait for an answer.
+//! 4. Where `look_up` takes a configuration, its program and where that is found wait for no answer.
 
 mod dotenv;
 mod fields;
@@ -56,7 +56,7 @@ pub use self::words::CommandLine;
 use self::fields::Role;
 use self::grammar::Means;
 use self::texts::Texts;
-use crate::config::ServerSpec;
+use crate::config::{ServerSpec, Transport};
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::joined;
 use crate::settings::Template;
@@ -134,6 +134,8 @@ pub struct LookedUp {
     /// What the entry itself sets as `PATH`, under any spelling of its letters: the program is looked for there.
     /// `None` takes the variable away.
     pub own_path: BTreeMap<String, Option<String>>,
+    /// Whether the working directory has to be asked for, so that it is not known yet.
+    pub folder_waits: bool,
 }
 
 impl fmt::Debug for LookedUp {
@@ -195,7 +197,20 @@ pub fn look_up(
         };
         own_path.insert(name.clone(), settled);
     }
-    Ok(LookedUp { spec: template.looked_up(&looked_up)?, own_path })
+    let spec = template.looked_up(&looked_up)?;
+    let folder = template.configuration().get("cwd").and_then(Value::as_str);
+    let folder_waits = folder.is_some_and(|folder| texts.waits(Role::Target, folder));
+    if let (Transport::Stdio(stdio), Some(folder)) = (&spec.transport, folder)
+        && begins_at_folder(&stdio.command)
+    {
+        texts.settled("cwd", Role::Target, folder)?;
+    }
+    Ok(LookedUp { spec, own_path, folder_waits })
+}
+
+/// Whether a program is a path that begins at the working directory.
+fn begins_at_folder(command: &str) -> bool {
+    command.contains(std::path::is_separator) && !std::path::Path::new(command).is_absolute()
 }
 
 /// The path of the file whose variables join the environment, if there is one. It may begin at the workspace.

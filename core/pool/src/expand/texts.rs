@@ -47,6 +47,12 @@ impl<'a> Texts<'a> {
         self.parts(path, role, text).map(|_| ())
     }
 
+    /// Whether a text has to be asked for.
+    pub(super) fn waits(&self, role: Role, text: &str) -> bool {
+        let parts = parts(text, role, self.commands);
+        parts.is_ok_and(|parts| parts.iter().any(|part| is_asked(&part.means)))
+    }
+
     /// A text that must not have to be asked for.
     pub(super) fn settled(&mut self, path: &str, role: Role, text: &str) -> Result<String> {
         let parts = self.parts(path, role, text)?;

@@ -14,6 +14,7 @@ use trunkline_pool::config::{ServerSpec, Transport};
 
 use super::ignore_and_block_signals;
 use super::inheritable_descriptors;
+use crate::lookup::Environment;
 use crate::platform::*;
 use crate::transport::stdio;
 
@@ -127,7 +128,7 @@ fn of_fifty_canaries_in_the_environment_none_reaches_a_server() {
             panic!("it has a command");
         };
         let (name, patterns) = (Arc::from("s"), ["WANTED_*".to_owned()]);
-        let given = stdio::Environment::of_child(&spec, &patterns);
+        let given = Environment::of_child(&spec, &patterns);
         let started = stdio::start(&name, &spec, std::path::Path::new("/"), given);
         let seen = String::from_utf8(printed(started.await.unwrap()).await).unwrap();
         assert!(!seen.contains("canary"), "{seen:?}");

@@ -70,7 +70,7 @@ pub(crate) async fn abandon(server: &str, started: impl Future<Output = Result<L
 }
 
 /// Kills until nothing is left: a tree that forks while it is killed is met again and again.
-async fn kill_all(process: &Process, server: &str) {
+pub(crate) async fn kill_all(process: &Process, server: &str) {
     let deadline = Instant::now() + DEATH_WAIT;
     while Instant::now() < deadline {
         process.signal(TreeSignal::Kill);

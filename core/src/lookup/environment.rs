@@ -47,7 +47,7 @@ const BASE_WINDOWS: &[&str] = &[
 /// What a child is given.
 pub(crate) struct Environment {
     /// Every variable.
-    pub(super) variables: Vec<(OsString, OsString)>,
+    variables: Vec<(OsString, OsString)>,
     /// The values that are the server's own or were asked for by name; those of the base are everybody's.
     secrets: Vec<String>,
 }
@@ -94,6 +94,17 @@ impl Environment {
         Environment { variables: variables.into_values().collect(), secrets }
     }
 
+    /// Where its programs are looked for.
+    pub(super) fn path(&self) -> Option<&OsStr> {
+        let path = self.variables.iter().find(|(name, _)| is_named(name, "PATH"));
+        path.map(|(_, path)| path.as_os_str())
+    }
+
+    /// Every variable, as a child is given them.
+    pub(crate) fn into_variables(self) -> Vec<(OsString, OsString)> {
+        self.variables
+    }
+
     /// The values that must not be shown.
     pub(crate) fn secrets(&self) -> impl Iterator<Item = &String> {
         self.secrets.iter()
@@ -101,12 +112,12 @@ impl Environment {
 }
 
 /// Whether two names are those of one variable.
-pub(super) fn is_named(name: &OsStr, wanted: &str) -> bool {
+fn is_named(name: &OsStr, wanted: &str) -> bool {
     name.to_str().is_some_and(|name| folded(name) == folded(wanted))
 }
 
 /// What makes a name the same as another: on Windows, `Path` is `PATH`.
-fn folded(name: &str) -> Cow<'_, str> {
+pub(super) fn folded(name: &str) -> Cow<'_, str> {
     if cfg!(windows) { name.to_uppercase().into() } else { name.into() }
 }
 

@@ -4,6 +4,106 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use trunkline_pool::config::StdioSpec;
+
+use super::Environment;
+use crate::transport::escape::escape_line;
+use crate::{Error, ErrorCode, Result};
+
+/// Where a server starts, and which file is executed for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// Its working directory: an absolute path, which may name nothing.
+    pub cwd: PathBuf,
+    /// The program: an absolute path. Links in it are not resolved, since many programs look at the name they were called by.
+    pub program: PathBuf,
+}
+
+impl Found {
+    /// The file that the program's path leads to, through every link.
+    pub(crate) fn file(&self) -> io::Result<PathBuf> {
+        self.program.canonicalize()
+    }
+}
+
+/// The absolute path of a server's working directory: its own `cwd`, which may begin at the workspace, or the workspace.
+pub(crate) fn folder(spec: &StdioSpec, workspace: &Path) -> PathBuf {
+    let cwd = match &spec.cwd {
+        Some(cwd) => workspace.join(cwd),
+        None => workspace.to_owned(),
+    };
+    std::path::absolute(&cwd).unwrap_or(cwd)
+}
+
+/// Finds the program of a server, for its start and for whoever is asked about it (S-08). Only looks.
+///
+/// # Errors
+/// `spawn_failed` with `detail.command` and `detail.errno`.
+pub(crate) fn program(
+    server: &str,
+    spec: &StdioSpec,
+    workspace: &Path,
+    environment: &Environment,
+) -> Result<Found> {
+    let cwd = folder(spec, workspace);
+    match find(&spec.command, environment.path(), &cwd) {
+        Ok(program) => {
+            let program = std::path::absolute(&program).unwrap_or(program);
+            Ok(Found { cwd, program })
+        }
+        Err(error) => Err(failure(server, &spec.command, "find it", &error)),
+    }
+}
+
+/// Whether a server can start in a folder.
+///
+/// # Errors
+/// `spawn_failed` with `detail.cwd` and `detail.errno`.
+pub(crate) fn check_folder(server: &str, cwd: &Path) -> Result<()> {
+    let found = std::fs::metadata(cwd).and_then(|found| {
+        if found.is_dir() { Ok(()) } else { Err(io::ErrorKind::NotADirectory.into()) }
+    });
+    found.map_err(|error: io::Error| {
+        let shown = escape_line(cwd.to_string_lossy().as_bytes());
+        let message =
+            format!("the working directory {shown} cannot be entered: {}", reason(&error));
+        with_errno(Error::new(ErrorCode::SpawnFailed, message), &error)
+            .with_server(server)
+            .with_detail("cwd", shown)
+            .with_hint("create the folder, or correct cwd in the server's configuration")
+    })
+}
+
+/// Says what could not be done with which command; never an argument or a value of the environment.
+pub(crate) fn failure(server: &str, command: &str, step: &str, error: &io::Error) -> Error {
+    let command = escape_line(command.as_bytes());
+    let message =
+        format!("the command {command} failed to start, trying to {step}: {}", reason(error));
+    let hint = match error.kind() {
+        io::ErrorKind::NotFound => "install it, or give its absolute path as the command",
+        io::ErrorKind::PermissionDenied => "make the file executable",
+        _ => "start the command by hand to see why",
+    };
+    with_errno(Error::new(ErrorCode::SpawnFailed, message), error)
+        .with_server(server)
+        .with_detail("command", command)
+        .with_hint(hint)
+}
+
+pub(super) fn with_errno(failure: Error, error: &io::Error) -> Error {
+    match error.raw_os_error() {
+        Some(errno) => failure.with_detail("errno", errno),
+        None => failure,
+    }
+}
+
+/// The system's words for an error, lower case, without its number.
+pub(super) fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or_default();
+    text.to_lowercase()
+}
+
 /// Where commands are looked for when the child's environment has no `PATH`.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
@@ -11,7 +111,7 @@ const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 ///
 /// # Errors
 /// `NotFound`, or `PermissionDenied` when only files were found that cannot be executed.
-pub(super) fn find(command: &str, path: Option<&OsStr>, cwd: &Path) -> io::Result<PathBuf> {
+fn find(command: &str, path: Option<&OsStr>, cwd: &Path) -> io::Result<PathBuf> {
     if command.is_empty() {
         return Err(io::ErrorKind::NotFound.into());
     }
@@ -20,7 +120,7 @@ pub(super) fn find(command: &str, path: Option<&OsStr>, cwd: &Path) -> io::Resul
             let program = cwd.join(name);
             check(&program).map(|()| program)
         });
-        return found.reduce(Result::or).unwrap_or_else(|| Err(not_found()));
+        return found.reduce(io::Result::or).unwrap_or_else(|| Err(not_found()));
     }
     let path = path.unwrap_or(OsStr::new(DEFAULT_PATH));
     let mut refusal = not_found();

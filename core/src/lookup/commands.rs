@@ -1,0 +1,124 @@
+//! Commands whose output is a value, for a host that chose to run them (SPEC 10.5).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use trunkline_pool::config::StdioSpec;
+use trunkline_pool::expand::CommandLine;
+
+use super::Environment;
+use crate::platform::{Exit, Launched, Process, ReadPipe};
+use crate::transport::escape::escape_line;
+use crate::transport::stdio;
+use crate::{Error, ErrorCode, Result};
+
+/// How long a command may take: nobody waits longer for a server to start.
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The most bytes that a command may print: no token is as long, and a program that prints on is another program.
+const OUTPUT_BYTES_MAX: usize = 64 << 10;
+
+/// How long the output may stay open once the command has ended.
+const OUTPUT_WAIT: Duration = Duration::from_millis(100);
+
+/// Bytes read at once.
+const READ_BYTES: usize = 8192;
+
+/// Runs a command without a shell, in the workspace and with the environment of a child, and gives what it prints without the
+/// line break at the end. Whatever of it still runs then is ended. `inherit_env` is the pool's.
+///
+/// # Errors
+/// `undefined_variable` with `detail.variable` when it cannot be started, has not ended after 10 seconds, does not end with 0, prints
+/// more than 64 KiB or what is no UTF-8. It shows neither arguments nor output. A dropped future leaves no process.
+pub(crate) async fn run_command(
+    server: &Arc<str>,
+    line: &CommandLine,
+    workspace: &Path,
+    inherit_env: &[String],
+) -> Result<String> {
+    let spec = StdioSpec {
+        command: line.program().to_owned(),
+        args: line.args().to_vec(),
+        cwd: None,
+        env: BTreeMap::new(),
+        unset_env: BTreeSet::new(),
+        inherit_env: Vec::new(),
+    };
+    let refused = |why: &str| refusal(server, line, why);
+    let run = async {
+        let environment = Environment::of_child(&spec, inherit_env);
+        let launched = stdio::start(server, &spec, workspace, environment).await;
+        let launched = launched.map_err(|error| refused("cannot be started").with_cause(error))?;
+        let Launched { process, stdin, stdout, stderr } = launched;
+        // Nobody answers what it asks.
+        drop(stdin);
+        let printed = printed(&process, &stdout, &stderr).await.map_err(refused);
+        stdio::kill_all(&process, server).await;
+        printed
+    };
+    match tokio::time::timeout(COMMAND_TIMEOUT, run).await {
+        Ok(printed) => printed,
+        // What was started is ended as it is dropped.
+        Err(_) => Err(refused("has not ended after 10 seconds")),
+    }
+}
+
+/// What a command prints until it ends, or the rest of a sentence that says why it counts for nothing.
+async fn printed(
+    process: &Process,
+    stdout: &ReadPipe,
+    stderr: &ReadPipe,
+) -> std::result::Result<String, &'static str> {
+    let mut out = Vec::new();
+    let outcome = tokio::select! {
+        read = read_all(stdout, &mut out) => {
+            read?;
+            process.exited().await
+        }
+        exit = process.exited() => exit,
+        never = discard(stderr) => match never {},
+    };
+    if outcome != Exit::Status(0) {
+        return Err("failed");
+    }
+    // What it printed last may still be in the pipe; what it left behind may hold the pipe open.
+    if let Ok(read) = tokio::time::timeout(OUTPUT_WAIT, read_all(stdout, &mut out)).await {
+        read?;
+    }
+    let text = String::from_utf8(out).map_err(|_| "does not print UTF-8")?;
+    let text = text.strip_suffix('\n').unwrap_or(&text);
+    Ok(text.strip_suffix('\r').unwrap_or(text).to_owned())
+}
+
+async fn read_all(pipe: &ReadPipe, out: &mut Vec<u8>) -> std::result::Result<(), &'static str> {
+    loop {
+        out.reserve(READ_BYTES);
+        match pipe.read(out).await {
+            Ok(0) => return Ok(()),
+            Ok(_) if out.len() > OUTPUT_BYTES_MAX => return Err("prints more than 64 KiB"),
+            Ok(_) => {}
+            Err(_) => return Err("has an output that cannot be read"),
+        }
+    }
+}
+
+/// Reads what nobody wants to see, so that whoever writes it is not held up.
+async fn discard(pipe: &ReadPipe) -> std::convert::Infallible {
+    let mut buffer = Vec::with_capacity(READ_BYTES);
+    while let Ok(1..) = pipe.read(&mut buffer).await {
+        buffer.clear();
+    }
+    std::future::pending().await
+}
+
+fn refusal(server: &str, line: &CommandLine, why: &str) -> Error {
+    let program = escape_line(line.program().as_bytes());
+    Error::new(
+        ErrorCode::UndefinedVariable,
+        format!("the command {program}, whose output is a value, {why}"),
+    )
+    .with_server(server)
+    .with_detail("variable", format!("cmd:{program}"))
+}

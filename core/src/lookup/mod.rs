@@ -1,0 +1,18 @@
+//! What of this process and its file system goes into a server: variables, folders, programs (SPEC 10.5, 10.6).
+//!
+//! Everything but [`run_command`] only looks, so that it may be done for a server that nobody has admitted; a file of variables is
+//! read, and a command run, once the server is admitted.
+
+mod commands;
+mod env_file;
+mod environment;
+mod host;
+mod looked_up;
+mod program;
+
+pub(crate) use self::commands::run_command;
+pub(crate) use self::env_file::read_env_file;
+pub(crate) use self::environment::Environment;
+pub(crate) use self::host::HostVariables;
+pub(crate) use self::looked_up::looked_up_program;
+pub(crate) use self::program::{Found, check_folder, failure, folder, program};
