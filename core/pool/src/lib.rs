@@ -12,6 +12,7 @@
 //! - [`expand`]: the variables in those configurations, put in place.
 //! - [`layers`]: several sources of configuration, and for each server the one that counts.
 //! - [`catalog`]: what a server listed, and the differences between two lists.
+//! - [`approvals`]: what a person is asked before a project's server runs, and what they decided.
 //! - [`acceptance`]: the definitions of tools that are accepted, and what is held back.
 //! - [`view`]: what a session makes of a catalog.
 //! - [`text`] and [`pattern`]: strings that others wrote, shown safely and matched.
@@ -23,6 +24,7 @@
 #![forbid(unsafe_code)]
 
 pub mod acceptance;
+pub mod approvals;
 pub mod catalog;
 pub mod config;
 pub mod error;

@@ -53,6 +53,14 @@ impl Template {
         self.env_file.as_deref()
     }
 
+    /// What it does. Where it stands and how it is written is apart: taken apart without `..`, so that a new field has to be put on
+    /// one side or the other.
+    pub(crate) fn behaviour(&self) -> (&ServerSpec, Option<&str>) {
+        // The specification is all of the configuration, parsed.
+        let Template { configuration: _, spec, env_file, provenance: _, origin: _ } = self;
+        (spec, env_file.as_deref())
+    }
+
     /// The fields that were read other than the pool's own configuration would read them.
     pub fn provenance(&self) -> &[Provenance] {
         &self.provenance

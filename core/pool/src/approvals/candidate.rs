@@ -1,0 +1,231 @@
+//! A configuration that wants to run, and all that it does.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::changes::Digests;
+use super::hash::ApprovalHash;
+use crate::catalog::Filter;
+use crate::config::{HostSpec, RemoteKind, RemoteSpec, ServerSpec, Share, StdioSpec, Transport};
+use crate::options::ServerReconnect;
+use crate::settings::Template;
+
+/// A server's configuration before anything of it ran (SPEC 10.5).
+#[derive(Clone, Copy)]
+pub struct Candidate<'a> {
+    spec: &'a ServerSpec,
+    env_file: Option<&'a str>,
+    texts: Texts,
+    shown: &'a Shown,
+}
+
+/// What the texts of a configuration are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Texts {
+    /// They hold variables.
+    Variables,
+    /// They are what they say.
+    Literal,
+}
+
+/// What would run, as far as that can be looked up without doing anything: environment and folder variables are in place, what only an
+/// admitted server asks for (`${input:…}`, secrets, commands) stands as it is written.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Shown {
+    /// A child process.
+    Process {
+        /// The command.
+        command: String,
+        /// The file that it is, as an absolute path; none when there is none.
+        program: Option<String>,
+        /// Its arguments.
+        args: Vec<String>,
+        /// Its working directory.
+        cwd: Option<String>,
+    },
+    /// A remote server.
+    Remote {
+        /// Its address.
+        url: String,
+        /// The socket over which it is reached.
+        socket_path: Option<String>,
+    },
+}
+
+/// What a decision is about: the hash that decides, and what tells later what changed.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Identity {
+    /// The hash.
+    pub hash: ApprovalHash,
+    /// A digest of each field.
+    pub digests: Digests,
+}
+
+impl<'a> Candidate<'a> {
+    /// The candidate of a settings file's entry.
+    pub fn of_template(template: &'a Template, shown: &'a Shown) -> Candidate<'a> {
+        let (spec, env_file) = template.behaviour();
+        Candidate { spec, env_file, texts: Texts::Variables, shown }
+    }
+
+    /// The candidate of a configuration whose texts are literal.
+    pub fn of_spec(spec: &'a ServerSpec, shown: &'a Shown) -> Candidate<'a> {
+        Candidate { spec, env_file: None, texts: Texts::Literal, shown }
+    }
+
+    /// What a decision about it is about.
+    pub fn identity(&self) -> Identity {
+        let hash = ApprovalHash::of(self);
+        Identity { hash, digests: Digests::of(&self.fields(), hash) }
+    }
+
+    /// What would run.
+    pub fn shown(&self) -> &'a Shown {
+        self.shown
+    }
+
+    pub(super) fn spec(&self) -> &'a ServerSpec {
+        self.spec
+    }
+
+    pub(super) fn env_file(&self) -> Option<&'a str> {
+        self.env_file
+    }
+
+    /// Everything that it does, by field: what is written, and what that turned out to be.
+    pub(super) fn fields(&self) -> BTreeMap<&'static str, Value> {
+        let Candidate { spec, env_file, texts, shown } = self;
+        let texts = match texts {
+            Texts::Variables => "variables",
+            Texts::Literal => "literal",
+        };
+        let mut fields = BTreeMap::from([("env_file", json!(env_file)), ("texts", json!(texts))]);
+        fields.extend(spec_fields(spec));
+        match shown {
+            Shown::Process { command, program, args, cwd } => {
+                fields.insert("program", json!(program));
+                // The written form stays, since a variable's value may look like another variable (S-07).
+                for (name, value) in
+                    [("command", json!(command)), ("args", json!(args)), ("cwd", json!(cwd))]
+                {
+                    join(&mut fields, name, value);
+                }
+            }
+            Shown::Remote { url, socket_path } => {
+                join(&mut fields, "url", json!(url));
+                join(&mut fields, "socket_path", json!(socket_path));
+            }
+        }
+        fields
+    }
+}
+
+fn join(fields: &mut BTreeMap<&'static str, Value>, name: &'static str, shown: Value) {
+    let written = fields.remove(name);
+    fields.insert(name, json!([written, shown]));
+}
+
+/// Taken apart without `..`, so that a new field has to be thought of (S-01). All of it counts but the description.
+fn spec_fields(spec: &ServerSpec) -> Vec<(&'static str, Value)> {
+    let ServerSpec {
+        transport,
+        call_timeout,
+        call_idle_timeout,
+        connect_timeout,
+        reconnect,
+        share,
+        era,
+        filter: Filter { include, exclude },
+        trust,
+        always_load,
+        description: _,
+        disabled,
+        oauth,
+        unknown,
+    } = spec;
+    let share = share.map(|share| match share {
+        Share::Pool => "pool",
+        Share::Session => "session",
+    });
+    let mut fields = transport_fields(transport);
+    fields.extend([
+        ("call_timeout", time(*call_timeout)),
+        ("call_idle_timeout", time(*call_idle_timeout)),
+        ("connect_timeout", time(*connect_timeout)),
+        ("reconnect", json!(reconnect.as_ref().map(reconnect_fields))),
+        ("share", json!(share)),
+        ("era", json!(era.map(|era| era.as_str()))),
+        ("include", json!(include)),
+        ("exclude", json!(exclude)),
+        ("trust", json!(trust)),
+        ("always_load", json!(always_load)),
+        ("disabled", json!(disabled)),
+        ("oauth", json!(oauth)),
+        ("unknown", json!(unknown)),
+    ]);
+    fields
+}
+
+fn transport_fields(transport: &Transport) -> Vec<(&'static str, Value)> {
+    match transport {
+        Transport::Stdio(stdio) => {
+            let StdioSpec { command, args, cwd, env, unset_env, inherit_env } = stdio;
+            vec![
+                ("transport", json!("stdio")),
+                ("command", json!(command)),
+                ("args", json!(args)),
+                ("cwd", json!(cwd)),
+                ("env", json!(env)),
+                ("unset_env", json!(unset_env)),
+                ("inherit_env", json!(inherit_env)),
+            ]
+        }
+        Transport::Remote(remote) => {
+            let RemoteSpec { kind, url, headers, socket_path } = remote;
+            let kind = match kind {
+                RemoteKind::Auto => "auto",
+                RemoteKind::Http => "http",
+                RemoteKind::Sse => "sse",
+                RemoteKind::Websocket => "websocket",
+            };
+            vec![
+                ("transport", json!(kind)),
+                ("url", json!(url)),
+                ("headers", json!(headers)),
+                ("socket_path", json!(socket_path)),
+            ]
+        }
+        Transport::Host(HostSpec { provided }) => {
+            vec![("transport", json!("host")), ("provided", json!(provided))]
+        }
+    }
+}
+
+fn reconnect_fields(reconnect: &ServerReconnect) -> Value {
+    let ServerReconnect {
+        local_delays,
+        remote_delays,
+        breaker_losses,
+        breaker_window,
+        healthy_after,
+    } = reconnect;
+    let times = |times: &Option<Vec<Duration>>| {
+        let times = times.as_ref().map(|times| times.iter().map(|one| time(Some(*one))).collect());
+        times.unwrap_or(Value::Null)
+    };
+    json!({
+        "local_delays": times(local_delays),
+        "remote_delays": times(remote_delays),
+        "breaker_losses": breaker_losses,
+        "breaker_window": time(*breaker_window),
+        "healthy_after": time(*healthy_after),
+    })
+}
+
+/// As text: a number of nanoseconds may be longer than JSON's are.
+fn time(time: Option<Duration>) -> Value {
+    json!(time.map(|time| time.as_nanos().to_string()))
+}

@@ -1,0 +1,39 @@
+//! Approvals: which configurations of servers a person let run, and what they are shown before they decide (SPEC 12).
+//!
+//! A [`Candidate`] is a configuration that wants to run. Its [`Identity`] is what a decision is about, its [`Request`] what is shown.
+//! The [`Book`] holds the decisions:
+//!
+//! ```text
+//!             decide(approved)                      decide(rejected)
+//!   pending ------------------> approved   pending, approved ----> rejected
+//!      ^                           |                                  |
+//!      +---------- forget ---------+-------------- forget ------------+
+//!   rejected ---- decide(approved), by who saw this very rejection ---> approved
+//! ```
+//!
+//! 1. A decision is of one project root, one name and one whole hash; another hash is pending, and each hash keeps its decision.
+//! 2. A rejection is only overruled by who saw it: an approval by who did not is concurrent with it, and changes nothing.
+//! 3. What makes room goes oldest first, and is never a rejection.
+//! 4. A text that is not wholly understood is no book.
+
+mod book;
+mod candidate;
+mod changes;
+mod form;
+mod hash;
+mod line;
+mod request;
+mod risk;
+mod root;
+#[cfg(test)]
+mod tests;
+
+pub use self::book::{Book, Decided, Decision, Record, Standing};
+pub use self::candidate::{Candidate, Identity, Shown, Texts};
+pub use self::changes::{Change, Changes, Digests, FieldChange};
+pub use self::form::Unreadable;
+pub use self::hash::ApprovalHash;
+pub use self::line::{escaped_line, escaped_text};
+pub use self::request::{Asked, Origin, Request};
+pub use self::risk::{Risk, RiskKind};
+pub use self::root::Root;

@@ -1,0 +1,174 @@
+//! What a person is shown before they decide (SPEC 12.5).
+
+use serde_json::{Value, json};
+
+use super::book::Record;
+use super::candidate::{Candidate, Identity, Shown};
+use super::changes::Changes;
+use super::line::{escaped_line, escaped_text};
+use super::risk::{self, Risk};
+use super::root::Root;
+use crate::config::Transport;
+
+/// Where a configuration comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The scope of its source, such as `project`.
+    pub scope: String,
+    /// The file, when it is from one.
+    pub file: Option<String>,
+    /// The line of its entry, from 1.
+    pub line: Option<usize>,
+}
+
+/// What a request is made of.
+#[derive(Clone, Copy)]
+pub struct Asked<'a> {
+    /// The project.
+    pub root: &'a Root,
+    /// The server's name.
+    pub server: &'a str,
+    /// Where its configuration comes from.
+    pub origin: &'a Origin,
+    /// The configuration.
+    pub candidate: Candidate<'a>,
+    /// What was decided last about this name, if anything was.
+    pub last: Option<&'a Record>,
+}
+
+/// What would run, in an exact and in an escaped form, with nothing of the values of environment and headers. `Debug` prints no argument.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Request {
+    /// The server's name.
+    pub server: String,
+    /// What is decided about; a decision carries its hash.
+    pub identity: Identity,
+    /// Where the configuration comes from.
+    pub origin: Origin,
+    /// The word for its transport.
+    pub transport: &'static str,
+    /// What would run.
+    pub shown: Shown,
+    /// Names of the variables that it sets, escaped.
+    pub env: Vec<String>,
+    /// Names of the base environment's variables that it does not get, escaped.
+    pub unset_env: Vec<String>,
+    /// Names or patterns of the host's variables that it gets, escaped.
+    pub inherit_env: Vec<String>,
+    /// The file of further variables, escaped.
+    pub env_file: Option<String>,
+    /// Names of its headers, escaped.
+    pub headers: Vec<String>,
+    /// What a person should look at twice.
+    pub risks: Vec<Risk>,
+    /// What is different since the last decision about this name.
+    pub changes: Option<Changes>,
+}
+
+impl Request {
+    /// The request for a decision.
+    pub fn new(asked: &Asked<'_>) -> Request {
+        let Asked { root, server, origin, candidate, last } = *asked;
+        let spec = candidate.spec();
+        let mut request = Request {
+            server: server.to_owned(),
+            identity: candidate.identity(),
+            origin: origin.clone(),
+            transport: spec.transport_name(),
+            shown: candidate.shown().clone(),
+            env: Vec::new(),
+            unset_env: Vec::new(),
+            inherit_env: Vec::new(),
+            env_file: candidate.env_file().map(escaped_text),
+            headers: Vec::new(),
+            risks: risk::marks(&candidate, root),
+            changes: last.map(|last| Changes::since(last, &candidate.fields())),
+        };
+        match &spec.transport {
+            Transport::Stdio(stdio) => {
+                request.env = stdio.env.keys().map(|name| escaped_text(name)).collect();
+                request.unset_env = stdio.unset_env.iter().map(|name| escaped_text(name)).collect();
+                let patterns = stdio.inherit_env.iter();
+                request.inherit_env = patterns.map(|name| escaped_text(name)).collect();
+            }
+            Transport::Remote(remote) => {
+                request.headers = remote.headers.keys().map(|name| escaped_text(name)).collect();
+            }
+            Transport::Host(_) => {}
+        }
+        request
+    }
+
+    /// As all languages have it; `docs/approvals.md` names each member.
+    pub fn to_json(&self) -> Value {
+        let Request {
+            server,
+            identity,
+            origin: Origin { scope, file, line },
+            transport,
+            shown,
+            env,
+            unset_env,
+            inherit_env,
+            env_file,
+            headers,
+            risks,
+            changes,
+        } = self;
+        let (exact, mut escaped) = match shown {
+            Shown::Process { command, program, args, cwd } => (
+                json!({
+                    "argv": shown.argv().collect::<Vec<_>>(),
+                    "command": command, "program": program, "args": args, "cwd": cwd,
+                }),
+                json!({
+                    "line": escaped_line(shown.argv()),
+                    "program": program.as_deref().map(escaped_text),
+                    "cwd": cwd.as_deref().map(escaped_text),
+                }),
+            ),
+            Shown::Remote { url, socket_path } => (
+                json!({ "url": url, "socket_path": socket_path }),
+                json!({
+                    "line": escaped_text(url),
+                    "socket_path": socket_path.as_deref().map(escaped_text),
+                }),
+            ),
+        };
+        escaped["file"] = json!(file.as_deref().map(escaped_text));
+        json!({
+            "server": server,
+            "hash": identity.hash.to_string(),
+            "origin": { "scope": scope, "file": file, "line": line },
+            "transport": transport,
+            "exact": exact,
+            "escaped": escaped,
+            "env": env,
+            "unset_env": unset_env,
+            "inherit_env": inherit_env,
+            "env_file": env_file,
+            "headers": headers,
+            "risks": risks.iter().map(Risk::to_json).collect::<Vec<_>>(),
+            "changes": changes.as_ref().map(Changes::to_json),
+        })
+    }
+}
+
+impl std::fmt::Debug for Request {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let server = escaped_text(&self.server);
+        f.debug_struct("Request").field("server", &server).finish_non_exhaustive()
+    }
+}
+
+impl Shown {
+    /// The command and its arguments; nothing of a remote server.
+    pub fn argv(&self) -> impl Iterator<Item = &str> {
+        let (command, args) = match self {
+            Shown::Process { command, args, .. } => (Some(command), args.as_slice()),
+            Shown::Remote { .. } => (None, [].as_slice()),
+        };
+        command.into_iter().chain(args).map(String::as_str)
+    }
+}

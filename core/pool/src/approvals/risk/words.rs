@@ -1,0 +1,216 @@
+//! The names that risk marks are found by.
+
+/// Programs whose arguments are commands.
+const SHELLS: &[&str] = &[
+    "sh",
+    "bash",
+    "dash",
+    "zsh",
+    "ksh",
+    "mksh",
+    "ash",
+    "fish",
+    "csh",
+    "tcsh",
+    "elvish",
+    "nu",
+    "rbash",
+    "busybox",
+    "toybox",
+    "cmd",
+    "command",
+    "powershell",
+    "pwsh",
+    "wsl",
+    "osascript",
+    "wscript",
+    "cscript",
+    "mshta",
+];
+
+/// How an interpreter is given code.
+pub(super) struct Flags {
+    programs: &'static [&'static str],
+    /// Letters of short flags, alone, among others or with the code attached.
+    short: &'static str,
+    /// Long flags and verbs.
+    long: &'static [&'static str],
+}
+
+const FLAGS: &[Flags] = &[
+    Flags {
+        programs: SHELLS,
+        short: "cek",
+        long: &["--command", "-command", "-encodedcommand", "-enc", "/c", "/k", "/r"],
+    },
+    Flags { programs: &["python", "pythonw", "pypy", "py", "ipython"], short: "c", long: &[] },
+    Flags {
+        programs: &["node", "nodejs", "bun", "tsx", "ts-node", "electron"],
+        short: "ep",
+        long: &["--eval", "--print", "-eval"],
+    },
+    Flags { programs: &["deno"], short: "", long: &["eval", "repl"] },
+    Flags {
+        programs: &["npx", "npm", "pnpm", "pnpx", "yarn", "bunx"],
+        short: "c",
+        long: &["--call", "--shell-mode"],
+    },
+    Flags {
+        programs: &[
+            "perl", "ruby", "irb", "lua", "luajit", "rscript", "julia", "elixir", "groovy", "scala",
+        ],
+        short: "eE",
+        long: &["--eval", "--print"],
+    },
+    Flags { programs: &["php"], short: "rBRE", long: &["--run"] },
+    Flags {
+        programs: &["tclsh", "expect", "gdb", "sqlite3", "vim", "vi", "nvim", "emacs"],
+        short: "c",
+        long: &["-ex", "--eval", "-cmd", "--cmd"],
+    },
+    Flags {
+        programs: &["awk", "gawk", "mawk", "sed"],
+        short: "e",
+        long: &["--source", "--expression"],
+    },
+];
+
+/// Variables that make some program load or run something, or find another program.
+const LOADERS: &[&str] = &[
+    "PATH",
+    "PATHEXT",
+    "COMSPEC",
+    "NODE_OPTIONS",
+    "NODE_PATH",
+    "PYTHONPATH",
+    "PYTHONSTARTUP",
+    "PYTHONHOME",
+    "PYTHONINSPECT",
+    "PYTHONBREAKPOINT",
+    "PYTHONEXECUTABLE",
+    "PYTHONUSERBASE",
+    "PYTHONWARNINGS",
+    "BASH_ENV",
+    "ENV",
+    "ZDOTDIR",
+    "SHELLOPTS",
+    "BASHOPTS",
+    "PROMPT_COMMAND",
+    "PS4",
+    "IFS",
+    "PERL5LIB",
+    "PERLLIB",
+    "PERL5OPT",
+    "PERL5DB",
+    "RUBYOPT",
+    "RUBYLIB",
+    "GEM_HOME",
+    "GEM_PATH",
+    "JAVA_TOOL_OPTIONS",
+    "_JAVA_OPTIONS",
+    "JDK_JAVA_OPTIONS",
+    "CLASSPATH",
+    "PHPRC",
+    "PHP_INI_SCAN_DIR",
+    "LUA_INIT",
+    "LUA_PATH",
+    "LUA_CPATH",
+    "R_PROFILE",
+    "R_PROFILE_USER",
+    "GCONV_PATH",
+    "LOCPATH",
+    "GLIBC_TUNABLES",
+    "DOTNET_STARTUP_HOOKS",
+    "GIT_SSH",
+    "GIT_SSH_COMMAND",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_EXEC_PATH",
+    "GIT_PROXY_COMMAND",
+    "EDITOR",
+    "VISUAL",
+    "PAGER",
+    "BROWSER",
+    "SHELL",
+    "OPENSSL_CONF",
+    "OPENSSL_MODULES",
+    "RUSTC_WRAPPER",
+    "TRUNKLINE_HOME",
+];
+
+/// Beginnings of such variables: of loaders, of managers of packages, of hooks into a runtime.
+const LOADER_PREFIXES: &[&str] = &[
+    "LD_",
+    "DYLD_",
+    "BASH_FUNC_",
+    "COR_",
+    "CORECLR_",
+    "NPM_CONFIG_",
+    "PIP_",
+    "UV_",
+    "BUN_",
+    "DENO_",
+    "LUA_INIT_",
+    "GIT_CONFIG_",
+];
+
+/// Programs that fetch a package and run it.
+pub(super) const RUNNERS: &[&str] =
+    &["npx", "npm", "pnpm", "pnpx", "yarn", "bunx", "bun", "uvx", "uv", "pipx"];
+
+/// What such a runner does before it is told the package.
+pub(super) const RUNNER_VERBS: &[&str] = &["exec", "x", "dlx", "run", "tool"];
+
+/// Flags that name the package.
+pub(super) const PACKAGE_FLAGS: &[&str] = &["--package", "-p", "--from", "--spec", "--with"];
+
+impl Flags {
+    /// Whether an argument gives code. Flags of letters may stand together, and their value beside them.
+    pub(super) fn carry_code(&self, argument: &str) -> bool {
+        let lower = argument.to_ascii_lowercase();
+        let (flag, _) = lower.split_once(['=', ':']).unwrap_or((&lower, ""));
+        if self.long.contains(&flag) {
+            return true;
+        }
+        let Some(cluster) = argument.strip_prefix('-').filter(|rest| !rest.starts_with('-')) else {
+            return false;
+        };
+        let letters = cluster.chars().take_while(char::is_ascii_alphabetic);
+        letters.into_iter().any(|letter| self.short.contains(letter))
+    }
+}
+
+/// What a program is called, wherever it is: without folder, ending of executables and version.
+pub(super) fn program_name(path: &str) -> String {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path).to_ascii_lowercase();
+    let endings = [".exe", ".cmd", ".bat", ".com", ".ps1"];
+    let bare = endings.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(&name);
+    let versioned = bare.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
+    // A name of digits alone is one.
+    if versioned.is_empty() { bare.to_owned() } else { versioned.to_owned() }
+}
+
+pub(super) fn is_shell(name: &str) -> bool {
+    SHELLS.contains(&name)
+}
+
+pub(super) fn flags_of(name: &str) -> impl Iterator<Item = &'static Flags> {
+    FLAGS.iter().filter(move |flags| flags.programs.contains(&name))
+}
+
+/// Whether a variable decides what programs load. Where names differ in case alone, they are one on some systems.
+pub(super) fn is_loader(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    LOADERS.contains(&name.as_str())
+        || LOADER_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// Whether a package names one version: `name@1.2.3`, `name==1.2.3`.
+pub(super) fn is_pinned(package: &str) -> bool {
+    let after_name = package.split_once("==").map(|(_, version)| version);
+    // The first sign may be that of a scope.
+    let scoped = || package.get(1..)?.rsplit_once('@').map(|(_, version)| version);
+    let Some(version) = after_name.or_else(scoped) else { return false };
+    let numbers = version.split('.').take(2);
+    let is_number = |part: &str| part.starts_with(|c: char| c.is_ascii_digit());
+    version.contains('.') && numbers.clone().count() == 2 && numbers.into_iter().all(is_number)
+}
