@@ -65,6 +65,7 @@ mod handling;
 )]
 mod lookup;
 mod platform;
+mod store;
 mod transport;
 
 pub use api::{

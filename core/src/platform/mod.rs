@@ -37,7 +37,7 @@ mod lock;
 mod own;
 pub(crate) use self::generation::fork_generation;
 pub(crate) use self::lock::{FileLock, try_lock};
-pub(crate) use self::own::open_own;
+pub(crate) use self::own::{check_own_folder, open_own};
 
 #[cfg(all(test, unix))]
 mod tests;

@@ -40,3 +40,29 @@ pub(crate) fn open_own(path: &Path) -> io::Result<File> {
         false => Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is no regular file")),
     }
 }
+
+/// Refuses a folder in which somebody else could give a file of theirs another's name.
+#[cfg(unix)]
+pub(crate) fn check_own_folder(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::MetadataExt;
+    const WRITABLE_BY_OTHERS: u32 = 0o022;
+    /// In such a folder each may rename what is theirs alone.
+    const STICKY: u32 = 0o1000;
+    let unfit = |why: &str| Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
+    let metadata = std::fs::metadata(path)?;
+    // SAFETY: it takes nothing and cannot fail.
+    let user = unsafe { libc::geteuid() };
+    if ![user, 0].contains(&metadata.uid()) {
+        return unfit("its folder belongs to another user");
+    }
+    if metadata.mode() & WRITABLE_BY_OTHERS != 0 && metadata.mode() & STICKY == 0 {
+        return unfit("others may write its folder");
+    }
+    Ok(())
+}
+
+/// The same where the rights of the folder are the user's own affair.
+#[cfg(not(unix))]
+pub(crate) fn check_own_folder(_path: &Path) -> io::Result<()> {
+    Ok(())
+}

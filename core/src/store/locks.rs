@@ -1,42 +1,40 @@
 //! Waiting for locks that other processes hold.
 
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
-use tokio::time::Instant;
-
-use super::file;
+use super::OwnFile;
 use crate::Error;
 use crate::platform::{FileLock, try_lock};
 
 /// Waiting for another process that writes the file: it takes milliseconds.
-pub(super) const WRITE_WAIT_MAX: Duration = Duration::from_secs(5);
-
-/// Waiting for another process that renews the same grant, which takes as long as an authorization server.
-pub(super) const RENEWAL_WAIT_MAX: Duration = Duration::from_secs(20);
+pub(crate) const WRITE_WAIT_MAX: Duration = Duration::from_secs(5);
 
 /// Between two looks at a lock that another process holds.
 const LOCK_POLL: Duration = Duration::from_millis(10);
 
+/// The same for a thread that waits: the shorter, the fairer among processes that write all the time.
+const LOCK_POLL_NOW: Duration = Duration::from_millis(1);
+
 /// Why a lock was not had.
-pub(super) enum Unlocked {
+pub(crate) enum Unlocked {
     /// Another has it.
     Held,
     Failed(std::io::Error),
 }
 
 impl Unlocked {
-    pub(super) fn into_error(self, path: &Path) -> Error {
+    pub(crate) fn into_error(self, file: &OwnFile) -> Error {
         match self {
-            Unlocked::Held => file::failed("locked", path, &std::io::ErrorKind::TimedOut.into()),
-            Unlocked::Failed(error) => file::failed("locked", path, &error),
+            Unlocked::Held => file.failed("locked", &std::io::ErrorKind::TimedOut.into()),
+            Unlocked::Failed(error) => file.failed("locked", &error),
         }
     }
 }
 
 /// The lock that a file stands for, as soon as it is had. Between two looks at it no thread waits: the runtime has few that may, and
 /// who has the lock needs one.
-pub(super) async fn lock(path: PathBuf, patience: Duration) -> Result<FileLock, Unlocked> {
+pub(crate) async fn lock(path: PathBuf, patience: Duration) -> Result<FileLock, Unlocked> {
     let until = Instant::now() + patience;
     loop {
         let looked_at = path.clone();
@@ -44,6 +42,19 @@ pub(super) async fn lock(path: PathBuf, patience: Duration) -> Result<FileLock, 
         match tried.unwrap_or_else(|died| Err(died.into())) {
             Ok(Some(locked)) => return Ok(locked),
             Ok(None) if Instant::now() < until => tokio::time::sleep(LOCK_POLL).await,
+            Ok(None) => return Err(Unlocked::Held),
+            Err(error) => return Err(Unlocked::Failed(error)),
+        }
+    }
+}
+
+/// The same, by a thread that waits.
+pub(crate) fn lock_now(path: PathBuf, patience: Duration) -> Result<FileLock, Unlocked> {
+    let until = Instant::now() + patience;
+    loop {
+        match try_lock(&path) {
+            Ok(Some(locked)) => return Ok(locked),
+            Ok(None) if Instant::now() < until => std::thread::sleep(LOCK_POLL_NOW),
             Ok(None) => return Err(Unlocked::Held),
             Err(error) => return Err(Unlocked::Failed(error)),
         }

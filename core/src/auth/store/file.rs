@@ -1,21 +1,13 @@
-//! The file itself: read whole, and replaced whole.
-
-use std::fs::{self, File};
-use std::io::{self, Read as _, Write as _};
-use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+//! What is in the file of tokens.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Kept, Key};
-use crate::platform::open_own;
-use crate::{Error, ErrorCode, Result};
+use crate::Result;
+use crate::store::{FILE_BYTES_MAX, Found, OwnFile};
 
 /// The form of the file. A later one is neither guessed at nor taken away from whoever reads it; another is damaged.
 const VERSION: u64 = 1;
-
-/// A longer file is damaged, and none is written (S-12): hundreds of grants fit.
-const FILE_BYTES_MAX: usize = 1 << 20;
 
 /// What is around the grants is shorter.
 const FRAME_BYTES_MAX: usize = 64;
@@ -50,24 +42,15 @@ impl Grants {
     ///
     /// # Errors
     /// `store`, also for one that another could have put there, and for one of a later version.
-    pub(super) fn read(path: &Path) -> Result<Read> {
-        let file = match open_own(path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok(Read::Whole(Grants::default()));
-            }
-            Err(error) => return Err(failed("read", path, &error)),
+    pub(super) fn read(file: &OwnFile) -> Result<Read> {
+        let bytes = match file.read()? {
+            Found::Nothing => return Ok(Read::Whole(Grants::default())),
+            Found::TooLong => return Ok(Read::Damaged),
+            Found::Bytes(bytes) => bytes,
         };
-        let mut bytes = Vec::new();
-        let read = file.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes);
-        read.map_err(|error| failed("read", path, &error))?;
-        if bytes.len() > FILE_BYTES_MAX {
-            return Ok(Read::Damaged);
-        }
         let version = serde_json::from_slice::<Version>(&bytes);
         if version.is_ok_and(|version| version.v > VERSION) {
-            let later = io::Error::new(io::ErrorKind::InvalidData, "it is of a later version");
-            return Err(failed("read", path, &later));
+            return Err(file.is_later());
         }
         let grants = serde_json::from_slice(&bytes).ok();
         Ok(match grants.filter(|grants: &Grants| grants.v == VERSION) {
@@ -77,24 +60,9 @@ impl Grants {
     }
 
     /// Puts this in the place of what is there, in one step.
-    pub(super) fn write(&self, path: &Path) -> Result<()> {
-        let bytes = serde_json::to_vec(self).map_err(io::Error::from);
-        // What could not be read again is not written.
-        let bytes = bytes.and_then(|bytes| match bytes.len() > FILE_BYTES_MAX {
-            true => Err(io::ErrorKind::FileTooLarge.into()),
-            false => Ok(bytes),
-        });
-        let bytes = bytes.map_err(|error| failed("written", path, &error))?;
-        // One name for all: what a process that was killed left goes with the next save.
-        let new = beside(path, "new");
-        let written = write_whole(&new, &bytes).and_then(|()| fs::rename(&new, path));
-        let written = written.inspect_err(|_| drop(fs::remove_file(&new)));
-        written.map_err(|error| failed("written", path, &error))?;
-        // The name is on the disk when its folder is. Where folders cannot be brought there, it comes with them.
-        if let Some(folder) = path.parent().and_then(|folder| File::open(folder).ok()) {
-            let _ = folder.sync_all();
-        }
-        Ok(())
+    pub(super) fn write(&self, file: &OwnFile) -> Result<()> {
+        let bytes = serde_json::to_vec(self).map_err(std::io::Error::from);
+        file.write(&bytes.map_err(|error| file.failed("written", &error))?)
     }
 }
 
@@ -111,55 +79,6 @@ pub(super) fn drop_what_does_not_fit(grants: &mut Vec<Kept>) {
     grants.drain(..grants.len().saturating_sub(fitting));
 }
 
-fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut options = File::options();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    // One of a process that died while it wrote. The lock is held, so that nobody else writes it now.
-    let _ = fs::remove_file(path);
-    let mut file = options.open(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
-}
-
-/// Whether something has that name, be it a link to nothing.
-pub(super) fn is_there(path: &Path) -> Result<bool> {
-    match fs::symlink_metadata(path) {
-        Ok(_) => Ok(true),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(failed("read", path, &error)),
-    }
-}
-
-/// Renames a file that cannot be read; its new name.
-pub(super) fn set_aside(path: &Path) -> Result<String> {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let aside = beside(path, &format!("damaged-{}", now.as_nanos()));
-    fs::rename(path, &aside).map_err(|error| failed("set aside", path, &error))?;
-    Ok(aside.display().to_string())
-}
-
-/// Makes the folder of a file, for nobody else to look into.
-pub(super) fn make_folder(path: &Path) -> Result<()> {
-    let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else {
-        return Ok(());
-    };
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder).map_err(|error| failed("made", folder, &error))
-}
-
-/// A file beside the one of grants.
-pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".");
-    name.push(ending);
-    path.with_file_name(name)
-}
-
 /// A number for the grants of one issuer for one resource, the same in every process (FNV-1a).
 pub(super) fn digest(key: &Key) -> u64 {
     let texts = [&key.issuer, &key.resource];
@@ -167,15 +86,4 @@ pub(super) fn digest(key: &Key) -> u64 {
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })
-}
-
-/// What was done with a file and did not succeed.
-pub(super) fn failed(what: &str, path: &Path, error: &io::Error) -> Error {
-    let message = format!("the file of tokens cannot be {what}: {error}").to_lowercase();
-    let failed =
-        Error::new(ErrorCode::Store, message).with_detail("path", path.display().to_string());
-    match error.raw_os_error() {
-        Some(number) => failed.with_detail("errno", number),
-        None => failed,
-    }
 }

@@ -10,27 +10,30 @@
 //! 5. Nobody holds a thread while they wait for a lock.
 
 mod file;
-mod locks;
 mod record;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use self::file::Grants;
-use self::locks::{RENEWAL_WAIT_MAX, Unlocked, WRITE_WAIT_MAX, lock};
 pub(super) use self::record::{Kept, Key, now_ms};
 use crate::platform::{FileLock, try_lock};
+use crate::store::{OwnFile, Unlocked, WRITE_WAIT_MAX, lock};
 use crate::{Error, ErrorCode, Result};
 
 /// Grants that are kept; of more the oldest goes. A configuration that is no more leaves one behind for good.
 const GRANTS_MAX: usize = 1024;
+
+/// Waiting for another process that renews the same grant, which takes as long as an authorization server.
+const RENEWAL_WAIT_MAX: Duration = Duration::from_secs(20);
 
 /// Whoever is told of a file that was set aside.
 type Warn = Box<dyn Fn(&str) + Send + Sync>;
 
 /// One file of grants.
 pub(crate) struct Store {
-    path: PathBuf,
+    file: OwnFile,
     warn: OnceLock<Warn>,
 }
 
@@ -50,11 +53,11 @@ impl Store {
                 .with_hint("give a path that begins at the root; `~` stands for nothing here"));
         }
         let named = |error: Error| error.with_detail("option", "tokens");
-        file::make_folder(path).map_err(named)?;
-        Grants::read(path).map_err(named)?;
-        try_lock(&file::beside(path, "lock"))
-            .map_err(|error| named(file::failed("written", path, &error)))?;
-        Ok(Arc::new(Store { path: path.to_owned(), warn: OnceLock::new() }))
+        let file = OwnFile::new(path, "tokens");
+        file.make_folder().map_err(named)?;
+        Grants::read(&file).map_err(named)?;
+        try_lock(&file.beside("lock")).map_err(|error| named(file.failed("written", &error)))?;
+        Ok(Arc::new(Store { file, warn: OnceLock::new() }))
     }
 
     /// `warn` is told, in words, of a file that was set aside.
@@ -79,7 +82,7 @@ impl Store {
         self: &Arc<Self>,
         fits: impl Fn(&Key) -> bool + Send,
     ) -> Result<Option<Kept>> {
-        let grants = match self.beside(|store| Grants::read(&store.path)).await? {
+        let grants = match self.beside(|store| Grants::read(&store.file)).await? {
             file::Read::Whole(grants) => grants,
             // Set aside under the lock alone: another may be doing so.
             file::Read::Damaged => self.change(|_| ()).await?.1,
@@ -129,7 +132,7 @@ impl Store {
         fits: impl Fn(&Key) -> bool + Send + 'static,
     ) -> Result<bool> {
         // Without a file there is nothing to lock, and no folder to make for it.
-        if !self.beside(|store| file::is_there(&store.path)).await? {
+        if !self.beside(|store| store.file.is_there()).await? {
             return Ok(false);
         }
         let changed = self.change(move |grants| {
@@ -146,9 +149,9 @@ impl Store {
     /// # Errors
     /// `store` when another process has it for too long.
     pub(super) async fn renewing(self: &Arc<Self>, key: &Key) -> Result<Option<FileLock>> {
-        let path = file::beside(&self.path, &format!("{:016x}.lock", file::digest(key)));
+        let path = self.file.beside(&format!("{:016x}.lock", file::digest(key)));
         match lock(path, RENEWAL_WAIT_MAX).await {
-            Err(Unlocked::Held) => Err(Unlocked::Held.into_error(&self.path)),
+            Err(Unlocked::Held) => Err(Unlocked::Held.into_error(&self.file)),
             locked => Ok(locked.ok()),
         }
     }
@@ -158,9 +161,9 @@ impl Store {
         self: &Arc<Self>,
         change: impl FnOnce(&mut Vec<Kept>) -> T + Send + 'static,
     ) -> Result<(T, Grants)> {
-        self.beside(|store| file::make_folder(&store.path)).await?;
-        let locked = lock(file::beside(&self.path, "lock"), WRITE_WAIT_MAX).await;
-        let locked = locked.map_err(|error| error.into_error(&self.path))?;
+        self.beside(|store| store.file.make_folder()).await?;
+        let locked = lock(self.file.beside("lock"), WRITE_WAIT_MAX).await;
+        let locked = locked.map_err(|error| error.into_error(&self.file))?;
         self.beside(move |store| {
             let _until_written = locked;
             store.change_locked(change)
@@ -169,16 +172,16 @@ impl Store {
     }
 
     fn change_locked<T>(&self, change: impl FnOnce(&mut Vec<Kept>) -> T) -> Result<(T, Grants)> {
-        let mut grants = match Grants::read(&self.path)? {
+        let mut grants = match Grants::read(&self.file)? {
             file::Read::Whole(grants) => grants,
             file::Read::Damaged => {
-                let aside = file::set_aside(&self.path)?;
+                let aside = self.file.set_aside()?;
                 self.warn(&format!("the file of tokens cannot be read; it is kept as {aside}"));
                 Grants::default()
             }
         };
         let given = change(&mut grants.grants);
-        grants.write(&self.path)?;
+        grants.write(&self.file)?;
         Ok((given, grants))
     }
 

@@ -8,6 +8,7 @@ use trunkline_pool::config::PoolKey;
 
 use super::file::{self, Grants};
 use super::{GRANTS_MAX, Kept, Key, Store};
+use crate::store::OwnFile;
 use crate::{Error, ErrorCode};
 
 /// A place for one test, which goes with it.
@@ -46,12 +47,16 @@ fn grant(resource: &str, received_ms: u64, token: &str) -> Kept {
     }
 }
 
+fn own(path: &Path) -> OwnFile {
+    OwnFile::new(path, "tokens")
+}
+
 fn run<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
 
 fn all(place: &Place) -> Vec<Kept> {
-    match Grants::read(&place.file()).unwrap() {
+    match Grants::read(&own(&place.file())).unwrap() {
         file::Read::Whole(grants) => grants.grants,
         file::Read::Damaged => panic!("it is damaged"),
     }
@@ -64,7 +69,7 @@ fn of_too_many_grants_the_oldest_goes() {
     let mut grants = Grants::default();
     let numbers = (0..GRANTS_MAX as u64).rev();
     grants.grants = numbers.map(|number| grant(&number.to_string(), number, "t")).collect();
-    grants.write(&place.file()).unwrap();
+    grants.write(&own(&place.file())).unwrap();
     let store = Store::open(place.file().to_str().unwrap()).unwrap();
     run(store.keep(grant("new", 5, "t"), |key| key.resource == "new")).unwrap();
     let kept = all(&place);
@@ -147,7 +152,7 @@ fn what_is_no_file_of_this_user_alone_is_refused_and_left_alone() {
     use std::os::unix::fs::{PermissionsExt, chown, symlink};
     let place = Place::new("unfit");
     let real = place.0.join("real.json");
-    Grants::default().write(&real).unwrap();
+    Grants::default().write(&own(&real)).unwrap();
     symlink(&real, place.file()).unwrap();
     refusal_of(&place.file());
     assert!(place.file().is_symlink());
@@ -202,7 +207,7 @@ fn what_fits_no_more_into_a_file_makes_room() {
     assert_eq!(left, [2, 3, 4]);
     std::fs::write(place.file(), format!("{}{}", " ".repeat(1 << 20), r#"{"v":1,"grants":[]}"#))
         .unwrap();
-    assert!(matches!(Grants::read(&place.file()).unwrap(), file::Read::Damaged));
+    assert!(matches!(Grants::read(&own(&place.file())).unwrap(), file::Read::Damaged));
 }
 
 /// S-48: no token is in what is printed of a grant.

@@ -1,0 +1,15 @@
+//! Files of the library's own: what several hosts share, whatever becomes of one of them.
+//!
+//! 1. A file is the old one or the new one, whatever happens: a new one is written beside it, brought to the disk, and takes its
+//!    place in one step.
+//! 2. Who writes holds the lock, and reads first.
+//! 3. A file that is damaged is kept aside. One that is not this user's alone is refused and left where it is.
+
+mod file;
+mod locks;
+mod place;
+mod stamp;
+
+pub(crate) use self::file::{FILE_BYTES_MAX, Found, OwnFile};
+pub(crate) use self::locks::{Unlocked, WRITE_WAIT_MAX, lock, lock_now};
+pub(crate) use self::stamp::Stamp;

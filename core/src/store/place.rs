@@ -1,0 +1,72 @@
+//! The place of a file while another takes it, so that what cannot be brought to the disk can be taken back.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _, Write as _};
+use std::path::Path;
+
+/// What is open before anything is changed: a save for which that cannot be had has not begun.
+pub(super) struct Place {
+    folder: Option<File>,
+    /// What has the name until the save; it can be read when it has the name no more.
+    before: Option<File>,
+}
+
+impl Place {
+    /// The place of the file of that path.
+    #[cfg(unix)]
+    pub(super) fn of(path: &Path) -> io::Result<Place> {
+        let folder = match path.parent() {
+            Some(folder) => Some(File::open(folder)?),
+            None => None,
+        };
+        let before = match crate::platform::open_own(path) {
+            Ok(file) => Some(file),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        Ok(Place { folder, before })
+    }
+
+    /// The same where folders cannot be opened, and come to the disk with what is in them.
+    #[cfg(not(unix))]
+    pub(super) fn of(_path: &Path) -> io::Result<Place> {
+        Ok(Place { folder: None, before: None })
+    }
+
+    /// Brings the name to the disk. Where that fails, what was there has it again, as far as that can be done: nobody is to find what its
+    /// writer was told is not there.
+    pub(super) fn settle(self, path: &Path, new: &Path) -> io::Result<()> {
+        let Some(synced) = self.folder.as_ref().map(File::sync_all) else { return Ok(()) };
+        match synced {
+            Err(error) if !is_unable(&error) => {
+                self.take_back(path, new);
+                Err(error)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn take_back(self, path: &Path, new: &Path) {
+        let Some(mut before) = self.before else { return drop(fs::remove_file(path)) };
+        let mut bytes = Vec::new();
+        let written = before.read_to_end(&mut bytes).and_then(|_| write_whole(new, &bytes));
+        let _ = written.and_then(|()| fs::rename(new, path));
+    }
+}
+
+/// Whether a file system has no such thing as bringing a folder to the disk.
+fn is_unable(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported)
+}
+
+/// A new file of that path, on the disk. The lock is held, so that what has its name is of a process that died while it wrote.
+pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let _ = fs::remove_file(path);
+    let mut file = options.open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
