@@ -53,6 +53,8 @@
 #![deny(unsafe_code)]
 
 mod api;
+#[allow(dead_code, reason = "what asks for decisions is built beside it")]
+mod approvals;
 mod auth;
 mod client;
 mod detect;

@@ -1,0 +1,284 @@
+//! The decisions about servers of projects, in memory or in a file that all hosts of a user share (SPEC 12).
+//!
+//! Nothing is read before a decision is asked for. Who asks waits for the disk, and for another process that writes for five seconds at
+//! most, so that these functions are for threads that may. Reading what is known already waits for neither.
+
+mod place;
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use trunkline_pool::approvals::{
+    ApprovalHash, Book, Decided, Decision, Identity, Root, Standing, Unreadable,
+};
+
+use self::place::Place;
+use crate::store::{Found, OwnFile, Stamp, WRITE_WAIT_MAX, lock_now};
+use crate::{Error, ErrorCode, Result};
+
+/// Whoever is told of what went wrong with the file while nobody waited for it.
+type Warn = Box<dyn Fn(&str) + Send + Sync>;
+
+/// The decisions of a user.
+pub(crate) struct Approvals {
+    place: Place,
+    warn: OnceLock<Warn>,
+    known: Mutex<Option<Known>>,
+    /// Held by whoever reads or writes the file; `known` never is meanwhile.
+    at_work: Mutex<()>,
+}
+
+/// What was in the file last.
+#[derive(Clone)]
+struct Known {
+    book: Arc<Book>,
+    /// Of the file that it was read from, or of an earlier one.
+    stamp: Option<Stamp>,
+}
+
+impl Approvals {
+    /// The decisions of the option `approvals`: `memory`, or the whole path of a file; by default the file in the user's own folder of
+    /// states. The disk is not touched.
+    ///
+    /// # Errors
+    /// `invalid_argument` for what is no whole path.
+    pub(crate) fn open(option: Option<&str>) -> Result<Approvals> {
+        let place = Place::of_option(option)?;
+        Ok(Approvals {
+            place,
+            warn: OnceLock::new(),
+            known: Mutex::default(),
+            at_work: Mutex::default(),
+        })
+    }
+
+    /// `warn` is told, in words, of a file that was set aside, and of approvals that made room.
+    pub(crate) fn on_warning(&self, warn: impl Fn(&str) + Send + Sync + 'static) {
+        // Of several the first stays.
+        let _ = self.warn.set(Box::new(warn));
+    }
+
+    /// All decisions, as far as is known; they are read when nothing is known yet.
+    ///
+    /// # Errors
+    /// `store`: nothing is decided then. The next call tries again.
+    pub(crate) fn book(&self) -> Result<Arc<Book>> {
+        if let Some(known) = &*guard(&self.known) {
+            return Ok(known.book.clone());
+        }
+        let _alone = guard(&self.at_work);
+        // Somebody may have read it meanwhile.
+        if let Some(known) = &*guard(&self.known) {
+            return Ok(known.book.clone());
+        }
+        let known = self.read()?;
+        Ok(self.publish(known))
+    }
+
+    /// What was decided about a configuration, as far as is known; nothing while it is pending.
+    ///
+    /// # Errors
+    /// `store`: it is pending then.
+    pub(crate) fn standing(
+        &self,
+        root: &Root,
+        server: &str,
+        hash: ApprovalHash,
+    ) -> Result<Option<Standing>> {
+        Ok(self.book()?.standing(root, server, hash))
+    }
+
+    /// Looks whether another process wrote the file; whether there are other decisions now.
+    ///
+    /// # Errors
+    /// `store`: then nothing is decided until it can be read again.
+    pub(crate) fn reread_if_changed(&self) -> Result<bool> {
+        let Place::File(file) = &self.place else { return self.book().map(|_| false) };
+        let _alone = guard(&self.at_work);
+        let before = guard(&self.known).clone();
+        let read = file.stamp().and_then(|stamp| match &before {
+            Some(known) if known.stamp.as_ref() == Some(&stamp) && stamp.is_settled() => Ok(None),
+            _ => self.read().map(Some),
+        });
+        match read {
+            Ok(None) => Ok(false),
+            Ok(Some(known)) => {
+                let now = self.publish(known);
+                Ok(before.is_none_or(|before| before.book != now))
+            }
+            Err(error) => {
+                *guard(&self.known) = None;
+                Err(error)
+            }
+        }
+    }
+
+    /// Takes a decision and keeps it. `seen` is what stood when whoever decides was asked: an approval does not take the place of a
+    /// rejection that they did not see, and gives that one back.
+    ///
+    /// # Errors
+    /// `store`: then it is not in force.
+    pub(crate) fn decide(
+        &self,
+        root: &Root,
+        server: &str,
+        identity: &Identity,
+        decision: Decision,
+        seen: Option<Standing>,
+    ) -> Result<Decided> {
+        let decided =
+            self.change(|book| book.decide(root, server, identity, (decision, now_ms()), seen))?;
+        if decided.dropped > 0 {
+            let dropped = decided.dropped;
+            self.warn(&format!("the {dropped} oldest approvals of servers made room for another"));
+        }
+        Ok(decided)
+    }
+
+    /// Makes a name pending, whatever its configuration is or was; how many decisions there were.
+    ///
+    /// # Errors
+    /// `store`: then they are still in force.
+    pub(crate) fn forget(&self, root: &Root, server: &str) -> Result<usize> {
+        if let Place::File(file) = &self.place {
+            // Without a file there is nothing to lock, and no folder to make for it.
+            if !file.is_there()? {
+                return Ok(0);
+            }
+        }
+        self.change(|book| Ok(book.forget(root, server)))
+    }
+
+    /// Changes the decisions and keeps them.
+    fn change<T>(&self, change: impl FnOnce(&mut Book) -> Result<T>) -> Result<T> {
+        let _alone = guard(&self.at_work);
+        match &self.place {
+            Place::Memory => {
+                let mut book =
+                    guard(&self.known).clone().map(|known| known.book).unwrap_or_default();
+                let given = change(Arc::make_mut(&mut book))?;
+                self.publish(Known { book, stamp: None });
+                Ok(given)
+            }
+            Place::File(file) => self.change_file(file, change),
+            Place::Nowhere(why) => Err(nowhere(why)),
+        }
+    }
+
+    fn change_file<T>(
+        &self,
+        file: &OwnFile,
+        change: impl FnOnce(&mut Book) -> Result<T>,
+    ) -> Result<T> {
+        file.make_folder()?;
+        file.check_folder()?;
+        let locked = lock_now(file.beside("lock"), WRITE_WAIT_MAX);
+        let _until_written = locked.map_err(|error| error.into_error(file))?;
+        let read = self.read_locked(file)?;
+        let mut next = Book::clone(&read.book);
+        // What others wrote is known whatever becomes of the change.
+        let before = self.publish(read);
+        let given = change(&mut next)?;
+        if next != *before {
+            file.write(next.to_text().as_bytes())?;
+            self.publish(Known { book: Arc::new(next), stamp: file.stamp().ok() });
+        }
+        Ok(given)
+    }
+
+    /// What is in the file now.
+    fn read(&self) -> Result<Known> {
+        match &self.place {
+            Place::Memory => Ok(Known { book: Arc::default(), stamp: None }),
+            Place::Nowhere(why) => Err(nowhere(why)),
+            Place::File(file) => match look(file)? {
+                Look::Book(known) => Ok(known),
+                Look::Damaged => {
+                    // Set aside under the lock alone: another may be doing so.
+                    let locked = lock_now(file.beside("lock"), WRITE_WAIT_MAX);
+                    let _until_aside = locked.map_err(|error| error.into_error(file))?;
+                    self.read_locked(file)
+                }
+            },
+        }
+    }
+
+    /// The same by who has the lock: a file that is damaged is set aside and counts as empty.
+    fn read_locked(&self, file: &OwnFile) -> Result<Known> {
+        match look(file)? {
+            Look::Book(known) => Ok(known),
+            Look::Damaged => {
+                let aside = file.set_aside()?;
+                self.warn(&format!("the file of approvals cannot be read; it is kept as {aside}"));
+                Ok(Known { book: Arc::default(), stamp: None })
+            }
+        }
+    }
+
+    fn publish(&self, known: Known) -> Arc<Book> {
+        let book = known.book.clone();
+        *guard(&self.known) = Some(known);
+        book
+    }
+
+    fn warn(&self, message: &str) {
+        tracing::warn!("the file of approvals could not be used as it was");
+        if let Some(warn) = self.warn.get() {
+            warn(message);
+        }
+    }
+}
+
+/// The root of a project's folder, with every link resolved: one directory has one, however it is spelled (S-11).
+///
+/// # Errors
+/// `invalid_argument` for a folder that is not there, or whose path is no Unicode.
+pub(crate) fn root_of(folder: &Path) -> Result<Root> {
+    let wrong = |message: String| Err(Error::new(ErrorCode::InvalidArgument, message));
+    // The empty path is the current directory, as for everything else.
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    match std::fs::canonicalize(folder).map(|root| root.into_os_string().into_string()) {
+        Ok(Ok(root)) => Ok(Root::of_canonical(root)),
+        Ok(Err(_)) => wrong("the path of the workspace is no Unicode".to_owned()),
+        Err(error) => wrong(format!("the workspace cannot be found: {error}").to_lowercase()),
+    }
+}
+
+/// What a look at the file gave.
+enum Look {
+    Book(Known),
+    Damaged,
+}
+
+fn look(file: &OwnFile) -> Result<Look> {
+    // Before the file is read, so that it is never newer than what was read.
+    let stamp = Some(file.stamp()?);
+    let book = match file.read()? {
+        Found::Nothing => Book::default(),
+        Found::TooLong => return Ok(Look::Damaged),
+        Found::Bytes(bytes) => match Book::parse(&bytes) {
+            Ok(book) => book,
+            Err(Unreadable::Damaged) => return Ok(Look::Damaged),
+            Err(Unreadable::Later) => return Err(file.is_later()),
+        },
+    };
+    Ok(Look::Book(Known { book: Arc::new(book), stamp }))
+}
+
+fn nowhere(why: &str) -> Error {
+    Error::new(ErrorCode::Store, why)
+        .with_hint("set the option `approvals` or the variable TRUNKLINE_HOME")
+}
+
+fn guard<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Milliseconds since 1970.
+fn now_ms() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
+}
