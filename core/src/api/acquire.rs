@@ -11,7 +11,7 @@ use trunkline_pool::state::{Ask, Family, Input, Ticket};
 
 use super::pool::Configured;
 use super::session::SessionCore;
-use crate::driver::{Answer, Answered, Driver, Interner, LeaseHold};
+use crate::driver::{Answer, Answered, Driver, Interner, LeaseHold, Wanted};
 use crate::{Error, ErrorCode, Result};
 
 impl SessionCore {
@@ -45,13 +45,17 @@ impl SessionCore {
         };
         move |ticket, interner| {
             let fingerprint = configured.fingerprint(offered, &context);
-            let key = interner.key(
-                &name,
-                &configured.spec,
-                (fingerprint, offered, &context),
+            let wanted = Wanted {
+                spec: &configured.spec,
+                host: configured.host.as_ref(),
+                fingerprint,
+                offered,
                 owner,
-                configured.host.as_ref(),
-            );
+                context: &context,
+                authority: &configured.authority,
+                configuration: configured.warranted_as(),
+            };
+            let key = interner.key(&name, &wanted);
             let server = interner.server(&name);
             let reconnect = configured.reconnect.clone();
             Ask { ticket, session, key, server, fingerprint, family, share, reconnect }

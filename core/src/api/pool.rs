@@ -22,7 +22,7 @@ use super::reports;
 use super::session::Session;
 use crate::auth::{Context, context};
 use crate::client::Provided;
-use crate::driver::{Answered, Driver, Keyed, carries_out, folders};
+use crate::driver::{Answered, Authority, Candidate, Driver, Keyed, Warrant, carries_out, folders};
 use crate::{Error, ErrorCode, Result};
 
 /// The connections of one workspace. Cheap to clone; all clones are one pool.
@@ -58,6 +58,8 @@ pub(crate) struct Configured {
     pub(super) reconnect: Option<Arc<Reconnect>>,
     /// The server itself, when the host provides it.
     pub(super) host: Option<Provided>,
+    /// On whose word it is connected to.
+    pub(super) authority: Authority,
 }
 
 impl Configured {
@@ -72,8 +74,32 @@ impl Configured {
     ) -> Arc<Configured> {
         let share = spec.share(&options.shared_transports);
         let reconnect = spec.reconnect.as_ref().map(|own| own.over(&options.reconnect).into());
-        let fingerprints = [const { OnceLock::new() }; _];
-        Arc::new(Configured { spec, fingerprints, share, reconnect, host })
+        let (fingerprints, authority) = ([const { OnceLock::new() }; _], Authority::Host);
+        Arc::new(Configured { spec, fingerprints, share, reconnect, host, authority })
+    }
+
+    /// The configuration of a server that runs by what is decided of it.
+    #[allow(dead_code, reason = "no source makes one yet")]
+    pub(super) fn warranted(
+        spec: Arc<ServerSpec>,
+        warrant: Arc<dyn Warrant>,
+        options: &PoolOptions,
+    ) -> Arc<Configured> {
+        let mut configured = Configured::new(spec, options);
+        if let Some(configured) = Arc::get_mut(&mut configured) {
+            configured.authority = Authority::Warrant(warrant);
+        }
+        configured
+    }
+
+    /// What its gates are asked with.
+    pub(super) fn candidate<'a>(&'a self, name: &'a str) -> Candidate<'a> {
+        Candidate { name, authority: &self.authority, configuration: self.warranted_as() }
+    }
+
+    /// The identity of the configuration, where it runs by what is decided of that.
+    pub(super) fn warranted_as(&self) -> Option<Fingerprint> {
+        self.authority.warrant().map(|_| self.fingerprint_in_pool(Offered::default()))
     }
 
     /// The configuration.

@@ -135,7 +135,8 @@ impl SessionCore {
         servers.retain(|(name, configured)| {
             options.servers.names(name) && !configured.spec.disabled && !self.has_disabled(name)
         });
-        let admitted = self.driver.admitted(servers.iter().map(|(name, _)| &**name));
+        let candidates = servers.iter().map(|(name, configured)| configured.candidate(name));
+        let admitted = self.driver.admitted(candidates);
         let row =
             |((name, configured), shuts): (_, Option<Shuts>)| Some((name, (configured, shuts?)));
         servers.into_iter().zip(admitted).filter_map(row).collect()

@@ -181,7 +181,13 @@ async fn start(
     given_up: &mut GivenUp,
 ) -> std::result::Result<Launched, Unconnected> {
     let (server, limit) = (&options.server, options.timeout);
-    let started = stdio::start(server, program, &options.workspace, environment);
+    let started = stdio::start(
+        server,
+        program,
+        &options.workspace,
+        environment,
+        options.program_check.as_ref(),
+    );
     tokio::pin!(started);
     let refusal = tokio::select! {
         biased;

@@ -45,6 +45,7 @@ pub(crate) use self::requests::EARLIER_ROUNDS;
 pub(crate) use self::server_requests::Question;
 use crate::auth::Credentials;
 use crate::transport::HostServer;
+use crate::transport::stdio::ProgramCheck;
 use crate::{Error, Result};
 
 /// What one attempt to connect needs besides the server's configuration.
@@ -84,6 +85,8 @@ pub(crate) struct ConnectOptions {
     pub credentials: Option<Arc<Credentials>>,
     /// The server itself, when the host provides it.
     pub host: Option<Provided>,
+    /// Looks at the program that is about to be started.
+    pub program_check: Option<ProgramCheck>,
 }
 
 /// A server that the host provides.

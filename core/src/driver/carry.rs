@@ -146,7 +146,8 @@ impl Driver {
         let gone = {
             let mut core = self.core();
             let cell = core.entries.remove(&entry);
-            let keyed = cell.as_ref().and_then(|cell| core.interner.release(cell.key));
+            let now = self.now();
+            let keyed = cell.as_ref().and_then(|cell| core.release_key(now, cell.key));
             (cell, keyed)
         };
         // A server of the host's own ends with them, and its code may call back here.

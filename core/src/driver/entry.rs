@@ -143,6 +143,7 @@ impl EntryCell {
     /// An entry that is connected and lists this.
     #[cfg(test)]
     pub(crate) fn listing(server: &str, catalog: Arc<Catalog>) -> Arc<EntryCell> {
+        use super::Authority;
         let spec = serde_json::json!({ "command": server });
         let spec = ServerSpec::from_value(server, &spec).expect("a command is enough");
         let status = EntryStatus {
@@ -166,7 +167,18 @@ impl EntryCell {
         let fingerprint = spec.fingerprint("pool", &[]);
         let (owner, host, spec) = (None, None, Arc::new(spec));
         let context = Context::default_of_tests();
-        let keyed = Keyed { name, spec, host, fingerprint, offered, owner, context };
+        let (authority, configuration) = (Authority::Host, None);
+        let keyed = Keyed {
+            name,
+            spec,
+            host,
+            fingerprint,
+            offered,
+            owner,
+            context,
+            authority,
+            configuration,
+        };
         let cell = EntryCell::new(&status, keyed);
         cell.publish(Slot { state: EntryState::Active, catalog, ..cell.load().slot.clone() });
         Arc::new(cell)

@@ -1,23 +1,56 @@
-//! The gates in force, and the names that they have been set for.
+//! The gates in force: of names, by the lists, and of keys, by what is decided of their configurations.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use trunkline_pool::config::Fingerprint;
 use trunkline_pool::gates::{Facts, GateLists, Gates, JoinedLists, LaunchBound};
 use trunkline_pool::options::PoolOptions;
-use trunkline_pool::state::{Gate, Input, Moment, ServerId};
+use trunkline_pool::state::{Gate, GateReason, Input, KeyId, Moment, ServerId};
 
-use super::{Core, Driver};
+use super::authority::{Candidate, Warrant};
+use super::{Core, Driver, Keyed};
 
 /// The gates, and what they were for the names that the reducer has them of.
 pub(super) struct Gated {
     gates: Arc<Gates>,
     /// By the number of the name.
-    shuts: Vec<Shuts>,
+    shuts: Vec<ShutName>,
 }
 
-/// How often a server was shut out so far. What was asked for under another number is over.
+/// How often a server was shut out so far, by its name and by its configuration. What was asked for under another number is over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Shuts(u64);
+pub(crate) struct Shuts {
+    name: u64,
+    configuration: u64,
+}
+
+/// The same of one name.
+#[derive(Clone, Debug, Default)]
+struct ShutName {
+    times: u64,
+    /// Its configurations that were shut out, at most [`CONFIGURATIONS_MAX`].
+    configurations: BTreeMap<Fingerprint, u64>,
+}
+
+/// Configurations of a name whose shuts are counted apart. With one more, all of the name counts as shut out once, and what is
+/// admitted of it is asked for again.
+const CONFIGURATIONS_MAX: usize = 64;
+
+impl ShutName {
+    fn count(&mut self, configuration: Fingerprint) {
+        *self.configurations.entry(configuration).or_default() += 1;
+        if self.configurations.len() > CONFIGURATIONS_MAX {
+            self.configurations.clear();
+            self.times += 1;
+        }
+    }
+
+    fn shuts(&self, configuration: Option<Fingerprint>) -> Shuts {
+        let times = configuration.and_then(|one| self.configurations.get(&one));
+        Shuts { name: self.times, configuration: times.copied().unwrap_or_default() }
+    }
+}
 
 impl Gated {
     pub(super) fn new(options: &PoolOptions) -> Gated {
@@ -29,21 +62,34 @@ impl Gated {
 }
 
 impl Core {
-    /// Sets the gates of the names that came since: nothing is asked of a server before (SPEC 11.5, S-04).
-    pub(super) fn gate_new_names(&mut self, now: Moment) {
+    /// Sets the gates of the names and keys that came since: nothing is asked of a server before (SPEC 11.5, S-04).
+    pub(super) fn judge_what_is_new(&mut self, now: Moment) {
         let known = self.gated.shuts.len();
-        if known == self.interner.names() {
+        let unjudged = self.interner.take_unjudged();
+        if known == self.interner.names() && unjudged.is_empty() {
             return;
         }
-        let mut gates = self.decided(known);
-        self.gated.shuts.resize(self.interner.names(), Shuts::default());
-        gates.retain(|(_, gate)| *gate != Gate::Open);
-        if !gates.is_empty() {
-            self.run(|state, effects| state.step(now, Input::SetGates { gates }, effects));
+        let mut names = self.decided(known);
+        self.gated.shuts.resize(self.interner.names(), ShutName::default());
+        names.retain(|(_, gate)| *gate != Gate::Open);
+        let keys = self.judged(unjudged);
+        if !(names.is_empty() && keys.is_empty()) {
+            self.run(|state, effects| state.step(now, Input::SetGates { names, keys }, effects));
         }
     }
 
-    /// What the gates say of the names from this number on.
+    /// One less keeps a key. What it stood for comes out with the last, to be dropped once no lock is held; its gate goes with it.
+    #[must_use]
+    pub(super) fn release_key(&mut self, now: Moment, key: KeyId) -> Option<Keyed> {
+        let keyed = self.interner.release(key);
+        if keyed.is_some() && self.state.key_gate(key) != Gate::Open {
+            let keys = vec![key];
+            self.run(|state, effects| state.step(now, Input::ForgetKeys { keys }, effects));
+        }
+        keyed
+    }
+
+    /// What the lists say of the names from this number on.
     fn decided(&self, from: usize) -> Vec<(ServerId, Gate)> {
         let places = from..self.interner.names();
         let servers = places.map(|place| ServerId(u32::try_from(place).unwrap_or(u32::MAX)));
@@ -52,6 +98,29 @@ impl Core {
             (server, self.gated.gates.decide(&facts))
         };
         servers.map(decide).collect()
+    }
+
+    /// What is decided of these keys, as far as it is another than before; those that are shut by it are counted.
+    fn judged(&mut self, keys: Vec<KeyId>) -> Vec<(KeyId, Gate)> {
+        let mut others = Vec::new();
+        for key in keys {
+            let Some(keyed) = self.interner.keyed(key) else { continue };
+            let gate = keyed.authority.gate();
+            if gate != self.state.key_gate(key) {
+                others.push((key, gate));
+                self.count_shut(key, gate);
+            }
+        }
+        others
+    }
+
+    fn count_shut(&mut self, key: KeyId, gate: Gate) {
+        let Some(keyed) = self.interner.keyed(key).filter(|_| gate != Gate::Open) else { return };
+        let server = self.interner.known_server(&keyed.name);
+        let shuts = server.and_then(|server| self.gated.shuts.get_mut(server.0 as usize));
+        if let (Some(shuts), Some(configuration)) = (shuts, keyed.configuration) {
+            shuts.count(configuration);
+        }
     }
 }
 
@@ -64,13 +133,17 @@ impl Driver {
     /// Of each server, unless it is shut out now, how often it was.
     pub(crate) fn admitted<'a>(
         &self,
-        servers: impl Iterator<Item = &'a str>,
+        servers: impl Iterator<Item = Candidate<'a>>,
     ) -> Vec<Option<Shuts>> {
         let mut core = self.core();
-        let servers: Vec<ServerId> = servers.map(|name| core.interner.server(name)).collect();
-        core.gate_new_names(self.now());
-        let shuts = |server: ServerId| match core.state.gate(server) {
-            Gate::Open => core.gated.shuts.get(server.0 as usize).copied(),
+        let servers: Vec<_> = servers.map(|one| (core.interner.server(one.name), one)).collect();
+        core.judge_what_is_new(self.now());
+        let shuts = |(server, one): (ServerId, Candidate<'_>)| match core
+            .state
+            .gate(server)
+            .and(one.authority.gate())
+        {
+            Gate::Open => Some(core.gated.shuts.get(server.0 as usize)?.shuts(one.configuration)),
             Gate::Shut(_) => None,
         };
         servers.into_iter().map(shuts).collect()
@@ -82,12 +155,50 @@ impl Driver {
         if !Arc::make_mut(&mut core.gated.gates).replace(lists) {
             return;
         }
-        let mut gates = core.decided(0);
-        gates.truncate(core.gated.shuts.len());
-        gates.retain(|(server, gate)| *gate != core.state.gate(*server));
-        for (server, _) in gates.iter().filter(|(_, gate)| *gate != Gate::Open) {
-            core.gated.shuts[server.0 as usize].0 += 1;
+        let mut names = core.decided(0);
+        names.truncate(core.gated.shuts.len());
+        names.retain(|(server, gate)| *gate != core.state.gate(*server));
+        for (server, _) in names.iter().filter(|(_, gate)| *gate != Gate::Open) {
+            core.gated.shuts[server.0 as usize].times += 1;
         }
-        self.run(core, Input::SetGates { gates });
+        self.run(core, Input::SetGates { names, keys: Vec::new() });
+    }
+
+    /// Something was decided anew: every warrant is asked again. What is no longer admitted ends at once.
+    #[allow(dead_code, reason = "nothing decides anew yet")]
+    pub(crate) fn review_keys(self: &Arc<Self>) {
+        let mut core = self.core();
+        let warranted =
+            core.interner.rows().filter(|(_, keyed)| keyed.authority.warrant().is_some());
+        let keys = warranted.map(|(key, _)| key).collect();
+        let keys = core.judged(keys);
+        if !keys.is_empty() {
+            self.run(core, Input::SetGates { names: Vec::new(), keys });
+        }
+    }
+
+    /// The warrant that a key runs by; nothing for the host's own.
+    pub(super) fn warrant(&self, key: KeyId) -> Option<Arc<dyn Warrant>> {
+        self.core().interner.keyed(key)?.authority.warrant().cloned()
+    }
+
+    /// A warrant refuses a key at the last moment. `false` when the key goes by another word by now.
+    pub(super) fn shut_key(
+        self: &Arc<Self>,
+        key: KeyId,
+        by: &Arc<dyn Warrant>,
+        why: GateReason,
+    ) -> bool {
+        let mut core = self.core();
+        let word = core.interner.keyed(key).and_then(|keyed| keyed.authority.warrant());
+        if !word.is_some_and(|word| Arc::ptr_eq(word, by)) {
+            return false;
+        }
+        let gate = Gate::Shut(why);
+        if core.state.key_gate(key) == Gate::Open {
+            core.count_shut(key, gate);
+        }
+        self.run(core, Input::SetGates { names: Vec::new(), keys: vec![(key, gate)] });
+        true
     }
 }

@@ -1,5 +1,6 @@
 //! The one task of a connection's incarnation: connects, waits, cleans up.
 
+mod recheck;
 #[cfg(test)]
 mod tests;
 
@@ -77,9 +78,17 @@ impl Drop for Ended {
 
 async fn run(mut ended: Ended, mut orders: mpsc::Receiver<Control>) {
     let id = ended.id;
+    let warrant = match recheck::before_connecting(&ended, &mut orders).await {
+        Ok(warrant) => warrant,
+        Err(refused) => {
+            ended.last = Some(refused);
+            return;
+        }
+    };
     let events = Arc::new(Events::new(&ended));
     let spec = ended.cell.spec.clone();
-    let options = connect_options(&ended.driver, &ended.cell, &spec);
+    let mut options = connect_options(&ended.driver, &ended.cell, &spec);
+    options.program_check = warrant.as_ref().map(recheck::of_program);
     let (give_up, given_up) = watch::channel(None);
     let attempt = Connection::connect(&spec, options, events.clone(), given_up);
     let mut attempt = std::pin::pin!(attempt);
@@ -106,6 +115,11 @@ async fn run(mut ended: Ended, mut orders: mpsc::Receiver<Control>) {
     }
     ended.last = Some(match outcome {
         Err(failed) if given_up.is_some() => Input::Closed { connection: id, exit: failed.exit },
+        Err(failed)
+            if recheck::is_refused(&ended, warrant.as_ref(), &failed, &mut orders).await =>
+        {
+            Input::Closed { connection: id, exit: failed.exit }
+        }
         Err(failed) => Input::ConnectFailed { connection: id, error: failed.error },
         Ok((connection, _)) if given_up == Some(Kill::Now) => {
             let exit = connection.close(Kill::Now).await;
@@ -196,6 +210,7 @@ fn connect_options(driver: &Driver, cell: &EntryCell, spec: &ServerSpec) -> Conn
         inherit_env: options.inherit_env.clone(),
         credentials: cell.context.of(&cell.server, spec),
         host: cell.host.clone(),
+        program_check: None,
     }
 }
 

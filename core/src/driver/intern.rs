@@ -7,6 +7,7 @@ use trunkline_pool::config::{Fingerprint, ServerSpec};
 use trunkline_pool::options::Offered;
 use trunkline_pool::state::{KeyId, ServerId, SessionId};
 
+use super::authority::Authority;
 use crate::auth::Context;
 use crate::client::Provided;
 
@@ -27,6 +28,30 @@ pub(crate) struct Keyed {
     pub owner: Option<SessionId>,
     /// Whose credentials the connection is made with.
     pub context: Arc<Context>,
+    /// On whose word it is made.
+    pub authority: Authority,
+    /// The identity of the configuration alone, whoever asks; absent for the host's own.
+    pub configuration: Option<Fingerprint>,
+}
+
+/// What a key is asked for with, beside the server's name.
+pub(crate) struct Wanted<'a> {
+    /// The configuration.
+    pub spec: &'a Arc<ServerSpec>,
+    /// The server itself, when the host provides it.
+    pub host: Option<&'a Provided>,
+    /// The identity of the connection.
+    pub fingerprint: Fingerprint,
+    /// The capabilities that the server is offered.
+    pub offered: Offered,
+    /// The session whose own the connection is.
+    pub owner: Option<SessionId>,
+    /// Whose credentials it is made with.
+    pub context: &'a Arc<Context>,
+    /// On whose word it is made.
+    pub authority: &'a Authority,
+    /// The identity of the configuration alone; absent for the host's own.
+    pub configuration: Option<Fingerprint>,
 }
 
 /// The numbers of a pool's names and keys.
@@ -44,6 +69,8 @@ pub(crate) struct Interner {
     /// By number.
     keyed: Vec<Option<Row>>,
     free: Vec<KeyId>,
+    /// Keys whose word is new, or another than before: their gates are to be set.
+    unjudged: Vec<KeyId>,
 }
 
 type Identity = (ServerId, Fingerprint, Option<SessionId>);
@@ -84,25 +111,27 @@ impl Interner {
         (&self.names[place], self.transports[place])
     }
 
-    /// The number of a pool key, kept once more. `owner` keeps the connection to one session.
-    pub(crate) fn key(
-        &mut self,
-        name: &str,
-        spec: &Arc<ServerSpec>,
-        (fingerprint, offered, context): (Fingerprint, Offered, &Arc<Context>),
-        owner: Option<SessionId>,
-        host: Option<&Provided>,
-    ) -> KeyId {
+    /// The number of a pool key, kept once more.
+    pub(crate) fn key(&mut self, name: &str, wanted: &Wanted<'_>) -> KeyId {
         let server = self.server(name);
-        self.transports[server.0 as usize] = spec.transport_name();
-        let identity = (server, fingerprint, owner);
+        self.transports[server.0 as usize] = wanted.spec.transport_name();
+        let identity = (server, wanted.fingerprint, wanted.owner);
         if let Some(&key) = self.keys.get(&identity) {
             self.keep(key);
+            self.heed(key, wanted);
             return key;
         }
-        let name = self.names[server.0 as usize].clone();
-        let (spec, host, context) = (spec.clone(), host.cloned(), context.clone());
-        let keyed = Keyed { name, spec, host, fingerprint, offered, owner, context };
+        let keyed = Keyed {
+            name: self.names[server.0 as usize].clone(),
+            spec: wanted.spec.clone(),
+            host: wanted.host.cloned(),
+            fingerprint: wanted.fingerprint,
+            offered: wanted.offered,
+            owner: wanted.owner,
+            context: wanted.context.clone(),
+            authority: wanted.authority.clone(),
+            configuration: wanted.configuration,
+        };
         let row = Some(Row { keyed, identity, uses: 1 });
         let key = self.free.pop().unwrap_or_else(|| {
             self.keyed.push(None);
@@ -110,7 +139,30 @@ impl Interner {
         });
         self.keyed[key.0 as usize] = row;
         self.keys.insert(identity, key);
+        if wanted.authority.warrant().is_some() {
+            self.unjudged.push(key);
+        }
         key
+    }
+
+    /// Another asks for a connection that there is.
+    fn heed(&mut self, key: KeyId, wanted: &Wanted<'_>) {
+        let Some(Some(row)) = self.keyed.get_mut(key.0 as usize) else { return };
+        if row.keyed.authority.heed(wanted.authority) {
+            row.keyed.configuration = wanted.configuration;
+            self.unjudged.push(key);
+        }
+    }
+
+    /// The keys whose word is new, each to be judged once.
+    pub(super) fn take_unjudged(&mut self) -> Vec<KeyId> {
+        std::mem::take(&mut self.unjudged)
+    }
+
+    /// Every key that is kept.
+    pub(super) fn rows(&self) -> impl Iterator<Item = (KeyId, &Keyed)> {
+        let rows = self.keyed.iter().zip(0..);
+        rows.filter_map(|(row, number)| Some((KeyId(number), &row.as_ref()?.keyed)))
     }
 
     /// What a key stands for.
@@ -149,13 +201,23 @@ mod tests {
     fn a_key_that_nobody_keeps_is_forgotten_and_its_number_used_again() {
         let spec = ServerSpec::from_value("s", &serde_json::json!({ "command": "x" })).unwrap();
         let context = &Context::default_of_tests();
-        let fingerprint = (spec.fingerprint("pool", &[]), Offered::default(), context);
-        let spec = Arc::new(spec);
+        let fingerprint = spec.fingerprint("pool", &[]);
+        let spec = &Arc::new(spec);
+        let wanted = |owner| Wanted {
+            spec,
+            host: None,
+            fingerprint,
+            offered: Offered::default(),
+            owner,
+            context,
+            authority: &Authority::Host,
+            configuration: None,
+        };
         let mut interner = Interner::default();
-        let shared = interner.key("s", &spec, fingerprint, None, None);
-        assert_eq!(interner.key("s", &spec, fingerprint, None, None), shared);
+        let shared = interner.key("s", &wanted(None));
+        assert_eq!(interner.key("s", &wanted(None)), shared);
         for number in 0..1000 {
-            let own = interner.key("s", &spec, fingerprint, Some(SessionId(number)), None);
+            let own = interner.key("s", &wanted(Some(SessionId(number))));
             assert_eq!(own, KeyId(1));
             interner.keep(own);
             assert!(interner.release(own).is_none());

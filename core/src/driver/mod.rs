@@ -6,6 +6,7 @@
 //! before the call returns, and no answer waits for another thread. Carrying out an effect never blocks and never awaits.
 
 mod asks;
+mod authority;
 mod budget;
 mod carry;
 mod entry;
@@ -36,11 +37,12 @@ use trunkline_pool::interface::{EventKind, words};
 use trunkline_pool::options::PoolOptions;
 use trunkline_pool::state::{Effect, EntryId, EntryStatus, Input, Moment, PoolState, SessionId};
 
+pub(crate) use authority::{Authority, Candidate, Warrant};
 pub(crate) use carry::carries_out;
 pub(crate) use entry::{EntryCell, Published};
 pub(crate) use hold::LeaseHold;
 pub(crate) use hub::{About, Hub};
-pub(crate) use intern::{Interner, Keyed};
+pub(crate) use intern::{Interner, Keyed, Wanted};
 pub(crate) use notices::auth_need;
 pub(crate) use questions::{Answer, Answered, Wish};
 pub(crate) use runtime::Runtime;
@@ -196,7 +198,7 @@ impl Driver {
     fn run_only(&self, core: &mut Core, input: Input) {
         tracing::debug!(?input, "input");
         let now = self.now();
-        core.gate_new_names(now);
+        core.judge_what_is_new(now);
         core.run(|state, effects| state.step(now, input, effects));
     }
 

@@ -94,7 +94,8 @@ impl Driver {
             _ => None,
         };
         if core.questions.is_full() && !matches!(input, Input::Drain { .. }) {
-            let keyed = acquire.and_then(|(_, key)| core.interner.release(key));
+            let now = self.now();
+            let keyed = acquire.and_then(|(_, key)| core.release_key(now, key));
             drop(core);
             drop(keyed);
             answer(Answered::Refused(too_many_questions()));
@@ -155,7 +156,8 @@ impl Driver {
             let mut core = self.core();
             let asked = core.questions.remove(ticket);
             let acquire = asked.as_ref().and_then(|asked| asked.acquire);
-            (asked, acquire.and_then(|(_, key)| core.interner.release(key)))
+            let now = self.now();
+            (asked, acquire.and_then(|(_, key)| core.release_key(now, key)))
         };
         drop(keyed);
         match asked {
@@ -182,6 +184,7 @@ mod tests {
     use trunkline_pool::state::{DrainMode, Family, ServerId};
 
     use super::*;
+    use crate::driver::{Authority, Wanted};
 
     fn code_of(answered: &Answered) -> Option<ErrorCode> {
         match answered {
@@ -194,7 +197,17 @@ mod tests {
         let spec = ServerSpec::from_value("s", &serde_json::json!({ "command": "x" })).unwrap();
         let (fingerprint, offered) = (spec.fingerprint("pool", &[]), Offered::default());
         let context = &crate::auth::Context::default_of_tests();
-        let key = interner.key("s", &Arc::new(spec), (fingerprint, offered, context), None, None);
+        let wanted = Wanted {
+            spec: &Arc::new(spec),
+            host: None,
+            fingerprint,
+            offered,
+            owner: None,
+            context,
+            authority: &Authority::Host,
+            configuration: None,
+        };
+        let key = interner.key("s", &wanted);
         let (server, family, share) = (interner.server("s"), Family::Local, Share::Pool);
         Ask { ticket, session, key, server, fingerprint, family, share, reconnect: None }
     }

@@ -49,7 +49,7 @@ pub(crate) async fn run_command(
     let refused = |why: &str| refusal(server, line, why);
     let run = async {
         let environment = Environment::of_child(&spec, inherit_env);
-        let launched = stdio::start(server, &spec, workspace, environment).await;
+        let launched = stdio::start(server, &spec, workspace, environment, None).await;
         let launched = launched.map_err(|error| refused("cannot be started").with_cause(error))?;
         let Launched { process, stdin, stdout, stderr } = launched;
         // Nobody answers what it asks.

@@ -75,7 +75,7 @@ impl PoolState {
         self.withdraw(ticket, effects::cancelled(), out);
     }
 
-    /// Answers an open acquire with an error, for a reason that is the asker's own.
+    /// Answers one open acquire or wish with an error.
     pub(super) fn withdraw(&mut self, ticket: Ticket, error: Error, out: &mut Vec<Effect>) {
         let entry = match self.tickets.get(ticket) {
             Some(Open::Acquire { entry, .. }) => Some(*entry),
@@ -268,7 +268,7 @@ impl PoolState {
                 out.push(Effect::Refuse { ticket, error });
             }
             Phase::Failed | Phase::Unauthorized { .. } => {
-                match self.obstacle(entry.server, entry.family, Some(entry)) {
+                match self.obstacle((entry.server, entry.key), entry.family, Some(entry)) {
                     Some(obstacle) => self.stop_at(&obstacle, ask, if_full, out),
                     None => {
                         self.wait_for(id, ticket, session);
@@ -312,7 +312,7 @@ impl PoolState {
 
     /// An acquire of a key that has no entry.
     fn begin(&mut self, ask: Ask, if_full: IfFull, out: &mut Vec<Effect>) {
-        if let Some(obstacle) = self.obstacle(ask.server, ask.family, None) {
+        if let Some(obstacle) = self.obstacle((ask.server, ask.key), ask.family, None) {
             return self.stop_at(&obstacle, ask, if_full, out);
         }
         self.make_way(ask.server, out);

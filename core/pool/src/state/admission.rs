@@ -4,23 +4,26 @@
 //! so that whoever asked gets a typed answer. [`admit`](PoolState::admit) is asked at the very moment of a `Connect`,
 //! whatever led there (a first connect, a retry, a restart, a fresh attempt, a wait that is over), and its answer is the
 //! only thing that a `Connect` can be made of.
+//!
+//! A name has a gate, and so has a key: a name is shut by lists, a key because of the configuration that it stands for. Both
+//! have to be open. A gate that is set to what it was changes nothing, and what no gate was set for is open.
 
 use super::PoolState;
 use super::acquire::{End, NOW};
 use super::effects::{self, reason};
 use super::entry::{Claims, Entry};
-use super::ids::{EntryId, ServerId};
+use super::ids::{EntryId, KeyId, ServerId, Ticket};
 use super::protocol::{Effect, Family};
 use crate::error::Error;
 use crate::interface::words::gate;
 
-/// Whether the gates let a server connect.
+/// Whether a gate lets a server connect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Gate {
-    /// They do; so it is for a server that no gate was set for.
+    /// It does; so it is where no gate was set.
     #[default]
     Open,
-    /// They do not.
+    /// It does not.
     Shut(GateReason),
 }
 
@@ -33,9 +36,18 @@ impl Gate {
             Gate::Shut(reason) => Err(effects::not_admitted(reason)),
         }
     }
+
+    /// Both of them: open when both are, with the first reason of SPEC 11.6 otherwise.
+    #[must_use]
+    pub fn and(self, other: Gate) -> Gate {
+        match (self, other) {
+            (Gate::Open, gate) | (gate, Gate::Open) => gate,
+            (Gate::Shut(one), Gate::Shut(other)) => Gate::Shut(one.min(other)),
+        }
+    }
 }
 
-/// Why the gates refuse a server: the reasons of SPEC 11.6 that are known before it is started.
+/// Why the gates refuse a server: the reasons of SPEC 11.6 that are known before it is started, in its order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum GateReason {
@@ -104,26 +116,31 @@ impl PoolState {
     ///
     /// # Errors
     /// Why they refuse.
-    pub(super) fn admit(&self, server: ServerId) -> Result<Admitted, GateReason> {
-        match self.gate(server) {
+    pub(super) fn admit(&self, server: ServerId, key: KeyId) -> Result<Admitted, GateReason> {
+        match self.gate(server).and(self.key_gate(key)) {
             Gate::Open => Ok(Admitted(())),
             Gate::Shut(reason) => Err(reason),
         }
     }
 
-    /// What the gates say of a server.
+    /// The gate of a server's name.
     pub fn gate(&self, server: ServerId) -> Gate {
         self.names.get(server).map_or(Gate::Open, |name| name.gate)
+    }
+
+    /// The gate of a key.
+    pub fn key_gate(&self, key: KeyId) -> Gate {
+        self.shut_keys.get(key).map_or(Gate::Open, |why| Gate::Shut(*why))
     }
 
     /// What keeps a new entry of a server, or with `entry` one that has failed, from its next attempt.
     pub(super) fn obstacle(
         &self,
-        server: ServerId,
+        (server, key): (ServerId, KeyId),
         family: Family,
         entry: Option<&Entry>,
     ) -> Option<Obstacle> {
-        if let Err(reason) = self.admit(server) {
+        if let Err(reason) = self.admit(server, key) {
             return Some(Obstacle::Gate(reason));
         }
         let limits = &self.options.limits;
@@ -155,19 +172,62 @@ impl PoolState {
         }
     }
 
-    /// Sets gates. What is no longer admitted ends at once, and nobody waits for it any more.
-    pub(super) fn set_gates(&mut self, gates: Vec<(ServerId, Gate)>, out: &mut Vec<Effect>) {
-        for (server, gate) in gates {
+    /// Sets gates of names and of keys. What is no longer admitted ends at once, and nobody waits for it any more.
+    pub(super) fn set_gates(
+        &mut self,
+        names: Vec<(ServerId, Gate)>,
+        keys: Vec<(KeyId, Gate)>,
+        out: &mut Vec<Effect>,
+    ) {
+        let mut shut: Vec<EntryId> = Vec::new();
+        for (server, gate) in names {
             let Some(name) = self.name_mut(server) else { continue };
             name.gate = gate;
-            let Gate::Shut(why) = gate else { continue };
-            let entries: Vec<EntryId> = name.entries.values().copied().collect();
-            let error = effects::not_admitted(why);
-            for id in entries {
-                let error = Some(error.clone());
-                self.end(id, End { reason: reason::GATE, error, how: NOW }, out);
+            if gate != Gate::Open {
+                shut.extend(name.entries.values());
             }
-            self.refuse_wishes(server, &error, out);
+        }
+        for (key, gate) in keys {
+            match gate {
+                Gate::Open => drop(self.shut_keys.remove(key)),
+                Gate::Shut(why) => {
+                    self.shut_keys.insert(key, why);
+                    shut.extend(self.keys.get(key));
+                }
+            }
+        }
+        for id in shut {
+            self.shut_out(id, out);
+        }
+        self.refuse_shut_wishes(out);
+    }
+
+    /// Nobody keeps these keys any more: their gates go with them, and their numbers may stand for others.
+    pub(super) fn forget_keys(&mut self, keys: &[KeyId]) {
+        for &key in keys {
+            debug_assert!(!self.keys.contains(key), "a key is forgotten that leads to an entry");
+            self.shut_keys.remove(key);
+        }
+    }
+
+    /// Ends an entry that is not admitted.
+    fn shut_out(&mut self, id: EntryId, out: &mut Vec<Effect>) {
+        let Some(entry) = self.entries.get(id) else { return };
+        if let Err(why) = self.admit(entry.server, entry.key) {
+            let error = Some(effects::not_admitted(why));
+            self.end(id, End { reason: reason::GATE, error, how: NOW }, out);
+        }
+    }
+
+    /// Answers the wishes that wait for what is not admitted.
+    fn refuse_shut_wishes(&mut self, out: &mut Vec<Effect>) {
+        let names = self.queue.names.values().filter_map(|server| self.names.get(*server));
+        let asks = names.filter_map(|name| name.wishes.as_ref()).flat_map(|all| all.asks.values());
+        let refused: Vec<(Ticket, GateReason)> = asks
+            .filter_map(|ask| Some((ask.ticket, self.admit(ask.server, ask.key).err()?)))
+            .collect();
+        for (ticket, why) in refused {
+            self.withdraw(ticket, effects::not_admitted(why), out);
         }
     }
 }

@@ -49,7 +49,9 @@ impl PoolState {
             let Some(entry) = self.entries.get(id) else { continue };
             match entry.phase {
                 Phase::Unauthorized { until: None }
-                    if self.obstacle(entry.server, entry.family, Some(entry)).is_none() =>
+                    if self
+                        .obstacle((entry.server, entry.key), entry.family, Some(entry))
+                        .is_none() =>
                 {
                     self.attempt(id, Why::Fresh, out);
                     self.announce(id, reason::CREDENTIALS, out);

@@ -112,10 +112,11 @@ impl PoolState {
 
     /// Begins the attempt that a connecting entry wants: the one place where a `Connect` is made (S-04).
     pub(super) fn open_wire(&mut self, id: EntryId, out: &mut Vec<Effect>) {
-        let Some(server) = self.entries.get(id).map(|entry| entry.server) else {
+        let Some((server, key)) = self.entries.get(id).map(|entry| (entry.server, entry.key))
+        else {
             return;
         };
-        let admitted = match self.admit(server) {
+        let admitted = match self.admit(server, key) {
             Ok(admitted) => admitted,
             Err(why) => {
                 debug_assert!(false, "an attempt of a server that is not admitted");
@@ -128,7 +129,7 @@ impl PoolState {
         };
         entry.health.try_once();
         entry.credentials.try_newest();
-        let (generation, key, phase) = (entry.generation, entry.key, entry.phase.clone());
+        let (generation, phase) = (entry.generation, entry.phase.clone());
         self.place(id, phase, Some(Wire { generation, stage: Stage::Attempting }));
         let connection = ConnectionId { entry: id, generation };
         out.push(Effect::Connect { connection, key, admitted });

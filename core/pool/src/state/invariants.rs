@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::admission::Gate;
+use super::acquire::Ask;
 use super::budget::{Place, Places};
 use super::drain::Patience;
 use super::entry::{Entry, Phase, Stage};
@@ -230,7 +230,7 @@ impl PoolState {
             let mut places = Places::default();
             for (_, entry) in self.entries.iter().filter(|(_, entry)| entry.server == server) {
                 places.change(Place::default(), Place::of(entry));
-                let shut = matches!(name.gate, Gate::Shut(_));
+                let shut = self.admit(server, entry.key).is_err();
                 hold!(!shut || entry.is_over(), "name {} is not admitted, but lives", server.0);
             }
             hold!(places == name.places, "{places:?} of name {}, not {:?}", server.0, name.places);
@@ -238,7 +238,8 @@ impl PoolState {
             let Some(wishes) = &name.wishes else { continue };
             queue.insert(wishes.turn, server);
             hold!(!wishes.asks.is_empty(), "name {} waits for nobody", server.0);
-            hold!(name.gate == Gate::Open, "name {} waits, but is not admitted", server.0);
+            let shut = |ask: &Ask| self.admit(server, ask.key).is_err();
+            hold!(!wishes.asks.values().any(shut), "name {} waits, but is not admitted", server.0);
             hold!(!self.has_budget(server), "name {} waits, but there is room", server.0);
         }
         let book = &self.budget;

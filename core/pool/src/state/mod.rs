@@ -40,7 +40,7 @@
 //! 8. While the pool drains no entry is anything but over.
 //! 9. Names with a place in the budget are at most its limit, where that is kept, and equal those that the entries claim.
 //!    Nobody waits for room while there is some.
-//! 10. No entry of a name that is not admitted is anything but over.
+//! 10. No entry whose name or key is shut is anything but over, and nobody waits for one.
 //! 11. What is of an old configuration is restarted only while somebody holds or awaits it.
 
 mod acquire;
@@ -108,6 +108,8 @@ pub struct PoolState {
     entries: Table<EntryId, Entry>,
     /// The entry of each key that is not over.
     keys: Table<KeyId, EntryId>,
+    /// The keys whose gate is shut, and why.
+    shut_keys: Table<KeyId, GateReason>,
     names: Table<ServerId, Name>,
     sessions: Table<SessionId, Session>,
     leases: Table<LeaseId, Lease>,
@@ -169,6 +171,7 @@ impl PoolState {
             now: Moment::default(),
             entries: Table::new(),
             keys: Table::new(),
+            shut_keys: Table::new(),
             names: Table::new(),
             sessions: Table::new(),
             leases: Table::new(),
@@ -199,7 +202,8 @@ impl PoolState {
             Input::ResumeSession { session } => self.resume_session(session),
             Input::Acquire(ask) => self.acquire(ask, IfFull::Refuse, effects),
             Input::Want { asks } => self.want(asks, effects),
-            Input::SetGates { gates } => self.set_gates(gates, effects),
+            Input::SetGates { names, keys } => self.set_gates(names, keys, effects),
+            Input::ForgetKeys { keys } => self.forget_keys(&keys),
             Input::CancelAcquire { ticket } => self.cancel_acquire(ticket, effects),
             Input::Release { lease } => self.release(lease, effects),
             Input::Restart { ticket, server, index } => {

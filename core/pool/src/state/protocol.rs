@@ -54,10 +54,18 @@ pub enum Input {
         /// The wishes, in the order in which they are to be served.
         asks: Vec<Ask>,
     },
-    /// What the gates say of some servers. Those of the others stay. What is no longer admitted is closed.
+    /// Gates of some names and of some keys. Those of the others stay. What is no longer admitted by both of its gates ends.
     SetGates {
-        /// The servers.
-        gates: Vec<(ServerId, Gate)>,
+        /// By name: what the lists say.
+        names: Vec<(ServerId, Gate)>,
+        /// By key: what is decided of a configuration.
+        keys: Vec<(KeyId, Gate)>,
+    },
+    /// Nobody keeps these keys any more: nothing waits for them, and nothing of them is left. Their gates are forgotten, and
+    /// their numbers may stand for others.
+    ForgetKeys {
+        /// The keys.
+        keys: Vec<KeyId>,
     },
     /// The asker no longer waits. Answered by `Refuse(cancelled)` when the ticket was still open,
     /// else by nothing.

@@ -21,7 +21,6 @@ use super::ids::{ServerId, Ticket};
 use super::notice::{Audience, Notice};
 use super::protocol::Effect;
 use super::{Open, PoolState};
-use crate::error::Error;
 
 /// The names that wait for room.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -125,18 +124,13 @@ impl PoolState {
         out.push(Effect::Notify { audience: Audience::Everybody, notice });
     }
 
-    /// Answers every wish for a name that waits.
-    pub(super) fn refuse_wishes(&mut self, server: ServerId, error: &Error, out: &mut Vec<Effect>) {
-        for ask in self.take_wishes(server) {
-            self.close_ticket(ask.ticket);
-            out.push(Effect::Refuse { ticket: ask.ticket, error: error.clone() });
-        }
-    }
-
     /// Answers every wish that waits: the pool is draining.
     pub(super) fn refuse_all_wishes(&mut self, out: &mut Vec<Effect>) {
         while let Some((_, &server)) = self.queue.names.first_key_value() {
-            self.refuse_wishes(server, &effects::closing(), out);
+            for ask in self.take_wishes(server) {
+                self.close_ticket(ask.ticket);
+                out.push(Effect::Refuse { ticket: ask.ticket, error: effects::closing() });
+            }
         }
     }
 

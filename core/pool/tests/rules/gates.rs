@@ -6,7 +6,7 @@ use trunkline_pool::{Error, ErrorCode};
 use crate::bench::*;
 
 fn set(server: u32, gate: Gate) -> Input {
-    Input::SetGates { gates: vec![(ServerId(server), gate)] }
+    Input::SetGates { names: vec![(ServerId(server), gate)], keys: Vec::new() }
 }
 
 fn shut(server: u32) -> Input {

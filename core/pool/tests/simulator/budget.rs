@@ -5,9 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use trunkline_pool::Error;
 use trunkline_pool::options::{Budget, BudgetMode};
 use trunkline_pool::state::{
-    Audience, Effect, EntryState, Gate, Input, Notice, PoolState, ServerId, Situation, Usage,
+    Ask, Audience, Effect, EntryState, Gate, GateReason, Input, KeyId, Notice, PoolState, ServerId,
+    Situation, Usage,
 };
 
 use crate::model::{Cause, Model};
@@ -18,6 +20,8 @@ use crate::world::World;
 #[derive(Clone, Debug, Default)]
 pub struct Books {
     gates: BTreeMap<ServerId, Gate>,
+    /// Of the keys that were not forgotten since.
+    key_gates: BTreeMap<KeyId, Gate>,
     /// Names that have a place.
     pub names: BTreeSet<ServerId>,
     /// Names that everybody knows to be refused.
@@ -35,8 +39,39 @@ macro_rules! check {
 }
 
 impl Books {
-    pub fn is_admitted(&self, server: ServerId) -> bool {
-        self.gates.get(&server).is_none_or(|gate| *gate == Gate::Open)
+    pub fn is_admitted(&self, server: ServerId, key: KeyId) -> bool {
+        self.why_not(server, key).is_none()
+    }
+
+    /// Why the gates refuse a key: of its name's reason and its own, the first in the order of SPEC 11.6.
+    pub fn why_not(&self, server: ServerId, key: KeyId) -> Option<GateReason> {
+        let reason = |gate: Option<&Gate>| match gate {
+            Some(Gate::Shut(why)) => Some(*why),
+            Some(Gate::Open) | None => None,
+        };
+        let both = [reason(self.gates.get(&server)), reason(self.key_gates.get(&key))];
+        let order = [GateReason::Untrusted, GateReason::Excluded, GateReason::Rejected];
+        order.into_iter().find(|why| both.contains(&Some(*why)))
+    }
+
+    /// Whether the gates refuse what was asked for, with this error.
+    pub fn refuses(&self, ask: &Ask, error: &Error) -> bool {
+        let why = self.why_not(ask.server, ask.key);
+        why.is_some_and(|why| error.detail().get("reason") == Some(&why.as_str().into()))
+    }
+
+    /// What an input says of the gates.
+    fn heed(&mut self, cause: &Cause<'_>) {
+        match cause {
+            Cause::Input(Input::SetGates { names, keys }) => {
+                self.gates.extend(names.iter().copied());
+                self.key_gates.extend(keys.iter().copied());
+            }
+            Cause::Input(Input::ForgetKeys { keys }) => {
+                self.key_gates.retain(|key, _| !keys.contains(key));
+            }
+            Cause::Input(_) | Cause::Timeout => {}
+        }
     }
 
     /// Holds a step against the rules.
@@ -47,15 +82,13 @@ impl Books {
         (pool, setup): (&PoolState, &Setup),
         (model, world): (&mut Model, &World),
     ) -> Result<(), String> {
-        if let Cause::Input(Input::SetGates { gates }) = cause {
-            self.gates.extend(gates.iter().copied());
-        }
+        self.heed(cause);
         self.follow(cause, effects, setup, model)?;
         let (usage, leaving) = self.count_places(pool, setup, model, world);
         let said = pool.budget_usage();
         check!(said == usage, "{said:?} of the budget are taken, really {usage:?}");
         for row in pool.entries().filter(|row| row.situation != Situation::Ending) {
-            check!(self.is_admitted(row.server), "not admitted, but there: {row:?}");
+            check!(self.is_admitted(row.server, row.key), "not admitted, but there: {row:?}");
         }
         // A wish whose name has a place has begun.
         let names = &self.names;
@@ -69,7 +102,8 @@ impl Books {
         check!(!is_kept || held <= budget.limit, "{names:?} run, {} may", budget.limit);
         for ask in model.waiting.values() {
             let full = is_kept && held == budget.limit;
-            check!(full && self.is_admitted(ask.server), "{ask:?} waits beside {names:?}");
+            let admitted = self.is_admitted(ask.server, ask.key);
+            check!(full && admitted, "{ask:?} waits beside {names:?}");
         }
         self.everybody_is_told(budget, usage, effects, model)?;
         let waits: BTreeSet<ServerId> = model.waiting.values().map(|ask| ask.server).collect();
@@ -90,7 +124,7 @@ impl Books {
             match effect {
                 Effect::Connect { connection, key, .. } => {
                     let server = setup.server_of(*key);
-                    check!(self.is_admitted(server), "{connection} begins without admission");
+                    check!(self.is_admitted(server, *key), "{connection} begins without admission");
                 }
                 Effect::Defer { ticket, .. } => {
                     let Cause::Input(Input::Want { asks }) = cause else {

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use trunkline_pool::state::{Ask, EntryStatus, Input, Moment, PoolState, Situation, Ticket};
+use trunkline_pool::state::{
+    Ask, EntryStatus, Gate, Input, KeyId, Moment, PoolState, Situation, Ticket,
+};
 
 use crate::model::{Cause, Model, is_current};
 use crate::world::connection_of;
@@ -34,10 +36,11 @@ const SITUATIONS: [(Situation, &str); 13] = [
 /// Who waits does so only where an outcome is to come. An event is of the current incarnation (as
 /// opposed to `old`) when that incarnation exists outside, be it that the pool already knows what
 /// it says. Deadlines exist only where somebody goes or comes back.
-const ENTRY_INPUTS: [(&str, &[&str]); 24] = [
+const ENTRY_INPUTS: [(&str, &[&str]); 25] = [
     ("acquire", &["ending"]),
     ("want", &["ending"]),
     ("gate", &[]),
+    ("key-gate", &[]),
     (
         "cancel",
         &[
@@ -104,7 +107,7 @@ const ENTRY_INPUTS: [(&str, &[&str]); 24] = [
 ];
 
 /// What concerns a wish that waits for room in the budget.
-const WISH_INPUTS: [&str; 4] = ["cancel", "close-session", "gate", "drain"];
+const WISH_INPUTS: [&str; 5] = ["cancel", "close-session", "gate", "key-gate", "drain"];
 const WISH: &str = "waiting wish";
 
 /// Session states and the inputs that concern them.
@@ -153,7 +156,9 @@ impl Coverage {
                     .find(|row| row.key == *key && row.situation != Situation::Ending);
                 self.count(entry.as_ref().map_or("absent", word), "acquire");
             }
-            Input::Want { .. } | Input::SetGates { .. } => self.note_budget(input, pool, model),
+            Input::Want { .. } | Input::SetGates { .. } | Input::ForgetKeys { .. } => {
+                self.note_budget(input, pool, model);
+            }
             Input::CancelAcquire { ticket } if model.waiting.contains_key(ticket) => {
                 self.count(WISH, "cancel");
             }
@@ -222,14 +227,24 @@ impl Coverage {
                     self.count(entry.as_ref().map_or("absent", word), "want");
                 }
             }
-            Input::SetGates { gates } => {
-                for (server, _) in gates {
-                    for row in pool.entries().filter(|row| row.server == *server) {
-                        self.count(word(&row), "gate");
-                    }
+            Input::SetGates { names, keys } => {
+                for (server, _) in names {
+                    self.count_all(pool, "gate", |row| row.server == *server);
                     if model.waiting.values().any(|ask| ask.server == *server) {
                         self.count(WISH, "gate");
                     }
+                }
+                for (key, _) in keys {
+                    self.count_all(pool, "key-gate", |row| row.key == *key);
+                    if model.waiting.values().any(|ask| ask.key == *key) {
+                        self.count(WISH, "key-gate");
+                    }
+                }
+            }
+            Input::ForgetKeys { keys } => {
+                let is_shut = |key: &&KeyId| pool.key_gate(**key) != Gate::Open;
+                if keys.iter().any(|key| is_shut(&key)) {
+                    self.count("absent", "forget-shut-key");
                 }
             }
             _ => {}
@@ -272,6 +287,7 @@ impl Coverage {
             let states = SITUATIONS.iter().map(|(_, word)| *word).chain(["absent"]);
             feasible.extend(states.filter(|state| !never.contains(state)).map(|s| (s, input)));
         }
+        feasible.push(("absent", "forget-shut-key"));
         feasible.extend(WISH_INPUTS.iter().map(|input| (WISH, *input)));
         for input in SESSION_INPUTS {
             feasible.extend(SESSION_STATES.iter().map(|state| (*state, input)));
@@ -285,6 +301,7 @@ impl Coverage {
             "deadline",
             "listing-deadline",
             "gate",
+            "key-gate",
         ];
         let impossible = |(state, input): &(&str, &str)| {
             *state == "absent" && (absent_is_silent.contains(input) || is_current_event(input))

@@ -9,8 +9,8 @@ use trunkline_pool::ErrorCode;
 use trunkline_pool::config::Share;
 use trunkline_pool::options::BudgetMode;
 use trunkline_pool::state::{
-    Ask, Effect, EntryId, EntryState, EntryStatus, Family, Gate, Input, LossReason, Moment,
-    PoolState, Situation, Ticket,
+    Ask, Effect, EntryId, EntryState, EntryStatus, Family, Input, LossReason, Moment, PoolState,
+    Situation, Ticket,
 };
 
 use crate::budget::Books;
@@ -407,13 +407,14 @@ pub fn refusals_are_just(
                 let full = budget.is_some_and(|budget| books.names.len() == budget.limit as usize);
                 full && !books.names.contains(server)
             }
-            (ErrorCode::NotAdmitted, Input::SetGates { gates }) => {
-                gates.iter().any(|(_, gate)| *gate != Gate::Open)
+            // What is shut now was open: the reason is among those that came.
+            (ErrorCode::NotAdmitted, Input::SetGates { names, keys }) => {
+                let of_names = names.iter().map(|(_, gate)| gate);
+                let mut gates = of_names.chain(keys.iter().map(|(_, gate)| gate));
+                gates.any(|gate| gate.check().is_err_and(|why| why == *error))
             }
-            (ErrorCode::NotAdmitted, Input::Acquire(Ask { server, .. })) => {
-                !books.is_admitted(*server)
-            }
-            (ErrorCode::NotAdmitted, _) => wish.is_some_and(|ask| !books.is_admitted(ask.server)),
+            (ErrorCode::NotAdmitted, Input::Acquire(ask)) => books.refuses(ask, error),
+            (ErrorCode::NotAdmitted, _) => wish.is_some_and(|ask| books.refuses(ask, error)),
             // Of a pass, or of those that a step lets begin, the last ones meet what the first have taken.
             (ErrorCode::Limit, _) if wish.is_some() => true,
             (ErrorCode::AuthRequired, _) if wish.is_some() => step.before.values().any(|row| {

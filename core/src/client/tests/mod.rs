@@ -138,6 +138,7 @@ impl Server {
             inherit_env: Vec::new(),
             credentials: None,
             host: None,
+            program_check: None,
         };
         Server { value, options, forgets: false }
     }

@@ -129,7 +129,7 @@ fn of_fifty_canaries_in_the_environment_none_reaches_a_server() {
         };
         let (name, patterns) = (Arc::from("s"), ["WANTED_*".to_owned()]);
         let given = Environment::of_child(&spec, &patterns);
-        let started = stdio::start(&name, &spec, std::path::Path::new("/"), given);
+        let started = stdio::start(&name, &spec, std::path::Path::new("/"), given, None);
         let seen = String::from_utf8(printed(started.await.unwrap()).await).unwrap();
         assert!(!seen.contains("canary"), "{seen:?}");
         assert!(seen.contains("WANTED_TWO=fine\0") && seen.contains("LANG=C\0"), "{seen:?}");

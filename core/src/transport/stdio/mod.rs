@@ -18,20 +18,35 @@ use crate::Result;
 use crate::lookup::{self, Environment, Found};
 use crate::platform::{self, Launch, LaunchError, Launched};
 
+/// Asked about the program that was found for a command, right before that very file is started; an error is the end of the attempt.
+/// It may read files.
+#[derive(Clone)]
+pub(crate) struct ProgramCheck(pub Arc<dyn Fn(&Path) -> Result<()> + Send + Sync>);
+
+impl std::fmt::Debug for ProgramCheck {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ProgramCheck")
+    }
+}
+
 /// Starts a server's program.
 ///
 /// `workspace` is where it starts unless its own `cwd`, which may be relative to it, says otherwise.
 ///
 /// # Errors
-/// `spawn_failed` with `detail.command`, `detail.errno` or `detail.cwd`. A dropped future leaves no process.
+/// `spawn_failed` with `detail.command`, `detail.errno` or `detail.cwd`; what `check` says. A dropped future leaves no process.
 pub(crate) async fn start(
     server: &Arc<str>,
     spec: &StdioSpec,
     workspace: &Path,
     environment: Environment,
+    check: Option<&ProgramCheck>,
 ) -> Result<Launched> {
     lookup::check_folder(server, &lookup::folder(spec, workspace))?;
     let Found { cwd, program } = lookup::program(server, spec, workspace, &environment)?;
+    if let Some(ProgramCheck(check)) = check {
+        check(&program).map_err(|error| error.with_server(server.as_ref()))?;
+    }
     let launch = Launch {
         program,
         name: OsString::from(&spec.command),
