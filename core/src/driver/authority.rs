@@ -1,10 +1,11 @@
 //! On whose word a connection is made, and what is decided of that word.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use trunkline_pool::config::Fingerprint;
 use trunkline_pool::state::Gate;
+
+use crate::lookup::Found;
 
 /// On whose word a connection is made.
 #[derive(Clone, Default)]
@@ -31,7 +32,7 @@ pub(crate) trait Warrant: Send + Sync {
 
     /// Whether this program, which was found for the command and is started next, is the one that was approved. `false` is a wait for
     /// approval, which [`gate`](Self::gate) says from then on. It may read files.
-    fn admits_program(&self, program: &Path) -> bool;
+    fn admits_program(&self, program: &Found) -> bool;
 }
 
 impl Authority {

@@ -21,7 +21,7 @@ use crate::platform::{self, Launch, LaunchError, Launched};
 /// Asked about the program that was found for a command, right before that very file is started; an error is the end of the attempt.
 /// It may read files.
 #[derive(Clone)]
-pub(crate) struct ProgramCheck(pub Arc<dyn Fn(&Path) -> Result<()> + Send + Sync>);
+pub(crate) struct ProgramCheck(pub Arc<dyn Fn(&Found) -> Result<()> + Send + Sync>);
 
 impl std::fmt::Debug for ProgramCheck {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -43,10 +43,11 @@ pub(crate) async fn start(
     check: Option<&ProgramCheck>,
 ) -> Result<Launched> {
     lookup::check_folder(server, &lookup::folder(spec, workspace))?;
-    let Found { cwd, program } = lookup::program(server, spec, workspace, &environment)?;
+    let found = lookup::program(server, spec, workspace, &environment)?;
     if let Some(ProgramCheck(check)) = check {
-        check(&program).map_err(|error| error.with_server(server.as_ref()))?;
+        check(&found).map_err(|error| error.with_server(server.as_ref()))?;
     }
+    let Found { cwd, program } = found;
     let launch = Launch {
         program,
         name: OsString::from(&spec.command),
