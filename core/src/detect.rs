@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf, absolute};
 
+use trunkline_pool::layers::Scope;
 use trunkline_pool::settings::{Folders, KnownFile, Platform, known_files};
 
 /// Lists the settings files of products that exist for this user and a workspace, in the order of
@@ -15,6 +16,13 @@ pub fn detect(workspace: impl AsRef<Path>) -> Vec<KnownFile> {
     let mut files = known_files(platform, &folders(platform, workspace.as_ref()));
     files.retain(|file| std::fs::metadata(&file.path).is_ok_and(|found| found.is_file()));
     files
+}
+
+/// The scope of a known file, by its place.
+pub(crate) fn known_scope(path: &Path, workspace: &Path) -> Option<Scope> {
+    let platform = Platform::current();
+    let files = known_files(platform, &folders(platform, workspace));
+    files.into_iter().find(|file| Path::new(&file.path) == path).map(|file| file.scope.into())
 }
 
 fn folders(platform: Platform, workspace: &Path) -> Folders {

@@ -81,10 +81,12 @@ pub use transport::{HostConnection, HostServer};
 pub use trunkline_pool::config::ServerSpec;
 pub use trunkline_pool::gates::GateLists;
 pub use trunkline_pool::interface::{self, EventKind};
+pub use trunkline_pool::layers::{Scope, SourceName, Switch, WorkspaceTrust};
 pub use trunkline_pool::options::{
     AcquireOptions, CallOptions, ConfigureOptions, DrainOptions, HandlerKind, HandlerResult,
-    Handlers, Handling, Offered, PoolOptions, Progress, ProgressReceiver, Refusal, Retry,
-    ServerRequest, SessionOptions, SignInOptions, Wanted, roots_from_json,
+    Handlers, Handling, LoadOptions, Offered, PoolOptions, Progress, ProgressReceiver, Reconnected,
+    Refusal, ReloadOptions, Retry, ServerRequest, SessionOptions, SignInOptions, Wanted,
+    roots_from_json,
 };
 pub use trunkline_pool::settings;
 pub use trunkline_pool::state::EntryState;

@@ -1,11 +1,12 @@
 //! The gates of a pool, as the host sets them (SPEC 11).
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 use trunkline_pool::gates::{Facts, GateLists};
 use trunkline_pool::state::Gate;
 
 use super::pool::{Pool, PoolCore};
-use super::wanted::follow_together;
 use crate::Result;
 
 impl Pool {
@@ -24,13 +25,9 @@ impl Pool {
 }
 
 impl PoolCore {
-    fn set_gates(&self, lists: GateLists) -> Value {
+    fn set_gates(self: &Arc<Self>, lists: GateLists) -> Value {
         let before = self.admission();
-        self.driver.set_gates(lists);
-        // Each session takes what is newest when its turn comes, as after a reconcile.
-        let sessions = self.live_sessions();
-        let cores: Vec<_> = sessions.iter().map(|session| session.core().clone()).collect();
-        follow_together(&cores);
+        self.set_host_lists(lists);
         let mut report = self.admission();
         report.retain(|name, row| before.get(name) != Some(row));
         json!({ "v": 1, "servers": report })
@@ -38,13 +35,18 @@ impl PoolCore {
 
     /// What the gates say of every server that is configured or has something running.
     fn admission(&self) -> Map<String, Value> {
-        let gates = self.driver.gates();
-        let row = |name: &str| match gates.decide(&Facts::of_name(name)) {
-            Gate::Open => json!({ "admitted": true }),
-            Gate::Shut(reason) => json!({ "admitted": false, "reason": reason.as_str() }),
+        // Before the lock of what runs, which the driver's comes before.
+        let (gates, entries) = (self.driver.gates(), self.driver.entries());
+        let running = self.running();
+        let row = |name: &str| {
+            let by_name = gates.decide(&Facts::of_name(name));
+            match running.named(name).map(|named| named.gate()).unwrap_or_default().and(by_name) {
+                Gate::Open => json!({ "admitted": true }),
+                Gate::Shut(reason) => json!({ "admitted": false, "reason": reason.as_str() }),
+            }
         };
-        let configured = self.servers().into_iter().map(|(name, _)| name.into_string());
-        let entries = self.driver.entries().into_iter().map(|(_, cell)| cell.server.to_string());
+        let configured = running.all_named().map(|(name, _)| name.to_owned());
+        let entries = entries.into_iter().map(|(_, cell)| cell.server.to_string());
         configured.chain(entries).map(|name| (name.clone(), row(&name))).collect()
     }
 

@@ -16,10 +16,10 @@ use super::event::{EventMask, Subscription};
 use super::held::DISABLED;
 use super::lease::Lease;
 use super::operation::{self, Operation};
-use super::reconcile::Source;
 use super::registry::Registry;
 use super::reports;
 use super::session::Session;
+use super::sources::{Running, Sources};
 use crate::auth::{Context, context};
 use crate::client::Provided;
 use crate::driver::{Answered, Authority, Candidate, Driver, Keyed, Warrant, carries_out, folders};
@@ -42,8 +42,10 @@ impl Pool {
 /// What the pool's clones and its sessions share.
 pub(crate) struct PoolCore {
     pub(crate) driver: Arc<Driver>,
-    /// The run-time source.
-    servers: Mutex<Source>,
+    /// What configures it.
+    pub(super) sources: Sources,
+    /// What the last pass made of that.
+    running: Mutex<Running>,
     pub(super) registry: Registry,
 }
 
@@ -79,7 +81,6 @@ impl Configured {
     }
 
     /// The configuration of a server that runs by what is decided of it.
-    #[allow(dead_code, reason = "no source makes one yet")]
     pub(super) fn warranted(
         spec: Arc<ServerSpec>,
         warrant: Arc<dyn Warrant>,
@@ -155,12 +156,12 @@ impl Pool {
     /// `invalid_argument` when `workers` is not that of the runtime that the process already has, or the workspace is no
     /// folder; `internal` when no thread can be started.
     pub fn new(options: PoolOptions) -> Result<Pool> {
-        let core = PoolCore {
-            driver: Driver::new(options)?,
-            servers: Mutex::default(),
-            registry: Registry::default(),
-        };
-        Ok(Pool(Arc::new(core)))
+        let driver = Driver::new(options)?;
+        let sources = Sources::new(&driver)?;
+        let (running, registry) = (Mutex::default(), Registry::default());
+        let core = Arc::new(PoolCore { driver, sources, running, registry });
+        core.begin_sources();
+        Ok(Pool(core))
     }
 
     /// Opens a session. Returns at once; the servers that it wants start in the background.
@@ -315,20 +316,20 @@ impl Pool {
 }
 
 impl PoolCore {
-    /// The run-time source.
+    /// Every server that may run by its configuration.
     pub(super) fn servers(&self) -> Vec<(Box<str>, Arc<Configured>)> {
-        self.source().servers()
+        self.running().servers()
     }
 
-    /// One server of the run-time source.
+    /// One of them.
     ///
     /// # Errors
-    /// Those of [`Source::server`].
+    /// Those of [`Running::server`].
     pub(super) fn configured(&self, name: &str) -> Result<Arc<Configured>> {
-        self.source().server(name)
+        self.running().server(name)
     }
 
-    async fn restart(&self, server: &str, index: Option<u32>) -> Result<Value> {
+    pub(super) async fn restart(&self, server: &str, index: Option<u32>) -> Result<Value> {
         if let Some(rows) = self.restart_of_disabled(server, index) {
             return Ok(json!({ "v": 1, "entries": rows }));
         }
@@ -382,7 +383,7 @@ impl PoolCore {
     fn restart_gate(&self, server: &str) -> Option<Value> {
         let error = match self.configured(server) {
             Ok(_) => self.check_admitted(server).err()?,
-            Err(error) if error.code() == ErrorCode::InvalidConfig => error,
+            Err(error) if self.running().named(server).is_some() => error,
             Err(_) => return None,
         };
         Some(reports::restart_refused(None, "not_admitted", Some(&error)))
@@ -417,8 +418,8 @@ impl PoolCore {
         self.driver.hub.end();
     }
 
-    pub(super) fn source(&self) -> MutexGuard<'_, Source> {
-        self.servers.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    pub(super) fn running(&self) -> MutexGuard<'_, Running> {
+        self.running.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 

@@ -149,10 +149,11 @@ impl Driver {
         servers.into_iter().map(shuts).collect()
     }
 
-    /// Other lists are in force. What is no longer admitted ends at once.
-    pub(crate) fn set_gates(self: &Arc<Self>, lists: impl Into<JoinedLists>) {
+    /// Other lists are in force. What is no longer admitted ends at once. `lists` is asked under the mutex, so that of two changes at
+    /// once the last word is the newest.
+    pub(crate) fn set_gates(self: &Arc<Self>, lists: impl FnOnce() -> JoinedLists) {
         let mut core = self.core();
-        if !Arc::make_mut(&mut core.gated.gates).replace(lists) {
+        if !Arc::make_mut(&mut core.gated.gates).replace(lists()) {
             return;
         }
         let mut names = core.decided(0);
@@ -165,7 +166,6 @@ impl Driver {
     }
 
     /// Something was decided anew: every warrant is asked again. What is no longer admitted ends at once.
-    #[allow(dead_code, reason = "nothing decides anew yet")]
     pub(crate) fn review_keys(self: &Arc<Self>) {
         let mut core = self.core();
         let warranted =

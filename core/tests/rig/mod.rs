@@ -47,6 +47,24 @@ impl Rig {
 
     /// The same with options that are no JSON.
     pub fn with(options: PoolOptions) -> Rig {
+        let folder = Rig::folder();
+        let pool = Pool::new(options).unwrap();
+        Rig { pool, folder }
+    }
+
+    /// A pool with these options, as JSON, whose workspace is the folder `ws` of the test.
+    #[allow(dead_code, reason = "not every test has a workspace of its own")]
+    pub fn in_workspace(options: Value) -> Rig {
+        let folder = Rig::folder();
+        let workspace = folder.join("ws");
+        std::fs::create_dir(&workspace).unwrap();
+        let mut options = options;
+        options["workspace"] = json!(workspace);
+        let pool = Pool::new(PoolOptions::from_json(&options.to_string()).unwrap()).unwrap();
+        Rig { pool, folder }
+    }
+
+    fn folder() -> PathBuf {
         static COUNT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
         let number = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let name = format!("trunkline-test-{}-{number}", std::process::id());
@@ -54,8 +72,7 @@ impl Rig {
         // A test of that process id that was killed may have left one.
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir(&folder).unwrap();
-        let pool = Pool::new(options).unwrap();
-        Rig { pool, folder }
+        folder
     }
 
     /// The configuration of the reference server with these flags.

@@ -49,6 +49,15 @@ pub enum Switch {
     Off,
 }
 
+/// Whether a workspace is trusted (SPEC 11.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WorkspaceTrust {
+    /// It is: what it holds may start once it is approved.
+    Trusted,
+    /// It is not: nothing starts but what the host's own code gave, or what it let.
+    Untrusted,
+}
+
 /// The entry that counts for a name, and where it comes from.
 #[derive(Clone, Debug)]
 pub struct Winner {

@@ -54,12 +54,12 @@ impl PoolCore {
     fn servers_seen(&self) -> BTreeMap<Box<str>, Server> {
         let mut by_name: BTreeMap<Box<str>, Server> = BTreeMap::new();
         {
-            let source = self.source();
-            for (name, configured) in source.servers() {
+            let running = self.running();
+            for (name, configured) in running.servers() {
                 by_name.entry(name).or_default().configured = Some(configured);
             }
-            for (name, error) in source.invalid() {
-                by_name.entry(name.into()).or_default().invalid = Some(error.clone());
+            for (name, named) in running.all_named() {
+                by_name.entry(name.into()).or_default().named = Some(named.clone());
             }
         }
         for (status, cell) in self.driver.entries() {
@@ -83,4 +83,5 @@ impl PoolCore {
 }
 
 /// The reasons of servers that a gate keeps out, which is no failure.
-const KEPT_OUT: [&str; 4] = ["excluded", "not_allowed", "disabled", "pending_approval"];
+const KEPT_OUT: [&str; 6] =
+    ["untrusted", "excluded", "not_allowed", "disabled", "rejected", "pending_approval"];

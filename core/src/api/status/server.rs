@@ -10,6 +10,7 @@ use trunkline_pool::gates::Facts;
 use trunkline_pool::state::{EntryState, EntryStatus, Gate, GateReason};
 
 use crate::api::pool::{Configured, PoolCore};
+use crate::api::sources::{Named, Standing};
 use crate::driver::{self, EntryCell};
 use crate::{Error, ErrorCode};
 
@@ -18,8 +19,8 @@ use crate::{Error, ErrorCode};
 pub(super) struct Server {
     /// The pool's configuration of it.
     pub configured: Option<Arc<Configured>>,
-    /// Why the pool's source has none, though it names it.
-    pub invalid: Option<Error>,
+    /// What a source of the pool says of it.
+    pub named: Option<Named>,
     pub entries: Vec<(EntryStatus, Arc<EntryCell>)>,
 }
 
@@ -37,8 +38,9 @@ impl Server {
         let catalog = newest.as_ref().map(|published| published.slot.catalog.clone());
         let catalog = catalog.unwrap_or_default();
         let held = newest.map(|published| published.slot.held.clone()).unwrap_or_default();
-        let of_pool = self.configured.is_some() || self.invalid.is_some();
-        let removed = !of_pool && pool.source().is_removed(name);
+        let of_pool = self.named.is_some();
+        let removed = !of_pool && pool.running().is_removed(name);
+        let origin = self.named.as_ref().map(|named| &named.origin);
         let error = self.error(pool, name);
         let gate = self.gate(removed, pool.driver.gates().decide(&Facts::of_name(name)));
         let state = self.state();
@@ -51,8 +53,15 @@ impl Server {
             "scope": if of_pool || removed { "workspace" } else { "session" },
             "transport": self.spoken().or(spec.map(|spec| spec.transport_name())),
             "era": self.entries.iter().rev().find_map(|(status, cell)| era(status, cell)),
-            "origin": if of_pool || removed { "runtime" } else { "session" },
-            "approval_state": "not_required",
+            "origin": match origin {
+                Some(origin) => origin.source.scope().as_str(),
+                None if removed => "runtime",
+                None => "session",
+            },
+            "source": origin.map(|origin| origin.source.to_string()),
+            "file": origin.and_then(|origin| origin.file.as_deref()),
+            "line": origin.and_then(|origin| origin.line),
+            "approval_state": self.approval_state(),
             "auth_required": auth.is_some() || self.has(&[EntryState::AuthRequired]),
             "auth_need": auth.map(|error| auth_need(pool, name, error)),
             "disabled_by": disabled_by.iter().map(|id| &**id).collect::<Vec<&str>>(),
@@ -74,6 +83,28 @@ impl Server {
         })
     }
 
+    /// What is wrong with its configuration, while nothing of an earlier one goes on.
+    fn invalid(&self) -> Option<&Error> {
+        match &self.named.as_ref()?.standing {
+            Standing::Invalid(error) if self.configured.is_none() => Some(error),
+            _ => None,
+        }
+    }
+
+    /// Whether it needs an approval, and what was decided.
+    fn approval_state(&self) -> &'static str {
+        let Some(named) =
+            self.named.as_ref().filter(|named| named.origin.source.scope().is_gated())
+        else {
+            return "not_required";
+        };
+        match named.standing {
+            Standing::Shut(GateReason::Rejected) => "rejected",
+            Standing::Runs | Standing::Waiting if self.configured.is_some() => "approved",
+            _ => "pending",
+        }
+    }
+
     /// The transport that its connections turned out to have, where the configuration leaves it open.
     fn spoken(&self) -> Option<&'static str> {
         let mut newest = self.entries.iter().rev();
@@ -82,7 +113,7 @@ impl Server {
 
     /// What is wrong with it now: with its configuration, with its newest entry, or with the last attempt.
     fn error(&self, pool: &PoolCore, name: &str) -> Option<Error> {
-        if let Some(invalid) = &self.invalid {
+        if let Some(invalid) = self.invalid() {
             return Some(invalid.clone());
         }
         match self.entries.last() {
@@ -97,8 +128,10 @@ impl Server {
         let is_disabled = self.configured.as_ref().is_some_and(|server| server.spec.disabled);
         if removed {
             Some("removed")
-        } else if self.invalid.is_some() {
+        } else if self.invalid().is_some() {
             Some("invalid_config")
+        } else if let Some(Gate::Shut(reason)) = self.named.as_ref().map(|named| named.gate()) {
+            Some(reason.as_str())
         } else {
             match gate {
                 Gate::Shut(GateReason::PendingApproval) | Gate::Open if is_disabled => {
@@ -122,10 +155,13 @@ impl Server {
             return None;
         }
         let is_auth = |error: &Error| error.code() == ErrorCode::AuthRequired;
+        let waits = |named: &Named| matches!(named.standing, Standing::Waiting);
         Some(if self.has(&[EntryState::Spawning]) {
             "connecting"
         } else if self.has(&[EntryState::Reconnecting]) {
             "reconnecting"
+        } else if self.named.as_ref().is_some_and(waits) {
+            "waiting"
         } else if pool.driver.is_beyond_budget(name) {
             "budget"
         } else if self.has(&[EntryState::AuthRequired]) || error.is_some_and(is_auth) {

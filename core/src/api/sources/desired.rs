@@ -1,0 +1,112 @@
+//! What the pool is to be: its sources, lists and trust, and what the last pass made of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use trunkline_pool::approvals::{ApprovalHash, Book};
+use trunkline_pool::gates::{GateLists, Gates, JoinedLists, LaunchBound};
+use trunkline_pool::layers::{Contents, Layers, Scope, SourceName};
+use trunkline_pool::options::PoolOptions;
+use trunkline_pool::settings::Format;
+
+use super::entry::Known;
+use super::questions::Answers;
+
+/// Everything that configures the pool. Each change is written down here first; a pass makes of it what runs.
+pub(super) struct Desired {
+    pub(super) layers: Layers,
+    /// The files among the sources.
+    pub(super) files: BTreeMap<SourceName, File>,
+    /// The lists that the host set.
+    pub(super) host_lists: GateLists,
+    pub(super) trusted: bool,
+    /// The gates of the last pass.
+    pub(super) gates: Gates,
+    /// What the last pass found out, by name.
+    pub(super) known: BTreeMap<Box<str>, Known>,
+    /// What the host answered.
+    pub(super) answers: Answers,
+    /// What was decided, once something needs a decision.
+    pub(super) book: Option<Arc<Book>>,
+    /// What waited for approval when that was told last.
+    pub(super) pending_told: BTreeSet<(Box<str>, ApprovalHash)>,
+    /// Whether answers that come are gathered, for one pass.
+    pub(super) gathers: bool,
+}
+
+/// A source that is a file.
+#[derive(Clone, Debug)]
+pub(super) struct File {
+    /// Where it is.
+    pub(super) path: PathBuf,
+    /// The same, as it is shown.
+    pub(super) shown: Arc<str>,
+    /// By whose rules it is read, where that was said.
+    pub(super) format: Option<Format>,
+    /// Whether it is read again when it changes.
+    pub(super) watch: bool,
+}
+
+impl Desired {
+    pub(super) fn new(options: &PoolOptions) -> Desired {
+        let (allowed, excluded) = (options.allowed.clone(), options.excluded.clone());
+        let host_lists = GateLists::new(allowed, excluded, Vec::new());
+        let bound = LaunchBound::new(options.launch_allowed.clone());
+        Desired {
+            layers: Layers::default(),
+            files: BTreeMap::new(),
+            gates: Gates::new(bound, host_lists.clone()),
+            host_lists,
+            trusted: options.trusted,
+            known: BTreeMap::new(),
+            answers: Answers::default(),
+            book: None,
+            pending_told: BTreeSet::new(),
+            gathers: false,
+        }
+    }
+
+    /// The lists of the host and of every source that counts.
+    pub(super) fn lists(&self) -> JoinedLists {
+        let sources = self.layers.lists().into_iter().map(|(_, lists)| lists);
+        sources.chain([self.host_lists.clone()]).collect()
+    }
+
+    /// Whether the host is asked for something, or its answers are not taken up yet.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.gathers || self.answers.is_waiting()
+    }
+
+    /// Whether what was decided has to be read.
+    pub(super) fn needs_book(&self) -> bool {
+        let needs = |name: &SourceName| name.scope().is_gated();
+        self.book.is_none() && self.trusted && self.layers.names().any(needs)
+    }
+
+    /// The run-time source.
+    pub(super) fn runtime(&self) -> Arc<Contents> {
+        let runtime = self.layers.contents(&SourceName::of_scope(Scope::Runtime));
+        runtime.cloned().unwrap_or_default()
+    }
+
+    /// Replaces a source, or removes it; whether that is another meaning.
+    pub(super) fn put(&mut self, source: &SourceName, contents: Option<Contents>) -> bool {
+        match contents {
+            Some(contents) => {
+                let before = self.layers.put(source.clone(), contents);
+                before.as_deref() != self.layers.contents(source).map(|now| &**now)
+            }
+            None => {
+                self.files.remove(source);
+                self.layers.remove(source).is_some()
+            }
+        }
+    }
+
+    /// Whether servers of that scope lack the trust that they need (SPEC 11.4). Those of the workspace never start without, whatever
+    /// a list says.
+    pub(super) fn is_untrusted(&self, scope: Scope, options: &PoolOptions) -> bool {
+        !self.trusted && (scope.is_gated() || !options.untrusted_sources.contains(&scope))
+    }
+}

@@ -1,0 +1,417 @@
+//! One entry of the sources on its way to a server that runs: asked about, decided, expanded (SPEC 10.5).
+//!
+//! It runs under the lock of what is desired, so nobody is called or waited for: what the host has to answer is noted.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use trunkline_pool::approvals::{ApprovalHash, Book, Candidate, Decision, Root};
+use trunkline_pool::config::ServerSpec;
+use trunkline_pool::expand::{self, Commands, Needs, Variables};
+use trunkline_pool::gates::{Approval, Facts, Gates, Presence, Switch, Trust, Validity};
+use trunkline_pool::layers::{Entry, Granted, Scope, Winner};
+use trunkline_pool::options::PoolOptions;
+use trunkline_pool::settings::{Input, Template};
+use trunkline_pool::state::{Gate, GateReason};
+
+use super::hook::Hooked;
+use super::questions::{Answer, Answers, Lack, Question, input_params};
+use super::running::{Before, Origin, Verdict};
+use super::sighted::{Command, Sighted, request};
+use super::warrant::{Approved, EntryWarrant};
+use crate::Result;
+use crate::api::pool::{Configured, PoolCore};
+use crate::lookup::{HostVariables, read_env_file};
+
+/// What a pass looks with.
+pub(super) struct Sight<'a> {
+    pub(super) pool: &'a Arc<PoolCore>,
+    pub(super) variables: HostVariables,
+    pub(super) gates: &'a Gates,
+    /// Whether the workspace is trusted.
+    pub(super) trusted: bool,
+    pub(super) fresh: Fresh,
+    /// What was decided, as far as it can be read.
+    pub(super) book: &'a Book,
+}
+
+/// How a pass goes about entries that are the same as before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fresh {
+    /// What was found out counts.
+    No,
+    /// What needs approval is looked up again.
+    Sights,
+    /// All are looked up and expanded again.
+    Yes,
+}
+
+/// What was found out about an entry. As long as the entry is the same, it is not looked at again.
+pub(super) struct Known {
+    winner: Winner,
+    /// What the host's hook made of it.
+    entry: Entry,
+    trusted: bool,
+    /// What would run, of an entry that needs approval.
+    sighted: Option<Result<(Sighted, Command)>>,
+    /// It, with every variable in place.
+    ready: Option<Ready>,
+    /// What the name had before: what comes to the same stays the same.
+    before: Option<Ready>,
+    /// Whether it waits for a decision.
+    pub(super) is_pending: bool,
+}
+
+/// A server that can run.
+struct Ready {
+    configured: Arc<Configured>,
+    /// By what it runs, unless it is the host's own word.
+    warrant: Option<Arc<EntryWarrant>>,
+}
+
+impl Ready {
+    /// It, which may begin from now on as far as its source goes.
+    fn open(&self) -> Arc<Configured> {
+        if let Some(warrant) = &self.warrant {
+            warrant.set(Gate::Open);
+        }
+        self.configured.clone()
+    }
+}
+
+/// What an entry came to.
+pub(super) enum Outcome {
+    /// This, and what was found out.
+    Known(Verdict, Known),
+    /// The host dropped it: it is as if no source named it.
+    Dropped,
+}
+
+impl Sight<'_> {
+    /// Looks at the entry that counts for a name.
+    pub(super) fn look(
+        &self,
+        name: &str,
+        winner: &Winner,
+        inputs: &[Input],
+        earlier: Option<Known>,
+        answers: &mut Answers,
+    ) -> Outcome {
+        let written = winner.defined.entry.clone();
+        let asks = !self.is_untrusted(winner.source.scope());
+        let entry = match asks.then(|| self.hooked(name, winner, answers)) {
+            None | Some(Ok(Hooked::Kept)) => written,
+            Some(Ok(Hooked::Altered(entry))) => entry,
+            Some(Ok(Hooked::Dropped)) => return Outcome::Dropped,
+            Some(Err(Lack)) => {
+                return Outcome::Known(Verdict::Wait, self.known(winner, written, earlier));
+            }
+        };
+        let mut known = self.known(winner, entry, earlier);
+        let verdict = self.judge(name, inputs, &mut known, answers);
+        let verdict = verdict.unwrap_or_else(|Lack| Verdict::Wait);
+        if let Verdict::Shut(reason) = verdict {
+            known.shut(reason);
+        }
+        Outcome::Known(verdict, known)
+    }
+
+    /// What is known of it, taken over from before where the entry is the same.
+    fn known(&self, winner: &Winner, entry: Entry, earlier: Option<Known>) -> Known {
+        let (winner, trusted) = (winner.clone(), self.trusted);
+        let Some(mut earlier) = earlier else {
+            let (sighted, ready, before, is_pending) = (None, None, None, false);
+            return Known { winner, entry, trusted, sighted, ready, before, is_pending };
+        };
+        let is_same = earlier.winner.source == winner.source
+            && is_same(&earlier.entry, &entry)
+            && earlier.trusted == trusted;
+        let is_stale = match self.fresh {
+            Fresh::No => false,
+            Fresh::Sights => earlier.sighted.is_some(),
+            Fresh::Yes => true,
+        };
+        if !is_same || is_stale {
+            earlier.before = earlier.ready.take().or(earlier.before);
+            earlier.sighted = None;
+        }
+        Known { winner, entry, trusted, ..earlier }
+    }
+
+    /// What becomes of it.
+    fn judge(
+        &self,
+        name: &str,
+        inputs: &[Input],
+        known: &mut Known,
+        answers: &mut Answers,
+    ) -> std::result::Result<Verdict, Lack> {
+        let scope = known.winner.source.scope();
+        let trust = match (self.is_untrusted(scope), self.trusted) {
+            (true, _) => Trust::Missing,
+            (false, true) => Trust::Given,
+            (false, false) => Trust::NotNeeded,
+        };
+        let facts = Facts {
+            name,
+            presence: Presence::Named,
+            validity: Validity::Valid,
+            trust,
+            switch: Switch::On,
+            approval: Approval::NotNeeded,
+        };
+        known.is_pending = false;
+        let before = if trust == Trust::Missing { Before::Ends } else { Before::Stays };
+        let template = match &known.entry {
+            Entry::Invalid(error) => return Ok(Verdict::Invalid(error.clone(), before)),
+            // The lists keep it out by its name, and sessions see by themselves that it is switched off.
+            Entry::Literal(spec) => {
+                let (spec, gate) = (spec.clone(), Gates::default().decide(&facts));
+                return Ok(match gate {
+                    Gate::Open => Verdict::Run(self.ready(name, known, spec)),
+                    Gate::Shut(reason) => Verdict::Shut(reason),
+                });
+            }
+            Entry::Template(template) => template.clone(),
+            _ => return Ok(Verdict::Wait),
+        };
+        let switch = if known.entry.is_disabled() { Switch::Off } else { Switch::On };
+        // Nothing is looked up for what cannot run whatever is decided.
+        let facts = Facts { switch, ..facts };
+        if let Gate::Shut(reason) = self.gates.decide(&facts)
+            && (known.ready.is_none() || Gates::default().decide(&facts) != Gate::Open)
+        {
+            return Ok(Verdict::Shut(reason));
+        }
+        let approval = match self.approval(name, scope, &template, known) {
+            Ok(approval) => approval,
+            Err(error) => return Ok(Verdict::Invalid(error, before)),
+        };
+        let facts = Facts { approval, ..facts };
+        known.is_pending = approval == Approval::Pending;
+        if let Gate::Shut(reason) = Gates::default().decide(&facts) {
+            return Ok(Verdict::Shut(reason));
+        }
+        if let Some(ready) = &known.ready {
+            return Ok(Verdict::Run(ready.open()));
+        }
+        Ok(match self.expanded(name, &template, inputs, known, answers)? {
+            Ok(spec) => Verdict::Run(self.ready(name, known, Arc::new(spec))),
+            Err(error) => Verdict::Invalid(error, before),
+        })
+    }
+
+    /// What was decided of it.
+    fn approval(
+        &self,
+        name: &str,
+        scope: Scope,
+        template: &Template,
+        known: &mut Known,
+    ) -> Result<Approval> {
+        if !scope.is_gated() {
+            return Ok(Approval::NotNeeded);
+        }
+        let driver = &self.pool.driver;
+        let sighted = known.sighted.get_or_insert_with(|| {
+            let with = (&self.variables as &dyn Variables, self.commands(scope));
+            Sighted::of_template(
+                name,
+                template,
+                with,
+                (&driver.workspace, &driver.options.inherit_env),
+            )
+        });
+        let hash = match sighted {
+            Ok((sighted, _)) => sighted.identity.hash,
+            Err(error) => return Err(error.clone()),
+        };
+        let standing = self.book.standing(&self.pool.sources.root, name, hash);
+        Ok(match standing.map(|standing| standing.decision) {
+            Some(Decision::Approved) => Approval::Approved,
+            Some(Decision::Rejected) => Approval::Rejected,
+            None => Approval::Pending,
+        })
+    }
+
+    /// The configuration as a server of the pool; what comes to the same as before stays the same.
+    fn ready(&self, name: &str, known: &mut Known, spec: Arc<ServerSpec>) -> Arc<Configured> {
+        let hash = known.hash();
+        let needs_warrant = self.needs_warrant(known.winner.source.scope());
+        let is_same = |ready: &Ready| {
+            let is_warranted = match &ready.warrant {
+                Some(warrant) => needs_warrant && warrant.is_for(hash),
+                None => !needs_warrant,
+            };
+            *ready.configured.spec() == spec && is_warranted
+        };
+        let before = known.ready.take().or_else(|| known.before.take());
+        let ready = before.filter(is_same).unwrap_or_else(|| {
+            let options = &self.pool.driver.options;
+            let warrant = needs_warrant.then(|| EntryWarrant::new(self.approved(name, known)));
+            let configured = match &warrant {
+                Some(warrant) => Configured::warranted(spec, warrant.clone(), options),
+                None => Configured::new(spec, options),
+            };
+            Ready { configured, warrant }
+        });
+        let configured = ready.open();
+        known.ready = Some(ready);
+        configured
+    }
+
+    /// What was approved, for the look before each start.
+    fn approved(&self, name: &str, known: &Known) -> Option<Approved> {
+        let Some(Ok((sighted, command))) = &known.sighted else { return None };
+        let (driver, sources) = (&self.pool.driver, &self.pool.sources);
+        Some(Approved {
+            pool: Arc::downgrade(self.pool),
+            approvals: sources.approvals.clone(),
+            root: sources.root.clone(),
+            name: name.into(),
+            hash: sighted.identity.hash,
+            file: sighted.file.clone(),
+            command: command.clone(),
+            workspace: driver.workspace.clone(),
+            inherit_env: driver.options.inherit_env.clone(),
+        })
+    }
+
+    /// Whether servers of that scope run by what is decided of them, and not on the host's own word.
+    fn needs_warrant(&self, scope: Scope) -> bool {
+        scope.is_gated() || !self.pool.driver.options.untrusted_sources.contains(&scope)
+    }
+
+    /// The server with every variable in place, and without what it would grant itself.
+    fn expanded(
+        &self,
+        name: &str,
+        template: &Template,
+        inputs: &[Input],
+        known: &Known,
+        answers: &mut Answers,
+    ) -> std::result::Result<Result<ServerSpec>, Lack> {
+        let scope = known.winner.source.scope();
+        let commands = self.commands(scope);
+        let needs = expand::needs(template, commands);
+        let mut given = self.answers(name, &needs, inputs, known, answers)?;
+        let mut expand = || {
+            let file = expand::env_file(template, &self.variables, commands, &given)?;
+            if let Some(file) = file {
+                given.env_file = read_env_file(template, &file, &self.pool.driver.workspace)?;
+            }
+            let mut spec = expand::expand(template, &self.variables, commands, &given)?;
+            for granted in Granted::of(&spec) {
+                let counts = match granted {
+                    Granted::Trust => self.trusted && !scope.is_gated(),
+                    Granted::Share => !scope.is_gated(),
+                };
+                if !counts {
+                    granted.revoke(&mut spec);
+                }
+            }
+            Ok(spec)
+        };
+        Ok(expand())
+    }
+
+    /// What the host answered to all that it is asked of one server.
+    fn answers(
+        &self,
+        name: &str,
+        needs: &Needs,
+        inputs: &[Input],
+        known: &Known,
+        answers: &mut Answers,
+    ) -> std::result::Result<expand::Answers, Lack> {
+        let mut given = expand::Answers::default();
+        let mut lacks = false;
+        let source = &known.winner.source;
+        let mut ask = |question: Question, params: Value| match answers.of(
+            &question,
+            name,
+            None,
+            || params,
+        ) {
+            Ok(Answer::Text(text)) => Some(text),
+            Ok(Answer::None) => None,
+            Err(Lack) => {
+                lacks = true;
+                None
+            }
+        };
+        for id in &needs.inputs {
+            let declared = inputs.iter().find(|input| input.id == *id);
+            let question = Question::Input((**source).clone(), id.as_str().into());
+            let value = ask(question, input_params(source, id, declared));
+            given.inputs.extend(value.map(|value| (id.clone(), value)));
+        }
+        for secret in &needs.secrets {
+            let params = json!({ "name": secret, "source": source.to_string() });
+            let value = ask(Question::Secret(secret.as_str().into()), params);
+            given.secrets.extend(value.map(|value| (secret.clone(), value)));
+        }
+        for command in &needs.commands {
+            let value = ask(Question::Command(command.clone()), Value::Null);
+            given.commands.extend(value.map(|value| (command.clone(), value)));
+        }
+        if lacks { Err(Lack) } else { Ok(given) }
+    }
+
+    fn commands(&self, scope: Scope) -> Commands {
+        let options: &PoolOptions = &self.pool.driver.options;
+        if options.commands && !scope.is_gated() { Commands::Asked } else { Commands::Refused }
+    }
+
+    fn is_untrusted(&self, scope: Scope) -> bool {
+        !self.trusted && self.needs_warrant(scope)
+    }
+}
+
+impl Known {
+    /// Where it is said.
+    pub(super) fn winner(&self) -> &Winner {
+        &self.winner
+    }
+
+    /// What a decision about it is about, if it needs one.
+    fn hash(&self) -> Option<ApprovalHash> {
+        Some(self.sighted()?.identity.hash)
+    }
+
+    /// What would run, of an entry that needs approval and can be looked up.
+    pub(super) fn sighted(&self) -> Option<&Sighted> {
+        self.sighted.as_ref()?.as_ref().ok().map(|(sighted, _)| sighted)
+    }
+
+    /// What a person is shown of it.
+    pub(super) fn request(
+        &self,
+        (root, name): (&Root, &str),
+        origin: &Origin,
+        book: &Book,
+    ) -> Option<Value> {
+        let Entry::Template(template) = &self.entry else { return None };
+        let sighted = self.sighted()?;
+        let candidate = Candidate::of_template(template, sighted.shown());
+        Some(request((root, name), candidate, origin, book))
+    }
+
+    /// What ran of it ends, and nothing of it begins.
+    fn shut(&self, reason: GateReason) {
+        for ready in self.ready.iter().chain(&self.before) {
+            if let Some(warrant) = &ready.warrant {
+                warrant.set(Gate::Shut(reason));
+            }
+        }
+    }
+}
+
+/// Whether two entries mean the same; the very same one is not looked into.
+fn is_same(one: &Entry, other: &Entry) -> bool {
+    match (one, other) {
+        (Entry::Template(one), Entry::Template(other)) => Arc::ptr_eq(one, other) || one == other,
+        (Entry::Literal(one), Entry::Literal(other)) => Arc::ptr_eq(one, other) || one == other,
+        (one, other) => one == other,
+    }
+}

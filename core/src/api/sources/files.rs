@@ -1,0 +1,257 @@
+//! Sources that are files: which source a file is, reading it, and reading it again.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf, absolute};
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use trunkline_pool::interface::EventKind;
+use trunkline_pool::layers::{Contents, Scope, SourceName};
+use trunkline_pool::options::{LoadOptions, Reconnected, ReloadOptions};
+use trunkline_pool::settings::{ReadOptions, read};
+
+use super::desired::File;
+use super::entry::Fresh;
+use super::pass::Shape;
+use super::{names, report};
+use crate::api::pool::{Pool, PoolCore};
+use crate::detect::known_scope;
+use crate::driver::About;
+use crate::{Error, ErrorCode, Result};
+
+/// More than any settings written by a person, in bytes; what is longer is not read to its end.
+const FILE_BYTES_MAX: u64 = 16 << 20;
+
+impl Pool {
+    /// Reads a settings file into the source that its place implies: that of a known file, else inside of the workspace `workspace`
+    /// (its `.mcp.json` is `project`), outside `user`. The report is that of [`set_source`](Self::set_source). With `watch` the file is read
+    /// again whenever it changes, and may be missing at first.
+    ///
+    /// Dropping the future stops nothing that was begun.
+    ///
+    /// # Errors
+    /// `invalid_config` for a file that cannot be read, with `detail.source` and, where it does not parse, `line`; `invalid_argument` for a
+    /// source that a file inside of the workspace cannot be: nothing is changed then. `closing`, `closed`, `forked`.
+    pub async fn load(&self, path: impl AsRef<Path>, options: &LoadOptions) -> Result<Value> {
+        self.check()?;
+        self.0.load(path.as_ref(), options).await
+    }
+}
+
+impl PoolCore {
+    async fn load(self: &Arc<Self>, path: &Path, options: &LoadOptions) -> Result<Value> {
+        let (source, file) = self.placed(path, options)?;
+        let contents = self.read_file(&file).await?;
+        if contents.is_none() && !file.watch {
+            let error = Error::new(ErrorCode::InvalidConfig, "the file is not there");
+            return Err(error.with_detail("source", &*file.shown).with_detail("path", ""));
+        }
+        let contents = contents.unwrap_or_default();
+        let mut is_other = false;
+        let passed = self.change_with(Fresh::No, |desired| {
+            let mentioned = names(Some(&contents));
+            desired.files.insert(source.clone(), file);
+            is_other = desired.put(&source, Some(contents));
+            mentioned
+        });
+        if is_other {
+            self.tell_changed(&source);
+        }
+        Ok(report(Some(&source), &passed))
+    }
+
+    /// The source that a file is.
+    fn placed(&self, path: &Path, options: &LoadOptions) -> Result<(SourceName, File)> {
+        let wrong = |path: &str, message: &str| {
+            Err(Error::new(ErrorCode::InvalidArgument, message).with_detail("path", path))
+        };
+        let Ok(path) = absolute(path) else {
+            return wrong("path", "the path of the file is empty");
+        };
+        let Some(shown) = path.to_str() else {
+            return wrong("path", "the path of the file is no Unicode");
+        };
+        let workspace = &self.driver.workspace;
+        let place = Place::of(&path, workspace);
+        let scope = match (options.source, place) {
+            (None, place) => place.scope(&path, workspace),
+            (Some(Scope::Runtime), _) => return wrong("source", "a file is no source of run time"),
+            (Some(scope), Place::Inside) if !scope.is_gated() && scope != Scope::Launch => {
+                let message = "a file inside of the workspace is a source of `project`, `workspace` or `launch`";
+                return wrong("source", message);
+            }
+            (Some(scope), _) => scope,
+        };
+        let source = SourceName::new(scope, shown)?;
+        let (shown, format, watch) = (Arc::from(shown), options.format, options.watch);
+        Ok((source, File { path, shown, format, watch }))
+    }
+
+    /// What a file says now; nothing when there is none.
+    ///
+    /// # Errors
+    /// `invalid_config` when it cannot be read.
+    async fn read_file(&self, file: &File) -> Result<Option<Contents>> {
+        let mut options = ReadOptions::default();
+        options.format = file.format;
+        options.workspace = self.driver.workspace.to_str().map(str::to_owned);
+        let (path, shown) = (file.path.clone(), file.shown.clone());
+        // The file system may take its time, and others wait for this thread.
+        let read = self.driver.runtime.handle().spawn_blocking(move || {
+            let text = text_of(&path).map_err(|error| {
+                let why = error.to_string().to_lowercase();
+                Error::new(ErrorCode::InvalidConfig, format!("the file cannot be read: {why}"))
+                    .with_detail("source", &*shown)
+                    .with_detail("path", "")
+            })?;
+            text.map(|text| read(&text, &shown, &options).map(Contents::of_settings)).transpose()
+        });
+        let lost = |_| Err(Error::new(ErrorCode::Internal, "the reading of a file was lost"));
+        read.await.unwrap_or_else(lost)
+    }
+
+    /// See [`Pool::reload`].
+    pub(super) async fn reload(self: &Arc<Self>, options: &ReloadOptions) -> Result<Value> {
+        let files = self.readable_files();
+        let (read, errors) = self.read_files(files).await;
+        self.reread_decisions().await;
+        let mut changed = Vec::new();
+        let passed = self.change_with(Fresh::Yes, |desired| {
+            desired.answers.forget_refusals();
+            for (source, contents) in read {
+                // One that was removed meanwhile stays so.
+                if desired.files.contains_key(&source) && desired.put(&source, Some(contents)) {
+                    changed.push(source);
+                }
+            }
+            BTreeSet::new()
+        });
+        changed.iter().for_each(|source| self.tell_changed(source));
+        self.reconnect(&options.reconnect).await?;
+        let row = |(source, error): &(SourceName, Error)| json!({ "source": source.to_string(), "error": error.to_json() });
+        let errors: Vec<Value> = errors.iter().map(row).collect();
+        Ok(json!({ "v": 1, "servers": passed.rows_to_json(Shape::Sourced), "errors": errors }))
+    }
+
+    /// Files whose sources may start something.
+    fn readable_files(&self) -> Vec<(SourceName, File)> {
+        let desired = self.sources.desired();
+        let options = &self.driver.options;
+        let files = desired.files.iter();
+        let is_read =
+            |(source, _): &(&SourceName, &File)| !desired.is_untrusted(source.scope(), options);
+        files.filter(is_read).map(|(source, file)| (source.clone(), file.clone())).collect()
+    }
+
+    /// What these files say now, and those that cannot be read, of which subscribers are told.
+    pub(super) async fn read_files(
+        &self,
+        files: Vec<(SourceName, File)>,
+    ) -> (Vec<(SourceName, Contents)>, Vec<(SourceName, Error)>) {
+        let (mut read, mut errors) = (Vec::new(), Vec::new());
+        for (source, file) in files {
+            match self.read_file(&file).await {
+                Ok(contents) => read.push((source, contents.unwrap_or_default())),
+                Err(error) => {
+                    self.tell_error(&source, &error);
+                    errors.push((source, error));
+                }
+            }
+        }
+        (read, errors)
+    }
+
+    /// Tells that a source cannot be read, and keeps its last good state.
+    fn tell_error(&self, source: &SourceName, error: &Error) {
+        let mut fields = vec![("source", source.to_string().into())];
+        for name in ["path", "line"] {
+            fields.extend(error.detail().get(name).map(|value| (name, value.clone())));
+        }
+        fields.push(("message", error.message().into()));
+        let about = About::default();
+        self.driver.hub.publish(EventKind::SourceError, None, &about, &fields);
+        let fields = [("source", source.to_string().into()), ("accepted", false.into())];
+        self.driver.hub.publish(EventKind::SourceChanged, None, &about, &fields);
+    }
+
+    async fn reconnect(&self, which: &Reconnected) -> Result<()> {
+        let names: Vec<String> = match which {
+            Reconnected::None => return Ok(()),
+            Reconnected::Names(names) => names.clone(),
+            Reconnected::All => {
+                let servers = self.driver.entries().into_iter();
+                let names: BTreeSet<String> =
+                    servers.map(|(_, cell)| cell.server.to_string()).collect();
+                names.into_iter().collect()
+            }
+        };
+        for name in names {
+            self.restart(&name, None).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Where a file is, as far as trust goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// The workspace holds it, by its path or by where a link in that leads.
+    Inside,
+    Outside,
+}
+
+impl Place {
+    fn of(path: &Path, workspace: &Path) -> Place {
+        let is_inside = |path: &Path| path.starts_with(workspace);
+        let folder = |path: &Path| {
+            let folder = path.parent().and_then(|folder| std::fs::canonicalize(folder).ok())?;
+            Some(folder.join(path.file_name()?))
+        };
+        let leads: [Option<PathBuf>; 3] =
+            [Some(path.to_owned()), folder(path), std::fs::canonicalize(path).ok()];
+        match leads.iter().flatten().any(|path| is_inside(path)) {
+            true => Place::Inside,
+            false => Place::Outside,
+        }
+    }
+
+    /// The scope that the place implies.
+    fn scope(self, path: &Path, workspace: &Path) -> Scope {
+        match self {
+            Place::Inside => {
+                let folder = path.parent().and_then(|folder| std::fs::canonicalize(folder).ok());
+                let is_root = folder.is_some_and(|folder| folder == workspace);
+                match is_root && path.file_name().is_some_and(|name| name == ".mcp.json") {
+                    true => Scope::Project,
+                    false => Scope::Workspace,
+                }
+            }
+            // What the workspace does not hold, it cannot pass off as its own.
+            Place::Outside => match known_scope(path, workspace) {
+                Some(scope) if !scope.is_gated() => scope,
+                Some(_) | None => Scope::User,
+            },
+        }
+    }
+}
+
+/// The text of a file; nothing when there is none.
+fn text_of(path: &Path) -> io::Result<Option<String>> {
+    let found = match std::fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        found => found?,
+    };
+    let refused = |why: &str| Err(io::Error::new(io::ErrorKind::InvalidData, why));
+    // A pipe or a device would never come to an end.
+    if !found.is_file() {
+        return refused("it is no regular file");
+    }
+    if found.len() > FILE_BYTES_MAX {
+        return refused("it is longer than 16 MiB");
+    }
+    match std::fs::read_to_string(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        text => text.map(Some),
+    }
+}

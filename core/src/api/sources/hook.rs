@@ -1,0 +1,82 @@
+//! The host's hook for entries of settings, which drops or alters them before they are admitted (SPEC 10.8).
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use trunkline_pool::layers::{Entry, Winner};
+use trunkline_pool::options::HandlerKind;
+use trunkline_pool::settings::{Format, ReadOptions, read};
+
+use super::entry::Sight;
+use super::questions::{Answer, Answers, Lack, Question};
+use crate::{Error, ErrorCode};
+
+impl Sight<'_> {
+    /// What the host's hook makes of an entry of settings (SPEC 10.8).
+    pub(super) fn hooked(
+        &self,
+        name: &str,
+        winner: &Winner,
+        answers: &mut Answers,
+    ) -> std::result::Result<Hooked, Lack> {
+        let Entry::Template(template) = &winner.defined.entry else { return Ok(Hooked::Kept) };
+        if !self.pool.driver.options.handlers.has(HandlerKind::Entries) {
+            return Ok(Hooked::Kept);
+        }
+        let source = &winner.source;
+        let question = Question::Entry((**source).clone(), name.into());
+        let params =
+            || json!({ "source": source.to_string(), "configuration": template.configuration() });
+        let answer = answers.of(&question, name, Some(template), params)?;
+        Ok(Hooked::of(name, &answer))
+    }
+}
+
+/// What the host's hook made of an entry.
+pub(super) enum Hooked {
+    /// Nothing.
+    Kept,
+    /// Another.
+    Altered(Entry),
+    /// It is as if no source named it.
+    Dropped,
+}
+
+impl Hooked {
+    fn of(name: &str, answer: &Answer) -> Hooked {
+        let Answer::Text(text) = answer else {
+            return Hooked::wrong(name, "the handler `entries` gave no answer");
+        };
+        // What is no object was refused when it came.
+        let answer: Value = serde_json::from_str(text).unwrap_or_default();
+        if answer.get("drop") == Some(&Value::Bool(true)) {
+            return Hooked::Dropped;
+        }
+        match answer.get("configuration") {
+            None => Hooked::Kept,
+            Some(configuration) => Hooked::altered(name, configuration),
+        }
+    }
+
+    /// An entry in the pool's own form, read as one of a file would be.
+    fn altered(name: &str, configuration: &Value) -> Hooked {
+        let mut servers = serde_json::Map::new();
+        servers.insert(name.to_owned(), configuration.clone());
+        let text = json!({ "mcpServers": servers }).to_string();
+        let options = ReadOptions { format: Some(Format::Trunkline), ..ReadOptions::default() };
+        let read = read(&text, "the handler `entries`.json", &options);
+        let server = read.map(|source| source.servers.into_iter().next());
+        match server {
+            Ok(Some(server)) => Hooked::Altered(match server.template {
+                Ok(template) => Entry::Template(Arc::new(template)),
+                Err(error) => Entry::Invalid(error),
+            }),
+            Ok(None) | Err(_) => Hooked::wrong(name, "the handler `entries` gave no configuration"),
+        }
+    }
+
+    fn wrong(name: &str, why: &str) -> Hooked {
+        let error = Error::new(ErrorCode::InvalidConfig, why).with_server(name);
+        Hooked::Altered(Entry::Invalid(error.with_detail("path", "")))
+    }
+}

@@ -1,0 +1,259 @@
+//! What configures a pool: its sources, the trust in its workspace, and what is asked because of them (SPEC 10, 13).
+//!
+//! Every change is written into [`Desired`] and ends in one pass, [`PoolCore::change`], which makes what runs of it. `reconcile`, `set_gates`,
+//! a file that is read again and an answer of the host all take this way.
+
+mod approving;
+mod desired;
+mod entry;
+mod files;
+mod hook;
+mod pass;
+mod questions;
+mod running;
+mod settled;
+mod sighted;
+mod warrant;
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use serde_json::{Value, json};
+use tokio::sync::{Notify, Semaphore};
+use trunkline_pool::approvals::Root;
+use trunkline_pool::config::{ServerSpec, check_name};
+use trunkline_pool::gates::GateLists;
+use trunkline_pool::interface::EventKind;
+use trunkline_pool::layers::{Contents, Scope, SourceName, Switch, WorkspaceTrust};
+use trunkline_pool::options::ReloadOptions;
+use trunkline_pool::settings::{ReadOptions, read};
+
+use self::desired::Desired;
+use self::entry::Fresh;
+use self::pass::{Passed, Shape};
+pub(super) use self::running::{Named, Running, Standing};
+use super::pool::{Pool, PoolCore, Servers};
+use crate::approvals::{Approvals, root_of};
+use crate::driver::{About, Driver};
+use crate::{Error, ErrorCode, Result};
+
+/// The sources of a pool, and what they are made with.
+pub(super) struct Sources {
+    desired: Mutex<Desired>,
+    approvals: Arc<Approvals>,
+    root: Root,
+    /// A pass ended, or something that one waits for.
+    pub(super) settled: Notify,
+    permits: Arc<Semaphore>,
+}
+
+impl Sources {
+    /// No sources yet.
+    ///
+    /// # Errors
+    /// `invalid_argument` for an option `approvals` that is no whole path.
+    pub(super) fn new(driver: &Driver) -> Result<Sources> {
+        let options = &driver.options;
+        Ok(Sources {
+            desired: Mutex::new(Desired::new(options)),
+            approvals: Arc::new(Approvals::open(options.approvals.as_deref())?),
+            root: root_of(&driver.workspace)?,
+            settled: Notify::new(),
+            permits: questions::permits(),
+        })
+    }
+
+    fn desired(&self) -> MutexGuard<'_, Desired> {
+        self.desired.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl Pool {
+    /// Replaces a source whole by the text of settings, in any form that `docs/configuration.md` names; `None` removes it. What is new
+    /// starts in the sessions that want it, what is gone is released, what is equal is not touched. Servers of `project` and
+    /// `workspace` sources wait for approval. Variables in the text are expanded. Returns as soon as that is under way, with
+    /// `{v, source, servers: {name: {action, source?, reason?, error?}}}`: the servers of the source, and others that it changed.
+    ///
+    /// # Errors
+    /// `invalid_config` for a text that cannot be read, with `detail.line`, and `invalid_argument` for a source of the scope
+    /// `runtime`, which has verbs of its own: nothing is changed then. `closing`, `closed`, `forked`. A bad entry is an entry of the
+    /// report, and keeps what it had.
+    pub fn set_source(&self, source: &SourceName, settings: Option<&str>) -> Result<Value> {
+        self.check()?;
+        if source.scope() == Scope::Runtime {
+            let message =
+                "the source `runtime` is set by `reconcile`, `add_server` and `remove_server`";
+            return Err(
+                Error::new(ErrorCode::InvalidArgument, message).with_detail("path", "source")
+            );
+        }
+        let workspace = self.0.driver.workspace.to_str().map(str::to_owned);
+        let contents = settings.map(|text| {
+            let mut options = ReadOptions::default();
+            options.workspace = workspace;
+            let file = match source.part() {
+                "" => source.scope().as_str(),
+                part => part,
+            };
+            read(text, file, &options).map(Contents::of_settings)
+        });
+        Ok(self.0.put_source(source, contents.transpose()?))
+    }
+
+    /// Switches a source off, so that it is as if it were empty, or on again. A name without a part of its own stands for every source of
+    /// its scope, those that come later included. The report is that of [`set_source`](Self::set_source).
+    ///
+    /// # Errors
+    /// `closing`, `closed`, `forked`.
+    pub fn switch_source(&self, source: &SourceName, to: Switch) -> Result<Value> {
+        self.check()?;
+        let passed = self.0.change(|desired| {
+            desired.layers.switch(source, to);
+        });
+        Ok(report(Some(source), &passed))
+    }
+
+    /// Adds a server to the run-time source, which beats every other, or replaces it there: `{v, server, result, reason?}` with the
+    /// result `added`, `replaced`, `unchanged` or `refused`. One that is refused, with the reason of SPEC 11.6, stays in the source and
+    /// starts when what refuses it is gone.
+    ///
+    /// # Errors
+    /// `invalid_config` for a name that no server can have, `closing`, `closed`, `forked`.
+    pub fn add_server(&self, server: &str, spec: &ServerSpec) -> Result<Value> {
+        self.check()?;
+        check_name(server)?;
+        let name: Box<str> = server.into();
+        let passed = self.0.change_with(Fresh::No, |desired| {
+            let before = desired.runtime();
+            let mut now = Contents::literal([(name.clone(), Ok(spec.clone()))]);
+            let rest = before.servers.iter().filter(|(other, _)| **other != name);
+            now.servers.extend(rest.map(|(name, defined)| (name.clone(), defined.clone())));
+            desired.layers.put(SourceName::of_scope(Scope::Runtime), now);
+            BTreeSet::from([name.clone()])
+        });
+        let refused = self.0.check_admitted(server).err();
+        let refused = refused.as_ref().and_then(|error| error.detail().get("reason").cloned());
+        let mut report = json!({ "v": 1, "server": server });
+        match refused.or_else(|| passed.reason(server)) {
+            Some(reason) => {
+                report["result"] = "refused".into();
+                report["reason"] = reason;
+            }
+            None => report["result"] = passed.result(server).into(),
+        }
+        Ok(report)
+    }
+
+    /// Takes a server out of the run-time source: `{v, server, result}` with the result `removed` or `not_present`. What another source says
+    /// of that name counts again.
+    ///
+    /// # Errors
+    /// `closing`, `closed`, `forked`.
+    pub fn remove_server(&self, server: &str) -> Result<Value> {
+        self.check()?;
+        let mut result = "not_present";
+        self.0.change(|desired| {
+            let mut now = (*desired.runtime()).clone();
+            if now.servers.remove(server).is_some() {
+                result = "removed";
+                desired.layers.put(SourceName::of_scope(Scope::Runtime), now);
+            }
+        });
+        Ok(json!({ "v": 1, "server": server, "result": result }))
+    }
+
+    /// Says whether the workspace is trusted. What needs trust and has it no more ends at once; what has it again is looked at anew, and
+    /// starts or asks for approval. The report is `{v, servers}`, as that of [`set_source`](Self::set_source).
+    ///
+    /// # Errors
+    /// `closing`, `closed`, `forked`.
+    pub fn set_trusted(&self, trust: WorkspaceTrust) -> Result<Value> {
+        self.check()?;
+        let trusted = trust == WorkspaceTrust::Trusted;
+        Ok(report(None, &self.0.change(|desired| desired.trusted = trusted)))
+    }
+
+    /// Reads every loaded file again and makes a pass with everything looked up anew: variables, programs, decisions, and what the host
+    /// gave no answer to. It can have servers reconnected besides. In a workspace that is not trusted, files of sources that need trust are
+    /// not read. The report is `{v, servers, errors: [{source, error}]}`; a file that cannot be read keeps its last good state.
+    ///
+    /// Dropping the future stops nothing that was begun.
+    ///
+    /// # Errors
+    /// `closing`, `closed`, `forked`.
+    pub async fn reload(&self, options: &ReloadOptions) -> Result<Value> {
+        self.check()?;
+        self.0.reload(options).await
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        self.0.driver.check_process()?;
+        self.0.driver.check_open()
+    }
+}
+
+impl PoolCore {
+    /// What the pool has to be there for: the host's lists, and who hears of what is wrong with decisions.
+    pub(super) fn begin_sources(self: &Arc<Self>) {
+        self.running().begin(self.sources.desired().lists());
+        let weak = Arc::downgrade(self);
+        self.sources.approvals.on_warning(move |message| {
+            if let Some(pool) = weak.upgrade() {
+                pool.warn_of_approvals(message);
+            }
+        });
+    }
+
+    /// Replaces the run-time source. Subscribers of the pool hear of it, unless it changed nothing.
+    pub(super) fn reconcile(self: &Arc<Self>, servers: Servers) -> Value {
+        let passed = self.change_with(Fresh::No, |desired| {
+            let now = Contents::literal(servers.0);
+            let name = SourceName::of_scope(Scope::Runtime);
+            let names = |contents: &Contents| contents.servers.keys().cloned().collect::<Vec<_>>();
+            let mut mentioned: BTreeSet<Box<str>> = names(&now).into_iter().collect();
+            let before = desired.layers.put(name, now);
+            mentioned.extend(before.iter().flat_map(|before| names(before)));
+            mentioned
+        });
+        json!({ "v": 1, "servers": passed.rows_to_json(Shape::Plain) })
+    }
+
+    /// Sets the host's lists.
+    pub(super) fn set_host_lists(self: &Arc<Self>, lists: GateLists) {
+        self.change(|desired| desired.host_lists = lists);
+    }
+
+    /// Replaces a source, or removes it; the report.
+    fn put_source(self: &Arc<Self>, source: &SourceName, contents: Option<Contents>) -> Value {
+        let mut is_other = false;
+        let passed = self.change_with(Fresh::No, |desired| {
+            let mentioned = names(contents.as_ref());
+            is_other = desired.put(source, contents);
+            mentioned
+        });
+        if is_other {
+            self.tell_changed(source);
+        }
+        report(Some(source), &passed)
+    }
+
+    /// Tells that a source is another.
+    fn tell_changed(&self, source: &SourceName) {
+        let fields = [("source", source.to_string().into()), ("accepted", true.into())];
+        self.driver.hub.publish(EventKind::SourceChanged, None, &About::default(), &fields);
+    }
+}
+
+fn names(contents: Option<&Contents>) -> BTreeSet<Box<str>> {
+    contents.into_iter().flat_map(|contents| contents.servers.keys().cloned()).collect()
+}
+
+/// `{v, source?, servers}`.
+fn report(source: Option<&SourceName>, passed: &Passed) -> Value {
+    let mut report = json!({ "v": 1 });
+    if let Some(source) = source {
+        report["source"] = source.to_string().into();
+    }
+    report["servers"] = passed.rows_to_json(Shape::Sourced);
+    report
+}

@@ -1,0 +1,365 @@
+//! What the pool runs by its configuration: the outcome of the last pass, which sessions and the status look at.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use trunkline_pool::gates::JoinedLists;
+use trunkline_pool::interface::words;
+use trunkline_pool::layers::SourceName;
+use trunkline_pool::state::{Gate, GateReason};
+use trunkline_pool::view::View;
+
+use super::pass::Shape;
+use crate::api::pool::Configured;
+use crate::driver::{Age, Keyed};
+use crate::{Error, ErrorCode, Result};
+
+/// The pool's servers by name, and what is known of names that have none.
+#[derive(Default)]
+pub(in crate::api) struct Running {
+    servers: Servers,
+    /// Every name that a source names.
+    named: BTreeMap<Box<str>, Named>,
+    /// Names that were there, at most [`REMOVED_MAX`].
+    removed: BTreeSet<Box<str>>,
+    /// The lists of the host and of all sources.
+    pub(super) lists: JoinedLists,
+}
+
+/// Servers by name.
+type Servers = BTreeMap<Box<str>, Arc<Configured>>;
+
+/// Of which servers another connection is wanted than before, each with what was wanted then.
+pub(super) type Moved = BTreeMap<Box<str>, Option<Arc<Configured>>>;
+
+/// What a source says of a name, and what came of it.
+#[derive(Clone, Debug)]
+pub(in crate::api) struct Named {
+    /// Where it is said.
+    pub(in crate::api) origin: Arc<Origin>,
+    /// What came of it.
+    pub(in crate::api) standing: Standing,
+}
+
+/// Where a configuration comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::api) struct Origin {
+    /// The source.
+    pub(in crate::api) source: Arc<SourceName>,
+    /// The file, of a source that is one.
+    pub(in crate::api) file: Option<Arc<str>>,
+    /// The line of its entry, from 1.
+    pub(in crate::api) line: Option<usize>,
+}
+
+/// What came of a configuration.
+#[derive(Clone, Debug)]
+pub(in crate::api) enum Standing {
+    /// It may run.
+    Runs,
+    /// It is wrong. What ran before goes on.
+    Invalid(Error),
+    /// It may not run.
+    Shut(GateReason),
+    /// The host is being asked for something of it. What ran before goes on.
+    Waiting,
+}
+
+/// What a pass says of one name.
+pub(super) struct Planned {
+    pub(super) origin: Arc<Origin>,
+    pub(super) verdict: Verdict,
+}
+
+/// What is to be done about one name.
+pub(super) enum Verdict {
+    /// It runs.
+    Run(Arc<Configured>),
+    /// It does not, for this reason.
+    Shut(GateReason),
+    /// It is wrong.
+    Invalid(Error, Before),
+    /// It is not known yet.
+    Wait,
+}
+
+/// What becomes of what a name had, when there is nothing right to take its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Before {
+    /// It goes on.
+    Stays,
+    /// It is over.
+    Ends,
+}
+
+/// Names that are remembered as removed, for the reason of a refusal; of more, the first by name are forgotten.
+const REMOVED_MAX: usize = 4096;
+
+impl Running {
+    /// The lists that are in force before the first pass.
+    pub(super) fn begin(&mut self, lists: JoinedLists) {
+        self.lists = lists;
+    }
+
+    /// Every server that may run.
+    pub(in crate::api) fn servers(&self) -> Vec<(Box<str>, Arc<Configured>)> {
+        let servers = self.servers.iter();
+        servers.map(|(name, configured)| (name.clone(), configured.clone())).collect()
+    }
+
+    /// One server.
+    ///
+    /// # Errors
+    /// `invalid_config` or `undefined_variable` when its entry is wrong; `not_admitted` with the reason, among them `removed` and
+    /// `not_configured`; `unavailable` while the host is asked for what it needs.
+    pub(in crate::api) fn server(&self, name: &str) -> Result<Arc<Configured>> {
+        if let Some(configured) = self.servers.get(name) {
+            return Ok(configured.clone());
+        }
+        let error = match self.named.get(name) {
+            Some(named) => named.error(),
+            None => match self.removed.contains(name) {
+                true => {
+                    refusal(words::gate::REMOVED, "the server was removed from the configuration")
+                }
+                false => {
+                    refusal(words::gate::NOT_CONFIGURED, "no server of that name is configured")
+                }
+            },
+        };
+        Err(error.with_server(name))
+    }
+
+    /// What a source says of a name, if any does.
+    pub(in crate::api) fn named(&self, name: &str) -> Option<&Named> {
+        self.named.get(name)
+    }
+
+    /// Every name that a source names.
+    pub(in crate::api) fn all_named(&self) -> impl Iterator<Item = (&str, &Named)> {
+        self.named.iter().map(|(name, named)| (&**name, named))
+    }
+
+    /// Whether it was there, and is not any more.
+    pub(in crate::api) fn is_removed(&self, name: &str) -> bool {
+        self.removed.contains(name)
+    }
+
+    /// How a key stands to what is newest, of servers that moved.
+    pub(super) fn judge(&self, key: &Keyed, moved: &Moved) -> Option<Age> {
+        let old = moved.get(&*key.name)?;
+        let newest = self.servers.get(&*key.name).filter(|newest| !newest.spec().disabled);
+        if newest.is_some_and(|newest| newest.leads_to(key)) {
+            return Some(Age::Current);
+        }
+        old.as_ref().is_some_and(|old| old.leads_to(key)).then_some(Age::Outdated)
+    }
+
+    /// Becomes what a pass says; one row for each name, and what moved.
+    pub(super) fn replace(
+        &mut self,
+        plan: BTreeMap<Box<str>, Planned>,
+    ) -> (BTreeMap<Box<str>, Row>, Moved) {
+        let before = std::mem::take(&mut self.servers);
+        let mut gone_names = std::mem::take(&mut self.named);
+        let mut rows = BTreeMap::new();
+        for (name, planned) in plan {
+            self.removed.remove(&name);
+            let earlier = gone_names.remove(&name);
+            let row = self.put(&name, before.get(&name), earlier.as_ref(), planned);
+            rows.insert(name, row);
+        }
+        for name in gone_names.into_keys() {
+            rows.insert(name.clone(), Row::of(Applied::Removed));
+            self.removed.insert(name);
+        }
+        while self.removed.len() > REMOVED_MAX {
+            self.removed.pop_first();
+        }
+        let moved = self.moved_since(&before);
+        (rows, moved)
+    }
+
+    /// Puts one name in; its row of the report.
+    fn put(
+        &mut self,
+        name: &str,
+        old: Option<&Arc<Configured>>,
+        earlier: Option<&Named>,
+        Planned { origin, verdict }: Planned,
+    ) -> Row {
+        let standing = match &verdict {
+            Verdict::Run(_) => Standing::Runs,
+            Verdict::Shut(reason) => Standing::Shut(*reason),
+            Verdict::Invalid(error, _) => Standing::Invalid(error.clone()),
+            Verdict::Wait => Standing::Waiting,
+        };
+        let is_news = earlier.is_none_or(|earlier| !earlier.standing.is(&standing));
+        let mut row = match &verdict {
+            Verdict::Run(new) => Row::of(Applied::between(old, new)),
+            Verdict::Shut(reason) => Row {
+                reason: Some(reason.as_str()),
+                is_news: is_news || old.is_some(),
+                ..Row::of(Applied::Refused)
+            },
+            Verdict::Invalid(error, _) => {
+                Row { error: Some(error.clone()), is_news, ..Row::of(Applied::Invalid) }
+            }
+            Verdict::Wait => Row { is_news, ..Row::of(Applied::Waiting) },
+        };
+        let runs = match verdict {
+            Verdict::Run(new) => Some(new),
+            Verdict::Invalid(_, Before::Stays) | Verdict::Wait => old.cloned(),
+            Verdict::Invalid(_, Before::Ends) | Verdict::Shut(_) => None,
+        };
+        if let Some(runs) = runs {
+            self.servers.insert(name.into(), runs);
+        }
+        row.source = Some(origin.source.clone());
+        self.named.insert(name.into(), Named { origin, standing });
+        row
+    }
+
+    fn moved_since(&self, before: &Servers) -> Moved {
+        let is_same = |name: &str, old: &Arc<Configured>| {
+            let new = self.servers.get(name);
+            new.is_some_and(|new| {
+                new.spec().disabled == old.spec().disabled && old.is_same_connection(new)
+            })
+        };
+        let gone = before.iter().filter(|(name, old)| !is_same(name, old));
+        let mut moved: Moved = gone
+            .map(|(name, old)| (name.clone(), (!old.spec().disabled).then(|| old.clone())))
+            .collect();
+        let new = self.servers.keys().filter(|name| !before.contains_key(*name));
+        moved.extend(new.map(|name| (name.clone(), None)));
+        moved
+    }
+}
+
+impl Named {
+    /// What is decided of it, apart from the lists of names.
+    pub(in crate::api) fn gate(&self) -> Gate {
+        match &self.standing {
+            Standing::Shut(reason) => Gate::Shut(*reason),
+            Standing::Runs | Standing::Invalid(_) | Standing::Waiting => Gate::Open,
+        }
+    }
+
+    /// Why it does not run.
+    fn error(&self) -> Error {
+        let error = match &self.standing {
+            Standing::Invalid(error) => return error.clone(),
+            Standing::Shut(reason) => {
+                let refused = Gate::Shut(*reason).check().err();
+                refused.unwrap_or_else(|| refusal(reason.as_str(), "the server is not admitted"))
+            }
+            Standing::Waiting | Standing::Runs => {
+                let message = "the host is asked for what the server's configuration needs";
+                Error::new(ErrorCode::Unavailable, message)
+            }
+        };
+        let error = error.with_detail("source", self.origin.source.to_string());
+        match &self.origin.file {
+            Some(file) => error.with_detail("file", &**file),
+            None => error,
+        }
+    }
+}
+
+impl Standing {
+    fn is(&self, other: &Standing) -> bool {
+        match (self, other) {
+            (Standing::Runs, Standing::Runs) | (Standing::Waiting, Standing::Waiting) => true,
+            (Standing::Invalid(one), Standing::Invalid(other)) => one == other,
+            (Standing::Shut(one), Standing::Shut(other)) => one == other,
+            _ => false,
+        }
+    }
+}
+
+/// What a pass meant to one server, as a row of the report.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    pub(super) applied: Applied,
+    source: Option<Arc<SourceName>>,
+    pub(super) reason: Option<&'static str>,
+    error: Option<Error>,
+    /// Whether it is other than before.
+    pub(super) is_news: bool,
+}
+
+/// What a pass meant to one server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Applied {
+    /// Nothing.
+    Unchanged,
+    /// Another view of the same connection.
+    Reviewed,
+    /// It is new.
+    Added,
+    /// It is another connection from here on.
+    Replaced,
+    /// It is gone.
+    Removed,
+    /// It is wrong.
+    Invalid,
+    /// It may not run.
+    Refused,
+    /// The host is asked for something of it.
+    Waiting,
+}
+
+impl Applied {
+    fn between(old: Option<&Arc<Configured>>, new: &Arc<Configured>) -> Applied {
+        match old {
+            None => Applied::Added,
+            Some(old) if !old.is_same_connection(new) => Applied::Replaced,
+            Some(old) if Arc::ptr_eq(old, new) => Applied::Unchanged,
+            Some(old) if View::of(old.spec()) != View::of(new.spec()) => Applied::Reviewed,
+            Some(_) => Applied::Unchanged,
+        }
+    }
+
+    /// The word in a report.
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Applied::Unchanged => "unchanged",
+            Applied::Reviewed => "reviewed",
+            Applied::Added => "added",
+            Applied::Replaced => "replaced",
+            Applied::Removed => "removed",
+            Applied::Invalid => "invalid",
+            Applied::Refused => "refused",
+            Applied::Waiting => "waiting",
+        }
+    }
+}
+
+impl Row {
+    fn of(applied: Applied) -> Row {
+        let is_news = applied != Applied::Unchanged;
+        Row { applied, source: None, reason: None, error: None, is_news }
+    }
+
+    /// As JSON: `{action, source?, reason?, error?}`.
+    pub(super) fn to_json(&self, shape: Shape) -> Value {
+        let mut out = Map::new();
+        out.insert("action".into(), self.applied.as_str().into());
+        let source = self
+            .source
+            .as_ref()
+            .filter(|_| shape == Shape::Sourced)
+            .map(|source| source.to_string().into());
+        let reason = self.reason.map(Value::from);
+        let error = self.error.as_ref().map(|error| error.to_json());
+        let rest = [("source", source), ("reason", reason), ("error", error)];
+        out.extend(rest.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
+        json!(out)
+    }
+}
+
+fn refusal(reason: &str, message: &str) -> Error {
+    Error::new(ErrorCode::NotAdmitted, message).with_detail("reason", reason)
+}

@@ -1,0 +1,106 @@
+//! Waiting until nothing that configuration caused is under way (SPEC 13.2).
+
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use tokio::time::Instant;
+
+use super::running::Standing;
+use crate::api::acquire::timed_out;
+use crate::api::pool::{Pool, PoolCore};
+use crate::{ErrorCode, Result};
+
+impl Pool {
+    /// Waits until no pass, no question to the host and no connect that configuration caused is under way, and says how every server that
+    /// a source names stands: `{v, servers: {name: {state, reason?, error?, source, file?}}}` with the state `ready`, `failed`,
+    /// `refused`, `waiting` (for room in the budget, or for a connection to come back) or `off` (switched off, or wanted by nobody).
+    /// Without `timeout` the times for handlers and connects bound it.
+    ///
+    /// # Errors
+    /// `timeout` with `detail.servers`, `closed`, `forked`.
+    pub async fn settled(&self, timeout: Option<Duration>) -> Result<Value> {
+        self.0.driver.check_process()?;
+        self.0.settled(timeout).await
+    }
+}
+
+impl PoolCore {
+    async fn settled(&self, timeout: Option<Duration>) -> Result<Value> {
+        let deadline = timeout.map(|timeout| Instant::now() + timeout);
+        let left = || deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        loop {
+            self.until_answered(deadline, timeout.unwrap_or_default()).await?;
+            for session in self.live_sessions() {
+                match session.ready(None, left()).await {
+                    // A session that is closed waits for nothing.
+                    Err(error) if error.code() != ErrorCode::Closed => return Err(error),
+                    Ok(()) | Err(_) => {}
+                }
+            }
+            if !self.sources.desired().is_waiting() {
+                return Ok(json!({ "v": 1, "servers": self.states() }));
+            }
+        }
+    }
+
+    /// Waits until the host is asked for nothing.
+    async fn until_answered(&self, deadline: Option<Instant>, timeout: Duration) -> Result<()> {
+        loop {
+            let mut settled = std::pin::pin!(self.sources.settled.notified());
+            // Registered before the look, so that nothing is missed between the look and the wait.
+            settled.as_mut().enable();
+            if !self.sources.desired().is_waiting() {
+                return Ok(());
+            }
+            let Some(deadline) = deadline else {
+                settled.await;
+                continue;
+            };
+            tokio::select! {
+                () = settled => {}
+                () = self.driver.runtime.sleep_until(deadline) => {
+                    let waiting = self.running();
+                    let waiting = waiting.all_named().filter(|(_, named)| {
+                        matches!(named.standing, Standing::Waiting)
+                    });
+                    let names: Vec<&str> = waiting.map(|(name, _)| name).collect();
+                    return Err(timed_out(timeout).with_detail("servers", names));
+                }
+            }
+        }
+    }
+
+    /// How every server that a source names stands.
+    fn states(&self) -> Map<String, Value> {
+        let status = self.status();
+        let rows = status["servers"].as_object().into_iter().flatten();
+        let running = self.running();
+        let state = |(name, row): (&String, &Value)| {
+            let named = running.named(name)?;
+            let reason = row["reason"].as_str();
+            let state = match (&named.standing, row["state"].as_str(), reason) {
+                (Standing::Invalid(_), ..) => "failed",
+                (Standing::Waiting, ..) => "waiting",
+                (Standing::Shut(_), _, Some("disabled")) => "off",
+                (Standing::Shut(_), ..) => "refused",
+                (Standing::Runs, _, Some("disabled" | "unused")) => "off",
+                (Standing::Runs, Some("connected"), _) if row["admitted"] == true => "ready",
+                (Standing::Runs, _, _) if row["admitted"] == false => "refused",
+                (Standing::Runs, _, Some("budget" | "connecting" | "reconnecting")) => "waiting",
+                (Standing::Runs, ..) => "failed",
+            };
+            let mut out = json!({ "state": state, "source": named.origin.source.to_string() });
+            for (member, value) in [
+                ("reason", reason.filter(|_| state != "ready").map(Value::from)),
+                ("error", Some(row["last_error"].clone()).filter(|_| state == "failed")),
+                ("file", named.origin.file.as_deref().map(Value::from)),
+            ] {
+                if let Some(value) = value.filter(|value| !value.is_null()) {
+                    out[member] = value;
+                }
+            }
+            Some((name.clone(), out))
+        };
+        rows.filter_map(state).collect()
+    }
+}

@@ -1,0 +1,135 @@
+//! What would run of an entry that needs approval, looked up without doing anything (SPEC 12.2, S-02, S-08).
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use trunkline_pool::approvals::{Asked, Book, Candidate, Identity, Origin, Request, Root, Shown};
+use trunkline_pool::config::{ServerSpec, StdioSpec, Transport};
+use trunkline_pool::expand::{Commands, LookedUp, Variables, look_up};
+use trunkline_pool::settings::Template;
+
+use super::running;
+use crate::Result;
+use crate::lookup::{Environment, Found, looked_up_program, program};
+
+/// What would run, and what a decision about it is about.
+#[derive(Clone)]
+pub(in crate::api) struct Sighted {
+    pub(super) identity: Identity,
+    shown: Shown,
+    /// The file that its command leads to, when there is one.
+    pub(super) file: Option<PathBuf>,
+}
+
+/// What the program of an entry is found with, again and again.
+#[derive(Clone)]
+pub(super) enum Command {
+    /// Of a template.
+    LookedUp(Box<LookedUp>),
+    /// Of a configuration that is taken literally.
+    #[allow(dead_code, reason = "an acquire with an origin makes one")]
+    Literal(Box<ServerSpec>),
+}
+
+impl Command {
+    /// The file that it leads to now; nothing where there is none, or no program.
+    pub(super) fn file(
+        &self,
+        name: &str,
+        workspace: &Path,
+        inherit_env: &[String],
+    ) -> Option<PathBuf> {
+        let found = match self {
+            Command::LookedUp(looked_up) => {
+                looked_up_program(name, looked_up, workspace, inherit_env).ok()?
+            }
+            Command::Literal(spec) => match &spec.transport {
+                Transport::Stdio(stdio) => Some(found(name, stdio, workspace, inherit_env)?),
+                Transport::Remote(_) | Transport::Host(_) | _ => None,
+            },
+        };
+        found.map(|found| file_of(&found))
+    }
+}
+
+fn found(name: &str, stdio: &StdioSpec, workspace: &Path, inherit_env: &[String]) -> Option<Found> {
+    let environment = Environment::of_child(stdio, inherit_env);
+    program(name, stdio, workspace, &environment).ok()
+}
+
+/// The file that is executed, through every link.
+pub(super) fn file_of(found: &Found) -> PathBuf {
+    found.file().unwrap_or_else(|_| found.program.clone())
+}
+
+impl Sighted {
+    /// What would run of a template.
+    ///
+    /// # Errors
+    /// Those of [`look_up`].
+    pub(super) fn of_template(
+        name: &str,
+        template: &Template,
+        (variables, commands): (&dyn Variables, Commands),
+        (workspace, inherit_env): (&Path, &[String]),
+    ) -> Result<(Sighted, Command)> {
+        let looked_up = look_up(template, variables, commands)?;
+        let spec = looked_up.spec.clone();
+        let command = Command::LookedUp(Box::new(looked_up));
+        let file = command.file(name, workspace, inherit_env);
+        let shown = shown(&spec, file.as_deref());
+        let identity = Candidate::of_template(template, &shown).identity();
+        Ok((Sighted { identity, shown, file }, command))
+    }
+
+    /// What would run of a configuration that is taken literally.
+    #[allow(dead_code, reason = "an acquire with an origin makes one")]
+    pub(in crate::api) fn of_spec(
+        name: &str,
+        spec: &ServerSpec,
+        (workspace, inherit_env): (&Path, &[String]),
+    ) -> (Sighted, Command) {
+        let command = Command::Literal(Box::new(spec.clone()));
+        let file = command.file(name, workspace, inherit_env);
+        let shown = shown(spec, file.as_deref());
+        let identity = Candidate::of_spec(spec, &shown).identity();
+        (Sighted { identity, shown, file }, command)
+    }
+
+    /// What would run.
+    pub(super) fn shown(&self) -> &Shown {
+        &self.shown
+    }
+}
+
+/// What a person is shown of a configuration, in the form of all languages.
+pub(super) fn request(
+    (root, name): (&Root, &str),
+    candidate: Candidate<'_>,
+    origin: &running::Origin,
+    book: &Book,
+) -> Value {
+    let origin = Origin {
+        scope: origin.source.scope().as_str().to_owned(),
+        file: origin.file.as_deref().map(str::to_owned),
+        line: origin.line,
+    };
+    let last = book.last(root, name);
+    Request::new(&Asked { root, server: name, origin: &origin, candidate, last }).to_json()
+}
+
+fn shown(spec: &ServerSpec, file: Option<&Path>) -> Shown {
+    match &spec.transport {
+        Transport::Stdio(stdio) => Shown::Process {
+            command: stdio.command.clone(),
+            // One that is no Unicode cannot be shown, and so not be approved as what it is.
+            program: file.and_then(Path::to_str).map(str::to_owned),
+            args: stdio.args.clone(),
+            cwd: stdio.cwd.clone(),
+        },
+        Transport::Remote(remote) => {
+            Shown::Remote { url: remote.url.clone(), socket_path: remote.socket_path.clone() }
+        }
+        Transport::Host(_) | _ => Shown::Remote { url: String::new(), socket_path: None },
+    }
+}

@@ -1,0 +1,100 @@
+//! By what the server of a source runs: trust, and where it needs one its approval, asked again before each connection (SPEC 11.5).
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
+
+use trunkline_pool::approvals::{ApprovalHash, Decision, Root};
+use trunkline_pool::state::{Gate, GateReason};
+
+use super::sighted::{Command, file_of};
+use crate::api::pool::PoolCore;
+use crate::approvals::Approvals;
+use crate::driver::Warrant;
+use crate::lookup::Found;
+
+/// By what one configuration of one name runs.
+pub(super) struct EntryWarrant {
+    gate: Mutex<Gate>,
+    approved: Option<Approved>,
+}
+
+/// What was approved.
+pub(super) struct Approved {
+    pub(super) pool: Weak<PoolCore>,
+    pub(super) approvals: Arc<Approvals>,
+    pub(super) root: Root,
+    pub(super) name: Box<str>,
+    pub(super) hash: ApprovalHash,
+    /// The file that its command led to.
+    pub(super) file: Option<PathBuf>,
+    pub(super) command: Command,
+    pub(super) workspace: PathBuf,
+    pub(super) inherit_env: Vec<String>,
+}
+
+impl EntryWarrant {
+    /// It admits, until it is told otherwise.
+    pub(super) fn new(approved: Option<Approved>) -> Arc<EntryWarrant> {
+        Arc::new(EntryWarrant { gate: Mutex::new(Gate::Open), approved })
+    }
+
+    /// What is decided from now on; whether that is another than before.
+    pub(super) fn set(&self, gate: Gate) -> bool {
+        std::mem::replace(&mut *self.guard(), gate) != gate
+    }
+
+    /// Whether it is about that configuration.
+    pub(super) fn is_for(&self, hash: Option<ApprovalHash>) -> bool {
+        self.approved.as_ref().map(|approved| approved.hash) == hash
+    }
+
+    fn guard(&self) -> MutexGuard<'_, Gate> {
+        self.gate.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// It is shut from now on, and the pool looks at the entry again.
+    fn shut(&self, approved: &Approved, reason: GateReason) -> Gate {
+        let gate = Gate::Shut(reason);
+        self.set(gate);
+        if let Some(pool) = approved.pool.upgrade() {
+            pool.look_again();
+        }
+        gate
+    }
+}
+
+impl Warrant for EntryWarrant {
+    fn gate(&self) -> Gate {
+        *self.guard()
+    }
+
+    fn recheck(&self) -> Gate {
+        let (Gate::Open, Some(approved)) = (self.gate(), &self.approved) else {
+            return self.gate();
+        };
+        let standing = approved.approvals.reread_if_changed();
+        let standing = standing.and_then(|_| {
+            approved.approvals.standing(&approved.root, &approved.name, approved.hash)
+        });
+        match standing.ok().flatten().map(|standing| standing.decision) {
+            Some(Decision::Approved) => {}
+            Some(Decision::Rejected) => return self.shut(approved, GateReason::Rejected),
+            // Decisions that cannot be read are none.
+            None => return self.shut(approved, GateReason::PendingApproval),
+        }
+        let Approved { workspace, inherit_env, file, .. } = approved;
+        if approved.command.file(&approved.name, workspace, inherit_env) != *file {
+            return self.shut(approved, GateReason::PendingApproval);
+        }
+        Gate::Open
+    }
+
+    fn admits_program(&self, program: &Found) -> bool {
+        let Some(approved) = &self.approved else { return true };
+        let is_it = approved.file.as_deref() == Some(Path::new(&file_of(program)));
+        if !is_it {
+            self.shut(approved, GateReason::PendingApproval);
+        }
+        is_it
+    }
+}

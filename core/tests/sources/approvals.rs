@@ -1,0 +1,179 @@
+//! Trust and approvals (SPEC 11.3-11.7, 12.3-12.8).
+
+use super::*;
+use trunkline::WorkspaceTrust;
+
+/// The request for a server.
+async fn request(rig: &Rig, server: &str) -> Value {
+    let approvals = rig.pool.approvals().await.unwrap();
+    let requests = approvals["requests"].as_array().unwrap().clone();
+    requests.into_iter().find(|request| request["server"] == server).unwrap_or_default()
+}
+
+async fn hash(rig: &Rig, server: &str) -> String {
+    request(rig, server).await["hash"].as_str().unwrap().to_owned()
+}
+
+/// SPEC 11.3, 12.3, 12.7: what a project gives starts in the sessions that want it once it is approved, and not before.
+#[test]
+fn a_project_server_starts_when_it_is_approved_and_not_before() {
+    let rig = trusted();
+    host(async {
+        let session = wanting(&rig, "a");
+        let rows = set(&rig.pool, "project", json!({ "s": rig.server(&[]) }));
+        assert_eq!(actions(&rows), json!({ "s": "refused" }));
+        assert_eq!(rows["s"]["reason"], "pending_approval");
+        let pending = (ErrorCode::NotAdmitted, json!("pending_approval"));
+        assert_eq!(refused(&session, "s").await, pending);
+        assert_eq!(row(&rig.pool, "s")["approval_state"], "pending");
+        assert_eq!(settled(&rig).await["s"]["state"], "refused");
+        assert_eq!(rig.starts(), [0; 0]);
+        let hash = hash(&rig, "s").await;
+        let rows = rig.pool.approve("s", &hash).await.unwrap()["servers"].clone();
+        assert_eq!(actions(&rows), json!({ "s": "added" }));
+        assert_eq!(settled(&rig).await["s"]["state"], "ready");
+        assert_eq!(row(&rig.pool, "s")["approval_state"], "approved");
+        assert!(tools(&session) > 0);
+    });
+}
+
+/// SPEC 12.3, 12.7: a rejection ends what runs at once, and nobody is asked again.
+#[test]
+fn a_rejection_ends_what_runs_and_forget_asks_again() {
+    let rig = trusted();
+    host(async {
+        let session = wanting(&rig, "a");
+        set(&rig.pool, "project", json!({ "s": rig.server(&[]) }));
+        let hash = hash(&rig, "s").await;
+        rig.pool.approve("s", &hash).await.unwrap();
+        settled(&rig).await;
+        let rows = rig.pool.reject("s", &hash).await.unwrap()["servers"].clone();
+        assert_eq!(rows["s"]["reason"], "rejected");
+        assert_eq!(tools(&session), 0);
+        rig.wait_for_no_process();
+        assert_eq!(request(&rig, "s").await, Value::Null);
+        assert_eq!(refused(&session, "s").await.1, "rejected");
+        // Removing and adding the same again keeps the decision (SPEC 12.4).
+        set(&rig.pool, "project", json!({}));
+        set(&rig.pool, "project", json!({ "s": rig.server(&[]) }));
+        assert_eq!(refused(&session, "s").await.1, "rejected");
+        let report = rig.pool.forget("s").await.unwrap();
+        assert_eq!(report["forgotten"], 1);
+        assert_eq!(refused(&session, "s").await.1, "pending_approval");
+        assert_eq!(rig.starts().len(), 1);
+    });
+}
+
+/// SPEC 12.7: an approval of what is not the live configuration is stale.
+#[test]
+fn an_approval_of_another_configuration_is_stale() {
+    let rig = trusted();
+    host(async {
+        let _session = wanting(&rig, "a");
+        set(&rig.pool, "project", json!({ "s": rig.server(&[]) }));
+        let old = hash(&rig, "s").await;
+        set(&rig.pool, "project", json!({ "s": rig.server(&["--tools", "2"]) }));
+        let error = rig.pool.approve("s", &old).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::StaleApproval);
+        for (server, hash) in [("s", "x"), ("t", old.as_str())] {
+            let error = rig.pool.approve(server, hash).await.unwrap_err();
+            assert_eq!(error.code(), ErrorCode::InvalidArgument);
+        }
+        assert_eq!(rig.starts(), [0; 0]);
+    });
+}
+
+/// SPEC 11.4: losing trust disconnects what needed it, and it waits for nothing but trust to come back.
+#[test]
+fn losing_trust_disconnects_what_needed_it() {
+    let rig = trusted();
+    host(async {
+        let session = wanting(&rig, "a");
+        set(&rig.pool, "project", json!({ "p": rig.server(&[]) }));
+        set(&rig.pool, "user", json!({ "u": rig.server(&[]) }));
+        set(&rig.pool, "launch", json!({ "l": rig.server(&[]) }));
+        let hash = hash(&rig, "p").await;
+        rig.pool.approve("p", &hash).await.unwrap();
+        settled(&rig).await;
+        let pid = row(&rig.pool, "l")["entries"][0]["pid"].clone();
+        let report = rig.pool.set_trusted(WorkspaceTrust::Untrusted).unwrap();
+        assert_eq!(report["servers"]["p"]["reason"], "untrusted");
+        assert_eq!(report["servers"]["u"]["reason"], "untrusted");
+        assert!(session.tools().unwrap().iter().all(|tool| tool.name.starts_with("mcp__l__")));
+        until(|| rig.running().len() == 1);
+        assert_eq!(refused(&session, "u").await.1, "untrusted");
+        rig.pool.set_trusted(WorkspaceTrust::Trusted).unwrap();
+        let states = settled(&rig).await;
+        assert_eq!(states["p"]["state"], "ready");
+        assert_eq!(states["u"]["state"], "ready");
+        assert_eq!(row(&rig.pool, "l")["entries"][0]["pid"], pid);
+    });
+}
+
+/// SPEC 11.4: in a workspace that is not trusted nothing of a file starts, but what the host lets.
+#[test]
+fn a_host_may_let_sources_in_from_outside_of_an_untrusted_workspace() {
+    let rig = rig(json!({ "untrusted_sources": ["user"] }));
+    host(async {
+        let _session = wanting(&rig, "a");
+        set(&rig.pool, "project", json!({ "p": rig.server(&[]) }));
+        set(&rig.pool, "user", json!({ "u": rig.server(&[]) }));
+        set(&rig.pool, "launch", json!({ "l": rig.server(&[]) }));
+        let states = settled(&rig).await;
+        assert_eq!(states["u"]["state"], "ready");
+        assert_eq!(states["p"]["reason"], "untrusted");
+        assert_eq!(states["l"]["reason"], "untrusted");
+        assert_eq!(rig.starts().len(), 1);
+    });
+}
+
+/// SPEC 12.5: who must decide is told whenever the set of what waits is another.
+#[test]
+fn approval_is_asked_for_when_the_set_that_waits_changes() {
+    let rig = trusted();
+    host(async {
+        let kind = trunkline::EventKind::ApprovalNeeded;
+        let events = rig.pool.subscribe(trunkline::EventMask(kind.bit())).unwrap();
+        let told = || {
+            let event = events.try_next()?;
+            let event: Value = serde_json::from_str(event.json()).unwrap();
+            let requests = event["requests"].as_array().unwrap().clone();
+            Some(
+                requests
+                    .iter()
+                    .map(|one| one["server"].as_str().unwrap().to_owned())
+                    .collect::<Vec<_>>(),
+            )
+        };
+        set(&rig.pool, "user", json!({ "u": rig.server(&[]) }));
+        assert_eq!(told(), None);
+        set(&rig.pool, "project", json!({ "s": rig.server(&[]) }));
+        assert_eq!(told().unwrap(), ["s"]);
+        set(&rig.pool, "project", json!({ "s": rig.server(&[]) }));
+        assert_eq!(told(), None);
+        set(&rig.pool, "workspace", json!({ "t": rig.server(&[]) }));
+        assert_eq!(told().unwrap(), ["s", "t"]);
+        rig.pool.approve("s", &hash(&rig, "s").await).await.unwrap();
+        assert_eq!(told().unwrap(), ["t"]);
+        rig.pool.reject("t", &hash(&rig, "t").await).await.unwrap();
+        assert_eq!(told().unwrap(), [""; 0]);
+    });
+}
+
+/// SPEC 2.1, 11.7: what a project grants itself counts for nothing.
+#[test]
+fn a_project_grants_itself_nothing() {
+    let rig = rig(json!({ "trusted": true, "shared_transports": ["http"] }));
+    host(async {
+        let (a, b) = (wanting(&rig, "a"), wanting(&rig, "b"));
+        let mut server = rig.server(&[]);
+        server["share"] = json!("pool");
+        server["trust"] = json!(true);
+        set(&rig.pool, "project", json!({ "s": server }));
+        assert_eq!(rig.starts(), [0; 0]);
+        rig.pool.approve("s", &hash(&rig, "s").await).await.unwrap();
+        settled(&rig).await;
+        assert_eq!(rig.starts().len(), 2, "each session has its own");
+        drop((a, b));
+    });
+}

@@ -1,0 +1,69 @@
+//! Settings to live connections: sources, trust, approvals and passes, with real servers (SPEC 10 to 13).
+
+#[allow(dead_code, reason = "other tests use the rest")]
+#[path = "../rig/mod.rs"]
+mod rig;
+
+mod approvals;
+mod layers;
+
+use rig::{HANG, Rig, until};
+use serde_json::{Value, json};
+use trunkline::{ErrorCode, Pool, Session, SourceName};
+
+/// Runs it as a host would that has an executor of its own.
+fn host<F: Future>(future: F) -> F::Output {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
+/// A rig with a workspace of its own, whose decisions are in memory.
+fn rig(mut options: Value) -> Rig {
+    options["approvals"] = json!("memory");
+    Rig::in_workspace(options)
+}
+
+/// One in a workspace that is trusted.
+fn trusted() -> Rig {
+    rig(json!({ "trusted": true }))
+}
+
+fn name(source: &str) -> SourceName {
+    source.parse().unwrap()
+}
+
+/// Sets a source to these servers; the rows of the report.
+fn set(pool: &Pool, source: &str, servers: Value) -> Value {
+    let text = json!({ "mcpServers": servers }).to_string();
+    pool.set_source(&name(source), Some(&text)).unwrap()["servers"].clone()
+}
+
+/// What happened to each server of some rows.
+fn actions(rows: &Value) -> Value {
+    let rows = rows.as_object().unwrap().iter();
+    rows.map(|(name, row)| (name.clone(), row["action"].clone())).collect()
+}
+
+/// A session that wants everything.
+fn wanting(rig: &Rig, id: &str) -> Session {
+    rig.session_with(json!({ "id": id }))
+}
+
+/// How every server stands once all has settled.
+async fn settled(rig: &Rig) -> Value {
+    rig.pool.settled(Some(HANG)).await.unwrap()["servers"].clone()
+}
+
+/// The reason of a refused acquire.
+async fn refused(session: &Session, server: &str) -> (ErrorCode, Value) {
+    let error = session.acquire(server, None, &Default::default()).await.err().unwrap();
+    (error.code(), error.detail().get("reason").cloned().unwrap_or_default())
+}
+
+/// What `status` says of a server.
+fn row(pool: &Pool, server: &str) -> Value {
+    pool.status()["servers"][server].clone()
+}
+
+fn tools(session: &Session) -> usize {
+    session.tools().unwrap().len()
+}
