@@ -38,6 +38,20 @@ pub(crate) async fn run_command(
     workspace: &Path,
     inherit_env: &[String],
 ) -> Result<String> {
+    let run = run(server, line, workspace, inherit_env);
+    match tokio::time::timeout(COMMAND_TIMEOUT, run).await {
+        Ok(printed) => printed,
+        // What was started is ended as it is dropped.
+        Err(_) => Err(refusal(server, line, "has not ended after 10 seconds")),
+    }
+}
+
+async fn run(
+    server: &Arc<str>,
+    line: &CommandLine,
+    workspace: &Path,
+    inherit_env: &[String],
+) -> Result<String> {
     let spec = StdioSpec {
         command: line.program().to_owned(),
         args: line.args().to_vec(),
@@ -47,22 +61,15 @@ pub(crate) async fn run_command(
         inherit_env: Vec::new(),
     };
     let refused = |why: &str| refusal(server, line, why);
-    let run = async {
-        let environment = Environment::of_child(&spec, inherit_env);
-        let launched = stdio::start(server, &spec, workspace, environment, None).await;
-        let launched = launched.map_err(|error| refused("cannot be started").with_cause(error))?;
-        let Launched { process, stdin, stdout, stderr } = launched;
-        // Nobody answers what it asks.
-        drop(stdin);
-        let printed = printed(&process, &stdout, &stderr).await.map_err(refused);
-        stdio::kill_all(&process, server).await;
-        printed
-    };
-    match tokio::time::timeout(COMMAND_TIMEOUT, run).await {
-        Ok(printed) => printed,
-        // What was started is ended as it is dropped.
-        Err(_) => Err(refused("has not ended after 10 seconds")),
-    }
+    let environment = Environment::of_child(&spec, inherit_env);
+    let launched = stdio::start(server, &spec, workspace, environment, None).await;
+    let Launched { process, stdin, stdout, stderr } =
+        launched.map_err(|error| refused("cannot be started").with_cause(error))?;
+    // Nobody answers what it asks.
+    drop(stdin);
+    let printed = printed(&process, &stdout, &stderr).await.map_err(refused);
+    stdio::kill_all(&process, server).await;
+    printed
 }
 
 /// What a command prints until it ends, or the rest of a sentence that says why it counts for nothing.

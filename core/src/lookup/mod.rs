@@ -9,6 +9,8 @@ mod environment;
 mod host;
 mod looked_up;
 mod program;
+#[cfg(all(test, target_os = "linux"))]
+mod tests;
 
 pub(crate) use self::commands::run_command;
 pub(crate) use self::env_file::read_env_file;

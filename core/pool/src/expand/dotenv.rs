@@ -29,8 +29,11 @@ pub fn parse_dotenv(text: &str) -> Result<BTreeMap<String, String>, DotenvFault>
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut rest = text;
     while !rest.is_empty() {
-        let line = 1 + text[..text.len() - rest.len()].matches('\n').count();
-        let fault = |sentence| DotenvFault { line, sentence };
+        let start = text.len() - rest.len();
+        let fault = |sentence| {
+            let line = 1 + text[..start].matches('\n').count();
+            DotenvFault { line, sentence }
+        };
         let (here, after) = rest.split_once('\n').unwrap_or((rest, ""));
         let written = here.trim();
         if written.is_empty() || written.starts_with('#') {

@@ -3,7 +3,12 @@
 use super::*;
 use crate::settings::{Format, ReadOptions, read};
 
+mod commands;
+mod dotenv;
+mod fields;
 mod forms;
+mod generated;
+mod looked_up;
 
 /// A host with a small environment.
 struct Host;
