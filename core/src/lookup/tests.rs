@@ -240,8 +240,8 @@ async fn a_command_that_fails_gives_no_value() {
 /// I-01: what a command leaves running ends with it, also when it holds the output open.
 #[tokio::test]
 async fn nothing_of_a_command_is_left() {
-    let helper = output_of("sh -c 'sleep 1000 & echo $!'").await.unwrap();
-    assert!(!is_alive(&helper), "{helper} still runs");
+    let left = output_of("sh -c 'sleep 1000 & echo $!'").await.unwrap();
+    assert!(!is_alive(&left), "{left} still runs");
 }
 
 /// I-04, I-01: a command that nobody waits for any more ends.

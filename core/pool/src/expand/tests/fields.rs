@@ -68,7 +68,7 @@ fn errors_are_in_the_terms_of_the_file() {
     let text =
         "extensions:\n  one:\n    type: stdio\n    cmd: x\n    args:\n      - a\n      - ${NOPE}\n";
     let options = ReadOptions { format: Some(Format::Goose), ..ReadOptions::default() };
-    let source = read(text, "/home/config.yaml", &options).unwrap();
+    let source = read(text, "/etc/config.yaml", &options).unwrap();
     let template = source.servers[0].template.clone().unwrap();
     let error = look_up(&template, &Host, Commands::Refused).unwrap_err();
     assert_eq!(error.code(), ErrorCode::UndefinedVariable);
@@ -76,16 +76,16 @@ fn errors_are_in_the_terms_of_the_file() {
     let detail = error.detail();
     assert_eq!(
         (&detail["source"], &detail["path"]),
-        (&json!("/home/config.yaml"), &json!("args[1]"))
+        (&json!("/etc/config.yaml"), &json!("args[1]"))
     );
     assert_eq!((&detail["line"], &detail["column"]), (&json!(7), &json!(9)));
     assert_eq!(
         error.message(),
-        "`args[1]` needs `${NOPE}`, which is not set: /home/config.yaml, line 7, column 9"
+        "`args[1]` needs `${NOPE}`, which is not set: /etc/config.yaml, line 7, column 9"
     );
 
     let text = "extensions:\n  one:\n    type: stdio\n    cmd: $EMPTY\n    env_keys: [KEY]\n";
-    let source = read(text, "/home/config.yaml", &options).unwrap();
+    let source = read(text, "/etc/config.yaml", &options).unwrap();
     let template = source.servers[0].template.clone().unwrap();
     let error = look_up(&template, &Host, Commands::Refused).unwrap_err();
     assert_eq!((error.code(), &error.detail()["path"]), (ErrorCode::InvalidConfig, &json!("cmd")));
@@ -113,7 +113,7 @@ fn errors_show_no_value() {
 fn secrets_of_products_are_asked_from_the_host() {
     let text = "extensions:\n  one: { type: stdio, cmd: x, env_keys: [A, KEY] }\n";
     let options = ReadOptions { format: Some(Format::Goose), ..ReadOptions::default() };
-    let source = read(text, "/home/config.yaml", &options).unwrap();
+    let source = read(text, "/etc/config.yaml", &options).unwrap();
     let template = source.servers[0].template.clone().unwrap();
     let needed = needs(&template, Commands::Refused);
     assert_eq!(needed.secrets, ["A".to_owned(), "KEY".to_owned()].into());
