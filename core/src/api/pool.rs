@@ -412,6 +412,7 @@ impl PoolCore {
         for session in self.live_sessions() {
             session.close(Some(Duration::ZERO));
         }
+        self.watch_nothing();
         self.forget_all_kept();
         // A renewal that is under way may outlive the connection that wanted it.
         self.driver.context.close();

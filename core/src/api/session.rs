@@ -106,6 +106,8 @@ impl Session {
     /// An explicit lease on a server, waiting until it is connected. With `spec`, the server is first put into the
     /// session's own source, where it stays.
     ///
+    /// With `origin` the configuration counts as one of `project` or `workspace`: it needs approval and trust as a file of those does.
+    ///
     /// Dropping the future gives the hold up: a server that nobody else waits for goes straight to drain.
     ///
     /// # Errors
@@ -121,7 +123,7 @@ impl Session {
         core.check()?;
         if let Some(spec) = spec {
             core.check_enabled(server)?;
-            core.put_own(server, Configured::new(Arc::new(spec.clone()), &core.driver.options));
+            core.put_own(server, core.brought(server, spec, options.origin)?);
         }
         let own = core.own().contains_key(server);
         let origin = if own { Origin::Session } else { Origin::Pool };

@@ -54,13 +54,20 @@ impl Rig {
 
     /// A pool with these options, as JSON, whose workspace is the folder `ws` of the test.
     #[allow(dead_code, reason = "not every test has a workspace of its own")]
-    pub fn in_workspace(options: Value) -> Rig {
+    pub fn in_workspace(mut options: Value) -> Rig {
+        Rig::in_workspace_with(|workspace| {
+            options["workspace"] = json!(workspace);
+            PoolOptions::from_json(&options.to_string()).unwrap()
+        })
+    }
+
+    /// The same with options that are made of the workspace.
+    #[allow(dead_code, reason = "not every test has a workspace of its own")]
+    pub fn in_workspace_with(options: impl FnOnce(&Path) -> PoolOptions) -> Rig {
         let folder = Rig::folder();
         let workspace = folder.join("ws");
         std::fs::create_dir(&workspace).unwrap();
-        let mut options = options;
-        options["workspace"] = json!(workspace);
-        let pool = Pool::new(PoolOptions::from_json(&options.to_string()).unwrap()).unwrap();
+        let pool = Pool::new(options(&workspace)).unwrap();
         Rig { pool, folder }
     }
 

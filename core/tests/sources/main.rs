@@ -5,7 +5,9 @@
 mod rig;
 
 mod approvals;
+mod files;
 mod layers;
+mod questions;
 
 use rig::{HANG, Rig, until};
 use serde_json::{Value, json};

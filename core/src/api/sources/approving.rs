@@ -98,14 +98,16 @@ impl PoolCore {
         let Some(hash) = ApprovalHash::parse(hash) else {
             return wrong("hash", "the text is no hash of a request");
         };
-        let Some((identity, seen)) = self.live(server) else {
+        let (live, book) = self.live(server);
+        if live.is_empty() {
             return wrong("server", "no server of that name needs approval");
-        };
-        if identity.hash != hash {
+        }
+        let Some(identity) = live.into_iter().find(|identity| identity.hash == hash) else {
             let message = "the server's configuration is another than the one that was shown";
             let error = Error::new(ErrorCode::StaleApproval, message).with_server(server);
             return Err(error.with_hint("look at the requests again"));
-        }
+        };
+        let seen = book.standing(&self.sources.root, server, hash);
         let (approvals, root) = (self.sources.approvals.clone(), self.sources.root.clone());
         let name = server.to_owned();
         self.off_thread(move || approvals.decide(&root, &name, &identity, decision, seen)).await?;
@@ -113,13 +115,14 @@ impl PoolCore {
         Ok(json!({ "v": 1, "servers": passed.rows_to_json(Shape::Sourced) }))
     }
 
-    /// What is to be decided about a server now, and what was decided as far as this host knows.
-    fn live(&self, server: &str) -> Option<(Identity, Option<Standing>)> {
+    /// What can be decided about a server now, and what was decided as far as this host knows.
+    fn live(&self, server: &str) -> (Vec<Identity>, Arc<Book>) {
         let desired = self.sources.desired();
-        let identity = desired.known.get(server)?.sighted()?.identity.clone();
-        let book = desired.book.clone().unwrap_or_default();
-        let seen = book.standing(&self.sources.root, server, identity.hash);
-        Some((identity, seen))
+        let known = desired.known.get(server).and_then(|known| known.sighted());
+        let claimed = desired.claims.iter().filter(|claim| *claim.name == *server);
+        let known = known.map(|sighted| &sighted.identity).into_iter();
+        let live = known.chain(claimed.map(|claim| claim.identity())).cloned().collect();
+        (live, desired.book.clone().unwrap_or_default())
     }
 
     /// Takes up what was decided about a server.
@@ -155,7 +158,7 @@ impl PoolCore {
     }
 
     /// Runs what waits for the disk on a thread for that.
-    async fn off_thread<T: Send + 'static>(
+    pub(super) async fn off_thread<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T> + Send + 'static,
     ) -> Result<T> {

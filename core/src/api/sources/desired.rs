@@ -10,6 +10,7 @@ use trunkline_pool::layers::{Contents, Layers, Scope, SourceName};
 use trunkline_pool::options::PoolOptions;
 use trunkline_pool::settings::Format;
 
+use super::claims::Claim;
 use super::entry::Known;
 use super::questions::Answers;
 
@@ -18,6 +19,10 @@ pub(super) struct Desired {
     pub(super) layers: Layers,
     /// The files among the sources.
     pub(super) files: BTreeMap<SourceName, File>,
+    /// Files that are watched and are no source yet.
+    pub(super) arming: Vec<PathBuf>,
+    /// What sessions brought for sources of the workspace.
+    pub(super) claims: Vec<Claim>,
     /// The lists that the host set.
     pub(super) host_lists: GateLists,
     pub(super) trusted: bool,
@@ -56,6 +61,8 @@ impl Desired {
         Desired {
             layers: Layers::default(),
             files: BTreeMap::new(),
+            arming: Vec::new(),
+            claims: Vec::new(),
             gates: Gates::new(bound, host_lists.clone()),
             host_lists,
             trusted: options.trusted,
@@ -81,7 +88,8 @@ impl Desired {
     /// Whether what was decided has to be read.
     pub(super) fn needs_book(&self) -> bool {
         let needs = |name: &SourceName| name.scope().is_gated();
-        self.book.is_none() && self.trusted && self.layers.names().any(needs)
+        let is_needed = !self.claims.is_empty() || self.layers.names().any(needs);
+        self.book.is_none() && self.trusted && is_needed
     }
 
     /// The run-time source.

@@ -82,7 +82,7 @@ impl Ready {
 /// What an entry came to.
 pub(super) enum Outcome {
     /// This, and what was found out.
-    Known(Verdict, Known),
+    Known(Verdict, Box<Known>),
     /// The host dropped it: it is as if no source named it.
     Dropped,
 }
@@ -104,7 +104,8 @@ impl Sight<'_> {
             Some(Ok(Hooked::Altered(entry))) => entry,
             Some(Ok(Hooked::Dropped)) => return Outcome::Dropped,
             Some(Err(Lack)) => {
-                return Outcome::Known(Verdict::Wait, self.known(winner, written, earlier));
+                let known = self.known(winner, written, earlier);
+                return Outcome::Known(Verdict::Wait, known.into());
             }
         };
         let mut known = self.known(winner, entry, earlier);
@@ -113,7 +114,7 @@ impl Sight<'_> {
         if let Verdict::Shut(reason) = verdict {
             known.shut(reason);
         }
-        Outcome::Known(verdict, known)
+        Outcome::Known(verdict, known.into())
     }
 
     /// What is known of it, taken over from before where the entry is the same.

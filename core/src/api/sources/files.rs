@@ -13,7 +13,8 @@ use trunkline_pool::settings::{ReadOptions, read};
 
 use super::desired::File;
 use super::entry::Fresh;
-use super::pass::Shape;
+use super::pass::{Passed, Shape};
+use super::watching::Armed;
 use super::{names, report};
 use crate::api::pool::{Pool, PoolCore};
 use crate::detect::known_scope;
@@ -42,12 +43,8 @@ impl Pool {
 impl PoolCore {
     async fn load(self: &Arc<Self>, path: &Path, options: &LoadOptions) -> Result<Value> {
         let (source, file) = self.placed(path, options)?;
-        let contents = self.read_file(&file).await?;
-        if contents.is_none() && !file.watch {
-            let error = Error::new(ErrorCode::InvalidConfig, "the file is not there");
-            return Err(error.with_detail("source", &*file.shown).with_detail("path", ""));
-        }
-        let contents = contents.unwrap_or_default();
+        let _armed = if file.watch { Some(self.armed(&file).await?) } else { None };
+        let contents = self.read_first(&file).await?;
         let mut is_other = false;
         let passed = self.change_with(Fresh::No, |desired| {
             let mentioned = names(Some(&contents));
@@ -59,6 +56,24 @@ impl PoolCore {
             self.tell_changed(&source);
         }
         Ok(report(Some(&source), &passed))
+    }
+
+    /// Watches a file that is to be read then: what changes after that look is told.
+    async fn armed(self: &Arc<Self>, file: &File) -> Result<Armed> {
+        let (pool, path) = (self.clone(), file.path.clone());
+        self.off_thread(move || pool.arm(path)).await
+    }
+
+    /// What a file says that is read for the first time; one that is watched may be missing.
+    async fn read_first(&self, file: &File) -> Result<Contents> {
+        match self.read_file(file).await? {
+            Some(contents) => Ok(contents),
+            None if file.watch => Ok(Contents::default()),
+            None => {
+                let error = Error::new(ErrorCode::InvalidConfig, "the file is not there");
+                Err(error.with_detail("source", &*file.shown).with_detail("path", ""))
+            }
+        }
     }
 
     /// The source that a file is.
@@ -93,12 +108,11 @@ impl PoolCore {
     /// # Errors
     /// `invalid_config` when it cannot be read.
     async fn read_file(&self, file: &File) -> Result<Option<Contents>> {
-        let mut options = ReadOptions::default();
-        options.format = file.format;
-        options.workspace = self.driver.workspace.to_str().map(str::to_owned);
+        let workspace = self.driver.workspace.to_str().map(str::to_owned);
+        let options = ReadOptions { format: file.format, workspace };
         let (path, shown) = (file.path.clone(), file.shown.clone());
         // The file system may take its time, and others wait for this thread.
-        let read = self.driver.runtime.handle().spawn_blocking(move || {
+        self.off_thread(move || {
             let text = text_of(&path).map_err(|error| {
                 let why = error.to_string().to_lowercase();
                 Error::new(ErrorCode::InvalidConfig, format!("the file cannot be read: {why}"))
@@ -106,19 +120,38 @@ impl PoolCore {
                     .with_detail("path", "")
             })?;
             text.map(|text| read(&text, &shown, &options).map(Contents::of_settings)).transpose()
-        });
-        let lost = |_| Err(Error::new(ErrorCode::Internal, "the reading of a file was lost"));
-        read.await.unwrap_or_else(lost)
+        })
+        .await
     }
 
     /// See [`Pool::reload`].
     pub(super) async fn reload(self: &Arc<Self>, options: &ReloadOptions) -> Result<Value> {
-        let files = self.readable_files();
+        let files = self.readable_files(|_| true);
         let (read, errors) = self.read_files(files).await;
         self.reread_decisions().await;
+        let passed = self.take_up(read, Fresh::Yes);
+        self.reconnect(&options.reconnect).await?;
+        let row = |(source, error): &(SourceName, Error)| json!({ "source": source.to_string(), "error": error.to_json() });
+        let errors: Vec<Value> = errors.iter().map(row).collect();
+        Ok(json!({ "v": 1, "servers": passed.rows_to_json(Shape::Sourced), "errors": errors }))
+    }
+
+    /// Reads some of the files again, in the background of everything.
+    pub(super) async fn reread(self: &Arc<Self>, which: impl Fn(&File) -> bool) {
+        let files = self.readable_files(which);
+        let (read, _) = self.read_files(files).await;
+        if !read.is_empty() {
+            self.take_up(read, Fresh::No);
+        }
+    }
+
+    /// Takes up what files say now.
+    fn take_up(self: &Arc<Self>, read: Vec<(SourceName, Contents)>, fresh: Fresh) -> Passed {
         let mut changed = Vec::new();
-        let passed = self.change_with(Fresh::Yes, |desired| {
-            desired.answers.forget_refusals();
+        let passed = self.change_with(fresh, |desired| {
+            if fresh == Fresh::Yes {
+                desired.answers.forget_refusals();
+            }
             for (source, contents) in read {
                 // One that was removed meanwhile stays so.
                 if desired.files.contains_key(&source) && desired.put(&source, Some(contents)) {
@@ -128,24 +161,22 @@ impl PoolCore {
             BTreeSet::new()
         });
         changed.iter().for_each(|source| self.tell_changed(source));
-        self.reconnect(&options.reconnect).await?;
-        let row = |(source, error): &(SourceName, Error)| json!({ "source": source.to_string(), "error": error.to_json() });
-        let errors: Vec<Value> = errors.iter().map(row).collect();
-        Ok(json!({ "v": 1, "servers": passed.rows_to_json(Shape::Sourced), "errors": errors }))
+        passed
     }
 
     /// Files whose sources may start something.
-    fn readable_files(&self) -> Vec<(SourceName, File)> {
+    fn readable_files(&self, which: impl Fn(&File) -> bool) -> Vec<(SourceName, File)> {
         let desired = self.sources.desired();
         let options = &self.driver.options;
         let files = desired.files.iter();
-        let is_read =
-            |(source, _): &(&SourceName, &File)| !desired.is_untrusted(source.scope(), options);
+        let is_read = |(source, file): &(&SourceName, &File)| {
+            which(file) && !desired.is_untrusted(source.scope(), options)
+        };
         files.filter(is_read).map(|(source, file)| (source.clone(), file.clone())).collect()
     }
 
     /// What these files say now, and those that cannot be read, of which subscribers are told.
-    pub(super) async fn read_files(
+    async fn read_files(
         &self,
         files: Vec<(SourceName, File)>,
     ) -> (Vec<(SourceName, Contents)>, Vec<(SourceName, Error)>) {

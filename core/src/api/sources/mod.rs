@@ -4,6 +4,7 @@
 //! a file that is read again and an answer of the host all take this way.
 
 mod approving;
+mod claims;
 mod desired;
 mod entry;
 mod files;
@@ -14,6 +15,7 @@ mod running;
 mod settled;
 mod sighted;
 mod warrant;
+mod watching;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -32,6 +34,7 @@ use self::desired::Desired;
 use self::entry::Fresh;
 use self::pass::{Passed, Shape};
 pub(super) use self::running::{Named, Running, Standing};
+use self::watching::Watching;
 use super::pool::{Pool, PoolCore, Servers};
 use crate::approvals::{Approvals, root_of};
 use crate::driver::{About, Driver};
@@ -45,6 +48,7 @@ pub(super) struct Sources {
     /// A pass ended, or something that one waits for.
     pub(super) settled: Notify,
     permits: Arc<Semaphore>,
+    watching: Watching,
 }
 
 impl Sources {
@@ -60,6 +64,7 @@ impl Sources {
             root: root_of(&driver.workspace)?,
             settled: Notify::new(),
             permits: questions::permits(),
+            watching: Watching::default(),
         })
     }
 
@@ -89,8 +94,7 @@ impl Pool {
         }
         let workspace = self.0.driver.workspace.to_str().map(str::to_owned);
         let contents = settings.map(|text| {
-            let mut options = ReadOptions::default();
-            options.workspace = workspace;
+            let options = ReadOptions { format: None, workspace };
             let file = match source.part() {
                 "" => source.scope().as_str(),
                 part => part,
@@ -170,7 +174,17 @@ impl Pool {
     pub fn set_trusted(&self, trust: WorkspaceTrust) -> Result<Value> {
         self.check()?;
         let trusted = trust == WorkspaceTrust::Trusted;
-        Ok(report(None, &self.0.change(|desired| desired.trusted = trusted)))
+        let mut is_news = false;
+        let passed = self.0.change(|desired| {
+            is_news = trusted && !desired.trusted;
+            desired.trusted = trusted;
+        });
+        if is_news {
+            // What was not read while there was no trust.
+            let pool = self.0.clone();
+            self.0.driver.spawn(async move { pool.reread(|_| true).await });
+        }
+        Ok(report(None, &passed))
     }
 
     /// Reads every loaded file again and makes a pass with everything looked up anew: variables, programs, decisions, and what the host
@@ -232,6 +246,7 @@ impl PoolCore {
             mentioned
         });
         if is_other {
+            self.watch_files();
             self.tell_changed(source);
         }
         report(Some(source), &passed)

@@ -11,6 +11,7 @@ use trunkline_pool::approvals::Root;
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::layers::Winner;
 
+use super::claims::Claim;
 use super::desired::Desired;
 use super::entry::{Fresh, Known, Outcome, Sight};
 use super::questions::{self, Ask};
@@ -130,11 +131,12 @@ impl Desired {
                 Outcome::Known(verdict, known) => {
                     let origin = Arc::new(self.origin(&winner));
                     plan.insert(name.clone(), Planned { origin, verdict });
-                    self.known.insert(name, known);
+                    self.known.insert(name, *known);
                 }
                 Outcome::Dropped => {}
             }
         }
+        self.judge_claims(pool, fresh, &book);
         let names = self.layers.names().collect();
         self.answers.retain_sources(&names);
         let questions = self.answers.take_questions();
@@ -151,8 +153,9 @@ impl Desired {
     fn requests_if_news(&mut self, root: &Root) -> Option<Vec<Value>> {
         let pending = self.known.iter().filter(|(_, known)| known.is_pending);
         let hash = |known: &Known| known.sighted().map(|sighted| sighted.identity.hash);
-        let pending: BTreeSet<_> =
-            pending.filter_map(|(name, known)| Some((name.clone(), hash(known)?))).collect();
+        let pending = pending.filter_map(|(name, known)| Some((name.clone(), hash(known)?)));
+        let claimed = self.claims.iter().filter_map(Claim::pending);
+        let pending: BTreeSet<_> = pending.chain(claimed).collect();
         let is_news = pending != self.pending_told;
         self.pending_told = pending;
         is_news.then(|| self.requests(root))
@@ -162,10 +165,12 @@ impl Desired {
     pub(super) fn requests(&self, root: &Root) -> Vec<Value> {
         let book = self.book.clone().unwrap_or_default();
         let pending = self.known.iter().filter(|(_, known)| known.is_pending);
-        let request = |(name, known): (&Box<str>, &Known)| {
+        let claimed = self.claims.iter().filter(|claim| claim.pending().is_some());
+        let claimed = claimed.map(|claim| claim.request(root, &book));
+        let known = pending.filter_map(|(name, known)| {
             known.request((root, name), &self.origin(known.winner()), &book)
-        };
-        pending.filter_map(request).collect()
+        });
+        known.chain(claimed).collect()
     }
 
     fn origin(&self, winner: &Winner) -> Origin {
@@ -192,10 +197,10 @@ impl Passed {
 
     /// The rows of what changed, and of what the change is about: `{name: {action, source?, reason?, error?}}`.
     pub(super) fn rows_to_json(&self, shape: Shape) -> Value {
-        let is_told =
-            |(name, row): &(&Box<str>, &Row)| row.is_news || self.mentioned.contains(*name);
-        let row = |(name, row): (&Box<str>, &Row)| (name.to_string(), row.to_json(shape));
-        self.rows.iter().filter(is_told).map(row).collect::<Map<_, _>>().into()
+        let rows = self.rows.iter();
+        let told = rows.filter(|(name, row)| row.is_news || self.mentioned.contains(*name));
+        let told = told.map(|(name, row)| (name.to_string(), row.to_json(shape)));
+        told.collect::<Map<_, _>>().into()
     }
 
     /// Why a server was refused, if it was.

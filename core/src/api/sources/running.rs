@@ -170,7 +170,10 @@ impl Running {
             let row = self.put(&name, before.get(&name), earlier.as_ref(), planned);
             rows.insert(name, row);
         }
-        for name in gone_names.into_keys() {
+        let was_there = |(name, named): &(Box<str>, Named)| {
+            before.contains_key(name) || !matches!(named.standing, Standing::Waiting)
+        };
+        for (name, _) in gone_names.into_iter().filter(was_there) {
             rows.insert(name.clone(), Row::of(Applied::Removed));
             self.removed.insert(name);
         }

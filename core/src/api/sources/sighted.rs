@@ -27,7 +27,6 @@ pub(super) enum Command {
     /// Of a template.
     LookedUp(Box<LookedUp>),
     /// Of a configuration that is taken literally.
-    #[allow(dead_code, reason = "an acquire with an origin makes one")]
     Literal(Box<ServerSpec>),
 }
 
@@ -83,7 +82,6 @@ impl Sighted {
     }
 
     /// What would run of a configuration that is taken literally.
-    #[allow(dead_code, reason = "an acquire with an origin makes one")]
     pub(in crate::api) fn of_spec(
         name: &str,
         spec: &ServerSpec,

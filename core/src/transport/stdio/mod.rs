@@ -21,7 +21,10 @@ use crate::platform::{self, Launch, LaunchError, Launched};
 /// Asked about the program that was found for a command, right before that very file is started; an error is the end of the attempt.
 /// It may read files.
 #[derive(Clone)]
-pub(crate) struct ProgramCheck(pub Arc<dyn Fn(&Found) -> Result<()> + Send + Sync>);
+pub(crate) struct ProgramCheck(pub Arc<ProgramChecks>);
+
+/// The question itself.
+type ProgramChecks = dyn Fn(&Found) -> Result<()> + Send + Sync;
 
 impl std::fmt::Debug for ProgramCheck {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

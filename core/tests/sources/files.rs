@@ -1,0 +1,216 @@
+//! Sources that are files: where they belong, reading them, reading them again (SPEC 10.1, 10.7, 13.5, 13.7).
+
+use std::path::PathBuf;
+
+use super::*;
+use trunkline::{EventKind, EventMask, LoadOptions, ReloadOptions, Scope, WorkspaceTrust};
+
+fn write(rig: &Rig, file: &str, servers: Value) -> PathBuf {
+    let path = rig.path(file);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, json!({ "mcpServers": servers }).to_string()).unwrap();
+    path
+}
+
+async fn load(rig: &Rig, path: &PathBuf) -> Value {
+    rig.pool.load(path, &LoadOptions::default()).await.unwrap()
+}
+
+fn watched() -> LoadOptions {
+    let mut options = LoadOptions::default();
+    options.watch = true;
+    options
+}
+
+/// SPEC 10.1, INTERFACE: a file is the source that its place implies, whatever link leads there.
+#[test]
+fn a_file_is_the_source_of_its_place() {
+    let rig = trusted();
+    host(async {
+        let source = |report: Value| report["source"].as_str().unwrap().to_owned();
+        for (file, scope) in [
+            ("ws/.mcp.json", "project"),
+            ("ws/sub/.mcp.json", "workspace"),
+            ("ws/.vscode/settings.json", "workspace"),
+            ("elsewhere.json", "user"),
+        ] {
+            let path = write(&rig, file, json!({ "s": rig.server(&[]) }));
+            assert_eq!(source(load(&rig, &path).await), format!("{scope}:{}", path.display()));
+        }
+        let link = rig.path("link.json");
+        std::os::unix::fs::symlink(rig.path("ws/.mcp.json"), &link).unwrap();
+        assert!(source(load(&rig, &link).await).starts_with("workspace:"));
+        let inside = rig.path("ws/link.json");
+        std::os::unix::fs::symlink(rig.path("elsewhere.json"), &inside).unwrap();
+        assert!(source(load(&rig, &inside).await).starts_with("workspace:"));
+        assert_eq!(row(&rig.pool, "s")["origin"], "workspace");
+        assert_eq!(row(&rig.pool, "s")["line"], 1);
+        assert_eq!(row(&rig.pool, "s")["file"], json!(inside));
+    });
+}
+
+/// SPEC 11.3: a file inside of the workspace cannot be called the user's; one at launch can.
+#[test]
+fn a_file_of_the_workspace_is_not_passed_off_as_the_users() {
+    let rig = trusted();
+    host(async {
+        let path = write(&rig, "ws/x.json", json!({ "s": rig.server(&[]) }));
+        for (scope, is_refused) in [
+            (Scope::User, true),
+            (Scope::Managed, true),
+            (Scope::Extension, true),
+            (Scope::Session, true),
+            (Scope::Runtime, true),
+            (Scope::Project, false),
+            (Scope::Launch, false),
+        ] {
+            let mut options = LoadOptions::default();
+            options.source = Some(scope);
+            let loaded = rig.pool.load(&path, &options).await;
+            let code = loaded.err().map(|error| error.code());
+            assert_eq!(code, is_refused.then_some(ErrorCode::InvalidArgument), "{scope}");
+        }
+    });
+}
+
+/// SPEC 10.7: a first load that fails changes nothing, and says where.
+#[test]
+fn a_file_that_cannot_be_read_is_an_error_of_the_load() {
+    let rig = trusted();
+    host(async {
+        let none = rig.pool.load(rig.path("none.json"), &LoadOptions::default()).await;
+        assert_eq!(none.unwrap_err().code(), ErrorCode::InvalidConfig);
+        let path = rig.path("bad.json");
+        std::fs::write(&path, "{\n  \"mcpServers\": {,}\n}").unwrap();
+        let error = rig.pool.load(&path, &LoadOptions::default()).await.unwrap_err();
+        assert_eq!(error.detail()["line"], 2);
+        assert_eq!(error.detail()["source"], json!(path));
+        let folder = rig.pool.load(rig.path("ws"), &LoadOptions::default()).await;
+        assert_eq!(folder.unwrap_err().code(), ErrorCode::InvalidConfig);
+        assert_eq!(rig.pool.status()["servers"], json!({}));
+    });
+}
+
+/// SPEC 13.7, 13.2: a reload takes up what files say now; one that broke keeps its last good state and says where.
+#[test]
+fn a_reload_takes_up_what_changed_and_keeps_what_broke() {
+    let rig = trusted();
+    host(async {
+        let session = wanting(&rig, "a");
+        let (s, t) = (rig.server(&[]), rig.server(&[]));
+        let one = write(&rig, "one.json", json!({ "s": s, "t": t }));
+        let two = write(&rig, "two.json", json!({ "u": rig.server(&[]) }));
+        load(&rig, &one).await;
+        load(&rig, &two).await;
+        settled(&rig).await;
+        let kept = row(&rig.pool, "t")["entries"][0]["pid"].clone();
+        let mask = EventKind::SourceError.bit() | EventKind::SourceChanged.bit();
+        let events = rig.pool.subscribe(EventMask(mask)).unwrap();
+        write(&rig, "one.json", json!({ "s": rig.server(&["--tools", "2"]), "t": t }));
+        std::fs::write(&two, "{").unwrap();
+        let report = rig.pool.reload(&ReloadOptions::default()).await.unwrap();
+        assert_eq!(actions(&report["servers"]), json!({ "s": "replaced" }));
+        assert_eq!(report["errors"][0]["source"], format!("user:{}", two.display()));
+        let told = |name: &str| {
+            let event = events.try_next().unwrap();
+            let event: Value = serde_json::from_str(event.json()).unwrap();
+            assert_eq!(event["type"], name);
+            event
+        };
+        assert_eq!(told("source_error")["line"], 1);
+        assert_eq!(told("source_changed")["accepted"], false);
+        assert_eq!(told("source_changed")["accepted"], true);
+        assert!(events.try_next().is_none());
+        let states = settled(&rig).await;
+        assert_eq!([&states["s"]["state"], &states["u"]["state"]], ["ready", "ready"]);
+        assert_eq!(row(&rig.pool, "t")["entries"][0]["pid"], kept);
+        std::fs::remove_file(&one).unwrap();
+        let report = rig.pool.reload(&ReloadOptions::default()).await.unwrap();
+        assert_eq!(actions(&report["servers"]), json!({ "s": "removed", "t": "removed" }));
+        drop(session);
+    });
+}
+
+/// SPEC 13.7: a reload can have named servers reconnected.
+#[test]
+fn a_reload_reconnects_the_servers_that_it_is_told_to() {
+    let rig = trusted();
+    host(async {
+        let _session = wanting(&rig, "a");
+        set(&rig.pool, "user", json!({ "s": rig.server(&[]), "t": rig.server(&[]) }));
+        settled(&rig).await;
+        let pid = |name: &str| row(&rig.pool, name)["entries"][0]["pid"].clone();
+        let before = (pid("s"), pid("t"));
+        let options = ReloadOptions::from_json(r#"{"reconnect":["s"]}"#).unwrap();
+        rig.pool.reload(&options).await.unwrap();
+        settled(&rig).await;
+        assert_ne!(pid("s"), before.0);
+        assert_eq!(pid("t"), before.1);
+    });
+}
+
+/// SPEC 11.4: in a workspace that is not trusted a reload does nothing; what it missed is read when trust comes.
+#[test]
+fn a_reload_without_trust_reads_nothing_of_the_workspace() {
+    let rig = rig(json!({}));
+    host(async {
+        let _session = wanting(&rig, "a");
+        let path = write(&rig, "ws/.mcp.json", json!({ "s": rig.server(&[]) }));
+        load(&rig, &path).await;
+        write(&rig, "ws/.mcp.json", json!({ "t": rig.server(&[]) }));
+        let report = rig.pool.reload(&ReloadOptions::default()).await.unwrap();
+        assert_eq!(report["servers"], json!({}));
+        assert_eq!(row(&rig.pool, "s")["reason"], "untrusted");
+        rig.pool.set_trusted(WorkspaceTrust::Trusted).unwrap();
+        until(|| row(&rig.pool, "t")["reason"] == "pending_approval");
+        assert_eq!(rig.starts(), [0; 0]);
+    });
+}
+
+/// SPEC 13.5: a watched file is read again when it changes, comes or goes; its meaning counts, not its bytes.
+#[test]
+fn a_watched_file_is_followed() {
+    let rig = trusted();
+    host(async {
+        let session = wanting(&rig, "a");
+        let path = rig.path("later/one.json");
+        let report = rig.pool.load(&path, &watched()).await.unwrap();
+        assert_eq!(report["servers"], json!({}));
+        let (s, t) = (rig.server(&[]), rig.server(&["--tools", "3"]));
+        write(&rig, "later/one.json", json!({ "s": s }));
+        until(|| row(&rig.pool, "s")["state"] == "connected");
+        let pid = row(&rig.pool, "s")["entries"][0]["pid"].clone();
+        let events = rig.pool.subscribe(EventMask(EventKind::SourceChanged.bit())).unwrap();
+        // Other bytes of one meaning, and then something that can be waited for.
+        let text = format!("// a comment\n{}", json!({ "mcpServers": { "s": s } }));
+        std::fs::write(&path, text).unwrap();
+        write(&rig, "later/two.json", json!({ "s": s, "t": t }));
+        std::fs::rename(rig.path("later/two.json"), &path).unwrap();
+        until(|| row(&rig.pool, "t")["state"] == "connected");
+        assert!(events.try_next().is_some());
+        assert!(events.try_next().is_none());
+        assert_eq!(row(&rig.pool, "s")["entries"][0]["pid"], pid);
+        std::fs::remove_file(&path).unwrap();
+        until(|| tools(&session) == 0);
+        rig.pool.set_source(&name(&format!("user:{}", path.display())), None).unwrap();
+    });
+}
+
+/// SPEC 10.7, 13.5: a watched file that breaks keeps its last good state and says where.
+#[test]
+fn a_watched_file_that_breaks_keeps_its_last_good_state() {
+    let rig = trusted();
+    host(async {
+        let _session = wanting(&rig, "a");
+        let path = write(&rig, "one.json", json!({ "s": rig.server(&[]) }));
+        rig.pool.load(&path, &watched()).await.unwrap();
+        settled(&rig).await;
+        let events = rig.pool.subscribe(EventMask(EventKind::SourceError.bit())).unwrap();
+        std::fs::write(&path, "{\n  \"mcpServers\": {,}\n}").unwrap();
+        let event = tokio::time::timeout(HANG, events.next()).await.unwrap().unwrap();
+        let event: Value = serde_json::from_str(event.json()).unwrap();
+        assert_eq!(event["line"], 2);
+        assert_eq!(row(&rig.pool, "s")["state"], "connected");
+        assert_eq!(rig.starts().len(), 1);
+    });
+}

@@ -1,0 +1,209 @@
+//! What settings ask of the host, and what is expanded (SPEC 10.5, 10.6, 10.8).
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use super::*;
+use trunkline::{HandlerKind, Handlers, PoolOptions, Refusal, ServerRequest};
+
+/// A rig whose handler of that kind answers so, given the params; and the params so far.
+fn asked(
+    kind: HandlerKind,
+    answer: impl Fn(&Value) -> Option<Value> + Send + Sync + 'static,
+) -> (Rig, Arc<Mutex<Vec<Value>>>) {
+    let seen: Arc<Mutex<Vec<Value>>> = Arc::default();
+    let notes = seen.clone();
+    let handlers = Handlers::new().with(kind, move |request: ServerRequest| {
+        let params: Value = serde_json::from_str(&request.params).unwrap();
+        let answer = answer(&params);
+        notes.lock().unwrap().push(params);
+        async move { answer.map(|answer| answer.to_string()).ok_or_else(|| Refusal::new(-1, "no")) }
+    });
+    let rig = Rig::in_workspace_with(|workspace| {
+        let options = json!({ "trusted": true, "approvals": "memory", "workspace": workspace });
+        let mut options = PoolOptions::from_json(&options.to_string()).unwrap();
+        options.handlers = handlers;
+        options
+    });
+    (rig, seen)
+}
+
+fn with_env(mut server: Value, name: &str, value: &str) -> Value {
+    server["env"] = json!({ name: value });
+    server
+}
+
+/// A variable of a server's environment.
+async fn env(session: &Session, server: &str, variable: &str) -> String {
+    let lease = rig::acquire(session, server).await;
+    rig::text(&lease, "env", json!({ "name": variable })).await
+}
+
+/// SPEC 10.5: an input is asked from the host once, and only of an admitted server.
+#[test]
+fn an_input_is_asked_once_and_only_after_admission() {
+    let (rig, seen) = asked(HandlerKind::Inputs, |_| Some(json!({ "value": "sesame" })));
+    host(async {
+        let session = wanting(&rig, "a");
+        let server = with_env(rig.server(&[]), "WORD", "${input:word}");
+        let text = json!({
+            "servers": { "s": server, "t": server },
+            "inputs": [{ "type": "promptString", "id": "word", "description": "The word", "password": true }],
+        });
+        let source = name("project:/srv/.vscode/mcp.json");
+        rig.pool.set_source(&source, Some(&text.to_string())).unwrap();
+        settled(&rig).await;
+        assert_eq!(seen.lock().unwrap().len(), 0);
+        for server in ["s", "t"] {
+            let approvals = rig.pool.approvals().await.unwrap();
+            let requests = approvals["requests"].as_array().unwrap().clone();
+            let request = requests.iter().find(|one| one["server"] == server).unwrap();
+            rig.pool.approve(server, request["hash"].as_str().unwrap()).await.unwrap();
+            settled(&rig).await;
+            assert_eq!(env(&session, server, "WORD").await, "sesame");
+        }
+        let seen = seen.lock().unwrap();
+        assert_eq!(seen.len(), 1);
+        assert_eq!(seen[0]["id"], "word");
+        assert_eq!(seen[0]["secret"], true);
+    });
+}
+
+/// SPEC 10.5: what the host does not give is an undefined variable of that server alone; a reload asks again.
+#[test]
+fn what_is_not_answered_is_an_undefined_variable_of_that_server() {
+    let count = Arc::new(AtomicUsize::new(0));
+    let counted = count.clone();
+    let (rig, _) = asked(HandlerKind::Inputs, move |_| {
+        let again = counted.fetch_add(1, Ordering::SeqCst) > 0;
+        again.then(|| json!({ "value": "now" }))
+    });
+    host(async {
+        let session = wanting(&rig, "a");
+        let asks = with_env(rig.server(&[]), "WORD", "${input:word}");
+        let rows = set(&rig.pool, "user", json!({ "s": asks, "t": rig.server(&[]) }));
+        assert_eq!(actions(&rows), json!({ "s": "waiting", "t": "added" }));
+        let states = settled(&rig).await;
+        assert_eq!(states["s"]["error"]["code"], "undefined_variable");
+        assert_eq!(states["t"]["state"], "ready");
+        assert_eq!(refused(&session, "s").await.0, ErrorCode::UndefinedVariable);
+        rig.pool.reload(&Default::default()).await.unwrap();
+        assert_eq!(settled(&rig).await["s"]["state"], "ready");
+        assert_eq!(env(&session, "s", "WORD").await, "now");
+    });
+}
+
+/// SPEC 10.5: an undefined variable is an error that names it, with its place; the others start.
+#[test]
+fn an_undefined_variable_is_named() {
+    let rig = trusted();
+    host(async {
+        let _session = wanting(&rig, "a");
+        let wrong = with_env(rig.server(&[]), "X", "${TRUNKLINE_NOT_THERE}");
+        let rows = set(&rig.pool, "user", json!({ "s": wrong, "t": rig.server(&[]) }));
+        let error = &rows["s"]["error"];
+        assert_eq!(error["code"], "undefined_variable");
+        assert_eq!(error["detail"]["variable"], "TRUNKLINE_NOT_THERE");
+        assert_eq!(error["detail"]["path"], "env.X");
+        assert_eq!(settled(&rig).await["t"]["state"], "ready");
+        assert_eq!(rig.starts().len(), 1);
+    });
+}
+
+/// SPEC 10.5: what the host gave by a call is literal; a settings text is not.
+#[test]
+fn variables_are_expanded_in_settings_and_nowhere_else() {
+    let rig = trusted();
+    host(async {
+        let session = wanting(&rig, "a");
+        let server = with_env(rig.server(&[]), "X", "<${workspaceFolder}>");
+        set(&rig.pool, "user", json!({ "s": server }));
+        let spec = trunkline::ServerSpec::from_value("t", &server).unwrap();
+        rig.pool.add_server("t", &spec).unwrap();
+        let workspace = std::fs::canonicalize(rig.path("ws")).unwrap();
+        let expanded = format!("<{}>", workspace.display());
+        assert_eq!(env(&session, "s", "X").await, expanded);
+        assert_eq!(env(&session, "t", "X").await, "<${workspaceFolder}>");
+    });
+}
+
+/// SPEC 10.8: the host may drop or alter any entry before it is admitted.
+#[test]
+fn the_hook_for_entries_drops_and_alters() {
+    let (rig, seen) = asked(HandlerKind::Entries, |params| {
+        let mut configuration = params["configuration"].clone();
+        Some(match configuration["env"]["DO"].as_str() {
+            Some("drop") => json!({ "drop": true }),
+            Some("alter") => {
+                configuration["env"] = json!({ "DONE": "altered" });
+                json!({ "configuration": configuration })
+            }
+            Some("spoil") => json!({ "configuration": { "command": 5 } }),
+            _ => json!({}),
+        })
+    });
+    host(async {
+        let session = wanting(&rig, "a");
+        let server = |what: &str| with_env(rig.server(&[]), "DO", what);
+        let servers = json!({
+            "d": server("drop"), "a": server("alter"), "w": server("spoil"), "k": server("keep"),
+        });
+        set(&rig.pool, "user", servers);
+        let states = settled(&rig).await;
+        assert_eq!(states.as_object().unwrap().len(), 3, "{states}");
+        assert_eq!(states["w"]["reason"], "invalid_config");
+        assert_eq!(env(&session, "a", "DONE").await, "altered");
+        assert_eq!(env(&session, "k", "DO").await, "keep");
+        assert_eq!(refused(&session, "d").await.1, "not_configured");
+        assert_eq!(rig.starts().len(), 2);
+        assert_eq!(seen.lock().unwrap().len(), 4);
+    });
+}
+
+/// SPEC 10.5: commands in values are off by default, and never run for a project.
+#[test]
+fn a_command_in_a_value_runs_where_the_host_chose_it_and_never_for_a_project() {
+    for commands in [false, true] {
+        let rig = rig(json!({ "trusted": true, "commands": commands }));
+        host(async {
+            let session = wanting(&rig, "a");
+            let server = with_env(rig.server(&[]), "X", "!/bin/echo printed");
+            set(&rig.pool, "user", json!({ "s": server }));
+            settled(&rig).await;
+            let expected = if commands { "printed" } else { "!/bin/echo printed" };
+            assert_eq!(env(&session, "s", "X").await, expected);
+            set(&rig.pool, "project", json!({ "p": server }));
+            let approvals = rig.pool.approvals().await.unwrap();
+            let hash = approvals["requests"][0]["hash"].as_str().unwrap().to_owned();
+            rig.pool.approve("p", &hash).await.unwrap();
+            settled(&rig).await;
+            assert_eq!(env(&session, "p", "X").await, "!/bin/echo printed");
+        });
+    }
+}
+
+/// INTERFACE: an acquire with an origin of the workspace needs what a file of it needs.
+#[test]
+fn a_configuration_that_an_acquire_brings_cannot_slip_past_approval() {
+    let rig = trusted();
+    host(async {
+        let session = rig.session("a");
+        let spec = trunkline::ServerSpec::from_value("s", &rig.server(&[])).unwrap();
+        let mut options = trunkline::AcquireOptions::default();
+        options.origin = Some(trunkline::Scope::Project);
+        let error = session.acquire("s", Some(&spec), &options).await.err().unwrap();
+        assert_eq!(error.detail()["reason"], "pending_approval");
+        assert_eq!(rig.starts(), [0; 0]);
+        let approvals = rig.pool.approvals().await.unwrap();
+        let request = &approvals["requests"][0];
+        assert_eq!(request["origin"]["scope"], "project");
+        rig.pool.approve("s", request["hash"].as_str().unwrap()).await.unwrap();
+        let lease = session.acquire("s", None, &options).await.unwrap();
+        rig.pool.reject("s", request["hash"].as_str().unwrap()).await.unwrap();
+        rig.wait_for_no_process();
+        drop(lease);
+        options.origin = Some(trunkline::Scope::User);
+        let error = session.acquire("t", Some(&spec), &options).await.err().unwrap();
+        assert_eq!(error.code(), ErrorCode::InvalidArgument);
+    });
+}
