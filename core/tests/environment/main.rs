@@ -1,5 +1,6 @@
 //! What the environment of a host says: which certificates are trusted and which proxies are used on the way to remote servers
-//! (SPEC 4.6, 5.12, S-48), and where settings files are (SPEC 10.3).
+//! (SPEC 4.6, 5.12, S-48), where settings files are (SPEC 10.3), and what their variables are
+//! (SPEC 10.5).
 //!
 //! Each scenario is a process of its own, whose environment is set before anything else is there.
 
@@ -10,6 +11,7 @@ mod remote;
 #[allow(dead_code, reason = "other tests use the rest")]
 mod rig;
 
+mod approved;
 mod detect;
 mod front;
 mod proxies;
@@ -29,7 +31,7 @@ use crate::rig::{Rig, acquire, text};
 const SCENARIO: &str = "TRUNKLINE_SCENARIO";
 
 /// A scenario and its name.
-const SCENARIOS: [(&str, fn()); 8] = [
+const SCENARIOS: [(&str, fn()); 9] = [
     ("a_server_whose_authority_is_trusted_is_reached_over_tls", trust::trusted),
     ("a_certificate_that_is_not_trusted_says_why", trust::untrusted),
     ("without_any_authority_only_plain_addresses_are_reached", trust::no_authority),
@@ -38,6 +40,7 @@ const SCENARIOS: [(&str, fn()); 8] = [
     ("no_proxy_is_used_where_none_is_to_be", proxies::no_proxy),
     ("a_proxy_that_refuses_or_is_gone_is_named", proxies::refuses),
     ("settings_files_that_exist_are_detected", detect::lists_what_exists),
+    ("another_value_of_a_variable_asks_for_approval_again", approved::another_value_asks_again),
 ];
 
 fn main() {
@@ -63,10 +66,10 @@ fn main() {
     std::process::exit(i32::from(failed > 0));
 }
 
-/// Sets variables of this process. Called first of all.
+/// Sets variables of this process.
 fn set(variables: &[(&str, &str)]) {
     for (name, value) in variables {
-        // SAFETY: no other thread was started yet.
+        // SAFETY: no other thread was started yet, or all of them read the environment through `std` alone, which locks it.
         unsafe { std::env::set_var(name, value) };
     }
 }

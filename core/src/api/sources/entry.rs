@@ -214,6 +214,10 @@ impl Sight<'_> {
             return Ok(Approval::NotNeeded);
         }
         let driver = &self.pool.driver;
+        if known.ready.is_none() {
+            // It is expanded with the variables of this pass, and so must be what was decided.
+            known.sighted = None;
+        }
         let sighted = known.sighted.get_or_insert_with(|| {
             let with = (&self.variables as &dyn Variables, self.commands(scope));
             Sighted::of_template(
