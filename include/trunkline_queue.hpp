@@ -1,0 +1,59 @@
+/*
+ * Queues, for hosts with a loop. Include trunkline.hpp.
+ *
+ * SPDX-License-Identifier: Apache-2.0 OR MIT
+ */
+#ifndef TRUNKLINE_QUEUE_HPP
+#define TRUNKLINE_QUEUE_HPP
+
+#include "trunkline_detail.hpp"
+
+namespace trunkline {
+
+/** What a queue gives: the end of an operation, or an event. */
+struct item {
+    std::uint64_t tag = 0;
+    std::uint64_t handle = 0;
+    trunkline_item_kind kind = TRUNKLINE_ITEM_KIND_DONE;
+    std::uint32_t event = 0;
+    /** The result, report or event: JSON. */
+    std::string json;
+    /** Set when the operation failed. */
+    std::optional<error> failure;
+};
+
+/** Results and events behind a descriptor to poll, for hosts with a loop. Start operations on it by the functions of `trunkline.h`. */
+class queue {
+public:
+    queue() {
+        trunkline_queue *raw = nullptr;
+        detail::checked([&](trunkline_error **err) { return trunkline_queue_new(&raw, err); });
+        raw_.reset(raw);
+    }
+    /** Readable while items wait. */
+    int fd() const noexcept { return trunkline_queue_fd(raw_.get()); }
+    trunkline_queue *raw() const noexcept { return raw_.get(); }
+    /** Up to `most` items, oldest first, without waiting. */
+    std::vector<item> drain(std::size_t most = 64) {
+        std::vector<trunkline_item> raw(most);
+        std::size_t count = 0;
+        detail::checked([&](trunkline_error **err) {
+            return trunkline_queue_drain(raw_.get(), raw.data(), raw.size(), &count, err);
+        });
+        std::vector<item> items(count);
+        for (std::size_t i = 0; i < count; i++) {
+            items[i] = {raw[i].tag, raw[i].handle, raw[i].kind, raw[i].event, detail::copy(trunkline_buf_str(raw[i].buf)), {}};
+            if (raw[i].error)
+                items[i].failure.emplace(std::exchange(raw[i].error, nullptr));
+            trunkline_item_clear(&raw[i]);
+        }
+        return items;
+    }
+
+private:
+    std::unique_ptr<trunkline_queue, detail::free_queue> raw_;
+};
+
+} // namespace trunkline
+
+#endif

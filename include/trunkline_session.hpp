@@ -1,0 +1,224 @@
+/*
+ * Sessions, leases and subscriptions. Include trunkline.hpp.
+ *
+ * SPDX-License-Identifier: Apache-2.0 OR MIT
+ */
+#ifndef TRUNKLINE_SESSION_HPP
+#define TRUNKLINE_SESSION_HPP
+
+#include "trunkline_detail.hpp"
+
+namespace trunkline {
+
+/** What a subscriber is called with: a `trunkline_event`, and the event as a JSON object that is good until the function returns. */
+using event_function = std::function<void(std::uint32_t event, std::string_view json)>;
+
+/**
+ * Events, for as long as it lives. Destroying it waits for a callback that is running, unless that is the one that destroys it. Destroying
+ * the pool first does not: what the function refers to must then outlive the function itself.
+ */
+class subscription {
+public:
+    subscription() noexcept = default;
+    /** The state that the events continue: `{v, seq, status}`. */
+    const std::string &snapshot() const noexcept { return snapshot_; }
+    /** Ends it. */
+    void close() noexcept { handle_ = detail::handle(); }
+
+private:
+    friend class pool;
+    friend class session;
+
+    static void called(void *user_data, std::uint32_t event, trunkline_str json) noexcept {
+        try {
+            (*static_cast<event_function *>(user_data))(event, {json.ptr, json.len});
+        } catch (...) {
+            // An exception must not reach the library, and nobody else is here to take it.
+        }
+    }
+    static void destroyed(void *user_data) noexcept { delete static_cast<event_function *>(user_data); }
+    static void ended(detail::pool_place &pool, std::uint64_t number) noexcept {
+        // Not under the lock: it waits for a callback, which may destroy the pool.
+        if (pool.raw)
+            trunkline_subscription_close(pool.raw, number, nullptr);
+    }
+
+    template <class Call>
+    subscription(const std::shared_ptr<detail::pool_place> &pool, event_function function, Call &&call) {
+        auto owner = std::make_unique<event_function>(std::move(function));
+        std::uint64_t number = 0;
+        trunkline_buf *snapshot = nullptr;
+        void *user_data = owner.release(); // The library destroys it, also when this fails.
+        detail::checked([&](trunkline_error **err) {
+            return call(&called, user_data, &destroyed, &number, &snapshot, err);
+        });
+        handle_ = detail::handle(pool, number, &ended);
+        snapshot_ = detail::take(snapshot);
+    }
+
+    detail::handle handle_;
+    std::string snapshot_;
+};
+
+/** A session's hold on a server, released when it is destroyed. */
+class lease {
+public:
+    lease() noexcept = default;
+
+    /** Calls a tool by the server's own name, and waits. */
+    std::string call_tool(std::string_view tool, std::string_view arguments = {}, const call_options &options = {}) const {
+        return detail::call(handle_, &trunkline_lease_call_tool, tool, arguments, options);
+    }
+    std::future<std::string> call_tool_async(std::string_view tool, std::string_view arguments = {},
+                                          const call_options &options = {}) const {
+        return detail::call_async(handle_, &trunkline_lease_call_tool_start, tool, arguments, options);
+    }
+    /** Sends any other request (`resources/read`, `prompts/get`, ...), and waits. */
+    std::string request(std::string_view method, std::string_view params = {}, const call_options &options = {}) const {
+        return detail::call(handle_, &trunkline_lease_request, method, params, options);
+    }
+    std::future<std::string> request_async(std::string_view method, std::string_view params = {},
+                                          const call_options &options = {}) const {
+        return detail::call_async(handle_, &trunkline_lease_request_start, method, params, options);
+    }
+    /** Subscribes the session to updates of a resource, and waits; counted, each needs its unsubscribe. */
+    void subscribe_resource(std::string_view uri) const {
+        detail::told(handle_, &trunkline_lease_subscribe_resource, uri);
+    }
+    std::future<void> subscribe_resource_async(std::string_view uri) const {
+        return detail::told_async(handle_, &trunkline_lease_subscribe_resource_start, uri);
+    }
+    void unsubscribe_resource(std::string_view uri) const {
+        detail::told(handle_, &trunkline_lease_unsubscribe_resource, uri);
+    }
+    std::future<void> unsubscribe_resource_async(std::string_view uri) const {
+        return detail::told_async(handle_, &trunkline_lease_unsubscribe_resource_start, uri);
+    }
+    /** The tools of this server in the session's view: a JSON array. */
+    std::string tools() const { return detail::read(handle_, &trunkline_lease_tools); }
+    /** `{v, server, entry_index, generation, state}`. */
+    std::string describe() const { return detail::read(handle_, &trunkline_lease_describe); }
+    /** Gives it up; calls under way go on. Repeating it does nothing. */
+    void release() noexcept { handle_ = detail::handle(); }
+    /** The number for functions of `trunkline.h`; the owner stays this. */
+    std::uint64_t number() const noexcept { return handle_.number(); }
+
+private:
+    friend class pool;
+    friend class session;
+
+    lease(std::shared_ptr<detail::pool_place> pool, std::uint64_t number) noexcept
+        : handle_(std::move(pool), number, &released) {}
+    static void released(detail::pool_place &pool, std::uint64_t number) noexcept {
+        std::lock_guard<std::mutex> lock(pool.lock);
+        if (pool.raw)
+            trunkline_lease_release(pool.raw, number, nullptr);
+    }
+
+    detail::handle handle_;
+};
+
+/** One conversation, closed when it is destroyed. */
+class session {
+public:
+    session() noexcept = default;
+
+    /** A lease, once the server is connected. `config`: the server's JSON object, for one that the pool does not know. */
+    lease acquire(std::string_view server, std::string_view config = {}, std::string_view options = {}) const {
+        std::uint64_t number = 0;
+        detail::checked([&](trunkline_error **err) {
+            return trunkline_session_acquire(handle_.pool(), handle_.number(), detail::view(server), detail::view(config),
+                                             detail::view(options), &number, err);
+        });
+        return lease(handle_.place(), number);
+    }
+    std::future<lease> acquire_async(std::string_view server, std::string_view config = {},
+                                     std::string_view options = {}) const {
+        auto take = [place = handle_.place()](trunkline_item &item) {
+            return lease(place, std::exchange(item.handle, 0));
+        };
+        return detail::started<lease>(take, [&](auto done, void *user_data, auto destroy, trunkline_error **err) {
+            return trunkline_session_acquire_start(handle_.pool(), handle_.number(), detail::view(server),
+                                                   detail::view(config), detail::view(options), done, user_data, destroy,
+                                                   nullptr, err);
+        });
+    }
+    /** Waits until every server that it wants, or that one, is ready or has failed. */
+    void ready(std::string_view server = {}, std::optional<std::chrono::milliseconds> timeout = {}) const {
+        detail::checked([&](trunkline_error **err) {
+            return trunkline_session_ready(handle_.pool(), handle_.number(), detail::view(server),
+                                           detail::milliseconds(timeout), err);
+        });
+    }
+    std::future<void> ready_async(std::string_view server = {}, std::optional<std::chrono::milliseconds> timeout = {}) const {
+        return detail::started_end([&](auto done, void *user_data, auto destroy, trunkline_error **err) {
+            return trunkline_session_ready_start(handle_.pool(), handle_.number(), detail::view(server),
+                                                 detail::milliseconds(timeout), done, user_data, destroy, nullptr, err);
+        });
+    }
+    /** Calls a tool by its exposed name, and waits. */
+    std::string call_tool(std::string_view tool, std::string_view arguments = {}, const call_options &options = {}) const {
+        return detail::call(handle_, &trunkline_session_call_tool, tool, arguments, options);
+    }
+    std::future<std::string> call_tool_async(std::string_view tool, std::string_view arguments = {},
+                                          const call_options &options = {}) const {
+        return detail::call_async(handle_, &trunkline_session_call_tool_start, tool, arguments, options);
+    }
+    /** JSON arrays of what it sees. */
+    std::string tools() const { return detail::read(handle_, &trunkline_session_tools); }
+    std::string prompts() const { return detail::read(handle_, &trunkline_session_prompts); }
+    std::string resources() const { return detail::read(handle_, &trunkline_session_resources); }
+    std::string resource_templates() const { return detail::read(handle_, &trunkline_session_resource_templates); }
+    /** Changes `servers`, `include`, `exclude`, `trust`, `always_load` or `roots`; what is absent from the object stays. */
+    void configure(std::string_view options) const { change(&trunkline_session_configure, options); }
+    /** Takes a server away from this session alone; its leases are of no use until `enable`. */
+    void disable(std::string_view server) const { change(&trunkline_session_disable, server); }
+    /** Undoes `disable`; the server is acquired again in the background, and events tell when it is back. */
+    void enable(std::string_view server) const { change(&trunkline_session_enable, server); }
+    /** Provides a server of the host's own to this session alone, for acquires to come; the functions run on a thread of each
+        connection's own. */
+    void provide(std::string_view server, host_function function, host_closed_function closed = {}) const {
+        using detail::provided;
+        auto owner = std::make_unique<provided>(provided{handle_.place(), std::move(function), std::move(closed)});
+        void *user_data = owner.release(); // The library destroys it, also when this fails.
+        detail::checked([&](trunkline_error **err) {
+            return trunkline_session_provide(handle_.pool(), handle_.number(), detail::view(server), &provided::received,
+                                             &provided::closed, user_data, &provided::destroyed, err);
+        });
+    }
+    /** Events of this session; the function runs on a thread of the subscription's own. */
+    subscription subscribe(event_function function, std::uint64_t mask = TRUNKLINE_EVERY_EVENT) const {
+        return subscription(handle_.place(), std::move(function), [&](auto called, void *data, auto... rest) {
+            return trunkline_session_subscribe(handle_.pool(), handle_.number(), mask, called, data, rest...);
+        });
+    }
+    /** Ends it: its calls are cancelled; its holds stay for `keep_for`, or for what its options say. */
+    void close(std::optional<std::chrono::milliseconds> keep_for = {}) {
+        std::uint64_t number = handle_.forget();
+        detail::checked([&](trunkline_error **err) {
+            return trunkline_session_close(handle_.pool(), number, detail::milliseconds(keep_for), err);
+        });
+    }
+    std::uint64_t number() const noexcept { return handle_.number(); }
+
+private:
+    friend class pool;
+
+    session(std::shared_ptr<detail::pool_place> pool, std::uint64_t number) noexcept
+        : handle_(std::move(pool), number, &closed) {}
+    template <class Function> void change(Function function, std::string_view text) const {
+        detail::checked([&](trunkline_error **err) {
+            return function(handle_.pool(), handle_.number(), detail::view(text), err);
+        });
+    }
+    static void closed(detail::pool_place &pool, std::uint64_t number) noexcept {
+        if (pool.raw)
+            trunkline_session_close(pool.raw, number, TRUNKLINE_DEFAULT, nullptr);
+    }
+
+    detail::handle handle_;
+};
+
+} // namespace trunkline
+
+#endif
