@@ -5,9 +5,11 @@
 mod rig;
 
 mod approvals;
+mod decisions;
 mod files;
 mod layers;
 mod questions;
+mod scale;
 
 use rig::{HANG, Rig, until};
 use serde_json::{Value, json};

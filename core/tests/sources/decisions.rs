@@ -1,0 +1,210 @@
+//! What is decided elsewhere or meanwhile: other hosts, other programs, lists of files, changes at once (SPEC 10.5, 11.1, 11.5, 12.6, 13.2).
+
+use std::os::unix::fs::symlink;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::*;
+use trunkline::{EventMask, SessionOptions, Switch, WorkspaceTrust};
+
+async fn approve(pool: &Pool, server: &str) -> String {
+    let approvals = pool.approvals().await.unwrap();
+    let requests = approvals["requests"].as_array().unwrap();
+    let request = requests.iter().find(|one| one["server"] == server).unwrap();
+    let hash = request["hash"].as_str().unwrap().to_owned();
+    pool.approve(server, &hash).await.unwrap();
+    hash
+}
+
+/// SPEC 12.6, 11.5, S-13: a rejection by another host stops the next start here.
+#[test]
+fn a_rejection_by_another_host_stops_the_next_start() {
+    let store = std::env::temp_dir().join(format!("trunkline-two-hosts-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&store);
+    std::fs::create_dir(&store).unwrap();
+    let options = json!({ "trusted": true, "approvals": store.join("approvals.json") });
+    let one = Rig::in_workspace(options.clone());
+    let workspace = one.path("ws");
+    let mut options = options;
+    options["workspace"] = json!(workspace);
+    let other = Rig::new(options);
+    host(async {
+        let session = wanting(&one, "a");
+        let servers = json!({ "s": one.server(&[]) });
+        set(&one.pool, "project", servers.clone());
+        set(&other.pool, "project", servers);
+        let hash = approve(&one.pool, "s").await;
+        settled(&one).await;
+        // The other host learns of the approval, and takes it back.
+        other.pool.approvals().await.unwrap();
+        other.pool.reject("s", &hash).await.unwrap();
+        assert_eq!(row(&one.pool, "s")["state"], "connected");
+        let restarted = one.pool.restart("s", None).await.unwrap();
+        assert_eq!(restarted["entries"][0]["restarted"], false, "{restarted}");
+        until(|| row(&one.pool, "s")["reason"] == "rejected");
+        one.wait_for_no_process();
+        assert_eq!(one.starts().len(), 1);
+        assert_eq!(tools(&session), 0);
+        let error = one.pool.approve("s", "v1:00").await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::InvalidArgument);
+        one.pool.approve("s", &hash).await.unwrap();
+        assert_eq!(settled(&one).await["s"]["state"], "ready");
+    });
+    drop((one, other));
+    std::fs::remove_dir_all(&store).unwrap();
+}
+
+/// SPEC 10.5, 12.2, S-08: a command that leads to another file than the one that was approved waits for approval again.
+#[test]
+fn a_command_that_leads_to_another_file_is_pending_again() {
+    let rig = trusted();
+    host(async {
+        let _session = wanting(&rig, "a");
+        let tool = rig.path("tool");
+        symlink(rig::testserver(), &tool).unwrap();
+        let mut server = rig.server(&[]);
+        server["command"] = json!(tool);
+        set(&rig.pool, "project", json!({ "s": server }));
+        let hash = approve(&rig.pool, "s").await;
+        settled(&rig).await;
+        let evil = rig.path("evil");
+        std::fs::write(&evil, format!("#!/bin/sh\ntouch {}\n", rig.path("ran").display())).unwrap();
+        std::fs::set_permissions(&evil, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+            .unwrap();
+        std::fs::remove_file(&tool).unwrap();
+        symlink(&evil, &tool).unwrap();
+        rig.pool.restart("s", None).await.unwrap();
+        until(|| row(&rig.pool, "s")["reason"] == "pending_approval");
+        let approvals = rig.pool.approvals().await.unwrap();
+        let request = &approvals["requests"][0];
+        assert_ne!(request["hash"], hash.as_str());
+        assert_eq!(request["exact"]["program"], json!(evil));
+        assert_eq!(
+            rig.pool.approve("s", &hash).await.unwrap_err().code(),
+            ErrorCode::StaleApproval
+        );
+        assert!(!rig.path("ran").exists());
+        rig.wait_for_no_process();
+    });
+}
+
+/// SPEC 12.1, 13.1: another configuration of what was approved waits, and what ran ends.
+#[test]
+fn what_was_approved_ends_when_its_configuration_is_another() {
+    let rig = trusted();
+    host(async {
+        let session = wanting(&rig, "a");
+        set(&rig.pool, "project", json!({ "s": rig.server(&[]) }));
+        approve(&rig.pool, "s").await;
+        settled(&rig).await;
+        set(&rig.pool, "project", json!({ "s": rig.server(&["--tools", "2"]) }));
+        assert_eq!(tools(&session), 0);
+        rig.wait_for_no_process();
+        assert_eq!(rig.starts().len(), 1);
+        // The first was approved, and is again.
+        set(&rig.pool, "project", json!({ "s": rig.server(&[]) }));
+        assert_eq!(settled(&rig).await["s"]["state"], "ready");
+    });
+}
+
+/// SPEC 11.1: what any source excludes is out, and what runs is on every list of those that may.
+#[test]
+fn lists_of_files_exclude_and_narrow() {
+    let rig = rig(json!({ "trusted": true, "allowed": ["s", "t", "u"] }));
+    host(async {
+        let _session = wanting(&rig, "a");
+        let server = || rig.server(&[]);
+        let servers = json!({ "s": server(), "t": server(), "u": server(), "v": server() });
+        set(&rig.pool, "user", servers);
+        settled(&rig).await;
+        assert_eq!(rig.running().len(), 3);
+        let lists = json!({ "mcp": { "allowed": ["s", "t", "v"], "excluded": ["t"] } }).to_string();
+        let source = name("workspace:/srv/.gemini/settings.json");
+        rig.pool.set_source(&source, Some(&lists)).unwrap();
+        let reason = |server: &str| row(&rig.pool, server)["reason"].clone();
+        assert_eq!(reason("s"), Value::Null);
+        assert_eq!(reason("t"), "excluded");
+        assert_eq!(reason("u"), "not_allowed");
+        assert_eq!(reason("v"), "not_allowed");
+        until(|| rig.running().len() == 1);
+        rig.pool.switch_source(&source, Switch::Off).unwrap();
+        settled(&rig).await;
+        assert_eq!(rig.running().len(), 3);
+    });
+}
+
+/// SPEC 13.2: whatever comes at once, the newest state stands, and nothing waits for itself.
+#[test]
+fn changes_at_once_end_in_the_newest_state() {
+    let rig = trusted();
+    host(async {
+        let _session = wanting(&rig, "a");
+        let servers: Vec<Value> =
+            (0..3).map(|number| rig.server(&["--tools", &number.to_string()])).collect();
+        std::thread::scope(|scope| {
+            for thread in 0..4_usize {
+                let (pool, servers) = (&rig.pool, &servers);
+                scope.spawn(move || {
+                    for turn in 0..25_usize {
+                        let server = &servers[(thread + turn) % 3];
+                        match (thread + turn) % 4 {
+                            0 => drop(set(pool, "user", json!({ "s": server }))),
+                            1 => drop(set(pool, "launch", json!({ "s": server, "t": server }))),
+                            2 => drop(pool.set_source(&name("launch"), None).unwrap()),
+                            _ => {
+                                pool.set_trusted(WorkspaceTrust::Untrusted).unwrap();
+                                pool.set_trusted(WorkspaceTrust::Trusted).unwrap();
+                            }
+                        }
+                    }
+                });
+            }
+        });
+        set(&rig.pool, "launch", json!({ "t": servers[2] }));
+        set(&rig.pool, "user", json!({ "s": servers[1] }));
+        let states = settled(&rig).await;
+        assert_eq!([&states["s"]["state"], &states["t"]["state"]], ["ready", "ready"], "{states}");
+        assert_eq!(states["s"]["source"], "user");
+        assert_eq!(row(&rig.pool, "t")["counts"]["tools"], row(&rig.pool, "t")["counts"]["tools"]);
+    });
+}
+
+/// SPEC 16.2: who is woken by a change may make another.
+#[test]
+fn who_hears_of_a_change_may_make_another() {
+    let rig = trusted();
+    host(async {
+        let _session = wanting(&rig, "a");
+        let events = Arc::new(rig.pool.subscribe(EventMask::ALL).unwrap());
+        let (pool, server, done) =
+            (rig.pool.clone(), rig.server(&[]), Arc::new(AtomicBool::new(false)));
+        let once = done.clone();
+        events.set_wake(move || {
+            if !once.swap(true, Ordering::SeqCst) {
+                set(&pool, "launch", json!({ "t": server }));
+            }
+        });
+        set(&rig.pool, "user", json!({ "s": rig.server(&[]) }));
+        let states = settled(&rig).await;
+        assert_eq!([&states["s"]["state"], &states["t"]["state"]], ["ready", "ready"], "{states}");
+        assert!(done.load(Ordering::SeqCst));
+    });
+}
+
+/// SPEC 12.7: what is approved starts in every session that wants it, and in no other.
+#[test]
+fn an_approval_starts_the_server_in_the_sessions_that_want_it() {
+    let rig = trusted();
+    host(async {
+        let wants = wanting(&rig, "a");
+        let without =
+            rig.pool.session(SessionOptions::from_json(r#"{"id":"b","servers":[]}"#).unwrap());
+        let without = without.unwrap();
+        set(&rig.pool, "workspace", json!({ "s": rig.server(&[]) }));
+        approve(&rig.pool, "s").await;
+        settled(&rig).await;
+        assert!(tools(&wants) > 0);
+        assert_eq!(tools(&without), 0);
+        assert_eq!(rig.starts().len(), 1);
+    });
+}
