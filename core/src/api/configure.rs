@@ -55,7 +55,7 @@ impl Session {
     /// [`enable`](Self::enable). Repeating it does nothing.
     ///
     /// # Errors
-    /// `not_admitted` or `invalid_config` for a server that neither the pool nor the session knows, `closed`, `forked`.
+    /// `not_admitted` for a server that neither the pool nor the session knows, `closed`, `forked`.
     pub fn disable(&self, server: &str) -> Result<()> {
         let core = self.core();
         core.check()?;
@@ -116,8 +116,10 @@ impl SessionCore {
         }
     }
 
+    /// What a source names is known, also while it may not run.
     fn check_known(&self, server: &str) -> Result<()> {
-        self.spec(server, Origin::Session).map(drop)
+        let known = self.spec(server, Origin::Session).map(drop);
+        if self.pool.running().named(server).is_some() { Ok(()) } else { known }
     }
 
     fn options_mut(&self) -> MutexGuard<'_, Arc<SessionOptions>> {

@@ -7,6 +7,7 @@ use trunkline_pool::gates::{Facts, GateLists};
 use trunkline_pool::state::Gate;
 
 use super::pool::{Pool, PoolCore};
+use super::sources::Named;
 use crate::Result;
 
 impl Pool {
@@ -40,7 +41,7 @@ impl PoolCore {
         let running = self.running();
         let row = |name: &str| {
             let by_name = gates.decide(&Facts::of_name(name));
-            match running.named(name).map(|named| named.gate()).unwrap_or_default().and(by_name) {
+            match running.named(name).map(Named::gate).unwrap_or_default().and(by_name) {
                 Gate::Open => json!({ "admitted": true }),
                 Gate::Shut(reason) => json!({ "admitted": false, "reason": reason.as_str() }),
             }
@@ -50,10 +51,13 @@ impl PoolCore {
         configured.chain(entries).map(|name| (name.clone(), row(&name))).collect()
     }
 
+    /// Whether the lists and what is decided of its configuration admit a server.
+    ///
     /// # Errors
     /// `not_admitted` with the reason.
     pub(super) fn check_admitted(&self, server: &str) -> Result<()> {
-        let gate = self.driver.gates().decide(&Facts::of_name(server));
-        gate.check().map_err(|error| error.with_server(server))
+        let by_name = self.driver.gates().decide(&Facts::of_name(server));
+        let decided = self.running().named(server).map(Named::gate).unwrap_or_default();
+        decided.and(by_name).check().map_err(|error| error.with_server(server))
     }
 }

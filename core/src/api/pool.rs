@@ -360,7 +360,7 @@ impl PoolCore {
     /// The rows of a server that nobody holds because it is switched off, or because sessions do without it; nothing of any
     /// other.
     fn restart_of_disabled(&self, server: &str, index: Option<u32>) -> Option<Vec<Value>> {
-        let is_off = self.configured(server).is_ok_and(|configured| configured.spec.disabled);
+        let is_off = self.is_switched_off(server);
         if !is_off && !self.disabled_by().contains_key(server) {
             return None;
         }

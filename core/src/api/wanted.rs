@@ -287,6 +287,7 @@ impl SessionCore {
             }
             None => match self.holds.lease_on(name).map(|held| (held.standing(), held)) {
                 _ if self.has_disabled(name) => Err(self.named(name, disabled())),
+                None if self.pool.awaits_the_host(name) => Ok(Some(vec![name.to_owned()])),
                 None => {
                     self.pool.check_admitted(name).map_err(|error| self.named(name, error))?;
                     Err(self.unwanted(name))

@@ -177,3 +177,43 @@ fn a_project_grants_itself_nothing() {
         drop((a, b));
     });
 }
+
+/// SPEC 11.6: whoever waits for a server that may not run is told why, and may do without it all the same.
+#[test]
+fn a_server_that_waits_for_approval_is_no_unknown_one() {
+    let rig = trusted();
+    host(async {
+        let session = wanting(&rig, "a");
+        set(&rig.pool, "project", json!({ "s": rig.server(&[]) }));
+        let error = session.ready(Some("s"), Some(HANG)).await.unwrap_err();
+        assert_eq!(error.detail()["reason"], "pending_approval");
+        session.disable("s").unwrap();
+        rig.pool.approve("s", &hash(&rig, "s").await).await.unwrap();
+        settled(&rig).await;
+        assert_eq!(tools(&session), 0);
+        session.enable("s").unwrap();
+        session.ready(Some("s"), Some(HANG)).await.unwrap();
+        assert!(tools(&session) > 0);
+        let restarted = rig.pool.restart("s", None).await.unwrap();
+        assert_eq!(restarted["entries"][0]["restarted"], true);
+    });
+}
+
+/// SPEC 11.4, 11.7: a mark of trust in settings is recorded and grants nothing, with trust in the workspace or without.
+#[test]
+fn a_mark_of_trust_in_settings_grants_nothing() {
+    let rig = rig(json!({ "untrusted_sources": ["user"] }));
+    host(async {
+        let session = wanting(&rig, "a");
+        let mut server = rig.server(&[]);
+        server["trust"] = json!(true);
+        set(&rig.pool, "user", json!({ "s": server }));
+        let is_trusted = || session.tools().unwrap().iter().any(|tool| tool.trust);
+        for trust in [WorkspaceTrust::Untrusted, WorkspaceTrust::Trusted] {
+            rig.pool.set_trusted(trust).unwrap();
+            settled(&rig).await;
+            assert!(tools(&session) > 0);
+            assert!(!is_trusted());
+        }
+    });
+}

@@ -207,3 +207,19 @@ fn a_configuration_that_an_acquire_brings_cannot_slip_past_approval() {
         assert_eq!(error.code(), ErrorCode::InvalidArgument);
     });
 }
+
+/// SPEC 10.5: whoever waits for a server waits for what the host is asked of it.
+#[test]
+fn who_waits_for_a_server_waits_for_the_answer_of_the_host() {
+    let (rig, _) = asked(HandlerKind::Secrets, |params| {
+        Some(json!({ "value": format!("the {}", params["name"].as_str().unwrap()) }))
+    });
+    host(async {
+        let session = wanting(&rig, "a");
+        let server = with_env(rig.server(&[]), "X", "${secret:key}");
+        set(&rig.pool, "user", json!({ "s": server }));
+        session.ready(Some("s"), Some(HANG)).await.unwrap();
+        assert_eq!(env(&session, "s", "X").await, "the key");
+        assert_eq!(rig.starts().len(), 1);
+    });
+}

@@ -18,6 +18,7 @@ mod warrant;
 mod watching;
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde_json::{Value, json};
@@ -29,6 +30,7 @@ use trunkline_pool::interface::EventKind;
 use trunkline_pool::layers::{Contents, Scope, SourceName, Switch, WorkspaceTrust};
 use trunkline_pool::options::ReloadOptions;
 use trunkline_pool::settings::{ReadOptions, read};
+use trunkline_pool::state::GateReason;
 
 use self::desired::Desired;
 use self::entry::Fresh;
@@ -46,7 +48,9 @@ pub(super) struct Sources {
     approvals: Arc<Approvals>,
     root: Root,
     /// A pass ended, or something that one waits for.
-    pub(super) settled: Notify,
+    settled: Notify,
+    /// Passes under way.
+    passes: AtomicUsize,
     permits: Arc<Semaphore>,
     watching: Watching,
 }
@@ -63,9 +67,16 @@ impl Sources {
             approvals: Arc::new(Approvals::open(options.approvals.as_deref())?),
             root: root_of(&driver.workspace)?,
             settled: Notify::new(),
+            passes: AtomicUsize::new(0),
             permits: questions::permits(),
             watching: Watching::default(),
         })
+    }
+
+    /// Whether a pass, or a question to the host, is under way.
+    fn is_busy(&self) -> bool {
+        // The question first: its answer begins a pass before it is over.
+        self.desired().is_waiting() || self.passes.load(Ordering::Acquire) > 0
     }
 
     fn desired(&self) -> MutexGuard<'_, Desired> {
@@ -135,15 +146,10 @@ impl Pool {
             desired.layers.put(SourceName::of_scope(Scope::Runtime), now);
             BTreeSet::from([name.clone()])
         });
-        let refused = self.0.check_admitted(server).err();
-        let refused = refused.as_ref().and_then(|error| error.detail().get("reason").cloned());
-        let mut report = json!({ "v": 1, "server": server });
-        match refused.or_else(|| passed.reason(server)) {
-            Some(reason) => {
-                report["result"] = "refused".into();
-                report["reason"] = reason;
-            }
-            None => report["result"] = passed.result(server).into(),
+        let mut report = json!({ "v": 1, "server": server, "result": passed.result(server) });
+        if let Err(refused) = self.0.check_admitted(server) {
+            report["result"] = "refused".into();
+            report["reason"] = refused.detail().get("reason").cloned().unwrap_or_default();
         }
         Ok(report)
     }
@@ -216,6 +222,21 @@ impl PoolCore {
                 pool.warn_of_approvals(message);
             }
         });
+    }
+
+    /// Whether a server's own configuration switches it off.
+    pub(super) fn is_switched_off(&self, server: &str) -> bool {
+        let running = self.running();
+        let standing = running.named(server).map(|named| &named.standing);
+        matches!(standing, Some(Standing::Shut(GateReason::Disabled)))
+            || running.server(server).is_ok_and(|configured| configured.spec().disabled)
+    }
+
+    /// Whether the host is asked for what a server needs, and nothing of an earlier configuration goes on meanwhile.
+    pub(super) fn awaits_the_host(&self, server: &str) -> bool {
+        let running = self.running();
+        let standing = running.named(server).map(|named| &named.standing);
+        matches!(standing, Some(Standing::Waiting)) && running.server(server).is_err()
     }
 
     /// Replaces the run-time source. Subscribers of the pool hear of it, unless it changed nothing.

@@ -5,12 +5,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use serde_json::{Map, Value};
 use trunkline_pool::approvals::Root;
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::layers::Winner;
 
+use super::Sources;
 use super::claims::Claim;
 use super::desired::Desired;
 use super::entry::{Fresh, Known, Outcome, Sight};
@@ -26,6 +28,23 @@ pub(super) struct Passed {
     rows: BTreeMap<Box<str>, Row>,
     /// Names of the source that was changed, which are told whatever came of them.
     mentioned: BTreeSet<Box<str>>,
+}
+
+/// A pass that is under way; its end wakes who waits for that.
+struct Busy<'a>(&'a Sources);
+
+impl Busy<'_> {
+    fn new(sources: &Sources) -> Busy<'_> {
+        sources.passes.fetch_add(1, Ordering::AcqRel);
+        Busy(sources)
+    }
+}
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        self.0.passes.fetch_sub(1, Ordering::AcqRel);
+        self.0.settled.notify_waiters();
+    }
 }
 
 /// What is left to be done about a pass, once no lock is held.
@@ -51,6 +70,7 @@ impl PoolCore {
         fresh: Fresh,
         change: impl FnOnce(&mut Desired) -> BTreeSet<Box<str>>,
     ) -> Passed {
+        let _busy = Busy::new(&self.sources);
         let (passed, after) = {
             let mut desired = self.sources.desired();
             let mentioned = change(&mut desired);
@@ -71,7 +91,6 @@ impl PoolCore {
         if let Some(requests) = requests {
             self.tell(EventKind::ApprovalNeeded, ("requests", requests.into()));
         }
-        self.sources.settled.notify_waiters();
         passed
     }
 
@@ -201,11 +220,6 @@ impl Passed {
         let told = rows.filter(|(name, row)| row.is_news || self.mentioned.contains(*name));
         let told = told.map(|(name, row)| (name.to_string(), row.to_json(shape)));
         told.collect::<Map<_, _>>().into()
-    }
-
-    /// Why a server was refused, if it was.
-    pub(super) fn reason(&self, name: &str) -> Option<Value> {
-        self.rows.get(name)?.reason.map(Value::from)
     }
 
     /// What became of a server that was added.

@@ -287,7 +287,7 @@ impl Standing {
 pub(super) struct Row {
     pub(super) applied: Applied,
     source: Option<Arc<SourceName>>,
-    pub(super) reason: Option<&'static str>,
+    reason: Option<&'static str>,
     error: Option<Error>,
     /// Whether it is other than before.
     pub(super) is_news: bool,

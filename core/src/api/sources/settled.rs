@@ -37,7 +37,7 @@ impl PoolCore {
                     Ok(()) | Err(_) => {}
                 }
             }
-            if !self.sources.desired().is_waiting() {
+            if !self.sources.is_busy() {
                 return Ok(json!({ "v": 1, "servers": self.states() }));
             }
         }
@@ -49,7 +49,7 @@ impl PoolCore {
             let mut settled = std::pin::pin!(self.sources.settled.notified());
             // Registered before the look, so that nothing is missed between the look and the wait.
             settled.as_mut().enable();
-            if !self.sources.desired().is_waiting() {
+            if !self.sources.is_busy() {
                 return Ok(());
             }
             let Some(deadline) = deadline else {
