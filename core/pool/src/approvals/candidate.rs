@@ -64,6 +64,26 @@ pub struct Identity {
     pub digests: Digests,
 }
 
+impl Shown {
+    /// What a configuration would run: one that was looked up, or whose texts are literal. `program` is the file that its command is.
+    /// Nothing of a server that the host provides: nobody is asked about those.
+    pub fn of(spec: &ServerSpec, program: Option<String>) -> Option<Shown> {
+        match &spec.transport {
+            Transport::Stdio(stdio) => Some(Shown::Process {
+                command: stdio.command.clone(),
+                program,
+                args: stdio.args.clone(),
+                cwd: stdio.cwd.clone(),
+            }),
+            Transport::Remote(remote) => Some(Shown::Remote {
+                url: remote.url.clone(),
+                socket_path: remote.socket_path.clone(),
+            }),
+            Transport::Host(_) => None,
+        }
+    }
+}
+
 impl<'a> Candidate<'a> {
     /// The candidate of a settings file's entry.
     pub fn of_template(template: &'a Template, shown: &'a Shown) -> Candidate<'a> {

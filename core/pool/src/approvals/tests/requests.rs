@@ -1,0 +1,259 @@
+//! What is shown before a decision.
+
+use serde_json::{Value, json};
+
+use super::{process, root, spec};
+use crate::approvals::{Asked, Book, Candidate, Decision, Origin, Request, Shown};
+
+fn origin() -> Origin {
+    Origin { scope: "project".into(), file: Some("/p/.mcp.json".into()), line: Some(3) }
+}
+
+/// The request for a literal configuration.
+fn request(value: &Value, shown: &Shown) -> Request {
+    let spec = spec(value);
+    let (root, origin) = (root("/p"), origin());
+    Request::new(&Asked {
+        root: &root,
+        server: "s",
+        origin: &origin,
+        candidate: Candidate::of_spec(&spec, shown),
+        last: None,
+    })
+}
+
+/// The marks of a command line, as words and places.
+fn marks(command: &str, args: &[&str]) -> Vec<(String, Option<u64>)> {
+    let value = json!({ "command": command, "args": args });
+    let json = request(&value, &process(command, args)).to_json();
+    let marks = json["risks"].as_array().unwrap().iter();
+    marks.map(|it| (it["kind"].as_str().unwrap().to_owned(), it["argument"].as_u64())).collect()
+}
+
+fn has(marks: &[(String, Option<u64>)], kind: &str) -> bool {
+    marks.iter().any(|(found, _)| found == kind)
+}
+
+/// SPEC 12.5, S-10, S-48: what would run in an exact and an escaped form, names and no values.
+#[test]
+fn a_request_shows_what_would_run_and_no_values() {
+    let value = json!({
+        "command": "$TOOL", "args": ["a b"], "cwd": "/w",
+        "env": { "TOKEN": "canary-1", "GONE": null, "A\u{202e}B": "canary-2" }, "inherit_env": ["X*"],
+    });
+    let shown = Shown::Process {
+        command: "tool".into(),
+        program: Some("/opt/\u{202e}tool".into()),
+        args: vec!["a b".into()],
+        cwd: Some("/w".into()),
+    };
+    let json = request(&value, &shown).to_json();
+    assert_eq!(json["exact"]["argv"], json!(["tool", "a b"]));
+    assert_eq!(json["exact"]["program"], json!("/opt/\u{202e}tool"));
+    assert_eq!(json["escaped"]["line"], json!("tool \"a b\""));
+    assert_eq!(json["escaped"]["program"], json!("/opt/\\u{202e}tool"));
+    assert_eq!(json["escaped"]["cwd"], json!("/w"));
+    assert_eq!(json["env"], json!(["A\\u{202e}B", "TOKEN"]));
+    assert_eq!(json["unset_env"], json!(["GONE"]));
+    assert_eq!(json["inherit_env"], json!(["X*"]));
+    assert_eq!(json["origin"], json!({ "scope": "project", "file": "/p/.mcp.json", "line": 3 }));
+    assert_eq!(json["hash"].as_str().unwrap().len(), 67);
+    assert_eq!(json["changes"], Value::Null);
+    assert!(!json.to_string().contains("canary"));
+    assert!(!format!("{:?}", request(&value, &shown)).contains("a b"));
+}
+
+/// SPEC 12.5, S-48: the same of a remote server.
+#[test]
+fn a_request_for_a_remote_server_shows_its_address_and_no_header() {
+    let value = json!({ "url": "https://h/$X", "headers": { "Authorization": "canary" } });
+    let shown = Shown::Remote { url: "https://h/\u{430}".into(), socket_path: None };
+    let json = request(&value, &shown).to_json();
+    assert_eq!(json["exact"]["url"], json!("https://h/\u{430}"));
+    assert_eq!(json["escaped"]["line"], json!("https://h/\\u{430}"));
+    assert_eq!(json["headers"], json!(["authorization"]));
+    assert_eq!(json["risks"], json!([]));
+    assert!(!json.to_string().contains("canary"));
+}
+
+/// SPEC 12.5: names of fields that are different since the last decision about the name, whichever it was.
+#[test]
+fn a_request_names_what_changed_since_the_last_decision() {
+    let before = json!({ "command": "c", "args": ["1"], "env": { "A": "1", "B": "1" } });
+    let after =
+        json!({ "command": "c", "args": ["2"], "env": { "A": "2", "C": "1" }, "trust": true });
+    let shown = process("c", &["1"]);
+    let before = spec(&before);
+    let candidate = Candidate::of_spec(&before, &shown);
+    let (root, origin) = (root("/p"), origin());
+    let mut book = Book::default();
+    let decision = (Decision::Rejected, 12);
+    book.decide(&root, "s", &candidate.identity(), decision, None).unwrap();
+    // The digests come back from the file.
+    let book = Book::parse(book.to_text().as_bytes()).unwrap();
+    let after = spec(&after);
+    let shown = process("c", &["2"]);
+    let request = Request::new(&Asked {
+        root: &root,
+        server: "s",
+        origin: &origin,
+        candidate: Candidate::of_spec(&after, &shown),
+        last: book.last(&root, "s"),
+    });
+    assert_eq!(
+        request.to_json()["changes"],
+        json!({
+            "decision": "rejected",
+            "at_ms": 12,
+            "fields": [
+                { "field": "args", "change": "changed" },
+                { "field": "env.A", "change": "changed" },
+                { "field": "env.B", "change": "removed" },
+                { "field": "env.C", "change": "added" },
+                { "field": "trust", "change": "added" },
+            ],
+        })
+    );
+}
+
+/// SPEC 12.5, S-48: neither an argument nor a value is in the file, however many there are.
+#[test]
+fn the_file_has_no_argument_and_no_value() {
+    let env: serde_json::Map<_, _> =
+        (0..100).map(|number| (format!("N{number}"), json!("canary-value"))).collect();
+    let value = json!({ "command": "canary-command", "args": ["canary-arg"], "env": env });
+    let spec = spec(&value);
+    let shown = process("canary-command", &["canary-arg"]);
+    let mut book = Book::default();
+    let identity = Candidate::of_spec(&spec, &shown).identity();
+    book.decide(&root("/p"), "s", &identity, (Decision::Approved, 1), None).unwrap();
+    assert!(!book.to_text().contains("canary"));
+    assert!(book.to_text().len() < 2_000, "{}", book.to_text().len());
+}
+
+/// S-09: flags that carry code, in every form that interpreters take them.
+#[test]
+fn inline_code_is_marked() {
+    let lines: &[(&str, &[&str])] = &[
+        ("python", &["-c", "x"]),
+        ("python3.12", &["-cprint(1)"]),
+        ("/usr/bin/python3", &["-X", "dev", "-Ic", "x"]),
+        ("node", &["-e", "x"]),
+        ("node", &["--eval=x"]),
+        ("node.exe", &["-pe", "x"]),
+        ("npx", &["-c", "x"]),
+        ("npx", &["--call=x"]),
+        ("npm", &["exec", "--call", "x"]),
+        ("bash", &["-lc", "x"]),
+        ("cmd.exe", &["/c", "x"]),
+        ("powershell", &["-EncodedCommand", "x"]),
+        ("env", &["A=1", "python3", "-c", "x"]),
+        ("uv", &["run", "python", "-c", "x"]),
+        ("perl", &["-E", "x"]),
+        ("ruby", &["-e", "x"]),
+        ("php", &["-r", "x"]),
+        ("deno", &["eval", "x"]),
+    ];
+    for (command, args) in lines {
+        assert!(has(&marks(command, args), "inline_code"), "{command} {args:?}");
+    }
+    for (command, args) in [("python", ["server.py", "--port"]), ("node", ["server.js", "--all"])] {
+        assert!(!has(&marks(command, &args), "inline_code"), "{command} {args:?}");
+    }
+}
+
+/// S-09: shells are marked wherever they stand, and by what their name turns out to be.
+#[test]
+fn shells_are_marked() {
+    assert_eq!(marks("bash", &["x"]), [("shell".to_owned(), Some(0))]);
+    assert!(has(&marks("env", &["-i", "/bin/sh", "x"]), "shell"));
+    assert!(has(&marks("C:\\Windows\\System32\\CMD.EXE", &["x"]), "shell"));
+    let shown = Shown::Process {
+        command: "innocent".into(),
+        program: Some("/bin/dash".into()),
+        args: vec!["-c".into(), "x".into()],
+        cwd: None,
+    };
+    let json = request(&json!({ "command": "innocent", "args": ["-c", "x"] }), &shown).to_json();
+    let kinds: Vec<_> = json["risks"].as_array().unwrap().iter().map(|it| &it["kind"]).collect();
+    assert_eq!(kinds, ["shell", "inline_code"]);
+    assert_eq!(marks("server", &["--port", "1"]), []);
+}
+
+/// S-09: variables that choose what programs load, whatever their case; files of variables, and what is inherited by a pattern.
+#[test]
+fn variables_of_loaders_are_marked() {
+    for name in [
+        "LD_PRELOAD",
+        "LD_LIBRARY_PATH",
+        "DYLD_INSERT_LIBRARIES",
+        "NODE_OPTIONS",
+        "PYTHONPATH",
+        "BASH_ENV",
+        "PATH",
+        "Path",
+        "npm_config_registry",
+        "PERL5OPT",
+        "GIT_SSH_COMMAND",
+    ] {
+        let value = json!({ "command": "c", "env": { name: "x" } });
+        let json = request(&value, &process("c", &[])).to_json();
+        let expected = json!([{ "kind": "loader_variable", "subject": name, "argument": null }]);
+        assert_eq!(json["risks"], expected, "{name}");
+    }
+    let value =
+        json!({ "command": "c", "env": { "TOKEN": "x" }, "inherit_env": ["AWS_*", "LANG"] });
+    let json = request(&value, &process("c", &[])).to_json();
+    let expected =
+        json!([{ "kind": "inherits_environment", "subject": "AWS_*", "argument": null }]);
+    assert_eq!(json["risks"], expected);
+}
+
+/// S-08, S-09: a program that the project itself brings, and one that is not there.
+#[test]
+fn programs_of_the_project_are_marked() {
+    let of = |program: Option<&str>| {
+        let shown = Shown::Process {
+            command: "c".into(),
+            program: program.map(Into::into),
+            args: Vec::new(),
+            cwd: None,
+        };
+        let json = request(&json!({ "command": "c" }), &shown).to_json();
+        json["risks"].as_array().unwrap().first().map(|it| it["kind"].clone())
+    };
+    assert_eq!(of(Some("/p/bin/c")), Some(json!("program_in_workspace")));
+    assert_eq!(of(Some("/pp/bin/c")), None);
+    assert_eq!(of(None), Some(json!("program_not_found")));
+}
+
+/// S-09, S-16: a package whose version is not settled.
+#[test]
+fn packages_without_a_version_are_marked() {
+    let unpinned: &[(&str, &[&str])] = &[
+        ("npx", &["-y", "pkg"]),
+        ("npx", &["@scope/pkg"]),
+        ("npx", &["pkg@latest"]),
+        ("npx", &["pkg@1"]),
+        ("npx", &["--package=pkg", "tool"]),
+        ("npx", &["-p", "pkg", "tool@1.2.3"]),
+        ("pnpm", &["dlx", "pkg"]),
+        ("uvx", &["pkg"]),
+        ("uvx", &["--from", "pkg>=1.0", "tool"]),
+        ("uv", &["tool", "run", "pkg"]),
+        ("pipx", &["run", "pkg"]),
+    ];
+    for (command, args) in unpinned {
+        assert!(has(&marks(command, args), "unpinned_package"), "{command} {args:?}");
+    }
+    let pinned: &[(&str, &[&str])] = &[
+        ("npx", &["-y", "pkg@1.2.3"]),
+        ("npx", &["@scope/pkg@1.2.3"]),
+        ("uvx", &["pkg==1.2.3"]),
+        ("uvx", &["--from", "pkg==1.2", "tool"]),
+        ("node", &["pkg"]),
+    ];
+    for (command, args) in pinned {
+        assert!(!has(&marks(command, args), "unpinned_package"), "{command} {args:?}");
+    }
+}
