@@ -1,6 +1,6 @@
 //! The decisions about servers of projects, in memory or in a file that all hosts of a user share (SPEC 12).
 //!
-//! Nothing is read before a decision is asked for. Who asks waits for the disk, and for another process that writes for five seconds at
+//! Nothing is read before a decision is asked for. Who asks waits for the disk, and for other processes that write for ten seconds at
 //! most, so that these functions are for threads that may. Reading what is known already waits for neither.
 
 mod place;
@@ -16,7 +16,7 @@ use trunkline_pool::approvals::{
 };
 
 use self::place::Place;
-use crate::store::{Found, OwnFile, Stamp, WRITE_WAIT_MAX, lock_now};
+use crate::store::{Found, OwnFile, Stamp, lock_now};
 use crate::{Error, ErrorCode, Result};
 
 /// Whoever is told of what went wrong with the file while nobody waited for it.
@@ -175,8 +175,7 @@ impl Approvals {
     ) -> Result<T> {
         file.make_folder()?;
         file.check_folder()?;
-        let locked = lock_now(file.beside("lock"), WRITE_WAIT_MAX);
-        let _until_written = locked.map_err(|error| error.into_error(file))?;
+        let _until_written = lock_now(file)?;
         let read = self.read_locked(file)?;
         let mut next = Book::clone(&read.book);
         // What others wrote is known whatever becomes of the change.
@@ -198,8 +197,7 @@ impl Approvals {
                 Look::Book(known) => Ok(known),
                 Look::Damaged => {
                     // Set aside under the lock alone: another may be doing so.
-                    let locked = lock_now(file.beside("lock"), WRITE_WAIT_MAX);
-                    let _until_aside = locked.map_err(|error| error.into_error(file))?;
+                    let _until_aside = lock_now(file)?;
                     self.read_locked(file)
                 }
             },

@@ -35,6 +35,12 @@ impl OwnFile {
         OwnFile { path: path.into(), of }
     }
 
+    /// Its path.
+    #[cfg(test)]
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// What is in it.
     ///
     /// # Errors
@@ -109,6 +115,13 @@ impl OwnFile {
         else {
             return Ok(());
         };
+        match fs::metadata(folder) {
+            Ok(found) if found.is_dir() => return Ok(()),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(self.failed_at("made", folder, &error));
+            }
+            _ => {}
+        }
         let mut builder = fs::DirBuilder::new();
         builder.recursive(true);
         #[cfg(unix)]

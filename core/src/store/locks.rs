@@ -1,6 +1,6 @@
 //! Waiting for locks that other processes hold.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::OwnFile;
@@ -13,7 +13,7 @@ pub(crate) const WRITE_WAIT_MAX: Duration = Duration::from_secs(5);
 /// Between two looks at a lock that another process holds.
 const LOCK_POLL: Duration = Duration::from_millis(10);
 
-/// The same for a thread that waits: the shorter, the fairer among processes that write all the time.
+/// The same for a thread that waits.
 const LOCK_POLL_NOW: Duration = Duration::from_millis(1);
 
 /// Why a lock was not had.
@@ -48,11 +48,21 @@ pub(crate) async fn lock(path: PathBuf, patience: Duration) -> Result<FileLock, 
     }
 }
 
-/// The same, by a thread that waits.
-pub(crate) fn lock_now(path: PathBuf, patience: Duration) -> Result<FileLock, Unlocked> {
-    let until = Instant::now() + patience;
+/// The right to write a file, by a thread that waits. Who waits for it has the turn, so that a process that writes all the time waits
+/// for one that came later.
+///
+/// # Errors
+/// `store` when another process has it for too long.
+pub(crate) fn lock_now(file: &OwnFile) -> Result<FileLock, Error> {
+    let had = |ending| wait_for(&file.beside(ending)).map_err(|why| why.into_error(file));
+    let _turn_until_locked = had("turn")?;
+    had("lock")
+}
+
+fn wait_for(path: &Path) -> Result<FileLock, Unlocked> {
+    let until = Instant::now() + WRITE_WAIT_MAX;
     loop {
-        match try_lock(&path) {
+        match try_lock(path) {
             Ok(Some(locked)) => return Ok(locked),
             Ok(None) if Instant::now() < until => std::thread::sleep(LOCK_POLL_NOW),
             Ok(None) => return Err(Unlocked::Held),

@@ -151,7 +151,7 @@ impl Book {
     /// Drops approvals until the book fits into its file, but for the newest decision.
     fn make_room(&mut self) -> Result<usize> {
         let mut dropped = 0;
-        let mut length = form::length(self);
+        let mut length = form::length_at_most(self);
         while self.records.len() > RECORDS_MAX || length > form::BYTES_MAX {
             let others = &self.records[..self.records.len().saturating_sub(1)];
             let is_approval = |one: &Record| one.standing.decision == Decision::Approved;

@@ -56,10 +56,27 @@ impl Book {
     }
 }
 
-/// The length of a book's text.
-pub(super) fn length(book: &Book) -> usize {
-    book.to_text().len()
+/// The length of a book's text; of one that fits however its texts are escaped, a bound of it, which costs less.
+pub(super) fn length_at_most(book: &Book) -> usize {
+    let escaped = |text: &str| text.len() * ESCAPED_BYTES_MAX;
+    let bounds = book.records.iter().map(|record| {
+        let fields = record.digests.fields().iter();
+        let fields: usize =
+            fields.map(|(name, digest)| escaped(name) + escaped(digest) + FRAME_BYTES_MAX).sum();
+        escaped(record.root.as_str()) + escaped(&record.server) + RECORD_BYTES_MAX + fields
+    });
+    let bound = bounds.sum::<usize>() + FRAME_BYTES_MAX;
+    if bound <= BYTES_MAX { bound } else { book.to_text().len() }
 }
+
+/// What JSON makes of one byte at most: `\u0000`.
+const ESCAPED_BYTES_MAX: usize = 6;
+
+/// What is around a list or a field is shorter.
+const FRAME_BYTES_MAX: usize = 64;
+
+/// What a record has beside its texts and fields is shorter.
+const RECORD_BYTES_MAX: usize = 256;
 
 /// What a decision adds to it, with the comma that parts it from another.
 pub(super) fn length_of(record: &Record) -> usize {

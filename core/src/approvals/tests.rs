@@ -1,1 +1,0 @@
-//! Decisions in a file.
