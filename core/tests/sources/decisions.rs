@@ -208,3 +208,38 @@ fn an_approval_starts_the_server_in_the_sessions_that_want_it() {
         assert_eq!(rig.starts().len(), 1);
     });
 }
+
+/// SPEC 10.7, 12.7: what goes on while its newest configuration is wrong ends with its approval.
+#[test]
+fn what_an_invalid_entry_keeps_ends_with_its_approval() {
+    let rig = trusted();
+    host(async {
+        let session = wanting(&rig, "a");
+        set(&rig.pool, "project", json!({ "s": rig.server(&[]) }));
+        approve(&rig.pool, "s").await;
+        settled(&rig).await;
+        set(&rig.pool, "project", json!({ "s": { "command": 5 } }));
+        assert!(tools(&session) > 0);
+        rig.pool.forget("s").await.unwrap();
+        assert_eq!(tools(&session), 0);
+        rig.wait_for_no_process();
+        assert_eq!(row(&rig.pool, "s")["reason"], "invalid_config");
+    });
+}
+
+/// SPEC 11.4: what drains when trust is lost ends at once, whether a source still names it or not.
+#[test]
+fn what_was_removed_ends_with_trust_all_the_same() {
+    let rig = rig(json!({ "trusted": true, "drain_delay_ms": 600_000 }));
+    host(async {
+        let session = wanting(&rig, "a");
+        set(&rig.pool, "user", json!({ "s": rig.server(&[]), "t": rig.server(&[]) }));
+        settled(&rig).await;
+        set(&rig.pool, "user", json!({ "t": { "command": 5 } }));
+        assert!(tools(&session) > 0);
+        assert_eq!(rig.running().len(), 2);
+        rig.pool.set_trusted(WorkspaceTrust::Untrusted).unwrap();
+        rig.wait_for_no_process();
+        assert_eq!(tools(&session), 0);
+    });
+}

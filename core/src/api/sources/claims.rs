@@ -79,20 +79,24 @@ impl PoolCore {
         let mut desired = sources.desired();
         let is_it = |claim: &&Claim| *claim.name == *name && claim.sighted.identity.hash == hash;
         let known = desired.claims.iter().find(is_it);
-        if let Some(warrant) = known.and_then(|claim| claim.warrant.upgrade()) {
+        let known = known.and_then(|claim| claim.warrant.upgrade());
+        if let Some(warrant) = known.filter(|warrant| warrant.hash() == Some(hash)) {
             return warrant;
         }
-        let warrant = EntryWarrant::new(Some(Approved {
-            pool: Arc::downgrade(self),
-            approvals: sources.approvals.clone(),
-            root: sources.root.clone(),
-            name: name.into(),
-            hash,
-            file: sighted.file.clone(),
-            command,
-            workspace: driver.workspace.clone(),
-            inherit_env: inherit_env.clone(),
-        }));
+        let warrant = EntryWarrant::new(
+            &sources.trust,
+            Some(Approved {
+                pool: Arc::downgrade(self),
+                approvals: sources.approvals.clone(),
+                root: sources.root.clone(),
+                name: name.into(),
+                hash,
+                file: sighted.file.clone(),
+                command,
+                workspace: driver.workspace.clone(),
+                inherit_env: inherit_env.clone(),
+            }),
+        );
         warrant.set(Gate::Shut(GateReason::PendingApproval));
         desired.claims.push(Claim {
             name: name.into(),
@@ -127,7 +131,7 @@ impl Desired {
                 _ if !trusted => Gate::Shut(GateReason::Untrusted),
                 Some(Decision::Rejected) => Gate::Shut(GateReason::Rejected),
                 // Its program is another by now than the one that the warrant is about.
-                Some(Decision::Approved) if warrant.is_for(Some(hash)) => Gate::Open,
+                Some(Decision::Approved) if warrant.hash() == Some(hash) => Gate::Open,
                 Some(Decision::Approved) | None => Gate::Shut(GateReason::PendingApproval),
             };
             claim.is_pending = trusted && standing.is_none();

@@ -104,17 +104,39 @@ impl Sight<'_> {
             Some(Ok(Hooked::Altered(entry))) => entry,
             Some(Ok(Hooked::Dropped)) => return Outcome::Dropped,
             Some(Err(Lack)) => {
-                let known = self.known(winner, written, earlier);
-                return Outcome::Known(Verdict::Wait, known.into());
+                let mut known = self.known(winner, written, earlier);
+                known.is_pending = false;
+                let before = self.before(name, &known);
+                return Outcome::Known(Verdict::Wait(before), known.into());
             }
         };
         let mut known = self.known(winner, entry, earlier);
-        let verdict = self.judge(name, inputs, &mut known, answers);
-        let verdict = verdict.unwrap_or_else(|Lack| Verdict::Wait);
+        let verdict = match self.judge(name, inputs, &mut known, answers) {
+            Err(Lack) => Verdict::Wait(self.before(name, &known)),
+            Ok(Ok(verdict)) => verdict,
+            Ok(Err(error)) => Verdict::Invalid(error, self.before(name, &known)),
+        };
         if let Verdict::Shut(reason) = verdict {
             known.shut(reason);
         }
         Outcome::Known(verdict, known.into())
+    }
+
+    /// What becomes of what the name had, while nothing right takes its place: it ends with the trust or the approval that it ran by.
+    fn before(&self, name: &str, known: &Known) -> Before {
+        if self.is_untrusted(known.winner.source.scope()) {
+            return Before::Ends;
+        }
+        let had = known.ready.as_ref().or(known.before.as_ref());
+        let Some(hash) = had.and_then(|had| had.warrant.as_ref()?.hash()) else {
+            return Before::Stays;
+        };
+        let standing = self.book.standing(&self.pool.sources.root, name, hash);
+        match standing.map(|standing| standing.decision) {
+            Some(Decision::Approved) => Before::Stays,
+            Some(Decision::Rejected) => known.shut(GateReason::Rejected),
+            None => known.shut(GateReason::PendingApproval),
+        }
     }
 
     /// What is known of it, taken over from before where the entry is the same.
@@ -139,14 +161,14 @@ impl Sight<'_> {
         Known { winner, entry, trusted, ..earlier }
     }
 
-    /// What becomes of it.
+    /// What becomes of it, or what is wrong with it.
     fn judge(
         &self,
         name: &str,
         inputs: &[Input],
         known: &mut Known,
         answers: &mut Answers,
-    ) -> std::result::Result<Verdict, Lack> {
+    ) -> std::result::Result<Result<Verdict>, Lack> {
         let scope = known.winner.source.scope();
         let trust = match (self.is_untrusted(scope), self.trusted) {
             (true, _) => Trust::Missing,
@@ -162,19 +184,19 @@ impl Sight<'_> {
             approval: Approval::NotNeeded,
         };
         known.is_pending = false;
-        let before = if trust == Trust::Missing { Before::Ends } else { Before::Stays };
         let template = match &known.entry {
-            Entry::Invalid(error) => return Ok(Verdict::Invalid(error.clone(), before)),
+            Entry::Invalid(error) => return Ok(Err(error.clone())),
             // The lists keep it out by its name, and sessions see by themselves that it is switched off.
             Entry::Literal(spec) => {
-                let (spec, gate) = (spec.clone(), Gates::default().decide(&facts));
-                return Ok(match gate {
-                    Gate::Open => Verdict::Run(self.ready(name, known, spec)),
-                    Gate::Shut(reason) => Verdict::Shut(reason),
-                });
+                let spec = spec.clone();
+                return Ok(Ok(match (Gates::default().decide(&facts), &known.ready) {
+                    (Gate::Open, Some(ready)) => Verdict::Run(ready.open()),
+                    (Gate::Open, None) => Verdict::Run(self.ready(name, known, spec)),
+                    (Gate::Shut(reason), _) => Verdict::Shut(reason),
+                }));
             }
             Entry::Template(template) => template.clone(),
-            _ => return Ok(Verdict::Wait),
+            _ => return Err(Lack),
         };
         let switch = if known.entry.is_disabled() { Switch::Off } else { Switch::On };
         // Nothing is looked up for what cannot run whatever is decided.
@@ -182,24 +204,22 @@ impl Sight<'_> {
         if let Gate::Shut(reason) = self.gates.decide(&facts)
             && (known.ready.is_none() || Gates::default().decide(&facts) != Gate::Open)
         {
-            return Ok(Verdict::Shut(reason));
+            return Ok(Ok(Verdict::Shut(reason)));
         }
         let approval = match self.approval(name, scope, &template, known) {
             Ok(approval) => approval,
-            Err(error) => return Ok(Verdict::Invalid(error, before)),
+            Err(error) => return Ok(Err(error)),
         };
         let facts = Facts { approval, ..facts };
         known.is_pending = approval == Approval::Pending;
         if let Gate::Shut(reason) = Gates::default().decide(&facts) {
-            return Ok(Verdict::Shut(reason));
+            return Ok(Ok(Verdict::Shut(reason)));
         }
         if let Some(ready) = &known.ready {
-            return Ok(Verdict::Run(ready.open()));
+            return Ok(Ok(Verdict::Run(ready.open())));
         }
-        Ok(match self.expanded(name, &template, inputs, known, answers)? {
-            Ok(spec) => Verdict::Run(self.ready(name, known, Arc::new(spec))),
-            Err(error) => Verdict::Invalid(error, before),
-        })
+        let spec = self.expanded(name, &template, inputs, known, answers)?;
+        Ok(spec.map(|spec| Verdict::Run(self.ready(name, known, Arc::new(spec)))))
     }
 
     /// What was decided of it.
@@ -245,7 +265,7 @@ impl Sight<'_> {
         let needs_warrant = self.needs_warrant(known.winner.source.scope());
         let is_same = |ready: &Ready| {
             let is_warranted = match &ready.warrant {
-                Some(warrant) => needs_warrant && warrant.is_for(hash),
+                Some(warrant) => needs_warrant && warrant.hash() == hash,
                 None => !needs_warrant,
             };
             *ready.configured.spec() == spec && is_warranted
@@ -253,7 +273,9 @@ impl Sight<'_> {
         let before = known.ready.take().or_else(|| known.before.take());
         let ready = before.filter(is_same).unwrap_or_else(|| {
             let options = &self.pool.driver.options;
-            let warrant = needs_warrant.then(|| EntryWarrant::new(self.approved(name, known)));
+            let trust = &self.pool.sources.trust;
+            let approved = needs_warrant.then(|| self.approved(name, known));
+            let warrant = approved.map(|approved| EntryWarrant::new(trust, approved));
             let configured = match &warrant {
                 Some(warrant) => Configured::warranted(spec, warrant.clone(), options),
                 None => Configured::new(spec, options),
@@ -403,12 +425,13 @@ impl Known {
     }
 
     /// What ran of it ends, and nothing of it begins.
-    fn shut(&self, reason: GateReason) {
+    fn shut(&self, reason: GateReason) -> Before {
         for ready in self.ready.iter().chain(&self.before) {
             if let Some(warrant) = &ready.warrant {
                 warrant.set(Gate::Shut(reason));
             }
         }
+        Before::Ends
     }
 }
 

@@ -150,7 +150,7 @@ impl PoolCore {
         let mut changed = Vec::new();
         let passed = self.change_with(fresh, |desired| {
             if fresh == Fresh::Yes {
-                desired.answers.forget_refusals();
+                desired.answers.forget_what_may_change();
             }
             for (source, contents) in read {
                 // One that was removed meanwhile stays so.

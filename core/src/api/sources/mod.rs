@@ -18,7 +18,7 @@ mod warrant;
 mod watching;
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde_json::{Value, json};
@@ -47,6 +47,8 @@ pub(super) struct Sources {
     desired: Mutex<Desired>,
     approvals: Arc<Approvals>,
     root: Root,
+    /// Whether the workspace is trusted, by the last pass.
+    trust: Arc<AtomicBool>,
     /// A pass ended, or something that one waits for.
     settled: Notify,
     /// Passes under way.
@@ -66,6 +68,7 @@ impl Sources {
             desired: Mutex::new(Desired::new(options)),
             approvals: Arc::new(Approvals::open(options.approvals.as_deref())?),
             root: root_of(&driver.workspace)?,
+            trust: Arc::new(AtomicBool::new(options.trusted)),
             settled: Notify::new(),
             passes: AtomicUsize::new(0),
             permits: questions::permits(),

@@ -129,6 +129,7 @@ impl PoolCore {
 
 impl Desired {
     fn pass(&mut self, pool: &Arc<PoolCore>, fresh: Fresh) -> (BTreeMap<Box<str>, Row>, Aftermath) {
+        pool.sources.trust.store(self.trusted, Ordering::Release);
         let lists = self.lists();
         self.gates.replace(lists.clone());
         let book = self.book.clone().unwrap_or_default();

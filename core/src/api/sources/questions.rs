@@ -117,9 +117,13 @@ impl Answers {
         self.asked.values().any(|asked| matches!(asked.state, State::Open))
     }
 
-    /// What got no answer is asked for again.
-    pub(super) fn forget_refusals(&mut self) {
-        self.asked.retain(|_, asked| !matches!(asked.state, State::Answered(Answer::None)));
+    /// What got no answer is asked for again, and commands print anew.
+    pub(super) fn forget_what_may_change(&mut self) {
+        self.asked.retain(|question, asked| match &asked.state {
+            State::Open => true,
+            State::Answered(Answer::None) => false,
+            State::Answered(Answer::Text(_)) => !matches!(question, Question::Command(_)),
+        });
     }
 
     /// Forgets what was asked for the sake of sources that are not there any more.

@@ -81,7 +81,7 @@ pub(super) enum Verdict {
     /// It is wrong.
     Invalid(Error, Before),
     /// It is not known yet.
-    Wait,
+    Wait(Before),
 }
 
 /// What becomes of what a name had, when there is nothing right to take its place.
@@ -196,7 +196,7 @@ impl Running {
             Verdict::Run(_) => Standing::Runs,
             Verdict::Shut(reason) => Standing::Shut(*reason),
             Verdict::Invalid(error, _) => Standing::Invalid(error.clone()),
-            Verdict::Wait => Standing::Waiting,
+            Verdict::Wait(_) => Standing::Waiting,
         };
         let is_news = earlier.is_none_or(|earlier| !earlier.standing.is(&standing));
         let mut row = match &verdict {
@@ -209,12 +209,14 @@ impl Running {
             Verdict::Invalid(error, _) => {
                 Row { error: Some(error.clone()), is_news, ..Row::of(Applied::Invalid) }
             }
-            Verdict::Wait => Row { is_news, ..Row::of(Applied::Waiting) },
+            Verdict::Wait(_) => Row { is_news, ..Row::of(Applied::Waiting) },
         };
         let runs = match verdict {
             Verdict::Run(new) => Some(new),
-            Verdict::Invalid(_, Before::Stays) | Verdict::Wait => old.cloned(),
-            Verdict::Invalid(_, Before::Ends) | Verdict::Shut(_) => None,
+            Verdict::Invalid(_, Before::Stays) | Verdict::Wait(Before::Stays) => old.cloned(),
+            Verdict::Invalid(_, Before::Ends) | Verdict::Wait(Before::Ends) | Verdict::Shut(_) => {
+                None
+            }
         };
         if let Some(runs) = runs {
             self.servers.insert(name.into(), runs);

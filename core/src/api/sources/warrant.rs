@@ -1,6 +1,7 @@
 //! By what the server of a source runs: trust, and where it needs one its approval, asked again before each connection (SPEC 11.5).
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use trunkline_pool::approvals::{ApprovalHash, Decision, Root};
@@ -14,6 +15,8 @@ use crate::lookup::Found;
 
 /// By what one configuration of one name runs.
 pub(super) struct EntryWarrant {
+    /// Whether the workspace is trusted, which all that runs by a warrant needs.
+    trust: Arc<AtomicBool>,
     gate: Mutex<Gate>,
     approved: Option<Approved>,
 }
@@ -33,19 +36,19 @@ pub(super) struct Approved {
 }
 
 impl EntryWarrant {
-    /// It admits, until it is told otherwise.
-    pub(super) fn new(approved: Option<Approved>) -> Arc<EntryWarrant> {
-        Arc::new(EntryWarrant { gate: Mutex::new(Gate::Open), approved })
+    /// It admits in a trusted workspace, until it is told otherwise.
+    pub(super) fn new(trust: &Arc<AtomicBool>, approved: Option<Approved>) -> Arc<EntryWarrant> {
+        Arc::new(EntryWarrant { trust: trust.clone(), gate: Mutex::new(Gate::Open), approved })
     }
 
-    /// What is decided from now on; whether that is another than before.
-    pub(super) fn set(&self, gate: Gate) -> bool {
-        std::mem::replace(&mut *self.guard(), gate) != gate
+    /// What is decided from now on.
+    pub(super) fn set(&self, gate: Gate) {
+        *self.guard() = gate;
     }
 
-    /// Whether it is about that configuration.
-    pub(super) fn is_for(&self, hash: Option<ApprovalHash>) -> bool {
-        self.approved.as_ref().map(|approved| approved.hash) == hash
+    /// The configuration that was approved, if it needed that.
+    pub(super) fn hash(&self) -> Option<ApprovalHash> {
+        self.approved.as_ref().map(|approved| approved.hash)
     }
 
     fn guard(&self) -> MutexGuard<'_, Gate> {
@@ -65,7 +68,10 @@ impl EntryWarrant {
 
 impl Warrant for EntryWarrant {
     fn gate(&self) -> Gate {
-        *self.guard()
+        match self.trust.load(Ordering::Acquire) {
+            true => *self.guard(),
+            false => Gate::Shut(GateReason::Untrusted),
+        }
     }
 
     fn recheck(&self) -> Gate {
