@@ -8,6 +8,7 @@ mod budget;
 mod drain;
 mod gates;
 mod idle;
+mod key_gates;
 mod limits;
 mod loss;
 mod own;
