@@ -166,6 +166,8 @@ export interface LimitOptions {
 
 /** Options of a session. */
 export interface SessionOptions extends ConfigureOptions {
+  /** Whether it follows the pool's configuration, or keeps the servers that it was opened with; default true. */
+  follow?: boolean;
   /** How long its holds stay after a close; default 0. */
   keepForMs?: number;
   /** What answers its servers; the pool's where one is missing. */

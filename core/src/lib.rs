@@ -83,10 +83,10 @@ pub use trunkline_pool::gates::GateLists;
 pub use trunkline_pool::interface::{self, EventKind};
 pub use trunkline_pool::layers::{Scope, SourceName, Switch, WorkspaceTrust};
 pub use trunkline_pool::options::{
-    AcquireOptions, CallOptions, ConfigureOptions, DrainOptions, HandlerKind, HandlerResult,
-    Handlers, Handling, LoadOptions, Offered, PoolOptions, Progress, ProgressReceiver, Reconnected,
-    Refusal, ReloadOptions, Retry, ServerRequest, SessionOptions, SignInOptions, Wanted,
-    roots_from_json,
+    AcquireOptions, CallOptions, ConfigureOptions, DrainOptions, Follow, HandlerKind,
+    HandlerResult, Handlers, Handling, LoadOptions, Offered, PoolOptions, Progress,
+    ProgressReceiver, Reconnected, Refusal, ReloadOptions, Retry, ServerRequest, SessionOptions,
+    SignInOptions, Wanted, roots_from_json,
 };
 pub use trunkline_pool::settings;
 pub use trunkline_pool::state::EntryState;

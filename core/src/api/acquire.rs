@@ -23,10 +23,12 @@ impl SessionCore {
         answer: impl FnOnce(Result<LeaseHold>) + Send + 'static,
     ) -> Ticket {
         let question = self.question(name, configured);
-        self.driver.ask(
+        let ticket = self.driver.ask(
             |ticket, interner| Input::Acquire(question(ticket, interner)),
             answer_with(name, answer),
-        )
+        );
+        self.note_age(name, configured);
+        ticket
     }
 
     /// What the pool is asked for a hold.

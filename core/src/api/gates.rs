@@ -6,7 +6,9 @@ use serde_json::{Map, Value, json};
 use trunkline_pool::gates::{Facts, GateLists};
 use trunkline_pool::state::Gate;
 
+use super::held::Origin;
 use super::pool::{Pool, PoolCore};
+use super::session::SessionCore;
 use super::sources::Named;
 use crate::Result;
 
@@ -59,5 +61,16 @@ impl PoolCore {
         let by_name = self.driver.gates().decide(&Facts::of_name(server));
         let decided = self.running().named(server).map(Named::gate).unwrap_or_default();
         decided.and(by_name).check().map_err(|error| error.with_server(server))
+    }
+}
+
+impl SessionCore {
+    /// What keeps a server of the pool's out of this session: the lists, and what is decided of the configuration that it has of it.
+    pub(super) fn gate_of(&self, name: &str) -> Gate {
+        let decided = match self.spec(name, Origin::Pool) {
+            Ok(configured) => configured.authority.gate(),
+            Err(_) => self.pool.running().named(name).map(Named::gate).unwrap_or_default(),
+        };
+        self.driver.gates().decide(&Facts::of_name(name)).and(decided)
     }
 }

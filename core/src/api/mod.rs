@@ -10,6 +10,7 @@ mod gates;
 mod held;
 mod holds;
 mod hosted;
+mod kept;
 mod lease;
 mod log_level;
 mod operation;

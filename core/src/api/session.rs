@@ -18,6 +18,7 @@ use super::configure::Disabled;
 use super::event::{EventMask, Subscription};
 use super::held::Origin;
 use super::holds::Holds;
+use super::kept::Kept;
 use super::lease::{Lease, finished};
 use super::operation::Operation;
 use super::pool::{Configured, PoolCore};
@@ -46,6 +47,8 @@ pub(crate) struct SessionCore {
     /// The pool at work.
     pub driver: Arc<Driver>,
     pub(super) pool: Arc<PoolCore>,
+    /// What it keeps of the pool's servers; absent when it follows them.
+    pub(super) kept: Option<Kept>,
     /// Its options as they are now.
     pub(super) options: Mutex<Arc<SessionOptions>>,
     /// What answers the servers that it calls: its own handlers, else the pool's.
@@ -291,6 +294,7 @@ impl SessionCore {
             number,
             driver: pool.driver.clone(),
             pool: pool.clone(),
+            kept: Kept::of(pool, options.follow),
             options: Mutex::new(Arc::new(options)),
             calls: Calls::default(),
             wants: Mutex::default(),
@@ -359,10 +363,12 @@ impl SessionCore {
             Origin::Session => self.own().get(server).cloned(),
             Origin::Pool => None,
         };
-        match own {
-            Some(own) => Ok(own),
-            None => self.pool.configured(server).map_err(|error| error.with_session(&*self.id)),
-        }
+        let found = match (own, &self.kept) {
+            (Some(own), _) => return Ok(own),
+            (None, Some(kept)) => kept.server(&self.pool, server),
+            (None, None) => self.pool.configured(server),
+        };
+        found.map_err(|error| error.with_session(&*self.id))
     }
 
     /// Whether a lease on the pool's own configuration of a server still stands for it.

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use trunkline_pool::catalog::{Catalog, Item};
-use trunkline_pool::gates::Facts;
 use trunkline_pool::naming::{NameMap, ToolName, explain_unknown, exposed_name_beside};
 use trunkline_pool::state::Gate;
 use trunkline_pool::view::{Hidden, Marks, View};
@@ -149,7 +148,7 @@ impl Lists {
         let Some(server) = explain_unknown(exposed, names) else {
             return tool_not_found(exposed, Hidden::Unknown.as_str());
         };
-        let gate = session.driver.gates().decide(&Facts::of_name(server));
+        let gate = session.gate_of(server);
         let is_hidden = || {
             let held = self.seen.iter().find(|held| &*held.server == server)?;
             let published = held.cell().load_full();

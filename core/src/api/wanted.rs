@@ -67,6 +67,7 @@ pub(super) fn follow_together(sessions: &[Arc<SessionCore>]) {
     let tickets = first.driver.want(wishes);
     for ((session, added), ticket) in added.iter().zip(tickets) {
         session.wished(added, ticket);
+        session.note_age(&added.server, &added.configured);
     }
 }
 
@@ -131,7 +132,7 @@ impl SessionCore {
     /// What it would want now: servers of the pool that it names, and that neither it nor a gate keeps out.
     fn wanted(&self) -> BTreeMap<Box<str>, (Arc<Configured>, Shuts)> {
         let options = self.options();
-        let mut servers = self.pool.servers();
+        let mut servers = self.servers();
         servers.retain(|(name, configured)| {
             options.servers.names(name) && !configured.spec.disabled && !self.has_disabled(name)
         });
@@ -289,7 +290,7 @@ impl SessionCore {
                 _ if self.has_disabled(name) => Err(self.named(name, disabled())),
                 None if self.pool.awaits_the_host(name) => Ok(Some(vec![name.to_owned()])),
                 None => {
-                    self.pool.check_admitted(name).map_err(|error| self.named(name, error))?;
+                    self.gate_of(name).check().map_err(|error| self.named(name, error))?;
                     Err(self.unwanted(name))
                 }
                 Some((Standing::Returning, _)) => Ok(Some(vec![name.to_owned()])),

@@ -216,7 +216,12 @@ pub(super) const SESSION: &[OptionRow] = &[
     EXCLUDE,
     TRUST,
     ALWAYS_LOAD,
-    planned("follow", Bool, "true", "whether the session follows the pool's configuration"),
+    row(
+        "follow",
+        Bool,
+        "true",
+        "whether it follows the pool's configuration, or keeps the servers that it was opened with",
+    ),
     row("keep_for_ms", duration(0, DAY), "0", "how long its holds stay after a close"),
     SESSION_ROOTS,
     row(

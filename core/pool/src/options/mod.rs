@@ -210,6 +210,8 @@ pub struct SessionOptions {
     pub trust: BTreeMap<String, bool>,
     /// Patterns per server name of the tools that are marked always-load, on the session's own copy.
     pub always_load: BTreeMap<String, Vec<String>>,
+    /// Which of the pool's configurations it goes by: the newest.
+    pub follow: Follow,
     /// How long its holds stay after a close: 0.
     pub keep_for: Duration,
     /// Folders of its own that servers are told of, where the connection is its own (SPEC 15.2).
@@ -234,6 +236,16 @@ pub struct ConfigureOptions {
     pub always_load: Option<BTreeMap<String, Vec<String>>>,
     /// Folders of its own, in place of all before (SPEC 15.2).
     pub roots: Option<Vec<String>>,
+}
+
+/// Which of the pool's configurations a session goes by (SPEC 13.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Follow {
+    /// The newest: it follows every change.
+    #[default]
+    Newest,
+    /// The one that there was when it was opened. The gates and the session's own servers are as of any other.
+    Opened,
 }
 
 /// The servers that a session wants without asking for them by name.
@@ -371,6 +383,7 @@ impl SessionOptions {
             filters: BTreeMap::new(),
             trust: BTreeMap::new(),
             always_load: BTreeMap::new(),
+            follow: Follow::Newest,
             keep_for: Duration::ZERO,
             roots: Vec::new(),
             handlers: Handlers::default(),

@@ -198,6 +198,10 @@ impl SessionOptions {
             filters,
             trust: given.bool_by_server("trust").into_iter().collect(),
             always_load: given.patterns_by_server("always_load").into_iter().collect(),
+            follow: match given.bool("follow") {
+                Some(false) => Follow::Opened,
+                Some(true) | None => Follow::Newest,
+            },
             keep_for: given.duration("keep_for_ms").unwrap_or(Duration::ZERO),
             roots: given.texts("roots").unwrap_or_default(),
             handlers: Handlers::default(),

@@ -160,7 +160,7 @@ fn a_budget_is_a_limit_and_a_mode() {
 fn every_session_option_is_read() {
     let text = json!({
         "id": "a", "servers": ["s"], "include": {"s": ["x"], "t": [], "u": null}, "exclude": {"s": ["y"], "__proto__": ["z"]},
-        "trust": {"s": true}, "always_load": {"s": ["x*"]}, "keep_for_ms": 5,
+        "trust": {"s": true}, "always_load": {"s": ["x*"]}, "keep_for_ms": 5, "follow": false,
     });
     let options = SessionOptions::from_json(&text.to_string()).unwrap();
     let filter = |include: Option<&[&str]>, exclude: &[&str]| Filter {
@@ -179,6 +179,9 @@ fn every_session_option_is_read() {
     assert_eq!(options.trust.into_iter().collect::<Vec<_>>(), [("s".into(), true)]);
     assert_eq!(options.always_load["s"], ["x*"]);
     assert_eq!(options.keep_for, Duration::from_millis(5));
+    assert_eq!(options.follow, Follow::Opened);
+    let follows = SessionOptions::from_json(r#"{"id":"a","follow":true}"#).unwrap();
+    assert_eq!(follows.follow, Follow::Newest);
     let all = SessionOptions::from_json(r#"{"id":"a","servers":"all"}"#).unwrap();
     assert_eq!(all, SessionOptions::new("a"));
     let none = SessionOptions::from_json(r#"{"id":"a","servers":[]}"#).unwrap();

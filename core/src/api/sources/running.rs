@@ -11,7 +11,7 @@ use trunkline_pool::state::{Gate, GateReason};
 use trunkline_pool::view::View;
 
 use super::pass::Shape;
-use crate::api::pool::Configured;
+use crate::api::pool::{Configured, PoolCore};
 use crate::driver::{Age, Keyed};
 use crate::{Error, ErrorCode, Result};
 
@@ -240,6 +240,19 @@ impl Running {
         let new = self.servers.keys().filter(|name| !before.contains_key(*name));
         moved.extend(new.map(|name| (name.clone(), None)));
         moved
+    }
+}
+
+impl PoolCore {
+    /// What was asked for just now, as a session had it from before: the pool may have another configuration of it by now.
+    pub(in crate::api) fn judge_asked(&self, name: &str, asked: &Arc<Configured>) {
+        let newest = self.running().servers.get(name).cloned();
+        let is_it =
+            |newest: Arc<Configured>| newest.is_same_connection(asked) && !newest.spec().disabled;
+        if !newest.is_some_and(is_it) {
+            let asked = Moved::from([(name.into(), Some(asked.clone()))]);
+            self.driver.reconfigure(|key| self.running().judge(key, &asked));
+        }
     }
 }
 

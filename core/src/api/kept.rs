@@ -1,0 +1,66 @@
+//! What a session keeps of the pool's servers that does not follow the pool's configuration (SPEC 13.1).
+//!
+//! It is asked wherever a session that follows would ask the pool. So such a session wants, holds and sees what it was opened with;
+//! what others have of a newer configuration stands beside it, and its own connections go with their last holder. The gates are asked
+//! as of any other session.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use trunkline_pool::interface::words;
+use trunkline_pool::options::Follow;
+
+use super::pool::{Configured, PoolCore};
+use super::session::SessionCore;
+use crate::{Error, ErrorCode, Result};
+
+/// The pool's servers as they were when the session was opened.
+pub(crate) struct Kept(BTreeMap<Box<str>, Arc<Configured>>);
+
+impl Kept {
+    /// What a session keeps that is opened now; nothing when it follows.
+    pub(super) fn of(pool: &PoolCore, follow: Follow) -> Option<Kept> {
+        match follow {
+            Follow::Newest => None,
+            Follow::Opened => Some(Kept(pool.servers().into_iter().collect())),
+        }
+    }
+
+    /// One server.
+    ///
+    /// # Errors
+    /// `not_admitted` with the reason `not_configured` for one that came later; for others, why the pool has none.
+    pub(super) fn server(&self, pool: &PoolCore, name: &str) -> Result<Arc<Configured>> {
+        if let Some(configured) = self.0.get(name) {
+            return Ok(configured.clone());
+        }
+        pool.configured(name)?;
+        let message =
+            "the server came after the session was opened, which keeps what it was opened with";
+        let error = Error::new(ErrorCode::NotAdmitted, message).with_server(name);
+        let error = error.with_detail("reason", words::gate::NOT_CONFIGURED);
+        Err(error.with_hint("open another session, or one that follows the configuration"))
+    }
+}
+
+impl SessionCore {
+    /// The pool's servers as this session goes by them.
+    pub(super) fn servers(&self) -> Vec<(Box<str>, Arc<Configured>)> {
+        match &self.kept {
+            None => self.pool.servers(),
+            Some(Kept(servers)) => {
+                let servers = servers.iter();
+                servers.map(|(name, configured)| (name.clone(), configured.clone())).collect()
+            }
+        }
+    }
+
+    /// Says of what it asked for just now whether the pool has another configuration of it by now: only a session that keeps
+    /// what it was opened with begins what is old already.
+    pub(super) fn note_age(&self, name: &str, asked: &Arc<Configured>) {
+        let kept = self.kept.as_ref().and_then(|Kept(servers)| servers.get(name));
+        if kept.is_some_and(|kept| Arc::ptr_eq(kept, asked)) {
+            self.pool.judge_asked(name, asked);
+        }
+    }
+}
