@@ -1,5 +1,8 @@
 //! The gates of a pool, as the host sets them (SPEC 11).
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};

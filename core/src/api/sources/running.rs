@@ -243,6 +243,14 @@ impl Running {
     }
 }
 
+#[cfg(test)]
+impl Running {
+    /// One server that runs by what is decided of it.
+    pub(in crate::api) fn put_warranted(&mut self, name: &str, configured: Arc<Configured>) {
+        self.servers.insert(name.into(), configured);
+    }
+}
+
 impl PoolCore {
     /// What was asked for just now, as a session had it from before: the pool may have another configuration of it by now.
     pub(in crate::api) fn judge_asked(&self, name: &str, asked: &Arc<Configured>) {
