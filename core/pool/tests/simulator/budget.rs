@@ -30,6 +30,13 @@ pub struct Books {
     is_warned: bool,
 }
 
+/// Whether somebody hears this error because of these gates: what is shut now was open, so that the reason is one of theirs.
+pub fn is_reason_of(names: &[(ServerId, Gate)], keys: &[(KeyId, Gate)], error: &Error) -> bool {
+    let gates = names.iter().map(|(_, gate)| gate);
+    let mut gates = gates.chain(keys.iter().map(|(_, gate)| gate));
+    gates.any(|gate| gate.check().is_err_and(|why| why == *error))
+}
+
 macro_rules! check {
     ($condition:expr, $($words:tt)+) => {
         if !$condition {

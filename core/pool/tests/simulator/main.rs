@@ -12,6 +12,7 @@ mod chance;
 mod coverage;
 mod definitions;
 mod ending;
+mod gating;
 mod model;
 mod reconcile;
 mod restarts;

@@ -13,7 +13,7 @@ use trunkline_pool::state::{
     Situation, Ticket,
 };
 
-use crate::budget::Books;
+use crate::budget::{self, Books};
 use crate::model::{Cause, Holds, is_current};
 use crate::setup::Setup;
 use crate::world::connection_of;
@@ -407,11 +407,8 @@ pub fn refusals_are_just(
                 let full = budget.is_some_and(|budget| books.names.len() == budget.limit as usize);
                 full && !books.names.contains(server)
             }
-            // What is shut now was open: the reason is among those that came.
             (ErrorCode::NotAdmitted, Input::SetGates { names, keys }) => {
-                let of_names = names.iter().map(|(_, gate)| gate);
-                let mut gates = of_names.chain(keys.iter().map(|(_, gate)| gate));
-                gates.any(|gate| gate.check().is_err_and(|why| why == *error))
+                budget::is_reason_of(names, keys, error)
             }
             (ErrorCode::NotAdmitted, Input::Acquire(ask)) => books.refuses(ask, error),
             (ErrorCode::NotAdmitted, _) => wish.is_some_and(|ask| books.refuses(ask, error)),

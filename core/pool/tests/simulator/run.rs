@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use trunkline_pool::catalog::{Catalog, Item};
 use trunkline_pool::state::{
-    Ask, ConnectionId, DrainMode, Effect, EntryId, EntryState, EntryStatus, Gate, GateReason,
-    Input, KeyId, LeaseId, Moment, PoolState, SessionId, Situation, Slot, Ticket,
+    Ask, ConnectionId, DrainMode, Effect, EntryId, EntryState, EntryStatus, Input, KeyId, LeaseId,
+    Moment, PoolState, SessionId, Situation, Slot, Ticket,
 };
 
 use crate::budget::Books;
@@ -17,6 +17,7 @@ use crate::chance::Chance;
 use crate::coverage::Coverage;
 use crate::definitions::held;
 use crate::ending::Ending;
+use crate::gating;
 use crate::model::{Cause, Model};
 use crate::restarts::{self, Restarts};
 use crate::rules::{Rules, Step, refusals_are_just, was_current};
@@ -200,10 +201,7 @@ impl Run {
             return Some(Input::CredentialsChanged { entries: entries.collect() });
         }
         if chance.percent(self.setup.gating) {
-            return match chance.percent(80) {
-                true => Some(self.gates(chance)),
-                false => self.forgotten(chance),
-            };
+            return gating::draw(&self.setup, &self.pool, &self.model, chance);
         }
         let open: Vec<SessionId> = self.model.sessions.keys().copied().collect();
         match chance.below(95) {
@@ -277,34 +275,6 @@ impl Run {
             asks.push(self.setup.ask(ticket, session, key));
         }
         Some(Input::Want { asks })
-    }
-
-    /// Gates of names, of keys, or of both at once.
-    fn gates(&self, chance: &mut Chance) -> Input {
-        let (mut names, mut keys) = (Vec::new(), Vec::new());
-        for _ in 0..1 + chance.below(3) {
-            let key = self.any_key(chance);
-            let why =
-                chance.pick(&[GateReason::Untrusted, GateReason::Excluded, GateReason::Rejected]);
-            let gate = if chance.percent(50) { Gate::Shut(why) } else { Gate::Open };
-            match chance.percent(50) {
-                true => names.push((self.setup.server_of(key), gate)),
-                false => keys.push((key, gate)),
-            }
-        }
-        Input::SetGates { names, keys }
-    }
-
-    /// Keys that nobody keeps: nothing of them is left, and nobody waits for them. Of some their gate is the last thing that is.
-    fn forgotten(&self, chance: &mut Chance) -> Option<Input> {
-        let kept = |key: &KeyId| {
-            self.pool.entries().any(|row| row.key == *key)
-                || self.model.acquires.values().any(|asked| asked.key == *key)
-        };
-        let all = (0..self.setup.keys).map(KeyId);
-        let mut keys: Vec<KeyId> = all.filter(|key| !kept(key)).collect();
-        keys.retain(|_| chance.percent(70));
-        (!keys.is_empty()).then_some(Input::ForgetKeys { keys })
     }
 
     fn any_key(&self, chance: &mut Chance) -> KeyId {
