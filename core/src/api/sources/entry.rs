@@ -263,19 +263,19 @@ impl Sight<'_> {
     fn ready(&self, name: &str, known: &mut Known, spec: Arc<ServerSpec>) -> Arc<Configured> {
         let hash = known.hash();
         let needs_warrant = self.needs_warrant(known.winner.source.scope());
-        let is_same = |ready: &Ready| {
-            let is_warranted = match &ready.warrant {
-                Some(warrant) => needs_warrant && warrant.hash() == hash,
-                None => !needs_warrant,
-            };
-            *ready.configured.spec() == spec && is_warranted
+        let is_warranted = |ready: &Ready| match &ready.warrant {
+            Some(warrant) => needs_warrant && warrant.hash() == hash,
+            None => !needs_warrant,
         };
         let before = known.ready.take().or_else(|| known.before.take());
-        let ready = before.filter(is_same).unwrap_or_else(|| {
+        let before = before.filter(is_warranted);
+        // What runs by a warrant goes on by that one: another view of it must not put it out of reach.
+        let warrant = before.as_ref().and_then(|ready| ready.warrant.clone());
+        let ready = before.filter(|ready| *ready.configured.spec() == spec).unwrap_or_else(|| {
             let options = &self.pool.driver.options;
             let trust = &self.pool.sources.trust;
-            let approved = needs_warrant.then(|| self.approved(name, known));
-            let warrant = approved.map(|approved| EntryWarrant::new(trust, approved));
+            let new = || EntryWarrant::new(trust, self.approved(name, known));
+            let warrant = needs_warrant.then(|| warrant.unwrap_or_else(new));
             let configured = match &warrant {
                 Some(warrant) => Configured::warranted(spec, warrant.clone(), options),
                 None => Configured::new(spec, options),
