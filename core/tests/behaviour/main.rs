@@ -8,6 +8,7 @@ mod processes;
 mod provided;
 mod record;
 mod remotes;
+mod sources;
 mod steps;
 mod values;
 mod visits;

@@ -20,7 +20,8 @@ use crate::processes;
 use crate::provided::Provided;
 use crate::record::Record;
 use crate::remotes::Remote;
-use crate::values::{Failure, Given, Saved, server};
+use crate::sources;
+use crate::values::{Failure, Given, Saved, server, servers_within};
 use crate::visits;
 
 /// The longest that a step may take.
@@ -51,6 +52,7 @@ struct World {
     remotes: Vec<Remote>,
     testserver: PathBuf,
     start_log: PathBuf,
+    folder: PathBuf,
 }
 
 /// Runs one case from its pool to the check that nothing is left.
@@ -60,7 +62,10 @@ pub async fn run_case(case: &Value, testserver: &Path) -> Result<(), String> {
     let (handlers, asked) = handlers::take(&mut members).map_err(|failure| failure.to_string())?;
     let mut saved = Saved::default();
     saved.0.insert("folder".into(), folder.to_string_lossy().into());
+    saved.0.insert("workspace".into(), folder.join("workspace").to_string_lossy().into());
     saved.0.insert("file".into(), folder.join("file").to_string_lossy().into());
+    // Never the decisions of the person who runs the cases.
+    members.entry("approvals").or_insert_with(|| "memory".into());
     let options = saved.filled_in(&Value::Object(members)).to_string();
     let mut options = PoolOptions::from_json(&options).map_err(|e| e.to_string())?;
     options.handlers = handlers;
@@ -79,6 +84,7 @@ pub async fn run_case(case: &Value, testserver: &Path) -> Result<(), String> {
         remotes: Vec::new(),
         testserver: testserver.to_owned(),
         start_log: folder.with_extension("starts"),
+        folder: folder.clone(),
     };
     let outcome = world.carry_out(case).await;
     world.operations.values().for_each(JoinHandle::abort);
@@ -98,7 +104,7 @@ fn fresh_folder() -> PathBuf {
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let name = format!("trunkline-behaviour-{}-{number}", std::process::id());
     let folder = std::env::temp_dir().join(name);
-    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::create_dir_all(folder.join("workspace")).unwrap();
     folder.canonicalize().unwrap()
 }
 
@@ -209,6 +215,13 @@ impl World {
             "count" => self.count(first),
             "sign_in" | "visit" | "finish_sign_in" | "sign_out" => {
                 visits::step(&self.pool, verb, arguments).await
+            }
+            "write" | "load" | "set_source" | "switch_source" | "add_server" | "remove_server"
+            | "set_trusted" | "reload" | "approvals" | "approve" | "reject" | "forget" => {
+                let start_log = self.start_log.to_string_lossy();
+                let within = |value| servers_within(value, &self.testserver, &start_log);
+                let arguments: Vec<Value> = arguments.iter().map(within).collect();
+                sources::step(&self.pool, &self.folder, verb, &arguments).await
             }
             "start" => self.start(name(), &arguments[0]).await,
             "cancel" => {
@@ -352,6 +365,13 @@ impl World {
     fn work(&self, verb: &str, arguments: &[Value]) -> Result<Work, Failure> {
         if verb == "acquire" {
             return self.acquire(arguments);
+        }
+        if verb == "settled" {
+            let settled = sources::settled(
+                self.pool.clone(),
+                arguments.first().cloned().unwrap_or(json!({})),
+            );
+            return Ok(Box::pin(async move { Ok((Given::value(settled.await?), None)) }));
         }
         if verb == "drain" {
             let options = arguments.first().map_or(String::new(), Value::to_string);

@@ -90,3 +90,15 @@ pub fn server(value: &Value, testserver: &Path, start_log: &str) -> Value {
     members.insert("args".into(), args);
     Value::Object(members)
 }
+
+/// A value in which every server object of a case is as the library wants it, wherever it stands.
+pub fn servers_within(value: &Value, testserver: &Path, start_log: &str) -> Value {
+    let within = |value| servers_within(value, testserver, start_log);
+    match server(value, testserver, start_log) {
+        Value::Array(items) => items.iter().map(within).collect(),
+        Value::Object(members) => {
+            Value::Object(members.iter().map(|(key, item)| (key.clone(), within(item))).collect())
+        }
+        plain => plain,
+    }
+}

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 /// Verbs, and how many arguments each takes.
-const VERBS: [(&str, usize, usize); 37] = [
+const VERBS: [(&str, usize, usize); 50] = [
     ("open", 1, 2),
     ("close", 1, 2),
     ("acquire", 2, 4),
@@ -41,12 +41,25 @@ const VERBS: [(&str, usize, usize); 37] = [
     ("finish_sign_in", 1, 1),
     ("sign_out", 1, 1),
     ("drain", 0, 1),
+    ("write", 2, 2),
+    ("load", 1, 2),
+    ("set_source", 2, 2),
+    ("switch_source", 2, 2),
+    ("add_server", 2, 2),
+    ("remove_server", 1, 1),
+    ("reload", 0, 1),
+    ("set_trusted", 1, 1),
+    ("approvals", 0, 0),
+    ("approve", 2, 2),
+    ("reject", 2, 2),
+    ("forget", 1, 1),
+    ("settled", 0, 1),
     ("pool", 1, 1),
     ("count", 1, 1),
     ("cancel", 1, 1),
 ];
 
-const STARTED: [&str; 8] = [
+const STARTED: [&str; 9] = [
     "acquire",
     "call",
     "call_exposed",
@@ -55,6 +68,7 @@ const STARTED: [&str; 8] = [
     "get_prompt",
     "drain",
     "restart",
+    "settled",
 ];
 
 const EXPECTATIONS: [&str; 10] =
