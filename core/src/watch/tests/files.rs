@@ -20,13 +20,15 @@ fn a_file_that_is_written_in_place_is_told() {
     watched.hears("s.json", Some("new"));
 }
 
-/// SPEC 13.5: a writer that keeps the file open is told before it closes it.
+/// SPEC 13.5: a writer that keeps the file open is told before it closes it, and once.
 #[test]
 fn a_file_that_is_appended_to_is_told_while_it_is_open() {
     let watched = one_file();
     let mut file = OpenOptions::new().append(true).open(watched.place.at("s.json")).unwrap();
     file.write_all(b", new").unwrap();
     watched.hears("s.json", Some("old, new"));
+    watched.declare(&["s.json"]);
+    watched.hears_nothing_else();
 }
 
 /// SPEC 13.5: vim renames the file away, writes another of its name, and removes the first; again and again.

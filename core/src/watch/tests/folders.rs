@@ -30,6 +30,29 @@ fn folders_that_appear_and_go_at_once_are_followed() {
     }
 }
 
+/// SPEC 13.5: folders appear while the watches are made, each between the look at it and the watch of the one above it.
+#[test]
+fn folders_that_appear_while_a_file_is_declared_are_not_missed() {
+    let watched = Watched::new(Place::new(), &[]);
+    for number in 0..100_u64 {
+        let deep = format!("f{number}/b/c/d/e/f");
+        let file = format!("{deep}/s.json");
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for (end, _) in deep.match_indices('/').chain([(deep.len(), "")]) {
+                    watched.place.folder(&deep[..end]);
+                    // Another pace each time.
+                    (0..number * 100).for_each(|_| std::hint::spin_loop());
+                }
+            });
+            watched.declare(&[&file]);
+        });
+        let text = number.to_string();
+        watched.place.write(&file, &text);
+        watched.hears(&file, Some(&text));
+    }
+}
+
 /// SPEC 13.5: a tree that is moved into place has everything in it already.
 #[test]
 fn a_tree_that_is_moved_into_place_is_told() {
@@ -57,6 +80,22 @@ fn a_folder_that_is_renamed_away_and_back_is_followed() {
             "a/b/s.json",
             fs::read_to_string(watched.place.at("a/b/s.json")).ok().as_deref(),
         );
+        let text = number.to_string();
+        watched.place.write("a/b/s.json", &text);
+        watched.hears("a/b/s.json", Some(&text));
+    }
+}
+
+/// SPEC 13.5: gone and back before anybody looked: the same folder, whose watch went with the move.
+#[test]
+fn a_folder_that_is_away_for_a_moment_is_followed() {
+    let place = Place::new();
+    place.folder("a/b");
+    let watched = Watched::new(place, &["a/b/s.json"]);
+    for (number, folder) in ["a/b", "a"].into_iter().cycle().take(8).enumerate() {
+        watched.place.rename(folder, "away");
+        watched.place.rename("away", folder);
+        watched.catches_up();
         let text = number.to_string();
         watched.place.write("a/b/s.json", &text);
         watched.hears("a/b/s.json", Some(&text));
