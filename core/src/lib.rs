@@ -69,7 +69,6 @@ mod lookup;
 mod platform;
 mod store;
 mod transport;
-#[cfg_attr(not(test), expect(dead_code, reason = "nothing loads files yet"))]
 mod watch;
 
 pub use api::{

@@ -27,6 +27,7 @@ mod tests;
 mod trail;
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -71,6 +72,19 @@ pub(crate) enum Why {
     PermissionDenied,
     /// Anything else, such as a file system that tells nothing.
     Failed,
+}
+
+impl fmt::Display for Why {
+    /// For a person, as the end of a sentence.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Why::WatchesUsedUp => "the user has no watches left",
+            Why::NoWatcher => "the system gives no watcher",
+            Why::TooMany => "there are too many folders",
+            Why::PermissionDenied => "it cannot be read",
+            Why::Failed => "the system refuses",
+        })
+    }
 }
 
 /// Watches declared files until it is dropped.

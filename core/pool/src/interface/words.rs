@@ -110,6 +110,7 @@ words! {
         REQUEST_DECLINED "request_declined" "a server's request was declined, since several sessions could be meant";
         ROOTS_NOT_SHARED "roots_not_shared" "a session's own roots are left out on a connection that it shares";
         APPROVALS "approvals" "decisions about servers could not be read, or were lost";
+        POLLED "polled" "files are looked at from time to time, since they cannot be watched";
         TOKENS "tokens" "credentials could not be kept, or those that were kept could not be read";
     }
 

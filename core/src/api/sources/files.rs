@@ -43,6 +43,7 @@ impl Pool {
 impl PoolCore {
     async fn load(self: &Arc<Self>, path: &Path, options: &LoadOptions) -> Result<Value> {
         let (source, file) = self.placed(path, options)?;
+        let _turn = self.sources.watching.turn().await;
         let _armed = if file.watch { Some(self.armed(&file).await?) } else { None };
         let contents = self.read_first(&file).await?;
         let mut is_other = false;
@@ -126,10 +127,13 @@ impl PoolCore {
 
     /// See [`Pool::reload`].
     pub(super) async fn reload(self: &Arc<Self>, options: &ReloadOptions) -> Result<Value> {
+        let turn = self.sources.watching.turn().await;
         let files = self.readable_files(|_| true);
         let (read, errors) = self.read_files(files).await;
         self.reread_decisions().await;
         let passed = self.take_up(read, Fresh::Yes);
+        // Connecting may take its time, and needs no turn.
+        drop(turn);
         self.reconnect(&options.reconnect).await?;
         let row = |(source, error): &(SourceName, Error)| json!({ "source": source.to_string(), "error": error.to_json() });
         let errors: Vec<Value> = errors.iter().map(row).collect();
@@ -138,6 +142,7 @@ impl PoolCore {
 
     /// Reads some of the files again, in the background of everything.
     pub(super) async fn reread(self: &Arc<Self>, which: impl Fn(&File) -> bool) {
+        let _turn = self.sources.watching.turn().await;
         let files = self.readable_files(which);
         let (read, _) = self.read_files(files).await;
         if !read.is_empty() {

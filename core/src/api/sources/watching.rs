@@ -4,13 +4,22 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use trunkline_pool::interface::{EventKind, words};
+
 use crate::Result;
 use crate::api::pool::PoolCore;
-use crate::watch::{WatchOptions, Watcher};
+use crate::driver::About;
+use crate::watch::{Polled, WatchOptions, Watcher};
 
 /// The watcher of a pool, once a file is watched.
 #[derive(Default)]
-pub(super) struct Watching(Mutex<Option<Watcher>>);
+pub(super) struct Watching {
+    watcher: Mutex<Option<Watcher>>,
+    /// Folders that were told of because they are not watched.
+    polled: Mutex<Vec<Polled>>,
+    /// Held by whoever reads files and takes up what they say, so that what is taken up last is what was read last.
+    turn: tokio::sync::Mutex<()>,
+}
 
 /// Keeps a file watched until it is a source, which keeps it watched then.
 pub(super) struct Armed {
@@ -63,6 +72,24 @@ impl PoolCore {
             sources.map(|file| file.path.clone()).chain(desired.arming.clone()).collect()
         };
         watcher.set_files(files);
+        self.tell_polled(watcher.polled());
+    }
+
+    /// Tells of folders that are polled instead of watched, each once.
+    fn tell_polled(&self, polled: Vec<Polled>) {
+        let news: Vec<Polled> = {
+            let told = &self.sources.watching.polled;
+            let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+            let before = std::mem::replace(&mut *told, polled.clone());
+            polled.into_iter().filter(|polled| !before.contains(polled)).collect()
+        };
+        for Polled { folder, why } in news {
+            let folder = folder.display();
+            let message = format!("{folder} is looked at every two seconds, not watched: {why}");
+            let code = words::warning_code::POLLED;
+            let fields = [("code", code.into()), ("message", message.into())];
+            self.driver.hub.publish(EventKind::Warning, None, &About::default(), &fields);
+        }
     }
 
     /// Watches nothing any more.
@@ -80,11 +107,18 @@ impl PoolCore {
                 pool.reread(|file| file.watch && changed.contains(&file.path)).await;
             }
         });
+        // What is polled may be another.
+        self.watch_files();
     }
 }
 
 impl Watching {
     fn guard(&self) -> MutexGuard<'_, Option<Watcher>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.watcher.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for the turn to read files. A future that is dropped gives it back.
+    pub(super) async fn turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.turn.lock().await
     }
 }
