@@ -12,6 +12,10 @@ mod canaries;
 mod cancels;
 mod changes;
 mod drain;
+#[path = "../reload/edited.rs"]
+#[allow(dead_code, reason = "the tests of reloading use the rest")]
+mod edited;
+mod edits;
 mod events;
 mod gates;
 mod leaks;

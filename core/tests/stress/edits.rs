@@ -1,0 +1,146 @@
+//! A settings file with twenty servers that is edited at random, in bursts, in all the ways that editors save.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use trunkline::ReloadOptions;
+
+use crate::edited::{Edited, Labels};
+use crate::{median, rounds};
+
+const SERVERS: usize = 20;
+
+/// As many edits as somebody, or a program, makes without a look at what came of them.
+const BURST_EDITS: usize = 20;
+
+/// The file as it was saved last, and what was touched since the last look.
+struct Editor {
+    dice: u64,
+    labels: Labels,
+    touched: BTreeSet<String>,
+    edits: usize,
+}
+
+impl Editor {
+    fn new(seed: u64) -> Editor {
+        let labels = (0..SERVERS).map(|number| (format!("s{number}"), "0".to_owned()));
+        Editor { dice: seed, labels: labels.collect(), touched: BTreeSet::new(), edits: 0 }
+    }
+
+    fn roll(&mut self, sides: usize) -> usize {
+        self.dice ^= self.dice << 13;
+        self.dice ^= self.dice >> 7;
+        self.dice ^= self.dice << 17;
+        (self.dice % sides as u64) as usize
+    }
+
+    /// Changes, removes or adds a server, or saves what means the same, or what is wrong; the text.
+    fn edit(&mut self, edited: &Edited) -> String {
+        self.edits += 1;
+        let name = format!("s{}", self.roll(SERVERS));
+        let text = edited.text(&self.labels);
+        match self.roll(10) {
+            0..=3 => self.relabel(name),
+            4 if self.labels.len() > SERVERS / 2 => {
+                self.labels.remove(&name);
+                self.touched.insert(name);
+            }
+            4 | 5 => self.relabel(name),
+            6 => return format!("// {}\n{}", self.edits, text.replace('\n', " ")),
+            // Cut off as a file that is read while it is written.
+            7 => {
+                return text[..self.roll(text.len())].trim_end().trim_end_matches('}').to_owned()
+                    + "{";
+            }
+            8 => return with_another_look(&text),
+            _ => return with_a_wrong_entry(&text, &name),
+        }
+        edited.text(&self.labels)
+    }
+
+    fn relabel(&mut self, name: String) {
+        self.labels.insert(name.clone(), self.edits.to_string());
+        self.touched.insert(name);
+    }
+
+    fn save(&mut self, edited: &Edited, text: &str) {
+        let beside = edited.file.with_extension("beside");
+        match self.roll(3) {
+            0 => fs::write(&edited.file, text).unwrap(),
+            1 => {
+                fs::write(&beside, text).unwrap();
+                fs::rename(&beside, &edited.file).unwrap();
+            }
+            _ => {
+                fs::rename(&edited.file, &beside).unwrap();
+                fs::write(&edited.file, text).unwrap();
+                fs::remove_file(&beside).unwrap();
+            }
+        }
+    }
+}
+
+/// The servers in another order, and members that mean nothing to a connection.
+fn with_another_look(text: &str) -> String {
+    let value: Value = serde_json::from_str(text).unwrap();
+    let servers = value["mcpServers"].as_object().unwrap().iter().rev();
+    let servers: serde_json::Map<String, Value> =
+        servers.map(|(name, server)| (name.clone(), server.clone())).collect();
+    json!({ "note": "nothing", "mcpServers": servers }).to_string()
+}
+
+/// The entry of a server, if it is there, with arguments that are none.
+fn with_a_wrong_entry(text: &str, name: &str) -> String {
+    let mut value: Value = serde_json::from_str(text).unwrap();
+    if let Some(server) = value["mcpServers"].get_mut(name) {
+        server["args"] = json!(7);
+    }
+    value.to_string()
+}
+
+/// SPEC 13.1, 13.2, 13.3, 13.5, I-13: after each burst exactly the servers of the last text run, what no edit of it touched in the same process as before; what
+/// is wrong or means the same touches nothing; and once more the same does nothing.
+#[test]
+fn edits_of_a_settings_file_become_exactly_the_connections_that_changed() {
+    let seed = std::env::var("TRUNKLINE_SEED").map_or(1, |seed| seed.parse().unwrap());
+    println!("TRUNKLINE_SEED={seed}");
+    let mut editor = Editor::new(seed);
+    let edited = Edited::new("settings.json");
+    edited.begin(&editor.labels);
+    let mut times = Vec::new();
+    while editor.edits < rounds(500, 10_000) {
+        let before = edited.pids();
+        for _ in 0..BURST_EDITS {
+            let text = editor.edit(&edited);
+            editor.save(&edited, &text);
+            // Some are told one by one, most are not.
+            let pause = if editor.roll(10) == 0 { 400 } else { editor.roll(30) };
+            std::thread::park_timeout(Duration::from_millis(pause as u64));
+        }
+        editor.relabel("s0".into());
+        let text = edited.text(&editor.labels);
+        editor.save(&edited, &text);
+        let begun = Instant::now();
+        edited.settles(&editor.labels);
+        times.push(begun.elapsed());
+        let touched = std::mem::take(&mut editor.touched);
+        let now = edited.pids();
+        for (name, pid) in before.iter().filter(|(name, _)| !touched.contains(*name)) {
+            assert_eq!(now[name], *pid, "{name} was not touched");
+        }
+    }
+    let middle = median(times);
+    println!("settled after the last edit of a burst: {middle:?} in the middle");
+    assert!(middle < Duration::from_secs(1), "{middle:?}");
+    let (pids, starts) = (edited.pids(), edited.rig.starts().len());
+    let pool = edited.rig.pool.clone();
+    let again = async move { pool.reload(&ReloadOptions::default()).await };
+    let report = edited.rig.pool.block_on(again).unwrap();
+    let news = |row: &&Value| row["action"] != "unchanged";
+    let rows = report["servers"].as_object().unwrap();
+    assert_eq!(rows.values().filter(news).count(), 0, "{report}");
+    edited.settles(&editor.labels);
+    assert_eq!((edited.pids(), edited.rig.starts().len()), (pids, starts));
+}
