@@ -15,7 +15,7 @@ const HANDED_ON: [(&str, &str); 12] = [
     ("core/src/api/call.rs", "slot.state.as_str()"),
     ("core/src/api/call.rs", "reason"),
     ("core/src/api/held.rs", "reason"),
-    ("core/src/api/reconcile.rs", "reason"),
+    ("core/src/api/sources/running.rs", "reason"),
     ("core/src/transport/http/network.rs", "kind"),
     ("core/src/transport/http/failure.rs", "missing"),
     ("core/src/auth/source.rs", "self.word()"),
