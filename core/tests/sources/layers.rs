@@ -134,3 +134,66 @@ fn the_source_of_run_time_is_not_set_by_settings() {
         assert_eq!(error.code(), ErrorCode::InvalidArgument);
     });
 }
+
+/// SPEC 2.1, 10.3, 11.7: what is kept without effect is reported, with its place.
+#[test]
+fn what_has_no_effect_is_reported() {
+    let rig = trusted();
+    host(async {
+        let text = r#"{
+          "mcpServers": {
+            "s": { "command": "x", "share": "pool",
+              "shine": 1 },
+            "t": { "command": "x",
+              "alwaysAllow": ["all"] } } }"#;
+        let found = |source: &str| {
+            let report = rig.pool.set_source(&name(source), Some(text)).unwrap();
+            let findings = report["findings"].as_array().unwrap().iter();
+            let row = |one: &Value| format!("{} {} {}", one["kind"], one["path"], one["line"]);
+            findings.map(row).collect::<Vec<_>>().join(", ")
+        };
+        let common = r#""approval" "alwaysAllow" 6"#;
+        let unknown = r#""unknown" "shine" 4"#;
+        assert_eq!(found("user"), format!("{common}, {unknown}"));
+        let share = r#""no_effect" "share" 3"#;
+        assert_eq!(found("project"), format!("{common}, {share}, {unknown}"));
+    });
+}
+
+/// SPEC 13.6: one that fails does not stop the others, and says why.
+#[test]
+fn one_server_that_fails_stops_no_other() {
+    let rig = trusted();
+    host(async {
+        let _session = wanting(&rig, "a");
+        let gone = json!({ "command": "/no/such/program" });
+        set(&rig.pool, "user", json!({ "a": gone, "b": rig.server(&[]), "c": rig.server(&[]) }));
+        let states = settled(&rig).await;
+        assert_eq!(states["a"]["error"]["code"], "spawn_failed");
+        assert_eq!([&states["b"]["state"], &states["c"]["state"]], ["ready", "ready"]);
+    });
+}
+
+/// SPEC 13.4: lists alone reconcile; anything else in a text does nothing, and is told to nobody.
+#[test]
+fn lists_alone_reconcile_and_anything_else_does_nothing() {
+    let rig = trusted();
+    host(async {
+        let _session = wanting(&rig, "a");
+        let source = name("user:/srv/.gemini/settings.json");
+        let put = |more: &str| {
+            let servers = json!({ "s": rig.server(&[]), "t": rig.server(&[]) });
+            let text = format!(r#"{{ {more} "mcpServers": {servers} }}"#);
+            rig.pool.set_source(&source, Some(&text)).unwrap()["servers"].clone()
+        };
+        put("");
+        settled(&rig).await;
+        let events = rig.pool.subscribe(trunkline::EventMask::ALL).unwrap();
+        let rows = put("\n \"theme\": \"dark\", // a word\n");
+        assert_eq!(actions(&rows), json!({ "s": "unchanged", "t": "unchanged" }));
+        assert!(events.try_next().is_none());
+        put(r#""mcp": { "excluded": ["t"] },"#);
+        assert_eq!(row(&rig.pool, "t")["reason"], "excluded");
+        until(|| rig.running().len() == 1);
+    });
+}

@@ -1,6 +1,6 @@
 //! What one source says.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::config::{ServerSpec, Share};
@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::settings::{Format, Input, Lists, Place, Source, Template};
 
 /// What one source says: its servers, its lists, and the inputs that it declares.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Contents {
     /// Its servers.
@@ -82,6 +82,24 @@ impl Contents {
             (server.name.into_boxed_str(), Arc::new(defined))
         });
         Contents { servers: servers.collect(), lists, inputs, format: Some(format) }
+    }
+
+    /// Whether it says the same, wherever and in whatever order it stands (SPEC 13.3, 13.5).
+    pub fn means(&self, other: &Contents) -> bool {
+        let Contents { servers, lists, inputs, format: _ } = self;
+        let is_same = |(one, other): ((&Box<str>, &Arc<Defined>), (&Box<str>, &Arc<Defined>))| {
+            one.0 == other.0 && one.1.entry == other.1.entry
+        };
+        let told = |input: &Input| {
+            let Input { id, place: _, kind, description, default, secrecy } = input;
+            (id.clone(), kind.clone(), description.clone(), default.clone(), *secrecy)
+        };
+        let set = |list: &[String]| list.iter().cloned().collect::<BTreeSet<String>>();
+        servers.len() == other.servers.len()
+            && servers.iter().zip(&other.servers).all(is_same)
+            && lists.allowed.as_deref().map(set) == other.lists.allowed.as_deref().map(set)
+            && set(&lists.excluded) == set(&other.lists.excluded)
+            && inputs.iter().map(told).eq(other.inputs.iter().map(told))
     }
 
     /// Takes over from what was before what is equal.

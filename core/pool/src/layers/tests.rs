@@ -212,3 +212,43 @@ fn what_a_configuration_grants_itself_can_be_taken_away() {
     let plain = ServerSpec::from_value("s", &serde_json::json!({ "command": "x" })).unwrap();
     assert!(spec == plain);
 }
+
+/// SPEC 13.3, 13.5: what a source says is compared by meaning, and lists as sets.
+#[test]
+fn contents_are_compared_by_meaning() {
+    let gemini = |text: &str| {
+        let source = read(text, ".gemini/settings.json", &ReadOptions::default()).unwrap();
+        Contents::of_settings(source)
+    };
+    let inputs = |text: &str| {
+        let source = read(text, ".vscode/mcp.json", &ReadOptions::default()).unwrap();
+        Contents::of_settings(source)
+    };
+    let input = |id: &str| format!(r#"{{ "type": "promptString", "id": "{id}" }}"#);
+    let all = |text: &str| format!(r#"{{ "servers": {{}}, "inputs": [{text}] }}"#);
+    for (one, other, is_same) in [
+        (
+            contents(r#"{ "s": { "command": "x" } }"#),
+            contents("\n{ \"s\": { \"command\": \"x\" } }"),
+            true,
+        ),
+        (
+            contents(r#"{ "s": { "command": "x" } }"#),
+            contents(r#"{ "t": { "command": "x" } }"#),
+            false,
+        ),
+        (contents(r#"{ "s": { "command": "x" } }"#), contents("{}"), false),
+        (
+            gemini(r#"{ "mcp": { "excluded": ["a", "b"] } }"#),
+            gemini(r#"{ "mcp": { "excluded": ["b", "a", "a"] } }"#),
+            true,
+        ),
+        (gemini(r#"{ "mcp": { "allowed": [] } }"#), gemini("{}"), false),
+        (gemini(r#"{ "theme": "dark" }"#), gemini(r#"{ "theme": "light" }"#), true),
+        (inputs(&all(&input("a"))), inputs(&all(&format!("\n{}", input("a")))), true),
+        (inputs(&all(&input("a"))), inputs(&all(&input("b"))), false),
+    ] {
+        assert_eq!(one.means(&other), is_same, "{one:?} {other:?}");
+        assert_eq!(other.means(&one), is_same);
+    }
+}

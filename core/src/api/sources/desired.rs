@@ -103,7 +103,8 @@ impl Desired {
         match contents {
             Some(contents) => {
                 let before = self.layers.put(source.clone(), contents);
-                before.as_deref() != self.layers.contents(source).map(|now| &**now)
+                let now = self.layers.contents(source);
+                !matches!((before, now), (Some(before), Some(now)) if before.means(now))
             }
             None => {
                 self.files.remove(source);

@@ -9,10 +9,11 @@ use serde_json::{Value, json};
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::layers::{Contents, Scope, SourceName};
 use trunkline_pool::options::{LoadOptions, Reconnected, ReloadOptions};
-use trunkline_pool::settings::{ReadOptions, read};
+use trunkline_pool::settings::{ReadOptions, Source, read};
 
 use super::desired::File;
 use super::entry::Fresh;
+use super::findings::{findings, with_findings};
 use super::pass::{Passed, Shape};
 use super::watching::Armed;
 use super::{names, report};
@@ -45,7 +46,9 @@ impl PoolCore {
         let (source, file) = self.placed(path, options)?;
         let _turn = self.sources.watching.turn().await;
         let _armed = if file.watch { Some(self.armed(&file).await?) } else { None };
-        let contents = self.read_first(&file).await?;
+        let read = self.read_first(&file).await?;
+        let found = read.as_ref().map(|read| findings(read, source.scope())).unwrap_or_default();
+        let contents = read.map(Contents::of_settings).unwrap_or_default();
         let mut is_other = false;
         let passed = self.change_with(Fresh::No, |desired| {
             let mentioned = names(Some(&contents));
@@ -56,7 +59,7 @@ impl PoolCore {
         if is_other {
             self.tell_changed(&source);
         }
-        Ok(report(Some(&source), &passed))
+        Ok(with_findings(report(Some(&source), &passed), found))
     }
 
     /// Watches a file that is to be read then: what changes after that look is told.
@@ -66,10 +69,10 @@ impl PoolCore {
     }
 
     /// What a file says that is read for the first time; one that is watched may be missing.
-    async fn read_first(&self, file: &File) -> Result<Contents> {
+    async fn read_first(&self, file: &File) -> Result<Option<Source>> {
         match self.read_file(file).await? {
-            Some(contents) => Ok(contents),
-            None if file.watch => Ok(Contents::default()),
+            None if file.watch => Ok(None),
+            Some(read) => Ok(Some(read)),
             None => {
                 let error = Error::new(ErrorCode::InvalidConfig, "the file is not there");
                 Err(error.with_detail("source", &*file.shown).with_detail("path", ""))
@@ -108,7 +111,7 @@ impl PoolCore {
     ///
     /// # Errors
     /// `invalid_config` when it cannot be read.
-    async fn read_file(&self, file: &File) -> Result<Option<Contents>> {
+    async fn read_file(&self, file: &File) -> Result<Option<Source>> {
         let workspace = self.driver.workspace.to_str().map(str::to_owned);
         let options = ReadOptions { format: file.format, workspace };
         let (path, shown) = (file.path.clone(), file.shown.clone());
@@ -120,7 +123,7 @@ impl PoolCore {
                     .with_detail("source", &*shown)
                     .with_detail("path", "")
             })?;
-            text.map(|text| read(&text, &shown, &options).map(Contents::of_settings)).transpose()
+            text.map(|text| read(&text, &shown, &options)).transpose()
         })
         .await
     }
@@ -188,7 +191,10 @@ impl PoolCore {
         let (mut read, mut errors) = (Vec::new(), Vec::new());
         for (source, file) in files {
             match self.read_file(&file).await {
-                Ok(contents) => read.push((source, contents.unwrap_or_default())),
+                Ok(says) => {
+                    let contents = says.map(Contents::of_settings).unwrap_or_default();
+                    read.push((source, contents));
+                }
                 Err(error) => {
                     self.tell_error(&source, &error);
                     errors.push((source, error));

@@ -8,6 +8,7 @@ mod claims;
 mod desired;
 mod entry;
 mod files;
+mod findings;
 mod hook;
 mod pass;
 mod questions;
@@ -34,6 +35,7 @@ use trunkline_pool::state::GateReason;
 
 use self::desired::Desired;
 use self::entry::Fresh;
+use self::findings::{findings, with_findings};
 use self::pass::{Passed, Shape};
 pub(super) use self::running::{Named, Running, Standing};
 use self::watching::Watching;
@@ -91,7 +93,8 @@ impl Pool {
     /// Replaces a source whole by the text of settings, in any form that `docs/configuration.md` names; `None` removes it. What is new
     /// starts in the sessions that want it, what is gone is released, what is equal is not touched. Servers of `project` and
     /// `workspace` sources wait for approval. Variables in the text are expanded. Returns as soon as that is under way, with
-    /// `{v, source, servers: {name: {action, source?, reason?, error?}}}`: the servers of the source, and others that it changed.
+    /// `{v, source, servers: {name: {action, source?, reason?, error?}}, findings: [{kind, path, line, column, server?}]}`: the servers of the
+    /// source, and others that it changed; and what of the text was kept without effect.
     ///
     /// # Errors
     /// `invalid_config` for a text that cannot be read, with `detail.line`, and `invalid_argument` for a source of the scope
@@ -107,15 +110,18 @@ impl Pool {
             );
         }
         let workspace = self.0.driver.workspace.to_str().map(str::to_owned);
-        let contents = settings.map(|text| {
+        let read = settings.map(|text| {
             let options = ReadOptions { format: None, workspace };
             let file = match source.part() {
                 "" => source.scope().as_str(),
                 part => part,
             };
-            read(text, file, &options).map(Contents::of_settings)
+            read(text, file, &options)
         });
-        Ok(self.0.put_source(source, contents.transpose()?))
+        let read = read.transpose()?;
+        let found = read.as_ref().map(|read| findings(read, source.scope())).unwrap_or_default();
+        let report = self.0.put_source(source, read.map(Contents::of_settings));
+        Ok(with_findings(report, found))
     }
 
     /// Switches a source off, so that it is as if it were empty, or on again. A name without a part of its own stands for every source of
