@@ -400,6 +400,23 @@ enum trunkline_handler
      * refusal, or an answer without a token, leaves the server `auth_required`.
      */
     TRUNKLINE_HANDLER_CREDENTIALS = 5,
+    /**
+     * The value of an input that settings declare, asked by the library: `params` is
+     * `{id, source, description?, default?, secret?, options?, command?}`, the answer
+     * `{"value": ...}`. Anything else leaves the server without the value.
+     */
+    TRUNKLINE_HANDLER_INPUTS = 6,
+    /**
+     * A secret that settings name, asked by the library: `params` is `{name, source}`, the answer
+     * `{"value": ...}`. Without it the environment counts.
+     */
+    TRUNKLINE_HANDLER_SECRETS = 7,
+    /**
+     * What becomes of a server that settings name, asked by the library before it is admitted:
+     * `params` is `{source, configuration}`. The answer is `{}` to keep it, `{"drop": true}`, or
+     * `{"configuration": {...}}`; without one the server does not run.
+     */
+    TRUNKLINE_HANDLER_ENTRIES = 8,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -419,9 +436,9 @@ enum trunkline_request_news
  {
     /**
      * A server asks: `{kind, server, entry_index, generation, session, method, params}`. Answer it
-     * with `trunkline_request_answer` or `trunkline_request_refuse`. Credentials are those of a
-     * configuration: `entry_index` and `generation` are null for them, and `session` is for the
-     * pool's.
+     * with `trunkline_request_answer` or `trunkline_request_refuse`. What the library itself asks
+     * is about a configuration: `entry_index` and `generation` are null then, and `session` is for
+     * the pool's.
      */
     TRUNKLINE_REQUEST_NEWS_ASKED = 1,
     /**
@@ -1851,6 +1868,209 @@ trunkline_status trunkline_pool_sign_out_enqueue(trunkline_pool *pool,
                                                  trunkline_error **err);
 
 /**
+ * Reads a settings file into the source that its place implies, and waits until that is done: a file
+ * that a product is known by is of the scope that it has there, any other of `workspace` inside of
+ * the workspace and of `user` outside. Servers that the project or the workspace brings wait for
+ * approval (`trunkline_pool_approve`). Blocks: `WRONG_THREAD` inside a callback.
+ *
+ * `path`: absolute, or relative to the process's folder. `options_json`:
+ * `{"watch": false, "source": null, "format": null}`, each optional; empty for all defaults. With
+ * `watch` the file is read again whenever it changes, comes or goes, and may be missing now.
+ * `source` is another scope: a file inside of the workspace may be `project`, `workspace` or
+ * `launch`. `out`: the report, `{v, source, servers: {name: {action, source?, reason?, error?}}}`;
+ * free it with `trunkline_buf_free`.
+ *
+ * Errors: `INVALID_CONFIG` (with `detail.source`, and `detail.line` where the text does not parse)
+ * when the file cannot be read, `UNKNOWN_OPTION`, `INVALID_ARGUMENT`, with nothing changed;
+ * `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`. A server that is wrong spoils itself alone, in the
+ * report.
+ */
+trunkline_status trunkline_pool_load(trunkline_pool *pool,
+                                     trunkline_str path,
+                                     trunkline_str options_json,
+                                     trunkline_buf **out,
+                                     trunkline_error **err);
+
+/**
+ * `trunkline_pool_load` without waiting: `done` is called once it ended, on a thread of the library.
+ * Cancelling it takes nothing back that was begun.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_pool_load_start(trunkline_pool *pool,
+                                           trunkline_str path,
+                                           trunkline_str options_json,
+                                           trunkline_done_fn done,
+                                           void *user_data,
+                                           trunkline_destroy_fn destroy,
+                                           uint64_t *out_op,
+                                           trunkline_error **err);
+
+/**
+ * `trunkline_pool_load` without waiting: its end comes out of `queue`, with `tag`. `out_op`: what
+ * `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_pool_load_enqueue(trunkline_pool *pool,
+                                             trunkline_str path,
+                                             trunkline_str options_json,
+                                             trunkline_queue *queue,
+                                             uint64_t tag,
+                                             uint64_t *out_op,
+                                             trunkline_error **err);
+
+/**
+ * Replaces a source whole by the text of settings, or removes it. What is new starts in the sessions
+ * that want it, what is gone is released, what is equal is not touched. Variables in the text are
+ * expanded. Asks nobody and returns as soon as that is under way; it may look at the disk for a
+ * moment.
+ *
+ * `source`: a scope (`user`, `project`, `workspace`, `managed`, `session`, `launch` or `extension`),
+ * or one with a name after a colon, such as `extension:git`. Servers of `project` and `workspace`
+ * wait for approval. `settings`: as a settings file; empty removes the source. `out`: the report of
+ * `trunkline_pool_load`; free it with `trunkline_buf_free`.
+ *
+ * Errors: `INVALID_CONFIG` for a text that cannot be read, with `detail.line`; `INVALID_ARGUMENT`
+ * (`runtime` has functions of its own); `CLOSING`, `CLOSED`, `FORKED`.
+ */
+trunkline_status trunkline_pool_set_source(trunkline_pool *pool,
+                                           trunkline_str source,
+                                           trunkline_str settings,
+                                           trunkline_buf **out,
+                                           trunkline_error **err);
+
+/**
+ * Switches a source off, so that it is as if it were empty, or on again. Returns at once, as
+ * `trunkline_pool_set_source`.
+ *
+ * `source`: as of that function; a scope alone stands for all of its sources, those that come later
+ * included. `on`: 0 or 1. `out`: the report of `trunkline_pool_load`; free it with
+ * `trunkline_buf_free`.
+ *
+ * Errors: `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `FORKED`.
+ */
+trunkline_status trunkline_pool_switch_source(trunkline_pool *pool,
+                                              trunkline_str source,
+                                              uint32_t on,
+                                              trunkline_buf **out,
+                                              trunkline_error **err);
+
+/**
+ * Adds a server to the run-time source, which beats every other, or replaces it there. Its values
+ * are taken as they are. Returns at once, as `trunkline_pool_set_source`.
+ *
+ * `config_json`: the JSON object of one server (`{"command": ...}`). `out`:
+ * `{v, server, result, reason?}` with the result `added`, `replaced`, `unchanged` or `refused`,
+ * which starts when what refuses it is gone; free it with `trunkline_buf_free`.
+ *
+ * Errors: `INVALID_CONFIG`, `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `FORKED`.
+ */
+trunkline_status trunkline_pool_add_server(trunkline_pool *pool,
+                                           trunkline_str server,
+                                           trunkline_str config_json,
+                                           trunkline_buf **out,
+                                           trunkline_error **err);
+
+/**
+ * Takes a server out of the run-time source; what another source says of that name counts again.
+ * Returns at once.
+ *
+ * `out`: `{v, server, result}` with the result `removed` or `not_present`; free it with
+ * `trunkline_buf_free`.
+ *
+ * Errors: `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `FORKED`.
+ */
+trunkline_status trunkline_pool_remove_server(trunkline_pool *pool,
+                                              trunkline_str server,
+                                              trunkline_buf **out,
+                                              trunkline_error **err);
+
+/**
+ * Reads every loaded file again, looks everything up anew (variables, programs, decisions about
+ * servers, what the host gave no answer to), and waits until that is done. A file that cannot be
+ * read keeps what it had. Files of sources that need trust are not read in a workspace that is not
+ * trusted. Blocks: `WRONG_THREAD` inside a callback.
+ *
+ * `options_json`: `{"reconnect": "none"}`, or `"all"`, or an array of names of servers whose
+ * connections are made anew; empty for none. `out`: `{v, servers, errors: [{source, error}]}`; free
+ * it with `trunkline_buf_free`.
+ *
+ * Errors: `UNKNOWN_OPTION`, `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`.
+ */
+trunkline_status trunkline_pool_reload(trunkline_pool *pool,
+                                       trunkline_str options_json,
+                                       trunkline_buf **out,
+                                       trunkline_error **err);
+
+/**
+ * `trunkline_pool_reload` without waiting: `done` is called once it ended, on a thread of the
+ * library. Cancelling it takes nothing back that was begun.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_pool_reload_start(trunkline_pool *pool,
+                                             trunkline_str options_json,
+                                             trunkline_done_fn done,
+                                             void *user_data,
+                                             trunkline_destroy_fn destroy,
+                                             uint64_t *out_op,
+                                             trunkline_error **err);
+
+/**
+ * `trunkline_pool_reload` without waiting: its end comes out of `queue`, with `tag`. `out_op`: what
+ * `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_pool_reload_enqueue(trunkline_pool *pool,
+                                               trunkline_str options_json,
+                                               trunkline_queue *queue,
+                                               uint64_t tag,
+                                               uint64_t *out_op,
+                                               trunkline_error **err);
+
+/**
+ * Waits until nothing that configuration caused is under way, neither a question to the host nor a
+ * connect, and tells how every server that a source names stands. Blocks: `WRONG_THREAD` inside a
+ * callback.
+ *
+ * `timeout_ms`: in milliseconds; `TRUNKLINE_DEFAULT` for no limit but those of handlers and
+ * connects. `out`: `{v, servers: {name: {state, source, reason?, error?, file?}}}` with the state
+ * `ready`, `failed`, `refused`, `waiting` or `off`; free it with `trunkline_buf_free`.
+ *
+ * Errors: `TIMEOUT` (with `detail.servers`), `CLOSED`, `CANCELLED`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_pool_settled(trunkline_pool *pool,
+                                        uint64_t timeout_ms,
+                                        trunkline_buf **out,
+                                        trunkline_error **err);
+
+/**
+ * `trunkline_pool_settled` without waiting: `done` is called once it ended, on a thread of the
+ * library.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_pool_settled_start(trunkline_pool *pool,
+                                              uint64_t timeout_ms,
+                                              trunkline_done_fn done,
+                                              void *user_data,
+                                              trunkline_destroy_fn destroy,
+                                              uint64_t *out_op,
+                                              trunkline_error **err);
+
+/**
+ * `trunkline_pool_settled` without waiting: its end comes out of `queue`, with `tag`. `out_op`: what
+ * `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_pool_settled_enqueue(trunkline_pool *pool,
+                                                uint64_t timeout_ms,
+                                                trunkline_queue *queue,
+                                                uint64_t tag,
+                                                uint64_t *out_op,
+                                                trunkline_error **err);
+
+/**
  * Subscribes to events of the whole pool, its sessions' included.
  *
  * Each event is given to `callback` on a thread of the subscription's own, in order; at most
@@ -1925,6 +2145,186 @@ trunkline_status trunkline_session_subscribe_queue(trunkline_pool *pool,
 trunkline_status trunkline_subscription_close(trunkline_pool *pool,
                                               uint64_t subscription,
                                               trunkline_error **err);
+
+/**
+ * Says whether the workspace is trusted. What needs trust and has it no more ends at once; what has
+ * it again is looked at anew, and starts or waits for approval. Returns at once, as
+ * `trunkline_pool_set_source`.
+ *
+ * `trusted`: 0 or 1. `out`: the report of `trunkline_pool_load` without `source`; free it with
+ * `trunkline_buf_free`.
+ *
+ * Errors: `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `FORKED`.
+ */
+trunkline_status trunkline_pool_set_trusted(trunkline_pool *pool,
+                                            uint32_t trusted,
+                                            trunkline_buf **out,
+                                            trunkline_error **err);
+
+/**
+ * Tells what waits for approval and what was decided for this workspace. Decisions that another
+ * process took meanwhile are read, and followed. Blocks: `WRONG_THREAD` inside a callback.
+ *
+ * `out`: `{v, root, requests, decisions: [{server, hash, decision, at_ms}]}`; free it with
+ * `trunkline_buf_free`. A request says what would run, with `server` and `hash`; its texts are
+ * escaped, and are to be shown to whoever decides as they are.
+ *
+ * Errors: `STORE` when the decisions cannot be read, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`,
+ * `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_pool_approvals(trunkline_pool *pool,
+                                          trunkline_buf **out,
+                                          trunkline_error **err);
+
+/**
+ * `trunkline_pool_approvals` without waiting: `done` is called once it ended, on a thread of the
+ * library.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_pool_approvals_start(trunkline_pool *pool,
+                                                trunkline_done_fn done,
+                                                void *user_data,
+                                                trunkline_destroy_fn destroy,
+                                                uint64_t *out_op,
+                                                trunkline_error **err);
+
+/**
+ * `trunkline_pool_approvals` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
+ * what `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_pool_approvals_enqueue(trunkline_pool *pool,
+                                                  trunkline_queue *queue,
+                                                  uint64_t tag,
+                                                  uint64_t *out_op,
+                                                  trunkline_error **err);
+
+/**
+ * Lets the configuration run whose request with that hash was shown, once that is kept; it starts in
+ * the sessions that want it. A rejection by another host that was not seen here stays in force,
+ * which the report tells. Blocks: `WRONG_THREAD` inside a callback.
+ *
+ * `hash`: of the request, so that what is approved is what was shown. `out`: the report,
+ * `{v, servers: {name: {action, source?, reason?, error?}}}`; free it with `trunkline_buf_free`.
+ *
+ * Errors: `STALE_APPROVAL` when the configuration is another by now; `STORE` when it cannot be kept,
+ * and is not in force then; `INVALID_ARGUMENT` (also for a server that needs no approval, or a text
+ * that is no hash); `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`.
+ */
+trunkline_status trunkline_pool_approve(trunkline_pool *pool,
+                                        trunkline_str server,
+                                        trunkline_str hash,
+                                        trunkline_buf **out,
+                                        trunkline_error **err);
+
+/**
+ * `trunkline_pool_approve` without waiting: `done` is called once it ended, on a thread of the
+ * library. Cancelling it takes nothing back that was begun.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_pool_approve_start(trunkline_pool *pool,
+                                              trunkline_str server,
+                                              trunkline_str hash,
+                                              trunkline_done_fn done,
+                                              void *user_data,
+                                              trunkline_destroy_fn destroy,
+                                              uint64_t *out_op,
+                                              trunkline_error **err);
+
+/**
+ * `trunkline_pool_approve` without waiting: its end comes out of `queue`, with `tag`. `out_op`: what
+ * `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_pool_approve_enqueue(trunkline_pool *pool,
+                                                trunkline_str server,
+                                                trunkline_str hash,
+                                                trunkline_queue *queue,
+                                                uint64_t tag,
+                                                uint64_t *out_op,
+                                                trunkline_error **err);
+
+/**
+ * Keeps the configuration with that hash from running, and ends it if it runs; nobody is asked about
+ * it again. Blocks: `WRONG_THREAD` inside a callback.
+ *
+ * `hash`, `out` and the errors: as of `trunkline_pool_approve`.
+ */
+trunkline_status trunkline_pool_reject(trunkline_pool *pool,
+                                       trunkline_str server,
+                                       trunkline_str hash,
+                                       trunkline_buf **out,
+                                       trunkline_error **err);
+
+/**
+ * `trunkline_pool_reject` without waiting: `done` is called once it ended, on a thread of the
+ * library. Cancelling it takes nothing back that was begun.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_pool_reject_start(trunkline_pool *pool,
+                                             trunkline_str server,
+                                             trunkline_str hash,
+                                             trunkline_done_fn done,
+                                             void *user_data,
+                                             trunkline_destroy_fn destroy,
+                                             uint64_t *out_op,
+                                             trunkline_error **err);
+
+/**
+ * `trunkline_pool_reject` without waiting: its end comes out of `queue`, with `tag`. `out_op`: what
+ * `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_pool_reject_enqueue(trunkline_pool *pool,
+                                               trunkline_str server,
+                                               trunkline_str hash,
+                                               trunkline_queue *queue,
+                                               uint64_t tag,
+                                               uint64_t *out_op,
+                                               trunkline_error **err);
+
+/**
+ * Forgets every decision about a server of this workspace, so that it waits for approval again.
+ * Blocks: `WRONG_THREAD` inside a callback.
+ *
+ * `out`: `{v, forgotten, servers}`; free it with `trunkline_buf_free`.
+ *
+ * Errors: `STORE` when that cannot be kept, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`,
+ * `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_pool_forget(trunkline_pool *pool,
+                                       trunkline_str server,
+                                       trunkline_buf **out,
+                                       trunkline_error **err);
+
+/**
+ * `trunkline_pool_forget` without waiting: `done` is called once it ended, on a thread of the
+ * library. Cancelling it takes nothing back that was begun.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_pool_forget_start(trunkline_pool *pool,
+                                             trunkline_str server,
+                                             trunkline_done_fn done,
+                                             void *user_data,
+                                             trunkline_destroy_fn destroy,
+                                             uint64_t *out_op,
+                                             trunkline_error **err);
+
+/**
+ * `trunkline_pool_forget` without waiting: its end comes out of `queue`, with `tag`. `out_op`: what
+ * `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_pool_forget_enqueue(trunkline_pool *pool,
+                                               trunkline_str server,
+                                               trunkline_queue *queue,
+                                               uint64_t tag,
+                                               uint64_t *out_op,
+                                               trunkline_error **err);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -10,6 +10,12 @@
 
 namespace trunkline {
 
+/** What becomes of a source that is switched. */
+enum class source_switch : std::uint32_t { off = 0, on = 1 };
+
+/** Whether what the workspace holds may have servers started. */
+enum class workspace_trust : std::uint32_t { untrusted = 0, trusted = 1 };
+
 /** One workspace's set of connections. Destroying it waits for nothing; `close` waits. */
 class pool {
 public:
@@ -91,27 +97,18 @@ public:
     }
     /** Makes these servers the pool's run-time source; the report. */
     std::string reconcile(std::string_view servers) const {
-        return detail::text([&](trunkline_buf **out, trunkline_error **err) {
-            return trunkline_pool_reconcile(raw_.get(), detail::view(servers), out, err);
-        });
+        return report(&trunkline_pool_reconcile, detail::view(servers));
     }
     std::future<std::string> reconcile_async(std::string_view servers) const {
-        return detail::started_text([&](auto... rest) {
-            return start_with_op(&trunkline_pool_reconcile_start, detail::view(servers), rest...);
-        });
+        return report_later(&trunkline_pool_reconcile_start, detail::view(servers));
     }
     /** Replaces the connections of a server, or of one of its entries; the report, with the reasons of `trunkline_pool_restart`. */
     std::string restart(std::string_view server, std::uint32_t entry_index = TRUNKLINE_EVERY_ENTRY) const {
-        return detail::text([&](trunkline_buf **out, trunkline_error **err) {
-            return trunkline_pool_restart(raw_.get(), detail::view(server), entry_index, out, err);
-        });
+        return report(&trunkline_pool_restart, detail::view(server), entry_index);
     }
     std::future<std::string> restart_async(std::string_view server,
                                            std::uint32_t entry_index = TRUNKLINE_EVERY_ENTRY) const {
-        return detail::started_text([&](auto done, void *user_data, auto destroy, trunkline_error **err) {
-            return trunkline_pool_restart_start(raw_.get(), detail::view(server), entry_index, done, user_data, destroy,
-                                                nullptr, err);
-        });
+        return report_later(&trunkline_pool_restart_start, detail::view(server), entry_index);
     }
     /** Accepts the definition of a tool that is kept back: the one with this digest, which was shown. */
     void accept_tool(std::string_view server, std::string_view tool, std::string_view digest) const {
@@ -136,52 +133,102 @@ public:
     }
     /** Replaces the lists of servers that may run, a JSON object; the report names the servers about which it changed. */
     std::string set_gates(std::string_view lists) const {
-        return detail::text([&](auto... outs) { return trunkline_pool_set_gates(raw_.get(), detail::view(lists), outs...); });
+        return report(&trunkline_pool_set_gates, detail::view(lists));
+    }
+    /** Reads a settings file into the source that its place implies; the report. */
+    std::string load(std::string_view path, std::string_view options = {}) const {
+        return report(&trunkline_pool_load, detail::view(path), detail::view(options));
+    }
+    std::future<std::string> load_async(std::string_view path, std::string_view options = {}) const {
+        return report_later(&trunkline_pool_load_start, detail::view(path), detail::view(options));
+    }
+    /** Replaces a source (`user`, `extension:git`) by the text of settings, or removes it when that is empty; the report. */
+    std::string set_source(std::string_view source, std::string_view settings) const {
+        return report(&trunkline_pool_set_source, detail::view(source), detail::view(settings));
+    }
+    /** Switches a source, or all of a scope, off or on again; the report. */
+    std::string switch_source(std::string_view source, source_switch to) const {
+        return report(&trunkline_pool_switch_source, detail::view(source), static_cast<std::uint32_t>(to));
+    }
+    /** Adds a server to the run-time source, or replaces it there: `{v, server, result, reason?}`. */
+    std::string add_server(std::string_view server, std::string_view config) const {
+        return report(&trunkline_pool_add_server, detail::view(server), detail::view(config));
+    }
+    /** Takes a server out of the run-time source: `{v, server, result}`. */
+    std::string remove_server(std::string_view server) const {
+        return report(&trunkline_pool_remove_server, detail::view(server));
+    }
+    /** Reads every loaded file again and looks everything up anew; the report. */
+    std::string reload(std::string_view options = {}) const {
+        return report(&trunkline_pool_reload, detail::view(options));
+    }
+    std::future<std::string> reload_async(std::string_view options = {}) const {
+        return report_later(&trunkline_pool_reload_start, detail::view(options));
+    }
+    /** Waits until nothing that configuration caused is under way; how every server stands. */
+    std::string settled(std::optional<std::chrono::milliseconds> timeout = {}) const {
+        return report(&trunkline_pool_settled, detail::milliseconds(timeout));
+    }
+    std::future<std::string> settled_async(std::optional<std::chrono::milliseconds> timeout = {}) const {
+        return report_later(&trunkline_pool_settled_start, detail::milliseconds(timeout));
+    }
+    /** Says whether the workspace is trusted; the report. */
+    std::string set_trusted(workspace_trust trust) const {
+        return report(&trunkline_pool_set_trusted, static_cast<std::uint32_t>(trust));
+    }
+    /** What waits for approval and what was decided: `{v, root, requests, decisions}`. */
+    std::string approvals() const { return report(&trunkline_pool_approvals); }
+    std::future<std::string> approvals_async() const {
+        return report_later(&trunkline_pool_approvals_start);
+    }
+    /** Lets the configuration run whose request with this hash was shown; the report. */
+    std::string approve(std::string_view server, std::string_view hash) const {
+        return report(&trunkline_pool_approve, detail::view(server), detail::view(hash));
+    }
+    std::future<std::string> approve_async(std::string_view server, std::string_view hash) const {
+        return report_later(&trunkline_pool_approve_start, detail::view(server), detail::view(hash));
+    }
+    /** Keeps the configuration with this hash from running; the report. */
+    std::string reject(std::string_view server, std::string_view hash) const {
+        return report(&trunkline_pool_reject, detail::view(server), detail::view(hash));
+    }
+    std::future<std::string> reject_async(std::string_view server, std::string_view hash) const {
+        return report_later(&trunkline_pool_reject_start, detail::view(server), detail::view(hash));
+    }
+    /** Forgets every decision about a server; the report. */
+    std::string forget(std::string_view server) const { return report(&trunkline_pool_forget, detail::view(server)); }
+    std::future<std::string> forget_async(std::string_view server) const {
+        return report_later(&trunkline_pool_forget_start, detail::view(server));
     }
     /** Begins a sign-in, and says where a person has to go. */
     std::string sign_in(std::string_view server, std::string_view options = {}) const {
-        return detail::text([&](auto... outs) { return trunkline_pool_sign_in(raw_.get(), detail::view(server), detail::view(options), outs...); });
+        return report(&trunkline_pool_sign_in, detail::view(server), detail::view(options));
     }
     std::future<std::string> sign_in_async(std::string_view server, std::string_view options = {}) const {
-        return detail::started_text([&](auto done, void *user_data, auto destroy, trunkline_error **err) {
-            return trunkline_pool_sign_in_start(raw_.get(), detail::view(server), detail::view(options), done, user_data, destroy,
-                                                nullptr, err);
-        });
+        return report_later(&trunkline_pool_sign_in_start, detail::view(server), detail::view(options));
     }
     /** Ends a sign-in with the address that the person was redirected to. */
     std::string finish_sign_in(std::string_view redirect_url) const {
-        return detail::text([&](auto... outs) { return trunkline_pool_finish_sign_in(raw_.get(), detail::view(redirect_url), outs...); });
+        return report(&trunkline_pool_finish_sign_in, detail::view(redirect_url));
     }
     std::future<std::string> finish_sign_in_async(std::string_view redirect_url) const {
-        return detail::started_text([&](auto... rest) {
-            return start_with_op(&trunkline_pool_finish_sign_in_start, detail::view(redirect_url), rest...);
-        });
+        return report_later(&trunkline_pool_finish_sign_in_start, detail::view(redirect_url));
     }
     /** Forgets what a server was signed in to with. */
     std::string sign_out(std::string_view server) const {
-        return detail::text([&](auto... outs) { return trunkline_pool_sign_out(raw_.get(), detail::view(server), outs...); });
+        return report(&trunkline_pool_sign_out, detail::view(server));
     }
     std::future<std::string> sign_out_async(std::string_view server) const {
-        return detail::started_text([&](auto... rest) {
-            return start_with_op(&trunkline_pool_sign_out_start, detail::view(server), rest...);
-        });
+        return report_later(&trunkline_pool_sign_out_start, detail::view(server));
     }
     /** Ends every connection, one-way; the report. */
     std::string drain_all(std::string_view options = {}) const {
-        return detail::text([&](trunkline_buf **out, trunkline_error **err) {
-            return trunkline_pool_drain_all(raw_.get(), detail::view(options), out, err);
-        });
+        return report(&trunkline_pool_drain_all, detail::view(options));
     }
     std::future<std::string> drain_all_async(std::string_view options = {}) const {
-        return detail::started_text([&](auto... rest) {
-            return start_with_op(&trunkline_pool_drain_all_start, detail::view(options), rest...);
-        });
+        return report_later(&trunkline_pool_drain_all_start, detail::view(options));
     }
-    std::string status() const {
-        return detail::text([&](trunkline_buf **out, trunkline_error **err) {
-            return trunkline_pool_status(raw_.get(), out, err);
-        });
-    }
+    std::string status() const { return report(&trunkline_pool_status); }
     /** Events of the whole pool; the function runs on a thread of the subscription's own. */
     subscription subscribe(event_function function, std::uint64_t mask = TRUNKLINE_EVERY_EVENT) const {
         return subscription(place_, std::move(function), [&](auto called, void *data, auto... rest) {
@@ -201,10 +248,16 @@ public:
     trunkline_pool *raw() const noexcept { return raw_.get(); }
 
 private:
-    template <class Function>
-    trunkline_status start_with_op(Function function, trunkline_str text, trunkline_done_fn done, void *user_data,
-                                   trunkline_destroy_fn destroy, trunkline_error **err) const {
-        return function(raw_.get(), text, done, user_data, destroy, nullptr, err);
+    /** A function of the pool that gives a text, and waits if the function does. */
+    template <class Function, class... Arguments> std::string report(Function function, Arguments... arguments) const {
+        return detail::text([&](auto... outs) { return function(raw_.get(), arguments..., outs...); });
+    }
+    /** The same for a future. */
+    template <class Function, class... Arguments>
+    std::future<std::string> report_later(Function function, Arguments... arguments) const {
+        return detail::started_text([&](auto done, void *user_data, auto destroy, trunkline_error **err) {
+            return function(raw_.get(), arguments..., done, user_data, destroy, nullptr, err);
+        });
     }
     void leave() noexcept {
         if (place_) {

@@ -165,12 +165,8 @@ pub unsafe extern "C" fn trunkline_pool_set_gates(
 ) -> Status {
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe {
-        guard(err, || {
-            let pool = raw::pool(pool)?;
-            let out = raw::out(out, "out")?;
-            let lists = GateLists::from_json(raw::text(gates_json, "gates_json")?)?;
-            out.write(Buf::from(pool.core.set_gates(lists)?.to_string()).into_raw());
-            Ok(())
+        forms::report(pool, out, err, |pool| {
+            pool.set_gates(GateLists::from_json(raw::text(gates_json, "gates_json")?)?)
         })
     }
 }

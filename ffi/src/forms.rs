@@ -5,7 +5,7 @@
 
 use std::ffi::c_void;
 
-use trunkline::{Operation, Result};
+use trunkline::{Operation, Pool, Result};
 
 use crate::buf::Buf;
 use crate::completion::{Callback, Completion, Target, UserData, Value, begin, wait};
@@ -143,6 +143,44 @@ where
         guard(err, || {
             let pool = raw::pool(pool)?;
             wait(&pool.objects, prepare(pool)?).map(drop)
+        })
+    }
+}
+
+/// Launches work on a pool whose report is the operation's text.
+pub(crate) fn reported<Work, Report>(
+    pool: &PoolObject,
+    work: Work,
+) -> impl FnOnce(Completion) -> Operation + use<Work, Report>
+where
+    Work: FnOnce(Pool) -> Report + Send + 'static,
+    Report: Future<Output = Result<serde_json::Value>> + Send + 'static,
+{
+    let core = pool.core.clone();
+    move |completion: Completion| {
+        let report = work(core.clone());
+        let future = async move { Ok(Value::Text(Buf::from(report.await?.to_string()))) };
+        core.start(future, |outcome| completion.finish(outcome))
+    }
+}
+
+/// A call that waits for nothing and gives a report.
+///
+/// # Safety
+/// The pointers are as the header says.
+pub(crate) unsafe fn report(
+    pool: *mut PoolObject,
+    out: *mut *mut Buf,
+    err: *mut *mut ErrorObject,
+    change: impl FnOnce(&Pool) -> Result<serde_json::Value>,
+) -> Status {
+    // SAFETY: as the function's own.
+    unsafe {
+        guard(err, || {
+            let pool = raw::pool(pool)?;
+            let out = raw::out(out, "out")?;
+            out.write(Buf::from(change(&pool.core)?.to_string()).into_raw());
+            Ok(())
         })
     }
 }

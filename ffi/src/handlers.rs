@@ -83,13 +83,16 @@ impl Given {
 
     /// The names of the handlers that the host has.
     fn names(&self) -> Result<Vec<&'static str>> {
-        const NAMES: [(HandlerNumber, &str); 6] = [
+        const NAMES: [(HandlerNumber, &str); 9] = [
             (HandlerNumber::Sampling, "sampling"),
             (HandlerNumber::SamplingTools, "sampling_tools"),
             (HandlerNumber::Elicitation, "elicitation"),
             (HandlerNumber::ElicitationUrl, "elicitation_url"),
             (HandlerNumber::Logging, "logging"),
             (HandlerNumber::Credentials, "credentials"),
+            (HandlerNumber::Inputs, "inputs"),
+            (HandlerNumber::Secrets, "secrets"),
+            (HandlerNumber::Entries, "entries"),
         ];
         let known = NAMES.iter().fold(0, |known, (number, _)| known | 1 << *number as u32);
         if self.offered & !known != 0 {

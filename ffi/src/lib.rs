@@ -39,10 +39,12 @@ mod queue;
 mod raw;
 mod session_work;
 mod sign_in;
+mod sources;
 mod subscribe;
 mod subscription;
 mod table;
 mod threads;
+mod trust;
 mod types;
 
 pub use buf::*;

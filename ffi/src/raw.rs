@@ -175,7 +175,7 @@ pub(crate) unsafe fn call_options(options: *const CallOptionsStruct) -> Result<C
 }
 
 /// A number of the host that stands for off or on.
-fn switch(value: u32, path: &str) -> Result<bool> {
+pub(crate) fn switch(value: u32, path: &str) -> Result<bool> {
     match value {
         0 => Ok(false),
         1 => Ok(true),

@@ -309,6 +309,17 @@ pub enum HandlerNumber {
     /// `refused`, `expired` and `scope`. The answer is `{"token": ..., "expires_in_ms": ...}`; a
     /// refusal, or an answer without a token, leaves the server `auth_required`.
     Credentials = 5,
+    /// The value of an input that settings declare, asked by the library: `params` is
+    /// `{id, source, description?, default?, secret?, options?, command?}`, the answer
+    /// `{"value": ...}`. Anything else leaves the server without the value.
+    Inputs = 6,
+    /// A secret that settings name, asked by the library: `params` is `{name, source}`, the answer
+    /// `{"value": ...}`. Without it the environment counts.
+    Secrets = 7,
+    /// What becomes of a server that settings name, asked by the library before it is admitted:
+    /// `params` is `{source, configuration}`. The answer is `{}` to keep it, `{"drop": true}`, or
+    /// `{"configuration": {...}}`; without one the server does not run.
+    Entries = 8,
 }
 
 /// What a host's handlers are told.
@@ -316,9 +327,9 @@ pub enum HandlerNumber {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestNews {
     /// A server asks: `{kind, server, entry_index, generation, session, method, params}`. Answer it
-    /// with `trunkline_request_answer` or `trunkline_request_refuse`. Credentials are those of a
-    /// configuration: `entry_index` and `generation` are null for them, and `session` is for the
-    /// pool's.
+    /// with `trunkline_request_answer` or `trunkline_request_refuse`. What the library itself asks
+    /// is about a configuration: `entry_index` and `generation` are null then, and `session` is for
+    /// the pool's.
     Asked = 1,
     /// Nobody waits for the answer to that request any more.
     Withdrawn = 2,

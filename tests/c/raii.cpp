@@ -283,6 +283,39 @@ void what_a_pool_refuses_is_thrown() {
     h.pool.close();
 }
 
+// SPEC 10.1, 12.5, 12.7, 16.1
+void sources_and_approvals_are_of_the_wrapper_too() {
+    using trunkline::source_switch, trunkline::workspace_trust;
+    host h("", R"({"approvals": "memory"})");
+    char *server = server_config("", h.log);
+    const std::string settings = std::string("{\"mcpServers\":{\"p\":") + server + "}}", file = std::string(h.log) + ".json";
+    CHECK(has(h.pool.add_server("r", server), R"("result":"added")") && has(h.pool.remove_server("r"), R"("result":"removed")"));
+    std::free(server);
+    CHECK(has(h.pool.set_source("project", settings), R"("reason":"untrusted")"));
+    CHECK(has(h.pool.set_trusted(workspace_trust::trusted), R"("reason":"pending_approval")"));
+    const std::string shown = h.pool.approvals();
+    const std::string hash = shown.substr(shown.find("v1:"), 67);
+    CHECK(shown == h.pool.approvals_async().get() && has(shown, R"("hash":"v1:)"));
+    try {
+        h.pool.approve("p", "v1:" + std::string(64, '0'));
+        CHECK(false);
+    } catch (const trunkline::error &failure) {
+        CHECK(failure.code() == TRUNKLINE_STATUS_STALE_APPROVAL && failure.server() == "p" && !failure.hint().empty());
+    }
+    CHECK(has(h.pool.approve("p", hash), R"("action":"added")"));
+    CHECK(has(h.session.acquire("p").call_tool("echo", R"({"message": "approved"})"), "approved"));
+    CHECK(has(h.pool.reject_async("p", hash).get(), R"("reason":"rejected")") && has(h.pool.reject("p", hash), R"("v":1)"));
+    CHECK(has(h.pool.forget("p"), R"("forgotten":1)") && has(h.pool.forget_async("p").get(), R"("forgotten":0)"));
+    CHECK(has(h.pool.approve_async("p", hash).get(), R"("action":"added")"));
+    CHECK(has(h.pool.switch_source("project", source_switch::off), R"("action":"removed")"));
+    CHECK(has(h.pool.switch_source("project", source_switch::on), R"("action":"added")"));
+    CHECK(has(h.pool.set_source("project", {}), R"("action":"removed")"));
+    CHECK(has(h.pool.load(file, R"({"watch": true})"), R"("servers":{})") && has(h.pool.load_async(file, R"({"watch": true})").get(), "user:"));
+    CHECK(has(h.pool.reload(), R"("errors":[])") && has(h.pool.reload_async(R"({"reconnect": "all"})").get(), R"("errors":[])"));
+    CHECK(has(h.pool.settled(), R"("s":)") && has(h.pool.settled_async(10s).get(), R"("s":)"));
+    h.pool.close();
+}
+
 // SPEC 16.2, I-18
 void a_callback_that_throws_is_contained() {
     host h;
@@ -390,6 +423,7 @@ int main(int argc, char **argv) {
     RUN(owners_release_when_they_are_destroyed);
     RUN(a_session_changes_while_it_lives);
     RUN(what_a_pool_refuses_is_thrown);
+    RUN(sources_and_approvals_are_of_the_wrapper_too);
     RUN(a_callback_that_throws_is_contained);
     RUN(a_subscription_may_be_ended_from_inside);
     RUN(a_program_cannot_be_signed_in_to);

@@ -66,7 +66,7 @@ impl HandlerDesk {
                 let path = format!("handlers.{name}");
                 return Err(Error::new(ErrorCode::InvalidArgument, message)
                     .with_detail("path", path)
-                    .with_hint("handlers are sampling, sampling_tools, elicitation, elicitation_url, credentials and logging"));
+                    .with_hint("handlers are sampling, sampling_tools, elicitation, elicitation_url, credentials, inputs, secrets, entries and logging"));
             };
             Ok(handlers.with(kind, move |request| desk.ask(request)))
         })
