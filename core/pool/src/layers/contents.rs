@@ -87,16 +87,16 @@ impl Contents {
     /// Whether it says the same, wherever and in whatever order it stands (SPEC 13.3, 13.5).
     pub fn means(&self, other: &Contents) -> bool {
         let Contents { servers, lists, inputs, format: _ } = self;
-        let is_same = |(one, other): ((&Box<str>, &Arc<Defined>), (&Box<str>, &Arc<Defined>))| {
-            one.0 == other.0 && one.1.entry == other.1.entry
-        };
         let told = |input: &Input| {
             let Input { id, place: _, kind, description, default, secrecy } = input;
             (id.clone(), kind.clone(), description.clone(), default.clone(), *secrecy)
         };
         let set = |list: &[String]| list.iter().cloned().collect::<BTreeSet<String>>();
-        servers.len() == other.servers.len()
-            && servers.iter().zip(&other.servers).all(is_same)
+        servers.keys().eq(other.servers.keys())
+            && servers
+                .values()
+                .zip(other.servers.values())
+                .all(|(one, other)| one.entry == other.entry)
             && lists.allowed.as_deref().map(set) == other.lists.allowed.as_deref().map(set)
             && set(&lists.excluded) == set(&other.lists.excluded)
             && inputs.iter().map(told).eq(other.inputs.iter().map(told))
