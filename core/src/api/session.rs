@@ -132,6 +132,10 @@ impl Session {
         let origin = if own { Origin::Session } else { Origin::Pool };
         loop {
             core.check_enabled(server)?;
+            if !own {
+                let known = core.pool.until_known(server, options.timeout).await;
+                known.map_err(|error| core.named(server, error))?;
+            }
             let configured = core.spec(server, origin)?;
             if configured.spec.disabled {
                 core.pool.check_admitted(server).map_err(|error| core.named(server, error))?;

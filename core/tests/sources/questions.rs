@@ -218,8 +218,33 @@ fn who_waits_for_a_server_waits_for_the_answer_of_the_host() {
         let session = wanting(&rig, "a");
         let server = with_env(rig.server(&[]), "X", "${secret:key}");
         set(&rig.pool, "user", json!({ "s": server }));
-        session.ready(Some("s"), Some(HANG)).await.unwrap();
         assert_eq!(env(&session, "s", "X").await, "the key");
+        session.ready(Some("s"), Some(HANG)).await.unwrap();
+        assert_eq!(rig.starts().len(), 1);
+    });
+}
+
+/// SPEC 4.2, 10.5: an acquire does not wait for the host beyond its own time.
+#[test]
+fn an_acquire_waits_for_the_host_for_its_own_time_alone() {
+    let handlers =
+        Handlers::new().with(HandlerKind::Secrets, |_: ServerRequest| std::future::pending());
+    let rig = Rig::in_workspace_with(|workspace| {
+        let options = json!({ "trusted": true, "approvals": "memory", "workspace": workspace });
+        let mut options = PoolOptions::from_json(&options.to_string()).unwrap();
+        options.handlers = handlers;
+        options
+    });
+    host(async {
+        let session = wanting(&rig, "a");
+        let server = with_env(rig.server(&[]), "X", "${secret:key}");
+        set(&rig.pool, "user", json!({ "s": server, "t": rig.server(&[]) }));
+        let options = trunkline::AcquireOptions::from_json(r#"{"timeout_ms":20}"#).unwrap();
+        let error = session.acquire("s", None, &options).await.err().unwrap();
+        assert_eq!(error.code(), ErrorCode::Timeout);
+        let error = rig.pool.settled(Some(std::time::Duration::from_millis(20))).await.unwrap_err();
+        assert_eq!(error.detail()["servers"], json!(["s"]));
+        session.ready(Some("t"), Some(HANG)).await.unwrap();
         assert_eq!(rig.starts().len(), 1);
     });
 }

@@ -24,6 +24,9 @@ impl Pool {
     }
 }
 
+/// The time is over.
+struct Elapsed;
+
 impl PoolCore {
     async fn settled(&self, timeout: Option<Duration>) -> Result<Value> {
         let deadline = timeout.map(|timeout| Instant::now() + timeout);
@@ -45,27 +48,48 @@ impl PoolCore {
 
     /// Waits until the host is asked for nothing.
     async fn until_answered(&self, deadline: Option<Instant>, timeout: Duration) -> Result<()> {
+        self.wait_while(deadline, || self.sources.is_busy()).await.map_err(|Elapsed| {
+            let running = self.running();
+            let waiting = running
+                .all_named()
+                .filter(|(_, named)| matches!(named.standing, Standing::Waiting));
+            let names: Vec<&str> = waiting.map(|(name, _)| name).collect();
+            timed_out(timeout).with_detail("servers", names)
+        })
+    }
+
+    /// Waits until it is known what becomes of a server's configuration.
+    ///
+    /// # Errors
+    /// `timeout` with `detail.which` `connect`.
+    pub(in crate::api) async fn until_known(
+        &self,
+        server: &str,
+        timeout: Option<Duration>,
+    ) -> Result<()> {
+        let deadline = timeout.map(|timeout| Instant::now() + timeout);
+        let waited = self.wait_while(deadline, || self.awaits_the_host(server)).await;
+        waited.map_err(|Elapsed| timed_out(timeout.unwrap_or_default()).with_server(server))
+    }
+
+    async fn wait_while(
+        &self,
+        deadline: Option<Instant>,
+        holds: impl Fn() -> bool,
+    ) -> std::result::Result<(), Elapsed> {
         loop {
             let mut settled = std::pin::pin!(self.sources.settled.notified());
             // Registered before the look, so that nothing is missed between the look and the wait.
             settled.as_mut().enable();
-            if !self.sources.is_busy() {
+            if !holds() {
                 return Ok(());
             }
-            let Some(deadline) = deadline else {
-                settled.await;
-                continue;
-            };
-            tokio::select! {
-                () = settled => {}
-                () = self.driver.runtime.sleep_until(deadline) => {
-                    let waiting = self.running();
-                    let waiting = waiting.all_named().filter(|(_, named)| {
-                        matches!(named.standing, Standing::Waiting)
-                    });
-                    let names: Vec<&str> = waiting.map(|(name, _)| name).collect();
-                    return Err(timed_out(timeout).with_detail("servers", names));
-                }
+            match deadline {
+                None => settled.await,
+                Some(deadline) => tokio::select! {
+                    () = settled => {}
+                    () = self.driver.runtime.sleep_until(deadline) => return Err(Elapsed),
+                },
             }
         }
     }
