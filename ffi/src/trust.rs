@@ -56,7 +56,7 @@ pub unsafe extern "C" fn trunkline_pool_approvals(
     err: *mut *mut ErrorObject,
 ) -> Status {
     // SAFETY: the caller keeps the header's promises about pointers.
-    unsafe { forms::wait_for_text(pool, out, err, |pool| approvals(pool)) }
+    unsafe { forms::wait_for_text(pool, out, err, approvals) }
 }
 
 /// `trunkline_pool_approvals` without waiting: `done` is called once it ended, on a thread of the
@@ -75,7 +75,7 @@ pub unsafe extern "C" fn trunkline_pool_approvals_start(
 ) -> Status {
     let (callback, outs) = ((done, user_data, destroy), Outs { op: out_op, err });
     // SAFETY: the caller keeps the header's promises about pointers.
-    unsafe { forms::start(pool, callback, outs, |pool| approvals(pool)) }
+    unsafe { forms::start(pool, callback, outs, approvals) }
 }
 
 /// `trunkline_pool_approvals` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
@@ -90,7 +90,7 @@ pub unsafe extern "C" fn trunkline_pool_approvals_enqueue(
 ) -> Status {
     let outs = Outs { op: out_op, err };
     // SAFETY: the caller keeps the header's promises about pointers.
-    unsafe { forms::enqueue(pool, (queue, tag), outs, |pool| approvals(pool)) }
+    unsafe { forms::enqueue(pool, (queue, tag), outs, approvals) }
 }
 
 /// Lets the configuration run whose request with that hash was shown, once that is kept; it starts in

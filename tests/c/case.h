@@ -64,6 +64,12 @@ typedef struct {
     char problem[1024];
 } run;
 
+/* How a verb is carried out. */
+typedef struct {
+    const char *name;
+    outcome (*call)(run *run, const json *arguments);
+} verb;
+
 void fail(run *run, const char *format, ...);
 
 /* Makes the pool and what belongs to it; ends it and looks for what is left. */

@@ -122,6 +122,13 @@ static trunkline_status start_named_request(run *run, const char *verb, const js
     return status;
 }
 
+static trunkline_status start_settled(run *run, const json *arguments, operation *operation, trunkline_error **err)
+{
+    const json *timeout = json_get(json_at(arguments, 0), "timeout_ms");
+    return trunkline_pool_settled_enqueue(run->pool, timeout ? (uint64_t)json_number(timeout) : TRUNKLINE_DEFAULT, run->queue,
+                                          (uint64_t)(operation - run->operations), &operation->op, err);
+}
+
 static trunkline_status start_by_verb(run *run, const char *verb, const json *arguments, operation *operation,
                                       trunkline_error **err)
 {
@@ -132,6 +139,8 @@ static trunkline_status start_by_verb(run *run, const char *verb, const json *ar
         return start_text(run, verb, arguments, operation, err);
     if (strcmp(verb, "restart") == 0)
         return start_restart(run, arguments, operation, err);
+    if (strcmp(verb, "settled") == 0)
+        return start_settled(run, arguments, operation, err);
     if (strcmp(verb, "accept_tool") == 0)
         return start_accept(run, arguments, operation, err);
     if (strcmp(verb, "subscribe") == 0 || strcmp(verb, "unsubscribe") == 0)
@@ -152,7 +161,8 @@ static trunkline_status start_by_verb(run *run, const char *verb, const json *ar
 bool can_start(const char *verb)
 {
     static const char *const all[] = {"acquire",   "call",       "call_exposed", "request", "read_resource",
-                                      "get_prompt", "drain", "reconcile",    "subscribe", "unsubscribe", "accept_tool", "restart"};
+                                      "get_prompt", "drain", "reconcile",    "subscribe", "unsubscribe", "accept_tool", "restart",
+                                      "settled"};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i], verb) == 0)
             return true;

@@ -15,6 +15,8 @@ uint64_t begin_desk(desk *desk, const char *name, trunkline_pool *const *pool, c
         {"sampling", TRUNKLINE_HANDLER_SAMPLING},           {"sampling_tools", TRUNKLINE_HANDLER_SAMPLING_TOOLS},
         {"elicitation", TRUNKLINE_HANDLER_ELICITATION},     {"elicitation_url", TRUNKLINE_HANDLER_ELICITATION_URL},
         {"logging", TRUNKLINE_HANDLER_LOGGING},             {"credentials", TRUNKLINE_HANDLER_CREDENTIALS},
+        {"inputs", TRUNKLINE_HANDLER_INPUTS},               {"secrets", TRUNKLINE_HANDLER_SECRETS},
+        {"entries", TRUNKLINE_HANDLER_ENTRIES},
     };
     uint64_t offered = 0;
     size_t known = 0;

@@ -3,11 +3,7 @@
 #include "case.h"
 #include "pattern.h"
 #include "provided.h"
-
-typedef struct {
-    const char *name;
-    outcome (*call)(run *run, const json *arguments);
-} verb;
+#include "settings.h"
 
 static outcome open_session(run *run, const json *arguments)
 {
@@ -325,6 +321,7 @@ outcome run_verb(run *run, const char *name, const json *step_arguments)
         if (operation)
             outcome = wait_operation(run, operation);
     }
+    known = known || run_settings_verb(run, name, arguments, &outcome);
     for (size_t i = 0; !known && i < sizeof verbs / sizeof *verbs; i++) {
         if (strcmp(verbs[i].name, name) == 0) {
             known = true;
