@@ -8,6 +8,22 @@ use trunkline::{LoadOptions, Pool, ReloadOptions, ServerSpec, SourceName, Switch
 
 use crate::values::{Failure, Given};
 
+/// The verbs that [`step`] knows.
+pub const VERBS: [&str; 12] = [
+    "write",
+    "load",
+    "set_source",
+    "switch_source",
+    "add_server",
+    "remove_server",
+    "set_trusted",
+    "reload",
+    "approvals",
+    "approve",
+    "reject",
+    "forget",
+];
+
 /// One step; server objects in `arguments` are as the library wants them.
 pub async fn step(
     pool: &Pool,

@@ -216,13 +216,7 @@ impl World {
             "sign_in" | "visit" | "finish_sign_in" | "sign_out" => {
                 visits::step(&self.pool, verb, arguments).await
             }
-            "write" | "load" | "set_source" | "switch_source" | "add_server" | "remove_server"
-            | "set_trusted" | "reload" | "approvals" | "approve" | "reject" | "forget" => {
-                let start_log = self.start_log.to_string_lossy();
-                let within = |value| servers_within(value, &self.testserver, &start_log);
-                let arguments: Vec<Value> = arguments.iter().map(within).collect();
-                sources::step(&self.pool, &self.folder, verb, &arguments).await
-            }
+            _ if sources::VERBS.contains(&verb) => self.settings(verb, arguments).await,
             "start" => self.start(name(), &arguments[0]).await,
             "cancel" => {
                 let operation = self.operations.get(first).ok_or_else(|| unknown(first))?;
@@ -239,6 +233,13 @@ impl World {
                 self.ended(name(), outcome)
             }
         }
+    }
+
+    async fn settings(&self, verb: &str, arguments: &[Value]) -> Result<Given, Failure> {
+        let start_log = self.start_log.to_string_lossy();
+        let within = |value| servers_within(value, &self.testserver, &start_log);
+        let arguments: Vec<Value> = arguments.iter().map(within).collect();
+        sources::step(&self.pool, &self.folder, verb, &arguments).await
     }
 
     fn provide(&self, session: &str, server: &str, flags: &Value) -> Result<Given, Failure> {
