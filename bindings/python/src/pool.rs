@@ -1,11 +1,13 @@
 //! A pool, as Python holds it.
 
 use std::future::Future;
+use std::path::PathBuf;
+use std::time::Duration;
 
 use pyo3::prelude::*;
 use trunkline::{
-    AcquireOptions, DrainOptions, EventMask, GateLists, PoolOptions, Servers, SessionOptions,
-    SignInOptions, roots_from_json,
+    AcquireOptions, DrainOptions, EventMask, GateLists, LoadOptions, PoolOptions, ReloadOptions,
+    Servers, SessionOptions, SignInOptions, SourceName, Switch, WorkspaceTrust, roots_from_json,
 };
 
 use crate::delivery::{Operation, Payload, sink};
@@ -36,6 +38,33 @@ impl Pool {
             let future = request(pool.clone());
             Ok(Operation::new(pool.start(future, move |outcome| sink.put(outcome))))
         })
+    }
+
+    /// Starts what ends with a report, which is handed over as JSON text.
+    fn start_report<F, R>(
+        &self,
+        to: &Bound<'_, PyAny>,
+        token: u64,
+        request: impl FnOnce(trunkline::Pool) -> F,
+    ) -> PyResult<Operation>
+    where
+        F: Future<Output = trunkline::Result<R>> + Send + 'static,
+        R: ToString,
+    {
+        self.start(to, token, |pool| {
+            let report = request(pool);
+            async move { report.await.map(|report| Payload::Text(report.to_string())) }
+        })
+    }
+
+    /// What changes the configuration at once: the report as JSON text. Others may run Python meanwhile.
+    fn reported<R: ToString>(
+        &self,
+        py: Python<'_>,
+        change: impl FnOnce(&trunkline::Pool) -> trunkline::Result<R> + Send,
+    ) -> PyResult<String> {
+        let pool = self.0.here()?;
+        guarded(|| py.detach(|| change(pool).map(|report| report.to_string())).or_raise(py))
     }
 }
 
@@ -91,9 +120,7 @@ impl Pool {
     fn reconcile(&self, to: &Bound<'_, PyAny>, token: u64, servers: &str) -> PyResult<Operation> {
         guarded(|| {
             let servers = Servers::from_json(servers).or_raise(to.py())?;
-            self.start(to, token, |pool| async move {
-                pool.reconcile(servers).await.map(|report| Payload::Text(report.to_string()))
-            })
+            self.start_report(to, token, |pool| async move { pool.reconcile(servers).await })
         })
     }
 
@@ -105,9 +132,7 @@ impl Pool {
         server: String,
         index: Option<u32>,
     ) -> PyResult<Operation> {
-        self.start(to, token, |pool| async move {
-            pool.restart(&server, index).await.map(|report| Payload::Text(report.to_string()))
-        })
+        self.start_report(to, token, |pool| async move { pool.restart(&server, index).await })
     }
 
     /// Starts accepting the definition of a tool.
@@ -136,11 +161,99 @@ impl Pool {
 
     /// Replaces the lists of servers that may run; they are a JSON text, and so is the report.
     fn set_gates(&self, py: Python<'_>, gates: &str) -> PyResult<String> {
-        let pool = self.0.here()?;
+        self.reported(py, |pool| pool.set_gates(GateLists::from_json(gates)?))
+    }
+
+    /// Starts reading a settings file into the source that its place implies.
+    fn load(
+        &self,
+        to: &Bound<'_, PyAny>,
+        token: u64,
+        path: PathBuf,
+        options: &str,
+    ) -> PyResult<Operation> {
         guarded(|| {
-            let lists = GateLists::from_json(gates).or_raise(py)?;
-            py.detach(|| pool.set_gates(lists)).map(|report| report.to_string()).or_raise(py)
+            let options = LoadOptions::from_json(options).or_raise(to.py())?;
+            self.start_report(to, token, |pool| async move { pool.load(path, &options).await })
         })
+    }
+
+    /// Replaces a source by the text of settings, or removes it.
+    fn set_source(&self, py: Python<'_>, source: &str, settings: Option<&str>) -> PyResult<String> {
+        self.reported(py, |pool| pool.set_source(&source.parse::<SourceName>()?, settings))
+    }
+
+    /// Switches a source, or every source of a scope, on or off.
+    fn switch_source(&self, py: Python<'_>, source: &str, on: bool) -> PyResult<String> {
+        let to = if on { Switch::On } else { Switch::Off };
+        self.reported(py, |pool| pool.switch_source(&source.parse::<SourceName>()?, to))
+    }
+
+    /// Adds a server to the run-time source.
+    fn add_server(&self, py: Python<'_>, server: &str, config: &str) -> PyResult<String> {
+        self.reported(py, |pool| pool.add_server(server, &server_spec(server, config)?))
+    }
+
+    /// Takes a server out of the run-time source.
+    fn remove_server(&self, py: Python<'_>, server: &str) -> PyResult<String> {
+        self.reported(py, |pool| pool.remove_server(server))
+    }
+
+    /// Says whether the workspace is trusted.
+    fn set_trusted(&self, py: Python<'_>, trusted: bool) -> PyResult<String> {
+        let trust = if trusted { WorkspaceTrust::Trusted } else { WorkspaceTrust::Untrusted };
+        self.reported(py, |pool| pool.set_trusted(trust))
+    }
+
+    /// Starts reading every loaded file again.
+    fn reload(&self, to: &Bound<'_, PyAny>, token: u64, options: &str) -> PyResult<Operation> {
+        guarded(|| {
+            let options = ReloadOptions::from_json(options).or_raise(to.py())?;
+            self.start_report(to, token, |pool| async move { pool.reload(&options).await })
+        })
+    }
+
+    /// Starts looking up what waits for approval, and what was decided.
+    fn approvals(&self, to: &Bound<'_, PyAny>, token: u64) -> PyResult<Operation> {
+        self.start_report(to, token, |pool| async move { pool.approvals().await })
+    }
+
+    /// Starts to approve the configuration with that hash.
+    fn approve(
+        &self,
+        to: &Bound<'_, PyAny>,
+        token: u64,
+        server: String,
+        hash: String,
+    ) -> PyResult<Operation> {
+        self.start_report(to, token, |pool| async move { pool.approve(&server, &hash).await })
+    }
+
+    /// Starts to reject the configuration with that hash.
+    fn reject(
+        &self,
+        to: &Bound<'_, PyAny>,
+        token: u64,
+        server: String,
+        hash: String,
+    ) -> PyResult<Operation> {
+        self.start_report(to, token, |pool| async move { pool.reject(&server, &hash).await })
+    }
+
+    /// Starts to forget what was decided about a server.
+    fn forget(&self, to: &Bound<'_, PyAny>, token: u64, server: String) -> PyResult<Operation> {
+        self.start_report(to, token, |pool| async move { pool.forget(&server).await })
+    }
+
+    /// Starts waiting until nothing that configuration caused is under way.
+    fn settled(
+        &self,
+        to: &Bound<'_, PyAny>,
+        token: u64,
+        timeout_ms: Option<u64>,
+    ) -> PyResult<Operation> {
+        let timeout = timeout_ms.map(Duration::from_millis);
+        self.start_report(to, token, |pool| async move { pool.settled(timeout).await })
     }
 
     /// Starts to sign in to a remote server.
@@ -153,10 +266,11 @@ impl Pool {
     ) -> PyResult<Operation> {
         guarded(|| {
             let options = SignInOptions::from_json(options).or_raise(to.py())?;
-            self.start(to, token, |pool| async move {
-                let begun = pool.sign_in(&server, &options).await;
-                begun.map(|begun| Payload::Text(begun.to_string()))
-            })
+            self.start_report(
+                to,
+                token,
+                |pool| async move { pool.sign_in(&server, &options).await },
+            )
         })
     }
 
@@ -167,17 +281,12 @@ impl Pool {
         token: u64,
         redirect_url: String,
     ) -> PyResult<Operation> {
-        self.start(to, token, |pool| async move {
-            let finished = pool.finish_sign_in(&redirect_url).await;
-            finished.map(|finished| Payload::Text(finished.to_string()))
-        })
+        self.start_report(to, token, |pool| async move { pool.finish_sign_in(&redirect_url).await })
     }
 
     /// Starts to forget what was signed in.
     fn sign_out(&self, to: &Bound<'_, PyAny>, token: u64, server: String) -> PyResult<Operation> {
-        self.start(to, token, |pool| async move {
-            pool.sign_out(&server).await.map(|report| Payload::Text(report.to_string()))
-        })
+        self.start_report(to, token, |pool| async move { pool.sign_out(&server).await })
     }
 
     /// The whole pool as JSON text.
@@ -196,9 +305,7 @@ impl Pool {
     fn drain_all(&self, to: &Bound<'_, PyAny>, token: u64, options: &str) -> PyResult<Operation> {
         guarded(|| {
             let options = DrainOptions::from_json(options).or_raise(to.py())?;
-            self.start(to, token, |pool| async move {
-                pool.drain_all(&options).await.map(|report| Payload::Text(report.to_string()))
-            })
+            self.start_report(to, token, |pool| async move { pool.drain_all(&options).await })
         })
     }
 

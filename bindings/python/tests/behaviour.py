@@ -14,13 +14,16 @@ from behaviour_handlers import scripted
 from behaviour_hosts import CANCELLED, AioHost, Recorder, SyncHost
 from behaviour_match import EXPECTATIONS, Missing, check, fits
 from behaviour_provided import Provided
+from behaviour_sources import Settings
 from host import HANG, Log, RemoteServer, visit
 
 #: Between two tries of `until`, in seconds.
 AGAIN = 0.01
 
 #: The verbs that `start` may begin.
-STARTED = {"acquire", "call", "call_exposed", "request", "read_resource", "get_prompt", "drain", "restart"}
+STARTED = {
+    "acquire", "call", "call_exposed", "request", "read_resource", "get_prompt", "drain", "restart", "settled",
+}
 
 
 def keywords(options: Any) -> dict[str, Any]:
@@ -63,7 +66,7 @@ def error_object(error: BaseException) -> dict[str, Any]:
     return {name: part for name, part in parts.items() if part is not None}
 
 
-class Case:
+class Case(Settings):
     """One case under way."""
 
     def __init__(self, host: AioHost | SyncHost, case: dict[str, Any], folder: Path, log: Log) -> None:
@@ -73,7 +76,10 @@ class Case:
         self._host = host
         self._case = case
         self._log = log
-        self._saved: dict[str, Any] = {"folder": str(folder), "file": str(folder / "file")}
+        self._folder = folder
+        (folder / "workspace").mkdir()
+        places = {"folder": folder, "workspace": folder / "workspace", "file": folder / "file"}
+        self._saved: dict[str, Any] = {name: str(place) for name, place in places.items()}
         self._leases: dict[str, Any] = {}
         self._kept: list[Any] = []
         self._started: dict[str, tuple[Any, str]] = {}
@@ -91,7 +97,8 @@ class Case:
             self._run()
 
     def _run(self) -> None:
-        options = self._options("pool", self._case.get("options"))
+        # Never the decisions of the person who runs the cases.
+        options = {"approvals": "memory", **self._options("pool", self._case.get("options"))}
         self._pool = self._host.pool(**options)
         try:
             self._records["pool"] = self._host.record(self._pool.events())
@@ -118,7 +125,7 @@ class Case:
             return self._repeat(step["until"])
         if verb == "start":
             return self._start(step)
-        step = {**step, **self._known({name: step[name] for name in ("is", "match") if name in step})}
+        step = {**step, **self._known({name: step[name] for name in ("is", "match", "text") if name in step})}
         try:
             value = self._carry_out(verb, arguments)
         except (Exception, *CANCELLED) as error:
@@ -216,6 +223,9 @@ class Case:
 
     def _call_drain(self, options: Any = None) -> Callable[[], Any]:
         return lambda: self._pool.drain_all(**keywords(self._known(options)))
+
+    def _call_settled(self, options: Any = None) -> Callable[[], Any]:
+        return lambda: self._pool.settled(**keywords(options))
 
     def _begin(self, verb: str, arguments: list[Any]) -> Callable[[], Any]:
         call: Callable[[], Any] = getattr(self, f"_call_{verb}")(*arguments)

@@ -53,7 +53,7 @@ class Refusal(Exception):
 
 
 class ServerRequest:
-    """What a server asks, or the library for its credentials: ``kind`` (the handler's name), ``method`` and ``params``, and who
+    """What a server asks, or the library for credentials and for settings: ``kind`` (the handler's name), ``method`` and ``params``, and who
     asks whom."""
 
     __slots__ = (
@@ -62,19 +62,21 @@ class ServerRequest:
 
     def __init__(self, text: str) -> None:
         fields = json.loads(text)
-        #: ``sampling``, ``sampling_tools``, ``elicitation``, ``elicitation_url`` or ``credentials``.
+        #: ``sampling``, ``sampling_tools``, ``elicitation``, ``elicitation_url``; ``credentials``, ``inputs``, ``secrets``, ``entries``.
         self.kind: str = fields["kind"]
         #: The server's name. What it sends is to be shown to people with care.
         self.server: str = fields["server"]
-        #: The index of its entry; None for credentials, which are those of a configuration.
+        #: The index of its entry; None for what a configuration asks.
         self.entry_index: int | None = fields["entry_index"]
-        #: The incarnation of its connection; None for credentials.
+        #: The incarnation of its connection; None for what a configuration asks.
         self.generation: int | None = fields["generation"]
-        #: The id of the session that is asked; None for credentials that are the pool's.
+        #: The id of the session that is asked; None for what is the pool's.
         self.session: str | None = fields["session"]
-        #: The protocol's method; ``credentials`` for these.
+        #: The protocol's method; where the library asks, the kind.
         self.method: str = fields["method"]
-        #: The params of the request, as the server sent them; for credentials ``url``, ``reason``, ``scopes`` and ``challenge``.
+        #: The params of the request, as the server sent them; for credentials ``url``, ``reason``, ``scopes`` and ``challenge``; for
+        #: ``inputs`` ``id``, ``source`` and what is declared, for ``secrets`` ``name`` and ``source``, for ``entries`` ``source``
+        #: and ``configuration``.
         self.params: dict[str, Any] = fields["params"]
         #: Whether nobody waits for the answer any more. A coroutine is cancelled then.
         self.withdrawn: bool = False
@@ -96,6 +98,15 @@ def _bearer(answer: object) -> dict[str, object]:
     if token is not None and not isinstance(token, str):
         raise invalid(f"token: expected a text, not {type(token).__name__}", path="token")
     return {"token": token, "expires_in_ms": None if lives is None else milliseconds(lives, "expires_in")}
+
+
+def _settled(kind: str, answer: object) -> object:
+    """What a host gives for settings: a text, where one is asked for, and None for none; of an entry None keeps it."""
+    if kind == "entries":
+        return {} if answer is None else answer
+    if answer is None:
+        raise Refusal(-1, "there is no value")
+    return {"value": answer} if isinstance(answer, str) else answer
 
 
 class Desk:
@@ -172,6 +183,8 @@ class Desk:
                 self._open.pop(number, None)
                 self.native.unfit(number, error.detail["path"], error.message)
                 return
+        if request.kind in ("inputs", "secrets", "entries"):
+            answer = _settled(request.kind, answer)
         if not isinstance(answer, (dict, str)):
             raise TypeError(f"a handler's answer is a dict, not {type(answer).__name__}")
         text = answer if isinstance(answer, str) else _encode(answer)

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any, Literal
 
-    _Scope = Literal["pool", "session", "configure", "call", "acquire", "drain", "sign_in", "gates"]
+    _Scope = Literal[
+        "pool", "session", "configure", "call", "acquire", "drain", "sign_in", "gates", "load", "reload"
+    ]
 
 _registry: dict[str, Any] = {}
 _tables: dict[str, dict[str, Any]] = {}

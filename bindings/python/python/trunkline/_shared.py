@@ -12,6 +12,7 @@ from ._handlers import desk_of
 from ._hosted import Provided
 from ._options import default_seconds, encode, mask, milliseconds
 from ._results import Event, Listed
+from ._sources import SourcesBase
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def _run(
         _exit.forget_thread(threading.current_thread())
 
 
-class PoolBase:
+class PoolBase(SourcesBase):
     """A pool: the connections of one workspace."""
 
     _Desk: type[LoopDesk] | type[ThreadDesk]
@@ -127,17 +128,6 @@ class PoolBase:
         """The whole pool: servers, entries, processes. It always works, and never shows a secret."""
         status: dict[str, Any] = json.loads(self._native.status())
         return status
-
-    def set_gates(self, **lists: Any) -> dict[str, Any]:
-        """Replaces the lists of servers that may run, within the pool's option ``launch_allowed``.
-
-        Options: ``allowed``, ``excluded`` and ``pending``, each a list of patterns of names (``*`` any characters, ``?`` one). What is not
-        given is not kept: without ``allowed`` all may run, and ``allowed=[]`` is none. What is no longer admitted ends at once; what is
-        admitted again starts in the sessions that want it. A lease on what was kept out stays closed. Equal lists do nothing. It does
-        not wait; the report names the servers about which it changed.
-        """
-        report: dict[str, Any] = json.loads(self._native.set_gates(encode("gates", lists)))
-        return report
 
     def on_event(
         self, callback: Callable[[Event], object], *, kinds: str | Iterable[str] | None = None

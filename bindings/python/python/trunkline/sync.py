@@ -20,6 +20,7 @@ from ._shared import EVENT_BATCH, LeaseBase, PoolBase, SessionBase
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from os import PathLike
     from typing import Any
 
 __all__ = ["CancelScope", "EventStream", "Lease", "Pool", "Session"]
@@ -102,7 +103,9 @@ class Pool(PoolBase):
     name: ``sampling``, ``sampling_tools``, ``elicitation``, ``elicitation_url``. An answer is the result as a dict; ``Refusal`` is
     raised for an error. Each request has a thread of its own, so a handler may block. ``logging`` is a function of each ``log`` event.
     ``credentials`` gives the token of a remote server that refuses what it was sent: as a ``str``, as
-    ``{"token": ..., "expires_in": seconds}``, or None for none.
+    ``{"token": ..., "expires_in": seconds}``, or None for none. ``inputs`` and ``secrets`` give the text that settings ask for, or
+    None for none; ``entries`` what becomes of an entry of settings: None to keep it, ``{"drop": True}`` or
+    ``{"configuration": {...}}``.
     """
 
     _Desk = ThreadDesk
@@ -133,10 +136,7 @@ class Pool(PoolBase):
 
     def reconcile(self, servers: Mapping[str, Any] | str) -> dict[str, Any]:
         """Makes these servers the pool's own: starts what is new, releases what is gone, leaves equal ones alone."""
-        report: dict[str, Any] = json.loads(
-            _block(self._native.reconcile, config_text(servers, "servers"))
-        )
-        return report
+        return _reported(self._native.reconcile, config_text(servers, "servers"))
 
     def restart(self, server: str, index: int | None = None) -> Any:
         """Replaces the connections of a server's entries, or of the one with that index. One report per entry, with the
@@ -160,6 +160,46 @@ class Pool(PoolBase):
         """
         _block(self._native.set_roots, roots_text(roots))
 
+    def load(self, path: str | PathLike[str], **options: Any) -> dict[str, Any]:
+        """Reads a settings file into the source that its place implies; its servers start in the sessions that want them.
+
+        A file inside of the workspace is a source ``workspace``, its ``.mcp.json`` ``project``, and its servers wait for approval; one
+        outside is ``user``. Options: ``watch`` reads it again whenever it changes, and lets it be missing at first; ``source`` is
+        another scope; ``format`` the product by whose rules it is read.
+        """
+        return _reported(self._native.load, path, encode("load", options))
+
+    def reload(self, **options: Any) -> dict[str, Any]:
+        """Reads every loaded file again and looks everything up anew; ``reconnect="all"``, or names, has servers connected anew."""
+        return _reported(self._native.reload, encode("reload", options))
+
+    def approvals(self) -> dict[str, Any]:
+        """What waits for approval, in ``requests``, and what was decided for this workspace, in ``decisions``."""
+        return _reported(self._native.approvals)
+
+    def approve(self, server: str, hash: str) -> dict[str, Any]:
+        """Lets the configuration run whose request with that hash was shown; it starts in the sessions that want it.
+
+        Raises ``NotAdmittedError`` with the code ``stale_approval`` when the server is configured otherwise by now.
+        """
+        return _reported(self._native.approve, server, hash)
+
+    def reject(self, server: str, hash: str) -> dict[str, Any]:
+        """Keeps the configuration with that hash from running, which ends at once if it runs; nobody is asked again."""
+        return _reported(self._native.reject, server, hash)
+
+    def forget(self, server: str) -> dict[str, Any]:
+        """Forgets every decision about a server, so that it waits for approval again; ``forgotten`` counts them."""
+        return _reported(self._native.forget, server)
+
+    def settled(self, *, timeout: float | None = None) -> dict[str, Any]:
+        """Waits until nothing that configuration caused is under way, and says how each server of a source stands.
+
+        ``state`` is ``ready``, ``failed``, ``refused``, ``waiting`` or ``off``. After ``timeout`` seconds it raises ``TimeoutError``.
+        """
+        limit = None if timeout is None else milliseconds(timeout, "timeout")
+        return _reported(self._native.settled, limit)
+
     def sign_in(self, server: str, **options: Any) -> dict[str, Any]:
         """Begins to sign in to a remote server: a person has to visit ``url`` of what comes back.
 
@@ -167,30 +207,31 @@ class Pool(PoolBase):
         ``redirect_uri`` (required, here or in the server's ``oauth``), ``client_metadata_url``, ``client_name``.
         """
         text = encode("sign_in", options)
-        begun: dict[str, Any] = json.loads(_block(self._native.sign_in, server, text))
-        return begun
+        return _reported(self._native.sign_in, server, text)
 
     def finish_sign_in(self, redirect_url: str) -> dict[str, Any]:
         """Ends a sign-in with the whole address that the person was redirected to; the server comes to those who want it.
 
         With a file of ``tokens``, ``stored`` says whether it is in there, and ``error`` why it is not.
         """
-        finished: dict[str, Any] = json.loads(_block(self._native.finish_sign_in, redirect_url))
-        return finished
+        return _reported(self._native.finish_sign_in, redirect_url)
 
     def sign_out(self, server: str) -> dict[str, Any]:
         """Forgets what was signed in for a server, and a sign-in that is under way."""
-        report: dict[str, Any] = json.loads(_block(self._native.sign_out, server))
-        return report
+        return _reported(self._native.sign_out, server)
 
     def drain_all(self, **options: Any) -> dict[str, Any]:
         """Ends everything, one-way. Options: ``force`` interrupts calls at once; ``timeout`` in seconds, 10 by default."""
-        report: dict[str, Any] = json.loads(_block(self._native.drain_all, encode("drain", options)))
-        return report
+        return _reported(self._native.drain_all, encode("drain", options))
 
     def events(self, *, kinds: str | Iterable[str] | None = None) -> EventStream:
         """Events of the pool and its sessions, from now on; ``kinds`` are their types, all by default."""
         return EventStream(self, self._native.subscribe(mask(kinds)))
+
+
+def _reported(start: Callable[..., _trunkline.Operation], *args: Any) -> dict[str, Any]:
+    report: dict[str, Any] = json.loads(_block(start, *args))
+    return report
 
 
 class Session(SessionBase):
