@@ -13,12 +13,16 @@ import type {
   CallOptions,
   ConfigureOptions,
   DrainOptions,
+  LoadOptions,
   PoolOptions,
+  ReloadOptions,
   ServerConfig,
   Servers,
   SessionOptions,
   GateLists,
   SignInOptions,
+  SourceScope,
+  WaitOptions,
 } from './options.js';
 
 export type * from './options.js';
@@ -229,7 +233,7 @@ export interface EventPayloads {
   progress: { call: number; progress: number; total?: number; message?: string };
   log: { level: string; logger?: string; data: unknown };
   stderr: { line: string };
-  approval_needed: { requests: JsonObject[] };
+  approval_needed: { requests: ApprovalRequest[] };
   auth_required: { url?: string; missing?: string };
   budget_warning: BudgetFigures & { ratio: number };
   refused_batch: BudgetFigures & { refused: Refusal[] };
@@ -313,6 +317,82 @@ export interface GateReport {
   [name: string]: unknown;
 }
 
+/** What a change of sources, trust or decisions did: the servers that it is about, and others that it changed. */
+export interface SourceReport {
+  v: number;
+  /** The source that was changed, as in `user` or `project:/path/.mcp.json`. */
+  source?: string;
+  servers: Record<string, SourcedServer>;
+  [name: string]: unknown;
+}
+
+/** What became of one server of a source. */
+export interface SourcedServer {
+  action: string;
+  source?: string;
+  /** Why it was refused. */
+  reason?: string;
+  error?: TrunklineError;
+}
+
+/** What a reload did, and the files that cannot be read. */
+export interface ReloadReport extends SourceReport {
+  errors: Array<{ source: string; error: TrunklineError }>;
+}
+
+/** What became of a server of the run-time source. */
+export interface RuntimeReport<Result extends string> {
+  v: number;
+  server: string;
+  result: Result;
+  /** Why it was refused. */
+  reason?: string;
+}
+
+/** A server that waits for approval, in exact and in escaped form: `docs/approvals.md`. */
+export interface ApprovalRequest {
+  server: string;
+  /** What a decision carries. */
+  hash: string;
+  origin: { scope: SourceScope; file: string | null; line: number | null };
+  transport: string;
+  exact: JsonObject;
+  escaped: { line: string; [name: string]: unknown };
+  /** Names of variables; no value of one is ever told. */
+  env: string[];
+  unsetEnv: string[];
+  inheritEnv: string[];
+  envFile: string | null;
+  /** Names of headers. */
+  headers: string[];
+  risks: JsonObject[];
+  /** What is different since the last decision about that name. */
+  changes: JsonObject | null;
+}
+
+/** What waits for approval, and what was decided for this workspace. */
+export interface Approvals {
+  v: number;
+  root: string;
+  requests: ApprovalRequest[];
+  decisions: Array<{ server: string; hash: string; decision: 'approved' | 'rejected'; atMs: number }>;
+}
+
+/** How every server stands that a source names. */
+export interface SettledReport {
+  v: number;
+  servers: Record<
+    string,
+    {
+      state: 'ready' | 'failed' | 'refused' | 'waiting' | 'off';
+      source: string;
+      file?: string;
+      reason?: string;
+      error?: unknown;
+    }
+  >;
+}
+
 /** What a drain did. */
 export interface DrainReport {
   v: number;
@@ -378,6 +458,39 @@ export class Pool extends Emitter {
    */
   setGates(lists: GateLists): GateReport;
   /**
+   * Reads a settings file into the source that its place implies; its servers start in the sessions that want them. A file inside of the
+   * workspace is a source `workspace`, its `.mcp.json` `project`, and its servers wait for approval; one outside is `user`.
+   */
+  load(path: string | URL, options?: LoadOptions): Promise<SourceReport>;
+  /**
+   * Replaces a source whole by settings, in any form that settings files have; null removes it. `source` is a scope, or one and a name of its
+   * own, as in `extension:tools`. Variables are expanded, and what a `project` or `workspace` gives waits for approval. It does not wait.
+   */
+  setSource(source: string, settings: string | JsonObject | null): SourceReport;
+  /** Switches a source off, so that it is as if it were empty, or on again; a scope by itself stands for all of its sources. */
+  switchSource(source: string, to: 'on' | 'off'): SourceReport;
+  /** Adds a server to the run-time source, which beats every other, or replaces it there. One that is refused starts when what refuses it is gone. */
+  addServer(server: string, config: ServerConfig): RuntimeReport<'added' | 'replaced' | 'unchanged' | 'refused'>;
+  /** Takes a server out of the run-time source. What another source says of it counts again. */
+  removeServer(server: string): RuntimeReport<'removed' | 'not_present'>;
+  /** Says whether the workspace is trusted. What needs trust and has it no more ends at once. */
+  setTrusted(trusted: boolean): SourceReport;
+  /** Reads every loaded file again and looks everything up anew. */
+  reload(options?: ReloadOptions): Promise<ReloadReport>;
+  /** What waits for approval, and what was decided for this workspace. */
+  approvals(options?: Abortable): Promise<Approvals>;
+  /**
+   * Lets the configuration run whose request with that hash was shown; it starts in the sessions that want it. When the server is configured
+   * otherwise by now, the code of the error is `TRUNKLINE_STALE_APPROVAL`.
+   */
+  approve(server: string, hash: string, options?: Abortable): Promise<SourceReport>;
+  /** Keeps the configuration with that hash from running, which ends at once if it runs; nobody is asked again. */
+  reject(server: string, hash: string, options?: Abortable): Promise<SourceReport>;
+  /** Forgets every decision about a server, so that it waits for approval again; `forgotten` counts them. */
+  forget(server: string, options?: Abortable): Promise<SourceReport & { forgotten: number }>;
+  /** Waits until nothing that configuration caused is under way, and says how each server of a source stands. */
+  settled(options?: WaitOptions): Promise<SettledReport>;
+  /**
    * Begins to sign in to a remote server: a person has to visit `url`, and what they are redirected to goes to `finishSignIn`. Nothing is
    * opened, and no port is listened on.
    */
@@ -405,9 +518,9 @@ export class Session extends Emitter {
   /** A lease, once the server is connected. With `config`, the server is first put into the session's own source. */
   acquire(server: string, config?: ServerConfig | null, options?: AcquireOptions): Promise<Lease>;
   /** Waits until every server that the session wants is ready or has failed. */
-  ready(options?: AcquireOptions): Promise<void>;
+  ready(options?: WaitOptions): Promise<void>;
   /** Waits for one server, whose failure is the error. */
-  ready(server: string, options?: AcquireOptions): Promise<void>;
+  ready(server: string, options?: WaitOptions): Promise<void>;
   /** The tools of its view, by exposed name. */
   tools(): Listed[];
   prompts(): Listed[];

@@ -31,6 +31,18 @@ export class NativePool {
   restart(server: string, index?: number | null, number?: number): Promise<string>;
   setRoots(roots: string, number?: number): Promise<void>;
   setGates(gates: string): string;
+  load(path: string, options: string, number?: number): Promise<string>;
+  setSource(source: string, settings: string | undefined): string;
+  switchSource(source: string, on: boolean): string;
+  addServer(server: string, config: string): string;
+  removeServer(server: string): string;
+  setTrusted(trusted: boolean): string;
+  reload(options: string, number?: number): Promise<string>;
+  approvals(number?: number): Promise<string>;
+  approve(server: string, hash: string, number?: number): Promise<string>;
+  reject(server: string, hash: string, number?: number): Promise<string>;
+  forget(server: string, number?: number): Promise<string>;
+  settled(timeoutMs?: number, number?: number): Promise<string>;
   acceptTool(server: string, tool: string, digest: string, number?: number): Promise<void>;
   signIn(server: string, options: string, number?: number): Promise<string>;
   finishSignIn(redirectUrl: string, number?: number): Promise<string>;

@@ -8,6 +8,14 @@ import type { EventOf, JsonObject } from './index.js';
 export interface PoolOptions {
   /** The workspace folder; the current directory by default. */
   workspace?: string;
+  /** Whether the workspace is trusted; default false. In one that is not only the sources of `untrustedSources` may start. */
+  trusted?: boolean;
+  /** Scopes of the sources that may start in an untrusted workspace; default launch, session and runtime. */
+  untrustedSources?: Array<Exclude<SourceScope, 'project' | 'workspace'>>;
+  /** Where decisions about servers are kept: `memory`, or the whole path of a file; by default a file in the platform's state folder. */
+  approvals?: string;
+  /** Whether commands in the values of settings (`!cmd`) run; default false. Those of the project and the workspace never do. */
+  commands?: boolean;
   /** Threads of the internal runtime, 1 to 64, one setting per process; default 1. */
   workers?: number;
   /** Transports whose connections sessions share; default stdio and websocket, `[]` switches sharing off. */
@@ -44,7 +52,7 @@ export interface PoolOptions {
   inheritEnv?: string[];
   /** The folders that servers are told of; the workspace by default. */
   roots?: string[];
-  /** What answers the servers of sessions without a handler of their own. */
+  /** What answers the servers of sessions without a handler of their own, and what settings ask for. */
   handlers?: Handlers;
   /** Exposed names that the host keeps for itself. */
   reservedNames?: string[];
@@ -60,6 +68,9 @@ export interface PoolOptions {
   onToolChange?: 'notify' | 'quarantine';
 }
 
+/** Where a configuration comes from, low to high; what an extension says fills gaps alone. */
+export type SourceScope = 'extension' | 'user' | 'project' | 'workspace' | 'managed' | 'session' | 'launch' | 'runtime';
+
 /** What a host answers to servers. A handler's presence is what servers are offered. */
 export interface Handlers {
   /** `sampling/createMessage`. */
@@ -74,6 +85,55 @@ export interface Handlers {
   logging?: (event: EventOf<'log'>) => void;
   /** Gives the token of a remote server that refuses what it was sent; nothing for none. */
   credentials?: CredentialsHandler;
+  /** Of a pool: gives the value of an `${input:id}` of settings; nothing for none. Each is asked once. */
+  inputs?: SettingsHandler<InputsRequest, string | null | undefined>;
+  /** Of a pool: gives a secret that settings name; nothing for none, and then the environment's variable counts. */
+  secrets?: SettingsHandler<SecretsRequest, string | null | undefined>;
+  /** Of a pool: says what becomes of an entry of settings before it is admitted; nothing keeps it. */
+  entries?: SettingsHandler<EntriesRequest, { drop: true } | { configuration: ServerConfig } | null | undefined>;
+}
+
+/** Answers what settings ask, within `handlerTimeoutMs`. What it throws is a refusal. */
+export type SettingsHandler<Request, Answer> = (request: Request, context: { signal: AbortSignal }) => Answer | Promise<Answer>;
+
+/** What a request for the sake of settings has in common. */
+export interface SettingsRequest {
+  /** The server that it is asked for. */
+  server: string;
+  entryIndex: null;
+  generation: null;
+  session: null;
+}
+
+/** A value is asked for, as that source declares it. */
+export interface InputsRequest extends SettingsRequest {
+  kind: 'inputs';
+  method: 'inputs';
+  params: {
+    id: string;
+    source: string;
+    description?: string | null;
+    default?: string | null;
+    /** Whether it is not to be shown while it is typed. */
+    secret?: boolean;
+    /** What may be chosen. */
+    options?: string[];
+    command?: string;
+  };
+}
+
+/** A secret is asked for by its name. */
+export interface SecretsRequest extends SettingsRequest {
+  kind: 'secrets';
+  method: 'secrets';
+  params: { name: string; source: string };
+}
+
+/** An entry of settings is about to count. */
+export interface EntriesRequest extends SettingsRequest {
+  kind: 'entries';
+  method: 'entries';
+  params: { source: string; configuration: ServerConfig };
 }
 
 /** What a remote server is to be let in with: the token, or it and how long it lives. */
@@ -222,6 +282,30 @@ export interface CallOptions extends Abortable {
 export interface AcquireOptions extends Abortable {
   /** How long the acquire waits; the connection's own time by default. */
   timeoutMs?: number;
+  /** The scope that a given configuration counts as; default `session`. That of `project` and `workspace` needs approval. */
+  origin?: 'session' | 'project' | 'workspace';
+}
+
+/** Options of a wait. */
+export interface WaitOptions extends Abortable {
+  /** How long it waits. */
+  timeoutMs?: number;
+}
+
+/** Options of a load. */
+export interface LoadOptions extends Abortable {
+  /** Whether the file is read again when it changes, comes or goes; default false. It may be missing at first then. */
+  watch?: boolean;
+  /** The scope of the source; by default by the place of the file. */
+  source?: Exclude<SourceScope, 'runtime'>;
+  /** The product by whose rules it is read, as in `docs/reference/settings.md`; by default the file says. */
+  format?: string;
+}
+
+/** Options of a reload. */
+export interface ReloadOptions extends Abortable {
+  /** The servers whose connections are made anew, all or these; default none. */
+  reconnect?: 'all' | string[];
 }
 
 /** Options of a sign-in. What the server's own `oauth` says goes first. */

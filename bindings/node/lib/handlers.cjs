@@ -9,6 +9,9 @@ const { encodeJson, split } = require('./options.cjs');
 
 const INTERNAL_ERROR = -32603;
 
+/** The handlers that settings are asked of. */
+const OF_SETTINGS = new Set(['inputs', 'secrets', 'entries']);
+
 /** Thrown by a handler: the server gets this JSON-RPC error in place of an answer. -1 stands for a user who declines. */
 class Refusal extends Error {
   constructor(code, message) {
@@ -79,6 +82,7 @@ class Desk {
     try {
       const given = await handler(request, { signal });
       if (request.kind === 'credentials') this.#letIn(number, given);
+      else if (OF_SETTINGS.has(request.kind)) this.#settle(number, request.kind, given);
       else if (!isPlainObject(given)) throw new TypeError("a handler's answer is an object");
       else this.#native.answer(number, encodeJson(given, 'answer'));
     } catch (error) {
@@ -93,6 +97,15 @@ class Desk {
     const { wrong, why, bearer } = readBearer(given);
     if (wrong === undefined) this.#native.answer(number, JSON.stringify(bearer));
     else this.#native.unfit(number, wrong, `\`${wrong}\` ${why}`);
+  }
+
+  /** What a host gives for settings: a text, where one is asked for, and nothing for none; of an entry nothing keeps it. */
+  #settle(number, kind, given) {
+    const isNothing = given === null || given === undefined;
+    if (isNothing && kind !== 'entries') throw new Refusal(-1, 'there is no value');
+    const answer = typeof given === 'string' ? { value: given } : (given ?? {});
+    if (!isPlainObject(answer)) throw new TypeError("a handler's answer is a text or an object");
+    this.#native.answer(number, encodeJson(answer, 'answer'));
   }
 
   #fail(number, error) {

@@ -16,7 +16,7 @@ function byNodeName(rows) {
   );
 }
 
-/** The options of a scope (`pool`, `session`, `configure`, `call`, `acquire`, `drain`, `sign_in`) as JSON text. */
+/** The options of a scope (`pool`, `session`, `configure`, `call`, `acquire`, `drain`, `load`, …) as JSON text. */
 function encodeOptions(scope, options = {}) {
   if (!isPlainObject(options)) {
     throw invalidArgument(`the options must be an object, not ${describe(options)}`, 'options');
@@ -58,6 +58,19 @@ function split(options, names) {
   return { own, rest };
 }
 
+/** What a wait takes: `signal` and `timeoutMs`. */
+function readTimes(options) {
+  const { own, rest } = split(options, ['signal', 'timeoutMs']);
+  encodeOptions('acquire', rest);
+  checkDuration(own.timeoutMs, 'timeoutMs');
+  return own;
+}
+
+function checkDuration(value, name) {
+  if (value === undefined || (typeof value === 'number' && value >= 0)) return;
+  throw invalidArgument(`option \`${name}\` must be a number of milliseconds`, name);
+}
+
 function spell(rows, options, path) {
   const out = {};
   for (const [key, value] of Object.entries(options)) {
@@ -95,4 +108,4 @@ function describe(value) {
   return Array.isArray(value) ? 'an array' : `a ${typeof value}`;
 }
 
-module.exports = { encodeArguments, encodeJson, encodeOptions, split };
+module.exports = { checkDuration, encodeArguments, encodeJson, encodeOptions, readTimes, split };

@@ -1,6 +1,8 @@
 'use strict';
 // One workspace's set of connections.
 
+const { fileURLToPath } = require('node:url');
+
 const { Emitter, finish } = require('./emitter.cjs');
 const { fromFields, guarded, invalidArgument } = require('./errors.cjs');
 const { asyncDispose, openStream } = require('./events.cjs');
@@ -8,7 +10,7 @@ const { withHandlers } = require('./handlers.cjs');
 const { Lease } = require('./lease.cjs');
 const { spellDocument, toCamel } = require('./names.cjs');
 const { bridge, openPool } = require('./native.cjs');
-const { encodeJson, encodeOptions, split } = require('./options.cjs');
+const { encodeJson, encodeOptions, readTimes, split } = require('./options.cjs');
 const { Session } = require('./session.cjs');
 const { settle } = require('./settle.cjs');
 
@@ -66,6 +68,67 @@ class Pool extends Emitter {
   setGates(lists) {
     const json = encodeOptions('gates', lists);
     return report(guarded(() => this.#native.setGates(json)));
+  }
+
+  async load(path, options) {
+    const { own, rest } = split(options, ['signal']);
+    const json = encodeOptions('load', rest);
+    const file = path instanceof URL ? fileURLToPath(path) : String(path);
+    return report(await settle(own.signal, (number) => this.#native.load(file, json, number)));
+  }
+
+  setSource(source, settings) {
+    const text = settings === null || typeof settings === 'string' ? settings : encodeJson(settings, 'settings');
+    return report(guarded(() => this.#native.setSource(source, text ?? undefined)));
+  }
+
+  switchSource(source, to) {
+    if (to !== 'on' && to !== 'off') throw invalidArgument("`to` must be 'on' or 'off'", 'to');
+    return report(guarded(() => this.#native.switchSource(source, to === 'on')));
+  }
+
+  addServer(server, config) {
+    const json = encodeJson(config, 'config');
+    return report(guarded(() => this.#native.addServer(server, json)));
+  }
+
+  removeServer(server) {
+    return report(guarded(() => this.#native.removeServer(server)));
+  }
+
+  setTrusted(trusted) {
+    return report(guarded(() => this.#native.setTrusted(trusted)));
+  }
+
+  async reload(options) {
+    const { own, rest } = split(options, ['signal']);
+    const json = encodeOptions('reload', rest);
+    return report(await settle(own.signal, (number) => this.#native.reload(json, number)));
+  }
+
+  async approvals(options) {
+    const { signal } = split(options, ['signal']).own;
+    return report(await settle(signal, (number) => this.#native.approvals(number)));
+  }
+
+  async approve(server, hash, options) {
+    const { signal } = split(options, ['signal']).own;
+    return report(await settle(signal, (number) => this.#native.approve(server, hash, number)));
+  }
+
+  async reject(server, hash, options) {
+    const { signal } = split(options, ['signal']).own;
+    return report(await settle(signal, (number) => this.#native.reject(server, hash, number)));
+  }
+
+  async forget(server, options) {
+    const { signal } = split(options, ['signal']).own;
+    return report(await settle(signal, (number) => this.#native.forget(server, number)));
+  }
+
+  async settled(options) {
+    const { signal, timeoutMs } = readTimes(options);
+    return report(await settle(signal, (number) => this.#native.settled(timeoutMs, number)));
   }
 
   async signIn(server, options) {

@@ -3,11 +3,11 @@
 
 const { callTool } = require('./call.cjs');
 const { Emitter, detach } = require('./emitter.cjs');
-const { guarded, invalidArgument } = require('./errors.cjs');
+const { guarded } = require('./errors.cjs');
 const { asyncDispose, openStream } = require('./events.cjs');
 const { Provided, checkFunction } = require('./hosted.cjs');
 const { Lease } = require('./lease.cjs');
-const { encodeJson, encodeOptions, split } = require('./options.cjs');
+const { checkDuration, encodeJson, encodeOptions, readTimes, split } = require('./options.cjs');
 const { decodeList } = require('./results.cjs');
 const { settle } = require('./settle.cjs');
 
@@ -39,10 +39,8 @@ class Session extends Emitter {
 
   async ready(server, options) {
     if (server !== null && typeof server === 'object') return this.ready(undefined, server);
-    const { own, rest } = split(options, ['signal', 'timeoutMs']);
-    encodeOptions('acquire', rest);
-    checkDuration(own.timeoutMs, 'timeoutMs');
-    return settle(own.signal, (number) => this.#native.ready(server, own.timeoutMs, number));
+    const { signal, timeoutMs } = readTimes(options);
+    return settle(signal, (number) => this.#native.ready(server, timeoutMs, number));
   }
 
   tools() {
@@ -103,10 +101,5 @@ Object.defineProperty(Session.prototype, asyncDispose, {
     this.close();
   },
 });
-
-function checkDuration(value, name) {
-  if (value === undefined || (typeof value === 'number' && value >= 0)) return;
-  throw invalidArgument(`option \`${name}\` must be a number of milliseconds`, name);
-}
 
 module.exports = { Session };

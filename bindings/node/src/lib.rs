@@ -19,6 +19,7 @@ mod pending;
 mod pool;
 mod reply;
 mod session;
+mod sources;
 mod subscription;
 mod text;
 mod waker;

@@ -30,6 +30,25 @@ impl NativePool {
     pub fn new(environment: Rc<Environment>, pool: Arc<Pool>) -> NativePool {
         NativePool { environment, pool }
     }
+
+    /// The pool.
+    pub(crate) fn pool(&self) -> &Arc<Pool> {
+        &self.pool
+    }
+
+    /// A promise of a report as JSON text.
+    pub(crate) fn report<F, R>(
+        &self,
+        number: Option<f64>,
+        request: impl FnOnce(Arc<Pool>) -> F,
+    ) -> Result<Promise>
+    where
+        F: Future<Output = trunkline::Result<R>> + Send + 'static,
+        R: ToString + Send + 'static,
+    {
+        let future = request(self.pool.clone());
+        self.environment.run(number, &self.pool, future, |report| Settled::Text(report.to_string()))
+    }
 }
 
 #[napi]
@@ -67,9 +86,7 @@ impl NativePool {
     #[napi(catch_unwind)]
     pub fn reconcile(&self, servers: String, number: Option<f64>) -> Result<Promise> {
         let servers = Servers::from_json(&servers).map_err(thrown)?;
-        let pool = self.pool.clone();
-        let future = async move { pool.reconcile(servers).await };
-        self.environment.run(number, &self.pool, future, |report| Settled::Text(report.to_string()))
+        self.report(number, |pool| async move { pool.reconcile(servers).await })
     }
 
     /// Replaces the connections of a server.
@@ -80,9 +97,7 @@ impl NativePool {
         index: Option<u32>,
         number: Option<f64>,
     ) -> Result<Promise> {
-        let pool = self.pool.clone();
-        let future = async move { pool.restart(&server, index).await };
-        self.environment.run(number, &self.pool, future, |report| Settled::Text(report.to_string()))
+        self.report(number, |pool| async move { pool.restart(&server, index).await })
     }
 
     /// Accepts the definition of a tool.
@@ -119,25 +134,19 @@ impl NativePool {
     #[napi(catch_unwind)]
     pub fn sign_in(&self, server: String, options: String, number: Option<f64>) -> Result<Promise> {
         let options = SignInOptions::from_json(&options).map_err(thrown)?;
-        let pool = self.pool.clone();
-        let future = async move { pool.sign_in(&server, &options).await };
-        self.environment.run(number, &self.pool, future, |begun| Settled::Text(begun.to_string()))
+        self.report(number, |pool| async move { pool.sign_in(&server, &options).await })
     }
 
     /// Ends a sign-in.
     #[napi(catch_unwind)]
     pub fn finish_sign_in(&self, redirect_url: String, number: Option<f64>) -> Result<Promise> {
-        let pool = self.pool.clone();
-        let future = async move { pool.finish_sign_in(&redirect_url).await };
-        self.environment.run(number, &self.pool, future, |ended| Settled::Text(ended.to_string()))
+        self.report(number, |pool| async move { pool.finish_sign_in(&redirect_url).await })
     }
 
     /// Forgets what was signed in.
     #[napi(catch_unwind)]
     pub fn sign_out(&self, server: String, number: Option<f64>) -> Result<Promise> {
-        let pool = self.pool.clone();
-        let future = async move { pool.sign_out(&server).await };
-        self.environment.run(number, &self.pool, future, |ended| Settled::Text(ended.to_string()))
+        self.report(number, |pool| async move { pool.sign_out(&server).await })
     }
 
     /// The whole pool as JSON text.
@@ -158,9 +167,7 @@ impl NativePool {
     #[napi(catch_unwind)]
     pub fn drain_all(&self, options: String, number: Option<f64>) -> Result<Promise> {
         let options = DrainOptions::from_json(&options).map_err(thrown)?;
-        let pool = self.pool.clone();
-        let future = async move { pool.drain_all(&options).await };
-        self.environment.run(number, &self.pool, future, |report| Settled::Text(report.to_string()))
+        self.report(number, |pool| async move { pool.drain_all(&options).await })
     }
 
     /// Drains with the defaults, then ends the subscriptions.

@@ -101,7 +101,7 @@ describe('index.d.ts', () => {
   });
 
   it('has the options of the registry that this version supports', () => {
-    const { pool, session, configure, call, acquire, drain, gates } = registry.options;
+    const { pool, session, configure, call, acquire, drain, gates, load, reload } = registry.options;
     const nested = (name) => pool.find((row) => row.name === name).members;
     assert.deepEqual(optionNames(declaration('interface PoolOptions')), supported(pool));
     assert.deepEqual(optionNames(declaration('interface ReconnectOptions')), supported(nested('reconnect')));
@@ -115,5 +115,7 @@ describe('index.d.ts', () => {
     assert.deepEqual(optionNames(declaration('interface AcquireOptions')), supported(acquire));
     assert.deepEqual(optionNames(declaration('interface DrainOptions')), supported(drain));
     assert.deepEqual(optionNames(declaration('interface GateLists')), supported(gates));
+    assert.deepEqual(optionNames(declaration('interface LoadOptions')), supported(load));
+    assert.deepEqual(optionNames(declaration('interface ReloadOptions')), supported(reload));
   });
 });

@@ -28,6 +28,13 @@ export async function host(signal: AbortSignal): Promise<void> {
   await session.ready('files', { signal });
   session.configure({ include: { s: ['echo'] }, alwaysLoad: {}, servers: 'all', roots: ['src'] });
   await pool.setRoots(['src'], { signal });
+  const loaded = await pool.load('.mcp.json', { watch: true, signal });
+  const refused: string | undefined = loaded.servers.s?.reason;
+  for (const { server, hash } of (await pool.approvals()).requests) await pool.approve(server, hash, { signal });
+  pool.setSource('launch', { mcpServers: {} });
+  pool.switchSource('extension', 'off');
+  same<'removed' | 'not_present', ReturnType<typeof pool.removeServer>['result']>(true);
+  void [refused, (await pool.settled({ timeoutMs: 10, signal })).servers.s?.state];
   session.disable('s');
   session.enable('s');
   const tools: Listed[] = session.tools();
@@ -103,6 +110,8 @@ export function refused(pool: Pool, session: Session): void {
   const reason: string | undefined = gated.servers.git?.reason;
   // @ts-expect-error: there is no such list.
   pool.setGates({ allow: [reason] });
+  // @ts-expect-error: a source is switched on or off.
+  pool.switchSource('user', true);
   // @ts-expect-error: sessions are opened by their pool.
   new Session();
   // @ts-expect-error: an acquire in the pool says for which session.

@@ -1,6 +1,6 @@
 // The interpreter of behaviour cases: docs/behaviour.md.
 
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -60,10 +60,11 @@ export async function runCase(behaviour) {
 
 class Running {
   log = new StartLog();
-  #folder = mkdtempSync(join(tmpdir(), 'trunkline-case-'));
+  folder = mkdtempSync(join(tmpdir(), 'trunkline-case-'));
   #saved = new Map([
-    ['folder', this.#folder],
-    ['file', join(this.#folder, 'file')],
+    ['folder', this.folder],
+    ['workspace', join(this.folder, 'workspace')],
+    ['file', join(this.folder, 'file')],
   ]);
   #sessions = new Map();
   #records = new Map();
@@ -78,6 +79,7 @@ class Running {
 
   constructor(behaviour) {
     this.#behaviour = behaviour;
+    mkdirSync(join(this.folder, 'workspace'));
   }
 
   async begin() {
@@ -86,7 +88,9 @@ class Running {
       this.#remotes.push(remote);
       this.#saved.set(name, await within(remote.address(), 'the address of a remote server'));
     }
-    this.pool = new Pool(this.optionsOf('pool', this.#filled(this.#behaviour.options ?? {})));
+    // Never the decisions of the person who runs the cases.
+    const options = { approvals: 'memory', ...this.#filled(this.#behaviour.options ?? {}) };
+    this.pool = new Pool(this.optionsOf('pool', options));
     this.#records.set('pool', new Record(this.pool.events()));
     await this.pool.reconcile(this.serversOf(this.#filled(this.#behaviour.servers ?? {})));
   }
@@ -99,7 +103,7 @@ class Running {
       for (const record of this.#records.values()) await record.end();
       for (const remote of this.#remotes) await remote.end();
       await this.log.end();
-      rmSync(this.#folder, { recursive: true });
+      rmSync(this.folder, { recursive: true });
     }
   }
 
@@ -183,6 +187,14 @@ class Running {
     if (member === undefined) return server;
     const { [member]: flags, ...others } = server;
     return { ...others, command, args: [...flags, '--start-log', this.log.path] };
+  }
+
+  /** A value with every server object in it as the library takes it. */
+  serversWithin(value) {
+    if (Array.isArray(value)) return value.map((item) => this.serversWithin(item));
+    if (value === null || typeof value !== 'object') return value;
+    const members = Object.entries(this.serverOf(value));
+    return Object.fromEntries(members.map(([name, item]) => [name, this.serversWithin(item)]));
   }
 
   /** A map of servers as the library takes it. */

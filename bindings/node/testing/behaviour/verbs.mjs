@@ -4,6 +4,7 @@ import { Pool } from '../../index.mjs';
 import { visit } from '../support.mjs';
 import { provided } from './provided.mjs';
 import { Record } from './record.mjs';
+import { SETTINGS } from './settings.mjs';
 import { documentOf, optionsOf } from './spelling.mjs';
 
 /** The verbs that `start` can begin. They take an AbortSignal last. */
@@ -16,6 +17,7 @@ export const STARTABLE = new Set([
   'get_prompt',
   'drain',
   'restart',
+  'settled',
 ]);
 
 const nothing = { value: undefined };
@@ -46,6 +48,10 @@ const withSignal = (options, signal) => {
 
 /** Verb → `(case, args, signal)`; `case` is the running case of `case.mjs`. */
 export const VERBS = {
+  ...SETTINGS,
+  async settled(run, [options], signal) {
+    return { value: documentOf(await run.pool.settled(withSignal(options, signal))) };
+  },
   open(run, [id, options]) {
     const session = run.pool.session(id, run.optionsOf(id, { servers: [], ...options }));
     run.addSession(id, session, new Record(session.events()));
