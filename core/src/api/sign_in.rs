@@ -8,6 +8,7 @@ use trunkline_pool::options::SignInOptions;
 use super::pool::{Pool, PoolCore};
 use super::wanted::follow_together;
 use crate::auth::Credentials;
+use crate::driver::Authority;
 use crate::{Error, ErrorCode, Result};
 
 impl Pool {
@@ -21,16 +22,18 @@ impl Pool {
     /// Dropping the future leaves no sign-in, or one that nobody finishes.
     ///
     /// # Errors
-    /// `invalid_argument` for a server that the pool does not know, one that is not signed in to, or without a redirect;
-    /// `protocol` when the server or an authorization server breaks a rule (`detail.refused`: `address`, `issuer`, `resource`, `pkce`,
+    /// `not_admitted` for a server that may not run: nothing is asked of it; `invalid_argument` for one that the pool does not know,
+    /// one that is not signed in to, or without a redirect; `protocol` when the server or an authorization server breaks a rule (`detail.refused`: `address`, `issuer`, `resource`, `pkce`,
     /// `metadata`); `auth_required` when there is nothing to sign in to; `connect_failed`, `timeout`, `limit`, `closing`,
     /// `closed`, `forked`.
     pub async fn sign_in(&self, server: &str, options: &SignInOptions) -> Result<Value> {
         let (driver, options) = (self.checked()?.clone(), options.clone());
-        let credentials = self.0.credentials(server)?;
-        let work = driver.clone();
-        let begun =
-            driver.spawn(async move { work.sign_ins.begin(credentials, &options).await }).await;
+        let (pool, name) = (self.0.clone(), Box::<str>::from(server));
+        let begun = driver.spawn(async move {
+            let credentials = pool.admitted_credentials(&name).await?;
+            pool.driver.sign_ins.begin(credentials, &options).await
+        });
+        let begun = begun.await;
         let (url, time) = begun.unwrap_or_else(|_| Err(died()))?;
         let time = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         Ok(json!({ "v": 1, "server": server, "url": url, "expires_in_ms": time }))
@@ -44,13 +47,17 @@ impl Pool {
     /// Dropping the future leaves it open whether the sign-in succeeded.
     ///
     /// # Errors
-    /// `invalid_argument` when it belongs to no sign-in that is under way, `protocol` (`detail.refused`: `issuer`, `redirect`,
+    /// `invalid_argument` when it belongs to no sign-in that is under way, `not_admitted` when the server may not run any more, which
+    /// leaves the sign-in as it was, `protocol` (`detail.refused`: `issuer`, `redirect`,
     /// `token`), `auth_required` when the person or the authorization server refused, `connect_failed`, `timeout`, `limit`,
     /// `closing`, `closed`, `forked`.
     pub async fn finish_sign_in(&self, redirect_url: &str) -> Result<Value> {
         let (driver, url) = (self.checked()?.clone(), redirect_url.to_owned());
         let pool = self.0.clone();
         let finished = driver.spawn(async move {
+            if let Some(server) = pool.driver.sign_ins.server_of(&url) {
+                pool.admitted_credentials(&server).await?;
+            }
             let (credentials, unkept) = pool.driver.sign_ins.finish(&url).await?;
             pool.let_in(&credentials);
             Ok((credentials.server().clone(), unkept))
@@ -74,7 +81,7 @@ impl Pool {
     /// `closing`, `closed`, `forked`.
     pub async fn sign_out(&self, server: &str) -> Result<Value> {
         let driver = self.checked()?.clone();
-        let credentials = self.0.credentials(server)?;
+        let (credentials, _) = self.0.credentials(server)?;
         let work = driver.clone();
         let forgotten =
             driver.spawn(async move { work.sign_ins.sign_out(&credentials).await }).await;
@@ -90,21 +97,40 @@ impl Pool {
 }
 
 impl PoolCore {
-    /// The credentials of a server: of the pool's own configuration of it, or of what runs by that name.
-    fn credentials(&self, server: &str) -> Result<Arc<Credentials>> {
+    /// The credentials of a server that may run now, of which everything is asked again that is asked before a connection: a sign-in
+    /// sends to it as one does (S-02).
+    ///
+    /// # Errors
+    /// `not_admitted` with the reason, and those of [`credentials`](Self::credentials).
+    async fn admitted_credentials(&self, server: &str) -> Result<Arc<Credentials>> {
+        self.check_admitted(server)?;
+        let (credentials, authority) = self.credentials(server)?;
+        if let Some(warrant) = authority.warrant().cloned() {
+            let asked = tokio::task::spawn_blocking(move || warrant.recheck());
+            let gate = asked.await.map_err(|_| died())?;
+            gate.check().map_err(|error| error.with_server(server))?;
+        }
+        Ok(credentials)
+    }
+
+    /// The credentials of a server, and by what it runs: of the pool's own configuration of it, or of what runs by that name.
+    fn credentials(&self, server: &str) -> Result<(Arc<Credentials>, Authority)> {
         let wrong = |message: &str| {
             let error = Error::new(ErrorCode::InvalidArgument, message).with_server(server);
             error.with_detail("path", "server")
         };
         let entries = self.driver.entries();
         let running = entries.iter().rev().find(|(_, cell)| &*cell.server == server);
-        let spec = match self.configured(server) {
-            Ok(configured) => Some(configured.spec().clone()),
-            Err(_) => running.map(|(_, cell)| cell.spec.clone()),
+        let found = match self.configured(server) {
+            Ok(configured) => Some((configured.spec().clone(), configured.authority.clone())),
+            Err(_) => running.map(|(_, cell)| (cell.spec.clone(), self.driver.authority(cell.key))),
         };
-        let spec = spec.ok_or_else(|| wrong("the pool knows no server of that name"))?;
+        let (spec, authority) =
+            found.ok_or_else(|| wrong("the pool knows no server of that name"))?;
         let credentials = self.driver.context.of(&server.into(), &spec);
-        credentials.ok_or_else(|| wrong("a server of this transport is not signed in to"))
+        let credentials =
+            credentials.ok_or_else(|| wrong("a server of this transport is not signed in to"))?;
+        Ok((credentials, authority))
     }
 
     /// There are others in these credentials: whoever waits for what they let in gets it.

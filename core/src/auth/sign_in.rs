@@ -84,6 +84,13 @@ impl SignIns {
         newest.map(|sign_in| sign_in.url.clone())
     }
 
+    /// The server of the sign-in that a redirect belongs to.
+    pub(crate) fn server_of(&self, redirected_to: &str) -> Option<Arc<str>> {
+        let under_way = self.under_way();
+        let sign_in = under_way.iter().find(|sign_in| sign_in.redirect.is_named_by(redirected_to));
+        sign_in.map(|sign_in| sign_in.credentials.server.clone())
+    }
+
     /// Begins a sign-in, in place of one that is under way; the URL that a person has to visit, and until when.
     ///
     /// # Errors

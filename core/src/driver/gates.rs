@@ -8,7 +8,7 @@ use trunkline_pool::gates::{Facts, GateLists, Gates, JoinedLists, LaunchBound};
 use trunkline_pool::options::PoolOptions;
 use trunkline_pool::state::{Gate, GateReason, Input, KeyId, Moment, ServerId};
 
-use super::authority::{Candidate, Warrant};
+use super::authority::{Authority, Candidate, Warrant};
 use super::{Core, Driver, Keyed};
 
 /// The gates, and what they were for the names that the reducer has them of.
@@ -180,6 +180,11 @@ impl Driver {
     /// The warrant that a key runs by; nothing for the host's own.
     pub(super) fn warrant(&self, key: KeyId) -> Option<Arc<dyn Warrant>> {
         self.core().interner.keyed(key)?.authority.warrant().cloned()
+    }
+
+    /// On whose word a key's connections are made.
+    pub(crate) fn authority(&self, key: KeyId) -> Authority {
+        self.warrant(key).map_or(Authority::Host, Authority::Warrant)
     }
 
     /// A warrant refuses a key at the last moment. `false` when the key goes by another word by now.

@@ -3,6 +3,7 @@
 mod contexts;
 mod echoes;
 mod flows;
+mod gates;
 mod hostile;
 mod kept;
 pub mod person;

@@ -1,0 +1,115 @@
+//! A server that may not run is not signed in to either: nothing is asked of it, nor of its authorization server.
+
+use serde_json::{Value, json};
+use trunkline::{Error, ErrorCode, GateLists};
+
+use super::person::{self, guarded, options, visit};
+use crate::remote::{Remote, host};
+use crate::rig::Rig;
+
+/// How many requests went to the server or to its authorization server.
+fn asked(remote: &Remote) -> usize {
+    remote.requests().len()
+}
+
+fn exclude(rig: &Rig) {
+    let lists = GateLists::new(None, vec!["s".into()], Vec::new());
+    rig.pool.set_gates(lists).unwrap();
+}
+
+fn reason(result: Result<Value, Error>) -> Value {
+    let error = result.unwrap_err();
+    assert_eq!((error.code(), error.server()), (ErrorCode::NotAdmitted, Some("s")), "{error:?}");
+    error.detail()["reason"].clone()
+}
+
+fn in_project(rig: &Rig, config: &Value) {
+    let text = json!({ "mcpServers": { "s": config } }).to_string();
+    rig.pool.set_source(&"project".parse().unwrap(), Some(&text)).unwrap();
+}
+
+async fn hash(rig: &Rig) -> String {
+    let approvals = rig.pool.approvals().await.unwrap();
+    approvals["requests"][0]["hash"].as_str().unwrap().to_owned()
+}
+
+/// S-02, SPEC 11.5: nobody is called for a server that the lists keep out.
+#[test]
+fn a_server_that_is_excluded_is_not_signed_in_to() {
+    let rig = Rig::new(json!({}));
+    host(async {
+        let (remote, config) = guarded(&rig, &json!({}), json!({}));
+        rig.configure(json!({ "s": config })).await;
+        exclude(&rig);
+        assert_eq!(reason(rig.pool.sign_in("s", &options()).await), "excluded");
+        assert_eq!(asked(&remote), 0);
+        rig.pool.set_gates(GateLists::default()).unwrap();
+        rig.pool.sign_in("s", &options()).await.unwrap();
+    });
+}
+
+/// S-02, SPEC 11.5: what was begun is not ended once the server is kept out; the address counts for nothing.
+#[test]
+fn a_sign_in_to_what_is_excluded_meanwhile_is_not_finished() {
+    let rig = Rig::new(json!({}));
+    host(async {
+        let started = guarded(&rig, &json!({}), json!({}));
+        let (remote, _session) = person::start(&rig, started).await;
+        let begun = rig.pool.sign_in("s", &options()).await.unwrap();
+        let back = visit(begun["url"].as_str().unwrap());
+        let before = asked(&remote);
+        exclude(&rig);
+        assert_eq!(reason(rig.pool.finish_sign_in(&back).await), "excluded");
+        assert_eq!(asked(&remote), before);
+    });
+}
+
+/// S-02, S-13, SPEC 11.3: one that waits for approval is asked nothing, whatever runs beside it.
+#[test]
+fn a_server_that_waits_for_approval_is_not_signed_in_to() {
+    let rig = Rig::in_workspace(json!({ "trusted": true, "approvals": "memory" }));
+    host(async {
+        let (remote, config) = guarded(&rig, &json!({}), json!({}));
+        in_project(&rig, &config);
+        assert_eq!(reason(rig.pool.sign_in("s", &options()).await), "pending_approval");
+        let hash = hash(&rig).await;
+        rig.pool.approve("s", &hash).await.unwrap();
+        let begun = rig.pool.sign_in("s", &options()).await.unwrap();
+        let back = visit(begun["url"].as_str().unwrap());
+        let before = asked(&remote);
+        assert!(before > 0);
+        rig.pool.reject("s", &hash).await.unwrap();
+        assert_eq!(reason(rig.pool.finish_sign_in(&back).await), "rejected");
+        assert_eq!(reason(rig.pool.sign_in("s", &options()).await), "rejected");
+        assert_eq!(asked(&remote), before);
+    });
+}
+
+/// S-13, SPEC 11.5, 12.6: what another host decided meanwhile counts before anything is sent.
+#[test]
+fn a_rejection_by_another_host_stops_a_sign_in() {
+    let store = std::env::temp_dir().join(format!("trunkline-sign-in-gate-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&store);
+    std::fs::create_dir(&store).unwrap();
+    let mut with = json!({ "trusted": true, "approvals": store.join("approvals.json") });
+    let one = Rig::in_workspace(with.clone());
+    with["workspace"] = json!(one.path("ws"));
+    let other = Rig::new(with);
+    host(async {
+        let (remote, config) = guarded(&one, &json!({}), json!({}));
+        in_project(&one, &config);
+        in_project(&other, &config);
+        let hash = hash(&one).await;
+        one.pool.approve("s", &hash).await.unwrap();
+        let begun = one.pool.sign_in("s", &options()).await.unwrap();
+        let back = visit(begun["url"].as_str().unwrap());
+        let before = asked(&remote);
+        other.pool.approvals().await.unwrap();
+        other.pool.reject("s", &hash).await.unwrap();
+        assert_eq!(reason(one.pool.finish_sign_in(&back).await), "rejected");
+        assert_eq!(reason(one.pool.sign_in("s", &options()).await), "rejected");
+        assert_eq!(asked(&remote), before);
+    });
+    drop((one, other));
+    std::fs::remove_dir_all(&store).unwrap();
+}
