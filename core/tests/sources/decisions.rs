@@ -165,7 +165,15 @@ fn changes_at_once_end_in_the_newest_state() {
         let states = settled(&rig).await;
         assert_eq!([&states["s"]["state"], &states["t"]["state"]], ["ready", "ready"], "{states}");
         assert_eq!(states["s"]["source"], "user");
-        assert_eq!(row(&rig.pool, "t")["counts"]["tools"], row(&rig.pool, "t")["counts"]["tools"]);
+        for (server, tools) in [("s", "1"), ("t", "2")] {
+            let row = row(&rig.pool, server);
+            let entries = row["entries"].as_array().unwrap().iter();
+            let held: Vec<&Value> = entries.filter(|entry| entry["refs"] == 1).collect();
+            assert_eq!(held.len(), 1, "{row}");
+            let arguments = format!("/proc/{}/cmdline", held[0]["pid"]);
+            let arguments = std::fs::read_to_string(arguments).unwrap();
+            assert!(arguments.contains(&format!("--tools\0{tools}\0")), "{arguments}");
+        }
     });
 }
 

@@ -117,7 +117,7 @@ fn the_same_source_twice_does_nothing() {
         let _session = wanting(&rig, "a");
         set(&rig.pool, "user", json!({ "s": rig.server(&[]) }));
         settled(&rig).await;
-        let events = rig.pool.subscribe(trunkline::EventMask::ALL).unwrap();
+        let events = news(&rig.pool);
         let rows = set(&rig.pool, "user", json!({ "s": rig.server(&[]) }));
         assert_eq!(actions(&rows), json!({ "s": "unchanged" }));
         assert!(events.try_next().is_none());
@@ -188,7 +188,7 @@ fn lists_alone_reconcile_and_anything_else_does_nothing() {
         };
         put("");
         settled(&rig).await;
-        let events = rig.pool.subscribe(trunkline::EventMask::ALL).unwrap();
+        let events = news(&rig.pool);
         let rows = put("\n \"theme\": \"dark\", // a word\n");
         assert_eq!(actions(&rows), json!({ "s": "unchanged", "t": "unchanged" }));
         assert!(events.try_next().is_none());

@@ -71,3 +71,11 @@ fn row(pool: &Pool, server: &str) -> Value {
 fn tools(session: &Session) -> usize {
     session.tools().unwrap().len()
 }
+
+/// Events of configuration. What a server's start tells may still be on its way when all has settled.
+fn news(pool: &Pool) -> trunkline::Subscription {
+    use trunkline::EventKind::{ApprovalNeeded, Reconciled, SourceChanged, SourceError, Warning};
+    let kinds = [ApprovalNeeded, Reconciled, SourceChanged, SourceError, Warning];
+    let mask = kinds.into_iter().fold(0, |mask, kind| mask | kind.bit());
+    pool.subscribe(trunkline::EventMask(mask)).unwrap()
+}
