@@ -1868,17 +1868,17 @@ trunkline_status trunkline_pool_sign_out_enqueue(trunkline_pool *pool,
                                                  trunkline_error **err);
 
 /**
- * Reads a settings file into the source that its place implies, and waits until that is done: a file
- * that a product is known by is of the scope that it has there, any other of `workspace` inside of
- * the workspace and of `user` outside. Servers that the project or the workspace brings wait for
- * approval (`trunkline_pool_approve`). Blocks: `WRONG_THREAD` inside a callback.
+ * Reads a settings file into the source that its place implies, and waits until that is done.
+ * Inside of the workspace that is `workspace`, or `project` for its `.mcp.json`; outside, what the
+ * file is known as (`trunkline_detect`), else `user`. Servers of the project and the workspace wait
+ * for approval (`trunkline_pool_approve`). Blocks: `WRONG_THREAD` inside a callback.
  *
- * `path`: absolute, or relative to the process's folder. `options_json`:
- * `{"watch": false, "source": null, "format": null}`, each optional; empty for all defaults. With
- * `watch` the file is read again whenever it changes, comes or goes, and may be missing now.
- * `source` is another scope: a file inside of the workspace may be `project`, `workspace` or
- * `launch`. `out`: the report, `{v, source, servers: {name: {action, source?, reason?, error?}}}`;
- * free it with `trunkline_buf_free`.
+ * `path`: absolute, or relative to the process's folder. `options_json`: an object with any of
+ * `watch` (true: the file is read again whenever it changes, comes or goes, and may be missing now),
+ * `source` (another scope; of a file inside of the workspace `project`, `workspace` or `launch`) and
+ * `format` (by whose rules it is read); empty for all defaults. `out`: the report,
+ * `{v, source, servers: {name: {action, source?, reason?, error?}}, findings}`; free it with
+ * `trunkline_buf_free`. `findings` says what of the text is without effect.
  *
  * Errors: `INVALID_CONFIG` (with `detail.source`, and `detail.line` where the text does not parse)
  * when the file cannot be read, `UNKNOWN_OPTION`, `INVALID_ARGUMENT`, with nothing changed;
@@ -1944,8 +1944,8 @@ trunkline_status trunkline_pool_set_source(trunkline_pool *pool,
  * `trunkline_pool_set_source`.
  *
  * `source`: as of that function; a scope alone stands for all of its sources, those that come later
- * included. `on`: 0 or 1. `out`: the report of `trunkline_pool_load`; free it with
- * `trunkline_buf_free`.
+ * included. `on`: 0 or 1. `out`: the report of `trunkline_pool_load` without `findings`; free it
+ * with `trunkline_buf_free`.
  *
  * Errors: `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `FORKED`.
  */
@@ -2151,7 +2151,7 @@ trunkline_status trunkline_subscription_close(trunkline_pool *pool,
  * it again is looked at anew, and starts or waits for approval. Returns at once, as
  * `trunkline_pool_set_source`.
  *
- * `trusted`: 0 or 1. `out`: the report of `trunkline_pool_load` without `source`; free it with
+ * `trusted`: 0 or 1. `out`: the report of `trunkline_pool_approve`; free it with
  * `trunkline_buf_free`.
  *
  * Errors: `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `FORKED`.

@@ -17,7 +17,7 @@ use crate::types::{DestroyFn, DoneFn, Status, Str};
 /// it again is looked at anew, and starts or waits for approval. Returns at once, as
 /// `trunkline_pool_set_source`.
 ///
-/// `trusted`: 0 or 1. `out`: the report of `trunkline_pool_load` without `source`; free it with
+/// `trusted`: 0 or 1. `out`: the report of `trunkline_pool_approve`; free it with
 /// `trunkline_buf_free`.
 ///
 /// Errors: `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `FORKED`.
