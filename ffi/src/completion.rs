@@ -4,12 +4,13 @@
 use std::ffi::c_void;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use trunkline::{Error, ErrorCode, Lease, Operation, Result};
+use trunkline::{Error, ErrorCode, Lease, Operation, Pool, Result};
 
 use crate::buf::Buf;
 use crate::error::ErrorObject;
 use crate::guard::{check_may_block, contain, in_callback, last_panic};
 use crate::objects::Objects;
+use crate::pool::PoolObject;
 use crate::queue::Queue;
 use crate::types::{DestroyFn, DoneFn, Item, ItemKind, Status};
 
@@ -161,6 +162,23 @@ pub(crate) fn begin(
         }
     }
     Ok(())
+}
+
+/// Launches work on a pool whose report is the operation's text.
+pub(crate) fn reported<Work, Report>(
+    pool: &PoolObject,
+    work: Work,
+) -> impl FnOnce(Completion) -> Operation + use<Work, Report>
+where
+    Work: FnOnce(Pool) -> Report + Send + 'static,
+    Report: Future<Output = Result<serde_json::Value>> + Send + 'static,
+{
+    let core = pool.core.clone();
+    move |completion: Completion| {
+        let report = work(core.clone());
+        let future = async move { Ok(Value::Text(Buf::from(report.await?.to_string()))) };
+        core.start(future, |outcome| completion.finish(outcome))
+    }
 }
 
 /// Runs an operation and waits for its end.

@@ -147,23 +147,6 @@ where
     }
 }
 
-/// Launches work on a pool whose report is the operation's text.
-pub(crate) fn reported<Work, Report>(
-    pool: &PoolObject,
-    work: Work,
-) -> impl FnOnce(Completion) -> Operation + use<Work, Report>
-where
-    Work: FnOnce(Pool) -> Report + Send + 'static,
-    Report: Future<Output = Result<serde_json::Value>> + Send + 'static,
-{
-    let core = pool.core.clone();
-    move |completion: Completion| {
-        let report = work(core.clone());
-        let future = async move { Ok(Value::Text(Buf::from(report.await?.to_string()))) };
-        core.start(future, |outcome| completion.finish(outcome))
-    }
-}
-
 /// A call that waits for nothing and gives a report.
 ///
 /// # Safety

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use trunkline::{LoadOptions, Operation, Pool, ReloadOptions, Result, SourceName, Switch};
 
 use crate::buf::Buf;
-use crate::completion::Completion;
+use crate::completion::{Completion, reported};
 use crate::error::ErrorObject;
 use crate::forms::{self, Outs};
 use crate::pool::PoolObject;
@@ -307,7 +307,7 @@ unsafe fn load(
     let [path, options] =
         unsafe { [raw::text(path, "path")?, raw::text(options_json, "options_json")?] };
     let (path, options) = (path.to_owned(), LoadOptions::from_json(options)?);
-    Ok(forms::reported(pool, move |pool: Pool| async move { pool.load(path, &options).await }))
+    Ok(reported(pool, move |pool: Pool| async move { pool.load(path, &options).await }))
 }
 
 /// Checks the arguments of `reload`; what it gives starts the operation.
@@ -320,7 +320,7 @@ unsafe fn reload(
 ) -> Result<impl FnOnce(Completion) -> Operation + use<>> {
     // SAFETY: as the function's own.
     let options = ReloadOptions::from_json(unsafe { raw::text(options_json, "options_json") }?)?;
-    Ok(forms::reported(pool, move |pool: Pool| async move { pool.reload(&options).await }))
+    Ok(reported(pool, move |pool: Pool| async move { pool.reload(&options).await }))
 }
 
 /// What `settled` starts.
@@ -329,5 +329,5 @@ fn settled(
     timeout_ms: u64,
 ) -> Result<impl FnOnce(Completion) -> Operation + use<>> {
     let timeout = raw::optional_time(timeout_ms);
-    Ok(forms::reported(pool, move |pool: Pool| async move { pool.settled(timeout).await }))
+    Ok(reported(pool, move |pool: Pool| async move { pool.settled(timeout).await }))
 }

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use trunkline::{Operation, Pool, Result, WorkspaceTrust};
 
 use crate::buf::Buf;
-use crate::completion::Completion;
+use crate::completion::{Completion, reported};
 use crate::error::ErrorObject;
 use crate::forms::{self, Outs};
 use crate::pool::PoolObject;
@@ -263,7 +263,7 @@ pub unsafe extern "C" fn trunkline_pool_forget_enqueue(
 
 /// What `approvals` starts.
 fn approvals(pool: &PoolObject) -> Result<impl FnOnce(Completion) -> Operation + use<>> {
-    Ok(forms::reported(pool, move |pool: Pool| async move { pool.approvals().await }))
+    Ok(reported(pool, move |pool: Pool| async move { pool.approvals().await }))
 }
 
 /// Checks the arguments of `approve`; what it gives starts the operation.
@@ -277,7 +277,7 @@ unsafe fn approve(
 ) -> Result<impl FnOnce(Completion) -> Operation + use<>> {
     // SAFETY: as the function's own.
     let (server, hash) = unsafe { shown(server, hash) }?;
-    Ok(forms::reported(pool, move |pool: Pool| async move { pool.approve(&server, &hash).await }))
+    Ok(reported(pool, move |pool: Pool| async move { pool.approve(&server, &hash).await }))
 }
 
 /// Checks the arguments of `reject`; what it gives starts the operation.
@@ -291,7 +291,7 @@ unsafe fn reject(
 ) -> Result<impl FnOnce(Completion) -> Operation + use<>> {
     // SAFETY: as the function's own.
     let (server, hash) = unsafe { shown(server, hash) }?;
-    Ok(forms::reported(pool, move |pool: Pool| async move { pool.reject(&server, &hash).await }))
+    Ok(reported(pool, move |pool: Pool| async move { pool.reject(&server, &hash).await }))
 }
 
 /// Checks the arguments of `forget`; what it gives starts the operation.
@@ -304,7 +304,7 @@ unsafe fn forget(
 ) -> Result<impl FnOnce(Completion) -> Operation + use<>> {
     // SAFETY: as the function's own.
     let server = unsafe { raw::text(server, "server") }?.to_owned();
-    Ok(forms::reported(pool, move |pool: Pool| async move { pool.forget(&server).await }))
+    Ok(reported(pool, move |pool: Pool| async move { pool.forget(&server).await }))
 }
 
 /// What a decision is about.
