@@ -40,6 +40,7 @@ pub(super) const TRUNKLINE: FormatRow = FormatRow {
     name: "trunkline",
     title: "trunkline",
     containers: &[Map(&["mcpServers"]), Bare],
+    fields: &[field("env_file", EnvFile)],
     ..PLAIN
 };
 

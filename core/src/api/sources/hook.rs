@@ -11,6 +11,9 @@ use super::entry::Sight;
 use super::questions::{Answer, Answers, Lack, Question};
 use crate::{Error, ErrorCode};
 
+/// The member of an entry in the pool's own form that names a file of variables.
+const ENV_FILE: &str = "env_file";
+
 impl Sight<'_> {
     /// What the host's hook makes of an entry of settings (SPEC 10.8).
     pub(super) fn hooked(
@@ -25,8 +28,11 @@ impl Sight<'_> {
         }
         let source = &winner.source;
         let question = Question::Entry((**source).clone(), name.into());
-        let params =
-            || json!({ "source": source.to_string(), "configuration": template.configuration() });
+        let params = || {
+            let mut configuration = template.configuration().clone();
+            configuration.extend(template.env_file().map(|file| (ENV_FILE.into(), file.into())));
+            json!({ "source": source.to_string(), "configuration": configuration })
+        };
         let answer = answers.of(&question, name, Some(template), params)?;
         Ok(Hooked::of(name, &answer))
     }
