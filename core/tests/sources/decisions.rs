@@ -251,3 +251,27 @@ fn what_was_removed_ends_with_trust_all_the_same() {
         assert_eq!(tools(&session), 0);
     });
 }
+
+/// SPEC 11.6, 12.5: of a server that the lists keep out nobody is asked, and that is the reason that is told.
+#[test]
+fn nobody_is_asked_about_a_server_that_is_excluded() {
+    let rig = trusted();
+    host(async {
+        let _session = wanting(&rig, "a");
+        set(&rig.pool, "project", json!({ "s": rig.server(&[]) }));
+        approve(&rig.pool, "s").await;
+        settled(&rig).await;
+        let events = rig.pool.subscribe(EventMask(trunkline::EventKind::ApprovalNeeded.bit()));
+        let events = events.unwrap();
+        let lists = |text: &str| trunkline::GateLists::from_json(text).unwrap();
+        rig.pool.set_gates(lists(r#"{"excluded": ["s"]}"#)).unwrap();
+        rig.pool.forget("s").await.unwrap();
+        assert_eq!(settled(&rig).await["s"]["reason"], "excluded");
+        assert_eq!(rig.pool.approvals().await.unwrap()["requests"], json!([]));
+        assert!(events.try_next().is_none());
+        rig.pool.set_gates(lists("{}")).unwrap();
+        assert_eq!(settled(&rig).await["s"]["reason"], "pending_approval");
+        assert!(events.try_next().is_some());
+        rig.wait_for_no_process();
+    });
+}

@@ -248,3 +248,147 @@ fn an_acquire_waits_for_the_host_for_its_own_time_alone() {
         assert_eq!(rig.starts().len(), 1);
     });
 }
+
+/// S-03, SPEC 10.5: what the host gives one source is given to no other, and a refusal is of the one that was refused.
+#[test]
+fn a_secret_is_asked_for_each_server_that_takes_it() {
+    let (rig, seen) = asked(HandlerKind::Secrets, |params| {
+        (params["source"] == "user").then(|| json!({ "value": "sesame" }))
+    });
+    host(async {
+        let session = wanting(&rig, "a");
+        let server = || with_env(rig.server(&[]), "X", "${secret:KEY}");
+        set(&rig.pool, "user", json!({ "u": server() }));
+        settled(&rig).await;
+        set(&rig.pool, "project", json!({ "p": server() }));
+        let approvals = rig.pool.approvals().await.unwrap();
+        rig.pool.approve("p", approvals["requests"][0]["hash"].as_str().unwrap()).await.unwrap();
+        assert_eq!(settled(&rig).await["p"]["error"]["code"], "undefined_variable");
+        assert_eq!(env(&session, "u", "X").await, "sesame");
+        set(&rig.pool, "launch", json!({ "l": server() }));
+        assert_eq!(settled(&rig).await["l"]["error"]["code"], "undefined_variable");
+        assert_eq!(seen.lock().unwrap().len(), 3);
+        assert_eq!(rig.starts().len(), 1);
+    });
+}
+
+/// SPEC 10.5: a refused secret is none, whatever the environment has; one that the host does not have is looked for there.
+#[test]
+fn a_secret_that_is_refused_is_not_taken_from_the_environment() {
+    for answer in [None, Some(json!({}))] {
+        let has_value = answer.is_some();
+        let (rig, _) = asked(HandlerKind::Secrets, move |_| answer.clone());
+        host(async {
+            let session = wanting(&rig, "a");
+            let server = with_env(rig.server(&[]), "X", "${secret:HOME}");
+            set(&rig.pool, "user", json!({ "s": server }));
+            let states = settled(&rig).await;
+            if has_value {
+                assert_eq!(env(&session, "s", "X").await, std::env::var("HOME").unwrap());
+            } else {
+                assert_eq!(states["s"]["error"]["code"], "undefined_variable");
+                assert_eq!(states["s"]["error"]["detail"]["variable"], "secret:HOME");
+                assert_eq!(rig.starts(), [0; 0]);
+            }
+        });
+    }
+}
+
+/// SPEC 13.7: a secret may be another by now, and a reload asks for it again.
+#[test]
+fn a_reload_asks_for_secrets_again() {
+    let count = AtomicUsize::new(0);
+    let (rig, _) = asked(HandlerKind::Secrets, move |_| {
+        Some(json!({ "value": format!("number {}", count.fetch_add(1, Ordering::SeqCst) / 2) }))
+    });
+    host(async {
+        let session = wanting(&rig, "a");
+        for (round, starts) in [("number 0", 1), ("number 0", 1), ("number 1", 2)] {
+            let server = with_env(rig.server(&[]), "X", "${secret:KEY}");
+            set(&rig.pool, "user", json!({ "s": server }));
+            settled(&rig).await;
+            assert_eq!(env(&session, "s", "X").await, round);
+            assert_eq!(rig.starts().len(), starts);
+            rig.pool.reload(&Default::default()).await.unwrap();
+            settled(&rig).await;
+        }
+    });
+}
+
+/// SPEC 10.5, 11.1: what waits to be asked is not asked once nobody needs it.
+#[test]
+fn what_nobody_needs_any_more_is_not_asked() {
+    let keep = |_: &Rig| {};
+    let exclude = |rig: &Rig| {
+        let lists = json!({ "excluded": ["*"] }).to_string();
+        rig.pool.set_gates(trunkline::GateLists::from_json(&lists).unwrap()).unwrap();
+    };
+    let remove = |rig: &Rig| {
+        set(&rig.pool, "user", json!({}));
+    };
+    let distrust = |rig: &Rig| {
+        rig.pool.set_trusted(trunkline::WorkspaceTrust::Untrusted).unwrap();
+    };
+    let changes: [(&dyn Fn(&Rig), usize); 4] =
+        [(&keep, 12), (&exclude, 8), (&remove, 8), (&distrust, 8)];
+    for (change, expected) in changes {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let gate = Arc::new(tokio::sync::Semaphore::new(0));
+        let (counted, opened) = (asked.clone(), gate.clone());
+        let handlers = Handlers::new().with(HandlerKind::Inputs, move |_: ServerRequest| {
+            counted.fetch_add(1, Ordering::SeqCst);
+            let opened = opened.clone();
+            async move {
+                drop(opened.acquire().await);
+                Ok(json!({ "value": "x" }).to_string())
+            }
+        });
+        let rig = Rig::in_workspace_with(|workspace| {
+            let options = json!({ "trusted": true, "approvals": "memory", "workspace": workspace });
+            let mut options = PoolOptions::from_json(&options.to_string()).unwrap();
+            options.handlers = handlers;
+            options
+        });
+        host(async {
+            let server = |number: usize| {
+                let asks = format!("${{input:i{number}}}");
+                (format!("s{number}"), with_env(rig.server(&[]), "X", &asks))
+            };
+            let servers: serde_json::Map<String, Value> = (0..12).map(server).collect();
+            set(&rig.pool, "user", servers.into());
+            until(|| asked.load(Ordering::SeqCst) == 8);
+            change(&rig);
+            gate.add_permits(100);
+            settled(&rig).await;
+            // Whoever was queued has had its turn when one that comes later was asked.
+            set(&rig.pool, "user", json!({ "l": with_env(rig.server(&[]), "X", "${input:l}") }));
+            rig.pool.set_trusted(trunkline::WorkspaceTrust::Trusted).unwrap();
+            rig.pool.set_gates(Default::default()).unwrap();
+            settled(&rig).await;
+            assert_eq!(asked.load(Ordering::SeqCst) - 1, expected);
+        });
+    }
+}
+
+/// SPEC 10.8: what the hook is shown and hands back is the whole entry, the file of variables included.
+#[test]
+fn the_hook_for_entries_sees_and_keeps_the_file_of_variables() {
+    let (rig, seen) = asked(HandlerKind::Entries, |params| {
+        let mut configuration = params["configuration"].clone();
+        configuration["env"] = json!({ "DONE": "altered" });
+        Some(json!({ "configuration": configuration }))
+    });
+    host(async {
+        let session = wanting(&rig, "a");
+        let file = rig.path("some.env");
+        std::fs::write(&file, "FROM_FILE=yes\n").unwrap();
+        let mut server = rig.server(&[]);
+        server["envFile"] = json!(file);
+        let text = json!({ "servers": { "s": server } }).to_string();
+        rig.pool.set_source(&name("user:/home/u/.vscode/mcp.json"), Some(&text)).unwrap();
+        assert_eq!(settled(&rig).await["s"]["state"], "ready");
+        assert_eq!(env(&session, "s", "DONE").await, "altered");
+        assert_eq!(env(&session, "s", "FROM_FILE").await, "yes");
+        assert_eq!(seen.lock().unwrap()[0]["configuration"]["env_file"], json!(file));
+    });
+}

@@ -87,7 +87,7 @@ pub enum Commands {
 pub struct Needs {
     /// The ids of `${input:id}`.
     pub inputs: BTreeSet<String>,
-    /// The names of secrets that the host keeps. One that it does not have is taken from the environment.
+    /// The names of secrets that the host keeps. One that it does not have, and did not refuse, is taken from the environment.
     pub secrets: BTreeSet<String>,
     /// The programs whose output is a value.
     pub commands: BTreeSet<CommandLine>,
@@ -107,6 +107,8 @@ pub struct Answers {
     pub inputs: BTreeMap<String, String>,
     /// By the name of the secret.
     pub secrets: BTreeMap<String, String>,
+    /// Names of secrets that the host refused: these are not taken from the environment.
+    pub refused_secrets: BTreeSet<String>,
     /// By the command.
     pub commands: BTreeMap<CommandLine, String>,
     /// What the file of [`env_file`] sets; the environment that the entry itself sets goes before it.
@@ -118,6 +120,7 @@ impl fmt::Debug for Answers {
         f.debug_struct("Answers")
             .field("inputs", &self.inputs.keys())
             .field("secrets", &self.secrets.keys())
+            .field("refused_secrets", &self.refused_secrets)
             .field("commands", &self.commands.keys())
             .field("env_file", &self.env_file.keys())
             .finish()

@@ -130,9 +130,17 @@ impl<'a> Texts<'a> {
     fn answered(&self, path: &str, part: &Part<'_>, answers: &Answers) -> Result<String> {
         match &part.means {
             Means::Secret(name) => {
+                let variable = format!("secret:{name}");
+                if answers.refused_secrets.contains(*name) {
+                    return Err(self.undefined(
+                        path,
+                        &variable,
+                        "which the host refused",
+                        HINT_REFUSED,
+                    ));
+                }
                 let given = answers.secrets.get(*name).cloned();
                 given.or_else(|| self.variables.env(name)).ok_or_else(|| {
-                    let variable = format!("secret:{name}");
                     self.undefined(path, &variable, "which the host does not have", HINT_SECRET)
                 })
             }
@@ -175,6 +183,7 @@ impl<'a> Texts<'a> {
 
 const HINT_ENV: &str = "set it in the environment of the host, or give a default as in `${NAME:-default}`; `$$` is a plain `$`";
 const HINT_SECRET: &str = "give it to the host, or set it in the host's environment";
+const HINT_REFUSED: &str = "the host decides who has it; a reload asks again";
 const HINT_COMMAND: &str = "run the command by hand to see why";
 const HINT_INPUT: &str = "answer the question, or let the host answer it";
 const HINT_DOLLAR: &str = "`$$` is a plain `$`";

@@ -6,6 +6,7 @@ use std::sync::{Arc, Weak};
 use serde_json::Value;
 use trunkline_pool::approvals::{ApprovalHash, Book, Candidate, Decision, Identity, Root};
 use trunkline_pool::config::ServerSpec;
+use trunkline_pool::gates::{Approval, Facts, Gates, Presence, Switch, Trust, Validity};
 use trunkline_pool::layers::{Granted, Scope, SourceName};
 use trunkline_pool::state::{Gate, GateReason};
 
@@ -117,7 +118,7 @@ impl PoolCore {
 impl Desired {
     /// Brings what claims run by in line with what is decided; those that nobody has any more are forgotten.
     pub(super) fn judge_claims(&mut self, pool: &PoolCore, fresh: Fresh, book: &Book) {
-        let trusted = self.trusted;
+        let (trusted, gates) = (self.trusted, &self.gates);
         let inherit_env = &pool.driver.options.inherit_env;
         self.claims.retain_mut(|claim| {
             let Some(warrant) = claim.warrant.upgrade() else { return false };
@@ -134,11 +135,19 @@ impl Desired {
                 Some(Decision::Approved) if warrant.hash() == Some(hash) => Gate::Open,
                 Some(Decision::Approved) | None => Gate::Shut(GateReason::PendingApproval),
             };
-            claim.is_pending = trusted && standing.is_none();
+            claim.is_pending = trusted && standing.is_none() && waits(gates, &claim.name);
             warrant.set(gate);
             true
         });
     }
+}
+
+/// Whether a server of that name would wait for a decision and for nothing else: of what the lists keep out nobody is asked.
+fn waits(gates: &Gates, name: &str) -> bool {
+    let (presence, validity) = (Presence::Named, Validity::Valid);
+    let (trust, switch) = (Trust::Given, Switch::On);
+    let facts = Facts { name, presence, validity, trust, switch, approval: Approval::Pending };
+    gates.decide(&facts) == Gate::Shut(GateReason::PendingApproval)
 }
 
 impl Claim {

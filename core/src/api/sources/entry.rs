@@ -60,6 +60,8 @@ pub(super) struct Known {
     before: Option<Ready>,
     /// Whether it waits for a decision.
     pub(super) is_pending: bool,
+    /// What was asked for its sake.
+    asks: Vec<Question>,
 }
 
 /// A server that can run.
@@ -99,6 +101,9 @@ impl Sight<'_> {
     ) -> Outcome {
         let written = winner.defined.entry.clone();
         let asks = !self.is_untrusted(winner.source.scope());
+        if !asks {
+            answers.keep([&Question::Entry((*winner.source).clone(), name.into())]);
+        }
         let entry = match asks.then(|| self.hooked(name, winner, answers)) {
             None | Some(Ok(Hooked::Kept)) => written,
             Some(Ok(Hooked::Altered(entry))) => entry,
@@ -106,6 +111,7 @@ impl Sight<'_> {
             Some(Err(Lack)) => {
                 let mut known = self.known(winner, written, earlier);
                 known.is_pending = false;
+                answers.keep(&known.asks);
                 let before = self.before(name, &known);
                 return Outcome::Known(Verdict::Wait(before), known.into());
             }
@@ -119,6 +125,7 @@ impl Sight<'_> {
         if let Verdict::Shut(reason) = verdict {
             known.shut(reason);
         }
+        answers.keep(&known.asks);
         Outcome::Known(verdict, known.into())
     }
 
@@ -144,7 +151,8 @@ impl Sight<'_> {
         let (winner, trusted) = (winner.clone(), self.trusted);
         let Some(mut earlier) = earlier else {
             let (sighted, ready, before, is_pending) = (None, None, None, false);
-            return Known { winner, entry, trusted, sighted, ready, before, is_pending };
+            let asks = Vec::new();
+            return Known { winner, entry, trusted, sighted, ready, before, is_pending, asks };
         };
         let is_same = earlier.winner.source == winner.source
             && is_same(&earlier.entry, &entry)
@@ -211,8 +219,13 @@ impl Sight<'_> {
             Err(error) => return Ok(Err(error)),
         };
         let facts = Facts { approval, ..facts };
-        known.is_pending = approval == Approval::Pending;
-        if let Gate::Shut(reason) = Gates::default().decide(&facts) {
+        let gate = self.gates.decide(&facts);
+        // Of what the lists keep out nobody is asked.
+        known.is_pending =
+            approval == Approval::Pending && gate == Gate::Shut(GateReason::PendingApproval);
+        if Gates::default().decide(&facts) != Gate::Open
+            && let Gate::Shut(reason) = gate
+        {
             return Ok(Ok(Verdict::Shut(reason)));
         }
         if let Some(ready) = &known.ready {
@@ -315,7 +328,7 @@ impl Sight<'_> {
         name: &str,
         template: &Template,
         inputs: &[Input],
-        known: &Known,
+        known: &mut Known,
         answers: &mut Answers,
     ) -> std::result::Result<Result<ServerSpec>, Lack> {
         let scope = known.winner.source.scope();
@@ -348,39 +361,43 @@ impl Sight<'_> {
         name: &str,
         needs: &Needs,
         inputs: &[Input],
-        known: &Known,
+        known: &mut Known,
         answers: &mut Answers,
     ) -> std::result::Result<expand::Answers, Lack> {
         let mut given = expand::Answers::default();
         let mut lacks = false;
         let source = &known.winner.source;
-        let mut ask = |question: Question, params: Value| match answers.of(
-            &question,
-            name,
-            None,
-            || params,
-        ) {
-            Ok(Answer::Text(text)) => Some(text),
-            Ok(Answer::None) => None,
-            Err(Lack) => {
+        let asks = &mut known.asks;
+        asks.clear();
+        let mut ask = |question: Question, params: Value| {
+            let answer = answers.of(&question, name, None, || params);
+            asks.push(question);
+            answer.unwrap_or_else(|Lack| {
                 lacks = true;
-                None
-            }
+                Answer::None
+            })
         };
         for id in &needs.inputs {
             let declared = inputs.iter().find(|input| input.id == *id);
             let question = Question::Input((**source).clone(), id.as_str().into());
-            let value = ask(question, input_params(source, id, declared));
-            given.inputs.extend(value.map(|value| (id.clone(), value)));
+            if let Answer::Text(value) = ask(question, input_params(source, id, declared)) {
+                given.inputs.insert(id.clone(), value);
+            }
         }
         for secret in &needs.secrets {
             let params = json!({ "name": secret, "source": source.to_string() });
-            let value = ask(Question::Secret(secret.as_str().into()), params);
-            given.secrets.extend(value.map(|value| (secret.clone(), value)));
+            let question =
+                Question::Secret((**source).clone(), name.into(), secret.as_str().into());
+            match ask(question, params) {
+                Answer::Text(value) => drop(given.secrets.insert(secret.clone(), value)),
+                Answer::Refused => drop(given.refused_secrets.insert(secret.clone())),
+                Answer::None => {}
+            }
         }
         for command in &needs.commands {
-            let value = ask(Question::Command(command.clone()), Value::Null);
-            given.commands.extend(value.map(|value| (command.clone(), value)));
+            if let Answer::Text(value) = ask(Question::Command(command.clone()), Value::Null) {
+                given.commands.insert(command.clone(), value);
+            }
         }
         if lacks { Err(Lack) } else { Ok(given) }
     }

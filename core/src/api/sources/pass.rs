@@ -141,6 +141,7 @@ impl Desired {
             trusted: self.trusted,
             fresh,
         };
+        self.answers.begin_pass();
         let mut earlier = std::mem::take(&mut self.known);
         let mut plan = BTreeMap::new();
         for (name, winner) in self.layers.resolve() {
@@ -157,9 +158,7 @@ impl Desired {
             }
         }
         self.judge_claims(pool, fresh, &book);
-        let names = self.layers.names().collect();
-        self.answers.retain_sources(&names);
-        let questions = self.answers.take_questions();
+        let questions = self.answers.end_pass();
         let requests = self.requests_if_news(&pool.sources.root);
         let (rows, moved) = {
             let mut running = pool.running();

@@ -1,9 +1,10 @@
 //! What settings are asked of the host: inputs, secrets, what becomes of an entry, and what commands print.
 //!
-//! An answer is kept, so that nobody is asked twice. A pass that lacks one notes the question and goes on; the answer causes
-//! another pass. No lock is held while the host answers.
+//! An answer is kept as long as something names the question, so that nobody is asked twice. A pass that lacks one notes the question
+//! and goes on; the answer causes another pass. What a later pass does not need any more is not asked. No lock is held while the host
+//! answers.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -24,8 +25,8 @@ use crate::lookup::run_command;
 pub(super) enum Question {
     /// The value of an input, as that source declares it.
     Input(SourceName, Box<str>),
-    /// A secret by its name.
-    Secret(Box<str>),
+    /// A secret by its name, for a server of that source: what one is given is no other's.
+    Secret(SourceName, Box<str>, Box<str>),
     /// What a command prints.
     Command(CommandLine),
     /// What becomes of a server's entry of that source.
@@ -39,6 +40,8 @@ pub(super) struct Answers {
     /// To be asked when the pass is over.
     to_ask: Vec<Ask>,
     last: u64,
+    /// The pass that is under way, or the last one.
+    pass: u64,
 }
 
 /// One question that is put to the host.
@@ -54,20 +57,29 @@ struct Asked {
     state: State,
     /// The entry that was asked about: another one is another question.
     of: Option<Arc<Template>>,
+    /// The last pass in which an entry that counts named it.
+    named: u64,
+    /// The last pass that could not go on without it.
+    needed: u64,
 }
 
 enum State {
+    /// It waits for its turn.
+    Queued,
+    /// The host was asked.
     Open,
     Answered(Answer),
 }
 
-/// What came back.
-#[derive(Clone, Debug, PartialEq)]
+/// What came back. There is no `Debug`: it may be a secret.
+#[derive(Clone)]
 pub(super) enum Answer {
     /// A text, or of an entry a JSON object.
     Text(String),
-    /// Nothing: there is no handler, it refused, failed or took too long.
+    /// There is none: nobody to ask, or nothing that they have.
     None,
+    /// It was refused, or whoever was asked failed or took too long.
+    Refused,
 }
 
 /// The answer is not there yet.
@@ -93,45 +105,75 @@ impl Answers {
             (Some(asked), Some(now)) => Arc::ptr_eq(asked, now) || asked == now,
             (Some(_), None) | (None, Some(_)) => false,
         };
-        if let Some(asked) = self.asked.get(question).filter(|asked| is_it(asked)) {
+        let pass = self.pass;
+        if let Some(asked) = self.asked.get_mut(question).filter(|asked| is_it(asked)) {
+            (asked.named, asked.needed) = (pass, pass);
             return match &asked.state {
-                State::Open => Err(Lack),
+                State::Queued | State::Open => Err(Lack),
                 State::Answered(answer) => Ok(answer.clone()),
             };
         }
         self.last += 1;
-        let asked = Asked { number: self.last, state: State::Open, of: of.cloned() };
+        let (number, state, of) = (self.last, State::Queued, of.cloned());
+        let asked = Asked { number, state, of, named: pass, needed: pass };
         self.asked.insert(question.clone(), asked);
-        let (question, number, params) = (question.clone(), self.last, params());
+        let (question, params) = (question.clone(), params());
         self.to_ask.push(Ask { question, number, server: server.into(), params });
         Err(Lack)
     }
 
-    /// What is to be asked now.
-    pub(super) fn take_questions(&mut self) -> Vec<Ask> {
+    /// A pass begins, which names everything that is still to be known.
+    pub(super) fn begin_pass(&mut self) {
+        self.pass += 1;
+    }
+
+    /// What was answered stays known, though this pass does not need it.
+    pub(super) fn keep<'a>(&mut self, questions: impl IntoIterator<Item = &'a Question>) {
+        for question in questions {
+            if let Some(asked) = self.asked.get_mut(question) {
+                asked.named = self.pass;
+            }
+        }
+    }
+
+    /// The pass is over: what it did not name is forgotten, and what it did not need is not asked. What is to be asked now.
+    pub(super) fn end_pass(&mut self) -> Vec<Ask> {
+        let pass = self.pass;
+        self.asked.retain(|_, asked| match asked.state {
+            State::Queued => asked.needed == pass,
+            State::Open | State::Answered(_) => asked.named == pass,
+        });
         std::mem::take(&mut self.to_ask)
     }
 
-    /// Whether the host is asked for something at this moment.
+    /// Whether the host is asked at this moment for something that is needed.
     pub(super) fn is_waiting(&self) -> bool {
-        self.asked.values().any(|asked| matches!(asked.state, State::Open))
+        let is_open = |asked: &Asked| matches!(asked.state, State::Queued | State::Open);
+        self.asked.values().any(|asked| is_open(asked) && asked.needed == self.pass)
     }
 
-    /// What got no answer is asked for again, and commands print anew.
+    /// What got no answer is asked for again, secrets may be others, and commands print anew.
     pub(super) fn forget_what_may_change(&mut self) {
         self.asked.retain(|question, asked| match &asked.state {
-            State::Open => true,
-            State::Answered(Answer::None) => false,
-            State::Answered(Answer::Text(_)) => !matches!(question, Question::Command(_)),
+            State::Queued | State::Open => true,
+            State::Answered(Answer::None | Answer::Refused) => false,
+            State::Answered(Answer::Text(_)) => match question {
+                Question::Secret(..) | Question::Command(_) => false,
+                Question::Input(..) | Question::Entry(..) => true,
+            },
         });
     }
 
-    /// Forgets what was asked for the sake of sources that are not there any more.
-    pub(super) fn retain_sources(&mut self, names: &BTreeSet<&SourceName>) {
-        self.asked.retain(|question, _| match question {
-            Question::Input(source, _) | Question::Entry(source, _) => names.contains(source),
-            Question::Secret(_) | Question::Command(_) => true,
-        });
+    /// Whether it is to be asked now that its turn has come. From then on it is not asked again.
+    fn begin(&mut self, ask: &Ask) -> bool {
+        let asked = self.asked.get_mut(&ask.question);
+        match asked.filter(|asked| asked.number == ask.number) {
+            Some(asked) => {
+                asked.state = State::Open;
+                true
+            }
+            None => false,
+        }
     }
 
     /// Takes an answer; whether anybody waits for it.
@@ -170,7 +212,7 @@ pub(super) fn ask(pool: &Arc<PoolCore>, questions: Vec<Ask>) {
         pool.driver.spawn(async move {
             // The semaphore is never closed.
             let _permit = permits.acquire_owned().await;
-            let answer = answer(&weak, &question).await;
+            let Some(answer) = answer(&weak, &question).await else { return };
             if let Some(pool) = weak.upgrade() {
                 answered(&pool, &question, answer);
             }
@@ -178,51 +220,59 @@ pub(super) fn ask(pool: &Arc<PoolCore>, questions: Vec<Ask>) {
     }
 }
 
-async fn answer(pool: &Weak<PoolCore>, ask: &Ask) -> Answer {
-    let Some(pool) = pool.upgrade() else { return Answer::None };
+/// The answer of whoever is asked; nothing when nobody needs one any more.
+async fn answer(pool: &Weak<PoolCore>, ask: &Ask) -> Option<Answer> {
+    let pool = pool.upgrade()?;
+    if !pool.sources.desired().answers.begin(ask) {
+        return None;
+    }
     if pool.driver.check_open().is_err() {
-        return Answer::None;
+        return Some(Answer::Refused);
     }
     let driver = pool.driver.clone();
     // Nobody who waits for the host keeps the pool.
     drop(pool);
     let kind = match &ask.question {
         Question::Input(..) => HandlerKind::Inputs,
-        Question::Secret(_) => HandlerKind::Secrets,
+        Question::Secret(..) => HandlerKind::Secrets,
         Question::Entry(..) => HandlerKind::Entries,
         Question::Command(line) => {
             let inherit_env = &driver.options.inherit_env;
             let printed = run_command(&ask.server, line, &driver.workspace, inherit_env).await;
-            return match printed {
+            return Some(match printed {
                 Ok(text) => Answer::Text(text),
                 Err(error) => {
                     tracing::warn!(server = &*ask.server, %error, "a command gave no value");
-                    Answer::None
+                    Answer::Refused
                 }
-            };
+            });
         }
     };
     let request = ServerRequest::new(kind, "".into(), kind.name(), &ask.params.to_string());
     let request = request.from_server(ask.server.clone(), 0, 0);
     let handlers = driver.options.handlers.clone();
+    if !handlers.has(kind) {
+        return Some(Answer::None);
+    }
     let begun = catch_unwind(AssertUnwindSafe(|| handlers.answer(request)));
-    let Some(handling) = begun.ok().flatten() else { return Answer::None };
+    let Some(handling) = begun.ok().flatten() else { return Some(Answer::Refused) };
     let given = tokio::time::timeout(driver.options.handler_timeout, contained(handling)).await;
-    given.map_or(Answer::None, |given| read(kind, given))
+    Some(given.map_or(Answer::Refused, |given| read(kind, given)))
 }
 
-/// What a handler gave: `{"value": "…"}`, or of an entry the whole object.
+/// What a handler gave: `{"value": "…"}`, or `{}` when it has none; of an entry the whole object.
 fn read(kind: HandlerKind, given: HandlerResult) -> Answer {
-    let Ok(text) = given else { return Answer::None };
+    let Ok(text) = given else { return Answer::Refused };
     let Ok(Value::Object(object)) = serde_json::from_str::<Value>(&text) else {
-        return Answer::None;
+        return Answer::Refused;
     };
     if kind == HandlerKind::Entries {
         return Answer::Text(text);
     }
     match object.get("value") {
         Some(Value::String(value)) => Answer::Text(value.clone()),
-        Some(_) | None => Answer::None,
+        None | Some(Value::Null) => Answer::None,
+        Some(_) => Answer::Refused,
     }
 }
 

@@ -129,6 +129,10 @@ fn secrets_of_products_are_asked_from_the_host() {
     let missing = env(&[]).unwrap_err();
     assert_eq!(missing.detail()["variable"], "secret:KEY");
     assert_eq!(missing.detail()["path"], "env_keys[1]");
+    let answers = Answers { refused_secrets: ["A".to_owned()].into(), ..Answers::default() };
+    let refused = expand(&template, &Host, Commands::Refused, &answers).unwrap_err();
+    assert_eq!(refused.detail()["variable"], "secret:A");
+    assert!(refused.message().contains("refused"), "{refused}");
 }
 
 /// SPEC 10.5: a product without variables has them here.
