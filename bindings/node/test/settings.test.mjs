@@ -37,7 +37,7 @@ const serversOf = (session) => [...new Set(session.tools().map(({ server }) => s
 
 // SPEC 12.5, 12.7, 13.1, 13.5
 it('an edit of a project file reaches what it changes, and no call of the rest', async (t) => {
-  const { pool, log, file, write } = openWorkspace(t);
+  const { pool, log, file, write } = openWorkspace(t, { drainDelayMs: 100 });
   let answer;
   const answered = new Promise((resolve) => {
     answer = resolve;

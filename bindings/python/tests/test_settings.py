@@ -55,7 +55,7 @@ def test_an_edit_of_a_project_file_reaches_what_it_changes_and_no_call_of_the_re
         write(file, {"a": a, "b": b, "c": c})
         options = {"workspace": str(tmp_path), "trusted": True, "approvals": "memory"}
         async with (
-            trunkline.Pool(**options) as pool,
+            trunkline.Pool(**options, drain_delay=0.1) as pool,
             pool.session("chat", handlers={"elicitation": elicitation}) as chat,
             pool.events(kinds="approval_needed") as events,
         ):
