@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -32,8 +33,15 @@ def test_an_example_runs(name: str, program: str, tmp_path: Path) -> None:
     log = Log(tmp_path / "starts.log")
     program = program.replace('"trunkline-testserver"', json.dumps(server_program()))
     program = program.replace('"args": [', f'"args": ["--start-log", {json.dumps(str(log.path))}, ')
+    # Never the decisions of the person who runs the tests.
+    env = {**os.environ, "TRUNKLINE_HOME": str(tmp_path / "home")}
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=HANG, cwd=tmp_path
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=HANG,
+        cwd=tmp_path,
+        env=env,
     )
     ended_well(done)
     log.settle()
