@@ -120,7 +120,8 @@ static void handlers_that_cannot_be_used_are_destroyed_and_refused(void)
     person p = new_person();
     trunkline_pool *pool = NULL;
     FAILS(TRUNKLINE_STATUS_INVALID_ARGUMENT, trunkline_pool_new_with_handlers(none, 1, NULL, &p, destroyed, &pool, &err));
-    FAILS(TRUNKLINE_STATUS_INVALID_ARGUMENT, trunkline_pool_new_with_handlers(none, 1 << 6, ask, &p, destroyed, &pool, &err));
+    uint64_t unknown = TRUNKLINE_MASK(TRUNKLINE_HANDLER_ENTRIES + 1);
+    FAILS(TRUNKLINE_STATUS_INVALID_ARGUMENT, trunkline_pool_new_with_handlers(none, unknown, ask, &p, destroyed, &pool, &err));
     FAILS(TRUNKLINE_STATUS_UNKNOWN_OPTION,
           trunkline_pool_new_with_handlers(TRUNKLINE_LITERAL("{\"x\": 1}"), 1, ask, &p, destroyed, &pool, &err));
     FAILS(TRUNKLINE_STATUS_INVALID_ARGUMENT, trunkline_session_open_with_handlers(NULL, none, 1, ask, &p, destroyed, NULL, &err));
