@@ -385,7 +385,7 @@ fn the_hook_for_entries_sees_and_keeps_the_file_of_variables() {
         let mut server = rig.server(&[]);
         server["envFile"] = json!(file);
         let text = json!({ "servers": { "s": server } }).to_string();
-        rig.pool.set_source(&name("user:/home/u/.vscode/mcp.json"), Some(&text)).unwrap();
+        rig.pool.set_source(&name("user:/srv/.vscode/mcp.json"), Some(&text)).unwrap();
         assert_eq!(settled(&rig).await["s"]["state"], "ready");
         assert_eq!(env(&session, "s", "DONE").await, "altered");
         assert_eq!(env(&session, "s", "FROM_FILE").await, "yes");
