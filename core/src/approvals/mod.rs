@@ -61,6 +61,11 @@ impl Approvals {
         let _ = self.warn.set(Box::new(warn));
     }
 
+    /// The newest decisions that are known; nothing before they are read, and while they cannot be. The disk is not touched.
+    pub(crate) fn known(&self) -> Option<Arc<Book>> {
+        guard(&self.known).as_ref().map(|known| known.book.clone())
+    }
+
     /// All decisions, as far as is known; they are read when nothing is known yet.
     ///
     /// # Errors

@@ -27,7 +27,8 @@ pub(crate) trait Warrant: Send + Sync {
     fn gate(&self) -> Gate;
 
     /// The same, right before a connection is begun, from what the world is then: decisions that others wrote, and what the
-    /// command's name leads to. It may read files, and runs where that harms nobody. What it says, [`gate`](Self::gate) says from then on.
+    /// command's name leads to. It may read files, and runs where that harms nobody. What it says, [`gate`](Self::gate) says from then on, unless
+    /// it cannot know: then this connection is not begun, and others stay.
     fn recheck(&self) -> Gate;
 
     /// Whether this program, which was found for the command and is started next, is the one that was approved. `false` is a wait for

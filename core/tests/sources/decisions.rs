@@ -1,6 +1,8 @@
 //! What is decided elsewhere or meanwhile: other hosts, other programs, lists of files, changes at once (SPEC 10.5, 11.1, 11.5, 12.6, 13.2).
 
+use std::io::Read;
 use std::os::unix::fs::symlink;
+use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -252,6 +254,112 @@ fn what_was_removed_ends_with_trust_all_the_same() {
     });
 }
 
+/// Two hosts with one file of decisions and one workspace; the file's folder is gone with the first.
+fn two_hosts(label: &str) -> (Rig, Rig, std::path::PathBuf) {
+    let store = std::env::temp_dir().join(format!("trunkline-{label}-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&store);
+    std::fs::create_dir(&store).unwrap();
+    let mut options = json!({ "trusted": true, "approvals": store.join("approvals.json") });
+    let one = Rig::in_workspace(options.clone());
+    options["workspace"] = json!(one.path("ws"));
+    (one, Rig::new(options), store)
+}
+
+/// SPEC 12.6: whatever another host decided is followed, also when it was read for the sake of another server.
+#[test]
+fn every_decision_of_another_host_that_was_read_is_followed() {
+    let (one, other, store) = two_hosts("followed");
+    host(async {
+        let _session = wanting(&one, "a");
+        let servers = json!({ "x": one.server(&[]), "y": one.server(&["--tools", "1"]) });
+        set(&one.pool, "project", servers.clone());
+        set(&other.pool, "project", servers);
+        approve(&one.pool, "x").await;
+        let hash = approve(&one.pool, "y").await;
+        settled(&one).await;
+        other.pool.approvals().await.unwrap();
+        other.pool.reject("y", &hash).await.unwrap();
+        let restarted = one.pool.restart("x", None).await.unwrap();
+        assert_eq!(restarted["entries"][0]["restarted"], true);
+        one.pool.approvals().await.unwrap();
+        assert_eq!(row(&one.pool, "y")["reason"], "rejected");
+        until(|| one.running().len() == 1);
+    });
+    drop((one, other));
+    std::fs::remove_dir_all(&store).unwrap();
+}
+
+/// SPEC 12.6: while decisions cannot be read nothing begins, and what runs goes on; it comes back by itself.
+#[test]
+fn decisions_that_cannot_be_read_for_a_while_end_nothing() {
+    let (one, other, store) = two_hosts("unread");
+    drop(other);
+    host(async {
+        let _session = wanting(&one, "a");
+        let servers = json!({ "x": one.server(&[]), "y": one.server(&["--tools", "1"]) });
+        set(&one.pool, "project", servers);
+        approve(&one.pool, "x").await;
+        approve(&one.pool, "y").await;
+        settled(&one).await;
+        let events = one.pool.subscribe(EventMask(trunkline::EventKind::ApprovalNeeded.bit()));
+        let events = events.unwrap();
+        let y = row(&one.pool, "y")["entries"][0]["pid"].clone();
+        let file = store.join("approvals.json");
+        let kept = std::fs::read(&file).unwrap();
+        // What a later version wrote cannot be read, and is not touched.
+        std::fs::write(&file, r#"{"v": 1000}"#).unwrap();
+        let restarted = one.pool.restart("x", None).await.unwrap();
+        assert_eq!(restarted["entries"][0]["restarted"], false, "{restarted}");
+        assert_eq!(one.pool.approvals().await.unwrap_err().code(), ErrorCode::Store);
+        set(&one.pool, "user", json!({ "u": one.server(&[]) }));
+        until(|| row(&one.pool, "u")["state"] == "connected");
+        assert_eq!(row(&one.pool, "y")["entries"][0]["pid"], y);
+        assert_ne!(row(&one.pool, "x")["state"], "connected");
+        std::fs::write(&file, kept).unwrap();
+        until(|| row(&one.pool, "x")["state"] == "connected");
+        assert_eq!(row(&one.pool, "y")["entries"][0]["pid"], y);
+        assert!(events.try_next().is_none(), "nobody is asked");
+    });
+    drop(one);
+    std::fs::remove_dir_all(&store).unwrap();
+}
+
+/// SPEC 12.7: a decision is in force when its verb returns, whatever is decided elsewhere at that moment.
+#[test]
+fn a_decision_is_in_force_when_its_verb_returns() {
+    let rig = trusted();
+    host(async {
+        // So many that a pass takes a while, and others wait for it.
+        let many = (0..300).map(|number| (format!("u{number}"), json!({ "command": "/bin/true" })));
+        set(&rig.pool, "user", many.collect::<serde_json::Map<_, _>>().into());
+        set(&rig.pool, "project", json!({ "s": rig.server(&[]) }));
+        let hash = approve(&rig.pool, "s").await;
+        let is_over = Arc::new(AtomicBool::new(false));
+        let others: Vec<_> = (0..4)
+            .map(|_| {
+                let (pool, is_over) = (rig.pool.clone(), is_over.clone());
+                std::thread::spawn(move || {
+                    host(async {
+                        while !is_over.load(Ordering::Acquire) {
+                            pool.forget("nobody").await.unwrap();
+                        }
+                    });
+                })
+            })
+            .collect();
+        let mut wrong = 0;
+        for _ in 0..40 {
+            rig.pool.reject("s", &hash).await.unwrap();
+            wrong += usize::from(row(&rig.pool, "s")["approval_state"] != "rejected");
+            rig.pool.approve("s", &hash).await.unwrap();
+            wrong += usize::from(row(&rig.pool, "s")["approval_state"] != "approved");
+        }
+        is_over.store(true, Ordering::Release);
+        others.into_iter().for_each(|other| other.join().unwrap());
+        assert_eq!(wrong, 0);
+    });
+}
+
 /// SPEC 11.6, 12.5: of a server that the lists keep out nobody is asked, and that is the reason that is told.
 #[test]
 fn nobody_is_asked_about_a_server_that_is_excluded() {
@@ -274,4 +382,36 @@ fn nobody_is_asked_about_a_server_that_is_excluded() {
         assert!(events.try_next().is_some());
         rig.wait_for_no_process();
     });
+}
+
+/// SPEC 13.6: a verb that waited for the disk tells what came of it, also when another took it up meanwhile.
+#[test]
+fn a_verb_tells_what_another_took_up_meanwhile() {
+    let store = std::env::temp_dir().join(format!("trunkline-meanwhile-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&store);
+    std::fs::create_dir(&store).unwrap();
+    let file = store.join("approvals.json");
+    // It is set aside under a lock, which is waited for.
+    std::fs::write(&file, "damaged").unwrap();
+    let mut holder = std::process::Command::new("flock");
+    holder.arg(store.join("approvals.json.lock")).args(["sh", "-c", "echo held; cat"]);
+    holder.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut holder = holder.spawn().unwrap();
+    holder.stdout.take().unwrap().read_exact(&mut [0; 5]).unwrap();
+    let rig = Rig::in_workspace(json!({ "approvals": file }));
+    set(&rig.pool, "project", json!({ "p": rig.server(&[]) }));
+    set(&rig.pool, "user", json!({ "u": rig.server(&[]) }));
+    let pool = rig.pool.clone();
+    let waits = std::thread::spawn(move || pool.set_trusted(WorkspaceTrust::Trusted).unwrap());
+    until(|| {
+        set(&rig.pool, "launch", json!({}));
+        row(&rig.pool, "u")["reason"] != "untrusted"
+    });
+    drop(holder.stdin.take());
+    holder.wait().unwrap();
+    let report = waits.join().unwrap();
+    assert_eq!(report["servers"]["u"]["action"], "added", "{report}");
+    assert_eq!(report["servers"]["p"]["reason"], "pending_approval", "{report}");
+    drop(rig);
+    std::fs::remove_dir_all(&store).unwrap();
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use trunkline_pool::approvals::{ApprovalHash, Book, Decision, Identity, Record, Standing};
@@ -12,6 +13,12 @@ use super::pass::{Passed, Shape};
 use crate::api::pool::{Pool, PoolCore};
 use crate::driver::About;
 use crate::{Error, ErrorCode, Result};
+
+/// How soon decisions that could not be read are tried again: what is transient is over by then.
+const REREAD_FIRST: Duration = Duration::from_millis(500);
+
+/// And how seldom at last: what a person has to mend.
+const REREAD_LAST: Duration = Duration::from_secs(30);
 
 impl Pool {
     /// What waits for approval, and what was decided for this workspace: `{v, root, requests, decisions: [{server, hash, decision, at_ms}]}`.
@@ -66,14 +73,11 @@ impl Pool {
 
 impl PoolCore {
     async fn approvals(self: &Arc<Self>) -> Result<Value> {
-        let approvals = self.sources.approvals.clone();
-        if self.off_thread(move || approvals.reread_if_changed()).await? {
-            self.change_with(Fresh::No, |desired| {
-                desired.book = None;
-                BTreeSet::new()
-            });
+        let book = self.newest_book().await?;
+        // Whoever read it first may have been a server's start.
+        if self.sources.desired().book.as_ref() != Some(&book) {
+            self.change(|_| {});
         }
-        let book = self.sources.approvals.book()?;
         let root = &self.sources.root;
         let requests = self.sources.desired().requests(root);
         let row = |record: &Record| {
@@ -127,27 +131,56 @@ impl PoolCore {
 
     /// Takes up what was decided about a server.
     fn follow_decisions(self: &Arc<Self>, server: &str) -> Passed {
-        self.change_with(Fresh::No, |desired| {
-            desired.book = None;
-            BTreeSet::from([server.into()])
-        })
+        self.change_with(Fresh::No, |_| BTreeSet::from([server.into()]))
     }
 
-    /// Takes up what other processes decided.
-    pub(super) async fn reread_decisions(self: &Arc<Self>) {
+    /// What was decided by now, by any process.
+    async fn newest_book(self: &Arc<Self>) -> Result<Arc<Book>> {
         let approvals = self.sources.approvals.clone();
-        if let Err(error) = self.off_thread(move || approvals.reread_if_changed()).await {
-            tracing::warn!(%error, "the decisions about servers cannot be read");
-        }
-        self.sources.desired().book = None;
+        let read = self.off_thread(move || {
+            approvals.reread_if_changed()?;
+            approvals.book()
+        });
+        read.await.inspect_err(|error| self.retry_decisions(error))
     }
 
-    /// What was decided, as far as it can be read; else nothing.
-    pub(super) fn read_book(&self) -> Arc<Book> {
-        self.sources.approvals.book().unwrap_or_else(|error| {
-            self.warn_of_approvals(error.message());
-            Arc::default()
-        })
+    /// Reads what other processes decided, for the pass that comes next.
+    pub(super) async fn reread_decisions(self: &Arc<Self>) {
+        // What cannot be read was told.
+        let _ = self.newest_book().await;
+    }
+
+    /// Reads the decisions for the first time, as far as they can be read.
+    pub(super) fn read_book(self: &Arc<Self>) {
+        if let Err(error) = self.sources.approvals.book() {
+            self.retry_decisions(&error);
+        }
+    }
+
+    /// Decisions cannot be read: what runs goes on, nothing that needs one begins, and they are tried again until they can be read, which
+    /// makes a pass. Subscribers hear of it once.
+    pub(super) fn retry_decisions(self: &Arc<Self>, why: &Error) {
+        if std::mem::replace(&mut self.sources.desired().rereads, true) {
+            return;
+        }
+        self.warn_of_approvals(why.message());
+        let weak = Arc::downgrade(self);
+        self.driver.spawn(async move {
+            let mut delay = REREAD_FIRST;
+            loop {
+                tokio::time::sleep(delay).await;
+                delay = (delay * 2).min(REREAD_LAST);
+                let Some(pool) = weak.upgrade() else { return };
+                if pool.driver.check_open().is_err() {
+                    return;
+                }
+                let approvals = pool.sources.approvals.clone();
+                if pool.off_thread(move || approvals.reread_if_changed()).await.is_ok() {
+                    pool.change(|desired| desired.rereads = false);
+                    return;
+                }
+            }
+        });
     }
 
     /// Tells what went wrong with the decisions while nobody waited for it.

@@ -13,6 +13,7 @@ use trunkline_pool::settings::Format;
 use super::claims::Claim;
 use super::entry::Known;
 use super::questions::Answers;
+use super::running::Row;
 
 /// Everything that configures the pool. Each change is written down here first; a pass makes of it what runs.
 pub(super) struct Desired {
@@ -32,10 +33,17 @@ pub(super) struct Desired {
     pub(super) known: BTreeMap<Box<str>, Known>,
     /// What the host answered.
     pub(super) answers: Answers,
-    /// What was decided, once something needs a decision.
+    /// What was decided, by the last pass that could know, once something needs a decision. What runs goes on by it while decisions
+    /// cannot be read.
     pub(super) book: Option<Arc<Book>>,
+    /// Whether decisions that cannot be read are tried again.
+    pub(super) rereads: bool,
+    /// What other passes did while somebody waits for the disk before a pass of their own.
+    pub(super) meanwhile: Option<BTreeMap<Box<str>, Row>>,
     /// What waited for approval when that was told last.
     pub(super) pending_told: BTreeSet<(Box<str>, ApprovalHash)>,
+    /// Whether somebody is telling that at this moment, and looks again then.
+    pub(super) tells: bool,
     /// Whether answers that come are gathered, for one pass.
     pub(super) gathers: bool,
 }
@@ -69,7 +77,10 @@ impl Desired {
             known: BTreeMap::new(),
             answers: Answers::default(),
             book: None,
+            rereads: false,
+            meanwhile: None,
             pending_told: BTreeSet::new(),
+            tells: false,
             gathers: false,
         }
     }
@@ -85,11 +96,12 @@ impl Desired {
         self.gathers || self.answers.is_waiting()
     }
 
-    /// Whether what was decided has to be read.
+    /// Whether what was decided has to be read, and nobody does so.
     pub(super) fn needs_book(&self) -> bool {
         let needs = |name: &SourceName| name.scope().is_gated();
         let is_needed = !self.claims.is_empty() || self.layers.names().any(needs);
-        self.book.is_none() && self.trusted && is_needed
+        let is_being_read = self.rereads || self.meanwhile.is_some();
+        self.book.is_none() && self.trusted && is_needed && !is_being_read
     }
 
     /// The run-time source.

@@ -4,8 +4,8 @@
 //! without the lock, each step from what is newest when its turn comes: of two changes at once the last word is the newest.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, MutexGuard};
 
 use serde_json::{Map, Value};
 use trunkline_pool::approvals::Root;
@@ -51,8 +51,6 @@ impl Drop for Busy<'_> {
 struct Aftermath {
     moved: Moved,
     questions: Vec<Ask>,
-    /// What waits for approval, where that is another than was told.
-    requests: Option<Vec<Value>>,
 }
 
 impl PoolCore {
@@ -71,36 +69,66 @@ impl PoolCore {
         change: impl FnOnce(&mut Desired) -> BTreeSet<Box<str>>,
     ) -> Passed {
         let _busy = Busy::new(&self.sources);
-        let (passed, after) = {
+        let (mut passed, after, meanwhile) = {
             let mut desired = self.sources.desired();
             let mentioned = change(&mut desired);
+            let mut meanwhile = BTreeMap::new();
             if desired.needs_book() {
-                drop(desired);
-                // The disk is read without the lock, and may have something to tell.
-                let book = self.read_book();
-                desired = self.sources.desired();
-                desired.book.get_or_insert(book);
+                (desired, meanwhile) = self.with_book(desired);
             }
+            // The newest, whoever read it and when; else the last that could be read.
+            desired.book = self.sources.approvals.known().or(desired.book.take());
             let (rows, after) = desired.pass(self, fresh);
-            (Passed { rows, mentioned }, after)
+            (Passed { rows, mentioned }, after, meanwhile)
         };
-        let requests = self.carry_out(after);
+        self.carry_out(after);
         if passed.is_news() {
             self.tell(EventKind::Reconciled, ("servers", passed.rows_to_json(Shape::Plain)));
         }
-        if let Some(requests) = requests {
-            self.tell(EventKind::ApprovalNeeded, ("requests", requests.into()));
-        }
+        passed.add(meanwhile);
+        self.tell_requests();
         passed
+    }
+
+    /// Reads what was decided, for the first time. The disk is read without the lock, and may have something to tell; what other passes did
+    /// meanwhile is given as well, since they took up the change that this one is for.
+    fn with_book<'a>(
+        self: &'a Arc<Self>,
+        mut desired: MutexGuard<'a, Desired>,
+    ) -> (MutexGuard<'a, Desired>, BTreeMap<Box<str>, Row>) {
+        // Nobody else reads as long as it is there.
+        desired.meanwhile = Some(BTreeMap::new());
+        drop(desired);
+        self.read_book();
+        let mut desired = self.sources.desired();
+        let meanwhile = desired.meanwhile.take().unwrap_or_default();
+        (desired, meanwhile)
+    }
+
+    /// Tells what waits for approval, unless that was told last (SPEC 12.5). One at a time tells, so that the newest is told last.
+    fn tell_requests(&self) {
+        loop {
+            let requests = {
+                let mut desired = self.sources.desired();
+                if desired.tells || desired.meanwhile.is_some() {
+                    return;
+                }
+                let Some(requests) = desired.requests_if_news(&self.sources.root) else { return };
+                desired.tells = true;
+                requests
+            };
+            self.tell(EventKind::ApprovalNeeded, ("requests", requests.into()));
+            self.sources.desired().tells = false;
+        }
     }
 
     fn tell(&self, kind: EventKind, field: (&str, Value)) {
         self.driver.hub.publish(kind, None, &About::default(), &[field]);
     }
 
-    /// Does what follows from a pass; what is to be told.
-    fn carry_out(self: &Arc<Self>, after: Aftermath) -> Option<Vec<Value>> {
-        let Aftermath { moved, questions, requests } = after;
+    /// Does what follows from a pass.
+    fn carry_out(self: &Arc<Self>, after: Aftermath) {
+        let Aftermath { moved, questions } = after;
         // What is shut goes first, and before the sessions follow what is gone is told apart from what is new: a restart of what they
         // let go then makes room for what they ask for.
         self.driver.set_gates(|| self.running().lists.clone());
@@ -114,7 +142,6 @@ impl PoolCore {
         let cores: Vec<_> = sessions.iter().map(|session| session.core().clone()).collect();
         follow_together(&cores);
         questions::ask(self, questions);
-        requests
     }
 
     /// Decisions or programs may be others: what needs approval is looked at again, in the background.
@@ -159,13 +186,16 @@ impl Desired {
         }
         self.judge_claims(pool, fresh, &book);
         let questions = self.answers.end_pass();
-        let requests = self.requests_if_news(&pool.sources.root);
         let (rows, moved) = {
             let mut running = pool.running();
             running.lists = lists;
             running.replace(plan)
         };
-        (rows, Aftermath { moved, questions, requests })
+        if let Some(waits) = &mut self.meanwhile {
+            let news = rows.iter().filter(|(_, row)| row.is_news);
+            waits.extend(news.map(|(name, row)| (name.clone(), row.clone())));
+        }
+        (rows, Aftermath { moved, questions })
     }
 
     /// What waits for approval, where that is another than was told last (SPEC 12.5).
@@ -209,6 +239,17 @@ pub(super) enum Shape {
 }
 
 impl Passed {
+    /// Tells as well what other passes did, as far as it was nothing that this one changed.
+    fn add(&mut self, others: BTreeMap<Box<str>, Row>) {
+        for (name, row) in others {
+            match self.rows.get(&name) {
+                Some(own) if own.is_news => {}
+                None if row.applied != Applied::Removed => {}
+                Some(_) | None => drop(self.rows.insert(name, row)),
+            }
+        }
+    }
+
     /// Whether anything is other than before.
     pub(super) fn is_news(&self) -> bool {
         self.rows.values().any(|row| row.is_news)

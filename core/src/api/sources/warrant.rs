@@ -78,15 +78,28 @@ impl Warrant for EntryWarrant {
         let (Gate::Open, Some(approved)) = (self.gate(), &self.approved) else {
             return self.gate();
         };
-        let standing = approved.approvals.reread_if_changed();
-        let standing = standing.and_then(|_| {
-            approved.approvals.standing(&approved.root, &approved.name, approved.hash)
+        let read = approved.approvals.reread_if_changed().and_then(|is_other| {
+            let Approved { root, name, hash, .. } = approved;
+            Ok((is_other, approved.approvals.standing(root, name, *hash)?))
         });
-        match standing.ok().flatten().map(|standing| standing.decision) {
+        let (is_other, standing) = match read {
+            Ok(read) => read,
+            Err(error) => {
+                // Nothing begins, and what runs goes on: nobody decided anything.
+                if let Some(pool) = approved.pool.upgrade() {
+                    pool.retry_decisions(&error);
+                }
+                return Gate::Shut(GateReason::PendingApproval);
+            }
+        };
+        match standing.map(|standing| standing.decision) {
             Some(Decision::Approved) => {}
             Some(Decision::Rejected) => return self.shut(approved, GateReason::Rejected),
-            // Decisions that cannot be read are none.
             None => return self.shut(approved, GateReason::PendingApproval),
+        }
+        if is_other && let Some(pool) = approved.pool.upgrade() {
+            // What another host decided of other servers counts as well.
+            pool.look_again();
         }
         let Approved { workspace, inherit_env, file, .. } = approved;
         if approved.command.file(&approved.name, workspace, inherit_env) != *file {
