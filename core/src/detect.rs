@@ -25,7 +25,8 @@ pub(crate) fn known_scope(path: &Path, workspace: &Path) -> Option<Scope> {
     files.into_iter().find(|file| Path::new(&file.path) == path).map(|file| file.scope.into())
 }
 
-fn folders(platform: Platform, workspace: &Path) -> Folders {
+/// Where products keep their files.
+pub(crate) fn folders(platform: Platform, workspace: &Path) -> Folders {
     let workspace = match workspace.as_os_str().is_empty() {
         true => std::env::current_dir(),
         false => absolute(workspace),

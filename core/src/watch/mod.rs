@@ -40,6 +40,7 @@ use self::armed::Armed;
 use self::debounce::Debouncer;
 use self::inbox::{Inbox, News, Woken};
 use self::plan::Declared;
+use self::trail::Trail;
 use crate::platform;
 use crate::{Error, ErrorCode, Result};
 
@@ -104,6 +105,12 @@ struct Shared {
     armed: Mutex<Armed>,
     debounce: Duration,
     on_change: Box<dyn Fn(BTreeSet<PathBuf>) + Send + Sync>,
+}
+
+/// The folders in which a name is looked up on the way to an absolute path, by paths without links, as far as that way is there.
+/// Looks things up and opens nothing.
+pub(crate) fn folders_on_the_way(path: &Path) -> Vec<PathBuf> {
+    Trail::of(path).steps.into_iter().map(|step| step.folder.path).collect()
 }
 
 impl Default for WatchOptions {

@@ -73,6 +73,51 @@ fn a_file_of_the_workspace_is_not_passed_off_as_the_users() {
     });
 }
 
+/// SPEC 10.1, 11.3: what is not there yet has its place as well, by whatever way: through a link to the workspace, past a folder that is
+/// missing, at the end of a link that leads nowhere yet.
+#[test]
+fn a_file_that_is_not_there_yet_is_the_source_of_its_place() {
+    let rig = trusted();
+    host(async {
+        std::os::unix::fs::symlink(rig.path("ws"), rig.path("link")).unwrap();
+        std::os::unix::fs::symlink(rig.path("ws/none/x.json"), rig.path("dangles.json")).unwrap();
+        for file in ["link/later/x.json", "ws/../ws/sub/mcp.json", "dangles.json"] {
+            let report = rig.pool.load(rig.path(file), &watched()).await.unwrap();
+            assert!(report["source"].as_str().unwrap().starts_with("workspace:"), "{report}");
+            let mut options = watched();
+            options.source = Some(Scope::User);
+            let refused = rig.pool.load(rig.path(file), &options).await.unwrap_err();
+            assert_eq!(refused.code(), ErrorCode::InvalidArgument, "{file}");
+        }
+        write(&rig, "ws/later/x.json", json!({ "s": rig.server(&[]) }));
+        rig.pool.reload(&ReloadOptions::default()).await.unwrap();
+        assert_eq!(row(&rig.pool, "s")["approval_state"], "pending");
+        assert_eq!(rig.starts(), [0; 0]);
+    });
+}
+
+/// SPEC 11.3, I-23: a file that came to lie inside of the workspace after it was loaded is not the user's any more: what it says is not
+/// taken up, and it keeps what it said outside.
+#[test]
+fn a_file_that_a_link_moved_into_the_workspace_is_not_read_as_the_users() {
+    let rig = trusted();
+    host(async {
+        let _session = wanting(&rig, "a");
+        let path = write(&rig, "own/one.json", json!({ "s": rig.server(&[]) }));
+        let source = load(&rig, &path).await["source"].clone();
+        settled(&rig).await;
+        write(&rig, "ws/theirs/one.json", json!({ "t": rig.server(&[]) }));
+        std::fs::rename(rig.path("own"), rig.path("away")).unwrap();
+        std::os::unix::fs::symlink(rig.path("ws/theirs"), rig.path("own")).unwrap();
+        let report = rig.pool.reload(&ReloadOptions::default()).await.unwrap();
+        assert_eq!(report["servers"], json!({}));
+        assert_eq!(report["errors"][0]["source"], source);
+        let states = settled(&rig).await;
+        assert_eq!((&states["s"]["state"], states.get("t")), (&json!("ready"), None));
+        assert_eq!(rig.starts().len(), 1);
+    });
+}
+
 /// SPEC 10.7: a first load that fails changes nothing, and says where.
 #[test]
 fn a_file_that_cannot_be_read_is_an_error_of_the_load() {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::path::{Path, PathBuf, absolute};
+use std::path::{Path, absolute};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -15,10 +15,10 @@ use super::desired::File;
 use super::entry::Fresh;
 use super::findings::{findings, with_findings};
 use super::pass::{Passed, Shape};
+use super::place::Place;
 use super::watching::Armed;
 use super::{names, report};
 use crate::api::pool::{Pool, PoolCore};
-use crate::detect::known_scope;
 use crate::driver::About;
 use crate::{Error, ErrorCode, Result};
 
@@ -46,7 +46,7 @@ impl PoolCore {
         let (source, file) = self.placed(path, options)?;
         let _turn = self.sources.watching.turn().await;
         let _armed = if file.watch { Some(self.armed(&file).await?) } else { None };
-        let read = self.read_first(&file).await?;
+        let read = self.read_first(&source, &file).await?;
         let found = read.as_ref().map(|read| findings(read, source.scope())).unwrap_or_default();
         let contents = read.map(Contents::of_settings).unwrap_or_default();
         let mut is_other = false;
@@ -69,8 +69,8 @@ impl PoolCore {
     }
 
     /// What a file says that is read for the first time; one that is watched may be missing.
-    async fn read_first(&self, file: &File) -> Result<Option<Source>> {
-        match self.read_file(file).await? {
+    async fn read_first(&self, source: &SourceName, file: &File) -> Result<Option<Source>> {
+        match self.read_file(source, file).await? {
             None if file.watch => Ok(None),
             Some(read) => Ok(Some(read)),
             None => {
@@ -96,7 +96,7 @@ impl PoolCore {
         let scope = match (options.source, place) {
             (None, place) => place.scope(&path, workspace),
             (Some(Scope::Runtime), _) => return wrong("source", "a file is no source of run time"),
-            (Some(scope), Place::Inside) if !scope.is_gated() && scope != Scope::Launch => {
+            (Some(scope), place) if !place.allows(scope) => {
                 let message = "a file inside of the workspace is a source of `project`, `workspace` or `launch`";
                 return wrong("source", message);
             }
@@ -110,22 +110,12 @@ impl PoolCore {
     /// What a file says now; nothing when there is none.
     ///
     /// # Errors
-    /// `invalid_config` when it cannot be read.
-    async fn read_file(&self, file: &File) -> Result<Option<Source>> {
-        let workspace = self.driver.workspace.to_str().map(str::to_owned);
-        let options = ReadOptions { format: file.format, workspace };
-        let (path, shown) = (file.path.clone(), file.shown.clone());
+    /// `invalid_config` when it cannot be read, or lies where a file of its source may not.
+    async fn read_file(&self, source: &SourceName, file: &File) -> Result<Option<Source>> {
+        let workspace = self.driver.workspace.clone();
+        let (scope, file) = (source.scope(), file.clone());
         // The file system may take its time, and others wait for this thread.
-        self.off_thread(move || {
-            let text = text_of(&path).map_err(|error| {
-                let why = error.to_string().to_lowercase();
-                Error::new(ErrorCode::InvalidConfig, format!("the file cannot be read: {why}"))
-                    .with_detail("source", &*shown)
-                    .with_detail("path", "")
-            })?;
-            text.map(|text| read(&text, &shown, &options)).transpose()
-        })
-        .await
+        self.off_thread(move || says(scope, &file, &workspace)).await
     }
 
     /// See [`Pool::reload`].
@@ -190,7 +180,7 @@ impl PoolCore {
     ) -> (Vec<(SourceName, Contents)>, Vec<(SourceName, Error)>) {
         let (mut read, mut errors) = (Vec::new(), Vec::new());
         for (source, file) in files {
-            match self.read_file(&file).await {
+            match self.read_file(&source, &file).await {
                 Ok(says) => {
                     let contents = says.map(Contents::of_settings).unwrap_or_default();
                     read.push((source, contents));
@@ -235,47 +225,28 @@ impl PoolCore {
     }
 }
 
-/// Where a file is, as far as trust goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    /// The workspace holds it, by its path or by where a link in that leads.
-    Inside,
-    Outside,
-}
-
-impl Place {
-    fn of(path: &Path, workspace: &Path) -> Place {
-        let is_inside = |path: &Path| path.starts_with(workspace);
-        let folder = |path: &Path| {
-            let folder = path.parent().and_then(|folder| std::fs::canonicalize(folder).ok())?;
-            Some(folder.join(path.file_name()?))
-        };
-        let leads: [Option<PathBuf>; 3] =
-            [Some(path.to_owned()), folder(path), std::fs::canonicalize(path).ok()];
-        match leads.iter().flatten().any(|path| is_inside(path)) {
-            true => Place::Inside,
-            false => Place::Outside,
+/// What a file of a scope says now; nothing when there is none.
+fn says(scope: Scope, file: &File, workspace: &Path) -> Result<Option<Source>> {
+    let refused = |message: String| {
+        let error = Error::new(ErrorCode::InvalidConfig, message);
+        Err(error.with_detail("source", &*file.shown).with_detail("path", ""))
+    };
+    let text = match text_of(&file.path) {
+        Ok(Some(text)) => text,
+        Ok(None) => return Ok(None),
+        Err(error) => {
+            let why = error.to_string().to_lowercase();
+            return refused(format!("the file cannot be read: {why}"));
         }
+    };
+    // Only now: a folder or a link that came since the last look may have led into the workspace.
+    if !Place::of(&file.path, workspace).allows(scope) {
+        let message = "the file lies inside of the workspace now, where it is no source of";
+        return refused(format!("{message} `{scope}`"));
     }
-
-    /// The scope that the place implies.
-    fn scope(self, path: &Path, workspace: &Path) -> Scope {
-        match self {
-            Place::Inside => {
-                let folder = path.parent().and_then(|folder| std::fs::canonicalize(folder).ok());
-                let is_root = folder.is_some_and(|folder| folder == workspace);
-                match is_root && path.file_name().is_some_and(|name| name == ".mcp.json") {
-                    true => Scope::Project,
-                    false => Scope::Workspace,
-                }
-            }
-            // What the workspace does not hold, it cannot pass off as its own.
-            Place::Outside => match known_scope(path, workspace) {
-                Some(scope) if !scope.is_gated() => scope,
-                Some(_) | None => Scope::User,
-            },
-        }
-    }
+    let options =
+        ReadOptions { format: file.format, workspace: workspace.to_str().map(str::to_owned) };
+    read(&text, &file.shown, &options).map(Some)
 }
 
 /// The text of a file; nothing when there is none.

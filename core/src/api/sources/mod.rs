@@ -11,6 +11,7 @@ mod files;
 mod findings;
 mod hook;
 mod pass;
+mod place;
 mod questions;
 mod running;
 mod settled;
