@@ -329,9 +329,8 @@ fn what_nobody_needs_any_more_is_not_asked() {
     let distrust = |rig: &Rig| {
         rig.pool.set_trusted(trunkline::WorkspaceTrust::Untrusted).unwrap();
     };
-    let changes: [(&dyn Fn(&Rig), usize); 4] =
-        [(&keep, 12), (&exclude, 8), (&remove, 8), (&distrust, 8)];
-    for (change, expected) in changes {
+    let changes: [&dyn Fn(&Rig); 4] = [&keep, &exclude, &remove, &distrust];
+    for (change, expected) in changes.into_iter().zip([12, 8, 8, 8]) {
         let asked = Arc::new(AtomicUsize::new(0));
         let gate = Arc::new(tokio::sync::Semaphore::new(0));
         let (counted, opened) = (asked.clone(), gate.clone());
