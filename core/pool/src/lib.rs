@@ -14,6 +14,7 @@
 //! - [`catalog`]: what a server listed, and the differences between two lists.
 //! - [`approvals`]: what a person is asked before a project's server runs, and what they decided.
 //! - [`acceptance`]: the definitions of tools that are accepted, and what is held back.
+//! - [`explain`]: why a server or a tool is not there, and what can be done.
 //! - [`view`]: what a session makes of a catalog.
 //! - [`text`] and [`pattern`]: strings that others wrote, shown safely and matched.
 //! - [`id_map`]: maps by ids of our own.
@@ -29,6 +30,7 @@ pub mod catalog;
 pub mod config;
 pub mod error;
 pub mod expand;
+pub mod explain;
 pub mod gates;
 #[cfg(test)]
 mod generate;

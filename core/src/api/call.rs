@@ -153,6 +153,7 @@ pub(crate) fn start(
     let cell = &held.cell();
     let published = cell.load();
     let unsent = |error: Error| {
+        let error = session.explained(&cell.server, error);
         let error = error.with_server(&*cell.server).with_session(&*session.id);
         error.with_outcome(Outcome::NotSent)
     };
@@ -409,29 +410,6 @@ fn with_meta(params: String, given: Option<&str>, level: Option<&str>) -> Result
     let separator = if members.is_empty() { "" } else { "," };
     let open = params.trim_end().strip_suffix('}').unwrap_or(&params);
     Ok(format!(r#"{open}{separator}"_meta":{meta}}}"#))
-}
-
-/// `reason` is a word of SPEC 11.6, or `unknown`.
-pub(super) fn tool_not_found(tool: &str, reason: &str) -> Error {
-    Error::new(ErrorCode::ToolNotFound, "no such tool in this session's view")
-        .with_detail("tool", tool)
-        .with_detail("reason", reason)
-}
-
-/// The server lists the tool, and it cannot be called: it could not be taken over (SPEC 4.5), or runs only as a task.
-pub(super) fn tool_left_out(tool: &str, why: &str) -> Error {
-    Error::new(ErrorCode::ToolNotFound, format!("the server's tool cannot be called: {why}"))
-        .with_detail("tool", tool)
-        .with_detail("reason", words::hidden::LEFT_OUT)
-}
-
-/// The tool is there, and its definition is not the accepted one (SPEC 7.6).
-pub(super) fn tool_quarantined(tool: &str) -> Error {
-    let message = "the tool's definition changed, and was not accepted";
-    Error::new(ErrorCode::ToolNotFound, message)
-        .with_detail("tool", tool)
-        .with_detail("reason", words::hidden::QUARANTINED)
-        .with_hint("look at the difference that `tool_quarantined` and the status show, and accept it with `accept_tool`")
 }
 
 /// Why an entry takes no calls (SPEC 5.8).

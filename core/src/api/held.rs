@@ -8,7 +8,7 @@ use trunkline_pool::catalog::{Item, ListKind, Skipped};
 use trunkline_pool::interface::words;
 use trunkline_pool::view::{Hidden, View};
 
-use super::call::{tool_left_out, tool_not_found, tool_quarantined};
+use super::explain::{tool_left_out, tool_malformed, tool_not_found, tool_quarantined};
 use crate::driver::{EntryCell, Published};
 use crate::{Error, ErrorCode, Result};
 
@@ -183,7 +183,7 @@ impl Held {
                     skipped.list == ListKind::Tools && skipped.name.as_deref() == Some(name)
                 };
                 match skipped.iter().find(is_it).filter(|_| hidden == Hidden::Unknown) {
-                    Some(left_out) => Err(tool_left_out(name, &left_out.reason)),
+                    Some(skipped) => Err(tool_malformed(name, &skipped.reason)),
                     None => Err(tool_not_found(name, hidden.as_str())),
                 }
             }

@@ -7,7 +7,8 @@ use tokio::sync::oneshot;
 use trunkline_pool::options::CallOptions;
 use trunkline_pool::state::EntryState;
 
-use super::call::{self, CallResult, Callee, tool_not_found};
+use super::call::{self, CallResult, Callee};
+use super::explain::tool_not_found;
 use super::held::{DISABLED, Held, Origin, Standing};
 use super::holds::{HoldId, Kind};
 use super::operation::Operation;
@@ -249,7 +250,8 @@ impl Lease {
                 let error = match callee {
                     // To a caller of its tools a disabled server is like one whose tools are all hidden.
                     Callee::Tool(tool) if self.held.standing() == Standing::Disabled => {
-                        self.named(tool_not_found(tool, DISABLED))
+                        let error = tool_not_found(tool, DISABLED);
+                        self.named(self.session.explained(self.server(), error))
                     }
                     Callee::Tool(_) | Callee::Method(_) => error,
                 };

@@ -6,6 +6,7 @@ mod call;
 mod configure;
 mod desk;
 mod event;
+mod explain;
 mod gates;
 mod held;
 mod holds;

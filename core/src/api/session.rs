@@ -237,6 +237,10 @@ impl Session {
         match resolved {
             Ok((held, own)) => call::start(core, held, Callee::Tool(own), arguments, options, done),
             Err(error) => {
+                let error = match error.server().map(str::to_owned) {
+                    Some(server) => core.explained(&server, error),
+                    None => error,
+                };
                 done(Err(error.with_session(self.id())));
                 Operation::ended()
             }
@@ -422,6 +426,16 @@ impl SessionCore {
         let before = self.own().insert(server.into(), configured);
         // A server of the host's own ends with it, and its code may call back here.
         drop(before);
+    }
+
+    /// A server that the session brought itself.
+    pub(super) fn own_server(&self, server: &str) -> Option<Arc<Configured>> {
+        self.own().get(server).cloned()
+    }
+
+    /// The names of those.
+    pub(super) fn own_names(&self) -> Vec<Box<str>> {
+        self.own().keys().cloned().collect()
     }
 
     fn own(&self) -> MutexGuard<'_, BTreeMap<Box<str>, Arc<Configured>>> {

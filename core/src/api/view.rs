@@ -1,19 +1,19 @@
 //! What a session sees: the catalogs of the servers that it holds, filtered and named.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use serde_json::Value;
 use trunkline_pool::catalog::{Catalog, Item};
-use trunkline_pool::naming::{NameMap, ToolName, explain_unknown, exposed_name_beside};
-use trunkline_pool::state::Gate;
-use trunkline_pool::view::{Hidden, Marks, View};
+use trunkline_pool::explain::Reason;
+use trunkline_pool::naming::{NameMap, ToolName};
+use trunkline_pool::view::{Marks, View};
 
-use super::call::{tool_not_found, tool_quarantined};
-use super::held::{DISABLED, Held};
+use super::explain::{tool_among, tool_quarantined};
+use super::held::Held;
 use super::session::SessionCore;
 use super::told::Sight;
-use crate::{Error, Result};
+use crate::Result;
 
 /// A listed tool, prompt, resource or resource template.
 #[derive(Clone, Debug)]
@@ -136,38 +136,30 @@ impl Lists {
             let held = self.seen.iter().find(|held| held.server == name.server)?;
             Some((held, &*name.tool))
         });
-        found.ok_or_else(|| self.not_found(session, exposed))
+        found.ok_or_else(|| session.no_such_tool(self, exposed))
     }
 
-    fn not_found(&self, session: &SessionCore, exposed: &str) -> Error {
-        let disabled = session.disabled_servers();
-        let configured = session.pool.servers();
-        let names = self.seen.iter().map(|held| &*held.server);
-        let names = names.chain(disabled.iter().map(|name| &**name));
-        let names = names.chain(configured.iter().map(|(name, _)| &**name));
-        let Some(server) = explain_unknown(exposed, names) else {
-            return tool_not_found(exposed, Hidden::Unknown.as_str());
-        };
-        let gate = session.gate_of(server);
-        let is_hidden = || {
-            let held = self.seen.iter().find(|held| &*held.server == server)?;
-            let published = held.cell().load_full();
-            let mut tools = published.slot.catalog.tools.iter();
-            let reserved = &session.driver.reserved_names;
-            tools
-                .find(|tool| exposed_name_beside(server, &tool.name, reserved) == exposed)
-                .map(drop)
-        };
-        let reason = if let Gate::Shut(reason) = gate {
-            reason.as_str()
-        } else if disabled.iter().any(|name| &**name == server) {
-            DISABLED
-        } else if is_hidden().is_some() {
-            Hidden::Filtered.as_str()
-        } else {
-            Hidden::Unknown.as_str()
-        };
-        tool_not_found(exposed, reason).with_server(server)
+    /// The server of a tool that is there, or held back.
+    pub(super) fn server_of(&self, exposed: &str) -> Option<Arc<str>> {
+        let named = self.names.resolve(exposed).or_else(|| self.held_names.resolve(exposed));
+        named.map(|name| name.server.clone())
+    }
+
+    /// The servers of which it shows something.
+    pub(super) fn servers(&self) -> impl Iterator<Item = &str> {
+        self.made_of.iter().map(|sight| &*sight.cell.server)
+    }
+
+    /// Why a tool of a server that it shows is not there.
+    pub(super) fn why_no_tool(
+        &self,
+        server: &str,
+        name: (&str, &BTreeSet<String>),
+    ) -> (Option<Reason>, Option<String>) {
+        let sights = self.made_of.iter().filter(|sight| &*sight.cell.server == server);
+        let mut whys = sights
+            .map(|sight| tool_among(server, (&sight.catalog, &sight.held_back), &sight.view, name));
+        whys.next().unwrap_or((Some(Reason::Unknown), None))
     }
 }
 

@@ -6,6 +6,7 @@ mod rig;
 
 mod approvals;
 mod decisions;
+mod explain;
 mod files;
 mod layers;
 mod questions;

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use crate::pattern::matches_any;
+use crate::state::GateReason;
+
 /// The lists of one source, or of the host: patterns of server names, in which `*` stands for any run of characters and `?` for one.
 ///
 /// They are sets: neither order nor repetition tells two apart (SPEC 13.3).
@@ -27,6 +30,23 @@ impl GateLists {
             allowed: allowed.map(BTreeSet::from_iter),
             excluded: excluded.into_iter().collect(),
             pending: pending.into_iter().collect(),
+        }
+    }
+
+    /// Which of the lists keeps a server of that name out for that reason, if one of these does.
+    pub fn list_of(&self, reason: GateReason, name: &str) -> Option<&'static str> {
+        let is_on = |list: &BTreeSet<String>| matches_any(list, name);
+        match reason {
+            GateReason::Excluded => is_on(&self.excluded).then_some("excluded"),
+            GateReason::NotAllowed => {
+                self.allowed.as_ref().is_some_and(|list| !is_on(list)).then_some("allowed")
+            }
+            GateReason::PendingApproval => is_on(&self.pending).then_some("pending"),
+            GateReason::Removed
+            | GateReason::InvalidConfig
+            | GateReason::Untrusted
+            | GateReason::Disabled
+            | GateReason::Rejected => None,
         }
     }
 }

@@ -172,6 +172,7 @@ words! {
         UNKNOWN "unknown" "the server lists no such tool";
         FILTERED "filtered" "the server's configuration or the session leaves it out";
         QUARANTINED "quarantined" "its definition changed, and was not accepted";
+        MALFORMED "malformed" "the server lists it in a way that cannot be taken over";
         LEFT_OUT "left_out" "the server lists it, and it cannot be used";
         DISABLED "disabled" "the session has disabled the server";
     }

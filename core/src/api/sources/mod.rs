@@ -10,6 +10,7 @@ mod entry;
 mod files;
 mod findings;
 mod hook;
+mod lists;
 mod pass;
 mod place;
 mod questions;

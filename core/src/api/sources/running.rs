@@ -141,6 +141,11 @@ impl Running {
         self.named.iter().map(|(name, named)| (&**name, named))
     }
 
+    /// Those, and the names of what was removed.
+    pub(in crate::api) fn all_names(&self) -> Vec<Box<str>> {
+        self.named.keys().chain(&self.removed).cloned().collect()
+    }
+
     /// Whether it was there, and is not any more.
     pub(in crate::api) fn is_removed(&self, name: &str) -> bool {
         self.removed.contains(name)

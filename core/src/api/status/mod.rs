@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 use trunkline_pool::state::EntryState;
 
+pub(super) use self::server::Seen;
 use self::server::Server;
 use super::pool::PoolCore;
 use crate::platform;
@@ -67,6 +68,19 @@ impl PoolCore {
             server.entries.push((status, cell));
         }
         by_name
+    }
+
+    /// What keeps one server from being connected.
+    pub(super) fn seen(&self, name: &str) -> Seen {
+        let mut server = Server::default();
+        {
+            let running = self.running();
+            server.configured = running.server(name).ok();
+            server.named = running.named(name).cloned();
+        }
+        let entries = self.driver.entries().into_iter();
+        server.entries.extend(entries.filter(|(_, cell)| &*cell.server == name));
+        server.seen(self, name)
     }
 
     /// How far the servers have been looked at: not at all, some for the first time now, all that were asked for.

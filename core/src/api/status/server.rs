@@ -24,7 +24,35 @@ pub(super) struct Server {
     pub entries: Vec<(EntryStatus, Arc<EntryCell>)>,
 }
 
+/// What keeps a server from being connected.
+pub(in crate::api) struct Seen {
+    /// Whether a source names it, or named it, or something of it is left.
+    pub is_known: bool,
+    /// Whether a source of the pool names it, or named it.
+    pub is_named: bool,
+    /// The gate that is shut (SPEC 11.6).
+    pub gate: Option<&'static str>,
+    /// Why it is not connected although it is admitted (I-27).
+    pub rest: Option<&'static str>,
+    /// What is wrong with it.
+    pub error: Option<Error>,
+}
+
 impl Server {
+    /// What keeps it from being connected.
+    pub fn seen(&self, pool: &PoolCore, name: &str) -> Seen {
+        let removed = self.named.is_none() && pool.running().is_removed(name);
+        let error = self.error(pool, name);
+        let is_named = self.named.is_some() || removed;
+        Seen {
+            is_known: is_named || !self.entries.is_empty(),
+            is_named,
+            gate: self.gate(removed, pool.driver.gates().decide(&Facts::of_name(name))),
+            rest: self.reason(pool, name, self.state(), error.as_ref()),
+            error,
+        }
+    }
+
     /// The processes of its entries, ending ones included.
     pub fn pids(&self) -> impl Iterator<Item = u32> {
         self.entries.iter().filter_map(|(_, cell)| cell.pid())
@@ -41,14 +69,13 @@ impl Server {
         let of_pool = self.named.is_some();
         let removed = !of_pool && pool.running().is_removed(name);
         let origin = self.named.as_ref().map(|named| &named.origin);
-        let error = self.error(pool, name);
-        let gate = self.gate(removed, pool.driver.gates().decide(&Facts::of_name(name)));
+        let Seen { gate, rest, error, .. } = self.seen(pool, name);
         let state = self.state();
         let auth = error.as_ref().filter(|error| error.code() == ErrorCode::AuthRequired);
         json!({
             "configured": !removed,
             "admitted": gate.is_none(),
-            "reason": gate.or_else(|| self.reason(pool, name, state, error.as_ref())),
+            "reason": gate.or(rest),
             "state": state,
             "scope": if of_pool || removed { "workspace" } else { "session" },
             "transport": self.spoken().or(spec.map(|spec| spec.transport_name())),
