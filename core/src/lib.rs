@@ -53,7 +53,6 @@
 #![deny(unsafe_code)]
 
 mod api;
-#[allow(dead_code, reason = "what asks for decisions is built beside it")]
 mod approvals;
 mod auth;
 mod client;
