@@ -26,6 +26,7 @@ const SERVER: &[&str] = &[
     "era",
     "origin",
     "approval_state",
+    "content",
     "auth_required",
     "pid_count",
     "entry_count",

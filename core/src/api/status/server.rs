@@ -89,6 +89,7 @@ impl Server {
             "file": origin.and_then(|origin| origin.file.as_deref()),
             "line": origin.and_then(|origin| origin.line),
             "approval_state": self.approval_state(),
+            "content": self.content(),
             "auth_required": auth.is_some() || self.has(&[EntryState::AuthRequired]),
             "auth_need": auth.map(|error| auth_need(pool, name, error)),
             "disabled_by": disabled_by.iter().map(|id| &**id).collect::<Vec<&str>>(),
@@ -130,6 +131,12 @@ impl Server {
             Standing::Runs | Standing::Waiting if self.configured.is_some() => "approved",
             _ => "pending",
         }
+    }
+
+    /// Whether a program or a file of it that is another by now would be noticed: of a server that needs approval it is not (S-16).
+    fn content(&self) -> Option<&'static str> {
+        let named = self.named.as_ref()?;
+        named.origin.source.scope().is_gated().then_some("not_pinned")
     }
 
     /// The transport that its connections turned out to have, where the configuration leaves it open.
