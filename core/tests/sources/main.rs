@@ -10,6 +10,7 @@ mod explain;
 mod files;
 mod layers;
 mod questions;
+mod requests;
 mod scale;
 
 use rig::{HANG, Rig, until};

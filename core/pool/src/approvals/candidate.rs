@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::changes::Digests;
+use super::declared::Declared;
 use super::hash::ApprovalHash;
 use crate::catalog::Filter;
 use crate::config::{HostSpec, RemoteKind, RemoteSpec, ServerSpec, Share, StdioSpec, Transport};
@@ -16,18 +17,9 @@ use crate::settings::Template;
 #[derive(Clone, Copy)]
 pub struct Candidate<'a> {
     spec: &'a ServerSpec,
-    env_file: Option<&'a str>,
-    texts: Texts,
+    /// What a file says beside it; nothing of one whose texts are what they say.
+    template: Option<(&'a Template, &'a Declared)>,
     shown: &'a Shown,
-}
-
-/// What the texts of a configuration are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Texts {
-    /// They hold variables.
-    Variables,
-    /// They are what they say.
-    Literal,
 }
 
 /// What would run, as far as that can be looked up without doing anything: environment and folder variables are in place, what only an
@@ -86,14 +78,18 @@ impl Shown {
 
 impl<'a> Candidate<'a> {
     /// The candidate of a settings file's entry.
-    pub fn of_template(template: &'a Template, shown: &'a Shown) -> Candidate<'a> {
-        let (spec, env_file) = template.behaviour();
-        Candidate { spec, env_file, texts: Texts::Variables, shown }
+    pub fn of_template(
+        template: &'a Template,
+        declared: &'a Declared,
+        shown: &'a Shown,
+    ) -> Candidate<'a> {
+        let (spec, _) = template.behaviour();
+        Candidate { spec, template: Some((template, declared)), shown }
     }
 
     /// The candidate of a configuration whose texts are literal.
     pub fn of_spec(spec: &'a ServerSpec, shown: &'a Shown) -> Candidate<'a> {
-        Candidate { spec, env_file: None, texts: Texts::Literal, shown }
+        Candidate { spec, template: None, shown }
     }
 
     /// What a decision about it is about.
@@ -111,18 +107,25 @@ impl<'a> Candidate<'a> {
         self.spec
     }
 
+    /// The template, unless its texts are literal.
+    pub(super) fn template(&self) -> Option<&'a Template> {
+        self.template.map(|(template, _)| template)
+    }
+
     pub(super) fn env_file(&self) -> Option<&'a str> {
-        self.env_file
+        let (_, env_file) = self.template()?.behaviour();
+        env_file
     }
 
     /// Everything that it does, by field: what is written, and what that turned out to be.
     pub(super) fn fields(&self) -> BTreeMap<&'static str, Value> {
-        let Candidate { spec, env_file, texts, shown } = self;
-        let texts = match texts {
-            Texts::Variables => "variables",
-            Texts::Literal => "literal",
-        };
-        let mut fields = BTreeMap::from([("env_file", json!(env_file)), ("texts", json!(texts))]);
+        let Candidate { spec, template, shown } = self;
+        let texts = if template.is_some() { "variables" } else { "literal" };
+        let mut fields = BTreeMap::from([
+            ("env_file", json!(self.env_file())),
+            ("texts", json!(texts)),
+            ("inputs", json!(template.map(|(_, declared)| declared.to_json()))),
+        ]);
         fields.extend(spec_fields(spec));
         match shown {
             Shown::Process { command, program, args, cwd } => {

@@ -19,6 +19,7 @@
 mod book;
 mod candidate;
 mod changes;
+mod declared;
 mod form;
 mod hash;
 mod line;
@@ -29,11 +30,12 @@ mod root;
 mod tests;
 
 pub use self::book::{Book, Decided, Decision, Record, Standing};
-pub use self::candidate::{Candidate, Identity, Shown, Texts};
+pub use self::candidate::{Candidate, Identity, Shown};
 pub use self::changes::{Change, Changes, Digests, FieldChange};
+pub use self::declared::Declared;
 pub use self::form::Unreadable;
 pub use self::hash::ApprovalHash;
 pub use self::line::{escaped_line, escaped_text};
-pub use self::request::{Asked, Origin, Request};
+pub use self::request::{Asked, Origin, Request, Taken};
 pub use self::risk::{Risk, RiskKind};
 pub use self::root::Root;

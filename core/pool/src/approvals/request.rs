@@ -9,6 +9,8 @@ use super::line::{escaped_line, escaped_text};
 use super::risk::{self, Risk};
 use super::root::Root;
 use crate::config::Transport;
+use crate::expand::{TakenKind, takes};
+use crate::settings::Template;
 
 /// Where a configuration comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +38,18 @@ pub struct Asked<'a> {
     pub last: Option<&'a Record>,
 }
 
+/// What a configuration takes of the host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Taken {
+    /// What it is.
+    pub kind: TakenKind,
+    /// Its name, escaped.
+    pub name: String,
+    /// The paths of the fields that it goes into, such as `env.TOKEN`, escaped.
+    pub fields: Vec<String>,
+}
+
 /// What would run, in an exact and in an escaped form, with nothing of the values of environment and headers. `Debug` prints no argument.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -60,6 +74,8 @@ pub struct Request {
     pub env_file: Option<String>,
     /// Names of its headers, escaped.
     pub headers: Vec<String>,
+    /// What it takes of the host by its name; values go where no command line shows them, once it is admitted.
+    pub takes: Vec<Taken>,
     /// What a person should look at twice.
     pub risks: Vec<Risk>,
     /// What is different since the last decision about this name.
@@ -82,6 +98,7 @@ impl Request {
             inherit_env: Vec::new(),
             env_file: candidate.env_file().map(escaped_text),
             headers: Vec::new(),
+            takes: candidate.template().map(taken).unwrap_or_default(),
             risks: risk::marks(&candidate, root),
             changes: last.map(|last| Changes::since(last, &candidate.fields())),
         };
@@ -113,6 +130,7 @@ impl Request {
             inherit_env,
             env_file,
             headers,
+            takes,
             risks,
             changes,
         } = self;
@@ -149,9 +167,26 @@ impl Request {
             "inherit_env": inherit_env,
             "env_file": env_file,
             "headers": headers,
+            "takes": takes.iter().map(Taken::to_json).collect::<Vec<_>>(),
             "risks": risks.iter().map(Risk::to_json).collect::<Vec<_>>(),
             "changes": changes.as_ref().map(Changes::to_json),
         })
+    }
+}
+
+fn taken(template: &Template) -> Vec<Taken> {
+    let taken = takes(template).into_iter().map(|((kind, name), fields)| Taken {
+        kind,
+        name: escaped_text(&name),
+        fields: fields.iter().map(|field| escaped_text(field)).collect(),
+    });
+    taken.collect()
+}
+
+impl Taken {
+    fn to_json(&self) -> Value {
+        let Taken { kind, name, fields } = self;
+        json!({ "kind": kind.as_str(), "name": name, "fields": fields })
     }
 }
 

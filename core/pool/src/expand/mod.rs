@@ -39,6 +39,7 @@
 mod dotenv;
 mod fields;
 mod grammar;
+mod needs;
 mod texts;
 mod words;
 
@@ -51,10 +52,10 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 pub use self::dotenv::{DOTENV_BYTES_MAX, DotenvFault, parse_dotenv};
+pub use self::needs::{Needs, TakenKind, needs, takes};
 pub use self::words::CommandLine;
 
 use self::fields::Role;
-use self::grammar::Means;
 use self::texts::Texts;
 use crate::config::{ServerSpec, Transport};
 use crate::error::{Error, ErrorCode, Result};
@@ -79,25 +80,6 @@ pub enum Commands {
     Refused,
     /// The host chose that programs are run for it.
     Asked,
-}
-
-/// What only the host can answer, once the server is admitted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Needs {
-    /// The ids of `${input:id}`.
-    pub inputs: BTreeSet<String>,
-    /// The names of secrets that the host keeps. One that it does not have, and did not refuse, is taken from the environment.
-    pub secrets: BTreeSet<String>,
-    /// The programs whose output is a value.
-    pub commands: BTreeSet<CommandLine>,
-}
-
-impl Needs {
-    /// Whether nothing has to be asked.
-    pub fn is_empty(&self) -> bool {
-        self.inputs.is_empty() && self.secrets.is_empty() && self.commands.is_empty()
-    }
 }
 
 /// The answers to [`Needs`], each taken literally. `Debug` prints no value.
@@ -145,30 +127,6 @@ impl fmt::Debug for LookedUp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LookedUp").field("spec", &self.spec).finish_non_exhaustive()
     }
-}
-
-/// What the host must answer before the server can be expanded. What is malformed asks for nothing; [`look_up`] tells it.
-pub fn needs(template: &Template, commands: Commands) -> Needs {
-    let mut out = Needs::default();
-    let mut note = |role, text: &str| {
-        for part in texts::parts(text, role, commands).into_iter().flatten() {
-            match part.means {
-                Means::Input(id) => drop(out.inputs.insert(id.to_owned())),
-                Means::Secret(name) => drop(out.secrets.insert(name.to_owned())),
-                Means::Command(line) => drop(out.commands.insert(line)),
-                Means::Text(_) | Means::Known(..) => {}
-            }
-        }
-    };
-    if let Some(file) = template.env_file() {
-        note(Role::Target, file);
-    }
-    let visited = fields::rewritten(template.configuration(), &mut |_, role, text| {
-        note(role, text);
-        Ok(String::new())
-    });
-    debug_assert!(visited.is_ok(), "nothing in it fails");
-    out
 }
 
 /// What would run, for the approval: nothing is asked, run, opened or written.

@@ -125,7 +125,7 @@ impl PoolCore {
         let known = desired.known.get(server).and_then(|known| known.sighted());
         let claimed = desired.claims.iter().filter(|claim| *claim.name == *server);
         let known = known.map(|sighted| &sighted.identity).into_iter();
-        let live = known.chain(claimed.map(|claim| claim.identity())).cloned().collect();
+        let live = known.chain(claimed.filter_map(|claim| claim.identity())).cloned().collect();
         (live, desired.book.clone().unwrap_or_default())
     }
 

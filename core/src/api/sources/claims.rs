@@ -130,12 +130,14 @@ impl Desired {
             let standing = book.standing(&pool.sources.root, &claim.name, hash);
             let gate = match standing.map(|standing| standing.decision) {
                 _ if !trusted => Gate::Shut(GateReason::Untrusted),
+                _ if !claim.sighted.is_whole => Gate::Shut(GateReason::PendingApproval),
                 Some(Decision::Rejected) => Gate::Shut(GateReason::Rejected),
                 // Its program is another by now than the one that the warrant is about.
                 Some(Decision::Approved) if warrant.hash() == Some(hash) => Gate::Open,
                 Some(Decision::Approved) | None => Gate::Shut(GateReason::PendingApproval),
             };
-            claim.is_pending = trusted && standing.is_none() && waits(gates, &claim.name);
+            let waits = waits(gates, &claim.name) && claim.sighted.is_whole;
+            claim.is_pending = trusted && standing.is_none() && waits;
             warrant.set(gate);
             true
         });
@@ -156,9 +158,9 @@ impl Claim {
         self.is_pending.then(|| (self.name.clone(), self.sighted.identity.hash))
     }
 
-    /// What a decision about it is about.
-    pub(super) fn identity(&self) -> &Identity {
-        &self.sighted.identity
+    /// What a decision about it is about, if one can be taken.
+    pub(super) fn identity(&self) -> Option<&Identity> {
+        self.sighted.is_whole.then_some(&self.sighted.identity)
     }
 
     /// What a person is shown of it.

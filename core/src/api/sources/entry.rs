@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use trunkline_pool::approvals::{ApprovalHash, Book, Candidate, Decision, Root};
+use trunkline_pool::approvals::{ApprovalHash, Book, Candidate, Decision, Declared, Root};
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::expand::{self, Commands, Needs, Variables};
 use trunkline_pool::gates::{Approval, Facts, Gates, Presence, Switch, Trust, Validity};
@@ -52,6 +52,8 @@ pub(super) struct Known {
     /// What the host's hook made of it.
     entry: Entry,
     trusted: bool,
+    /// The inputs that it takes, of one that may need approval.
+    declared: Declared,
     /// What would run, of an entry that needs approval.
     sighted: Option<Result<(Sighted, Command)>>,
     /// It, with every variable in place.
@@ -109,14 +111,14 @@ impl Sight<'_> {
             Some(Ok(Hooked::Altered(entry))) => entry,
             Some(Ok(Hooked::Dropped)) => return Outcome::Dropped,
             Some(Err(Lack)) => {
-                let mut known = self.known(winner, written, earlier);
+                let mut known = self.known(winner, written, inputs, earlier);
                 known.is_pending = false;
                 answers.keep(&known.asks);
                 let before = self.before(name, &known);
                 return Outcome::Known(Verdict::Wait(before), known.into());
             }
         };
-        let mut known = self.known(winner, entry, earlier);
+        let mut known = self.known(winner, entry, inputs, earlier);
         let verdict = match self.judge(name, inputs, &mut known, answers) {
             Err(Lack) => Verdict::Wait(self.before(name, &known)),
             Ok(Ok(verdict)) => verdict,
@@ -147,15 +149,38 @@ impl Sight<'_> {
     }
 
     /// What is known of it, taken over from before where the entry is the same.
-    fn known(&self, winner: &Winner, entry: Entry, earlier: Option<Known>) -> Known {
+    fn known(
+        &self,
+        winner: &Winner,
+        entry: Entry,
+        inputs: &[Input],
+        earlier: Option<Known>,
+    ) -> Known {
         let (winner, trusted) = (winner.clone(), self.trusted);
+        let declared = match &entry {
+            Entry::Template(template) if winner.source.scope().is_gated() => {
+                Declared::of(template, inputs)
+            }
+            _ => Declared::default(),
+        };
         let Some(mut earlier) = earlier else {
             let (sighted, ready, before, is_pending) = (None, None, None, false);
             let asks = Vec::new();
-            return Known { winner, entry, trusted, sighted, ready, before, is_pending, asks };
+            return Known {
+                winner,
+                entry,
+                trusted,
+                declared,
+                sighted,
+                ready,
+                before,
+                is_pending,
+                asks,
+            };
         };
         let is_same = earlier.winner.source == winner.source
             && is_same(&earlier.entry, &entry)
+            && earlier.declared == declared
             && earlier.trusted == trusted;
         let is_stale = match self.fresh {
             Fresh::No => false,
@@ -166,7 +191,7 @@ impl Sight<'_> {
             earlier.before = earlier.ready.take().or(earlier.before);
             earlier.sighted = None;
         }
-        Known { winner, entry, trusted, ..earlier }
+        Known { winner, entry, trusted, declared, ..earlier }
     }
 
     /// What becomes of it, or what is wrong with it.
@@ -255,7 +280,7 @@ impl Sight<'_> {
             let with = (&self.variables as &dyn Variables, self.commands(scope));
             Sighted::of_template(
                 name,
-                template,
+                (template, &known.declared),
                 with,
                 (&driver.workspace, &driver.options.inherit_env),
             )
@@ -437,7 +462,7 @@ impl Known {
     ) -> Option<Value> {
         let Entry::Template(template) = &self.entry else { return None };
         let sighted = self.sighted()?;
-        let candidate = Candidate::of_template(template, sighted.shown());
+        let candidate = Candidate::of_template(template, &self.declared, sighted.shown());
         Some(request((root, name), candidate, origin, book))
     }
 

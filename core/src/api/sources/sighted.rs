@@ -3,14 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use trunkline_pool::approvals::{Asked, Book, Candidate, Identity, Origin, Request, Root, Shown};
+use trunkline_pool::approvals::{
+    Asked, Book, Candidate, Declared, Identity, Origin, Request, Root, Shown,
+};
 use trunkline_pool::config::{ServerSpec, StdioSpec, Transport};
 use trunkline_pool::expand::{Commands, LookedUp, Variables, look_up};
 use trunkline_pool::settings::Template;
 
 use super::running;
-use crate::Result;
 use crate::lookup::{Environment, Found, looked_up_program, program};
+use crate::{ErrorCode, Result};
 
 /// What would run, and what a decision about it is about.
 #[derive(Clone)]
@@ -19,6 +21,8 @@ pub(in crate::api) struct Sighted {
     shown: Shown,
     /// The file that its command leads to, when there is one.
     pub(super) file: Option<PathBuf>,
+    /// Whether all of it can be shown as it is. What cannot must not be decided about: two such programs would look the same.
+    pub(super) is_whole: bool,
 }
 
 /// What the program of an entry is found with, again and again.
@@ -65,10 +69,10 @@ impl Sighted {
     /// What would run of a template.
     ///
     /// # Errors
-    /// Those of [`look_up`].
+    /// Those of [`look_up`]; `invalid_config` for a program that cannot be shown.
     pub(super) fn of_template(
         name: &str,
-        template: &Template,
+        (template, declared): (&Template, &Declared),
         (variables, commands): (&dyn Variables, Commands),
         (workspace, inherit_env): (&Path, &[String]),
     ) -> Result<(Sighted, Command)> {
@@ -76,9 +80,13 @@ impl Sighted {
         let spec = looked_up.spec.clone();
         let command = Command::LookedUp(Box::new(looked_up));
         let file = command.file(name, workspace, inherit_env);
-        let shown = shown(&spec, file.as_deref());
-        let identity = Candidate::of_template(template, &shown).identity();
-        Ok((Sighted { identity, shown, file }, command))
+        let (shown, is_whole) = shown(&spec, file.as_deref());
+        if !is_whole {
+            let message = "`command` leads to a file whose path is no Unicode text, so that nobody can be shown it";
+            return Err(template.error(ErrorCode::InvalidConfig, "command", message));
+        }
+        let identity = Candidate::of_template(template, declared, &shown).identity();
+        Ok((Sighted { identity, shown, file, is_whole }, command))
     }
 
     /// What would run of a configuration that is taken literally.
@@ -89,9 +97,9 @@ impl Sighted {
     ) -> (Sighted, Command) {
         let command = Command::Literal(Box::new(spec.clone()));
         let file = command.file(name, workspace, inherit_env);
-        let shown = shown(spec, file.as_deref());
+        let (shown, is_whole) = shown(spec, file.as_deref());
         let identity = Candidate::of_spec(spec, &shown).identity();
-        (Sighted { identity, shown, file }, command)
+        (Sighted { identity, shown, file, is_whole }, command)
     }
 
     /// What would run.
@@ -116,12 +124,13 @@ pub(super) fn request(
     Request::new(&Asked { root, server: name, origin: &origin, candidate, last }).to_json()
 }
 
-fn shown(spec: &ServerSpec, file: Option<&Path>) -> Shown {
-    match &spec.transport {
+/// What is shown, and whether that is all of it.
+fn shown(spec: &ServerSpec, file: Option<&Path>) -> (Shown, bool) {
+    let program = file.map(Path::to_str);
+    let shown = match &spec.transport {
         Transport::Stdio(stdio) => Shown::Process {
             command: stdio.command.clone(),
-            // One that is no Unicode cannot be shown, and so not be approved as what it is.
-            program: file.and_then(Path::to_str).map(str::to_owned),
+            program: program.flatten().map(str::to_owned),
             args: stdio.args.clone(),
             cwd: stdio.cwd.clone(),
         },
@@ -129,5 +138,6 @@ fn shown(spec: &ServerSpec, file: Option<&Path>) -> Shown {
             Shown::Remote { url: remote.url.clone(), socket_path: remote.socket_path.clone() }
         }
         Transport::Host(_) | _ => Shown::Remote { url: String::new(), socket_path: None },
-    }
+    };
+    (shown, program != Some(None))
 }

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::{process, spec};
-use crate::approvals::{ApprovalHash, Candidate, Shown};
+use crate::approvals::{ApprovalHash, Candidate, Declared, Shown};
 use crate::config::{ServerSpec, Transport};
+use crate::expand::{Commands, Variables, look_up};
 use crate::interface::{Scope, Support, options};
 use crate::settings::{ReadOptions, Template, read};
 
@@ -167,7 +168,9 @@ fn template(file: &str, env_file: Option<&str>, entry: &Value) -> Template {
 fn where_an_entry_stands_does_not_count() {
     let entry = json!({ "command": "server", "env": { "TOKEN": "${env:SECRET}" } });
     let shown = process("server", &[]);
-    let hash = |template: &Template| Candidate::of_template(template, &shown).identity().hash;
+    let hash = |template: &Template| {
+        Candidate::of_template(template, &Declared::default(), &shown).identity().hash
+    };
     let one = hash(&template("/a/.vscode/mcp.json", None, &entry));
     assert_eq!(one, hash(&template("/b/.vscode/mcp.json", None, &entry)));
     assert_ne!(one, hash(&template("/a/.vscode/mcp.json", Some(".env"), &entry)));
@@ -222,7 +225,7 @@ fn values_of_environment_and_headers_stay_as_they_are_written() {
     let shown = process("server", &[]);
     // The same text that is meant literally is another configuration.
     assert_ne!(
-        Candidate::of_template(&template, &shown).identity().hash,
+        Candidate::of_template(&template, &Declared::default(), &shown).identity().hash,
         Candidate::of_spec(&literal, &shown).identity().hash
     );
 }
@@ -260,5 +263,43 @@ fn a_hash_has_one_text() {
     ];
     for wrong in wrong {
         assert_eq!(ApprovalHash::parse(&wrong), None, "{wrong}");
+    }
+}
+
+/// A host whose variables are written so.
+struct Host<'a>(&'a str);
+
+impl Variables for Host<'_> {
+    fn env(&self, _name: &str) -> Option<String> {
+        Some(self.0.to_owned())
+    }
+
+    fn workspace_folder(&self) -> Option<String> {
+        None
+    }
+
+    fn user_home(&self) -> Option<String> {
+        None
+    }
+}
+
+/// SPEC 12.2, S-07: a variable whose value is written like another variable comes to the same text as that one, and is another
+/// configuration.
+#[test]
+fn a_value_that_looks_like_a_variable_is_another_configuration() {
+    let of = |entry: Value| {
+        let template = template("/a/.vscode/mcp.json", None, &entry);
+        let looked_up = look_up(&template, &Host("${input:y}"), Commands::Refused).unwrap();
+        let shown = Shown::of(&looked_up.spec, Some("/usr/bin/server".into())).unwrap();
+        let hash = Candidate::of_template(&template, &Declared::default(), &shown).identity().hash;
+        (shown, hash)
+    };
+    let process = |text: &str| json!({ "command": "server", "args": [text], "cwd": "/w" });
+    let folder = |text: &str| json!({ "command": "server", "cwd": text });
+    let remote = |text: &str| json!({ "url": format!("https://h/{text}") });
+    for entry in [&process as &dyn Fn(&str) -> Value, &folder, &remote] {
+        let (value, variable) = (of(entry("$X")), of(entry("${input:y}")));
+        assert!(value.0 == variable.0, "both are shown alike");
+        assert_ne!(value.1, variable.1);
     }
 }

@@ -1,5 +1,7 @@
 //! What is known of a server before anybody is asked.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
 use super::*;
