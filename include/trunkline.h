@@ -408,7 +408,8 @@ enum trunkline_handler
     TRUNKLINE_HANDLER_INPUTS = 6,
     /**
      * A secret that settings name, asked by the library: `params` is `{name, source}`, the answer
-     * `{"value": ...}`. Without it the environment counts.
+     * `{"value": ...}`. After `{}` the environment counts; after a refusal or a failure the server
+     * goes without the value.
      */
     TRUNKLINE_HANDLER_SECRETS = 7,
     /**

@@ -314,7 +314,8 @@ pub enum HandlerNumber {
     /// `{"value": ...}`. Anything else leaves the server without the value.
     Inputs = 6,
     /// A secret that settings name, asked by the library: `params` is `{name, source}`, the answer
-    /// `{"value": ...}`. Without it the environment counts.
+    /// `{"value": ...}`. After `{}` the environment counts; after a refusal or a failure the server
+    /// goes without the value.
     Secrets = 7,
     /// What becomes of a server that settings name, asked by the library before it is admitted:
     /// `params` is `{source, configuration}`. The answer is `{}` to keep it, `{"drop": true}`, or
