@@ -1993,8 +1993,9 @@ trunkline_status trunkline_pool_remove_server(trunkline_pool *pool,
  * trusted. Blocks: `WRONG_THREAD` inside a callback.
  *
  * `options_json`: `{"reconnect": "none"}`, or `"all"`, or an array of names of servers whose
- * connections are made anew; empty for none. `out`: `{v, servers, errors: [{source, error}]}`; free
- * it with `trunkline_buf_free`.
+ * connections are made anew; empty for none. `out`: `{v, servers, errors: [{source, error}],
+ * reconnected?}`; free it with `trunkline_buf_free`. `reconnected` is there when that was asked for:
+ * by server the rows of `trunkline_pool_restart`.
  *
  * Errors: `UNKNOWN_OPTION`, `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`.
  */

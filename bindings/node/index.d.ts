@@ -338,6 +338,8 @@ export interface SourcedServer {
 /** What a reload did, and the files that cannot be read. */
 export interface ReloadReport extends SourceReport {
   errors: Array<{ source: string; error: TrunklineError }>;
+  /** With `reconnect`: by server what became of each of its entries, as `restart` says it. */
+  reconnected?: Record<string, unknown[]>;
 }
 
 /** What became of a server of the run-time source. */

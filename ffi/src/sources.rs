@@ -187,8 +187,9 @@ pub unsafe extern "C" fn trunkline_pool_remove_server(
 /// trusted. Blocks: `WRONG_THREAD` inside a callback.
 ///
 /// `options_json`: `{"reconnect": "none"}`, or `"all"`, or an array of names of servers whose
-/// connections are made anew; empty for none. `out`: `{v, servers, errors: [{source, error}]}`; free
-/// it with `trunkline_buf_free`.
+/// connections are made anew; empty for none. `out`: `{v, servers, errors: [{source, error}],
+/// reconnected?}`; free it with `trunkline_buf_free`. `reconnected` is there when that was asked for:
+/// by server the rows of `trunkline_pool_restart`.
 ///
 /// Errors: `UNKNOWN_OPTION`, `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`.
 #[unsafe(no_mangle)]

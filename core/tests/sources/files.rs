@@ -194,6 +194,52 @@ fn a_reload_reconnects_the_servers_that_it_is_told_to() {
     });
 }
 
+/// SPEC 13.6, 13.7: reconnects that a reload was told to make are made at once, and one that fails is in its report.
+#[test]
+fn a_reload_reports_the_reconnects_that_fail() {
+    let rig = trusted();
+    host(async {
+        let _session = wanting(&rig, "a");
+        let gate = rig.path("gate");
+        let server = rig.server(&[]);
+        let line = format!("[ ! -e {} ] || exit 3; exec \"$0\" \"$@\"", gate.display());
+        let mut args = vec![json!("-c"), json!(line), server["command"].clone()];
+        args.extend(server["args"].as_array().unwrap().iter().cloned());
+        let fails = json!({ "command": "/bin/sh", "args": args });
+        set(&rig.pool, "user", json!({ "s": fails, "t": rig.server(&[]) }));
+        settled(&rig).await;
+        std::fs::write(&gate, "").unwrap();
+        let options = ReloadOptions::from_json(r#"{"reconnect":["s","t","none"]}"#).unwrap();
+        let report = rig.pool.reload(&options).await.unwrap();
+        let made = &report["reconnected"];
+        assert_eq!(made["s"][0]["reason"], "failed", "{report}");
+        assert_eq!(made["s"][0]["error"]["code"].as_str(), Some("exited"), "{report}");
+        assert_eq!(made["t"][0]["restarted"], true, "{report}");
+        assert_eq!(made["none"], json!([]));
+        let quiet = rig.pool.reload(&ReloadOptions::default()).await.unwrap();
+        assert_eq!(quiet.get("reconnected"), None);
+    });
+}
+
+/// SPEC 13.5: a file that is loaded again without `watch` is followed no more; the other of its folder is.
+#[test]
+fn a_file_that_is_loaded_again_without_watching_is_followed_no_more() {
+    let rig = trusted();
+    host(async {
+        let one = write(&rig, "one.json", json!({ "s": rig.server(&[]) }));
+        let two = write(&rig, "two.json", json!({ "t": rig.server(&[]) }));
+        rig.pool.load(&one, &watched()).await.unwrap();
+        rig.pool.load(&two, &watched()).await.unwrap();
+        load(&rig, &one).await;
+        write(&rig, "one.json", json!({ "gone": rig.server(&[]) }));
+        write(&rig, "two.json", json!({ "come": rig.server(&[]) }));
+        until(|| row(&rig.pool, "come") != Value::Null);
+        settled(&rig).await;
+        assert_eq!([&row(&rig.pool, "gone"), &row(&rig.pool, "t")], [&Value::Null; 2]);
+        assert_ne!(row(&rig.pool, "s"), Value::Null);
+    });
+}
+
 /// SPEC 11.4: in a workspace that is not trusted a reload does nothing; what it missed is read when trust comes.
 #[test]
 fn a_reload_without_trust_reads_nothing_of_the_workspace() {
@@ -209,6 +255,29 @@ fn a_reload_without_trust_reads_nothing_of_the_workspace() {
         rig.pool.set_trusted(WorkspaceTrust::Trusted).unwrap();
         until(|| row(&rig.pool, "t")["reason"] == "pending_approval");
         assert_eq!(rig.starts(), [0; 0]);
+    });
+}
+
+/// SPEC 11.4, 13.7: what a file no longer says does not start when trust comes, however briefly, and what it says now is known once all
+/// has settled.
+#[test]
+fn trust_starts_nothing_that_the_file_no_longer_says() {
+    let rig = trusted();
+    host(async {
+        let _session = wanting(&rig, "a");
+        let path = write(&rig, "ws/.mcp.json", json!({ "s": rig.server(&[]) }));
+        load(&rig, &path).await;
+        let requests = rig.pool.approvals().await.unwrap()["requests"].clone();
+        rig.pool.approve("s", requests[0]["hash"].as_str().unwrap()).await.unwrap();
+        settled(&rig).await;
+        rig.pool.set_trusted(WorkspaceTrust::Untrusted).unwrap();
+        rig.wait_for_no_process();
+        write(&rig, "ws/.mcp.json", json!({ "t": rig.server(&[]) }));
+        let rows = rig.pool.set_trusted(WorkspaceTrust::Trusted).unwrap()["servers"].clone();
+        assert_eq!(actions(&rows)["s"], "removed", "{rows}");
+        let states = settled(&rig).await;
+        assert_eq!((states.get("s"), &states["t"]["reason"]), (None, &json!("pending_approval")));
+        assert_eq!(rig.starts().len(), 1);
     });
 }
 

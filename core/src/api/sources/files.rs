@@ -5,16 +5,17 @@ use std::io;
 use std::path::{Path, absolute};
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use futures_util::future::try_join_all;
+use serde_json::{Map, Value, json};
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::layers::{Contents, Scope, SourceName};
 use trunkline_pool::options::{LoadOptions, Reconnected, ReloadOptions};
 use trunkline_pool::settings::{ReadOptions, Source, read};
 
-use super::desired::File;
+use super::desired::{Desired, File};
 use super::entry::Fresh;
 use super::findings::{findings, with_findings};
-use super::pass::{Passed, Shape};
+use super::pass::{Busy, Passed, Shape};
 use super::place::Place;
 use super::watching::Armed;
 use super::{names, report};
@@ -45,17 +46,22 @@ impl PoolCore {
     async fn load(self: &Arc<Self>, path: &Path, options: &LoadOptions) -> Result<Value> {
         let (source, file) = self.placed(path, options)?;
         let _turn = self.sources.watching.turn().await;
+        self.driver.check_open()?;
         let _armed = if file.watch { Some(self.armed(&file).await?) } else { None };
         let read = self.read_first(&source, &file).await?;
         let found = read.as_ref().map(|read| findings(read, source.scope())).unwrap_or_default();
         let contents = read.map(Contents::of_settings).unwrap_or_default();
-        let mut is_other = false;
+        let (mut is_other, watch, mut was_watched) = (false, file.watch, false);
         let passed = self.change_with(Fresh::No, |desired| {
             let mentioned = names(Some(&contents));
-            desired.files.insert(source.clone(), file);
+            let before = desired.files.insert(source.clone(), file);
+            was_watched = before.is_some_and(|before| before.watch);
             is_other = desired.put(&source, Some(contents));
             mentioned
         });
+        if was_watched && !watch {
+            self.watch_files();
+        }
         if is_other {
             self.tell_changed(&source);
         }
@@ -124,13 +130,18 @@ impl PoolCore {
         let files = self.readable_files(|_| true);
         let (read, errors) = self.read_files(files).await;
         self.reread_decisions().await;
-        let passed = self.take_up(read, Fresh::Yes);
+        let passed = self.take_up(read, Fresh::Yes, |_| ());
         // Connecting may take its time, and needs no turn.
         drop(turn);
-        self.reconnect(&options.reconnect).await?;
+        let reconnected = self.reconnect(&options.reconnect).await?;
         let row = |(source, error): &(SourceName, Error)| json!({ "source": source.to_string(), "error": error.to_json() });
         let errors: Vec<Value> = errors.iter().map(row).collect();
-        Ok(json!({ "v": 1, "servers": passed.rows_to_json(Shape::Sourced), "errors": errors }))
+        let servers = passed.rows_to_json(Shape::Sourced);
+        let mut report = json!({ "v": 1, "servers": servers, "errors": errors });
+        if let Some(reconnected) = reconnected {
+            report["reconnected"] = reconnected.into();
+        }
+        Ok(report)
     }
 
     /// Reads some of the files again, in the background of everything.
@@ -139,14 +150,47 @@ impl PoolCore {
         let files = self.readable_files(which);
         let (read, _) = self.read_files(files).await;
         if !read.is_empty() {
-            self.take_up(read, Fresh::No);
+            self.take_up(read, Fresh::No, |_| ());
         }
     }
 
-    /// Takes up what files say now.
-    fn take_up(self: &Arc<Self>, read: Vec<(SourceName, Contents)>, fresh: Fresh) -> Passed {
+    /// Sets the trust in the workspace. Files that were not read without it are read first, so that nothing starts that they say no more.
+    pub(super) fn set_trust(self: &Arc<Self>, trusted: bool) -> Passed {
+        let untrusted = |desired: &Desired, source: &SourceName| {
+            trusted && desired.is_untrusted(source.scope(), &self.driver.options)
+        };
+        let unread: Vec<(SourceName, File)> = {
+            let desired = self.sources.desired();
+            let files = desired.files.iter().filter(|(source, _)| untrusted(&desired, source));
+            files.map(|(source, file)| (source.clone(), file.clone())).collect()
+        };
+        let again = (!unread.is_empty()).then(|| (self.clone(), Busy::new(self)));
+        let read = unread.into_iter().filter_map(|(source, file)| {
+            let says = says(source.scope(), &file, &self.driver.workspace).ok()?;
+            Some((source, says.map(Contents::of_settings).unwrap_or_default()))
+        });
+        let read: Vec<_> = read.collect();
+        let passed = self.take_up(read, Fresh::No, |desired| desired.trusted = trusted);
+        if let Some((pool, busy)) = again {
+            // A read that began earlier may have ended since. In turn, and what is wrong with a file is told then.
+            self.driver.spawn(async move {
+                pool.reread(|_| true).await;
+                drop(busy);
+            });
+        }
+        passed
+    }
+
+    /// Takes up what files say now, and another change with it.
+    fn take_up(
+        self: &Arc<Self>,
+        read: Vec<(SourceName, Contents)>,
+        fresh: Fresh,
+        also: impl FnOnce(&mut Desired),
+    ) -> Passed {
         let mut changed = Vec::new();
         let passed = self.change_with(fresh, |desired| {
+            also(desired);
             if fresh == Fresh::Yes {
                 desired.answers.forget_what_may_change();
             }
@@ -207,21 +251,22 @@ impl PoolCore {
         self.driver.hub.publish(EventKind::SourceChanged, None, &about, &fields);
     }
 
-    async fn reconnect(&self, which: &Reconnected) -> Result<()> {
-        let names: Vec<String> = match which {
-            Reconnected::None => return Ok(()),
-            Reconnected::Names(names) => names.clone(),
+    /// Makes connections anew, all at once; what became of each, by server, where that was asked for.
+    async fn reconnect(&self, which: &Reconnected) -> Result<Option<Map<String, Value>>> {
+        let names: BTreeSet<String> = match which {
+            Reconnected::None => return Ok(None),
+            Reconnected::Names(names) => names.iter().cloned().collect(),
             Reconnected::All => {
                 let servers = self.driver.entries().into_iter();
-                let names: BTreeSet<String> =
-                    servers.map(|(_, cell)| cell.server.to_string()).collect();
-                names.into_iter().collect()
+                servers.map(|(_, cell)| cell.server.to_string()).collect()
             }
         };
-        for name in names {
-            self.restart(&name, None).await?;
-        }
-        Ok(())
+        let made = names.into_iter().map(async |name| {
+            let report = self.restart(&name, None).await?;
+            Ok::<_, Error>((name, report["entries"].clone()))
+        });
+        let made: Vec<(String, Value)> = try_join_all(made).await?;
+        Ok(Some(made.into_iter().collect()))
     }
 }
 

@@ -184,29 +184,20 @@ impl Pool {
     }
 
     /// Says whether the workspace is trusted. What needs trust and has it no more ends at once; what has it again is looked at anew, and
-    /// starts or asks for approval. The report is `{v, servers}`, as that of [`set_source`](Self::set_source).
+    /// starts or asks for approval; files that were not read meanwhile are read first. The report is `{v, servers}`, as that of [`set_source`](Self::set_source).
     ///
     /// # Errors
     /// `closing`, `closed`, `forked`.
     pub fn set_trusted(&self, trust: WorkspaceTrust) -> Result<Value> {
         self.check()?;
-        let trusted = trust == WorkspaceTrust::Trusted;
-        let mut is_news = false;
-        let passed = self.0.change(|desired| {
-            is_news = trusted && !desired.trusted;
-            desired.trusted = trusted;
-        });
-        if is_news {
-            // What was not read while there was no trust.
-            let pool = self.0.clone();
-            self.0.driver.spawn(async move { pool.reread(|_| true).await });
-        }
+        let passed = self.0.set_trust(trust == WorkspaceTrust::Trusted);
         Ok(report(None, &passed))
     }
 
     /// Reads every loaded file again and makes a pass with everything looked up anew: variables, programs, decisions, and what the host
     /// gave no answer to. It can have servers reconnected besides. In a workspace that is not trusted, files of sources that need trust are
-    /// not read. The report is `{v, servers, errors: [{source, error}]}`; a file that cannot be read keeps its last good state.
+    /// not read. The report is `{v, servers, errors: [{source, error}], reconnected?}`; a file that cannot be read keeps its last good
+    /// state. `reconnected` is there with `reconnect`: by server what became of each of its entries, as [`restart`](Self::restart) says it.
     ///
     /// Dropping the future stops nothing that was begun.
     ///

@@ -12,7 +12,6 @@ use trunkline_pool::approvals::Root;
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::layers::Winner;
 
-use super::Sources;
 use super::claims::Claim;
 use super::desired::Desired;
 use super::entry::{Fresh, Known, Outcome, Sight};
@@ -30,20 +29,20 @@ pub(super) struct Passed {
     mentioned: BTreeSet<Box<str>>,
 }
 
-/// A pass that is under way; its end wakes who waits for that.
-struct Busy<'a>(&'a Sources);
+/// A pass that is under way, or work that ends in one; its end wakes who waits for that.
+pub(super) struct Busy(Arc<PoolCore>);
 
-impl Busy<'_> {
-    fn new(sources: &Sources) -> Busy<'_> {
-        sources.passes.fetch_add(1, Ordering::AcqRel);
-        Busy(sources)
+impl Busy {
+    pub(super) fn new(pool: &Arc<PoolCore>) -> Busy {
+        pool.sources.passes.fetch_add(1, Ordering::AcqRel);
+        Busy(pool.clone())
     }
 }
 
-impl Drop for Busy<'_> {
+impl Drop for Busy {
     fn drop(&mut self) {
-        self.0.passes.fetch_sub(1, Ordering::AcqRel);
-        self.0.settled.notify_waiters();
+        self.0.sources.passes.fetch_sub(1, Ordering::AcqRel);
+        self.0.sources.settled.notify_waiters();
     }
 }
 
@@ -68,7 +67,7 @@ impl PoolCore {
         fresh: Fresh,
         change: impl FnOnce(&mut Desired) -> BTreeSet<Box<str>>,
     ) -> Passed {
-        let _busy = Busy::new(&self.sources);
+        let _busy = Busy::new(self);
         let (mut passed, after, meanwhile) = {
             let mut desired = self.sources.desired();
             let mentioned = change(&mut desired);
@@ -146,10 +145,11 @@ impl PoolCore {
 
     /// Decisions or programs may be others: what needs approval is looked at again, in the background.
     pub(super) fn look_again(self: &Arc<Self>) {
-        let pool = self.clone();
+        let (pool, busy) = (self.clone(), Busy::new(self));
         self.driver.spawn(async move {
             pool.reread_decisions().await;
             pool.change_with(Fresh::Sights, |_| BTreeSet::new());
+            drop(busy);
         });
     }
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use trunkline_pool::interface::{EventKind, words};
 
+use super::pass::Busy;
 use crate::Result;
 use crate::api::pool::PoolCore;
 use crate::driver::About;
@@ -43,10 +44,12 @@ impl PoolCore {
     /// Watches a file beside the sources that are watched already. Blocks for some look-ups.
     ///
     /// # Errors
-    /// `internal` when no thread can be started.
+    /// `internal` when no thread can be started; `closing`, `closed`.
     pub(super) fn arm(self: &Arc<Self>, path: PathBuf) -> Result<Armed> {
         {
             let mut watching = self.sources.watching.guard();
+            // Nobody would end a watcher that begins after the end of the pool.
+            self.driver.check_open()?;
             if watching.is_none() {
                 let weak = Arc::downgrade(self);
                 *watching = Some(Watcher::new(WatchOptions::default(), move |changed| {
@@ -100,12 +103,12 @@ impl PoolCore {
 
     /// Some of the watched files may say something else.
     fn changed_on_disk(self: &Arc<Self>, changed: BTreeSet<PathBuf>) {
-        let pool = Arc::downgrade(self);
+        let (pool, busy) = (self.clone(), Busy::new(self));
         self.driver.spawn(async move {
-            let Some(pool) = pool.upgrade() else { return };
             if pool.driver.check_open().is_ok() {
                 pool.reread(|file| file.watch && changed.contains(&file.path)).await;
             }
+            drop(busy);
         });
         // What is polled may be another.
         self.watch_files();
