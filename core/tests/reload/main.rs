@@ -48,9 +48,42 @@ fn a_changed_command_ends_the_old_process_first() {
         edited.save(&now);
         edited.settles(&now);
         assert_eq!(edited.overlaps(), Vec::<std::path::PathBuf>::new());
-        // One that does not run yet is replaced at once.
-        until(|| !edited.session.tools().unwrap().is_empty());
     }
+}
+
+/// SPEC 13.1: one that still connects has ended first too, however soon the next change comes.
+#[test]
+fn a_server_that_still_connects_ends_before_its_replacement_begins() {
+    let edited = Edited::new("settings.json");
+    let slow = r#"exec "$@" --initialize-delay-ms 300"#;
+    let noted = std::fs::read_to_string(edited.rig.path("noted.sh")).unwrap();
+    std::fs::write(edited.rig.path("noted.sh"), noted.replace(r#"exec "$@""#, slow)).unwrap();
+    let mut now = labels([]);
+    for number in 0..10 {
+        now = labels([("s", &number.to_string())]);
+        edited.save(&now);
+        edited.load_as(&edited.file, json!({}));
+        // At every other change a process is there, at the rest it is only about to be.
+        if number % 2 == 0 {
+            until(|| edited.pids().contains_key("s"));
+        }
+    }
+    edited.settles(&now);
+    until(|| !edited.session.tools().unwrap().is_empty());
+    assert_eq!(edited.overlaps(), Vec::<std::path::PathBuf>::new());
+}
+
+/// SPEC 13.1: one that may be idle for long ends at once when another takes its place.
+#[test]
+fn a_replaced_server_does_not_stay_for_the_drain_delay() {
+    let options = json!({ "trusted": true, "exit_grace_ms": 2000 });
+    let edited = Edited::with(options, "settings.json");
+    edited.begin(&labels([("s", "0")]));
+    until(|| !edited.session.tools().unwrap().is_empty());
+    let now = labels([("s", "1")]);
+    edited.save(&now);
+    edited.settles(&now);
+    assert_eq!(edited.overlaps(), Vec::<std::path::PathBuf>::new());
 }
 
 /// SPEC 10.7, 13.5: it is told where, what ran runs on, and the next good text counts.

@@ -101,7 +101,7 @@ fn with_a_wrong_entry(text: &str, name: &str) -> String {
 }
 
 /// SPEC 13.1, 13.2, 13.3, 13.5, I-13: after each burst exactly the servers of the last text run, what no edit of it touched in the same process as before; what
-/// is wrong or means the same touches nothing; and once more the same does nothing.
+/// is wrong or means the same touches nothing; of no server two processes ran at one time; and once more the same does nothing.
 #[test]
 fn edits_of_a_settings_file_become_exactly_the_connections_that_changed() {
     let seed = std::env::var("TRUNKLINE_SEED").map_or(1, |seed| seed.parse().unwrap());
@@ -143,4 +143,5 @@ fn edits_of_a_settings_file_become_exactly_the_connections_that_changed() {
     assert_eq!(rows.values().filter(news).count(), 0, "{report}");
     edited.settles(&editor.labels);
     assert_eq!((edited.pids(), edited.rig.starts().len()), (pids, starts));
+    assert_eq!(edited.overlaps(), Vec::<std::path::PathBuf>::new(), "the old process first");
 }

@@ -72,7 +72,7 @@ words! {
         CREDENTIALS "credentials" "there are other credentials than it was tried with";
         AUTH_REQUIRED "auth_required" "the server wants credentials";
         RESTART "restart" "a restart was asked for";
-        SUPERSEDED "superseded" "a newer configuration took its place while it was restarted";
+        SUPERSEDED "superseded" "a newer configuration took its place";
         DRAIN_ALL "drain_all" "the pool is draining";
         GATE "gate" "a gate no longer admits it";
         BUDGET_EXHAUSTED "budget_exhausted" "the budget has no room for it to come back";

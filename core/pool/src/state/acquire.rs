@@ -312,6 +312,9 @@ impl PoolState {
 
     /// An acquire of a key that has no entry.
     fn begin(&mut self, ask: Ask, if_full: IfFull, out: &mut Vec<Effect>) {
+        if self.admit(ask.server, ask.key).is_ok() {
+            self.end_replaced(ask.server, out);
+        }
         if let Some(obstacle) = self.obstacle((ask.server, ask.key), ask.family, None) {
             return self.stop_at(&obstacle, ask, if_full, out);
         }

@@ -124,6 +124,12 @@ impl PoolState {
                 return self.end(id, End { reason: reason::GATE, error, how: NOW }, out);
             }
         };
+        if self.entries.get(id).is_some_and(Entry::waits_for_replaced) {
+            self.end_replaced(server, out);
+            if self.must_wait_for_replaced(server) {
+                return;
+            }
+        }
         let Some(entry) = self.entries.get_mut(id) else {
             return;
         };

@@ -216,6 +216,7 @@ impl PoolState {
             name.entries.remove(&index);
         }
         self.place(id, Phase::Ended { reason: end.reason }, wire);
+        self.note_replaced(id);
         self.publish(id, out);
         self.refuse_waiters(id, &end.error.clone().unwrap_or_else(effects::cancelled), out);
         let refusal = match end.error {
@@ -239,7 +240,11 @@ impl PoolState {
     /// Drops the record of an entry of which nothing is left.
     fn bury(&mut self, id: EntryId, reason: &'static str, out: &mut Vec<Effect>) {
         self.announce(id, reason, out);
+        let server = self.entries.get(id).map(|entry| entry.server);
         self.forget(id);
+        if let Some(server) = server {
+            self.begin_replacements(server, id, out);
+        }
         self.finish_drain(out);
     }
 }

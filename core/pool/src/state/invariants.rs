@@ -48,7 +48,8 @@ impl PoolState {
             Phase::Connecting { .. } => match stage {
                 Some(Stage::Attempting) => newest,
                 Some(Stage::Ending) => !newest,
-                Some(Stage::Established) | None => false,
+                Some(Stage::Established) => false,
+                None => entry.waits_for_replaced() && self.must_wait_for_replaced(entry.server),
             },
             Phase::Connected { .. } => stage == Some(Stage::Established) && newest,
             Phase::Backoff { .. } | Phase::Failed | Phase::Unauthorized { .. } => {
@@ -102,7 +103,7 @@ impl PoolState {
                 key.0
             );
         }
-        let mut listed = 0;
+        let (mut listed, mut replaced) = (0, 0);
         for (server, name) in self.names.iter() {
             hold!(
                 name.entries.len() <= self.options.limits.entries_per_name as usize,
@@ -119,6 +120,13 @@ impl PoolState {
             }
         }
         let living = self.entries.iter().filter(|(_, entry)| !entry.is_over()).count();
+        for (id, entry) in self.entries.iter().filter(|(_, entry)| entry.is_being_replaced()) {
+            let name = self.names.get(entry.server);
+            hold!(name.is_some_and(|it| it.replaced.contains(&id)), "nobody waits for {}", id.0);
+            replaced += 1;
+        }
+        let noted: usize = self.names.iter().map(|(_, name)| name.replaced.len()).sum();
+        hold!(noted == replaced, "{noted} are waited for, {replaced} are being replaced");
         hold!(listed == living, "{listed} entries by name, {living} in all");
         hold!(self.keys.len() == living, "{} keys for {living} entries", self.keys.len());
         Ok(())

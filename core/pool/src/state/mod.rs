@@ -42,6 +42,7 @@
 //!    Nobody waits for room while there is some.
 //! 10. No entry whose name or key is shut is anything but over, and nobody waits for one.
 //! 11. What is of an old configuration is restarted only while somebody holds or awaits it.
+//! 12. A first attempt without a wire waits for what it replaces; nothing else does, and nobody waits for nothing.
 
 mod acquire;
 mod admission;
@@ -61,6 +62,7 @@ mod notice;
 mod protocol;
 mod quarantine;
 mod refresh;
+mod replace;
 mod reports;
 mod restart;
 mod session;
@@ -139,6 +141,8 @@ struct Name {
     places: Places,
     /// What waits for room in the budget.
     wishes: Option<Wishes>,
+    /// What of an old configuration is over and not gone: nothing of the name begins before it is.
+    replaced: BTreeSet<EntryId>,
 }
 
 /// A ticket that is not answered yet.

@@ -69,9 +69,13 @@ impl PoolState {
     ) {
         for (ids, is_outdated) in [(current, false), (outdated, true)] {
             for &id in ids {
-                let Some(entry) = self.entries.get_mut(id).filter(|entry| !entry.is_over()) else {
+                let Some(entry) = self.entries.get_mut(id) else { continue };
+                if entry.is_over() {
+                    // What comes in its place waits for it, also when that is the same again.
+                    entry.is_outdated |= is_outdated;
+                    self.note_replaced(id);
                     continue;
-                };
+                }
                 entry.is_outdated = is_outdated;
                 if !entry.restarts.is_empty() {
                     self.settle(id, out);

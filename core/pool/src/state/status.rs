@@ -47,7 +47,7 @@ pub struct EntryStatus {
 pub enum Situation {
     /// Waits for a process slot.
     Queued,
-    /// Waits for the end of its last incarnation, to connect then.
+    /// Waits for the end of its last incarnation, or of what it replaces, to connect then.
     Replacing,
     /// Connects.
     Connecting,
@@ -140,7 +140,9 @@ impl PoolState {
         let ending = entry.wire.is_some_and(|wire| wire.stage == Stage::Ending);
         Some(match entry.phase {
             Phase::Waiting { .. } => Situation::Queued,
-            Phase::Connecting { .. } if ending => Situation::Replacing,
+            Phase::Connecting { .. } if ending || entry.waits_for_replaced() => {
+                Situation::Replacing
+            }
             Phase::Connecting { .. } => Situation::Connecting,
             Phase::Connected { listing, .. } => match listing.reading {
                 Reading::Quiet => Situation::Connected,

@@ -14,6 +14,7 @@ mod loss;
 mod own;
 mod quarantine;
 mod refresh;
+mod replaced;
 mod restart;
 mod session;
 mod status;

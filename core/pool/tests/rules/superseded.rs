@@ -184,7 +184,7 @@ fn a_refused_restart_leaves_an_attempt_of_the_schedule_as_it_is() {
     assert_eq!(bench.row(0).state, Draining);
 }
 
-/// SPEC 3.11: what is over, or never was, has no configuration.
+/// SPEC 3.11: what is over is only noted for who comes in its place, and what never was is not.
 #[test]
 fn the_configuration_of_what_is_gone_changes_nothing() {
     let mut options = options();
@@ -192,6 +192,8 @@ fn the_configuration_of_what_is_gone_changes_nothing() {
     let mut bench = held_with(options);
     bench.step(release(0));
     let before = bench.pool.clone();
-    assert_eq!(bench.step(reconfigure(&[0, 9], &[0, 9])), []);
+    assert_eq!(bench.step(reconfigure(&[9], &[0, 9])), []);
     assert_eq!(bench.pool, before);
+    assert_eq!(bench.step(reconfigure(&[0], &[])), []);
+    assert_eq!(bench.row(0).situation, Situation::Ending);
 }

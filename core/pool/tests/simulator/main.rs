@@ -15,6 +15,7 @@ mod ending;
 mod gating;
 mod model;
 mod reconcile;
+mod replaced;
 mod restarts;
 mod rules;
 mod run;

@@ -183,7 +183,9 @@ impl Model {
                 let last = ranks.insert(entry, rank).unwrap_or(0);
                 // Each wish of a pass is granted by itself, after what was told of the one before.
                 let wish = matches!(cause, Cause::Input(Input::Want { .. })) && rank == 2;
-                check!(last <= rank || wish, "{effect:?} comes too late in {effects:?}");
+                // What lost its place in this step may be in the way of what gets it.
+                let ends = matches!(effect, Effect::Publish { slot, .. } if slot.state == EntryState::Closed);
+                check!(last <= rank || wish || ends, "{effect:?} comes too late in {effects:?}");
                 let shown = self.entries.get(&entry).and_then(|told| told.shown);
                 check!(shown != Some(EntryState::Closed), "{effect:?} of a closed entry");
             }
@@ -386,7 +388,8 @@ impl Model {
             let after = told.standing;
             let asks = |effect: &&Effect| matches!(effect, Effect::Notify { audience: Audience::Pool, notice: Notice::AuthRequired { entry: of, .. } } if of == entry);
             let asked = effects.iter().filter(asks).count();
-            let lacks = slot.state == EntryState::AuthRequired;
+            let shows = |effect: &Effect| matches!(effect, Effect::Publish { entry: of, slot } if of == entry && slot.state == EntryState::AuthRequired);
+            let lacks = effects.iter().any(shows);
             check!(asked == usize::from(lacks), "{asked} told that {entry:?} lacks credentials");
             let lost = before == Standing::Up && after != Standing::Up;
             let back = matches!(before, Standing::Away | Standing::Failed) && after == Standing::Up;

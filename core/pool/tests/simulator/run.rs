@@ -19,6 +19,7 @@ use crate::definitions::held;
 use crate::ending::Ending;
 use crate::gating;
 use crate::model::{Cause, Model};
+use crate::replaced::Replaced;
 use crate::restarts::{self, Restarts};
 use crate::rules::{Rules, Step, refusals_are_just, was_current};
 use crate::setup::Setup;
@@ -33,6 +34,7 @@ pub struct Run {
     model: Model,
     rules: Rules,
     restarts: Restarts,
+    replaced: Replaced,
     ending: Ending,
     books: Books,
     pub coverage: Coverage,
@@ -91,6 +93,7 @@ impl Run {
             model: Model::default(),
             rules: Rules::default(),
             restarts: Restarts::default(),
+            replaced: Replaced::default(),
             ending: Ending::default(),
             books: Books::default(),
             coverage: Coverage::default(),
@@ -376,6 +379,9 @@ impl Run {
         self.restarts
             .check(&step, &effects, &self.pool)
             .map_err(|what| said_by("restarts", what))?;
+        self.replaced
+            .check(&step, &effects, &self.setup, (&self.model, &self.world))
+            .map_err(|what| said_by("replaced", what))?;
         self.rules.check(&step, &self.pool, &self.setup).map_err(|what| said_by("rules", what))
     }
 

@@ -1,0 +1,84 @@
+//! Break before make: what is of an old configuration and of use to nobody has ended before another of its name begins
+//! (SPEC 13.1).
+//!
+//! An old entry is not taken away because it is old: it drains like any other, and whoever holds or awaits it keeps it, so that the
+//! new one comes beside it. It is the first attempt of a new entry that ends it, and that waits until nothing of it is left. What is
+//! over already is waited for as well, whatever ended it.
+
+use std::time::Duration;
+
+use super::PoolState;
+use super::acquire::{End, NOW};
+use super::effects::reason;
+use super::entry::{Entry, Phase};
+use super::ids::{EntryId, Generation, ServerId};
+use super::protocol::{CloseMode, Effect};
+
+/// What the calls of a replaced connection have to finish, so that an edit is not held up by them: 5 s (SPEC 13.1, `replace_grace`).
+const REPLACE_GRACE: Duration = Duration::from_secs(5);
+
+impl PoolState {
+    /// Ends everything of a name that is of an old configuration and that nobody holds or awaits.
+    pub(super) fn end_replaced(&mut self, server: ServerId, out: &mut Vec<Effect>) {
+        let Some(name) = self.names.get(server) else { return };
+        let is_replaced = |id: &EntryId| self.entries.get(*id).is_some_and(Entry::is_superseded);
+        let replaced: Vec<EntryId> = name.entries.values().copied().filter(is_replaced).collect();
+        let graceful = CloseMode::Graceful { until: self.now.after(REPLACE_GRACE) };
+        for id in replaced {
+            let Some(entry) = self.entries.get(id) else { continue };
+            let how = if matches!(entry.phase, Phase::Connected { .. }) { graceful } else { NOW };
+            self.end(id, End { reason: reason::SUPERSEDED, error: None, how }, out);
+        }
+    }
+
+    /// Whether a connecting entry has to wait for what it replaces.
+    pub(super) fn must_wait_for_replaced(&self, server: ServerId) -> bool {
+        self.names.get(server).is_some_and(|name| !name.replaced.is_empty())
+    }
+
+    /// What is over and still ending is of an old configuration, and stays so: whatever comes next waits for it.
+    pub(super) fn note_replaced(&mut self, id: EntryId) {
+        let Some(entry) = self.entries.get(id) else { return };
+        if entry.is_being_replaced() {
+            let server = entry.server;
+            if let Some(name) = self.name_mut(server) {
+                name.replaced.insert(id);
+            }
+        }
+    }
+
+    /// Nothing is left of an entry: who waited for its end begins, if it was the last.
+    pub(super) fn begin_replacements(
+        &mut self,
+        server: ServerId,
+        gone: EntryId,
+        out: &mut Vec<Effect>,
+    ) {
+        let Some(name) = self.name_mut(server) else { return };
+        if !name.replaced.remove(&gone) || !name.replaced.is_empty() {
+            return;
+        }
+        let waits = |id: &EntryId| {
+            let entry = self.entries.get(*id);
+            entry.is_some_and(|entry| entry.waits_for_replaced())
+        };
+        let Some(name) = self.names.get(server) else { return };
+        let waiting: Vec<EntryId> = name.entries.values().copied().filter(waits).collect();
+        for id in waiting {
+            self.open_wire(id, out);
+        }
+    }
+}
+
+impl Entry {
+    /// Whether it is over, of an old configuration, and not gone yet.
+    pub(super) fn is_being_replaced(&self) -> bool {
+        self.is_outdated && self.is_over() && self.wire.is_some()
+    }
+
+    /// Whether its first attempt waits for the end of what it replaces.
+    pub(super) fn waits_for_replaced(&self) -> bool {
+        let is_first = self.generation == Generation(1);
+        is_first && self.wire.is_none() && matches!(self.phase, Phase::Connecting { .. })
+    }
+}
