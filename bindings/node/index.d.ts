@@ -395,6 +395,23 @@ export interface SettledReport {
   >;
 }
 
+/** Why a server or a tool is there, or is not. */
+export interface Explanation {
+  v: number;
+  name: string;
+  kind: 'server' | 'tool';
+  /** Of a tool: the server that it is of, or would be by its name. */
+  server?: string;
+  available: boolean;
+  /** The first that applies; reasons may be added. */
+  reason?: string;
+  message: string;
+  /** Where it is said. */
+  from?: { source: string; file?: string; line?: number; list?: string };
+  /** What helps. */
+  remedy?: string;
+}
+
 /** What a drain did. */
 export interface DrainReport {
   v: number;
@@ -504,6 +521,11 @@ export class Pool extends Emitter {
   finishSignIn(redirectUrl: string | URL, options?: Abortable): Promise<{ v: 1; server: string; stored?: boolean; error?: unknown }>;
   /** Forgets what was signed in for a server, and a sign-in that is under way. */
   signOut(server: string, options?: Abortable): Promise<{ v: 1; server: string; signedOut: boolean }>;
+  /**
+   * Why a server, or a tool by its exposed name, is there or is not, by what the pool knows. What a session hides or switches off is told by
+   * the session's own `explain`.
+   */
+  explain(name: string): Explanation;
   /** The whole pool. Always works, and never shows a secret. */
   status(): Status;
   /** Ends everything, one-way. */
@@ -546,6 +568,8 @@ export class Session extends Emitter {
     receive: (connection: HostConnection, frame: string) => unknown,
     closed?: (connection: HostConnection) => unknown,
   ): void;
+  /** Why a server, or a tool by its exposed name, is there for this session or is not. */
+  explain(name: string): Explanation;
   /** Takes a server away from this session alone; its leases are of no use until `enable`. Calls under way finish. */
   disable(server: string): void;
   /** Undoes `disable`: the server is acquired again in the background, and events tell when it is back. */

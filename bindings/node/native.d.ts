@@ -47,6 +47,7 @@ export class NativePool {
   signIn(server: string, options: string, number?: number): Promise<string>;
   finishSignIn(redirectUrl: string, number?: number): Promise<string>;
   signOut(server: string, number?: number): Promise<string>;
+  explain(name: string): string;
   status(): string;
   subscribe(kinds: number[]): NativeSubscription;
   drainAll(options: string, number?: number): Promise<string>;
@@ -63,6 +64,7 @@ export class NativeSession {
   resourceTemplates(): string;
   configure(options: string): void;
   provide(server: string): NativeProvided;
+  explain(name: string): string;
   disable(server: string): void;
   enable(server: string): void;
   subscribe(kinds: number[]): NativeSubscription;

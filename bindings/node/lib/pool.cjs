@@ -147,6 +147,10 @@ class Pool extends Emitter {
     return report(await settle(signal, (number) => this.#native.signOut(server, number)));
   }
 
+  explain(name) {
+    return report(guarded(() => this.#native.explain(name)));
+  }
+
   status() {
     return report(guarded(() => this.#native.status()));
   }

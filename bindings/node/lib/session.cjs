@@ -7,6 +7,7 @@ const { guarded } = require('./errors.cjs');
 const { asyncDispose, openStream } = require('./events.cjs');
 const { Provided, checkFunction } = require('./hosted.cjs');
 const { Lease } = require('./lease.cjs');
+const { spellDocument, toCamel } = require('./names.cjs');
 const { checkDuration, encodeJson, encodeOptions, readTimes, split } = require('./options.cjs');
 const { decodeList } = require('./results.cjs');
 const { settle } = require('./settle.cjs');
@@ -69,6 +70,10 @@ class Session extends Emitter {
     if (closed !== undefined) checkFunction(closed, 'closed');
     const native = guarded(() => this.#native.provide(server));
     new Provided(native, receive, closed, this.#provided);
+  }
+
+  explain(name) {
+    return spellDocument(JSON.parse(guarded(() => this.#native.explain(name))), toCamel);
   }
 
   disable(server) {

@@ -156,6 +156,12 @@ impl NativeSession {
         Ok(native)
     }
 
+    /// Why a server or a tool is there for it, or is not, as JSON text.
+    #[napi(catch_unwind)]
+    pub fn explain(&self, name: String) -> Result<String> {
+        self.session.explain(&name).map(|why| why.to_string()).map_err(thrown)
+    }
+
     /// Takes a server away from it.
     #[napi(catch_unwind)]
     pub fn disable(&self, server: String) -> Result<()> {

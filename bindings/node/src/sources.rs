@@ -58,6 +58,12 @@ impl NativePool {
         self.pool().set_trusted(trust).map(|report| report.to_string()).map_err(thrown)
     }
 
+    /// Why a server or a tool is there, or is not, as JSON text.
+    #[napi(catch_unwind)]
+    pub fn explain(&self, name: String) -> Result<String> {
+        self.pool().explain(&name).map(|why| why.to_string()).map_err(thrown)
+    }
+
     /// Reads every loaded file again; the options are a JSON text.
     #[napi(catch_unwind)]
     pub fn reload(&self, options: String, number: Option<f64>) -> Result<Promise> {

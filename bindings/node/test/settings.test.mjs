@@ -100,6 +100,19 @@ it('handlers of settings give plain values', async (t) => {
   ]);
 });
 
+// SPEC 11.6
+it('a host is told why a server is not there', (t) => {
+  const { pool, log } = openWorkspace(t, { excluded: ['no'] });
+  const session = pool.session('a', { servers: [] });
+  pool.addServer('no', log.server());
+  pool.addServer('s', log.server());
+  const { kind, available, reason, message, remedy } = pool.explain('no');
+  assert.deepEqual([kind, available, reason], ['server', false, 'excluded']);
+  assert.ok(message && remedy);
+  session.disable('s');
+  assert.equal(session.explain('s').reason, 'disabled');
+});
+
 // SPEC 10.2, 10.7, 13.2
 it('what is wrong is refused before anything is changed', async (t) => {
   const { pool } = openWorkspace(t);

@@ -289,6 +289,11 @@ impl Pool {
         self.start_report(to, token, |pool| async move { pool.sign_out(&server).await })
     }
 
+    /// Why a server or a tool is there, or is not, as JSON text.
+    fn explain(&self, py: Python<'_>, name: &str) -> PyResult<String> {
+        self.reported(py, |pool| pool.explain(name))
+    }
+
     /// The whole pool as JSON text.
     fn status(&self) -> PyResult<String> {
         let pool = self.0.here()?;

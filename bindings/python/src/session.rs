@@ -180,6 +180,12 @@ impl Session {
         guarded(|| session.subscribe(EventMask(kinds)).or_raise(py).map(Subscription::new))
     }
 
+    /// Why a server or a tool is there for it, or is not, as JSON text.
+    fn explain(&self, py: Python<'_>, name: &str) -> PyResult<String> {
+        let open = self.0.here()?;
+        guarded(|| open.session.explain(name).map(|why| why.to_string()).or_raise(py))
+    }
+
     /// Ends it.
     fn close(&self, keep_for_ms: Option<u64>) -> PyResult<()> {
         let session = &self.0.here()?.session;

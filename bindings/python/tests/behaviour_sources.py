@@ -16,6 +16,7 @@ class Settings:
     _host: AioHost | SyncHost
     _folder: Path
     _pool: Any
+    _sessions: dict[str, Any]
 
     def _known(self, value: Any) -> Any:
         raise NotImplementedError
@@ -73,6 +74,10 @@ class Settings:
 
     def _do_reject(self, server: str, shown: Any) -> Any:
         return self._host.run(lambda: self._pool.reject(server, self._hash(server, shown)))
+
+    def _do_explain(self, name: str, session: str | None = None) -> Any:
+        subject = self._pool if session is None else self._sessions[session]
+        return self._host.run(lambda: subject.explain(name))
 
     def _do_forget(self, server: str) -> Any:
         return self._host.run(lambda: self._pool.forget(server))

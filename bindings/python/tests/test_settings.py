@@ -144,6 +144,18 @@ def test_a_blocking_host_edits_and_approves(log: Log, tmp_path: Path) -> None:
     assert log.starts() == 2
 
 
+def test_a_host_is_told_why_a_server_is_not_there(log: Log) -> None:
+    """SPEC 11.6: by the pool, and by a session that switched it off."""
+    with trunkline.sync.Pool(approvals="memory", excluded=["no"]) as pool, pool.session("a", servers=[]) as session:
+        pool.add_server("no", log.server())
+        pool.add_server("s", log.server())
+        why = pool.explain("no")
+        assert (why["kind"], why["available"], why["reason"]) == ("server", False, "excluded")
+        assert why["message"] and why["remedy"]
+        session.disable("s")
+        assert session.explain("s")["reason"] == "disabled"
+
+
 def test_what_is_wrong_is_refused_before_anything_is_changed(log: Log) -> None:
     """SPEC 10.2, 10.7, 13.2: with the error of the library, or of the wrong argument."""
     with trunkline.sync.Pool(approvals="memory") as pool:

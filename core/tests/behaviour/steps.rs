@@ -216,6 +216,10 @@ impl World {
             "sign_in" | "visit" | "finish_sign_in" | "sign_out" => {
                 visits::step(&self.pool, verb, arguments).await
             }
+            "explain" => Ok(Given::value(match arguments.get(1).and_then(Value::as_str) {
+                None => self.pool.explain(first)?,
+                Some(id) => self.session(id)?.explain(first)?,
+            })),
             _ if sources::VERBS.contains(&verb) => self.settings(verb, arguments).await,
             "start" => self.start(name(), &arguments[0]).await,
             "cancel" => {
@@ -368,10 +372,8 @@ impl World {
             return self.acquire(arguments);
         }
         if verb == "settled" {
-            let settled = sources::settled(
-                self.pool.clone(),
-                arguments.first().cloned().unwrap_or(json!({})),
-            );
+            let options = arguments.first().cloned().unwrap_or_default();
+            let settled = sources::settled(self.pool.clone(), options);
             return Ok(Box::pin(async move { Ok((Given::value(settled.await?), None)) }));
         }
         if verb == "drain" {

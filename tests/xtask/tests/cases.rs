@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 /// Verbs, and how many arguments each takes.
-const VERBS: [(&str, usize, usize); 50] = [
+const VERBS: [(&str, usize, usize); 51] = [
     ("open", 1, 2),
     ("close", 1, 2),
     ("acquire", 2, 4),
@@ -54,6 +54,7 @@ const VERBS: [(&str, usize, usize); 50] = [
     ("reject", 2, 2),
     ("forget", 1, 1),
     ("settled", 0, 1),
+    ("explain", 1, 2),
     ("pool", 1, 1),
     ("count", 1, 1),
     ("cancel", 1, 1),

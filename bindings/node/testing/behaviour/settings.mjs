@@ -31,6 +31,7 @@ export const SETTINGS = {
   approvals: (run) => told(run.pool.approvals()),
   approve: (run, [server, shown]) => told(run.pool.approve(server, hashOf(server, shown))),
   reject: (run, [server, shown]) => told(run.pool.reject(server, hashOf(server, shown))),
+  explain: async (run, [name, id]) => told((id === undefined ? run.pool : run.session(id)).explain(name)),
   forget: (run, [server]) => told(run.pool.forget(server)),
 };
 

@@ -12,7 +12,7 @@ from ._handlers import desk_of
 from ._hosted import Provided
 from ._options import default_seconds, encode, mask, milliseconds
 from ._results import Event, Listed
-from ._sources import SourcesBase
+from ._sources import SourcesBase, report_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -124,6 +124,14 @@ class PoolBase(SourcesBase):
         self._start_gate: float = default_seconds("pool", "start_gate") if gate is None else gate
         _exit.keep(self, self._native)
 
+    def explain(self, name: str) -> dict[str, Any]:
+        """Why a server, or a tool by its exposed name, is there or is not, by what the pool knows.
+
+        ``available``; ``reason``, ``message`` and ``remedy``; and ``from``, the source, file, line or list that says so. What a session
+        hides or switches off is told by the session's own ``explain``.
+        """
+        return report_of(self._native.explain, name)
+
     def status(self) -> dict[str, Any]:
         """The whole pool: servers, entries, processes. It always works, and never shows a secret."""
         status: dict[str, Any] = json.loads(self._native.status())
@@ -200,6 +208,10 @@ class SessionBase:
         """
         provided = Provided(self._provided, receive, closed)
         self._native.provide(server, provided.receive, provided.closed)
+
+    def explain(self, name: str) -> dict[str, Any]:
+        """Why a server, or a tool by its exposed name, is there for this session or is not, as the pool's ``explain`` tells it."""
+        return report_of(self._native.explain, name)
 
     def disable(self, server: str) -> None:
         """Takes a server away from this session alone; its leases are of no use until ``enable``. Calls under way finish."""

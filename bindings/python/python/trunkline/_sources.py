@@ -28,7 +28,7 @@ class SourcesBase:
         admitted again starts in the sessions that want it. A lease on what was kept out stays closed. Equal lists do nothing. It does
         not wait; the report names the servers about which it changed.
         """
-        return _report(self._native.set_gates, encode("gates", lists))
+        return report_of(self._native.set_gates, encode("gates", lists))
 
     def set_source(self, source: str, settings: Mapping[str, Any] | str | None) -> dict[str, Any]:
         """Replaces a source whole by settings, in any form that settings files have; None removes it.
@@ -38,13 +38,13 @@ class SourcesBase:
         approval. A bad entry is an entry of the report; settings that cannot be read raise ``ConfigError`` and change nothing.
         """
         text = None if settings is None else config_text(settings, "settings")
-        return _report(self._native.set_source, source, text)
+        return report_of(self._native.set_source, source, text)
 
     def switch_source(self, source: str, to: Literal["on", "off"]) -> dict[str, Any]:
         """Switches a source off, so that it is as if it were empty, or on again; a scope by itself stands for all of its sources."""
         if to not in ("on", "off"):
             raise invalid(f"to: expected 'on' or 'off', not {to!r}", path="to")
-        return _report(self._native.switch_source, source, to == "on")
+        return report_of(self._native.switch_source, source, to == "on")
 
     def add_server(self, server: str, config: Mapping[str, Any] | str) -> dict[str, Any]:
         """Adds a server to the run-time source, which beats every other, or replaces it there.
@@ -52,18 +52,18 @@ class SourcesBase:
         ``result`` of the report is ``added``, ``replaced``, ``unchanged``, or ``refused`` with a ``reason``: then it starts when what
         refuses it is gone.
         """
-        return _report(self._native.add_server, server, config_text(config))
+        return report_of(self._native.add_server, server, config_text(config))
 
     def remove_server(self, server: str) -> dict[str, Any]:
         """Takes a server out of the run-time source; ``result`` is ``removed`` or ``not_present``. What another source says of it counts again."""
-        return _report(self._native.remove_server, server)
+        return report_of(self._native.remove_server, server)
 
     def set_trusted(self, trusted: bool) -> dict[str, Any]:
         """Says whether the workspace is trusted. What needs trust and has it no more ends at once."""
-        return _report(self._native.set_trusted, trusted)
+        return report_of(self._native.set_trusted, trusted)
 
 
-def _report(change: Callable[..., str], *args: Any) -> dict[str, Any]:
+def report_of(change: Callable[..., str], *args: Any) -> dict[str, Any]:
     try:
         report: dict[str, Any] = json.loads(change(*args))
     except UnicodeEncodeError as error:
