@@ -82,7 +82,7 @@ class Desk {
     try {
       const given = await handler(request, { signal });
       if (request.kind === 'credentials') this.#letIn(number, given);
-      else if (OF_SETTINGS.has(request.kind)) this.#settle(number, request.kind, given);
+      else if (OF_SETTINGS.has(request.kind)) this.#settle(number, given);
       else if (!isPlainObject(given)) throw new TypeError("a handler's answer is an object");
       else this.#native.answer(number, encodeJson(given, 'answer'));
     } catch (error) {
@@ -100,9 +100,7 @@ class Desk {
   }
 
   /** What a host gives for settings: a text, where one is asked for, and nothing for none; of an entry nothing keeps it. */
-  #settle(number, kind, given) {
-    const isNothing = given === null || given === undefined;
-    if (isNothing && kind !== 'entries') throw new Refusal(-1, 'there is no value');
+  #settle(number, given) {
     const answer = typeof given === 'string' ? { value: given } : (given ?? {});
     if (!isPlainObject(answer)) throw new TypeError("a handler's answer is a text or an object");
     this.#native.answer(number, encodeJson(answer, 'answer'));

@@ -102,10 +102,10 @@ def _bearer(answer: object) -> dict[str, object]:
 
 def _settled(kind: str, answer: object) -> object:
     """What a host gives for settings: a text, where one is asked for, and None for none; of an entry None keeps it."""
-    if kind == "entries":
-        return {} if answer is None else answer
     if answer is None:
-        raise Refusal(-1, "there is no value")
+        return {}
+    if kind == "entries":
+        return answer
     return {"value": answer} if isinstance(answer, str) else answer
 
 
