@@ -841,6 +841,33 @@ const trunkline_error *trunkline_error_cause(const trunkline_error *error);
 void trunkline_error_free(trunkline_error *error);
 
 /**
+ * Why a server, or a tool by its exposed name, is there or is not. What sessions hide or switch off is
+ * not in it. Returns at once.
+ *
+ * `out`: `{v, name, kind, server?, available, reason?, message, from?, remedy?}` with the kind
+ * `server` or `tool`, and in `from` the `source`, `file`, `line` and `list` that decide; free it with
+ * `trunkline_buf_free`.
+ *
+ * Errors: `INVALID_ARGUMENT`, `FORKED`.
+ */
+trunkline_status trunkline_pool_explain(trunkline_pool *pool,
+                                        trunkline_str name,
+                                        trunkline_buf **out,
+                                        trunkline_error **err);
+
+/**
+ * `trunkline_pool_explain` for a session: with its own servers, and with what it holds, switches off
+ * and filters.
+ *
+ * Errors: `INVALID_ARGUMENT`, `CLOSED`, `BAD_HANDLE`, `FORKED`.
+ */
+trunkline_status trunkline_session_explain(trunkline_pool *pool,
+                                           uint64_t session,
+                                           trunkline_str name,
+                                           trunkline_buf **out,
+                                           trunkline_error **err);
+
+/**
  * Answers a request of a server. Any thread may, also inside the function that was told of the
  * request.
  *

@@ -158,6 +158,8 @@ public:
     std::string remove_server(std::string_view server) const {
         return report(&trunkline_pool_remove_server, detail::view(server));
     }
+    /** Why a server, or a tool by its exposed name, is there or is not; what sessions hide is not in it. */
+    std::string explain(std::string_view name) const { return report(&trunkline_pool_explain, detail::view(name)); }
     /** Reads every loaded file again and looks everything up anew; the report. */
     std::string reload(std::string_view options = {}) const {
         return report(&trunkline_pool_reload, detail::view(options));

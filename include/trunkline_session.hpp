@@ -175,6 +175,12 @@ public:
     void disable(std::string_view server) const { change(&trunkline_session_disable, server); }
     /** Undoes `disable`; the server is acquired again in the background, and events tell when it is back. */
     void enable(std::string_view server) const { change(&trunkline_session_enable, server); }
+    /** Why a server, or a tool by its exposed name, is there for this session or is not. */
+    std::string explain(std::string_view name) const {
+        return detail::text([&](trunkline_buf **out, trunkline_error **err) {
+            return trunkline_session_explain(handle_.pool(), handle_.number(), detail::view(name), out, err);
+        });
+    }
     /** Provides a server of the host's own to this session alone, for acquires to come; the functions run on a thread of each
         connection's own. */
     void provide(std::string_view server, host_function function, host_closed_function closed = {}) const {

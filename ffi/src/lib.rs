@@ -24,6 +24,7 @@ mod completion;
 mod configure;
 mod dispatch;
 mod error;
+mod explain;
 mod forms;
 mod guard;
 mod handlers;

@@ -50,9 +50,14 @@ static uint64_t handle_of(run *run, named *all, size_t count, const char *name)
     return found ? found->handle : 0;
 }
 
+uint64_t session_named(run *run, const char *name)
+{
+    return handle_of(run, run->sessions, run->session_count, name);
+}
+
 uint64_t session_of(run *run, const json *arguments)
 {
-    return handle_of(run, run->sessions, run->session_count, json_text(json_at(arguments, 0)));
+    return session_named(run, json_text(json_at(arguments, 0)));
 }
 
 uint64_t lease_of(run *run, const json *arguments)

@@ -108,6 +108,8 @@ desk *find_desk(run *run, const char *name);
 /* The handle of the session, or of the lease, that the first argument names. */
 uint64_t session_of(run *run, const json *arguments);
 uint64_t lease_of(run *run, const json *arguments);
+/* The handle of the session of that name. */
+uint64_t session_named(run *run, const char *name);
 /* The text of an argument that may be left out, for the caller to free. */
 char *written(const json *arguments, size_t index);
 

@@ -139,6 +139,18 @@ static outcome remove_server(run *run, const json *arguments)
     return about(run, arguments, trunkline_pool_remove_server);
 }
 
+static outcome explain(run *run, const json *arguments)
+{
+    const json *session = json_at(arguments, 1);
+    if (!session)
+        return about(run, arguments, trunkline_pool_explain);
+    trunkline_buf *buf = NULL;
+    trunkline_error *err = NULL;
+    trunkline_status status = trunkline_session_explain(run->pool, session_named(run, json_text(session)),
+                                                        text_of(json_text(json_at(arguments, 0))), &buf, &err);
+    return outcome_of(status, buf, err);
+}
+
 static outcome forget(run *run, const json *arguments)
 {
     return about(run, arguments, trunkline_pool_forget);
@@ -182,6 +194,7 @@ bool run_settings_verb(run *run, const char *name, const json *arguments, outcom
         {"write", write_file},   {"load", load},           {"set_source", set_source}, {"switch_source", switch_source},
         {"reload", reload},      {"set_trusted", set_trusted}, {"add_server", add_server}, {"remove_server", remove_server},
         {"approvals", approvals}, {"approve", approve},     {"reject", reject},         {"forget", forget},
+        {"explain", explain},
     };
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         if (strcmp(verbs[i].name, name) == 0) {
