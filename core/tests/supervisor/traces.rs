@@ -75,7 +75,11 @@ pub fn in_host(test: &str) -> Option<Value> {
 }
 
 fn again(test: &str, given: &Value) -> Command {
-    let mut again = Command::new(std::env::current_exe().unwrap());
+    again_by(Command::new(std::env::current_exe().unwrap()), test, given)
+}
+
+/// The same test again, by a command that ends with this program.
+pub fn again_by(mut again: Command, test: &str, given: &Value) -> Command {
     let given = Value::from(vec![test.into(), given.clone()]);
     again.args(["--exact", test, "--nocapture"]).env(GIVEN, given.to_string());
     again

@@ -1,0 +1,224 @@
+//! Hostile settings: texts of one file each, made from a seed.
+
+use serde_json::{Value, json};
+
+/// One settings file, and what it would run if somebody approved it.
+pub struct Hostile {
+    pub text: String,
+    /// The name of its server, where it has a well-formed one.
+    pub server: String,
+    /// `None` where the text alone does not say it.
+    pub argv: Option<Vec<String>>,
+}
+
+/// Numbers from a seed.
+pub struct Dice(u64);
+
+impl Dice {
+    pub fn new(seed: u64) -> Dice {
+        Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    pub fn roll(&mut self, sides: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        ((self.0 >> 11) % sides as u64) as usize
+    }
+
+    pub fn pick<T: Clone>(&mut self, from: &[T]) -> T {
+        from[self.roll(from.len())].clone()
+    }
+}
+
+const NAMES: [&str; 12] = [
+    "s",
+    "__proto__",
+    "constructor",
+    "toString",
+    "hasOwnProperty",
+    "prototype",
+    "S\u{202e}drawkcab",
+    "na\u{200b}me",
+    "../../etc/passwd",
+    "a b\tc",
+    "control",
+    "\u{1b}[2Jcleared",
+];
+
+/// Arguments that are something else to a terminal, to a shell, or to somebody who reads them.
+pub const ARGUMENTS: [&str; 20] = [
+    "",
+    " ",
+    "--help",
+    "-c",
+    "; touch /tmp/owned #",
+    "`id`",
+    "a\nb",
+    "a\r\u{1b}[2K\u{7}b",
+    "\u{202e}gnp.exe",
+    "\u{2066}hidden\u{2069}",
+    "\u{200b}\u{feff}",
+    "\"quoted\" 'twice'",
+    "back\\slash\\",
+    "../../../etc/shadow",
+    "/proc/self/exe",
+    "\\\\host\\share",
+    "pa\u{0430}ypal",
+    "\u{10ffff}\u{1f600}",
+    "%n%s%x",
+    "\u{1}\u{7f}\u{85}\u{2028}",
+];
+
+const FIELDS: [&str; 14] = [
+    "command",
+    "args",
+    "env",
+    "cwd",
+    "url",
+    "headers",
+    "type",
+    "transport",
+    "timeout",
+    "include",
+    "exclude",
+    "env_file",
+    "inherit_env",
+    "disabled",
+];
+
+/// Members that change what runs, or that somebody could take for such.
+const CASES: [&str; 7] = [
+    "Command",
+    "COMMAND",
+    "command ",
+    "c\u{043e}mmand",
+    "__proto__",
+    "constructor",
+    "\u{200b}args",
+];
+
+const WRONG: usize = 12;
+
+/// The address that only hostile servers have.
+pub const ADDRESS: &str = "http://127.0.0.1:9/hostile";
+
+/// How long a long string is, in bytes.
+const LONG: usize = 1 << 20;
+
+/// How deep a deep text is nested.
+const DEEP: usize = 10_000;
+
+fn wrong(dice: &mut Dice) -> Value {
+    match dice.roll(WRONG) {
+        0 => Value::Null,
+        1 => json!(true),
+        2 => json!(-1),
+        3 => json!(1e308),
+        4 => json!(u64::MAX),
+        5 => json!([]),
+        6 => json!({}),
+        7 => json!([["nested"]]),
+        8 => json!({ "__proto__": { "command": "/bin/sh" } }),
+        9 => json!(["a", 1, null]),
+        10 => json!(dice.pick(&ARGUMENTS)),
+        _ => json!({ "constructor": { "prototype": {} } }),
+    }
+}
+
+fn arguments(dice: &mut Dice) -> Vec<String> {
+    (0..dice.roll(6)).map(|_| dice.pick(&ARGUMENTS).to_owned()).collect()
+}
+
+/// A server that would run `command`, if anybody let it.
+fn entry(command: &str, dice: &mut Dice) -> Value {
+    if dice.roll(5) == 0 {
+        return json!({ "url": ADDRESS, "headers": { "x-secret": "canary" } });
+    }
+    json!({ "command": command, "args": arguments(dice), "env": { "CANARY": "value" } })
+}
+
+fn file(server: &str, entry: &Value) -> String {
+    json!({ "mcpServers": { server: entry } }).to_string()
+}
+
+/// The `number`th hostile file; its program would be `/nowhere/hostile-N`, which is found by no look-up.
+pub fn hostile(number: usize, seed: u64) -> Hostile {
+    let mut dice = Dice::new(seed.wrapping_add(number as u64));
+    // The first throws of near seeds are near each other.
+    for _ in 0..8 {
+        dice.roll(2);
+    }
+    let dice = &mut dice;
+    let server = dice.pick(&NAMES).to_owned();
+    let command = format!("/nowhere/hostile-{number}");
+    let mut value = entry(&command, dice);
+    let text = match number % 8 {
+        0 => file(&server, &value),
+        1 => {
+            value[dice.pick(&FIELDS)] = wrong(dice);
+            file(&server, &value)
+        }
+        2 => {
+            let (member, other) = (dice.pick(&FIELDS), wrong(dice));
+            let once = value.to_string();
+            let twice = format!("{{\"{member}\": {other}, {}", &once[1..]);
+            let text = format!("{{\"mcpServers\": {{\"s\": {once}, \"s\": {twice}}}}}");
+            return Hostile { text, server: "s".to_owned(), argv: None };
+        }
+        3 => {
+            value[dice.pick(&CASES)] = dice.pick(&[json!("/bin/sh"), json!(["-c", "id"])]);
+            file(&server, &value)
+        }
+        4 => {
+            let paths =
+                ["./x", "..", "//x", "/proc/self/exe", "\\\\?\\c:\\x", "~/x", "x\u{0}y", "."];
+            value[dice.pick(&["command", "cwd", "env_file"])] = json!(dice.pick(&paths));
+            file(&server, &value)
+        }
+        5 if number % 80 == 5 => {
+            let piece = dice.pick(&["a", "\u{202e}", " ", "\n"]);
+            let long = piece.repeat(LONG / piece.len());
+            match dice.roll(4) {
+                0 => value["command"] = json!(long),
+                1 => value["args"] = json!([long]),
+                2 => value["env"] = json!({ long: "x" }),
+                _ => return Hostile { text: file(&long, &value), server: long, argv: None },
+            }
+            file(&server, &value)
+        }
+        6 if number % 16 == 6 => {
+            let (open, close) = dice.pick(&[("[", "]"), ("{\"a\":", "}")]);
+            let deep = format!("{}1{}", open.repeat(DEEP), close.repeat(DEEP));
+            let text =
+                format!("{{\"mcpServers\": {{\"s\": {{\"command\": \"x\", \"args\": {deep}}}}}}}");
+            return Hostile { text, server: "s".to_owned(), argv: None };
+        }
+        7 => {
+            // Cut off, or with something in it that no text has.
+            let mut text = file(&server, &value);
+            let mut at = dice.roll(text.len());
+            while !text.is_char_boundary(at) {
+                at -= 1;
+            }
+            match dice.roll(2) {
+                0 => text.truncate(at),
+                _ => text.insert(at, dice.pick(&['\u{0}', '\u{202e}', '{', '"', ','])),
+            }
+            return Hostile { text, server, argv: None };
+        }
+        _ => {
+            value["args"] = json!(arguments(dice));
+            file(&server, &value)
+        }
+    };
+    let argv = argv_of(&value);
+    Hostile { text, server, argv }
+}
+
+/// What an entry says that would run, by nothing but its two fields.
+fn argv_of(entry: &Value) -> Option<Vec<String>> {
+    let args = entry["args"].as_array().cloned().unwrap_or_default();
+    let all = std::iter::once(entry["command"].clone()).chain(args);
+    all.map(|text| text.as_str().map(str::to_owned)).collect()
+}
