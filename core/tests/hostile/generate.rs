@@ -195,16 +195,7 @@ pub fn hostile(number: usize, seed: u64) -> Hostile {
             return Hostile { text, server: "s".to_owned(), argv: None };
         }
         7 => {
-            // Cut off, or with something in it that no text has.
-            let mut text = file(&server, &value);
-            let mut at = dice.roll(text.len());
-            while !text.is_char_boundary(at) {
-                at -= 1;
-            }
-            match dice.roll(2) {
-                0 => text.truncate(at),
-                _ => text.insert(at, dice.pick(&['\u{0}', '\u{202e}', '{', '"', ','])),
-            }
+            let text = broken(file(&server, &value), dice);
             return Hostile { text, server, argv: None };
         }
         _ => {
@@ -214,6 +205,19 @@ pub fn hostile(number: usize, seed: u64) -> Hostile {
     };
     let argv = argv_of(&value);
     Hostile { text, server, argv }
+}
+
+/// Cut off, or with something in it that no text has.
+fn broken(mut text: String, dice: &mut Dice) -> String {
+    let mut at = dice.roll(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    match dice.roll(2) {
+        0 => text.truncate(at),
+        _ => text.insert(at, dice.pick(&['\u{0}', '\u{202e}', '{', '"', ','])),
+    }
+    text
 }
 
 /// What an entry says that would run, by nothing but its two fields.
