@@ -5,6 +5,7 @@
 //! "p99_us", "calls_per_s", "cpu_us"}`. `cargo xtask bench` reads them.
 
 pub mod faults;
+pub mod passes;
 
 use std::future::Future;
 use std::time::{Duration, Instant};

@@ -8,7 +8,7 @@ use serde_json::json;
 use trunkline::{
     AcquireOptions, CallOptions, Pool, PoolOptions, Result, Servers, Session, SessionOptions,
 };
-use trunkline_bench::{SIZES, cpu_time, faults, report, sequential, wide};
+use trunkline_bench::{SIZES, cpu_time, faults, passes, report, sequential, wide};
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -54,7 +54,8 @@ async fn run(pool: Pool, server: String) -> Result<()> {
     warm_acquire(&session).await?;
     pool.close().await?;
     faults::beside_a_deaf_server(&server).await?;
-    faults::amid_a_loss(&server).await
+    faults::amid_a_loss(&server).await?;
+    passes::one_change_of_many().await
 }
 
 /// Acquire and release of a server that is connected and held already.

@@ -105,7 +105,7 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
 }
 
 /// Workloads, their titles, and the figure that counts.
-const WORKLOADS: [(&str, &str, &str); 7] = [
+const WORKLOADS: [(&str, &str, &str); 9] = [
     ("seq-100", "100 B, one at a time", "p50_us"),
     ("seq-100k", "100 KB, one at a time", "p50_us"),
     ("wide-100", "100 B, 64 in flight", "calls_per_s"),
@@ -113,6 +113,8 @@ const WORKLOADS: [(&str, &str, &str); 7] = [
     ("acquire", "warm acquire and release", "p50_us"),
     ("seq-100-deaf", "100 B, one at a time, beside a server that does not read", "p50_us"),
     ("loss-20", "from the kill of a server amid 20 calls to the end of the last", "p50_us"),
+    ("reconcile-1000", "reconcile of 1,000 servers of which one changed", "p50_us"),
+    ("settings-1000", "the same as the text of a settings file", "p50_us"),
 ];
 
 #[cfg(test)]

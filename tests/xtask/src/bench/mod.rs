@@ -128,6 +128,10 @@ fn goals(figures: &Figures) {
     let loss = Key { client: "rust", workload: "loss-20", figure: "p99_us" };
     let loss = figures.median(loss).map(|us| us / 1e3);
     goal("Rust, 20 calls of a killed server end: at most 50 ms", loss, 50.0, "ms");
+    let reconcile = figures.median(p50("rust", "reconcile-1000")).map(|us| us / 1e3);
+    goal("Rust, one change of 1,000 servers: at most 10 ms", reconcile, 10.0, "ms");
+    let settings = figures.median(p50("rust", "settings-1000")).map(|us| us / 1e3);
+    goal("Rust, the same from a settings file: at most 10 ms", settings, 10.0, "ms");
 }
 
 fn goal(what: &str, measured: Option<f64>, most: f64, unit: &str) {
