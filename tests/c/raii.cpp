@@ -290,7 +290,7 @@ void sources_and_approvals_are_of_the_wrapper_too() {
     char *server = server_config("", h.log);
     const std::string settings = std::string("{\"mcpServers\":{\"p\":") + server + "}}", file = std::string(h.log) + ".json";
     CHECK(has(h.pool.explain("r"), R"("reason":"not_configured")"));
-    CHECK(has(h.session.explain("mcp__s__nothing"), R"("reason":"unknown")"));
+    CHECK(has(h.session.explain("mcp__s__nothing"), R"("reason":"unused")"));
     CHECK(has(h.pool.add_server("r", server), R"("result":"added")") && has(h.pool.remove_server("r"), R"("result":"removed")"));
     std::free(server);
     CHECK(has(h.pool.set_source("project", settings), R"("reason":"untrusted")"));
