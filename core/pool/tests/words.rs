@@ -10,10 +10,11 @@ const SOURCES: [&str; 5] =
     ["core/src", "core/pool/src", "ffi/src", "bindings/python/src", "bindings/node/src"];
 
 /// What is handed on where an error is made, by file: a word that the registry gave somewhere else.
-const HANDED_ON: [(&str, &str); 12] = [
+const HANDED_ON: [(&str, &str); 13] = [
     ("core/src/auth/fetch.rs", "name"),
     ("core/src/api/call.rs", "slot.state.as_str()"),
     ("core/src/api/call.rs", "reason"),
+    ("core/src/api/explain.rs", "reason"),
     ("core/src/api/held.rs", "reason"),
     ("core/src/api/sources/running.rs", "reason"),
     ("core/src/transport/http/network.rs", "kind"),
