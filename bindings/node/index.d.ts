@@ -323,6 +323,8 @@ export interface SourceReport {
   /** The source that was changed, as in `user` or `project:/path/.mcp.json`. */
   source?: string;
   servers: Record<string, SourcedServer>;
+  /** Of `load` and `setSource`: what of the settings has no effect, or is read other than it is written. */
+  findings?: Array<{ kind: string; path: string; line: number; column: number; server?: string }>;
   [name: string]: unknown;
 }
 
@@ -367,6 +369,8 @@ export interface ApprovalRequest {
   envFile: string | null;
   /** Names of headers. */
   headers: string[];
+  /** What it takes of the host by name, and the fields that it goes into. */
+  takes: Array<{ kind: 'env' | 'input' | 'secret'; name: string; fields: string[] }>;
   risks: JsonObject[];
   /** What is different since the last decision about that name. */
   changes: JsonObject | null;

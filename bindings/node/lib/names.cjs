@@ -1,11 +1,11 @@
 'use strict';
 // Spelling: the registry's snake_case in JavaScript's camelCase, and back.
 //
-// Names of our own are translated; names of others never are: those of servers (the members of `servers`), and whatever a
+// Names of our own are translated; names of others never are: those of servers (the members of `servers` and `reconnected`), and whatever a
 // server or the host wrote (`data`, `definition`, `difference`, `meta`).
 
 /** Members whose own members are names of servers. */
-const NAMED_BY_HOST = new Set(['servers']);
+const NAMED_BY_HOST = new Set(['servers', 'reconnected']);
 
 /** Members that are not ours. */
 const FOREIGN = new Set(['data', 'definition', 'difference', 'meta']);

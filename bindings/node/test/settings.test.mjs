@@ -129,3 +129,12 @@ it('what is wrong is refused before anything is changed', async (t) => {
   const aborted = AbortSignal.abort();
   assert.equal(await rejection(pool.reload({ signal: aborted })), aborted.reason);
 });
+
+// SPEC 13.7
+it('names of servers are spelled in a reload as the host spelled them', async (t) => {
+  const { pool, file, write } = openWorkspace(t, { drainDelayMs: 100 });
+  write({ my_server: { command: '/nothing/here' } });
+  await pool.load(file);
+  const { reconnected } = await pool.reload({ reconnect: ['my_server'] });
+  assert.deepEqual(Object.keys(reconnected), ['my_server']);
+});
