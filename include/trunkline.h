@@ -2019,8 +2019,8 @@ trunkline_status trunkline_pool_remove_server(trunkline_pool *pool,
  * read keeps what it had. Files of sources that need trust are not read in a workspace that is not
  * trusted. Blocks: `WRONG_THREAD` inside a callback.
  *
- * `options_json`: `{"reconnect": "none"}`, or `"all"`, or an array of names of servers whose
- * connections are made anew; empty for none. `out`: `{v, servers, errors: [{source, error}],
+ * `options_json`: `{"reconnect": "all"}`, or an array of names of servers whose connections are made
+ * anew; empty for none. `out`: `{v, servers, errors: [{source, error}],
  * reconnected?}`; free it with `trunkline_buf_free`. `reconnected` is there when that was asked for:
  * by server the rows of `trunkline_pool_restart`.
  *
@@ -2195,8 +2195,9 @@ trunkline_status trunkline_pool_set_trusted(trunkline_pool *pool,
  * process took meanwhile are read, and followed. Blocks: `WRONG_THREAD` inside a callback.
  *
  * `out`: `{v, root, requests, decisions: [{server, hash, decision, at_ms}]}`; free it with
- * `trunkline_buf_free`. A request says what would run, with `server` and `hash`; its texts are
- * escaped, and are to be shown to whoever decides as they are.
+ * `trunkline_buf_free`. A request says what would run, with `server` and `hash`. Show `escaped`
+ * to whoever decides, as it is; `exact` and the file of `origin` hold what the settings hold, control characters
+ * and all, and are not for a terminal.
  *
  * Errors: `STORE` when the decisions cannot be read, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`,
  * `INVALID_ARGUMENT`.

@@ -186,8 +186,8 @@ pub unsafe extern "C" fn trunkline_pool_remove_server(
 /// read keeps what it had. Files of sources that need trust are not read in a workspace that is not
 /// trusted. Blocks: `WRONG_THREAD` inside a callback.
 ///
-/// `options_json`: `{"reconnect": "none"}`, or `"all"`, or an array of names of servers whose
-/// connections are made anew; empty for none. `out`: `{v, servers, errors: [{source, error}],
+/// `options_json`: `{"reconnect": "all"}`, or an array of names of servers whose connections are made
+/// anew; empty for none. `out`: `{v, servers, errors: [{source, error}],
 /// reconnected?}`; free it with `trunkline_buf_free`. `reconnected` is there when that was asked for:
 /// by server the rows of `trunkline_pool_restart`.
 ///

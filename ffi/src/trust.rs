@@ -44,8 +44,9 @@ pub unsafe extern "C" fn trunkline_pool_set_trusted(
 /// process took meanwhile are read, and followed. Blocks: `WRONG_THREAD` inside a callback.
 ///
 /// `out`: `{v, root, requests, decisions: [{server, hash, decision, at_ms}]}`; free it with
-/// `trunkline_buf_free`. A request says what would run, with `server` and `hash`; its texts are
-/// escaped, and are to be shown to whoever decides as they are.
+/// `trunkline_buf_free`. A request says what would run, with `server` and `hash`. Show `escaped`
+/// to whoever decides, as it is; `exact` and the file of `origin` hold what the settings hold, control characters
+/// and all, and are not for a terminal.
 ///
 /// Errors: `STORE` when the decisions cannot be read, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`,
 /// `INVALID_ARGUMENT`.
