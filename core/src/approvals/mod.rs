@@ -104,7 +104,7 @@ impl Approvals {
         let Place::File(file) = &self.place else { return self.book().map(|_| false) };
         let _alone = guard(&self.at_work);
         let before = guard(&self.known).clone();
-        let read = file.stamp().and_then(|stamp| match &before {
+        let read = stamp_of(file).and_then(|stamp| match &before {
             Some(known) if known.stamp.as_ref() == Some(&stamp) && stamp.is_settled() => Ok(None),
             _ => self.read().map(Some),
         });
@@ -179,6 +179,7 @@ impl Approvals {
         change: impl FnOnce(&mut Book) -> Result<T>,
     ) -> Result<T> {
         file.make_folder()?;
+        // Before the lock, which is a file in it.
         file.check_folder()?;
         let _until_written = lock_now(file)?;
         let read = self.read_locked(file)?;
@@ -256,9 +257,15 @@ enum Look {
     Damaged,
 }
 
+/// What tells one state of the file from another, where nobody else could have put it there.
+fn stamp_of(file: &OwnFile) -> Result<Stamp> {
+    file.check_folder()?;
+    file.stamp()
+}
+
 fn look(file: &OwnFile) -> Result<Look> {
     // Before the file is read, so that it is never newer than what was read.
-    let stamp = Some(file.stamp()?);
+    let stamp = Some(stamp_of(file)?);
     let book = match file.read()? {
         Found::Nothing => Book::default(),
         Found::TooLong => return Ok(Look::Damaged),

@@ -129,13 +129,18 @@ impl OwnFile {
         builder.create(folder).map_err(|error| self.failed_at("made", folder, &error))
     }
 
-    /// Refuses a folder in which others could put a file of their own in its place.
+    /// Refuses a folder in which others could put a file of their own in its place. In one that is not there is no file.
     ///
     /// # Errors
     /// `store`.
     pub(crate) fn check_folder(&self) -> Result<()> {
         let Some(folder) = self.path.parent() else { return Ok(()) };
-        check_own_folder(folder).map_err(|error| self.failed_at("trusted", folder, &error))
+        match check_own_folder(folder) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(self.failed_at("trusted", folder, &error))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The path of a file beside it.

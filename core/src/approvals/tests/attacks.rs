@@ -66,8 +66,7 @@ fn a_file_that_another_could_have_put_there_decides_nothing() {
     }
     assert_eq!(standing(&open(&folder.file()), "s"), Some(Approved));
     mode(&folder.0.join("trunkline"), 0o777);
-    let error = decide(&open(&folder.file()), "s", Rejected).unwrap_err();
-    assert_eq!(error.code(), ErrorCode::Store);
+    assert_refused(&folder, "a folder that others may write");
     mode(&folder.0.join("trunkline"), 0o700);
 }
 
