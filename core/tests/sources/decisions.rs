@@ -9,11 +9,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::*;
 use trunkline::{EventMask, SessionOptions, Switch, WorkspaceTrust};
 
-async fn approve(pool: &Pool, server: &str) -> String {
+/// What is asked for a server.
+async fn hash_of(pool: &Pool, server: &str) -> String {
     let approvals = pool.approvals().await.unwrap();
     let requests = approvals["requests"].as_array().unwrap();
     let request = requests.iter().find(|one| one["server"] == server).unwrap();
-    let hash = request["hash"].as_str().unwrap().to_owned();
+    request["hash"].as_str().unwrap().to_owned()
+}
+
+async fn approve(pool: &Pool, server: &str) -> String {
+    let hash = hash_of(pool, server).await;
     pool.approve(server, &hash).await.unwrap();
     hash
 }
@@ -284,6 +289,34 @@ fn every_decision_of_another_host_that_was_read_is_followed() {
         one.pool.approvals().await.unwrap();
         assert_eq!(row(&one.pool, "y")["reason"], "rejected");
         until(|| one.running().len() == 1);
+    });
+    drop((one, other));
+    std::fs::remove_dir_all(&store).unwrap();
+}
+
+/// SPEC 12.6: what another host decided is followed also when it was read for a decision that cannot be kept.
+#[test]
+fn a_decision_that_cannot_be_kept_follows_those_that_it_read() {
+    let (one, other, store) = two_hosts("unkept");
+    host(async {
+        let servers = json!({ "x": one.server(&[]), "y": one.server(&["--tools", "1"]) });
+        set(&one.pool, "project", servers.clone());
+        set(&other.pool, "project", servers);
+        let (x, y) = (hash_of(&one.pool, "x").await, approve(&one.pool, "y").await);
+        other.pool.approvals().await.unwrap();
+        other.pool.reject("y", &y).await.unwrap();
+        // A folder in the way of what a save writes first.
+        let in_the_way = store.join("approvals.json.new");
+        std::fs::create_dir(&in_the_way).unwrap();
+        let error = one.pool.approve("x", &x).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::Store);
+        assert_eq!(row(&one.pool, "x")["approval_state"], "pending");
+        assert_eq!(row(&one.pool, "y")["approval_state"], "rejected");
+        std::fs::remove_dir(&in_the_way).unwrap();
+        other.pool.approve("y", &y).await.unwrap();
+        std::fs::create_dir(&in_the_way).unwrap();
+        assert_eq!(one.pool.forget("y").await.unwrap_err().code(), ErrorCode::Store);
+        assert_eq!(row(&one.pool, "y")["approval_state"], "approved");
     });
     drop((one, other));
     std::fs::remove_dir_all(&store).unwrap();

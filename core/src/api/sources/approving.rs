@@ -64,8 +64,10 @@ impl Pool {
         self.check()?;
         let (approvals, root) = (self.0.sources.approvals.clone(), self.0.sources.root.clone());
         let name = server.to_owned();
-        let forgotten = self.0.off_thread(move || approvals.forget(&root, &name)).await?;
+        let forgotten = self.0.off_thread(move || approvals.forget(&root, &name)).await;
+        // Also when it could not be kept: what others decided was read for it.
         let passed = self.0.follow_decisions(server);
+        let forgotten = forgotten?;
         let servers = passed.rows_to_json(Shape::Sourced);
         Ok(json!({ "v": 1, "forgotten": forgotten, "servers": servers }))
     }
@@ -114,8 +116,12 @@ impl PoolCore {
         let seen = book.standing(&self.sources.root, server, hash);
         let (approvals, root) = (self.sources.approvals.clone(), self.sources.root.clone());
         let name = server.to_owned();
-        self.off_thread(move || approvals.decide(&root, &name, &identity, decision, seen)).await?;
+        let kept = self
+            .off_thread(move || approvals.decide(&root, &name, &identity, decision, seen))
+            .await;
+        // Also when it could not be kept: what others decided was read for it.
         let passed = self.follow_decisions(server);
+        kept?;
         Ok(json!({ "v": 1, "servers": passed.rows_to_json(Shape::Sourced) }))
     }
 
