@@ -145,6 +145,7 @@ impl Session {
                     .with_session(self.id())
                     .with_detail("reason", words::gate::DISABLED));
             }
+            core.check_warrant(server, &configured)?;
             let hold = tokio::select! {
                 biased;
                 // Most often it is there at once. A hold on a server that was disabled meanwhile makes no lease.

@@ -208,6 +208,30 @@ fn a_configuration_that_an_acquire_brings_cannot_slip_past_approval() {
     });
 }
 
+/// SPEC 11.3: nor by a connection that is there by the host's own word.
+#[test]
+fn a_configuration_that_an_acquire_brings_shares_nothing_before_its_approval() {
+    let rig = trusted();
+    host(async {
+        let spec = trunkline::ServerSpec::from_value("s", &rig.server(&[])).unwrap();
+        let (hosts, asking) = (rig.session("a"), rig.session("b"));
+        let held = hosts.acquire("s", Some(&spec), &Default::default()).await.unwrap();
+        let mut options = trunkline::AcquireOptions::default();
+        options.origin = Some(trunkline::Scope::Project);
+        let error = asking.acquire("s", Some(&spec), &options).await.err().unwrap();
+        assert_eq!(error.code(), ErrorCode::NotAdmitted);
+        assert_eq!(error.detail()["reason"], "pending_approval");
+        let approvals = rig.pool.approvals().await.unwrap();
+        let hash = approvals["requests"][0]["hash"].as_str().unwrap().to_owned();
+        rig.pool.reject("s", &hash).await.unwrap();
+        assert_eq!(refused(&asking, "s").await, (ErrorCode::NotAdmitted, json!("rejected")));
+        rig.pool.approve("s", &hash).await.unwrap();
+        let shared = asking.acquire("s", None, &Default::default()).await.unwrap();
+        assert_eq!(rig.starts().len(), 1);
+        drop((held, shared));
+    });
+}
+
 /// SPEC 10.5: whoever waits for a server waits for what the host is asked of it.
 #[test]
 fn who_waits_for_a_server_waits_for_the_answer_of_the_host() {
