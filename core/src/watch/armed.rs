@@ -92,20 +92,23 @@ impl Armed {
     /// Watches what has to be watched now; the files that were found to lead elsewhere, or to have been written, since the
     /// last time.
     ///
-    /// A folder that is newly watched may have changed just before, so the files are looked up again until that brings no folder
-    /// more: what changes after the last look is heard.
+    /// A folder that is newly watched may have changed just before, and so may a name that is newly of interest in a folder that was
+    /// watched already. So the files are looked up again until that brings neither: what changes after the last look is heard.
     pub(super) fn align(&mut self) -> BTreeSet<Declared> {
         let mut is_settled = false;
         let mut plan = Plan::of(&self.declared);
+        let mut is_heard = plan.goes_the_way_of(&self.plan);
         let mut round = Round { watched: 0, polled: BTreeMap::new() };
         for _ in 0..ROUNDS_MAX {
             self.inbox.widen(plan.interests());
             round = self.watch_all(&plan);
-            is_settled = round.watched == 0;
+            is_settled = round.watched == 0 && is_heard;
             if is_settled {
                 break;
             }
-            plan = Plan::of(&self.declared);
+            let next = Plan::of(&self.declared);
+            is_heard = next.goes_the_way_of(&plan);
+            plan = next;
         }
         let wanted: BTreeSet<&PathBuf> = plan.folders.iter().map(|folder| &folder.path).collect();
         let surplus: Vec<PathBuf> =

@@ -63,6 +63,14 @@ impl Plan {
         interests
     }
 
+    /// Whether every name that it looked up is one that an earlier plan looked up too.
+    pub(super) fn goes_the_way_of(&self, before: &Plan) -> bool {
+        let same = |(file, trail): (&Declared, &Trail)| {
+            before.trails.get(file).is_some_and(|before| before.steps == trail.steps)
+        };
+        self.trails.iter().all(same)
+    }
+
     /// Which files lead elsewhere, or were written, since an earlier plan that has them too.
     pub(super) fn changed_since(&self, before: &Plan) -> BTreeSet<Declared> {
         let differs = |(file, trail): &(&Declared, &Trail)| {
