@@ -667,6 +667,16 @@ extern "C" {
 trunkline_str trunkline_buf_str(const trunkline_buf *buf);
 
 /**
+ * The number of the list that a buffer holds, in its session, from 1: lists that differ have
+ * different numbers, and later ones no smaller ones. A list whose number is the `revision` of an event
+ * (`TOOLS_CHANGED`, `PROMPTS_CHANGED`, `RESOURCES_CHANGED`) or greater has what the event tells.
+ *
+ * 0 for a buffer of anything else than `trunkline_session_tools`, `trunkline_session_tools_for` and the other
+ * lists of a session give, and of NULL.
+ */
+uint64_t trunkline_buf_revision(const trunkline_buf *buf);
+
+/**
  * Frees a buffer. NULL is fine.
  */
 void trunkline_buf_free(trunkline_buf *buf);
@@ -895,7 +905,7 @@ trunkline_status trunkline_request_refuse(trunkline_pool *pool,
 
 /**
  * Opens a session. Returns at once; the servers that it wants start in the background
- * (`trunkline_session_ready` waits).
+ * (`trunkline_session_started` and `trunkline_session_ready` wait).
  *
  * `options_json`: a JSON object of session options; `id` is required. `out`: the session; end it
  * with `trunkline_session_close`.
@@ -942,10 +952,11 @@ trunkline_status trunkline_session_close(trunkline_pool *pool,
                                          trunkline_error **err);
 
 /**
- * The tools of the session's view, sorted by exposed name.
+ * The tools of the session's view. A first list is sorted by exposed name; after that, tools that were
+ * listed keep their places within the session, and new ones come after them.
  *
- * `out`: a JSON array of `{name, server, own_name, trust, always_load, definition}`, the definitions as the servers
- * sent them; free it with `trunkline_buf_free`.
+ * `out`: a JSON array of `{name, server, own_name, trust, always_load, deferred, definition}`, the definitions as the servers
+ * sent them; `trunkline_buf_revision` says its number. Free it with `trunkline_buf_free`.
  *
  * Errors: `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
  */
@@ -953,6 +964,22 @@ trunkline_status trunkline_session_tools(trunkline_pool *pool,
                                          uint64_t session,
                                          trunkline_buf **out,
                                          trunkline_error **err);
+
+/**
+ * The tools of the session's view in the shape in which a model API takes them, in the order and with the
+ * number of `trunkline_session_tools`.
+ *
+ * `shape`: `mcp`, `openai` (Chat Completions), `openai_responses`, `anthropic` or `gemini`. `out`: a JSON
+ * array of tools. Schemas are as the servers sent them, but for what the API refuses; free it with
+ * `trunkline_buf_free`.
+ *
+ * Errors: `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT` (`detail.path` is `shape`).
+ */
+trunkline_status trunkline_session_tools_for(trunkline_pool *pool,
+                                             uint64_t session,
+                                             trunkline_str shape,
+                                             trunkline_buf **out,
+                                             trunkline_error **err);
 
 /**
  * The prompts of the session's view, as of `trunkline_session_tools`.
@@ -1435,9 +1462,9 @@ trunkline_status trunkline_pool_restart_enqueue(trunkline_pool *pool,
                                                 trunkline_error **err);
 
 /**
- * Accepts the definition of a tool that `on_tool_change: quarantine` keeps back: from then on it is
- * listed and can be called in every session. Accepting again does nothing. Blocks: `WRONG_THREAD`
- * inside a callback.
+ * Accepts the definition of a tool that is kept back: from then on it is listed and can be called
+ * in every session, and, of a server that needed approval, in later processes. Accepting again does
+ * nothing. Blocks: `WRONG_THREAD` inside a callback.
  *
  * `tool`: the server's own name. `digest`: `difference.to` of the `tool_quarantined` event, or of
  * the status, so that what is accepted is what was shown.
@@ -1667,6 +1694,49 @@ trunkline_status trunkline_session_acquire_enqueue(trunkline_pool *pool,
                                                    trunkline_str server,
                                                    trunkline_str config_json,
                                                    trunkline_str options_json,
+                                                   trunkline_queue *queue,
+                                                   uint64_t tag,
+                                                   uint64_t *out_op,
+                                                   trunkline_error **err);
+
+/**
+ * Waits until each server that the session wants is ready, has failed or sleeps, or the pool's
+ * `start_gate_ms` have passed since the session was opened, whichever is first, and tells how each
+ * of them stands. A server that is slow or fails is no error. Blocks: `WRONG_THREAD` inside a
+ * callback.
+ *
+ * `out`: `{v, servers: {name: {state, deferred?, error?}}}` with the state `ready`, `failed`,
+ * `waiting` or `asleep`; `deferred` is there while it waits or sleeps, and counts the tools that are
+ * listed of what is kept. Free it with `trunkline_buf_free`.
+ *
+ * Errors: `CANCELLED`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_session_started(trunkline_pool *pool,
+                                           uint64_t session,
+                                           trunkline_buf **out,
+                                           trunkline_error **err);
+
+/**
+ * `trunkline_session_started` without waiting: `done` is called once it ended, on a thread of the
+ * library.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_session_started_start(trunkline_pool *pool,
+                                                 uint64_t session,
+                                                 trunkline_done_fn done,
+                                                 void *user_data,
+                                                 trunkline_destroy_fn destroy,
+                                                 uint64_t *out_op,
+                                                 trunkline_error **err);
+
+/**
+ * `trunkline_session_started` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
+ * what `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_session_started_enqueue(trunkline_pool *pool,
+                                                   uint64_t session,
                                                    trunkline_queue *queue,
                                                    uint64_t tag,
                                                    uint64_t *out_op,
@@ -1906,7 +1976,8 @@ trunkline_status trunkline_pool_sign_out_enqueue(trunkline_pool *pool,
  * `source` (another scope; of a file inside of the workspace `project`, `workspace` or `launch`) and
  * `format` (by whose rules it is read); empty for all defaults. `out`: the report,
  * `{v, source, servers: {name: {action, source?, reason?, error?}}, findings}`; free it with
- * `trunkline_buf_free`. `findings` says what of the text is without effect.
+ * `trunkline_buf_free`. `findings` says what of the text is without effect:
+ * `[{kind, path, line, column, server?, what?}]`.
  *
  * Errors: `INVALID_CONFIG` (with `detail.source`, and `detail.line` where the text does not parse)
  * when the file cannot be read, `UNKNOWN_OPTION`, `INVALID_ARGUMENT`, with nothing changed;
@@ -1950,8 +2021,9 @@ trunkline_status trunkline_pool_load_enqueue(trunkline_pool *pool,
 /**
  * Replaces a source whole by the text of settings, or removes it. What is new starts in the sessions
  * that want it, what is gone is released, what is equal is not touched. Variables in the text are
- * expanded. Asks nobody and returns as soon as that is under way; it may look at the disk for a
- * moment.
+ * expanded. Asks nobody and returns as soon as that is under way. What is new is looked up in the
+ * calling thread, which so waits for the file system: its programs, its files of variables and, the
+ * first time, the file of approvals.
  *
  * `source`: a scope (`user`, `project`, `workspace`, `managed`, `session`, `launch` or `extension`),
  * or one with a name after a colon, such as `extension:git`. Servers of `project` and `workspace`
@@ -2020,9 +2092,11 @@ trunkline_status trunkline_pool_remove_server(trunkline_pool *pool,
  * trusted. Blocks: `WRONG_THREAD` inside a callback.
  *
  * `options_json`: `{"reconnect": "all"}`, or an array of names of servers whose connections are made
- * anew; empty for none. `out`: `{v, servers, errors: [{source, error}],
- * reconnected?}`; free it with `trunkline_buf_free`. `reconnected` is there when that was asked for:
- * by server the rows of `trunkline_pool_restart`.
+ * anew; empty for none. `out`: `{v, servers, errors: [{source, error}], findings, reconnected?}`;
+ * free it with `trunkline_buf_free`. `findings` are those of every file that was read, as of
+ * `trunkline_pool_load`, each with its `source`. `reconnected` is there when that was asked for: by
+ * server the rows of `trunkline_pool_restart`, or one with an `error` where it could not be begun.
+ * What becomes of a server that is `waiting` is told by the event `reconciled` that follows.
  *
  * Errors: `UNKNOWN_OPTION`, `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`.
  */
@@ -2062,8 +2136,8 @@ trunkline_status trunkline_pool_reload_enqueue(trunkline_pool *pool,
  * connect, and tells how every server that a source names stands. Blocks: `WRONG_THREAD` inside a
  * callback.
  *
- * `timeout_ms`: in milliseconds; `TRUNKLINE_DEFAULT` for no limit but those of handlers and
- * connects. `out`: `{v, servers: {name: {state, source, reason?, error?, file?}}}` with the state
+ * `timeout_ms`: in milliseconds; `TRUNKLINE_DEFAULT` for as long as it takes: handlers have their
+ * time, connects theirs from their turn on, and a file system that does not answer none. `out`: `{v, servers: {name: {state, source, reason?, error?, file?}}}` with the state
  * `ready`, `failed`, `refused`, `waiting` or `off`; free it with `trunkline_buf_free`.
  *
  * Errors: `TIMEOUT` (with `detail.servers`), `CLOSED`, `CANCELLED`, `FORKED`, `INVALID_ARGUMENT`.
@@ -2177,18 +2251,44 @@ trunkline_status trunkline_subscription_close(trunkline_pool *pool,
 
 /**
  * Says whether the workspace is trusted. What needs trust and has it no more ends at once; what has
- * it again is looked at anew, and starts or waits for approval. Returns at once, as
- * `trunkline_pool_set_source`.
+ * it again is looked at anew, and starts or waits for approval. Files that were not read without
+ * trust are read first. Blocks: `WRONG_THREAD` inside a callback.
  *
  * `trusted`: 0 or 1. `out`: the report of `trunkline_pool_approve`; free it with
  * `trunkline_buf_free`.
  *
- * Errors: `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `FORKED`.
+ * Errors: `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`.
  */
 trunkline_status trunkline_pool_set_trusted(trunkline_pool *pool,
                                             uint32_t trusted,
                                             trunkline_buf **out,
                                             trunkline_error **err);
+
+/**
+ * `trunkline_pool_set_trusted` without waiting: `done` is called once it ended, on a thread of the
+ * library. Cancelling it takes nothing back that was begun.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_pool_set_trusted_start(trunkline_pool *pool,
+                                                  uint32_t trusted,
+                                                  trunkline_done_fn done,
+                                                  void *user_data,
+                                                  trunkline_destroy_fn destroy,
+                                                  uint64_t *out_op,
+                                                  trunkline_error **err);
+
+/**
+ * `trunkline_pool_set_trusted` without waiting: its end comes out of `queue`, with `tag`. `out_op`: what
+ * `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_pool_set_trusted_enqueue(trunkline_pool *pool,
+                                                    uint32_t trusted,
+                                                    trunkline_queue *queue,
+                                                    uint64_t tag,
+                                                    uint64_t *out_op,
+                                                    trunkline_error **err);
 
 /**
  * Tells what waits for approval and what was decided for this workspace. Decisions that another

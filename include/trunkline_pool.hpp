@@ -178,6 +178,9 @@ public:
     std::string set_trusted(workspace_trust trust) const {
         return report(&trunkline_pool_set_trusted, static_cast<std::uint32_t>(trust));
     }
+    std::future<std::string> set_trusted_async(workspace_trust trust) const {
+        return report_later(&trunkline_pool_set_trusted_start, static_cast<std::uint32_t>(trust));
+    }
     /** What waits for approval and what was decided: `{v, root, requests, decisions}`. */
     std::string approvals() const { return report(&trunkline_pool_approvals); }
     std::future<std::string> approvals_async() const {

@@ -143,6 +143,13 @@ public:
                                                    nullptr, err);
         });
     }
+    /** Waits until each server that it wants is ready, has failed or sleeps, at most for the start gate; how each stands. */
+    std::string started() const { return detail::read(handle_, &trunkline_session_started); }
+    std::future<std::string> started_async() const {
+        return detail::started_text([&](auto done, void *user_data, auto destroy, trunkline_error **err) {
+            return trunkline_session_started_start(handle_.pool(), handle_.number(), done, user_data, destroy, nullptr, err);
+        });
+    }
     /** Waits until every server that it wants, or that one, is ready or has failed. */
     void ready(std::string_view server = {}, std::optional<std::chrono::milliseconds> timeout = {}) const {
         detail::checked([&](trunkline_error **err) {
@@ -166,6 +173,20 @@ public:
     }
     /** JSON arrays of what it sees. */
     std::string tools() const { return detail::read(handle_, &trunkline_session_tools); }
+    /** The tools, and the number of that list: one that is no less than the `revision` of an event has what the event tells. */
+    std::string tools(std::uint64_t &revision) const {
+        return detail::text([&](trunkline_buf **out, trunkline_error **err) {
+            auto status = trunkline_session_tools(handle_.pool(), handle_.number(), out, err);
+            revision = trunkline_buf_revision(*out);
+            return status;
+        });
+    }
+    /** The tools in the shape in which a model API takes them: `mcp`, `openai`, `openai_responses`, `anthropic` or `gemini`. */
+    std::string tools_for(std::string_view shape) const {
+        return detail::text([&](trunkline_buf **out, trunkline_error **err) {
+            return trunkline_session_tools_for(handle_.pool(), handle_.number(), detail::view(shape), out, err);
+        });
+    }
     std::string prompts() const { return detail::read(handle_, &trunkline_session_prompts); }
     std::string resources() const { return detail::read(handle_, &trunkline_session_resources); }
     std::string resource_templates() const { return detail::read(handle_, &trunkline_session_resource_templates); }

@@ -21,11 +21,27 @@ import type {
   SessionOptions,
   GateLists,
   SignInOptions,
-  SourceScope,
   WaitOptions,
 } from './options.js';
+import type { EntryState, EventKind, EventOf, EventsOptions, TrunklineEvent } from './events.js';
+import type {
+  Approvals,
+  DetectedFile,
+  DrainReport,
+  Explanation,
+  GateReport,
+  ReconcileReport,
+  ReloadReport,
+  RuntimeReport,
+  SettledReport,
+  SourceReport,
+  StartedReport,
+  Status,
+} from './reports.js';
 
+export type * from './events.js';
 export type * from './options.js';
+export type * from './reports.js';
 
 /** Any JSON object. */
 export type JsonObject = { [name: string]: unknown };
@@ -162,106 +178,22 @@ export interface Listed {
   trust: boolean;
   /** Tools: whether the session wants it loaded whatever else is deferred. */
   alwaysLoad: boolean;
+  /** Whether it is known from an earlier list, and its server is not connected: a call starts the server, or waits for it. */
+  deferred: boolean;
   /** The definition as the server sent it. */
   definition: JsonObject;
 }
 
+/**
+ * A list, and its number in its session, from 1: lists that differ have different ones, and later ones no smaller ones. A list whose
+ * number is the `revision` of a `…_changed` event, or greater, has what the event tells.
+ */
+export type List<T> = T[] & { readonly revision: number };
+
+/** How a model API takes tools. */
+export type Shape = 'mcp' | 'openai' | 'openai_responses' | 'anthropic' | 'gemini';
+
 // ---------------------------------------------------------------------------------------------- Events
-
-/** What every event carries. */
-export interface EventEnvelope {
-  v: number;
-  /** Orders the events of a pool, its sessions' included. */
-  seq: number;
-  scope: 'pool' | 'session' | 'workspace' | 'subscriber';
-  session?: string;
-  server?: string;
-  entryIndex?: number;
-  generation?: number;
-}
-
-/** The visible states of an entry. */
-export type EntryState =
-  | 'spawning'
-  | 'active'
-  | 'draining'
-  | 'reconnecting'
-  | 'auth_required'
-  | 'failed'
-  | 'closed';
-
-/** How a list of a session's view changed. */
-export interface ListChange {
-  added: string[];
-  removed: string[];
-  changed: string[];
-  revision: number;
-}
-
-/** What is different about a tool that is kept back: digests, and excerpts of the server's own members. */
-export interface ToolDifference {
-  from?: string;
-  to: string;
-  fields?: Record<string, { from?: string; to?: string }>;
-}
-
-/** What is taken of the budget: names of servers that run, and of those that are to run. */
-export interface BudgetFigures {
-  mode: 'warn' | 'enforce';
-  budget: number;
-  live: number;
-  reserved: number;
-}
-
-/** A server that was refused, and why. */
-export interface Refusal {
-  server: string;
-  transport: string;
-  reason: string;
-}
-
-/** What each kind of event carries besides the envelope. */
-export interface EventPayloads {
-  status_changed: { from?: EntryState; to: EntryState; reason: string };
-  tools_changed: ListChange;
-  prompts_changed: ListChange;
-  resources_changed: ListChange;
-  resource_updated: { uri: string };
-  disconnected: { reason: string };
-  reconnected: { attempts: number; downtimeMs: number };
-  failed: { error: TrunklineError };
-  progress: { call: number; progress: number; total?: number; message?: string };
-  log: { level: string; logger?: string; data: unknown };
-  stderr: { line: string };
-  approval_needed: { requests: ApprovalRequest[] };
-  auth_required: { url?: string; missing?: string };
-  budget_warning: BudgetFigures & { ratio: number };
-  refused_batch: BudgetFigures & { refused: Refusal[] };
-  source_changed: { source: string; accepted: boolean };
-  source_error: { source: string; path?: string; line?: number; message: string };
-  reconciled: { servers: Record<string, ServerReport> };
-  tool_quarantined: { tool: string; difference: ToolDifference };
-  server_ready: { left: string[] };
-  warning: { code: string; message: string };
-  lagged: { missed: number };
-}
-
-/** The kinds of event. */
-export type EventKind = keyof EventPayloads;
-
-/** One event of a kind. */
-export type EventOf<K extends EventKind> = K extends EventKind
-  ? EventEnvelope & { type: K } & EventPayloads[K]
-  : never;
-
-/** One event. */
-export type TrunklineEvent = EventOf<EventKind>;
-
-/** Which events a stream has. */
-export interface EventsOptions<K extends EventKind = EventKind> {
-  /** All by default. `lagged` always comes. */
-  kinds?: Iterable<K>;
-}
 
 /** Events, one by one. It does not keep the process alive; leaving a `for await` loop over it unsubscribes. */
 export class EventStream<E = TrunklineEvent> implements AsyncIterableIterator<E> {
@@ -287,152 +219,7 @@ declare class Emitter extends EventEmitter {
   events<K extends EventKind = EventKind>(options?: EventsOptions<K>): EventStream<EventOf<K | 'lagged'>>;
 }
 
-// ------------------------------------------------------------------------------------- Status and reports
-
-/** The whole pool. Members may be added, and states that a program does not know may appear. */
-export interface Status {
-  v: number;
-  servers: unknown;
-  [name: string]: unknown;
-}
-
-/** What became of one server. */
-export interface ServerReport {
-  action: string;
-  error?: TrunklineError;
-  [name: string]: unknown;
-}
-
-/** What a reconcile did. */
-export interface ReconcileReport {
-  v: number;
-  servers: Record<string, ServerReport>;
-  [name: string]: unknown;
-}
-
-/** What a change of the gates did: the servers about which it changed. */
-export interface GateReport {
-  v: number;
-  servers: Record<string, { admitted: boolean; reason?: string }>;
-  [name: string]: unknown;
-}
-
-/** What a change of sources, trust or decisions did: the servers that it is about, and others that it changed. */
-export interface SourceReport {
-  v: number;
-  /** The source that was changed, as in `user` or `project:/path/.mcp.json`. */
-  source?: string;
-  servers: Record<string, SourcedServer>;
-  /** Of `load` and `setSource`: what of the settings has no effect, or is read other than it is written. */
-  findings?: Array<{ kind: string; path: string; line: number; column: number; server?: string }>;
-  [name: string]: unknown;
-}
-
-/** What became of one server of a source. */
-export interface SourcedServer {
-  action: string;
-  source?: string;
-  /** Why it was refused. */
-  reason?: string;
-  error?: TrunklineError;
-}
-
-/** What a reload did, and the files that cannot be read. */
-export interface ReloadReport extends SourceReport {
-  errors: Array<{ source: string; error: TrunklineError }>;
-  /** With `reconnect`: by server what became of each of its entries, as `restart` says it. */
-  reconnected?: Record<string, unknown[]>;
-}
-
-/** What became of a server of the run-time source. */
-export interface RuntimeReport<Result extends string> {
-  v: number;
-  server: string;
-  result: Result;
-  /** Why it was refused. */
-  reason?: string;
-}
-
-/** A server that waits for approval, in exact and in escaped form: `docs/approvals.md`. */
-export interface ApprovalRequest {
-  server: string;
-  /** What a decision carries. */
-  hash: string;
-  origin: { scope: SourceScope; file: string | null; line: number | null };
-  transport: string;
-  exact: JsonObject;
-  escaped: { line: string; [name: string]: unknown };
-  /** Names of variables; no value of one is ever told. */
-  env: string[];
-  unsetEnv: string[];
-  inheritEnv: string[];
-  envFile: string | null;
-  /** Names of headers. */
-  headers: string[];
-  /** What it takes of the host by name, and the fields that it goes into. */
-  takes: Array<{ kind: 'env' | 'input' | 'secret'; name: string; fields: string[] }>;
-  risks: JsonObject[];
-  /** What is different since the last decision about that name. */
-  changes: JsonObject | null;
-}
-
-/** What waits for approval, and what was decided for this workspace. */
-export interface Approvals {
-  v: number;
-  root: string;
-  requests: ApprovalRequest[];
-  decisions: Array<{ server: string; hash: string; decision: 'approved' | 'rejected'; atMs: number }>;
-}
-
-/** How every server stands that a source names. */
-export interface SettledReport {
-  v: number;
-  servers: Record<
-    string,
-    {
-      state: 'ready' | 'failed' | 'refused' | 'waiting' | 'off';
-      source: string;
-      file?: string;
-      reason?: string;
-      error?: unknown;
-    }
-  >;
-}
-
-/** Why a server or a tool is there, or is not. */
-export interface Explanation {
-  v: number;
-  name: string;
-  kind: 'server' | 'tool';
-  /** Of a tool: the server that it is of, or would be by its name. */
-  server?: string;
-  available: boolean;
-  /** The first that applies; reasons may be added. */
-  reason?: string;
-  message: string;
-  /** Where it is said. */
-  from?: { source: string; file?: string; line?: number; list?: string };
-  /** What helps. */
-  remedy?: string;
-}
-
-/** What a drain did. */
-export interface DrainReport {
-  v: number;
-  drained: number;
-  forced: number;
-  errors: Array<{ server: string; entryIndex: number; error: TrunklineError }>;
-  [name: string]: unknown;
-}
-
-/** A settings file of a product. */
-export interface DetectedFile {
-  path: string;
-  /** Whose it is, as in `docs/reference/settings.md`. */
-  format: string;
-  /** Which source it belongs to. */
-  scope: 'user' | 'project' | 'workspace' | 'managed';
-}
+// --------------------------------------------------------------------------------------- Settings files
 
 /**
  * The settings files of products that exist for this user and a workspace, the current directory by default. Some fifty paths are looked
@@ -465,8 +252,8 @@ export class Pool extends Emitter {
    */
   restart(server: string, index?: number | null, options?: Abortable): Promise<unknown>;
   /**
-   * Accepts the definition of a tool that `onToolChange: 'quarantine'` keeps back. `digest` is `difference.to` of the `tool_quarantined` event,
-   * or of the status: what is accepted is what was shown.
+   * Accepts the definition of a tool that is kept back, of a server that needed approval in later processes too. `digest` is `difference.to` of
+   * the `tool_quarantined` event, or of the status: what is accepted is what was shown.
    */
   acceptTool(server: string, tool: string, digest: string, options?: Abortable): Promise<void>;
   /**
@@ -496,8 +283,11 @@ export class Pool extends Emitter {
   addServer(server: string, config: ServerConfig): RuntimeReport<'added' | 'replaced' | 'unchanged' | 'refused'>;
   /** Takes a server out of the run-time source. What another source says of it counts again. */
   removeServer(server: string): RuntimeReport<'removed' | 'not_present'>;
-  /** Says whether the workspace is trusted. What needs trust and has it no more ends at once. */
-  setTrusted(trusted: boolean): SourceReport;
+  /**
+   * Says whether the workspace is trusted. What needs trust and has it no more ends at once; files that were not read without it are read
+   * before anything of them starts.
+   */
+  setTrusted(trusted: boolean, options?: Abortable): Promise<SourceReport>;
   /** Reads every loaded file again and looks everything up anew. */
   reload(options?: ReloadOptions): Promise<ReloadReport>;
   /** What waits for approval, and what was decided for this workspace. */
@@ -545,15 +335,25 @@ export class Session extends Emitter {
   readonly id: string;
   /** A lease, once the server is connected. With `config`, the server is first put into the session's own source. */
   acquire(server: string, config?: ServerConfig | null, options?: AcquireOptions): Promise<Lease>;
+  /**
+   * Waits until each server that the session wants is ready, has failed or sleeps, at most until the pool's `startGateMs` have passed since
+   * the session was opened, and says how each of them stands. A server that is slow or fails is no error; events tell what comes later.
+   */
+  started(options?: Abortable): Promise<StartedReport>;
   /** Waits until every server that the session wants is ready or has failed. */
   ready(options?: WaitOptions): Promise<void>;
   /** Waits for one server, whose failure is the error. */
   ready(server: string, options?: WaitOptions): Promise<void>;
-  /** The tools of its view, by exposed name. */
-  tools(): Listed[];
-  prompts(): Listed[];
-  resources(): Listed[];
-  resourceTemplates(): Listed[];
+  /** The tools of its view. Those that were listed keep their places within the session, and new ones come after them. */
+  tools(): List<Listed>;
+  /**
+   * The tools of its view in the shape in which a model API takes them, in the order and with the number of `tools`. Schemas are as the
+   * servers sent them, but for what the API refuses. `openai` is that of Chat Completions.
+   */
+  toolsFor(shape: Shape): List<JsonObject>;
+  prompts(): List<Listed>;
+  resources(): List<Listed>;
+  resourceTemplates(): List<Listed>;
   /**
    * Changes what it sees and wants, at once and without touching a connection. Events tell what is different. Other `roots` are told to the
    * servers of its own connections, whose lists are then asked for again; they are looked at before this returns, for which a file system that

@@ -36,7 +36,7 @@ export class NativePool {
   switchSource(source: string, on: boolean): string;
   addServer(server: string, config: string): string;
   removeServer(server: string): string;
-  setTrusted(trusted: boolean): string;
+  setTrusted(trusted: boolean, number?: number): Promise<string>;
   reload(options: string, number?: number): Promise<string>;
   approvals(number?: number): Promise<string>;
   approve(server: string, hash: string, number?: number): Promise<string>;
@@ -56,9 +56,11 @@ export class NativePool {
 
 export class NativeSession {
   acquire(server: string, config: string | undefined, options: string, number?: number): Promise<NativeLease>;
+  started(number?: number): Promise<string>;
   ready(server?: string | null, timeoutMs?: number, number?: number): Promise<void>;
   callTool(tool: string, args: string, options?: string, number?: number): Promise<string>;
   tools(): string;
+  toolsFor(shape: string): string;
   prompts(): string;
   resources(): string;
   resourceTemplates(): string;

@@ -14,6 +14,8 @@ export interface PoolOptions {
   untrustedSources?: Array<Exclude<SourceScope, 'project' | 'workspace'>>;
   /** Where decisions about servers are kept: `memory`, or the whole path of a file; by default a file in the platform's state folder. */
   approvals?: string;
+  /** Where what servers listed last is kept for the next process: `on` is a folder in the platform's cache folder and the default, `off` is nowhere, anything else the whole path of a folder. */
+  cache?: string;
   /** Whether commands in the values of settings (`!cmd`) run; default false. Those of the project and the workspace never do. */
   commands?: boolean;
   /** Threads of the internal runtime, 1 to 64, one setting per process; default 1. */
@@ -46,8 +48,12 @@ export interface PoolOptions {
   budget?: BudgetOptions;
   /** Bounds, each with a typed refusal. */
   limits?: LimitOptions;
-  /** How long the start of a session waits for its servers; default 250. */
+  /** How long `started` of a session waits for its servers, from its opening; default 250. */
   startGateMs?: number;
+  /** When servers start: with the session, the default, or at the first call of one of their tools. */
+  start?: 'eager' | 'lazy';
+  /** Servers that connect at one time, those with `alwaysLoad` first; default two for each core, and at least 4. */
+  startParallel?: number;
   /** Names or patterns of host variables that every server inherits. */
   inheritEnv?: string[];
   /** The folders that servers are told of; the workspace by default. */
@@ -55,6 +61,7 @@ export interface PoolOptions {
   /** What answers the servers of sessions without a handler of their own, and what settings ask for. */
   handlers?: Handlers;
   /** Exposed names that the host keeps for itself. */
+  nameStyle?: 'mcp__server__tool' | 'server__tool' | 'none';
   reservedNames?: string[];
   /** Where sign-ins are kept: `memory`, the default, or the whole path of a file. */
   tokens?: string;
@@ -64,7 +71,7 @@ export interface PoolOptions {
   excluded?: string[];
   /** The upper bound of both: patterns of the servers that may run, whatever `setGates` says later; no bound by default. */
   launchAllowed?: string[];
-  /** What becomes of a tool whose definition changed: it is told of, or kept back until `acceptTool`; default `notify`. */
+  /** What becomes of a tool whose definition changed: it is told of, or kept back until `acceptTool`; by default kept back where the server needed approval, else told of. */
   onToolChange?: 'notify' | 'quarantine';
 }
 

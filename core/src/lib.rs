@@ -52,12 +52,17 @@
 //! those threads, never under a lock; they must not block. After a `fork`, every function fails with `forked` in the child.
 #![deny(unsafe_code)]
 
+mod apart;
 mod api;
 mod approvals;
 mod auth;
+mod cache;
 mod client;
 mod detect;
 mod driver;
+#[cfg(test)]
+#[path = "../tests/rig/folder.rs"]
+mod folder;
 mod handling;
 #[allow(
     dead_code,
@@ -71,8 +76,8 @@ mod transport;
 mod watch;
 
 pub use api::{
-    CallResult, CompletionQueue, DeskNews, Event, EventMask, HandlerDesk, Lease, Listed, Operation,
-    Pool, ProgressFeed, Servers, Session, Subscription,
+    CallResult, CompletionQueue, DeskNews, Event, EventMask, HandlerDesk, Lease, List, Listed,
+    Operation, Pool, ProgressFeed, Servers, Session, ShapedTools, Subscription,
 };
 pub use detect::detect;
 pub use transport::{HostConnection, HostServer};
@@ -81,11 +86,12 @@ pub use trunkline_pool::gates::GateLists;
 pub use trunkline_pool::interface::{self, EventKind};
 pub use trunkline_pool::layers::{Scope, SourceName, Switch, WorkspaceTrust};
 pub use trunkline_pool::options::{
-    AcquireOptions, CallOptions, ConfigureOptions, DrainOptions, Follow, HandlerKind,
+    AcquireOptions, CallOptions, CatalogCache, ConfigureOptions, DrainOptions, Follow, HandlerKind,
     HandlerResult, Handlers, Handling, LoadOptions, Offered, PoolOptions, Progress,
     ProgressReceiver, Reconnected, Refusal, ReloadOptions, Retry, ServerRequest, SessionOptions,
     SignInOptions, Wanted, roots_from_json,
 };
 pub use trunkline_pool::settings;
+pub use trunkline_pool::shapes::{self, Shape};
 pub use trunkline_pool::state::EntryState;
 pub use trunkline_pool::{Error, ErrorCode, Outcome, Result};

@@ -5,7 +5,7 @@ mod rig;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
-use rig::{Rig, acquire, runs, text, until};
+use rig::{Folder, Rig, acquire, runs, text, until};
 use serde_json::json;
 use trunkline::CallOptions;
 
@@ -30,30 +30,31 @@ fn a_host_that_exits_amid_calls_ends_well_and_leaves_no_server() {
     // Built before the hosts look for it, all at the same time.
     rig::testserver();
     for _ in 0..REPETITIONS / LANES {
-        let hosts: Vec<Child> = (0..LANES).map(|_| host()).collect();
+        let hosts: Vec<(Folder, Child)> = (0..LANES).map(|_| host()).collect();
         hosts.into_iter().for_each(ends_well);
     }
 }
 
-fn host() -> Child {
+/// A host, and the folder that its own are in: it drops nothing at its exit.
+fn host() -> (Folder, Child) {
+    let folder = Folder::new();
     let test = "a_host_that_exits_amid_calls_ends_well_and_leaves_no_server";
     let mut again = Command::new(std::env::current_exe().unwrap());
     again.args(["--exact", test, "--nocapture"]).env(HOST, "");
-    again.env("TRUNKLINE_TESTSERVER", rig::testserver());
-    again.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+    again.env("TRUNKLINE_TESTSERVER", rig::testserver()).env("TMPDIR", &*folder);
+    let host = again.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    (folder, host)
 }
 
-fn ends_well(host: Child) {
-    // Where the host's rig is, which nothing drops at an exit.
-    let folder = std::env::temp_dir().join(format!("trunkline-test-{}-0", host.id()));
+fn ends_well((folder, host): (Folder, Child)) {
     let ended = host.wait_with_output().unwrap();
     assert!(ended.status.success() && ended.stderr.is_empty(), "{ended:?}");
-    let log = std::fs::read_to_string(folder.join("starts")).unwrap();
+    let of_rig = std::fs::read_dir(&*folder).unwrap().next().unwrap().unwrap().path();
+    let log = std::fs::read_to_string(of_rig.join("starts")).unwrap();
     let pid = |line: &str| line.split(' ').next().unwrap().parse().unwrap();
     let family: Vec<u32> = log.lines().map(pid).collect();
     assert_eq!(family.len(), 2, "a server and its helper");
     until(|| !family.iter().any(|pid| runs(*pid)));
-    std::fs::remove_dir_all(folder).unwrap();
 }
 
 /// The host: half of its calls are awaited on threads of its own, half end in a closure.

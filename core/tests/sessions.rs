@@ -64,7 +64,7 @@ fn a_lease_that_is_released_in_its_sleep_stays_released() {
 fn a_lease_says_why_it_did_not_come_back() {
     let rig = Rig::new(json!({ "drain_delay_ms": 0 }));
     host(async {
-        let program = std::env::temp_dir().join(format!("trunkline-once-{}", std::process::id()));
+        let program = rig.path("once");
         std::os::unix::fs::symlink(rig::testserver(), &program).unwrap();
         let mut server = rig.server(&[]);
         server["command"] = json!(program);

@@ -1,6 +1,6 @@
 //! Texts that the library gives away: results, reports, lists, events.
 
-use trunkline::{CallResult, Event};
+use trunkline::{CallResult, Event, List, Listed, ShapedTools};
 
 use crate::guard::guarded;
 use crate::types::Str;
@@ -13,6 +13,9 @@ pub struct Buf(Content);
 #[derive(Debug)]
 enum Content {
     Text(Box<str>),
+    /// A list, and its number.
+    List(Box<str>, u64),
+    Shaped(ShapedTools),
     Result(CallResult),
     Event(Event),
 }
@@ -20,9 +23,19 @@ enum Content {
 impl Buf {
     pub(crate) fn text(&self) -> &str {
         match &self.0 {
-            Content::Text(text) => text,
+            Content::Text(text) | Content::List(text, _) => text,
+            Content::Shaped(tools) => tools.json(),
             Content::Result(result) => result.json(),
             Content::Event(event) => event.json(),
+        }
+    }
+
+    /// The number of the list that it holds; 0 for what is no list.
+    fn revision(&self) -> u64 {
+        match &self.0 {
+            Content::List(_, revision) => *revision,
+            Content::Shaped(tools) => tools.revision(),
+            Content::Text(_) | Content::Result(_) | Content::Event(_) => 0,
         }
     }
 
@@ -36,6 +49,30 @@ impl From<String> for Buf {
     fn from(text: String) -> Buf {
         Buf(Content::Text(text.into_boxed_str()))
     }
+}
+
+impl From<&[Listed]> for Buf {
+    /// A JSON array whose definitions are copied, not parsed.
+    fn from(listed: &[Listed]) -> Buf {
+        Buf::from(array(listed))
+    }
+}
+
+impl From<List> for Buf {
+    fn from(list: List) -> Buf {
+        Buf(Content::List(array(&list).into_boxed_str(), list.revision()))
+    }
+}
+
+impl From<ShapedTools> for Buf {
+    fn from(tools: ShapedTools) -> Buf {
+        Buf(Content::Shaped(tools))
+    }
+}
+
+fn array(listed: &[Listed]) -> String {
+    let items: Vec<String> = listed.iter().map(Listed::to_json).collect();
+    format!("[{}]", items.join(","))
 }
 
 impl From<CallResult> for Buf {
@@ -56,6 +93,19 @@ pub unsafe extern "C" fn trunkline_buf_str(buf: *const Buf) -> Str {
     // SAFETY: the caller passes NULL or a buffer that it has not freed.
     let buf = unsafe { buf.as_ref() };
     guarded(Str::EMPTY, || buf.map_or(Str::EMPTY, |buf| Str::of(buf.text())))
+}
+
+/// The number of the list that a buffer holds, in its session, from 1: lists that differ have
+/// different numbers, and later ones no smaller ones. A list whose number is the `revision` of an event
+/// (`TOOLS_CHANGED`, `PROMPTS_CHANGED`, `RESOURCES_CHANGED`) or greater has what the event tells.
+///
+/// 0 for a buffer of anything else than `trunkline_session_tools`, `trunkline_session_tools_for` and the other
+/// lists of a session give, and of NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_buf_revision(buf: *const Buf) -> u64 {
+    // SAFETY: the caller passes NULL or a buffer that it has not freed.
+    let buf = unsafe { buf.as_ref() };
+    guarded(0, || buf.map_or(0, Buf::revision))
 }
 
 /// Frees a buffer. NULL is fine.

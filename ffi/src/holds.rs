@@ -1,10 +1,9 @@
 //! Sessions and leases: opening, describing, listing, giving up.
 
 use std::ffi::c_void;
-use std::sync::Arc;
 
 use serde_json::json;
-use trunkline::{Listed, Result, Session, SessionOptions};
+use trunkline::{List, Result, Session, SessionOptions, Shape};
 
 use crate::buf::Buf;
 use crate::error::ErrorObject;
@@ -16,7 +15,7 @@ use crate::table::{Kind, bad_handle};
 use crate::types::{AskFn, DestroyFn, Status, Str};
 
 /// Opens a session. Returns at once; the servers that it wants start in the background
-/// (`trunkline_session_ready` waits).
+/// (`trunkline_session_started` and `trunkline_session_ready` wait).
 ///
 /// `options_json`: a JSON object of session options; `id` is required. `out`: the session; end it
 /// with `trunkline_session_close`.
@@ -106,10 +105,11 @@ pub unsafe extern "C" fn trunkline_session_close(
     }
 }
 
-/// The tools of the session's view, sorted by exposed name.
+/// The tools of the session's view. A first list is sorted by exposed name; after that, tools that were
+/// listed keep their places within the session, and new ones come after them.
 ///
-/// `out`: a JSON array of `{name, server, own_name, trust, always_load, definition}`, the definitions as the servers
-/// sent them; free it with `trunkline_buf_free`.
+/// `out`: a JSON array of `{name, server, own_name, trust, always_load, deferred, definition}`, the definitions as the servers
+/// sent them; `trunkline_buf_revision` says its number. Free it with `trunkline_buf_free`.
 ///
 /// Errors: `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
 #[unsafe(no_mangle)]
@@ -121,6 +121,35 @@ pub unsafe extern "C" fn trunkline_session_tools(
 ) -> Status {
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe { list(pool, session, Session::tools, out, err) }
+}
+
+/// The tools of the session's view in the shape in which a model API takes them, in the order and with the
+/// number of `trunkline_session_tools`.
+///
+/// `shape`: `mcp`, `openai` (Chat Completions), `openai_responses`, `anthropic` or `gemini`. `out`: a JSON
+/// array of tools. Schemas are as the servers sent them, but for what the API refuses; free it with
+/// `trunkline_buf_free`.
+///
+/// Errors: `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT` (`detail.path` is `shape`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_session_tools_for(
+    pool: *mut PoolObject,
+    session: u64,
+    shape: Str,
+    out: *mut *mut Buf,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe {
+        guard(err, || {
+            let pool = raw::pool(pool)?;
+            let out = raw::out(out, "out")?;
+            let session = pool.objects.sessions.find(session)?;
+            let shape = Shape::from_word(raw::text(shape, "shape")?)?;
+            out.write(Buf::from(session.tools_for(shape)?).into_raw());
+            Ok(())
+        })
+    }
 }
 
 /// The prompts of the session's view, as of `trunkline_session_tools`.
@@ -173,7 +202,7 @@ pub unsafe extern "C" fn trunkline_lease_tools(
         guard(err, || {
             let pool = raw::pool(pool)?;
             let out = raw::out(out, "out")?;
-            out.write(array(&pool.objects.leases.find(lease)?.tools()?).into_raw());
+            out.write(Buf::from(&*pool.objects.leases.find(lease)?.tools()?).into_raw());
             Ok(())
         })
     }
@@ -240,7 +269,7 @@ pub unsafe extern "C" fn trunkline_lease_release(
 unsafe fn list(
     pool: *mut PoolObject,
     session: u64,
-    read: impl FnOnce(&Session) -> Result<Arc<[Listed]>>,
+    read: impl FnOnce(&Session) -> Result<List>,
     out: *mut *mut Buf,
     err: *mut *mut ErrorObject,
 ) -> Status {
@@ -250,14 +279,8 @@ unsafe fn list(
             let pool = raw::pool(pool)?;
             let out = raw::out(out, "out")?;
             let session = pool.objects.sessions.find(session)?;
-            out.write(array(&read(&session)?).into_raw());
+            out.write(Buf::from(read(&session)?).into_raw());
             Ok(())
         })
     }
-}
-
-/// A JSON array whose definitions are copied, not parsed.
-fn array(listed: &[Listed]) -> Buf {
-    let items: Vec<String> = listed.iter().map(Listed::to_json).collect();
-    Buf::from(format!("[{}]", items.join(",")))
 }

@@ -129,9 +129,9 @@ pub unsafe extern "C" fn trunkline_pool_restart_enqueue(
     unsafe { forms::enqueue(pool, (queue, tag), outs, |pool| restart(pool, server, entry_index)) }
 }
 
-/// Accepts the definition of a tool that `on_tool_change: quarantine` keeps back: from then on it is
-/// listed and can be called in every session. Accepting again does nothing. Blocks: `WRONG_THREAD`
-/// inside a callback.
+/// Accepts the definition of a tool that is kept back: from then on it is listed and can be called
+/// in every session, and, of a server that needed approval, in later processes. Accepting again does
+/// nothing. Blocks: `WRONG_THREAD` inside a callback.
 ///
 /// `tool`: the server's own name. `digest`: `difference.to` of the `tool_quarantined` event, or of
 /// the status, so that what is accepted is what was shown.

@@ -1,4 +1,4 @@
-//! The operations of a session: acquire, ready, and calls by exposed name.
+//! The operations of a session: acquire, started, ready, and calls by exposed name.
 
 use std::ffi::c_void;
 
@@ -90,6 +90,63 @@ pub unsafe extern "C" fn trunkline_session_acquire_enqueue(
             acquire(pool, session, server, config_json, options_json)
         })
     }
+}
+
+/// Waits until each server that the session wants is ready, has failed or sleeps, or the pool's
+/// `start_gate_ms` have passed since the session was opened, whichever is first, and tells how each
+/// of them stands. A server that is slow or fails is no error. Blocks: `WRONG_THREAD` inside a
+/// callback.
+///
+/// `out`: `{v, servers: {name: {state, deferred?, error?}}}` with the state `ready`, `failed`,
+/// `waiting` or `asleep`; `deferred` is there while it waits or sleeps, and counts the tools that are
+/// listed of what is kept. Free it with `trunkline_buf_free`.
+///
+/// Errors: `CANCELLED`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_session_started(
+    pool: *mut PoolObject,
+    session: u64,
+    out: *mut *mut Buf,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe { forms::wait_for_text(pool, out, err, |pool| started(pool, session)) }
+}
+
+/// `trunkline_session_started` without waiting: `done` is called once it ended, on a thread of the
+/// library.
+///
+/// `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+/// when this fails.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_session_started_start(
+    pool: *mut PoolObject,
+    session: u64,
+    done: DoneFn,
+    user_data: *mut c_void,
+    destroy: DestroyFn,
+    out_op: *mut u64,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    let (callback, outs) = ((done, user_data, destroy), Outs { op: out_op, err });
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe { forms::start(pool, callback, outs, |pool| started(pool, session)) }
+}
+
+/// `trunkline_session_started` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
+/// what `trunkline_op_cancel` takes; may be NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_session_started_enqueue(
+    pool: *mut PoolObject,
+    session: u64,
+    queue: *mut QueueObject,
+    tag: u64,
+    out_op: *mut u64,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    let outs = Outs { op: out_op, err };
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe { forms::enqueue(pool, (queue, tag), outs, |pool| started(pool, session)) }
 }
 
 /// Waits until every server that the session wants is ready or has failed. Blocks: `WRONG_THREAD`
@@ -256,6 +313,20 @@ unsafe fn acquire(
         let future = async move {
             session.acquire(&server, spec.as_ref(), &options).await.map(Value::Lease)
         };
+        core.start(future, |outcome| completion.finish(outcome))
+    })
+}
+
+/// What `started` starts.
+fn started(
+    pool: &PoolObject,
+    session: u64,
+) -> Result<impl FnOnce(Completion) -> Operation + use<>> {
+    let session = pool.objects.sessions.find(session)?;
+    let core = pool.core.clone();
+    Ok(move |completion: Completion| {
+        let future =
+            async move { Ok(Value::Text(Buf::from(session.started().await?.to_string()))) };
         core.start(future, |outcome| completion.finish(outcome))
     })
 }

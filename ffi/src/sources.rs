@@ -23,7 +23,8 @@ use crate::types::{DestroyFn, DoneFn, Status, Str};
 /// `source` (another scope; of a file inside of the workspace `project`, `workspace` or `launch`) and
 /// `format` (by whose rules it is read); empty for all defaults. `out`: the report,
 /// `{v, source, servers: {name: {action, source?, reason?, error?}}, findings}`; free it with
-/// `trunkline_buf_free`. `findings` says what of the text is without effect.
+/// `trunkline_buf_free`. `findings` says what of the text is without effect:
+/// `[{kind, path, line, column, server?, what?}]`.
 ///
 /// Errors: `INVALID_CONFIG` (with `detail.source`, and `detail.line` where the text does not parse)
 /// when the file cannot be read, `UNKNOWN_OPTION`, `INVALID_ARGUMENT`, with nothing changed;
@@ -81,8 +82,9 @@ pub unsafe extern "C" fn trunkline_pool_load_enqueue(
 
 /// Replaces a source whole by the text of settings, or removes it. What is new starts in the sessions
 /// that want it, what is gone is released, what is equal is not touched. Variables in the text are
-/// expanded. Asks nobody and returns as soon as that is under way; it may look at the disk for a
-/// moment.
+/// expanded. Asks nobody and returns as soon as that is under way. What is new is looked up in the
+/// calling thread, which so waits for the file system: its programs, its files of variables and, the
+/// first time, the file of approvals.
 ///
 /// `source`: a scope (`user`, `project`, `workspace`, `managed`, `session`, `launch` or `extension`),
 /// or one with a name after a colon, such as `extension:git`. Servers of `project` and `workspace`
@@ -187,9 +189,11 @@ pub unsafe extern "C" fn trunkline_pool_remove_server(
 /// trusted. Blocks: `WRONG_THREAD` inside a callback.
 ///
 /// `options_json`: `{"reconnect": "all"}`, or an array of names of servers whose connections are made
-/// anew; empty for none. `out`: `{v, servers, errors: [{source, error}],
-/// reconnected?}`; free it with `trunkline_buf_free`. `reconnected` is there when that was asked for:
-/// by server the rows of `trunkline_pool_restart`.
+/// anew; empty for none. `out`: `{v, servers, errors: [{source, error}], findings, reconnected?}`;
+/// free it with `trunkline_buf_free`. `findings` are those of every file that was read, as of
+/// `trunkline_pool_load`, each with its `source`. `reconnected` is there when that was asked for: by
+/// server the rows of `trunkline_pool_restart`, or one with an `error` where it could not be begun.
+/// What becomes of a server that is `waiting` is told by the event `reconciled` that follows.
 ///
 /// Errors: `UNKNOWN_OPTION`, `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`.
 #[unsafe(no_mangle)]
@@ -243,8 +247,8 @@ pub unsafe extern "C" fn trunkline_pool_reload_enqueue(
 /// connect, and tells how every server that a source names stands. Blocks: `WRONG_THREAD` inside a
 /// callback.
 ///
-/// `timeout_ms`: in milliseconds; `TRUNKLINE_DEFAULT` for no limit but those of handlers and
-/// connects. `out`: `{v, servers: {name: {state, source, reason?, error?, file?}}}` with the state
+/// `timeout_ms`: in milliseconds; `TRUNKLINE_DEFAULT` for as long as it takes: handlers have their
+/// time, connects theirs from their turn on, and a file system that does not answer none. `out`: `{v, servers: {name: {state, source, reason?, error?, file?}}}` with the state
 /// `ready`, `failed`, `refused`, `waiting` or `off`; free it with `trunkline_buf_free`.
 ///
 /// Errors: `TIMEOUT` (with `detail.servers`), `CLOSED`, `CANCELLED`, `FORKED`, `INVALID_ARGUMENT`.

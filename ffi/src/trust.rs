@@ -14,13 +14,13 @@ use crate::raw;
 use crate::types::{DestroyFn, DoneFn, Status, Str};
 
 /// Says whether the workspace is trusted. What needs trust and has it no more ends at once; what has
-/// it again is looked at anew, and starts or waits for approval. Returns at once, as
-/// `trunkline_pool_set_source`.
+/// it again is looked at anew, and starts or waits for approval. Files that were not read without
+/// trust are read first. Blocks: `WRONG_THREAD` inside a callback.
 ///
 /// `trusted`: 0 or 1. `out`: the report of `trunkline_pool_approve`; free it with
 /// `trunkline_buf_free`.
 ///
-/// Errors: `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `FORKED`.
+/// Errors: `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_set_trusted(
     pool: *mut PoolObject,
@@ -29,15 +29,43 @@ pub unsafe extern "C" fn trunkline_pool_set_trusted(
     err: *mut *mut ErrorObject,
 ) -> Status {
     // SAFETY: the caller keeps the header's promises about pointers.
-    unsafe {
-        forms::report(pool, out, err, |pool| {
-            let trust = match raw::switch(trusted, "trusted")? {
-                true => WorkspaceTrust::Trusted,
-                false => WorkspaceTrust::Untrusted,
-            };
-            pool.set_trusted(trust)
-        })
-    }
+    unsafe { forms::wait_for_text(pool, out, err, |pool| set_trusted(pool, trusted)) }
+}
+
+/// `trunkline_pool_set_trusted` without waiting: `done` is called once it ended, on a thread of the
+/// library. Cancelling it takes nothing back that was begun.
+///
+/// `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+/// when this fails.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_pool_set_trusted_start(
+    pool: *mut PoolObject,
+    trusted: u32,
+    done: DoneFn,
+    user_data: *mut c_void,
+    destroy: DestroyFn,
+    out_op: *mut u64,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    let (callback, outs) = ((done, user_data, destroy), Outs { op: out_op, err });
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe { forms::start(pool, callback, outs, |pool| set_trusted(pool, trusted)) }
+}
+
+/// `trunkline_pool_set_trusted` without waiting: its end comes out of `queue`, with `tag`. `out_op`: what
+/// `trunkline_op_cancel` takes; may be NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_pool_set_trusted_enqueue(
+    pool: *mut PoolObject,
+    trusted: u32,
+    queue: *mut QueueObject,
+    tag: u64,
+    out_op: *mut u64,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    let outs = Outs { op: out_op, err };
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe { forms::enqueue(pool, (queue, tag), outs, |pool| set_trusted(pool, trusted)) }
 }
 
 /// Tells what waits for approval and what was decided for this workspace. Decisions that another
@@ -260,6 +288,18 @@ pub unsafe extern "C" fn trunkline_pool_forget_enqueue(
     let outs = Outs { op: out_op, err };
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe { forms::enqueue(pool, (queue, tag), outs, |pool| forget(pool, server)) }
+}
+
+/// Checks the argument of `set_trusted`; what it gives starts the operation.
+fn set_trusted(
+    pool: &PoolObject,
+    trusted: u32,
+) -> Result<impl FnOnce(Completion) -> Operation + use<>> {
+    let trust = match raw::switch(trusted, "trusted")? {
+        true => WorkspaceTrust::Trusted,
+        false => WorkspaceTrust::Untrusted,
+    };
+    Ok(reported(pool, move |pool: Pool| async move { pool.set_trusted(trust).await }))
 }
 
 /// What `approvals` starts.

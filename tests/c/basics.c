@@ -65,8 +65,8 @@ static void the_library_says_what_it_is(void)
 /* SPEC 10.3 */
 static void settings_files_are_detected(void)
 {
-    char folder[] = "/tmp/trunkline-detect-XXXXXX", file[64];
-    CHECK(mkdtemp(folder));
+    char folder[64], file[80];
+    make_folder(folder);
     snprintf(file, sizeof file, "%s/.mcp.json", folder);
     FILE *made = fopen(file, "w");
     CHECK(made && !fclose(made));

@@ -227,11 +227,10 @@ static void start_remotes(run *run, const json *remotes)
 }
 
 /* The case's folder, with one for a workspace in it. */
-static void make_folder(run *run)
+static void make_folders(run *run)
 {
     char path[sizeof run->folder + sizeof "/workspace"];
-    strcpy(run->folder, "/tmp/trunkline-c-XXXXXX");
-    CHECK(mkdtemp(run->folder));
+    make_folder(run->folder);
     run->saved = json_new(JSON_OBJECT);
     json_put(run->saved, "folder", json_new_text(run->folder));
     snprintf(path, sizeof path, "%s/file", run->folder);
@@ -248,7 +247,7 @@ void set_up(run *run, const json *the_case)
     trunkline_error *err = NULL;
     memset(run, 0, sizeof *run);
     make_log(run->log);
-    make_folder(run);
+    make_folders(run);
     start_remotes(run, json_get(the_case, "remotes"));
     OK(trunkline_queue_new(&run->queue, &err));
     OK(trunkline_queue_new(&run->unread, &err));
@@ -256,6 +255,9 @@ void set_up(run *run, const json *the_case)
     /* Never the decisions of the person who runs the cases. */
     if (!json_get(values, "approvals"))
         json_put(values, "approvals", json_new_text("memory"));
+    /* Nor what other cases listed. */
+    if (!json_get(values, "cache"))
+        json_put(values, "cache", json_new_text("off"));
     uint64_t offered = 0;
     desk *desk = take_handlers(run, "pool", values, &offered);
     char *text = json_write(values);

@@ -81,9 +81,23 @@ bool take_text(trunkline_buf *buf, const char *text)
     return is;
 }
 
+/* The pattern of a new name among the temporary files. */
+static void make_pattern(char path[64])
+{
+    const char *folder = getenv("TMPDIR");
+    int length = snprintf(path, 64, "%s/trunkline-c-XXXXXX", folder && *folder ? folder : "/tmp");
+    CHECK(length > 0 && length < 64);
+}
+
+void make_folder(char path[64])
+{
+    make_pattern(path);
+    CHECK(mkdtemp(path));
+}
+
 void make_log(char path[64])
 {
-    strcpy(path, "/tmp/trunkline-c-XXXXXX");
+    make_pattern(path);
     int fd = mkstemp(path);
     CHECK(fd >= 0);
     close(fd);

@@ -79,7 +79,9 @@ void end_scene(scene *scene);
 
 /* The reference server, configured to write to a log. For the caller to free. */
 char *server_config(const char *flags, const char *log);
-/* A new empty file, whose name is put into `path`. */
+/* A new empty folder among the temporary files, whose name is put into `path`. */
+void make_folder(char path[64]);
+/* A new empty file there. */
 void make_log(char path[64]);
 /* How many of the log's processes run. */
 int processes_of(const char *log);

@@ -63,6 +63,8 @@ static int try_everything(const host *h)
         trunkline_session_open(pool, TRUNKLINE_LITERAL("{\"id\":\"c\"}"), &handle, NULL),
         trunkline_session_tools(pool, h->scene.session, &buf, NULL),
         trunkline_session_acquire(pool, h->scene.session, TRUNKLINE_LITERAL("s"), none, none, &handle, NULL),
+        trunkline_session_started(pool, h->scene.session, &buf, NULL),
+        trunkline_session_ready(pool, h->scene.session, none, 0, NULL),
         trunkline_session_close(pool, h->scene.session, 0, NULL),
         trunkline_lease_call_tool(pool, h->lease, tool, none, NULL, &buf, NULL),
         trunkline_lease_call_tool_start(pool, h->lease, tool, none, NULL, ignore_item, NULL, note_destroy, NULL, NULL),

@@ -129,6 +129,17 @@ static trunkline_status start_settled(run *run, const json *arguments, operation
                                           (uint64_t)(operation - run->operations), &operation->op, err);
 }
 
+static trunkline_status start_wait(run *run, const char *verb, const json *arguments, operation *operation, trunkline_error **err)
+{
+    uint64_t session = session_of(run, arguments), tag = (uint64_t)(operation - run->operations);
+    if (strcmp(verb, "started") == 0)
+        return trunkline_session_started_enqueue(run->pool, session, run->queue, tag, &operation->op, err);
+    const json *server = json_at(arguments, 1), *timeout = json_get(json_at(arguments, 2), "timeout_ms");
+    trunkline_str name = text_of(server && !json_is(server, JSON_NULL) ? json_text(server) : "");
+    return trunkline_session_ready_enqueue(run->pool, session, name, timeout ? (uint64_t)json_number(timeout) : TRUNKLINE_DEFAULT,
+                                           run->queue, tag, &operation->op, err);
+}
+
 static trunkline_status start_by_verb(run *run, const char *verb, const json *arguments, operation *operation,
                                       trunkline_error **err)
 {
@@ -141,6 +152,8 @@ static trunkline_status start_by_verb(run *run, const char *verb, const json *ar
         return start_restart(run, arguments, operation, err);
     if (strcmp(verb, "settled") == 0)
         return start_settled(run, arguments, operation, err);
+    if (strcmp(verb, "started") == 0 || strcmp(verb, "ready") == 0)
+        return start_wait(run, verb, arguments, operation, err);
     if (strcmp(verb, "accept_tool") == 0)
         return start_accept(run, arguments, operation, err);
     if (strcmp(verb, "subscribe") == 0 || strcmp(verb, "unsubscribe") == 0)
@@ -162,7 +175,7 @@ bool can_start(const char *verb)
 {
     static const char *const all[] = {"acquire",   "call",       "call_exposed", "request", "read_resource",
                                       "get_prompt", "drain", "reconcile",    "subscribe", "unsubscribe", "accept_tool", "restart",
-                                      "settled"};
+                                      "settled", "started", "ready"};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i], verb) == 0)
             return true;

@@ -76,6 +76,7 @@ void calls_give_texts_and_futures() {
     trunkline::lease other = h.session.acquire_async("s").get();
     CHECK(other.number() != lease.number());
     h.session.ready({}, 10s);
+    CHECK(has(h.session.started(), R"("v":1)") && has(h.session.started_async().get(), R"("servers")"));
     h.pool.close();
 }
 
@@ -294,7 +295,8 @@ void sources_and_approvals_are_of_the_wrapper_too() {
     CHECK(has(h.pool.add_server("r", server), R"("result":"added")") && has(h.pool.remove_server("r"), R"("result":"removed")"));
     std::free(server);
     CHECK(has(h.pool.set_source("project", settings), R"("reason":"untrusted")"));
-    CHECK(has(h.pool.set_trusted(workspace_trust::trusted), R"("reason":"pending_approval")"));
+    CHECK(has(h.pool.set_trusted_async(workspace_trust::trusted).get(), R"("reason":"pending_approval")"));
+    CHECK(has(h.pool.set_trusted(workspace_trust::trusted), R"("servers":{})"));
     const std::string shown = h.pool.approvals();
     const std::string hash = shown.substr(shown.find("v1:"), 67);
     CHECK(shown == h.pool.approvals_async().get() && has(shown, R"("hash":"v1:)"));

@@ -22,11 +22,10 @@ static void write_settings(const project *p, const char *flags)
     free(server);
 }
 
-static void make_folder(project *p)
+static void make_project(project *p)
 {
     memset(p, 0, sizeof *p);
-    strcpy(p->folder, "/tmp/trunkline-project-XXXXXX");
-    CHECK(mkdtemp(p->folder));
+    make_folder(p->folder);
     snprintf(p->settings, sizeof p->settings, "%s/.mcp.json", p->folder);
     make_log(p->scene.log);
     write_settings(p, "");
@@ -47,7 +46,7 @@ static void open_session(project *p)
 static project open_project(void)
 {
     project p;
-    make_folder(&p);
+    make_project(&p);
     OK(trunkline_pool_new(text_of(options_of(&p)), &p.scene.pool, &err));
     open_session(&p);
     return p;
@@ -255,7 +254,7 @@ static void a_handler_is_asked_for_an_input_and_may_change_sources_meanwhile(voi
     host h = new_host();
     trunkline_buf *buf = NULL;
     char settings[1024], *server;
-    make_folder(&h.project);
+    make_project(&h.project);
     uint64_t mask = TRUNKLINE_MASK(TRUNKLINE_HANDLER_INPUTS);
     OK(trunkline_pool_new_with_handlers(text_of(options_of(&h.project)), mask, on_ask, &h, NULL, &h.project.scene.pool, &err));
     open_session(&h.project);

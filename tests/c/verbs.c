@@ -83,6 +83,27 @@ static outcome tools(run *run, const json *arguments)
     return list(run, arguments, trunkline_session_tools);
 }
 
+static outcome tools_for(run *run, const json *arguments)
+{
+    trunkline_buf *buf = NULL;
+    trunkline_error *err = NULL;
+    trunkline_str shape = TRUNKLINE_STRING(json_text(json_at(arguments, 1)));
+    trunkline_status status = trunkline_session_tools_for(run->pool, session_of(run, arguments), shape, &buf, &err);
+    outcome outcome = outcome_of(status, buf, err);
+    say_closed(outcome.error);
+    return outcome;
+}
+
+static outcome revision(run *run, const json *arguments)
+{
+    trunkline_buf *buf = NULL;
+    trunkline_error *err = NULL;
+    trunkline_status status = trunkline_session_tools(run->pool, session_of(run, arguments), &buf, &err);
+    uint64_t number = trunkline_buf_revision(buf);
+    trunkline_buf_free(buf);
+    return status == TRUNKLINE_STATUS_OK ? success(json_new_integer((long)number)) : outcome_of(status, NULL, err);
+}
+
 static outcome prompts(run *run, const json *arguments)
 {
     return list(run, arguments, trunkline_session_prompts);
@@ -310,7 +331,7 @@ outcome run_verb(run *run, const char *name, const json *step_arguments)
         {"finish", finish},     {"configure", configure}, {"disable", disable},   {"enable", enable},
         {"watch", watch},       {"sign_in", sign_in},     {"visit", visit},     {"finish_sign_in", finish_sign_in},
         {"sign_out", sign_out}, {"asked", asked},         {"provide", provide},   {"resource_templates", resource_templates},
-        {"set_roots", set_roots},
+        {"set_roots", set_roots}, {"tools_for", tools_for}, {"revision", revision},
         {"set_gates", set_gates},
     };
     json *arguments = arguments_of(run, step_arguments);

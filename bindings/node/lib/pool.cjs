@@ -96,8 +96,9 @@ class Pool extends Emitter {
     return report(guarded(() => this.#native.removeServer(server)));
   }
 
-  setTrusted(trusted) {
-    return report(guarded(() => this.#native.setTrusted(trusted)));
+  async setTrusted(trusted, options) {
+    const { signal } = split(options, ['signal']).own;
+    return report(await settle(signal, (number) => this.#native.setTrusted(trusted, number)));
   }
 
   async reload(options) {

@@ -85,14 +85,45 @@ class CompletionResult extends Result {
 
 /** A list of a view, decoded: `[{name, server, ownName, definition}]`. */
 function decodeList(text) {
-  return JSON.parse(text).map(({ name, server, own_name: ownName, trust, always_load: alwaysLoad, definition }) => ({
+  return spelled(JSON.parse(text));
+}
+
+/** A list of a session, with its number. */
+function decodeNumbered(text) {
+  const { revision, items } = JSON.parse(text);
+  return withRevision(spelled(items), revision);
+}
+
+/** A list in the shape of a model API, which is nobody's to spell, with its number. */
+function decodeShaped(text) {
+  const { revision, items } = JSON.parse(text);
+  return withRevision(items, revision);
+}
+
+/** The number is no element, and is not enumerated with them. */
+function withRevision(list, revision) {
+  return Object.defineProperty(list, 'revision', { value: revision });
+}
+
+function spelled(rows) {
+  return rows.map(({ name, server, own_name: ownName, trust, always_load: alwaysLoad, deferred, definition }) => ({
     name,
     server,
     ownName,
     trust,
     alwaysLoad,
+    deferred,
     definition,
   }));
 }
 
-module.exports = { CallResult, CompletionResult, PromptResult, ResourceResult, Result, decodeList };
+module.exports = {
+  CallResult,
+  CompletionResult,
+  PromptResult,
+  ResourceResult,
+  Result,
+  decodeList,
+  decodeNumbered,
+  decodeShaped,
+};

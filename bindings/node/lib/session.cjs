@@ -3,13 +3,13 @@
 
 const { callTool } = require('./call.cjs');
 const { Emitter, detach } = require('./emitter.cjs');
-const { guarded } = require('./errors.cjs');
+const { fromFields, guarded } = require('./errors.cjs');
 const { asyncDispose, openStream } = require('./events.cjs');
 const { Provided, checkFunction } = require('./hosted.cjs');
 const { Lease } = require('./lease.cjs');
 const { spellDocument, toCamel } = require('./names.cjs');
 const { checkDuration, encodeJson, encodeOptions, readTimes, split } = require('./options.cjs');
-const { decodeList } = require('./results.cjs');
+const { decodeNumbered, decodeShaped } = require('./results.cjs');
 const { settle } = require('./settle.cjs');
 
 class Session extends Emitter {
@@ -38,6 +38,12 @@ class Session extends Emitter {
     return new Lease(await settle(own.signal, start), this);
   }
 
+  async started(options) {
+    const { signal } = split(options, ['signal']).own;
+    const report = await settle(signal, (number) => this.#native.started(number));
+    return spellDocument(JSON.parse(report), toCamel, fromFields);
+  }
+
   async ready(server, options) {
     if (server !== null && typeof server === 'object') return this.ready(undefined, server);
     const { signal, timeoutMs } = readTimes(options);
@@ -45,19 +51,24 @@ class Session extends Emitter {
   }
 
   tools() {
-    return decodeList(guarded(() => this.#native.tools()));
+    return decodeNumbered(guarded(() => this.#native.tools()));
+  }
+
+  toolsFor(shape) {
+    if (typeof shape !== 'string') throw new TypeError('shape must be a string');
+    return decodeShaped(guarded(() => this.#native.toolsFor(shape)));
   }
 
   prompts() {
-    return decodeList(guarded(() => this.#native.prompts()));
+    return decodeNumbered(guarded(() => this.#native.prompts()));
   }
 
   resources() {
-    return decodeList(guarded(() => this.#native.resources()));
+    return decodeNumbered(guarded(() => this.#native.resources()));
   }
 
   resourceTemplates() {
-    return decodeList(guarded(() => this.#native.resourceTemplates()));
+    return decodeNumbered(guarded(() => this.#native.resourceTemplates()));
   }
 
   configure(options) {

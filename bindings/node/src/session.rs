@@ -7,7 +7,7 @@ use std::time::Duration;
 use napi::bindgen_prelude::{ToNapiValue, TypeName};
 use napi::{ValueType, sys};
 use napi_derive::napi;
-use trunkline::{AcquireOptions, ConfigureOptions, Listed, Pool, ServerSpec, Session};
+use trunkline::{AcquireOptions, ConfigureOptions, List, Listed, Pool, ServerSpec, Session, Shape};
 
 use crate::environment::{Environment, Promise};
 use crate::failure::{Result, thrown};
@@ -47,8 +47,17 @@ impl ToNapiValue for JsonText {
 
 /// A list as the text of a JSON array, its definitions unchanged.
 pub fn list_text(listed: &[Listed]) -> JsonText {
+    JsonText(array(listed))
+}
+
+/// A list and its number, as JSON text.
+fn numbered(list: List) -> JsonText {
+    JsonText(format!(r#"{{"revision":{},"items":{}}}"#, list.revision(), array(&list)))
+}
+
+fn array(listed: &[Listed]) -> String {
     let items: Vec<String> = listed.iter().map(Listed::to_json).collect();
-    JsonText(format!("[{}]", items.join(",")))
+    format!("[{}]", items.join(","))
 }
 
 impl NativeSession {
@@ -83,6 +92,15 @@ impl NativeSession {
         self.environment.run(number, &self.pool, future, |lease| {
             Settled::Lease(Box::new(Held { lease, session: Some(keeper), pool }))
         })
+    }
+
+    /// Waits for the session's start, at most for the start gate; the report as JSON text.
+    #[napi(catch_unwind)]
+    pub fn started(&self, number: Option<f64>) -> Result<Promise> {
+        let session = self.session.clone();
+        let future = async move { session.started().await };
+        let settle = |report: serde_json::Value| Settled::Text(report.to_string());
+        self.environment.run(number, &self.pool, future, settle)
     }
 
     /// Waits for one server, or for all that the session wants.
@@ -120,25 +138,34 @@ impl NativeSession {
     /// The tools of its view, as JSON text.
     #[napi(catch_unwind)]
     pub fn tools(&self) -> Result<JsonText> {
-        self.session.tools().map(|listed| list_text(&listed)).map_err(thrown)
+        self.session.tools().map(numbered).map_err(thrown)
+    }
+
+    /// The tools of its view in the shape of a model API, and the number of that list, as JSON text.
+    #[napi(catch_unwind)]
+    pub fn tools_for(&self, shape: String) -> Result<JsonText> {
+        let tools = Shape::from_word(&shape).and_then(|shape| self.session.tools_for(shape));
+        let tools = tools.map_err(thrown)?;
+        let (revision, items) = (tools.revision(), tools.json());
+        Ok(JsonText(format!(r#"{{"revision":{revision},"items":{items}}}"#)))
     }
 
     /// The prompts of its view, as JSON text.
     #[napi(catch_unwind)]
     pub fn prompts(&self) -> Result<JsonText> {
-        self.session.prompts().map(|listed| list_text(&listed)).map_err(thrown)
+        self.session.prompts().map(numbered).map_err(thrown)
     }
 
     /// The resources of its view, as JSON text.
     #[napi(catch_unwind)]
     pub fn resources(&self) -> Result<JsonText> {
-        self.session.resources().map(|listed| list_text(&listed)).map_err(thrown)
+        self.session.resources().map(numbered).map_err(thrown)
     }
 
     /// The resource templates of its view, as JSON text.
     #[napi(catch_unwind)]
     pub fn resource_templates(&self) -> Result<JsonText> {
-        self.session.resource_templates().map(|listed| list_text(&listed)).map_err(thrown)
+        self.session.resource_templates().map(numbered).map_err(thrown)
     }
 
     /// Changes what it sees and wants; the options are a JSON text.

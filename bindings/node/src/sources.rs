@@ -53,9 +53,9 @@ impl NativePool {
 
     /// Says whether the workspace is trusted.
     #[napi(catch_unwind)]
-    pub fn set_trusted(&self, trusted: bool) -> Result<String> {
+    pub fn set_trusted(&self, trusted: bool, number: Option<f64>) -> Result<Promise> {
         let trust = if trusted { WorkspaceTrust::Trusted } else { WorkspaceTrust::Untrusted };
-        self.pool().set_trusted(trust).map(|report| report.to_string()).map_err(thrown)
+        self.report(number, move |pool| async move { pool.set_trusted(trust).await })
     }
 
     /// Why a server or a tool is there, or is not, as JSON text.

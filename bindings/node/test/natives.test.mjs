@@ -27,9 +27,11 @@ const isMethod = (name) => name !== 'constructor';
 
 const methodsOf = (native) => Object.getOwnPropertyNames(native.prototype).filter(isMethod).sort();
 
-/** The body of a declaration of `index.d.ts` or `options.d.ts`. */
+const declarations = ['index.d.ts', 'events.d.ts', 'options.d.ts', 'reports.d.ts'];
+
+/** The body of a declaration of the package. */
 function declaration(head) {
-  const text = read('index.d.ts') + read('options.d.ts');
+  const text = declarations.map(read).join('\n');
   const start = text.indexOf(`export ${head}`);
   assert.ok(start >= 0, head);
   return text.slice(start, text.indexOf('\n\n', start));

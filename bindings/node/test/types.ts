@@ -1,6 +1,6 @@
 // What the declarations allow, and what they refuse: compiled by `tsc --noEmit`, never run.
 
-import { CallResult, Lease, Pool, Session, TrunklineError, detect } from '../index.js';
+import { CallResult, Lease, Pool, Refusal, Session, TrunklineError, detect } from '../index.js';
 import type * as names from '../index.js';
 import type { EventOf, Listed, TrunklineEvent } from '../index.js';
 
@@ -24,6 +24,9 @@ export async function host(signal: AbortSignal): Promise<void> {
   await pool.reconcile({ mcpServers: { files: { command: 'files' } } }, { signal });
 
   await using session: Session = pool.session('chat', { servers: ['files'], exclude: { files: ['rm'] } });
+  const { servers: standing } = await session.started({ signal });
+  const deferred: number | undefined = standing.files?.deferred;
+  console.log(standing.files?.state === 'asleep', deferred);
   await session.ready({ timeoutMs: 1000 });
   await session.ready('files', { signal });
   session.configure({ include: { s: ['echo'] }, alwaysLoad: {}, servers: 'all', roots: ['src'] });
@@ -91,6 +94,9 @@ export function explain(error: unknown): string {
       return error.retryable ? 'later' : (error.hint ?? error.message);
   }
 }
+
+// @ts-expect-error: what a handler throws has nothing of the servers that the budget refused.
+export type OfRefused = Refusal['transport'];
 
 // @ts-expect-error: the class that pools and sessions share is no export.
 export type Shared = names.Emitter;

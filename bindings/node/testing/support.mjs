@@ -152,7 +152,8 @@ export async function within(promise, what, bound = HANG_BOUND_MS) {
 
 /** A pool for one test, closed at its end; then no process of its log may be left. */
 export function openPool(t, options) {
-  const pool = new Pool(options);
+  // Without what other tests listed.
+  const pool = new Pool({ cache: 'off', ...options });
   // After what may throw: nothing else removes its folder.
   const log = new StartLog();
   t.after(async () => {

@@ -76,7 +76,7 @@ impl Lease {
     /// The tools of the server in the session's view.
     fn tools(&self, py: Python<'_>) -> PyResult<Vec<Row>> {
         let held = self.0.here()?;
-        guarded(|| rows(held.lease.tools().or_raise(py)?))
+        guarded(|| rows(&held.lease.tools().or_raise(py)?))
     }
 
     /// Starts a call of a tool.

@@ -199,10 +199,10 @@ impl Pool {
         self.reported(py, |pool| pool.remove_server(server))
     }
 
-    /// Says whether the workspace is trusted.
-    fn set_trusted(&self, py: Python<'_>, trusted: bool) -> PyResult<String> {
+    /// Starts to say whether the workspace is trusted.
+    fn set_trusted(&self, to: &Bound<'_, PyAny>, token: u64, trusted: bool) -> PyResult<Operation> {
         let trust = if trusted { WorkspaceTrust::Trusted } else { WorkspaceTrust::Untrusted };
-        self.reported(py, |pool| pool.set_trusted(trust))
+        self.start_report(to, token, |pool| async move { pool.set_trusted(trust).await })
     }
 
     /// Starts reading every loaded file again.

@@ -1,12 +1,11 @@
 //! A session, as Python holds it.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use pyo3::prelude::*;
 use serde_json::Value;
 use trunkline::{
-    AcquireOptions, ConfigureOptions, Error, ErrorCode, EventMask, Listed, ServerSpec,
+    AcquireOptions, ConfigureOptions, Error, ErrorCode, EventMask, Listed, ServerSpec, Shape,
 };
 
 use crate::delivery::{Operation, Payload, sink};
@@ -17,15 +16,15 @@ use crate::lease::HeldLease;
 use crate::options::CallText;
 use crate::subscription::Subscription;
 
-/// A listed thing: name, server, own name, definition as JSON text, trust and always-load marks.
-pub type Row = (String, String, String, String, bool, bool);
+/// A listed thing: name, server, own name, definition as JSON text, trust and always-load marks, whether it is deferred.
+pub type Row = (String, String, String, String, bool, bool, bool);
 
 /// What Python makes its `Listed` of.
-pub fn rows(listed: Arc<[Listed]>) -> PyResult<Vec<Row>> {
+pub fn rows(listed: &[Listed]) -> PyResult<Vec<Row>> {
     let row = |one: &Listed| {
         let (name, server) = (one.name.to_string(), one.server.to_string());
         let (own_name, definition) = (one.own_name.to_string(), one.definition.to_string());
-        (name, server, own_name, definition, one.trust, one.always_load)
+        (name, server, own_name, definition, one.trust, one.always_load, one.deferred)
     };
     Ok(listed.iter().map(row).collect())
 }
@@ -87,6 +86,19 @@ impl Session {
         })
     }
 
+    /// Starts waiting for the session's start, at most for the start gate; gives the report as JSON text.
+    fn started(&self, to: &Bound<'_, PyAny>, token: u64) -> PyResult<Operation> {
+        let open = self.0.here()?;
+        guarded(|| {
+            let sink = sink(to, token)?;
+            let session = open.session.clone();
+            let future = async move {
+                session.started().await.map(|report| Payload::Text(report.to_string()))
+            };
+            Ok(Operation::new(open.pool.start(future, move |outcome| sink.put(outcome))))
+        })
+    }
+
     /// Starts waiting for one server, or for all.
     fn ready(
         &self,
@@ -108,7 +120,7 @@ impl Session {
     }
 
     /// One of the four lists of its view.
-    fn list(&self, py: Python<'_>, kind: &str) -> PyResult<Vec<Row>> {
+    fn list(&self, py: Python<'_>, kind: &str) -> PyResult<(Vec<Row>, u64)> {
         let session = &self.0.here()?.session;
         guarded(|| {
             let listed = match kind {
@@ -118,7 +130,18 @@ impl Session {
                 "resource_templates" => session.resource_templates(),
                 _ => Err(Error::new(ErrorCode::InvalidArgument, "no such list")),
             };
-            rows(listed.or_raise(py)?)
+            let listed = listed.or_raise(py)?;
+            Ok((rows(&listed)?, listed.revision()))
+        })
+    }
+
+    /// The tools of its view in the shape of a model API, as JSON text, and the number of that list.
+    fn tools_for(&self, py: Python<'_>, shape: &str) -> PyResult<(String, u64)> {
+        let session = &self.0.here()?.session;
+        guarded(|| {
+            let tools = Shape::from_word(shape).and_then(|shape| session.tools_for(shape));
+            let tools = tools.or_raise(py)?;
+            Ok((tools.json().to_owned(), tools.revision()))
         })
     }
 

@@ -23,6 +23,7 @@ AGAIN = 0.01
 #: The verbs that `start` may begin.
 STARTED = {
     "acquire", "call", "call_exposed", "request", "read_resource", "get_prompt", "drain", "restart", "settled",
+    "started", "ready",
 }
 
 
@@ -98,7 +99,7 @@ class Case(Settings):
 
     def _run(self) -> None:
         # Never the decisions of the person who runs the cases.
-        options = {"approvals": "memory", **self._options("pool", self._case.get("options"))}
+        options = {"approvals": "memory", "cache": "off", **self._options("pool", self._case.get("options"))}
         self._pool = self._host.pool(**options)
         try:
             self._records["pool"] = self._host.record(self._pool.events())
@@ -227,6 +228,14 @@ class Case(Settings):
     def _call_settled(self, options: Any = None) -> Callable[[], Any]:
         return lambda: self._pool.settled(**keywords(options))
 
+    def _call_started(self, session: str) -> Callable[[], Any]:
+        return lambda: self._sessions[session].started()
+
+    def _call_ready(
+        self, session: str, server: str | None = None, options: Any = None
+    ) -> Callable[[], Any]:
+        return lambda: self._sessions[session].ready(server, **keywords(options))
+
     def _begin(self, verb: str, arguments: list[Any]) -> Callable[[], Any]:
         call: Callable[[], Any] = getattr(self, f"_call_{verb}")(*arguments)
         return call
@@ -242,8 +251,14 @@ class Case(Settings):
 
     def _do_open(self, session: str, options: Any = None) -> None:
         given = {"servers": [], **self._options(session, options)}
-        opened = self._host.run(lambda: self._pool.session(session, **given))
-        self._records[session] = self._host.record(opened.events())
+
+        def begun() -> tuple[Any, Any]:
+            opened = self._pool.session(session, **given)
+            return opened, opened.events()
+
+        # In one go: on the way from thread to thread servers become ready, which nobody would hear.
+        opened, events = self._host.run(begun)
+        self._records[session] = self._host.record(events)
         self._sessions[session] = opened
 
     def _do_close(self, session: str, options: Any = None) -> None:
@@ -274,11 +289,17 @@ class Case(Settings):
         self._host.run(lambda: self._leases[lease].unsubscribe_resource(uri))
 
     def _view(self, rows: list[trunkline.Listed]) -> list[dict[str, Any]]:
-        names = ("name", "server", "own_name", "trust", "always_load", "definition")
+        names = ("name", "server", "own_name", "trust", "always_load", "deferred", "definition")
         return [{name: getattr(row, name) for name in names} for row in rows]
 
     def _do_tools(self, session: str) -> Any:
         return self._view(self._sessions[session].tools())
+
+    def _do_tools_for(self, session: str, shape: str) -> Any:
+        return self._sessions[session].tools_for(shape)
+
+    def _do_revision(self, session: str) -> Any:
+        return self._sessions[session].tools().revision
 
     def _do_prompts(self, session: str) -> Any:
         return self._view(self._sessions[session].prompts())

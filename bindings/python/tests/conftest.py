@@ -23,6 +23,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line("NOT RUN: test_real.py, since TRUNKLINE_REAL_SERVERS is not set")
 
 
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody's files are read or written, and nothing of another test."""
+    monkeypatch.setenv("TRUNKLINE_HOME", str(tmp_path / "home"))
+
+
 @pytest.fixture
 def log(tmp_path: Path) -> Iterator[Log]:
     log = Log(tmp_path / "starts.log")

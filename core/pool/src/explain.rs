@@ -43,6 +43,8 @@ pub enum Reason {
     AuthRequired,
     /// It could not be connected to, or was lost for good.
     Failed,
+    /// It runs for calls of its tools only, and none runs.
+    Asleep,
     /// Nobody asked for it, or nobody holds it any more.
     Unused,
     /// The server lists the tool; its configuration or the session leaves it out.
@@ -152,6 +154,12 @@ const TABLE: &[Row] = &[
         "failed",
         "has failed",
         "mend what `last_error` of the status says, and `restart` or acquire the server",
+    ),
+    (
+        Reason::Asleep,
+        "asleep",
+        "is asleep, since it runs for calls only",
+        "call one of its tools, which starts it",
     ),
     (
         Reason::Unused,

@@ -12,6 +12,7 @@
 //! - [`expand`]: the variables in those configurations, put in place.
 //! - [`layers`]: several sources of configuration, and for each server the one that counts.
 //! - [`catalog`]: what a server listed, and the differences between two lists.
+//! - [`cached`]: what servers listed last, for the time in which they are not connected.
 //! - [`approvals`]: what a person is asked before a project's server runs, and what they decided.
 //! - [`acceptance`]: the definitions of tools that are accepted, and what is held back.
 //! - [`explain`]: why a server or a tool is not there, and what can be done.
@@ -20,12 +21,14 @@
 //! - [`id_map`]: maps by ids of our own.
 //! - [`in_flight`]: the requests of one connection that wait for an answer.
 //! - [`naming`]: the names under which tools are exposed to a model.
+//! - [`shapes`]: tools in the shapes in which model APIs take them.
 //! - [`state`]: the reducer that decides.
 //! - [`plan`]: the differences that a new desired state asks for.
 #![forbid(unsafe_code)]
 
 pub mod acceptance;
 pub mod approvals;
+pub mod cached;
 pub mod catalog;
 pub mod config;
 pub mod error;
@@ -35,6 +38,7 @@ pub mod gates;
 #[cfg(test)]
 mod generate;
 pub mod id_map;
+mod ids;
 pub mod in_flight;
 pub mod interface;
 mod json;
@@ -43,7 +47,9 @@ pub mod naming;
 pub mod options;
 pub mod pattern;
 pub mod plan;
+mod scope;
 pub mod settings;
+pub mod shapes;
 pub mod state;
 pub mod text;
 pub mod view;

@@ -1,49 +1,146 @@
-//! The names under which tools are exposed to a model (SPEC 14.3).
+//! The names under which tools are exposed to a model (SPEC 14.3), in one of three styles.
 //!
 //! ```text
-//! plain    mcp__<server>__<tool>
-//! hashed   mcp__<clean server>__<clean tool>__<hash>
+//! style               plain                    hashed
+//! mcp__server__tool   mcp__<server>__<tool>    mcp__<clean server>__<clean tool>__<hash>
+//! server__tool        <server>__<tool>         <clean server>__<clean tool>__<hash>
+//! none                <tool>                   <clean server>__<clean tool>__<hash>
 //! ```
 //!
-//! 1. A name holds letters, digits, `_` and `-` only, and at most 63 of them.
-//! 2. A plain name is reversible: its server has no `__` and no underscore at its ends, its tool has no `__` and does
-//!    not begin with an underscore. So no two pairs have one plain name.
-//! 3. After the first `__` that follows the prefix, a plain name has no other and a hashed one has, however its parts
-//!    were cut. So the two kinds never meet.
+//! 1. A name holds letters, digits, `_` and `-` only, at most 63 of them, and begins with a letter or `_`: what the strictest model
+//!    provider takes.
+//! 2. With the server's name in it, a plain name is reversible: its server has no `__` and no underscore at its ends, its tool has no
+//!    `__` and does not begin with an underscore. So no two pairs have one plain name.
+//! 3. After the first `__` (that follows `mcp__`), such a plain name has no other and a hashed one has, however its parts were
+//!    cut, and with the `_` that is put before a clean server which begins with a digit or a dash: more underscores in front only move the first
+//!    `__` forward. A plain name of the style `none` has no `__` at all. So the two kinds never meet.
 //! 4. Two hashed names meet only when 60 bits of SHA-256 over the pair do.
+//! 5. In the first two styles a name depends on the pair and on the reserved names alone. In the style `none` nothing that depends on the
+//!    pair alone could be the bare name of the tool for two servers and differ: who has a bare name is written down for each session
+//!    ([`BareNames`]), and never changes hands.
+
+mod bare;
+mod made;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use sha2::{Digest, Sha256};
+pub use bare::BareNames;
+use made::{JOINT, PREFIX};
 
 /// The longest exposed name, in characters: what the strictest model provider takes.
 pub const EXPOSED_NAME_MAX: usize = 63;
 
-const PREFIX: &str = "mcp__";
-const JOINT: &str = "__";
-
-/// Characters of the hash, five bits each. Sixty bits: nobody finds a tool whose name takes another's place.
-const HASH_CHARS: usize = 12;
-
-/// Thirty-two letters and digits, without those that look like one another.
-const HASH_ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
-
-/// The exposed name of a server's tool; depends on the two names alone.
-pub fn exposed_name(server: &str, tool: &str) -> String {
-    plain_name(server, tool).unwrap_or_else(|| hashed_name(server, tool, 0))
+/// How exposed names are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NameStyle {
+    /// `mcp__<server>__<tool>`.
+    #[default]
+    McpServerTool,
+    /// `<server>__<tool>`.
+    ServerTool,
+    /// `<tool>`, where it is one server's alone in its session; else as [`ServerTool`](Self::ServerTool), with a hash.
+    Bare,
 }
 
-/// The same, for a host that keeps some names for itself: a tool whose name is reserved gets the next hashed one that
-/// is not. It depends on the two names and on the reserved ones, never on what else is there.
-pub fn exposed_name_beside(server: &str, tool: &str, reserved: &BTreeSet<String>) -> String {
-    let plain = plain_name(server, tool).filter(|name| !reserved.contains(name));
-    plain.unwrap_or_else(|| {
-        let mut rounds = (0..).map(|round| hashed_name(server, tool, round));
-        rounds
-            .find(|name| !reserved.contains(name))
-            .expect("a finite set does not hold the names of every round")
-    })
+impl NameStyle {
+    /// All of them.
+    pub const ALL: [NameStyle; 3] =
+        [NameStyle::McpServerTool, NameStyle::ServerTool, NameStyle::Bare];
+
+    /// The word in the option `name_style`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            NameStyle::McpServerTool => "mcp__server__tool",
+            NameStyle::ServerTool => "server__tool",
+            NameStyle::Bare => "none",
+        }
+    }
+
+    /// The style of that word.
+    pub fn from_word(word: &str) -> Option<NameStyle> {
+        NameStyle::ALL.into_iter().find(|style| style.as_str() == word)
+    }
+
+    fn prefix(self) -> &'static str {
+        match self {
+            NameStyle::McpServerTool => PREFIX,
+            NameStyle::ServerTool | NameStyle::Bare => "",
+        }
+    }
+}
+
+/// How the tools of a pool are named: its style, and the names that the host keeps for itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Naming {
+    style: NameStyle,
+    reserved: BTreeSet<String>,
+}
+
+impl Naming {
+    /// In this style, beside these names.
+    pub fn new(style: NameStyle, reserved: impl IntoIterator<Item = String>) -> Naming {
+        Naming { style, reserved: reserved.into_iter().collect() }
+    }
+
+    /// The exposed name of a server's tool. Of the style `none`: the one that it has where its bare name is another's.
+    ///
+    /// It depends on the two names and on the reserved ones, never on what else is there: a tool whose name is reserved gets
+    /// the next hashed one that is not.
+    pub fn of_pair(&self, server: &str, tool: &str) -> String {
+        let plain = match self.style {
+            NameStyle::Bare => None,
+            style => made::plain(style.prefix(), server, tool),
+        };
+        plain.filter(|name| !self.reserved.contains(name)).unwrap_or_else(|| {
+            let prefix = self.style.prefix();
+            let mut rounds = (0..).map(|round| made::hashed(prefix, server, tool, round));
+            rounds
+                .find(|name| !self.reserved.contains(name))
+                .expect("a finite set does not hold the names of every round")
+        })
+    }
+
+    /// The bare name that a tool would have: in the style `none`, if it is one and not reserved.
+    fn bare<'a>(&self, tool: &'a str) -> Option<&'a str> {
+        let is_bare = self.style == NameStyle::Bare && made::is_bare(tool);
+        Some(tool).filter(|tool| is_bare && !self.reserved.contains(*tool))
+    }
+
+    /// Whether a server's tool has that name in some session.
+    pub fn can_be(&self, exposed: &str, server: &str, tool: &str) -> bool {
+        self.bare(tool) == Some(exposed) || self.of_pair(server, tool) == exposed
+    }
+
+    /// Whether a name that is no server's is looked at as that of a tool: it has the form that exposed names have.
+    pub fn is_exposed(&self, name: &str) -> bool {
+        match self.style {
+            NameStyle::McpServerTool => name.starts_with(PREFIX),
+            NameStyle::ServerTool => name.contains(JOINT),
+            NameStyle::Bare => true,
+        }
+    }
+
+    /// The server that an unknown exposed name would belong to: of all whose part the name begins with, the longest
+    /// (SPEC 11.6). It is a guess for an explanation, never a way to find a tool. A bare name says nothing of its server.
+    pub fn explain_unknown<'a>(
+        &self,
+        exposed: &str,
+        servers: impl IntoIterator<Item = &'a str>,
+    ) -> Option<&'a str> {
+        let prefix = self.style.prefix();
+        let rest = exposed.strip_prefix(prefix)?;
+        let begins = |server: &str| {
+            let clean = made::clean_server(prefix, server);
+            let after = rest.strip_prefix(server).or_else(|| rest.strip_prefix(&*clean));
+            after.is_some_and(|after| after.starts_with(JOINT))
+        };
+        servers
+            .into_iter()
+            .filter(|server| !server.is_empty() && begins(server))
+            // Of servers whose parts are equally long, the one that is first by name.
+            .max_by(|a, b| a.chars().count().cmp(&b.chars().count()).then_with(|| b.cmp(a)))
+    }
 }
 
 /// A tool, by the server's name and its own.
@@ -63,13 +160,22 @@ pub struct NameMap {
 }
 
 impl NameMap {
-    /// Names every tool of a session's views. The order of `tools` does not count, and a pair may come twice.
-    pub fn new(tools: impl IntoIterator<Item = ToolName>, reserved: &BTreeSet<String>) -> NameMap {
+    /// Names every tool of a session's views. The order of `tools` does not count, and a pair may come twice. Bare names are those
+    /// that [`BareNames::settle`] gave before.
+    pub fn new(
+        tools: impl IntoIterator<Item = ToolName>,
+        naming: &Naming,
+        bare: &BareNames,
+    ) -> NameMap {
         let tools: BTreeSet<ToolName> = tools.into_iter().collect();
         let mut map = NameMap::default();
         for tool in tools {
-            let name = exposed_name_beside(&tool.server, &tool.tool, reserved);
-            match map.by_name.entry(name.into()) {
+            let own = naming.bare(&tool.tool).filter(|name| bare.is_of(name, &tool));
+            let name = match own {
+                Some(_) => tool.tool.clone(),
+                None => naming.of_pair(&tool.server, &tool.tool).into(),
+            };
+            match map.by_name.entry(name) {
                 std::collections::btree_map::Entry::Vacant(free) => {
                     free.insert(tool);
                 }
@@ -103,66 +209,6 @@ impl NameMap {
     pub fn left_out(&self) -> &[ToolName] {
         &self.left_out
     }
-}
-
-/// The server that an unknown exposed name would belong to: of all whose part the name begins with, the longest
-/// (SPEC 11.6). It is a guess for an explanation, never a way to find a tool.
-pub fn explain_unknown<'a>(
-    exposed: &str,
-    servers: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
-    let rest = exposed.strip_prefix(PREFIX)?;
-    let begins = |server: &str| {
-        let after = rest.strip_prefix(server).or_else(|| rest.strip_prefix(&*clean(server)));
-        after.is_some_and(|after| after.starts_with(JOINT))
-    };
-    servers
-        .into_iter()
-        .filter(|server| !server.is_empty() && begins(server))
-        // Of servers whose parts are equally long, the one that is first by name.
-        .max_by(|a, b| a.chars().count().cmp(&b.chars().count()).then_with(|| b.cmp(a)))
-}
-
-fn plain_name(server: &str, tool: &str) -> Option<String> {
-    let is_plain =
-        |name: &str| !name.is_empty() && name.chars().all(is_exposable) && !name.contains(JOINT);
-    let has_loose_joint = server.starts_with('_') || server.ends_with('_') || tool.starts_with('_');
-    if !is_plain(server) || !is_plain(tool) || has_loose_joint {
-        return None;
-    }
-    let name = format!("{PREFIX}{server}{JOINT}{tool}");
-    (name.len() <= EXPOSED_NAME_MAX).then_some(name)
-}
-
-fn hashed_name(server: &str, tool: &str, round: u32) -> String {
-    let (mut server_part, mut tool_part) = (clean(server), clean(tool));
-    // Clean names are ASCII, so any length is a boundary. Each part may have half, and what the other leaves.
-    tool_part.truncate(HALF.max((2 * HALF).saturating_sub(server_part.len())));
-    server_part.truncate(2 * HALF - tool_part.len());
-    format!("{PREFIX}{server_part}{JOINT}{tool_part}{JOINT}{}", hash(server, tool, round))
-}
-
-/// Half of what prefix, joints and hash leave of a name.
-const HALF: usize = (EXPOSED_NAME_MAX - PREFIX.len() - 2 * JOINT.len() - HASH_CHARS) / 2;
-
-fn clean(name: &str) -> String {
-    name.chars().map(|c| if is_exposable(c) { c } else { '_' }).collect()
-}
-
-fn is_exposable(character: char) -> bool {
-    character.is_ascii_alphanumeric() || character == '_' || character == '-'
-}
-
-fn hash(server: &str, tool: &str, round: u32) -> String {
-    let mut hasher = Sha256::new();
-    // The length comes first, so that no part of one name can pass for part of the other.
-    hasher.update((server.len() as u64).to_be_bytes());
-    hasher.update(server);
-    hasher.update(tool);
-    hasher.update(round.to_be_bytes());
-    let digest = hasher.finalize();
-    let letter = |byte: &u8| char::from(HASH_ALPHABET[usize::from(byte % 32)]);
-    digest.iter().take(HASH_CHARS).map(letter).collect()
 }
 
 #[cfg(test)]

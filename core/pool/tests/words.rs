@@ -23,7 +23,7 @@ const HANDED_ON: [(&str, &str); 13] = [
     ("core/src/client/failure.rs", "which"),
     ("core/src/client/failure.rs", "limit"),
     ("core/pool/src/state/effects.rs", "name"),
-    ("core/pool/src/state/effects.rs", "reason"),
+    ("core/pool/src/gates/gate.rs", "reason"),
 ];
 
 /// What a server or a handler said, and what another error has: members of that name which are no words of ours.

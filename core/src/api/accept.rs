@@ -4,20 +4,21 @@ use tokio::sync::oneshot;
 use trunkline_pool::state::Input;
 use trunkline_pool::text::digest_from_hex;
 
-use super::pool::Pool;
+use super::pool::{KEEPING_WAIT_MAX, Pool};
 use crate::driver::Answered;
 use crate::{Error, ErrorCode, Result};
 
 impl Pool {
-    /// Accepts the definition of a tool that `on_tool_change: quarantine` keeps back: from then on it is listed and can be called, in
-    /// every session and through every later connection of the same configuration. `tool` is the server's own name, `digest` is
+    /// Accepts the definition of a tool that is kept back: from then on it is listed and can be called, in every session and through every
+    /// later connection of the same configuration; also while its server is not connected. Of a server that needed approval it is
+    /// accepted in later processes too, with the approval: a save that fails is a `warning`, and takes a second here at the most. `tool` is the server's own name, `digest` is
     /// `difference.to` of the `tool_quarantined` event (or of `status`), so that what is accepted is what was shown. Accepting
     /// again does nothing.
     ///
     /// Dropping the future leaves it open whether the tool was accepted.
     ///
     /// # Errors
-    /// `stale_approval` when the tool has changed again since, `tool_not_found` when the server lists none of that name now,
+    /// `stale_approval` when the tool has changed again since, `tool_not_found` when the server lists none of that name now or did last,
     /// `invalid_argument` for a server that the pool never saw or a digest that is none (`detail.path`), `limit`
     /// (`remembered_tools`), `closing`, `closed`, `forked`.
     pub async fn accept_tool(&self, server: &str, tool: &str, digest: &str) -> Result<()> {
@@ -39,7 +40,10 @@ impl Pool {
             };
             driver.ask(question, Box::new(move |answered| drop(send.send(answered))));
             match receive.await {
-                Ok(Answered::ToolAccepted) => Ok(()),
+                Ok(Answered::ToolAccepted) => {
+                    self.0.accepted_is_kept(KEEPING_WAIT_MAX).await;
+                    Ok(())
+                }
                 Ok(Answered::Refused(error)) => Err(error),
                 Ok(_) | Err(_) => Err(Error::new(ErrorCode::Internal, "the pool gave no answer")),
             }

@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 use tokio::time::Instant;
+use trunkline_pool::cached::CacheKey;
 use trunkline_pool::config::Share;
 use trunkline_pool::interface::words;
 use trunkline_pool::state::{Ask, Family, Input, Ticket};
 
 use super::pool::Configured;
 use super::session::SessionCore;
-use crate::driver::{Answer, Answered, Driver, Interner, LeaseHold, Wanted};
+use crate::driver::{Answer, Answered, Driver, Interner, LeaseHold, Turn, Wanted};
 use crate::{Error, ErrorCode, Result};
 
 impl SessionCore {
@@ -39,7 +40,8 @@ impl SessionCore {
     ) -> impl FnOnce(Ticket, &mut Interner) -> Ask + 'static {
         let (session, name, configured) = (self.number, Box::<str>::from(name), configured.clone());
         let (offered, context) = (self.handlers.offered(), self.context.clone());
-        let share = configured.share;
+        let on_tool_change = configured.authority.on_tool_change(&self.driver.options);
+        let (share, turn) = (configured.share, self.turn(&name, &configured));
         let owner = (share == Share::Session).then_some(session);
         let family = match configured.spec.transport_name() {
             "stdio" | "websocket" => Family::Local,
@@ -55,13 +57,36 @@ impl SessionCore {
                 owner,
                 context: &context,
                 authority: &configured.authority,
-                configuration: configured.warranted_as(),
+                written: configured.written(),
+                turn,
             };
-            let key = interner.key(&name, &wanted);
-            let server = interner.server(&name);
+            let (server, key) = interner.key(&name, &wanted);
             let reconnect = configured.reconnect.clone();
-            Ask { ticket, session, key, server, fingerprint, family, share, reconnect }
+            Ask {
+                ticket,
+                session,
+                key,
+                server,
+                fingerprint,
+                on_tool_change,
+                family,
+                share,
+                reconnect,
+            }
         }
+    }
+
+    /// What the catalog of a server is kept by, for this session; nothing of a server that the host provides.
+    pub(super) fn cache_key(&self, name: &str, configured: &Configured) -> Option<CacheKey> {
+        let (server, offered) = ((name, &*configured.spec), self.handlers.offered());
+        let written = configured.written()?;
+        Some(self.driver.cache_key(server, &written, offered, &self.context))
+    }
+
+    /// When the server has its turn to connect, as far as this session has a say.
+    pub(super) fn turn(&self, name: &str, configured: &Configured) -> Turn {
+        let options = self.options();
+        Turn::of(options.always_load.get(name).unwrap_or(&configured.spec().always_load))
     }
 
     /// A host that gives credentials may have some now for a server that was left without: what it is asked for by name, it is

@@ -16,9 +16,11 @@ use trunkline_pool::state::{EntryState, Generation, Slot};
 use super::held::{Held, Standing};
 use super::log_level;
 use super::operation::Operation;
+use super::params::{object, tool_params, with_meta};
 use super::progress;
 use super::retry::{self, LastingCall};
 use super::session::SessionCore;
+use super::waiting::WaitingCall;
 use crate::client::{Attempts, Connection, OnProgress, Reply, Request, RequestId};
 use crate::driver::{EntryCell, Published};
 use crate::{Error, ErrorCode, Outcome, Result};
@@ -67,7 +69,7 @@ struct UnderWay {
 
 impl Calls {
     /// The number of a call that may begin.
-    fn begin(&self, session: &SessionCore) -> Result<u64> {
+    pub(super) fn begin(&self, session: &SessionCore) -> Result<u64> {
         let limit = session.driver.options.limits.in_flight_per_session;
         let mut inner = self.inner();
         if inner.closed {
@@ -85,7 +87,7 @@ impl Calls {
     }
 
     /// The call is on its way; whether the session was closed meanwhile.
-    fn started(&self, number: u64, started: &Started) -> bool {
+    pub(super) fn started(&self, number: u64, started: &Started) -> bool {
         let mut inner = self.inner();
         if let Some(call) = inner.calls.get_mut(&number) {
             *call = Some(started.clone());
@@ -119,6 +121,8 @@ pub(super) enum Started {
     Once(Connection, RequestId),
     /// One that may outlive a connection.
     Lasting(Arc<LastingCall>),
+    /// One that waits for its server, or did.
+    Waiting(Arc<WaitingCall>),
 }
 
 impl Started {
@@ -127,6 +131,7 @@ impl Started {
         match self {
             Started::Once(connection, id) => connection.cancel(*id),
             Started::Lasting(call) => call.cancel(),
+            Started::Waiting(call) => call.cancel(),
         }
     }
 }
@@ -162,30 +167,65 @@ pub(crate) fn start(
         done(kept.map(|()| CallResult::empty()).map_err(unsent));
         return Operation::ended();
     }
-    let call = match Call::prepare(session, (held, cell), &published, callee, arguments, options) {
-        Ok(call) => call,
+    let called = (callee, arguments);
+    let number = || session.calls.begin(session);
+    match Call::prepare(session, (held, cell), &published, called, options, number) {
+        Ok(call) => {
+            let number = call.number;
+            Operation::call(send(call, &published, options, done), number)
+        }
         Err(error) => {
             done(Err(unsent(error)));
-            return Operation::ended();
+            Operation::ended()
         }
-    };
-    cell.calls.fetch_add(1, Ordering::Relaxed);
-    let number = call.number;
+    }
+}
+
+/// The same for a call of a tool that has its number already, and waited for the server. Nothing when it ended here.
+pub(super) fn go_on(
+    session: &Arc<SessionCore>,
+    number: u64,
+    (held, callee, arguments): (&Arc<Held>, Callee<'_>, &str),
+    options: &CallOptions,
+    done: impl FnOnce(Result<CallResult>) + Send + 'static,
+) -> Option<Started> {
+    let cell = &held.cell();
+    let published = cell.load();
+    let called = (callee, arguments);
+    match Call::prepare(session, (held, cell), &published, called, options, || Ok(number)) {
+        Ok(call) => Some(send(call, &published, options, done)),
+        Err(error) => {
+            session.calls.end(number);
+            let error = session.explained(&cell.server, error);
+            let error = error.with_server(&*cell.server).with_session(&*session.id);
+            done(Err(error.with_outcome(Outcome::NotSent)));
+            None
+        }
+    }
+}
+
+/// Lets a call go that has its number.
+fn send(
+    call: Call,
+    published: &Published,
+    options: &CallOptions,
+    done: impl FnOnce(Result<CallResult>) + Send + 'static,
+) -> Started {
+    let (session, number) = (call.session.clone(), call.number);
+    // What it has in headers may be refused, and sent again then.
+    let may_be_refused =
+        |connection: &Connection| call.tool().is_some() && connection.mirrors_arguments();
+    call.cell.calls.fetch_add(1, Ordering::Relaxed);
     let started = match &published.connection {
-        Some(connection) if !retry::lasts(options) && !may_be_refused(connection, callee) => {
+        Some(connection) if !retry::lasts(options) && !may_be_refused(connection) => {
             start_once(call, connection, published.slot.generation, done)
         }
-        _ => Started::Lasting(retry::begin(call, &published, options, Box::new(done))),
+        _ => Started::Lasting(retry::begin(call, published, options, Box::new(done))),
     };
     if session.calls.started(number, &started) {
         started.cancel();
     }
-    Operation::call(started, number)
-}
-
-/// Whether a call may be refused for what it has in headers, and sent again then.
-fn may_be_refused(connection: &Connection, callee: Callee<'_>) -> bool {
-    matches!(callee, Callee::Tool(_)) && connection.mirrors_arguments()
+    started
 }
 
 /// The way of nearly every call: one request, whose end is the call's.
@@ -234,14 +274,14 @@ enum What {
 }
 
 impl Call {
-    /// Everything that can be refused before anything is sent.
+    /// Everything that can be refused before anything is sent. It gets its number last.
     fn prepare(
         session: &Arc<SessionCore>,
         (held, cell): (&Arc<Held>, &Arc<EntryCell>),
         published: &Published,
-        callee: Callee<'_>,
-        arguments: &str,
+        (callee, arguments): (Callee<'_>, &str),
         options: &CallOptions,
+        number: impl FnOnce() -> Result<u64>,
     ) -> Result<Call> {
         session.driver.check_process()?;
         let given = object("arguments", arguments)?;
@@ -261,7 +301,7 @@ impl Call {
         }
         let (timeout, idle_timeout) = timeouts(session, cell, options);
         Ok(Call {
-            number: session.calls.begin(session)?,
+            number: number()?,
             session: session.clone(),
             held: held.clone(),
             cell: cell.clone(),
@@ -358,60 +398,6 @@ fn listed(held: &Held, published: &Published, tool: &str) -> Result<Arc<str>> {
     }
 }
 
-/// The params of a tool's call, and where in them the arguments are.
-fn tool_params(tool: &str, arguments: &str) -> (String, Range<usize>) {
-    const AROUND: usize = r#"{"name":"","arguments":}"#.len();
-    let mut params = String::with_capacity(tool.len() + arguments.len() + AROUND);
-    params.push_str(r#"{"name":"#);
-    if tool.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\')) {
-        params.extend(["\"", tool, "\""]);
-    } else {
-        params.push_str(&serde_json::Value::from(tool).to_string());
-    }
-    params.push_str(r#","arguments":"#);
-    let from = params.len();
-    params.extend([arguments, "}"]);
-    let place = from..from + arguments.len();
-    (params, place)
-}
-
-/// The text of a JSON object on one line: a frame must not hold a line break.
-pub(super) fn object<'a>(path: &str, text: &'a str) -> Result<Cow<'a, str>> {
-    let text = if text.is_empty() { "{}" } else { text };
-    let parsed: std::result::Result<&RawValue, _> = serde_json::from_str(text);
-    let wrong = |message: String| {
-        Err(Error::new(ErrorCode::InvalidArgument, message).with_detail("path", path))
-    };
-    match parsed {
-        Err(error) => wrong(format!("{path} is no JSON: {error}")),
-        Ok(value) if !value.get().starts_with('{') => wrong(format!("{path} is no JSON object")),
-        Ok(value) if value.get().contains(['\n', '\r']) => {
-            // Valid JSON has line breaks only between tokens.
-            Ok(value.get().replace(['\n', '\r'], " ").into())
-        }
-        Ok(value) => Ok(value.get().into()),
-    }
-}
-
-/// The params with the host's `_meta`, and what it says of the log. A `_meta` that stands in the params already stays as it is.
-fn with_meta(params: String, given: Option<&str>, level: Option<&str>) -> Result<String> {
-    let meta = given.map(|meta| object("meta", meta)).transpose()?;
-    let Some(meta) = log_level::joined(meta, level) else { return Ok(params) };
-    // Raw values: what is in them need not fit any type of ours.
-    let members: HashMap<Cow<'_, str>, &RawValue> = serde_json::from_str(&params)
-        .map_err(|error| Error::new(ErrorCode::InvalidArgument, format!("no JSON: {error}")))?;
-    if members.contains_key("_meta") {
-        if given.is_none() {
-            return Ok(params);
-        }
-        let error = Error::new(ErrorCode::InvalidArgument, "`_meta` is given twice");
-        return Err(error.with_detail("path", "meta"));
-    }
-    let separator = if members.is_empty() { "" } else { "," };
-    let open = params.trim_end().strip_suffix('}').unwrap_or(&params);
-    Ok(format!(r#"{open}{separator}"_meta":{meta}}}"#))
-}
-
 /// Why an entry takes no calls (SPEC 5.8).
 pub(super) fn not_connected(published: &Published) -> Error {
     let slot = &published.slot;
@@ -447,31 +433,4 @@ fn timeouts(
     let idle = options.idle_timeout.or(cell.spec.call_idle_timeout);
     let idle = idle.unwrap_or(pool.call_idle_timeout);
     (total, idle.min(total))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// SPEC 5.6.
-    #[test]
-    fn the_arguments_of_a_call_are_found_in_its_params() {
-        for tool in ["echo", "a b", "\"\\\u{1}\u{e9}"] {
-            let (params, place) = tool_params(tool, r#"{"a":1}"#);
-            assert_eq!(&params[place], r#"{"a":1}"#);
-            let parsed: serde_json::Value = serde_json::from_str(&params).unwrap();
-            assert_eq!(parsed, serde_json::json!({"name": tool, "arguments": {"a": 1}}));
-        }
-    }
-
-    /// SPEC 5.1: what is valid JSON but fits no number of ours is the server's to judge, not ours to spoil.
-    #[test]
-    fn meta_is_added_to_params_that_hold_numbers_of_any_size() {
-        let params = r#"{"name":"t","arguments":{"a":1e999}}"#.to_owned();
-        let with = with_meta(params, Some(r#"{"k":1}"#), None).unwrap();
-        assert_eq!(with, r#"{"name":"t","arguments":{"a":1e999},"_meta":{"k":1}}"#);
-        assert_eq!(with_meta("{}".to_owned(), Some("{}"), None).unwrap(), r#"{"_meta":{}}"#);
-        assert_eq!(with_meta(with.clone(), None, Some("info")).unwrap(), with);
-        assert!(with_meta(with, Some("{}"), None).is_err());
-    }
 }

@@ -3,25 +3,26 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use trunkline_pool::acceptance::Held as HeldBack;
+use trunkline_pool::acceptance::{Held as HeldBack, HeldTool};
 use trunkline_pool::catalog::{Catalog, ListKind};
 use trunkline_pool::explain::{Explanation, Provenance, Reason, Subject};
 use trunkline_pool::gates::Facts;
 use trunkline_pool::interface::words;
-use trunkline_pool::naming::{explain_unknown, exposed_name_beside};
+use trunkline_pool::naming::Naming;
 use trunkline_pool::state::{Gate, GateReason};
 use trunkline_pool::view::View;
 
 use super::pool::{Pool, PoolCore};
 use super::session::{Session, SessionCore};
 use super::view::Lists;
+use crate::driver::EntryCell;
 use crate::{Error, ErrorCode, Result};
 
 impl Pool {
     /// Why a server, or a tool by its exposed name, is there or not: `{v, name, kind: server | tool, server?, available, reason?, message,
     /// from?: {source, file?, line?, list?}, remedy?}`. The reason is the first of SPEC 11.6 that applies; `from` is where it is said, with the
     /// list that decides. A server that could be used and is not connected has a reason as well, such as `unused`. For a tool that
-    /// nobody lists, `server` is the one that its name would belong to. A name that is no server's and cannot be a tool's is a server
+    /// nobody lists, `server` is the one that its name would belong to. A name that is no server's and cannot be a tool's in the pool's `name_style` is a server
     /// that is `not_configured`.
     ///
     /// What sessions hide or switch off is not in it: [`Session::explain`] says that.
@@ -42,7 +43,7 @@ impl Session {
     pub fn explain(&self, name: &str) -> Result<Value> {
         let core = self.core();
         let view = core.view()?;
-        if core.knows(name) || !is_exposed(name) {
+        if core.knows(name) || !core.driver.naming.is_exposed(name) {
             return Ok(core.explain_server(&view, name));
         }
         Ok(core.why_no_tool(&view, name).to_json(name))
@@ -78,34 +79,61 @@ impl PoolCore {
         let mut names: Vec<Box<str>> =
             entries.iter().map(|(_, cell)| (&*cell.server).into()).collect();
         names.extend(self.running().all_names());
-        if names.iter().any(|known| **known == *name) || !is_exposed(name) {
+        names.extend(self.claimed_names());
+        let naming = &self.driver.naming;
+        if names.iter().any(|known| **known == *name) || !naming.is_exposed(name) {
             let (reason, cause) = self.why(name);
             let from = self.provenance(name, reason);
             let subject = Subject::Server;
             return Explanation { name, subject, reason, cause, from }.to_json();
         }
-        let Some(server) = explain_unknown(name, names.iter().map(|name| &**name)) else {
-            return ToolWhy::of_nobody().to_json(name);
+        let newest = |server: &str| entries.iter().rev().find(|(_, cell)| &*cell.server == server);
+        let of_tool = |server: &str| newest(server).map(|(_, cell)| self.why_of_tool(cell, name));
+        // A bare name is found where a server has such a tool.
+        let has_it =
+            |server: &&str| of_tool(server).is_some_and(|why| why.0 != Some(Reason::Unknown));
+        let mut all = names.iter().map(|name| &**name);
+        let guessed = naming.explain_unknown(name, all.clone()).or_else(|| all.find(has_it));
+        let Some(server) = guessed else { return ToolWhy::of_nobody().to_json(name) };
+        let why = match self.why(server) {
+            (None, _) => of_tool(server).unwrap_or_default(),
+            why => self.held_back_asleep((server, name), why),
         };
-        let mut why = self.why(server);
-        let newest = entries.iter().rev().find(|(_, cell)| &*cell.server == server);
-        if let (None, Some((_, cell))) = (why.0, newest) {
-            let published = cell.load_full();
-            let lists = (&*published.slot.catalog, &published.slot.held);
-            let view = self
-                .configured(server)
-                .map_or_else(|_| View::of(&cell.spec), |configured| View::of(configured.spec()));
-            why = tool_among(server, lists, &view, (name, &self.driver.reserved_names));
-        }
         let from = self.provenance(server, why.0);
         ToolWhy { server: Some(server.into()), why, from }.to_json(name)
+    }
+
+    /// Why a tool of a connected entry is not there for a session that hides nothing.
+    fn why_of_tool(&self, cell: &EntryCell, name: &str) -> Why {
+        let published = cell.load_full();
+        let lists = (&*published.slot.catalog, &published.slot.held);
+        let view = self
+            .configured(&cell.server)
+            .map_or_else(|_| View::of(&cell.spec), |configured| View::of(configured.spec()));
+        tool_among(&cell.server, lists, &view, (name, &self.driver.naming))
+    }
+
+    /// That a tool is held back is why it is not there, while nothing but a call is missing for its server to run.
+    fn held_back_asleep(&self, (server, exposed): (&str, &str), why: Why) -> Why {
+        if !matches!(why.0, Some(Reason::Asleep | Reason::Unused)) {
+            return why;
+        }
+        let (held, naming) = (self.driver.held_of(server), &self.driver.naming);
+        let is_it = |tool: &HeldTool| naming.can_be(exposed, server, &tool.item.name);
+        if held.tools().iter().any(is_it) { (Some(Reason::Quarantined), None) } else { why }
     }
 
     /// Why a server is not connected.
     fn why(&self, name: &str) -> Why {
         let seen = self.seen(name);
-        let decided = seen.gate.or(seen.rest).and_then(Reason::from_word);
-        let reason = if seen.is_known { decided } else { Some(Reason::NotConfigured) };
+        let claimed = if seen.is_named { None } else { self.claimed_as(name) };
+        let by_claim = claimed.as_ref().and_then(|(gate, _)| reason_of(*gate));
+        let by_pool = seen.gate.and_then(Reason::from_word);
+        let rest = || seen.rest.and_then(Reason::from_word);
+        let reason = match seen.is_known || claimed.is_some() {
+            true => by_pool.into_iter().chain(by_claim).min().or_else(rest),
+            false => Some(Reason::NotConfigured),
+        };
         (reason, cause(reason, seen.error.as_ref()))
     }
 
@@ -117,16 +145,17 @@ impl PoolCore {
             Some(Reason::PendingApproval) => Some(GateReason::PendingApproval),
             _ => None,
         };
-        by_list.and_then(|reason| self.list_of(reason, server)).or_else(|| {
+        let by_entry = || {
             let running = self.running();
             let origin = &running.named(server)?.origin;
-            Some(Provenance {
-                source: origin.source.to_string(),
-                file: origin.file.as_deref().map(str::to_owned),
-                line: origin.line,
-                list: None,
-            })
-        })
+            let (file, line) = (origin.file.as_deref().map(str::to_owned), origin.line);
+            Some(Provenance { source: origin.source.to_string(), file, line, list: None })
+        };
+        let by_claim = || {
+            let (_, source) = self.claimed_as(server)?;
+            Some(Provenance { source: source.to_string(), ..Provenance::default() })
+        };
+        by_list.and_then(|reason| self.list_of(reason, server)).or_else(by_entry).or_else(by_claim)
     }
 }
 
@@ -158,9 +187,21 @@ impl SessionCore {
     }
 
     fn explain_server(&self, view: &Lists, name: &str) -> Value {
-        let (reason, cause) = self.why(view, name);
+        let (reason, cause) = match self.why(view, name) {
+            (None, cause) if view.defers(name) => (self.why_deferred(name), cause),
+            (None, _) => self.why_gone(name),
+            why => why,
+        };
         let (subject, from) = (Subject::Server, self.provenance(name, reason));
         Explanation { name, subject, reason, cause, from }.to_json()
+    }
+
+    /// Why a server is away whose tools stay listed until it is back (SPEC 5.8).
+    fn why_gone(&self, name: &str) -> Why {
+        let seen = self.pool.seen(name);
+        let reason = seen.rest.and_then(Reason::from_word);
+        let reason = reason.filter(|reason| *reason == Reason::Reconnecting);
+        (reason, cause(reason, seen.error.as_ref()))
     }
 
     fn why_no_tool(&self, view: &Lists, exposed: &str) -> ToolWhy {
@@ -168,13 +209,17 @@ impl SessionCore {
         names.extend(self.own_names());
         names.extend(self.disabled_servers());
         names.extend(view.servers().map(Into::into));
-        let guessed = || explain_unknown(exposed, names.iter().map(|name| &**name)).map(Arc::from);
+        let naming = &self.driver.naming;
+        let guessed = || {
+            let by_name = naming.explain_unknown(exposed, names.iter().map(|name| &**name));
+            by_name.map(Arc::from).or_else(|| view.server_of_hidden(exposed, naming))
+        };
         let Some(server) = view.server_of(exposed).or_else(guessed) else {
             return ToolWhy::of_nobody();
         };
         let why = match self.why(view, &server) {
-            (None, _) => view.why_no_tool(&server, (exposed, &self.driver.reserved_names)),
-            why => why,
+            (None, _) => view.why_no_tool(&server, (exposed, naming)),
+            why => self.pool.held_back_asleep((&server, exposed), why),
         };
         let from = self.provenance(&server, why.0);
         ToolWhy { server: Some(server), why, from }
@@ -193,10 +238,7 @@ impl SessionCore {
             }
             None => self.gate_of(name),
         };
-        let gate = match gate {
-            Gate::Shut(reason) => Reason::from_word(reason.as_str()),
-            Gate::Open => None,
-        };
+        let gate = reason_of(gate);
         let of_pool = own.is_none().then(|| {
             let missing = (!seen.is_named).then_some(Reason::NotConfigured);
             seen.gate.and_then(Reason::from_word).or(missing)
@@ -209,9 +251,11 @@ impl SessionCore {
     }
 
     fn provenance(&self, server: &str, reason: Option<Reason>) -> Option<Provenance> {
-        let own = self
-            .own_server(server)
-            .map(|_| Provenance { source: "session".into(), ..Provenance::default() });
+        let own = self.own_server(server).map(|own| {
+            let claimed = self.pool.claimed_source(&own);
+            let source = claimed.map_or("session".into(), |source| source.to_string());
+            Provenance { source, ..Provenance::default() }
+        });
         match reason {
             Some(Reason::Excluded | Reason::NotAllowed) => self.pool.provenance(server, reason),
             _ => own.or_else(|| self.pool.provenance(server, reason)),
@@ -223,6 +267,13 @@ impl SessionCore {
             let running = self.pool.running();
             running.named(name).is_some() || running.is_removed(name)
         }
+    }
+}
+
+fn reason_of(gate: Gate) -> Option<Reason> {
+    match gate {
+        Gate::Shut(reason) => Reason::from_word(reason.as_str()),
+        Gate::Open => None,
     }
 }
 
@@ -239,19 +290,14 @@ fn cause(reason: Option<Reason>, error: Option<&Error>) -> Option<String> {
     error.filter(|_| says).map(|error| error.message().to_owned())
 }
 
-/// Whether it begins as the exposed names of tools do.
-fn is_exposed(name: &str) -> bool {
-    name.starts_with("mcp__")
-}
-
 /// Why a tool of a connected server is not there, by its exposed name.
 pub(super) fn tool_among(
     server: &str,
     (catalog, held_back): (&Catalog, &HeldBack),
     view: &View,
-    (exposed, reserved): (&str, &std::collections::BTreeSet<String>),
+    (exposed, naming): (&str, &Naming),
 ) -> (Option<Reason>, Option<String>) {
-    let is_it = |tool: &str| exposed_name_beside(server, tool, reserved) == exposed;
+    let is_it = |tool: &str| naming.can_be(exposed, server, tool);
     let hidden = |tool: &str, else_: Option<Reason>| {
         if view.admits(tool) { else_ } else { Some(Reason::Filtered) }
     };
@@ -274,6 +320,15 @@ pub(super) fn tool_not_found(tool: &str, reason: &str) -> Error {
     Error::new(ErrorCode::ToolNotFound, "no such tool in this session's view")
         .with_detail("tool", tool)
         .with_detail("reason", reason)
+}
+
+/// The tool was kept from an earlier list of the server, which has it no more.
+pub(super) fn tool_vanished(tool: &str) -> Error {
+    let message = "the server lists the tool no longer; it was known from an earlier list";
+    Error::new(ErrorCode::ToolNotFound, message)
+        .with_detail("tool", tool)
+        .with_detail("reason", words::hidden::UNKNOWN)
+        .with_hint("read the session's tools again")
 }
 
 /// The server lists the tool, and it cannot be called.

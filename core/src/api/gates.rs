@@ -10,7 +10,7 @@ use trunkline_pool::gates::{Facts, GateLists};
 use trunkline_pool::state::Gate;
 
 use super::held::Origin;
-use super::pool::{Configured, Pool, PoolCore};
+use super::pool::{Pool, PoolCore};
 use super::session::SessionCore;
 use super::sources::Named;
 use crate::Result;
@@ -68,20 +68,6 @@ impl PoolCore {
 }
 
 impl SessionCore {
-    /// Whether what is decided of this configuration admits it: a connection that is there by somebody else's word does not. A reason of
-    /// the lists may come before that of the decision, as everywhere.
-    ///
-    /// # Errors
-    /// `not_admitted` with the reason.
-    pub(super) fn check_warrant(&self, server: &str, configured: &Configured) -> Result<()> {
-        let decided = configured.authority.gate();
-        if decided == Gate::Open {
-            return Ok(());
-        }
-        let by_name = self.driver.gates().decide(&Facts::of_name(server));
-        by_name.and(decided).check().map_err(|error| self.named(server, error))
-    }
-
     /// What keeps a server of the pool's out of this session: the lists, and what is decided of the configuration that it has of it.
     pub(super) fn gate_of(&self, name: &str) -> Gate {
         let decided = match self.spec(name, Origin::Pool) {

@@ -9,6 +9,7 @@ use trunkline_pool::interface::words;
 use trunkline_pool::view::{Hidden, View};
 
 use super::explain::{tool_left_out, tool_malformed, tool_not_found, tool_quarantined};
+use super::holds::Kind;
 use crate::driver::{EntryCell, Published};
 use crate::{Error, ErrorCode, Result};
 
@@ -26,6 +27,8 @@ pub(crate) struct Held {
     /// The server's name.
     pub server: Arc<str>,
     pub(super) origin: Origin,
+    /// Whether it is held for as long only as calls of it run.
+    pub(super) for_calls: bool,
     standing: AtomicU8,
     /// One swap for both: to make and to drop one costs more than the rest of a hold.
     seen: ArcSwap<Seen>,
@@ -68,10 +71,11 @@ impl Standing {
 }
 
 impl Held {
-    pub(super) fn new(seen: Arc<Seen>, origin: Origin) -> Arc<Held> {
+    pub(super) fn new(seen: Arc<Seen>, (origin, kind): (Origin, Kind)) -> Arc<Held> {
         Arc::new(Held {
             server: seen.cell.server.clone(),
             origin,
+            for_calls: kind == Kind::Calls,
             standing: AtomicU8::new(Standing::Held as u8),
             seen: ArcSwap::new(seen),
             failure: Mutex::default(),

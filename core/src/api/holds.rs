@@ -9,10 +9,11 @@ use trunkline_pool::options::SessionOptions;
 use trunkline_pool::state::{EntryId, Generation, Input, Ticket};
 use trunkline_pool::view::View;
 
+use super::deferred::{AllDeferred, Deferred, FirstSight, Seeing};
 use super::held::{Held, Origin, Seen, Standing};
 use super::pool::Configured;
 use super::session::SessionCore;
-use super::told::Told;
+use super::told::{Sight, Told};
 use crate::Result;
 use crate::driver::{EntryCell, LeaseHold};
 
@@ -31,6 +32,8 @@ struct Inner {
     last: u64,
     closed: bool,
     holds: BTreeMap<HoldId, Row>,
+    /// What is seen of servers that it wants and does not hold.
+    deferred: AllDeferred,
     told: Told,
 }
 
@@ -54,6 +57,8 @@ pub(super) enum Kind {
     Lease,
     /// A server that the session wants unasked.
     Want,
+    /// One that it wants for as long only as calls of its tools run.
+    Calls,
     /// What an earlier session of the same id held, until this one holds the server itself.
     Inherited,
 }
@@ -103,7 +108,7 @@ impl Holds {
             let view = Arc::new(View::new(&server, &configured.spec, &options));
             Arc::new(Seen { cell: hold.cell.clone(), view })
         });
-        let held = Held::new(seen, origin);
+        let held = Held::new(seen, (origin, kind));
         inner.last += 1;
         let id = HoldId(inner.last);
         let (hold, asked, ticket) = (Some(hold), 0, None);
@@ -111,9 +116,12 @@ impl Holds {
         inner.holds.insert(id, row);
         let replaced = match kind {
             Kind::Inherited => Vec::new(),
-            Kind::Lease | Kind::Want => inner.take_inherited(&server),
+            Kind::Lease | Kind::Want | Kind::Calls => inner.take_inherited(&server),
         };
-        inner.told.compare_one(&held);
+        if matches!(kind, Kind::Want | Kind::Calls) {
+            inner.deferred.remove(&server);
+        }
+        inner.told.compare_one(&Seeing::Held(held.clone()));
         Ok(Added { id, held, replaced })
     }
 
@@ -122,7 +130,8 @@ impl Holds {
         for (mut hold, origin) in holds {
             hold.held_by(session.number, Arc::downgrade(session));
             let (spec, host) = (hold.cell.spec.clone(), hold.cell.host.clone());
-            let configured = Configured::with_host(spec, host, &session.driver.options);
+            let authority = session.driver.authority(hold.cell.key);
+            let configured = Configured::by(authority, spec, host, &session.driver.options);
             match self.add(session, hold, (Kind::Inherited, origin), &configured) {
                 Ok(added) => drop(added.finish(session)),
                 Err(refused) => drop(refused),
@@ -137,8 +146,11 @@ impl Holds {
             let gone = inner.holds.remove(&id);
             if let Some(row) = gone.as_ref().filter(|row| row.hold.is_some()) {
                 let server = &row.held.server;
-                let seen = inner.newest_of(server).map(|row| row.held.clone());
-                inner.told.release(server, seen.as_deref());
+                if row.held.origin == Origin::Pool {
+                    inner.deferred.renew(server, &Sight::of_held(&row.held));
+                }
+                let seen = inner.seen_of(server);
+                inner.told.release(server, seen.as_ref());
             }
             gone
         };
@@ -148,8 +160,62 @@ impl Holds {
         drop(gone);
     }
 
-    /// Brings every hold in line with what the session is to have now, and tells it of what is different. `unwanted` go.
-    pub(super) fn review(&self, session: &Arc<SessionCore>, unwanted: &[HoldId]) {
+    /// This is kept of a server that the session wants. The caller [tells](Self::tell) of it.
+    pub(super) fn defer(&self, deferred: Deferred, first: FirstSight) {
+        let mut inner = self.inner();
+        if inner.closed {
+            return;
+        }
+        let server = deferred.server.clone();
+        inner.deferred.put(deferred);
+        if first == FirstSight::Told {
+            inner.told.expect(&server);
+        }
+        inner.compare_one(&server);
+    }
+
+    /// Whether something is kept of the server of this want.
+    pub(super) fn defers(&self, server: &str, want: u64) -> bool {
+        self.inner().deferred.of(server).is_some_and(|deferred| deferred.want == want)
+    }
+
+    /// What is kept for this want goes, which the session is told.
+    pub(super) fn forget_deferred(&self, session: &SessionCore, want: u64) {
+        {
+            let mut inner = self.inner();
+            inner.deferred.forget(&[want]);
+            inner.compare();
+        }
+        self.tell(session);
+    }
+
+    /// A want lets its server go for now, whose tools stay listed: as they are, else as they were kept. The hold is to be dropped, and
+    /// the session [told](Self::tell), once no lock is held.
+    pub(super) fn rest(
+        &self,
+        (id, want): (HoldId, u64),
+        kept: Option<(Arc<Catalog>, HeldBack)>,
+    ) -> Option<LeaseHold> {
+        let mut inner = self.inner();
+        let row = inner.holds.remove(&id)?;
+        let (server, sight) = (row.held.server.clone(), Sight::of_held(&row.held));
+        let shown = sight.shows.then_some((sight.catalog, sight.held_back));
+        if let Some(lists) = shown.or(kept) {
+            let of = (&*server, want);
+            inner.deferred.put(Deferred::new(of, lists, &row.configured, &row.options));
+        }
+        inner.compare_one(&server);
+        row.hold
+    }
+
+    /// A hold that is there.
+    pub(super) fn held(&self, id: HoldId) -> Option<Arc<Held>> {
+        self.inner().holds.get(&id).map(|row| row.held.clone())
+    }
+
+    /// Brings every hold, and what is kept, in line with what the session is to have now, and tells it of what is different.
+    /// `unwanted` go, and what is kept for the wants that are `over`.
+    pub(super) fn review(&self, session: &Arc<SessionCore>, unwanted: &[HoldId], over: &[u64]) {
         let after = {
             let mut inner = self.inner();
             let mut after = Aftermath::default();
@@ -157,6 +223,8 @@ impl Holds {
             for id in ids {
                 inner.review_one(session, id, unwanted.contains(&id), &mut after);
             }
+            inner.deferred.forget(over);
+            inner.deferred.review(session);
             inner.compare();
             after
         };
@@ -228,7 +296,8 @@ impl Holds {
         let (holds, told) = {
             let mut inner = self.inner();
             inner.closed = true;
-            (std::mem::take(&mut inner.holds), std::mem::take(&mut inner.told))
+            let seen = (std::mem::take(&mut inner.told), std::mem::take(&mut inner.deferred));
+            (std::mem::take(&mut inner.holds), seen)
         };
         drop(told);
         let held = |row: Row| row.hold.map(|hold| (hold, row.held.origin));
@@ -237,8 +306,8 @@ impl Holds {
         holds
     }
 
-    /// What is seen, in the order of the servers' names; of several holds of one name, the newest.
-    pub(super) fn seen(&self) -> Vec<Arc<Held>> {
+    /// What is seen, in the order of the servers' names; of several holds of one name, the newest, and without any what is kept.
+    pub(super) fn seen(&self) -> Vec<Seeing> {
         self.inner().seen()
     }
 
@@ -246,7 +315,7 @@ impl Holds {
     pub(crate) fn listed(
         &self,
         session: &SessionCore,
-        (cell, generation): (&EntryCell, Generation),
+        (cell, generation): (&Arc<EntryCell>, Generation),
         after: &Arc<Catalog>,
         difference: &Difference,
     ) {
@@ -277,7 +346,7 @@ impl Holds {
     }
 
     /// Tells the session what waits to be told, unless somebody is at it.
-    fn tell(&self, session: &SessionCore) {
+    pub(super) fn tell(&self, session: &SessionCore) {
         let mut tells = false;
         loop {
             let news = self.inner().told.next(&mut tells);
@@ -354,8 +423,25 @@ impl Inner {
         self.told.compare(&seen);
     }
 
-    fn seen(&self) -> Vec<Arc<Held>> {
-        self.newest().into_values().map(|row| row.held.clone()).collect()
+    /// The same of one server of which something is seen.
+    fn compare_one(&mut self, server: &Arc<str>) {
+        match self.seen_of(server) {
+            Some(seeing) => self.told.compare_one(&seeing),
+            None => self.compare(),
+        }
+    }
+
+    fn seen(&self) -> Vec<Seeing> {
+        let kept = self.deferred.all().map(|one| (&*one.server, Seeing::Deferred(one.clone())));
+        let mut seen: BTreeMap<&str, Seeing> = kept.collect();
+        let newest = self.newest().into_iter();
+        seen.extend(newest.map(|(server, row)| (server, Seeing::Held(row.held.clone()))));
+        seen.into_values().collect()
+    }
+
+    fn seen_of(&self, server: &str) -> Option<Seeing> {
+        let held = self.newest_of(server).map(|row| Seeing::Held(row.held.clone()));
+        held.or_else(|| self.deferred.of(server).cloned().map(Seeing::Deferred))
     }
 
     fn review_one(
@@ -368,7 +454,7 @@ impl Inner {
         let Some(row) = self.holds.get_mut(&id) else { return };
         let server = row.held.server.clone();
         let disabled = session.has_disabled(&server);
-        let stands = row.kind == Kind::Want
+        let stands = matches!(row.kind, Kind::Want | Kind::Calls)
             || row.held.origin == Origin::Session
             || session.stands(&server, &row.configured);
         let over = unwanted || (disabled && row.kind == Kind::Inherited) || !stands;

@@ -10,6 +10,7 @@ use super::pool::Configured;
 use super::session::Session;
 use crate::Result;
 use crate::client::Provided;
+use crate::driver::Authority;
 use crate::transport::HostServer;
 
 impl Session {
@@ -33,6 +34,6 @@ impl Configured {
     fn of_host(host: Arc<dyn HostServer>, options: &PoolOptions) -> Arc<Configured> {
         static PROVIDED: AtomicU64 = AtomicU64::new(1);
         let spec = ServerSpec::of_host(PROVIDED.fetch_add(1, Ordering::Relaxed));
-        Configured::with_host(Arc::new(spec), Some(Provided(host)), options)
+        Configured::by(Authority::Host, Arc::new(spec), Some(Provided(host)), options)
     }
 }

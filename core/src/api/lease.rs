@@ -12,9 +12,10 @@ use super::explain::tool_not_found;
 use super::held::{DISABLED, Held, Origin, Standing};
 use super::holds::{HoldId, Kind};
 use super::operation::Operation;
+use super::params;
 use super::pool::Configured;
 use super::session::{Session, SessionCore};
-use super::view::{Listed, Lists};
+use super::view::Listed;
 use crate::driver::{EntryCell, LeaseHold};
 use crate::{Error, ErrorCode, Outcome, Result};
 
@@ -70,13 +71,13 @@ impl Lease {
         self.held.cell().load().slot.state
     }
 
-    /// The tools of this server in the session's view, by exposed name.
+    /// The tools of this server in the session's view, in its order.
     ///
     /// # Errors
     /// `closed` once released, `forked`.
     pub fn tools(&self) -> Result<Arc<[Listed]>> {
         self.check()?;
-        Ok(Lists::new(&self.session, std::slice::from_ref(&self.held)).tools)
+        Ok(self.session.tools_of(&self.held))
     }
 
     /// Calls a tool by the server's own name; `arguments` is the text of a JSON object (empty = `{}`).
@@ -171,7 +172,7 @@ impl Lease {
             let message = "no such prompt in this session's view";
             return Err(Error::new(ErrorCode::InvalidArgument, message).with_detail("path", "name"));
         }
-        let arguments = call::object("arguments", arguments)?;
+        let arguments = params::object("arguments", arguments)?;
         let params = format!(r#"{{"name":{},"arguments":{arguments}}}"#, Value::from(name));
         self.request("prompts/get", &params, options).await
     }

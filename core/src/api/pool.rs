@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
+use trunkline_pool::cached::Written;
 use trunkline_pool::config::{Fingerprint, ServerSpec, Share, parse_servers};
 use trunkline_pool::options::{
     AcquireOptions, DrainOptions, Offered, PoolOptions, Reconnect, SessionOptions, Wanted,
@@ -22,7 +23,7 @@ use super::session::Session;
 use super::sources::{Running, Sources};
 use crate::auth::{Context, context};
 use crate::client::Provided;
-use crate::driver::{Answered, Authority, Candidate, Driver, Keyed, Warrant, carries_out, folders};
+use crate::driver::{Answered, Authority, Candidate, Driver, Keyed, carries_out, folders};
 use crate::{Error, ErrorCode, Result};
 
 /// The connections of one workspace. Cheap to clone; all clones are one pool.
@@ -38,6 +39,10 @@ impl Pool {
         &self.0.driver
     }
 }
+
+/// How long is waited for what servers listed, and what is accepted of it, to be on the disk: by a close, so that a host which exits then has it
+/// there, and by who asks whether all has settled. A close that waits no longer loses it.
+pub(super) const KEEPING_WAIT_MAX: Duration = Duration::from_secs(1);
 
 /// What the pool's clones and its sessions share.
 pub(crate) struct PoolCore {
@@ -62,45 +67,45 @@ pub(crate) struct Configured {
     pub(super) host: Option<Provided>,
     /// On whose word it is connected to.
     pub(super) authority: Authority,
+    /// The identity of what was written, where its values are not what was written.
+    written: OnceLock<Written>,
 }
 
 impl Configured {
     pub(super) fn new(spec: Arc<ServerSpec>, options: &PoolOptions) -> Arc<Configured> {
-        Configured::with_host(spec, None, options)
+        Configured::by(Authority::Host, spec, None, options)
     }
 
-    pub(super) fn with_host(
+    /// The configuration of a server that is connected to on that word, and the server itself when the host provides it.
+    pub(super) fn by(
+        authority: Authority,
         spec: Arc<ServerSpec>,
         host: Option<Provided>,
         options: &PoolOptions,
     ) -> Arc<Configured> {
         let share = spec.share(&options.shared_transports);
         let reconnect = spec.reconnect.as_ref().map(|own| own.over(&options.reconnect).into());
-        let (fingerprints, authority) = ([const { OnceLock::new() }; _], Authority::Host);
-        Arc::new(Configured { spec, fingerprints, share, reconnect, host, authority })
+        let (fingerprints, written) = ([const { OnceLock::new() }; _], OnceLock::new());
+        Arc::new(Configured { spec, fingerprints, share, reconnect, host, authority, written })
     }
 
-    /// The configuration of a server that runs by what is decided of it.
-    pub(super) fn warranted(
-        spec: Arc<ServerSpec>,
-        warrant: Arc<dyn Warrant>,
-        options: &PoolOptions,
-    ) -> Arc<Configured> {
-        let mut configured = Configured::new(spec, options);
-        if let Some(configured) = Arc::get_mut(&mut configured) {
-            configured.authority = Authority::Warrant(warrant);
+    /// The identity of what was written; nothing of a server that the host provides.
+    pub(super) fn written(&self) -> Option<Written> {
+        match self.host {
+            None => Some(*self.written.get_or_init(|| Written::literal(&self.spec))),
+            Some(_) => None,
         }
-        configured
+    }
+
+    /// Its values are not what was written; before anybody asks.
+    pub(super) fn was_written(&self, written: Written) {
+        // Of several the first stays.
+        let _ = self.written.set(written);
     }
 
     /// What its gates are asked with.
     pub(super) fn candidate<'a>(&'a self, name: &'a str) -> Candidate<'a> {
-        Candidate { name, authority: &self.authority, configuration: self.warranted_as() }
-    }
-
-    /// The identity of the configuration, where it runs by what is decided of that.
-    pub(super) fn warranted_as(&self) -> Option<Fingerprint> {
-        self.authority.warrant().map(|_| self.fingerprint_in_pool(Offered::default()))
+        Candidate { name, authority: &self.authority }
     }
 
     /// The configuration.
@@ -126,13 +131,17 @@ impl Configured {
         // What a session offers, and whose credentials it uses, is the same for both.
         let fingerprint = |one: &Configured| one.fingerprint_in_pool(Offered::default());
         std::ptr::eq(self, other)
-            || (fingerprint(self) == fingerprint(other) && self.share == other.share)
+            || (self.authority.id() == other.authority.id()
+                && fingerprint(self) == fingerprint(other)
+                && self.share == other.share)
     }
 
     /// Whether it is what that key stands for.
     pub(super) fn leads_to(&self, key: &Keyed) -> bool {
         let share = if key.owner.is_some() { Share::Session } else { Share::Pool };
-        self.share == share && self.fingerprint(key.offered, &key.context) == key.fingerprint
+        self.share == share
+            && self.authority.id() == key.authority.id()
+            && self.fingerprint(key.offered, &key.context) == key.fingerprint
     }
 }
 
@@ -210,7 +219,7 @@ impl Pool {
     pub async fn reconcile(&self, servers: Servers) -> Result<Value> {
         self.0.driver.check_process()?;
         self.0.driver.check_open()?;
-        Ok(self.0.reconcile(servers))
+        self.0.reconcile(servers).await
     }
 
     /// Replaces the connections of a server's entries, or of the one with that index. One report per entry (SPEC 9.1):
@@ -265,7 +274,9 @@ impl Pool {
     /// `forked`.
     pub async fn close(&self) -> Result<()> {
         self.drain_all(&DrainOptions::default()).await?;
-        self.0.end();
+        self.0.end().await;
+        self.0.accepted_is_kept(KEEPING_WAIT_MAX).await;
+        self.0.driver.catalogs.settled(KEEPING_WAIT_MAX).await;
         Ok(())
     }
 
@@ -408,11 +419,11 @@ impl PoolCore {
         self.driver.ask(|ticket, _| Input::Drain { ticket, how, deadline }, Box::new(answer));
     }
 
-    fn end(&self) {
+    async fn end(&self) {
         for session in self.live_sessions() {
             session.close(Some(Duration::ZERO));
         }
-        self.watch_nothing();
+        self.watch_nothing().await;
         self.forget_all_kept();
         // A renewal that is under way may outlive the connection that wanted it.
         self.driver.context.close();
@@ -431,6 +442,8 @@ impl Drop for PoolCore {
             return;
         }
         self.ask_drain(DrainMode::Force, DrainOptions::default().timeout, drop);
+        // Whoever drops the last handle waits for no file system.
+        drop(self.drop_watcher());
         self.driver.context.close();
         self.driver.hub.end();
     }

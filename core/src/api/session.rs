@@ -2,28 +2,34 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use arc_swap::{ArcSwap, ArcSwapOption};
+use arc_swap::ArcSwap;
 use tokio::sync::Notify;
+use tokio::time::Instant;
+use trunkline_pool::catalog::ListKind;
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::interface::words;
 use trunkline_pool::options::{AcquireOptions, CallOptions, Handlers, SessionOptions};
+use trunkline_pool::shapes::Shape;
 use trunkline_pool::state::SessionId;
 
 use super::call::{self, CallResult, Callee, Calls};
 use super::configure::Disabled;
+use super::deferred::Seeing;
 use super::event::{EventMask, Subscription};
-use super::held::Origin;
+use super::held::{Held, Origin};
 use super::holds::Holds;
 use super::kept::Kept;
 use super::lease::{Lease, finished};
+use super::list::{Given, List, ShapedTools};
 use super::operation::Operation;
 use super::pool::{Configured, PoolCore};
 use super::untold::Untold;
 use super::view::{Listed, Lists};
+use super::waiting;
 use super::wanted::Wants;
 use crate::auth::Context;
 use crate::driver::{Driver, EntryCell};
@@ -44,6 +50,8 @@ pub(crate) struct SessionCore {
     pub id: Arc<str>,
     /// The number that the pool gave.
     pub number: SessionId,
+    /// When it was opened: the start gate counts from here.
+    pub(super) opened: Instant,
     /// The pool at work.
     pub driver: Arc<Driver>,
     pub(super) pool: Arc<PoolCore>,
@@ -69,8 +77,7 @@ pub(crate) struct SessionCore {
     /// Servers that it does without (SPEC 6.5).
     pub(super) disabled: Arc<Disabled>,
     pub(crate) holds: Holds,
-    view: ArcSwapOption<Lists>,
-    revision: AtomicU64,
+    given: Given,
     closed: AtomicBool,
 }
 
@@ -126,7 +133,9 @@ impl Session {
         core.check()?;
         if let Some(spec) = spec {
             core.check_enabled(server)?;
-            core.put_own(server, core.brought(server, spec, options.origin)?);
+            core.put_own(server, core.brought(server, spec, options.origin).await?);
+        } else {
+            core.bring_again(server).await?;
         }
         let own = core.own().contains_key(server);
         let origin = if own { Origin::Session } else { Origin::Pool };
@@ -145,7 +154,6 @@ impl Session {
                     .with_session(self.id())
                     .with_detail("reason", words::gate::DISABLED));
             }
-            core.check_warrant(server, &configured)?;
             let hold = tokio::select! {
                 biased;
                 // Most often it is there at once. A hold on a server that was disabled meanwhile makes no lease.
@@ -163,7 +171,8 @@ impl Session {
     }
 
     /// Waits until every server that the session wants is ready or has failed; with `server`, for that one, whose failure is
-    /// the error. Without `timeout` the servers' own connect time-outs bound it.
+    /// the error. Without `timeout` the servers' own connect time-outs bound it, each of which begins with the server's turn
+    /// (`start_parallel`).
     ///
     /// # Errors
     /// `timeout` with `detail.servers`, `invalid_argument` for a server that the session does not want, `closed`, `forked`.
@@ -172,19 +181,31 @@ impl Session {
         self.core().ready(server, timeout).await
     }
 
-    /// The tools of its view, by exposed name.
+    /// The tools of its view, in an order that a host's prompt cache survives: a first list is by exposed name, and within the session
+    /// tools that were listed keep their places, whatever goes or comes back, and new ones come after them.
     ///
     /// # Errors
     /// `closed`, `forked`.
-    pub fn tools(&self) -> Result<Arc<[Listed]>> {
+    pub fn tools(&self) -> Result<List> {
         Ok(self.core().view()?.tools.clone())
+    }
+
+    /// The tools of its view in the shape in which a model API takes them, in the order and with the number of [`tools`](Self::tools).
+    ///
+    /// Schemas are as the servers sent them, but for what the API refuses ([`shapes`](crate::shapes)).
+    ///
+    /// # Errors
+    /// `closed`, `forked`.
+    pub fn tools_for(&self, shape: Shape) -> Result<ShapedTools> {
+        let view = self.core().view()?;
+        Ok(view.shaped.tools(shape, &view.tools))
     }
 
     /// The prompts of its view.
     ///
     /// # Errors
     /// `closed`, `forked`.
-    pub fn prompts(&self) -> Result<Arc<[Listed]>> {
+    pub fn prompts(&self) -> Result<List> {
         Ok(self.core().view()?.prompts.clone())
     }
 
@@ -192,7 +213,7 @@ impl Session {
     ///
     /// # Errors
     /// `closed`, `forked`.
-    pub fn resources(&self) -> Result<Arc<[Listed]>> {
+    pub fn resources(&self) -> Result<List> {
         Ok(self.core().view()?.resources.clone())
     }
 
@@ -200,7 +221,7 @@ impl Session {
     ///
     /// # Errors
     /// `closed`, `forked`.
-    pub fn resource_templates(&self) -> Result<Arc<[Listed]>> {
+    pub fn resource_templates(&self) -> Result<List> {
         Ok(self.core().view()?.resource_templates.clone())
     }
 
@@ -236,7 +257,12 @@ impl Session {
             Err(error) => Err(error.clone()),
         };
         match resolved {
-            Ok((held, own)) => call::start(core, held, Callee::Tool(own), arguments, options, done),
+            Ok((Seeing::Held(held), own)) if !held.for_calls => {
+                call::start(core, held, Callee::Tool(own), arguments, options, done)
+            }
+            Ok((seeing, own)) => {
+                waiting::start(core, (seeing, tool, own), arguments, options, Box::new(done))
+            }
             Err(error) => {
                 let error = match error.server().map(str::to_owned) {
                     Some(server) => core.explained(&server, error),
@@ -301,6 +327,7 @@ impl SessionCore {
             untold: Untold::default(),
             id: options.id.as_str().into(),
             number,
+            opened: Instant::now(),
             driver: pool.driver.clone(),
             pool: pool.clone(),
             kept: Kept::of(pool, options.follow),
@@ -311,8 +338,7 @@ impl SessionCore {
             own: Mutex::default(),
             disabled: Arc::default(),
             holds: Holds::default(),
-            view: ArcSwapOption::empty(),
-            revision: AtomicU64::new(0),
+            given: Given::default(),
             closed: AtomicBool::new(false),
         }
     }
@@ -355,7 +381,7 @@ impl SessionCore {
         }
         // What the host provided may refer to the session.
         let own = std::mem::take(&mut *self.own());
-        drop((own, self.view.swap(None)));
+        drop((own, self.given.end()));
         let keep_for = keep_for.unwrap_or(self.options().keep_for);
         self.unwant_all();
         // The reducer gives the holds up: here they only lose their meaning.
@@ -403,23 +429,20 @@ impl SessionCore {
         error.with_server(server).with_session(&*self.id)
     }
 
-    /// The number of the next change of the session's lists.
-    pub(crate) fn next_revision(&self) -> u64 {
-        self.revision.fetch_add(1, Ordering::Relaxed) + 1
+    /// The number of a change of one of its lists that is told, see [`List::revision`].
+    pub(crate) fn number_of_change(&self, list: ListKind) -> u64 {
+        self.given.number_of_change(list)
     }
 
     /// The view as it is now; made anew only when a catalog or a state in it changed.
     pub(super) fn view(&self) -> Result<Arc<Lists>> {
         self.check()?;
-        let seen = self.holds.seen();
-        if let Some(view) = self.view.load_full()
-            && view.is_current(&seen)
-        {
-            return Ok(view);
-        }
-        let view = Arc::new(Lists::new(self, &seen));
-        self.view.store(Some(view.clone()));
-        Ok(view)
+        Ok(self.given.lists(self))
+    }
+
+    /// The tools of one hold, as the view has them.
+    pub(super) fn tools_of(&self, held: &Arc<Held>) -> Arc<[Listed]> {
+        self.given.tools_of(self, held)
     }
 
     /// Puts a server into the session's own source.

@@ -3,12 +3,16 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use trunkline_pool::config::ServerSpec;
+use trunkline_pool::interface::words;
 use trunkline_pool::options::SignInOptions;
+use trunkline_pool::state::Gate;
 
-use super::pool::{Pool, PoolCore};
+use super::held::Origin;
+use super::pool::{Configured, Pool, PoolCore};
 use super::wanted::follow_together;
 use crate::auth::Credentials;
-use crate::driver::Authority;
+use crate::driver::{Authority, recheck};
 use crate::{Error, ErrorCode, Result};
 
 impl Pool {
@@ -81,7 +85,7 @@ impl Pool {
     /// `closing`, `closed`, `forked`.
     pub async fn sign_out(&self, server: &str) -> Result<Value> {
         let driver = self.checked()?.clone();
-        let (credentials, _) = self.0.credentials(server)?;
+        let credentials = self.0.credentials(server)?;
         let work = driver.clone();
         let forgotten =
             driver.spawn(async move { work.sign_ins.sign_out(&credentials).await }).await;
@@ -104,33 +108,56 @@ impl PoolCore {
     /// `not_admitted` with the reason, and those of [`credentials`](Self::credentials).
     async fn admitted_credentials(&self, server: &str) -> Result<Arc<Credentials>> {
         self.check_admitted(server)?;
-        let (credentials, authority) = self.credentials(server)?;
+        let (spec, authority) = self.current(server)?;
+        let credentials = self.credentials_of(server, &spec)?;
         if let Some(warrant) = authority.warrant().cloned() {
-            let asked = tokio::task::spawn_blocking(move || warrant.recheck());
-            let gate = asked.await.map_err(|_| died())?;
-            gate.check().map_err(|error| error.with_server(server))?;
+            let gate = recheck(&warrant).await.ok_or_else(died)?;
+            gate.and_then(Gate::check).map_err(|error| error.with_server(server))?;
         }
         Ok(credentials)
     }
 
-    /// The credentials of a server, and by what it runs: of the pool's own configuration of it, or of what runs by that name.
-    fn credentials(&self, server: &str) -> Result<(Arc<Credentials>, Authority)> {
-        let wrong = |message: &str| {
-            let error = Error::new(ErrorCode::InvalidArgument, message).with_server(server);
-            error.with_detail("path", "server")
+    /// What a server is, and by what it runs: the pool's own configuration of it, else what a session has of that name. What is not held
+    /// any more is none, though it may be draining.
+    fn current(&self, server: &str) -> Result<(Arc<ServerSpec>, Authority)> {
+        let of =
+            |configured: Arc<Configured>| (configured.spec().clone(), configured.authority.clone());
+        let missing = match self.configured(server) {
+            Ok(configured) => return Ok(of(configured)),
+            Err(error) => error,
         };
+        let sessions = self.live_sessions();
+        let mut theirs = sessions.iter().map(|it| it.core().spec(server, Origin::Session));
+        if let Some(Ok(configured)) = theirs.find(Result::is_ok) {
+            return Ok(of(configured));
+        }
+        // Of a session that is closed and may come back.
         let entries = self.driver.entries();
-        let running = entries.iter().rev().find(|(_, cell)| &*cell.server == server);
-        let found = match self.configured(server) {
-            Ok(configured) => Some((configured.spec().clone(), configured.authority.clone())),
-            Err(_) => running.map(|(_, cell)| (cell.spec.clone(), self.driver.authority(cell.key))),
+        let mut held = entries.iter().rev().filter(|(row, _)| row.refs > 0);
+        if let Some((_, cell)) = held.find(|(_, cell)| &*cell.server == server) {
+            return Ok((cell.spec.clone(), self.driver.authority(cell.key)));
+        }
+        let is_known = missing.detail().get("reason") != Some(&words::gate::NOT_CONFIGURED.into());
+        Err(if is_known { missing } else { unknown(server) })
+    }
+
+    /// The credentials of a server that the pool has configured, or had and something of it is there.
+    fn credentials(&self, server: &str) -> Result<Arc<Credentials>> {
+        let entries = self.driver.entries();
+        let spec = match self.current(server) {
+            Ok((spec, _)) => spec,
+            Err(_) => {
+                let left = entries.iter().rev().find(|(_, cell)| &*cell.server == server);
+                left.ok_or_else(|| unknown(server))?.1.spec.clone()
+            }
         };
-        let (spec, authority) =
-            found.ok_or_else(|| wrong("the pool knows no server of that name"))?;
-        let credentials = self.driver.context.of(&server.into(), &spec);
-        let credentials =
-            credentials.ok_or_else(|| wrong("a server of this transport is not signed in to"))?;
-        Ok((credentials, authority))
+        self.credentials_of(server, &spec)
+    }
+
+    fn credentials_of(&self, server: &str, spec: &ServerSpec) -> Result<Arc<Credentials>> {
+        let credentials = self.driver.context.of(&server.into(), spec);
+        credentials
+            .ok_or_else(|| no_server(server, "a server of this transport is not signed in to"))
     }
 
     /// There are others in these credentials: whoever waits for what they let in gets it.
@@ -141,6 +168,15 @@ impl PoolCore {
         cores.iter().for_each(|session| session.want_again(credentials));
         follow_together(&cores);
     }
+}
+
+fn unknown(server: &str) -> Error {
+    no_server(server, "the pool knows no server of that name")
+}
+
+fn no_server(server: &str, message: &str) -> Error {
+    let error = Error::new(ErrorCode::InvalidArgument, message).with_server(server);
+    error.with_detail("path", "server")
 }
 
 fn died() -> Error {

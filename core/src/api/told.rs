@@ -15,6 +15,7 @@ use trunkline_pool::catalog::{Catalog, Difference};
 use trunkline_pool::state::{EntryState, Generation};
 use trunkline_pool::view::{Shown, View};
 
+use super::deferred::{Deferred, Seeing};
 use super::held::Held;
 use super::session::SessionCore;
 use crate::driver::{About, EntryCell};
@@ -22,8 +23,8 @@ use crate::driver::{About, EntryCell};
 /// What an entry shows to a session at one moment.
 #[derive(Clone)]
 pub(super) struct Sight {
-    pub(super) cell: Arc<EntryCell>,
-    generation: Generation,
+    pub(super) server: Arc<str>,
+    source: Source,
     /// Whether it shows anything: while it is connected, and while it is on the way back (SPEC 5.8).
     pub(super) shows: bool,
     pub(super) catalog: Arc<Catalog>,
@@ -31,24 +32,68 @@ pub(super) struct Sight {
     pub(super) view: Arc<View>,
 }
 
+/// Where lists come from.
+#[derive(Clone)]
+enum Source {
+    /// This entry, by that connection.
+    Entry(Arc<EntryCell>, Generation),
+    /// They were kept.
+    Kept,
+}
+
+impl Source {
+    fn entry(&self) -> Option<&Arc<EntryCell>> {
+        match self {
+            Source::Entry(cell, _) => Some(cell),
+            Source::Kept => None,
+        }
+    }
+
+    fn is_same(&self, other: &Source) -> bool {
+        self.entry().map(|cell| cell.entry) == other.entry().map(|cell| cell.entry)
+    }
+}
+
 impl Sight {
+    /// What is seen now.
+    pub(super) fn of(seeing: &Seeing) -> Sight {
+        match seeing {
+            Seeing::Held(held) => Sight::of_held(held),
+            Seeing::Deferred(deferred) => Sight::of_deferred(deferred),
+        }
+    }
+
+    /// What is kept of a server.
+    fn of_deferred(deferred: &Deferred) -> Sight {
+        let Deferred { server, catalog, held_back, view, .. } = deferred;
+        let (server, catalog, view) = (server.clone(), catalog.clone(), view.clone());
+        let held_back = held_back.clone();
+        Sight { server, source: Source::Kept, shows: true, catalog, held_back, view }
+    }
+
     /// What it shows now.
-    pub(super) fn of(held: &Held) -> Sight {
+    pub(super) fn of_held(held: &Held) -> Sight {
         let cell = held.cell();
         let published = cell.load_full();
         let slot = &published.slot;
         let shows = slot.state.is_connected() || slot.state == EntryState::Reconnecting;
         let catalog = if shows { slot.catalog.clone() } else { Arc::default() };
         let held_back = if shows { slot.held.clone() } else { HeldBack::default() };
-        let (generation, view) = (slot.generation, held.view());
-        Sight { cell, generation, shows, catalog, held_back, view }
+        let (server, view) = (cell.server.clone(), held.view());
+        let source = Source::Entry(cell, slot.generation);
+        Sight { server, source, shows, catalog, held_back, view }
+    }
+
+    /// Whether it is what was kept, and not the server itself.
+    pub(super) fn is_deferred(&self) -> bool {
+        matches!(self.source, Source::Kept)
     }
 
     /// What it shows now, but for the lists of an entry that `told` told of already: another catalog is told of by its own notice.
     /// In that case also what is held back now.
-    fn after(told: Option<&Sight>, held: &Held) -> (Sight, Option<HeldBack>) {
-        let mut now = Sight::of(held);
-        match told.filter(|told| told.cell.entry == now.cell.entry) {
+    fn after(told: Option<&Sight>, seeing: &Seeing) -> (Sight, Option<HeldBack>) {
+        let mut now = Sight::of(seeing);
+        match told.filter(|told| !now.is_deferred() && told.source.is_same(&now.source)) {
             None => (now, None),
             Some(told) => {
                 now.catalog = told.catalog.clone();
@@ -58,15 +103,33 @@ impl Sight {
         }
     }
 
-    /// Whether it is the same entry through the same view.
-    fn is_through(&self, held: &Held) -> bool {
-        let seen = held.seen();
-        self.cell.entry == seen.cell.entry && Arc::ptr_eq(&self.view, &seen.view)
+    /// Whether it is the same entry, or the same that is kept, through the same view.
+    fn is_through(&self, seeing: &Seeing) -> bool {
+        match seeing {
+            Seeing::Held(held) => {
+                let seen = held.seen();
+                let is_it = |cell: &Arc<EntryCell>| cell.entry == seen.cell.entry;
+                self.source.entry().is_some_and(is_it) && Arc::ptr_eq(&self.view, &seen.view)
+            }
+            Seeing::Deferred(deferred) => {
+                self.is_deferred()
+                    && Arc::ptr_eq(&self.catalog, &deferred.catalog)
+                    && self.held_back.is_same(&deferred.held_back)
+                    && Arc::ptr_eq(&self.view, &deferred.view)
+            }
+        }
+    }
+
+    /// It is of the newest connection from now on.
+    fn renew(&mut self) {
+        if let Source::Entry(cell, generation) = &mut self.source {
+            *generation = cell.load().slot.generation;
+        }
     }
 
     /// Whether the two show the same.
     pub(super) fn is_same(&self, other: &Sight) -> bool {
-        self.cell.entry == other.cell.entry
+        self.source.is_same(&other.source)
             && Arc::ptr_eq(&self.catalog, &other.catalog)
             && self.held_back.is_same(&other.held_back)
             && Arc::ptr_eq(&self.view, &other.view)
@@ -100,25 +163,25 @@ pub(super) struct Told {
 
 /// Something to be told.
 pub(super) struct News {
-    cell: Arc<EntryCell>,
-    generation: Generation,
+    server: Arc<str>,
     what: What,
 }
 
 enum What {
-    Lists(Difference),
-    HeldBack(HeldTool),
+    Lists(Source, Difference),
+    HeldBack(Arc<EntryCell>, Generation, HeldTool),
 }
 
 impl Told {
-    /// These are the holds that are seen now, in the order of their servers' names. A catalog that is replaced meanwhile is told
+    /// This is what is seen now, in the order of their servers' names. A catalog that is replaced meanwhile is told
     /// of by its own notice.
-    pub(super) fn compare(&mut self, seen: &[Arc<Held>]) {
-        for held in seen {
-            self.compare_one(held);
+    pub(super) fn compare(&mut self, seen: &[Seeing]) {
+        for seeing in seen {
+            self.compare_one(seeing);
         }
-        let is_gone =
-            |server: &&Arc<str>| seen.binary_search_by(|held| held.server.cmp(server)).is_err();
+        let is_gone = |server: &&Arc<str>| {
+            seen.binary_search_by(|seeing| seeing.server().cmp(server)).is_err()
+        };
         let gone: Vec<Arc<str>> = self.servers.keys().filter(is_gone).cloned().collect();
         for server in gone {
             if let Some(old) = self.servers.insert(server, None).flatten() {
@@ -127,38 +190,44 @@ impl Told {
         }
     }
 
-    /// This hold is what is seen of its server now.
-    pub(super) fn compare_one(&mut self, held: &Held) {
-        let told = self.servers.get_mut(&held.server);
+    /// What is seen of this server for the first time is told as well.
+    pub(super) fn expect(&mut self, server: &Arc<str>) {
+        self.servers.entry(server.clone()).or_default();
+    }
+
+    /// This is what is seen of its server now.
+    pub(super) fn compare_one(&mut self, seeing: &Seeing) {
+        let server = seeing.server();
+        let told = self.servers.get_mut(server);
         if let Some(Some(old)) = told
-            && old.is_through(held)
+            && old.is_through(seeing)
         {
-            old.generation = held.cell().load().slot.generation;
+            old.renew();
             return;
         }
-        let old = self.servers.remove(&held.server);
-        let (now, current) = Sight::after(old.as_ref().and_then(Option::as_ref), held);
+        let old = self.servers.remove(server);
+        let (now, current) = Sight::after(old.as_ref().and_then(Option::as_ref), seeing);
         if let (Some(Some(old)), Some(current)) = (&old, &current) {
             self.admit(old, &now, current);
         }
         if let Some(old) = old {
             self.lists(&now, Sight::difference(old.as_ref(), Some(&now)));
         }
-        self.servers.insert(held.server.clone(), Some(now));
+        self.servers.insert(server.clone(), Some(now));
     }
 
-    /// The host gave a hold on the server up, which is seen by this one from now on, if by any. That is not told.
-    pub(super) fn release(&mut self, server: &Arc<str>, seen: Option<&Held>) {
+    /// The host gave a hold on the server up, of which this is seen from now on, if anything. That is not told.
+    pub(super) fn release(&mut self, server: &Arc<str>, seen: Option<&Seeing>) {
         let told = self.servers.get(server).and_then(Option::as_ref);
         match (seen, told) {
-            (Some(held), Some(told)) if told.is_through(held) => {}
-            (Some(held), told) => {
-                let (now, _) = Sight::after(told, held);
+            (Some(seeing), Some(told)) if told.is_through(seeing) => {}
+            (Some(seeing), told) => {
+                let (now, _) = Sight::after(told, seeing);
                 self.servers.insert(server.clone(), Some(now));
             }
             (None, Some(_)) => {
                 self.servers.remove(server);
-                self.news.retain(|news| news.cell.server != *server);
+                self.news.retain(|news| news.server != *server);
             }
             (None, None) => {}
         }
@@ -167,7 +236,7 @@ impl Told {
     /// The lists of an entry are these. Nothing of an entry that is not seen.
     pub(super) fn listed(
         &mut self,
-        cell: &EntryCell,
+        cell: &Arc<EntryCell>,
         generation: Generation,
         after: &Arc<Catalog>,
         difference: &Difference,
@@ -176,7 +245,7 @@ impl Told {
         let before = told.clone();
         told.catalog = after.clone();
         told.held_back = cell.load().slot.held.clone();
-        told.generation = generation;
+        told.source = Source::Entry(cell.clone(), generation);
         let now = told.clone();
         let came = &difference.tools.added;
         let renewed = difference.tools.changed.iter().filter(|name| came.contains(name));
@@ -202,8 +271,7 @@ impl Told {
         };
         let Some(view) = view else { return };
         for tool in held.tools().iter().filter(|tool| view.admits(&tool.item.name)) {
-            let what = What::HeldBack(tool.clone());
-            self.news.push_back(News { cell: cell.clone(), generation, what });
+            self.news.push_back(News::of_held_back(cell, generation, tool));
         }
     }
 
@@ -225,42 +293,51 @@ impl Told {
 
     fn sight(&mut self, cell: &EntryCell) -> Option<&mut Sight> {
         let told = self.servers.get_mut(&cell.server)?.as_mut();
-        told.filter(|told| told.cell.entry == cell.entry)
+        told.filter(|told| told.source.entry().is_some_and(|told| told.entry == cell.entry))
     }
 
     /// Tools that are held back, then as now, and that only the new view admits.
     fn admit(&mut self, old: &Sight, now: &Sight, current: &HeldBack) {
+        let Source::Entry(cell, generation) = &now.source else { return };
         for tool in now.held_back.tools() {
             let name = &tool.item.name;
             let stays = current.tool(name).is_some_and(|tool_now| tool_now.item == tool.item);
             if stays && now.view.admits(name) && !old.view.admits(name) {
-                let (cell, generation) = (now.cell.clone(), now.generation);
-                self.news.push_back(News { cell, generation, what: What::HeldBack(tool.clone()) });
+                self.news.push_back(News::of_held_back(cell, *generation, tool));
             }
         }
     }
 
     fn lists(&mut self, sight: &Sight, difference: Difference) {
         if !difference.is_empty() {
-            let (cell, generation) = (sight.cell.clone(), sight.generation);
-            self.news.push_back(News { cell, generation, what: What::Lists(difference) });
+            let what = What::Lists(sight.source.clone(), difference);
+            self.news.push_back(News { server: sight.server.clone(), what });
         }
     }
 }
 
 impl News {
+    fn of_held_back(cell: &Arc<EntryCell>, generation: Generation, tool: &HeldTool) -> News {
+        let what = What::HeldBack(cell.clone(), generation, tool.clone());
+        News { server: cell.server.clone(), what }
+    }
+
     /// Tells it, while the session has the server.
     pub(super) fn tell(&self, session: &SessionCore) {
-        let about = About::entry(&self.cell, self.generation);
-        let stands = || match &self.what {
-            What::Lists(_) => session.holds.has(&self.cell.server),
-            What::HeldBack(_) => self.cell.is_held_by(session.number),
-        };
         match &self.what {
-            What::Lists(difference) => {
+            What::Lists(source, difference) => {
+                let about = match source {
+                    Source::Entry(cell, generation) => About::entry(cell, *generation),
+                    Source::Kept => About::server(self.server.clone()),
+                };
+                let stands = || session.holds.has(&self.server);
                 session.driver.tell_lists(session, &about, difference, stands);
             }
-            What::HeldBack(tool) => session.driver.tell_held_back(session, &about, tool, stands),
+            What::HeldBack(cell, generation, tool) => {
+                let (about, stands) =
+                    (About::entry(cell, *generation), || cell.is_held_by(session.number));
+                session.driver.tell_held_back(session, &about, tool, stands);
+            }
         }
     }
 }

@@ -1,22 +1,23 @@
 //! What a session sees: the catalogs of the servers that it holds, filtered and named.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::Value;
 use trunkline_pool::catalog::{Catalog, Item};
 use trunkline_pool::explain::Reason;
-use trunkline_pool::naming::{NameMap, ToolName};
-use trunkline_pool::view::{Marks, View};
+use trunkline_pool::naming::{NameMap, Naming, ToolName};
+use trunkline_pool::view::Marks;
 
+use super::deferred::Seeing;
 use super::explain::{tool_among, tool_quarantined};
-use super::held::Held;
+use super::list::{Book, List, Shaped};
 use super::session::SessionCore;
 use super::told::Sight;
 use crate::Result;
 
 /// A listed tool, prompt, resource or resource template.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Listed {
     /// Tools: the exposed name. Others: the server's own name, or URI.
@@ -31,17 +32,33 @@ pub struct Listed {
     pub trust: bool,
     /// Tools: whether the session wants it loaded whatever else is deferred; its own mark.
     pub always_load: bool,
+    /// Whether it is known from what the server listed earlier, and the server is not connected: a call of such a tool starts the
+    /// server, or waits for it.
+    pub deferred: bool,
 }
 
 impl Listed {
-    /// `{"name", "server", "own_name", "trust", "always_load", "definition"}` as JSON text, the definition unchanged.
+    /// `{"name", "server", "own_name", "trust", "always_load", "deferred", "definition"}` as JSON text, the definition unchanged.
     pub fn to_json(&self) -> String {
         let [name, server, own_name] =
             [&self.name, &self.server, &self.own_name].map(|text| Value::from(&**text).to_string());
-        let Listed { definition, trust, always_load, .. } = self;
+        let Listed { definition, trust, always_load, deferred, .. } = self;
         format!(
-            r#"{{"name":{name},"server":{server},"own_name":{own_name},"trust":{trust},"always_load":{always_load},"definition":{definition}}}"#
+            r#"{{"name":{name},"server":{server},"own_name":{own_name},"trust":{trust},"always_load":{always_load},"deferred":{deferred},"definition":{definition}}}"#
         )
+    }
+
+    /// Which tool it is.
+    pub(super) fn tool_name(&self) -> ToolName {
+        ToolName { server: self.server.clone(), tool: self.own_name.clone() }
+    }
+
+    /// Whether the two are the same to who reads them: where one is known from is not.
+    pub(super) fn is_like(&self, other: &Listed) -> bool {
+        let Listed { name, server, own_name, definition, trust, always_load, deferred: _ } = self;
+        (name, server, own_name) == (&other.name, &other.server, &other.own_name)
+            && definition == &other.definition
+            && (*trust, *always_load) == (other.trust, other.always_load)
     }
 }
 
@@ -49,92 +66,93 @@ impl Listed {
 pub(crate) struct Lists {
     /// As long as all are the same, so is the view.
     made_of: Vec<Sight>,
-    /// By exposed name.
-    pub tools: Arc<[Listed]>,
+    /// In the session's order.
+    pub tools: List,
+    /// The same, for model APIs.
+    pub(super) shaped: Shaped,
     /// By name.
-    pub prompts: Arc<[Listed]>,
+    pub prompts: List,
     /// By URI.
-    pub resources: Arc<[Listed]>,
+    pub resources: List,
     /// By URI template.
-    pub resource_templates: Arc<[Listed]>,
+    pub resource_templates: List,
     names: NameMap,
     /// The names that tools would have which are held back.
     held_names: NameMap,
-    seen: Vec<Arc<Held>>,
+    seen: Vec<Seeing>,
 }
 
 impl Lists {
-    /// Whether it is still what these holds show.
-    pub(super) fn is_current(&self, held: &[Arc<Held>]) -> bool {
+    /// Whether it is still what is seen.
+    pub(super) fn is_current(&self, seen: &[Seeing]) -> bool {
         let mut before = self.made_of.iter();
-        let mut now = held.iter().map(|held| Sight::of(held)).filter(|sight| sight.shows);
+        let mut now = seen.iter().map(Sight::of).filter(|sight| sight.shows);
         now.all(|now| before.next().is_some_and(|before| before.is_same(&now)))
             && before.next().is_none()
     }
 
-    /// The view of a session with these holds, in the order of their servers' names.
-    pub(super) fn new(session: &SessionCore, held: &[Arc<Held>]) -> Lists {
-        let seen: Vec<(&Arc<str>, Sight)> = held
+    /// The view of a session that sees this, in the order of the servers' names. Its lists have no numbers.
+    pub(super) fn new(session: &SessionCore, seeing: &[Seeing], book: &mut Book) -> Lists {
+        let seen: Vec<(&Arc<str>, Sight)> = seeing
             .iter()
-            .map(|held| (&held.server, Sight::of(held)))
+            .map(|seeing| (seeing.server(), Sight::of(seeing)))
             .filter(|(_, sight)| sight.shows)
             .collect();
         let tool = |server: &Arc<str>, item: &Item| ToolName {
             server: server.clone(),
             tool: item.name.clone(),
         };
-        let own = |(server, view, item): Row<'_>| listed(server, view, item, item.name.clone());
+        let own = |row: Row<'_>| listed(row, row.2.name.clone());
         let all = |list: fn(&Catalog) -> &[Item]| {
             seen.iter().flat_map(move |(server, seen)| {
-                list(&seen.catalog).iter().map(move |item| (*server, &*seen.view, item))
+                list(&seen.catalog).iter().map(move |item| (*server, seen, item))
             })
         };
         let visible = |list: fn(&Catalog) -> &[Item]| {
-            all(list).filter(|(_, view, item)| view.admits(&item.name))
+            all(list).filter(|(_, seen, item)| seen.view.admits(&item.name))
         };
-        let names = NameMap::new(
-            visible(|catalog| &catalog.tools).map(|(server, _, item)| tool(server, item)),
-            &session.driver.reserved_names,
-        );
+        let shown: Vec<ToolName> =
+            visible(|catalog| &catalog.tools).map(|(server, _, item)| tool(server, item)).collect();
         let held_back = seen.iter().flat_map(|(server, seen)| {
             let tools = seen.held_back.tools().iter().map(|held| &held.item);
             tools.filter(|item| seen.view.admits(&item.name)).map(|item| tool(server, item))
         });
-        let held_names = NameMap::new(held_back, &session.driver.reserved_names);
+        let held_back: Vec<ToolName> = held_back.collect();
+        let naming = &session.driver.naming;
+        book.bare_names.settle(naming, shown.iter().chain(&held_back).cloned());
+        let names = NameMap::new(shown, naming, &book.bare_names);
+        let held_names = NameMap::new(held_back, naming, &book.bare_names);
         let definitions: HashMap<ToolName, Row<'_>> =
             visible(|catalog| &catalog.tools).map(|row| (tool(row.0, row.2), row)).collect();
-        let tools = names.iter().filter_map(|(exposed, name)| {
-            let (server, view, item) = *definitions.get(name)?;
-            Some(listed(server, view, item, exposed.clone()))
-        });
+        let tools = names
+            .iter()
+            .filter_map(|(exposed, name)| Some(listed(*definitions.get(name)?, exposed.clone())));
+        let tools = book.order.arrange(tools.collect(), Listed::tool_name);
         Lists {
-            tools: tools.collect(),
+            tools: List::new(tools),
+            shaped: Shaped::default(),
             prompts: sorted(visible(|catalog| &catalog.prompts).map(own)),
             resources: sorted(all(|catalog| &catalog.resources).map(own)),
             resource_templates: sorted(all(|catalog| &catalog.resource_templates).map(own)),
             made_of: seen.iter().map(|(_, seen)| seen.clone()).collect(),
             names,
             held_names,
-            seen: held.to_vec(),
+            seen: seeing.to_vec(),
         }
     }
 
-    /// The hold and the server's own name of an exposed tool: looked up, never parsed (SPEC 14.3).
+    /// What is seen of the server, and its own name, of an exposed tool: looked up, never parsed (SPEC 14.3).
     ///
     /// # Errors
     /// `tool_not_found`, with the server that the name would belong to, and why it is not there.
-    pub(super) fn resolve(
-        &self,
-        session: &SessionCore,
-        exposed: &str,
-    ) -> Result<(&Arc<Held>, &str)> {
+    pub(super) fn resolve(&self, session: &SessionCore, exposed: &str) -> Result<(&Seeing, &str)> {
         if let Some(held_back) = self.held_names.resolve(exposed) {
             return Err(tool_quarantined(&held_back.tool).with_server(&*held_back.server));
         }
         let name = self.names.resolve(exposed);
         let found = name.and_then(|name| {
-            let held = self.seen.iter().find(|held| held.server == name.server)?;
-            Some((held, &*name.tool))
+            let seeing = self.seen.iter().find(|seeing| *seeing.server() == name.server)?;
+            Some((seeing, &*name.tool))
         });
         found.ok_or_else(|| session.no_such_tool(self, exposed))
     }
@@ -147,16 +165,29 @@ impl Lists {
 
     /// The servers of which it shows something.
     pub(super) fn servers(&self) -> impl Iterator<Item = &str> {
-        self.made_of.iter().map(|sight| &*sight.cell.server)
+        self.made_of.iter().map(|sight| &*sight.server)
+    }
+
+    /// Whether it shows what is kept of a server, and not the server itself.
+    pub(super) fn defers(&self, server: &str) -> bool {
+        self.made_of.iter().any(|sight| &*sight.server == server && sight.is_deferred())
+    }
+
+    /// The server that has a tool which would have that name, and is not seen.
+    pub(super) fn server_of_hidden(&self, exposed: &str, naming: &Naming) -> Option<Arc<str>> {
+        let mut servers = self.made_of.iter().map(|sight| &sight.server);
+        let found = servers
+            .find(|server| self.why_no_tool(server, (exposed, naming)).0 != Some(Reason::Unknown));
+        found.cloned()
     }
 
     /// Why a tool of a server that it shows is not there.
     pub(super) fn why_no_tool(
         &self,
         server: &str,
-        name: (&str, &BTreeSet<String>),
+        name: (&str, &Naming),
     ) -> (Option<Reason>, Option<String>) {
-        let sights = self.made_of.iter().filter(|sight| &*sight.cell.server == server);
+        let sights = self.made_of.iter().filter(|sight| &*sight.server == server);
         let mut whys = sights
             .map(|sight| tool_among(server, (&sight.catalog, &sight.held_back), &sight.view, name));
         whys.next().unwrap_or((Some(Reason::Unknown), None))
@@ -164,16 +195,17 @@ impl Lists {
 }
 
 /// One item of a list, of which server, and what the session makes of it.
-type Row<'a> = (&'a Arc<str>, &'a View, &'a Item);
+type Row<'a> = (&'a Arc<str>, &'a Sight, &'a Item);
 
-fn listed(server: &Arc<str>, view: &View, item: &Item, name: Arc<str>) -> Listed {
-    let Marks { trust, always_load } = view.marks(&item.name);
+fn listed((server, sight, item): Row<'_>, name: Arc<str>) -> Listed {
+    let Marks { trust, always_load } = sight.view.marks(&item.name);
     let (own_name, definition) = (item.name.clone(), item.definition.clone());
-    Listed { name, server: server.clone(), own_name, definition, trust, always_load }
+    let (server, deferred) = (server.clone(), sight.is_deferred());
+    Listed { name, server, own_name, definition, trust, always_load, deferred }
 }
 
-fn sorted(items: impl Iterator<Item = Listed>) -> Arc<[Listed]> {
+fn sorted(items: impl Iterator<Item = Listed>) -> List {
     let mut items: Vec<_> = items.collect();
     items.sort_by(|a, b| (&a.name, &a.server).cmp(&(&b.name, &b.server)));
-    items.into()
+    List::new(items)
 }

@@ -20,39 +20,74 @@ use crate::{Error, ErrorCode, Result};
 /// The wanted servers by name.
 #[derive(Default)]
 pub(super) struct Wants {
-    servers: BTreeMap<Box<str>, Want>,
+    pub(super) servers: BTreeMap<Box<str>, Want>,
     last: WantId,
+    /// How often what is kept was looked for.
+    pub(super) looks: u64,
+    /// The session has seen what was kept at its beginning.
+    pub(super) shown: bool,
     /// The session is closed: nothing is wanted any more.
     closed: bool,
 }
 
-/// The number of a want: tells the answer to an earlier want of the same server apart.
+/// The number of a want, and of a question that it asked: tells the answer to an earlier one of the same server apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct WantId(u64);
+pub(super) struct WantId(pub(super) u64);
 
 /// A server that is to be asked for.
-struct Added {
-    server: Box<str>,
-    configured: Arc<Configured>,
-    want: WantId,
+pub(super) struct Added {
+    pub(super) server: Box<str>,
+    pub(super) configured: Arc<Configured>,
+    pub(super) want: WantId,
 }
 
-struct Want {
-    id: WantId,
-    configured: Arc<Configured>,
+pub(super) struct Want {
+    /// The number of its newest question.
+    pub(super) id: WantId,
+    /// Its own.
+    pub(super) born: WantId,
+    pub(super) configured: Arc<Configured>,
     /// As it was when it was asked for: a gate that was shut since has ended what came of it.
     shuts: Shuts,
     /// The question to the pool.
-    ticket: Option<Ticket>,
-    state: WantState,
+    pub(super) ticket: Option<Ticket>,
+    pub(super) state: WantState,
+    /// What is kept of it.
+    pub(super) kept: LookedFor,
+    /// Present when it runs for calls only.
+    pub(super) lazy: Option<Lazy>,
 }
 
-enum WantState {
+/// How far what is kept of a server was looked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum LookedFor {
+    /// Not yet.
+    Never,
+    /// It is being looked for, at that look.
+    At(u64),
+    /// What there is was taken.
+    Taken,
+}
+
+/// What a want has of which the server runs for calls only.
+#[derive(Default)]
+pub(super) struct Lazy {
+    /// The calls that run, or wait for it.
+    pub(super) users: usize,
+    /// Its server is started once, since nothing is known of its tools.
+    pub(super) learns: bool,
+}
+
+pub(super) enum WantState {
+    /// What is kept of it is looked for, and decides whether it is asked for.
+    Looking,
     Pending,
     /// There is no room for it in the budget; it begins when there is.
     Waiting(Error),
     Ready(HoldId),
     Failed(Error),
+    /// No question was asked: its tools are known, and no call needs it. How its last start failed.
+    Asleep(Option<Error>),
 }
 
 /// Lets sessions follow the pool's configuration. All of them let go what they no longer want before any asks for
@@ -61,7 +96,15 @@ pub(super) fn follow_together(sessions: &[Arc<SessionCore>]) {
     let added = |session: &Arc<SessionCore>| {
         session.let_go().into_iter().map(|added| (session.clone(), added)).collect::<Vec<_>>()
     };
-    let added: Vec<(Arc<SessionCore>, Added)> = sessions.iter().flat_map(added).collect();
+    let mut added: Vec<(Arc<SessionCore>, Added)> = sessions.iter().flat_map(added).collect();
+    // What is always loaded is asked for first, and so begins first, also where there is no room for all.
+    added.sort_by_cached_key(|(session, added)| session.turn(&added.server, &added.configured));
+    ask_for_all(&added);
+    sessions.iter().for_each(|session| session.show_kept());
+}
+
+/// Asks for what sessions of one pool want besides.
+pub(super) fn ask_for_all(added: &[(Arc<SessionCore>, Added)]) {
     let Some((first, _)) = added.first() else { return };
     let wishes = added.iter().map(|(session, added)| session.wish(added)).collect();
     let tickets = first.driver.want(wishes);
@@ -89,6 +132,15 @@ impl SessionCore {
         self.wants().servers.retain(|server, want| !lacked(server, want));
     }
 
+    /// A want that failed because it could not be read what is decided of its server is over, so that it is asked for anew.
+    pub(super) fn want_the_undecided(&self) {
+        let undecided = |want: &Want| {
+            matches!(&want.state, WantState::Failed(error) if error.code() == ErrorCode::Store)
+                && want.configured.authority.warrant().is_some()
+        };
+        self.wants().servers.retain(|_, want| !undecided(want));
+    }
+
     /// Lets go what it no longer wants; what it wants besides, which is to be asked for.
     fn let_go(self: &Arc<Self>) -> Vec<Added> {
         let (gone, new) = self.differences();
@@ -96,7 +148,8 @@ impl SessionCore {
             self.driver.step(Input::CancelAcquire { ticket });
         }
         let unwanted: Vec<HoldId> = gone.iter().filter_map(Want::hold).collect();
-        self.holds.review(self, &unwanted);
+        let over: Vec<u64> = gone.iter().map(|want| want.born.0).collect();
+        self.holds.review(self, &unwanted, &over);
         self.settled.notify_waiters();
         new
     }
@@ -112,7 +165,9 @@ impl SessionCore {
         let (same, gone): (BTreeMap<_, _>, BTreeMap<_, _>) =
             before.into_iter().partition(|(name, want): &(Box<str>, Want)| {
                 let is_it = |(new, shuts): &(Arc<Configured>, Shuts)| {
-                    *shuts == want.shuts && new.is_same_connection(&want.configured)
+                    *shuts == want.shuts
+                        && self.is_lazy(new) == want.lazy.is_some()
+                        && new.is_same_connection(&want.configured)
                 };
                 wanted.get(name).is_some_and(is_it)
             });
@@ -120,10 +175,13 @@ impl SessionCore {
         let mut new = Vec::new();
         for (name, (configured, shuts)) in wanted {
             if !wants.servers.contains_key(&name) {
-                wants.last.0 += 1;
-                let want = wants.last;
-                wants.servers.insert(name.clone(), Want::pending(want, &configured, shuts));
-                new.push(Added { server: name, configured, want });
+                let want = wants.next();
+                let is_lazy = self.is_lazy(&configured);
+                let row = Want::new(want, (&configured, is_lazy), shuts);
+                wants.servers.insert(name.clone(), row);
+                if !is_lazy {
+                    new.push(Added { server: name, configured, want });
+                }
             }
         }
         (gone.into_values().collect(), new)
@@ -174,7 +232,7 @@ impl SessionCore {
     }
 
     /// Keeps the ticket of a wish. One that is wanted no more is taken back.
-    fn wished(&self, Added { server, want, .. }: &Added, ticket: Ticket) {
+    pub(super) fn wished(&self, Added { server, want, .. }: &Added, ticket: Ticket) {
         let mut wants = self.wants();
         match wants.of(server, *want) {
             Some(want) => want.ticket = Some(ticket),
@@ -186,7 +244,7 @@ impl SessionCore {
     }
 
     /// The answer to a want came. One that is no longer wanted is dropped, and so released.
-    fn settle(
+    pub(super) fn settle(
         self: &Arc<Self>,
         name: &str,
         (id, asked): (WantId, &Arc<Configured>),
@@ -203,11 +261,13 @@ impl SessionCore {
             drop(result);
             return;
         };
-        let mut added = None;
+        let (mut added, mut rests, mut over) = (None, None, None);
+        let held_for = (want.hold_kind(), Origin::Pool);
         let (kind, field) = match result {
-            Ok(hold) => match self.holds.add(self, hold, (Kind::Want, Origin::Pool), asked) {
+            Ok(hold) => match self.holds.add(self, hold, held_for, asked) {
                 Ok(new) => {
                     want.state = WantState::Ready(new.id);
+                    rests = want.is_of_no_use().then(|| self.rest(name, want)).flatten();
                     added = Some(new);
                     (EventKind::ServerReady, ("left", wants.pending().into()))
                 }
@@ -220,7 +280,12 @@ impl SessionCore {
             },
             Err(error) => {
                 let field = ("error", error.to_json());
-                want.state = WantState::Failed(error);
+                if want.lazy.is_some() && self.holds.defers(name, want.born.0) {
+                    want.state = WantState::Asleep(Some(error));
+                } else {
+                    want.state = WantState::Failed(error);
+                    over = Some(want.born.0);
+                }
                 (EventKind::Failed, field)
             }
         };
@@ -228,14 +293,19 @@ impl SessionCore {
         if let Some(added) = added {
             added.finish(self);
         }
+        drop(rests);
         self.driver.hub.publish(kind, Some(self), &about, &[field]);
+        if let Some(want) = over {
+            // The event comes first, and then its tools go.
+            self.holds.forget_deferred(self, want);
+        }
         self.settled.notify_waiters();
     }
 
     /// A want waits for room in the budget: for now that is its answer.
     fn wait_for_room(&self, name: &str, id: WantId, error: Error) {
         let mut wants = self.wants();
-        if let Some(want) = wants.of(name, id).filter(|want| want.is_pending()) {
+        if let Some(want) = wants.of(name, id).filter(|want| want.is_open()) {
             want.state = WantState::Waiting(error);
         }
         drop(wants);
@@ -281,8 +351,8 @@ impl SessionCore {
             return Ok((!pending.is_empty()).then_some(pending));
         };
         match wants.servers.get(name).map(|want| &want.state) {
-            Some(WantState::Pending) => Ok(Some(vec![name.to_owned()])),
-            Some(WantState::Ready(_)) => Ok(None),
+            Some(WantState::Pending | WantState::Looking) => Ok(Some(vec![name.to_owned()])),
+            Some(WantState::Ready(_) | WantState::Asleep(_)) => Ok(None),
             Some(WantState::Failed(error) | WantState::Waiting(error)) => {
                 Err(error.clone().with_session(&*self.id))
             }
@@ -305,7 +375,7 @@ impl SessionCore {
         self.named(name, error)
     }
 
-    fn wants(&self) -> MutexGuard<'_, Wants> {
+    pub(super) fn wants(&self) -> MutexGuard<'_, Wants> {
         self.wants.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
@@ -316,20 +386,43 @@ impl Wants {
         self.servers.get_mut(server).filter(|want| want.id == id)
     }
 
+    /// A new number for a question.
+    pub(super) fn next(&mut self) -> WantId {
+        self.last.0 += 1;
+        self.last
+    }
+
     /// The servers that are not settled.
     fn pending(&self) -> Vec<String> {
-        let pending = self.servers.iter().filter(|(_, want)| want.is_pending());
+        let pending = self.servers.iter().filter(|(_, want)| want.is_awaited());
         pending.map(|(name, _)| name.to_string()).collect()
     }
 }
 
 impl Want {
-    fn pending(id: WantId, configured: &Arc<Configured>, shuts: Shuts) -> Want {
-        Want { id, configured: configured.clone(), shuts, ticket: None, state: WantState::Pending }
+    fn new(id: WantId, (configured, is_lazy): (&Arc<Configured>, bool), shuts: Shuts) -> Want {
+        let (state, lazy) = match is_lazy {
+            true => (WantState::Looking, Some(Lazy::default())),
+            false => (WantState::Pending, None),
+        };
+        let (configured, kept) = (configured.clone(), LookedFor::Never);
+        Want { id, born: id, configured, shuts, ticket: None, state, kept, lazy }
     }
 
-    fn is_pending(&self) -> bool {
-        matches!(self.state, WantState::Pending)
+    /// Whether its server, or what is known of it, is still to come. What a call alone has begun is nobody else's matter.
+    fn is_awaited(&self) -> bool {
+        match self.state {
+            WantState::Looking => true,
+            WantState::Pending => self.lazy.as_ref().is_none_or(|lazy| lazy.learns),
+            WantState::Waiting(_)
+            | WantState::Ready(_)
+            | WantState::Failed(_)
+            | WantState::Asleep(_) => false,
+        }
+    }
+
+    fn hold_kind(&self) -> Kind {
+        if self.lazy.is_some() { Kind::Calls } else { Kind::Want }
     }
 
     fn hold(&self) -> Option<HoldId> {
@@ -337,11 +430,11 @@ impl Want {
     }
 
     /// Whether its answer is still to come.
-    fn is_open(&self) -> bool {
+    pub(super) fn is_open(&self) -> bool {
         matches!(self.state, WantState::Pending | WantState::Waiting(_))
     }
 
-    fn open_ticket(&self) -> Option<Ticket> {
+    pub(super) fn open_ticket(&self) -> Option<Ticket> {
         self.ticket.filter(|_| self.is_open())
     }
 }

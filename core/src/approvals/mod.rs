@@ -7,12 +7,14 @@ mod place;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use trunkline_pool::approvals::{
-    ApprovalHash, Book, Decided, Decision, Identity, Root, Standing, Unreadable,
+    ApprovalHash, Book, Decided, Decision, Identity, Root, Standing, ToolDigests, Unreadable,
 };
 
 use self::place::Place;
@@ -27,6 +29,8 @@ pub(crate) struct Approvals {
     place: Place,
     warn: OnceLock<Warn>,
     known: Mutex<Option<Known>>,
+    /// Whether the last attempt to read them failed. What is known may be older than the file then, and nothing begins by it.
+    is_unread: AtomicBool,
     /// Held by whoever reads or writes the file; `known` never is meanwhile.
     at_work: Mutex<()>,
 }
@@ -51,6 +55,7 @@ impl Approvals {
             place,
             warn: OnceLock::new(),
             known: Mutex::default(),
+            is_unread: AtomicBool::new(false),
             at_work: Mutex::default(),
         })
     }
@@ -61,26 +66,32 @@ impl Approvals {
         let _ = self.warn.set(Box::new(warn));
     }
 
-    /// The newest decisions that are known; nothing before they are read, and while they cannot be. The disk is not touched.
+    /// The newest decisions that are known; nothing before they are read. They stay while they cannot be read again. The disk is not
+    /// touched.
     pub(crate) fn known(&self) -> Option<Arc<Book>> {
         guard(&self.known).as_ref().map(|known| known.book.clone())
     }
 
-    /// All decisions, as far as is known; they are read when nothing is known yet.
+    /// All decisions, as far as is known; they are read when nothing is known yet, and when they could not be read last.
     ///
     /// # Errors
     /// `store`: nothing is decided then. The next call tries again.
     pub(crate) fn book(&self) -> Result<Arc<Book>> {
-        if let Some(known) = &*guard(&self.known) {
-            return Ok(known.book.clone());
+        if let Some(book) = self.read_book() {
+            return Ok(book);
         }
         let _alone = guard(&self.at_work);
         // Somebody may have read it meanwhile.
-        if let Some(known) = &*guard(&self.known) {
-            return Ok(known.book.clone());
+        if let Some(book) = self.read_book() {
+            return Ok(book);
         }
         let known = self.read()?;
         Ok(self.publish(known))
+    }
+
+    /// What is known, unless it could not be read last.
+    fn read_book(&self) -> Option<Arc<Book>> {
+        self.known().filter(|_| !self.is_unread.load(Ordering::Acquire))
     }
 
     /// What was decided about a configuration, as far as is known; nothing while it is pending.
@@ -105,17 +116,18 @@ impl Approvals {
         let _alone = guard(&self.at_work);
         let before = guard(&self.known).clone();
         let read = stamp_of(file).and_then(|stamp| match &before {
-            Some(known) if known.stamp.as_ref() == Some(&stamp) && stamp.is_settled() => Ok(None),
-            _ => self.read().map(Some),
+            Some(known) if known.stamp.as_ref() == Some(&stamp) && stamp.is_settled() => {
+                Ok(known.clone())
+            }
+            _ => self.read(),
         });
         match read {
-            Ok(None) => Ok(false),
-            Ok(Some(known)) => {
+            Ok(known) => {
                 let now = self.publish(known);
                 Ok(before.is_none_or(|before| before.book != now))
             }
             Err(error) => {
-                *guard(&self.known) = None;
+                self.is_unread.store(true, Ordering::Release);
                 Err(error)
             }
         }
@@ -140,7 +152,42 @@ impl Approvals {
             let dropped = decided.dropped;
             self.warn(&format!("the {dropped} oldest approvals of servers made room for another"));
         }
+        self.warn_of_unkept(decided.unkept);
         Ok(decided)
+    }
+
+    /// Keeps what is accepted by an approval, if it still stands; see [`Book::keep_tools`].
+    ///
+    /// # Errors
+    /// `store`: then it is not kept.
+    pub(crate) fn keep_tools(
+        &self,
+        of: (&Root, &str, ApprovalHash),
+        by: Standing,
+        tools: &ToolDigests,
+        accepted: &BTreeSet<Arc<str>>,
+    ) -> Result<()> {
+        if let Place::File(file) = &self.place {
+            // What was approved is gone with the file.
+            if !file.is_there()? {
+                return Ok(());
+            }
+        }
+        let unkept = self.change(|book| Ok(book.keep_tools(of, by, tools, accepted)))?;
+        if unkept.tools > 0 {
+            self.warn("there is no room to keep which of a server's tools are accepted");
+        }
+        self.warn_of_unkept(unkept.servers);
+        Ok(())
+    }
+
+    fn warn_of_unkept(&self, servers: usize) {
+        if servers > 0 {
+            let what = "which tools are accepted";
+            self.warn(&format!(
+                "of the {servers} oldest approvals it was dropped {what}, for room"
+            ));
+        }
     }
 
     /// Makes a name pending, whatever its configuration is or was; how many decisions there were.
@@ -225,6 +272,7 @@ impl Approvals {
     fn publish(&self, known: Known) -> Arc<Book> {
         let book = known.book.clone();
         *guard(&self.known) = Some(known);
+        self.is_unread.store(false, Ordering::Release);
         book
     }
 

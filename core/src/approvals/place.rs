@@ -1,11 +1,11 @@
 //! Where decisions are kept.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use trunkline_pool::settings::Platform;
 
-use crate::store::OwnFile;
+use crate::store::{OwnFile, Purpose, host_variable, user_folder};
 use crate::{Error, ErrorCode, Result};
 
 /// Where decisions are kept.
@@ -18,9 +18,8 @@ pub(super) enum Place {
 
 impl Place {
     pub(super) fn of_option(option: Option<&str>) -> Result<Place> {
-        let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         match option {
-            None => Ok(Place::of_user(Platform::current(), variable)),
+            None => Ok(Place::of_user(Platform::current(), host_variable)),
             Some("memory") => Ok(Place::Memory),
             Some(path) => {
                 let path = Path::new(path);
@@ -43,26 +42,9 @@ impl Place {
         platform: Platform,
         variable: impl Fn(&str) -> Option<OsString>,
     ) -> Place {
-        if let Some(home) = variable("TRUNKLINE_HOME") {
-            let home = PathBuf::from(home);
-            return match home.is_absolute() {
-                true => Place::of_path(&home.join("approvals.json")),
-                // What was meant is not known, so that nothing is kept elsewhere.
-                false => Place::Nowhere("the variable TRUNKLINE_HOME is no whole path".to_owned()),
-            };
-        }
-        let folder = |name: &str| variable(name).map(PathBuf::from).filter(|it| it.is_absolute());
-        let states = match platform {
-            Platform::Windows => folder("LOCALAPPDATA"),
-            Platform::MacOs => folder("HOME").map(|home| home.join("Library/Application Support")),
-            _ => folder("XDG_STATE_HOME")
-                .or_else(|| folder("HOME").map(|home| home.join(".local/state"))),
-        };
-        match states {
-            Some(states) => Place::of_path(&states.join("trunkline/approvals.json")),
-            None => {
-                Place::Nowhere("no folder of the user is known to keep approvals in".to_owned())
-            }
+        match user_folder(Purpose::State, platform, variable) {
+            Ok(folder) => Place::of_path(&folder.join("approvals.json")),
+            Err(why) => Place::Nowhere(why.to_owned()),
         }
     }
 

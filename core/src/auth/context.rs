@@ -3,6 +3,7 @@
 //! A pool has one. A session that brings a source of credentials has one of its own: its connections to remote servers are
 //! others than those of the pool, and nothing that one context was given is sent for another (S-34, S-47).
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -139,6 +140,24 @@ impl Context {
         }
     }
 
+    /// What tells it apart, in other processes too, for what is kept of a server: sign-ins of another file are another's. That of a
+    /// session means nothing to them, so that nothing of it may outlive the process.
+    pub(crate) fn lasting_id(&self, spec: &ServerSpec) -> Cow<'_, str> {
+        match (&spec.transport, &self.store) {
+            (Transport::Remote(_), Some(store)) => {
+                format!("{} {}", self.id, store.path().display()).into()
+            }
+            _ => self.id_for(spec).into(),
+        }
+    }
+
+    /// Whether what a server lists may be for what it was sent to be let in, and the next process need not have the same.
+    pub(crate) fn is_passing(&self, server: &Arc<str>, spec: &ServerSpec) -> bool {
+        let Some(credentials) = self.of(server, spec) else { return false };
+        let is_in_file = self.store.is_some() && credentials.grant().is_some();
+        !self.is_of_pool() || (credentials.header().is_some() && !is_in_file)
+    }
+
     /// Whether it is a pool's own.
     pub(crate) fn is_of_pool(&self) -> bool {
         &*self.id == POOL
@@ -177,8 +196,11 @@ impl std::fmt::Debug for Context {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use serde_json::json;
     use trunkline_pool::config::ServerSpec;
+    use trunkline_pool::options::{HandlerKind, Handlers};
 
     use super::{Context, REMEMBERED_MAX};
 
@@ -203,5 +225,19 @@ mod tests {
         assert!(std::sync::Arc::ptr_eq(&used, &of(0)));
         assert!(!of(1).is_empty() && !of(REMEMBERED_MAX + 49).is_empty());
         assert!(of(2).is_empty(), "the oldest went first");
+    }
+
+    /// SPEC 14.2, S-47: what a session's own credentials let in is nobody else's; a program that is started needs none.
+    #[test]
+    fn what_is_listed_for_credentials_of_a_session_is_passing() {
+        let host = Handlers::new().with(HandlerKind::Credentials, |_| std::future::pending());
+        let pool = Context::default_of_tests();
+        let session = pool.of_session(("a", None), &host, Duration::ZERO);
+        let program = ServerSpec::from_value("s", &json!({ "command": "c" })).unwrap();
+        let passing = |context: &Context, spec: &ServerSpec| context.is_passing(&"s".into(), spec);
+        assert!(passing(&session, &spec(1)) && !passing(&session, &program));
+        assert!(!passing(&pool, &spec(1)) && !passing(&pool, &program));
+        assert_ne!(session.lasting_id(&spec(1)), pool.lasting_id(&spec(1)));
+        assert_eq!(session.lasting_id(&program), pool.lasting_id(&program));
     }
 }

@@ -4,14 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use tokio::time::Instant;
-use trunkline_pool::catalog::Catalog;
 use trunkline_pool::config::{Era, RemoteKind, RemoteSpec, ServerSpec, StdioSpec, Transport};
 use trunkline_pool::interface::words;
 use trunkline_pool::state::{CloseExit, LossReason};
 
 use super::era::{Opening, Refused};
 use super::link::{Life, Link};
-use super::lists::When;
+use super::lists::{Listed, When};
 use super::{
     ConnectOptions, Connection, ConnectionEvents, GivenUp, Kill, Provided, Unconnected, failure,
 };
@@ -29,7 +28,7 @@ pub(super) async fn connect(
     options: ConnectOptions,
     events: Arc<dyn ConnectionEvents>,
     mut given_up: GivenUp,
-) -> std::result::Result<(Connection, Catalog), Unconnected> {
+) -> std::result::Result<(Connection, Listed), Unconnected> {
     let begun = Instant::now();
     let opening = options.opening;
     let mut attempt = attempt(spec, &options, &events, begun, opening, &mut given_up).await;
@@ -40,12 +39,12 @@ pub(super) async fn connect(
     }
     let server = &options.server;
     match attempt {
-        Ok((connection, catalog)) => {
+        Ok((connection, listed)) => {
             let era = connection.server_facts().era.map(Era::as_str);
             let pid = connection.0.wire.child().map(Child::pid);
             let elapsed_ms = begun.elapsed().as_millis();
             tracing::info!(%server, pid, era, elapsed_ms, "connected");
-            Ok((connection, catalog))
+            Ok((connection, listed))
         }
         Err(Unopened { failed, .. }) => {
             tracing::info!(%server, error = %failed.error, "connecting failed");
@@ -75,7 +74,7 @@ async fn attempt(
     begun: Instant,
     mut opening: Opening,
     given_up: &mut GivenUp,
-) -> std::result::Result<(Connection, Catalog), Unopened> {
+) -> std::result::Result<(Connection, Listed), Unopened> {
     let server = &options.server;
     let (wire, redactor) = match &spec.transport {
         Transport::Stdio(program) => spawn(program, options, begun, given_up).await?,
@@ -181,21 +180,24 @@ async fn start(
     given_up: &mut GivenUp,
 ) -> std::result::Result<Launched, Unconnected> {
     let (server, limit) = (&options.server, options.timeout);
-    let started = stdio::start(
-        server,
-        program,
-        &options.workspace,
-        environment,
-        options.program_check.as_ref(),
-    );
+    let untouched = |error| Unconnected { error, exit: CloseExit::Clean };
+    let (workspace, check) = (&options.workspace, options.program_check.as_ref());
+    let found = stdio::find(server, program, workspace, environment, check, &options.lookups);
+    let launch = tokio::select! {
+        biased;
+        // Told, or dropped by whoever wanted the connection. A look-up that goes on starts nothing.
+        _ = given_up.wait_for(Option::is_some) => return Err(untouched(cancelled(server))),
+        found = found => found.map_err(untouched)?,
+        () = tokio::time::sleep_until(begun + limit) => {
+            return Err(untouched(failure::out_of_reach(server, limit)));
+        }
+    };
+    let started = stdio::start(server, &program.command, launch);
     tokio::pin!(started);
     let refusal = tokio::select! {
         biased;
-        // Told, or dropped by whoever wanted the connection.
         _ = given_up.wait_for(Option::is_some) => cancelled(server),
-        launched = &mut started => {
-            return launched.map_err(|error| Unconnected { error, exit: CloseExit::Clean });
-        }
+        launched = &mut started => return launched.map_err(untouched),
         () = tokio::time::sleep_until(begun + limit) => failure::slow(server, words::deadline::CONNECT, limit),
     };
     // It may run already, without our having heard of it.
@@ -208,7 +210,7 @@ async fn negotiate(
     link: &Arc<Link>,
     opening: Opening,
     begun: Instant,
-) -> std::result::Result<Catalog, Refused> {
+) -> std::result::Result<Listed, Refused> {
     let limit = link.options.timeout;
     let (deadline, patience) = (begun + limit, begun + limit / 2);
     let slow = |which| move |_| failure::slow(&link.server, which, limit);
@@ -223,14 +225,14 @@ async fn negotiate(
     let listed = async {
         link.listen_to_lists().await;
         let listed = tokio::time::timeout_at(deadline, link.list(When::First)).await;
-        let catalog = listed.map_err(slow(words::deadline::LIST))??;
+        let listed = listed.map_err(slow(words::deadline::LIST))??;
         match link.advance(Life::Open, |life| life == Life::Connecting) {
-            Life::Connecting => Ok(catalog),
+            Life::Connecting => Ok(listed),
             Life::Open | Life::Lost | Life::Closing => Err(lost(link)),
         }
     };
     match listed.await {
-        Ok(catalog) => Ok(catalog),
+        Ok(listed) => Ok(listed),
         Err(error) => Err(Refused::for_good(explained(link, error).await)),
     }
 }

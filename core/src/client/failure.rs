@@ -72,6 +72,17 @@ pub(super) fn slow(server: &Arc<str>, which: &'static str, limit: std::time::Dur
         .with_detail("limit_ms", limit)
 }
 
+/// What has to be looked at before the server is started did not answer within the time to connect.
+pub(crate) fn out_of_reach(server: &Arc<str>, limit: std::time::Duration) -> Error {
+    let limit = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+    let message = format!("the server's program could not be looked up within {limit} ms");
+    Error::new(ErrorCode::Timeout, message)
+        .with_server(server.as_ref())
+        .with_detail("which", words::deadline::CONNECT)
+        .with_detail("limit_ms", limit)
+        .with_hint("check that the file systems of its command and its working directory answer")
+}
+
 /// The server answered none of the keep-alive's questions.
 pub(super) fn silent(server: &Arc<str>, options: &ConnectOptions) -> Error {
     let misses = options.keepalive_misses;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rmcp::model::ServerCapabilities;
-use trunkline_pool::catalog::{Catalog, ListKind};
+use trunkline_pool::catalog::{CacheScope, Catalog, ListKind};
 use trunkline_pool::interface::words;
 
 use super::failure;
@@ -19,6 +19,17 @@ pub(super) enum When {
     First,
     /// Afterwards an empty list is a valid one.
     Later,
+}
+
+/// What a server listed, whole, and what it says of how that may be kept.
+#[derive(Debug)]
+pub(crate) struct Listed {
+    /// The lists.
+    pub catalog: Catalog,
+    /// How long the first of them to go stale is fresh, as a server of the modern era says.
+    pub fresh_for: Option<Duration>,
+    /// Whom the narrowest of them is for.
+    pub scope: CacheScope,
 }
 
 /// What a server declared about its lists.
@@ -58,7 +69,7 @@ impl Lists {
 
 impl Link {
     /// Lists everything once more; what fails is made up for by another listing later. A dropped future cancels the requests under way.
-    pub(super) async fn relist(self: &Arc<Self>) -> Result<Catalog> {
+    pub(super) async fn relist(self: &Arc<Self>) -> Result<Listed> {
         let listed = self.list(When::Later).await;
         if listed.is_err() {
             self.freshness.missed(self.options.keepalive, Instant::now());
@@ -68,7 +79,7 @@ impl Link {
     }
 
     /// Lists everything, within the connect's time. A dropped future cancels the requests under way.
-    pub(super) async fn list(self: &Arc<Self>, when: When) -> Result<Catalog> {
+    pub(super) async fn list(self: &Arc<Self>, when: When) -> Result<Listed> {
         let limit = self.options.timeout;
         let declared = self.declared.get().copied();
         let declared = declared.ok_or_else(|| failure::protocol(&self.server, "no handshake"))?;
@@ -88,6 +99,7 @@ impl Link {
         let (tools, prompts, resources, resource_templates) =
             pages.map_err(|_| failure::slow(&self.server, words::deadline::LIST, limit))??;
         let lists = [&tools, &prompts, &resources, &resource_templates];
+        let scope = lists.iter().map(|pages| pages.scope).max().unwrap_or_default();
         let fresh_for = lists.iter().filter_map(|pages| pages.fresh_for).min();
         let skipped = lists.iter().flat_map(|pages| pages.catalog.skipped.clone()).collect();
         let mut catalog = Catalog {
@@ -104,24 +116,15 @@ impl Link {
         if is_modern {
             self.wire.take_tools(&mut catalog);
         }
-        let hint = fresh_for.filter(|_| is_modern);
-        self.freshness.listed(&catalog, hint, self.options.keepalive, Instant::now());
+        let fresh_for = fresh_for.filter(|_| is_modern);
+        self.freshness.listed(&catalog, fresh_for, self.options.keepalive, Instant::now());
         self.calls.timer.notify_one();
-        if when == When::First && !declared.change() && is_empty(&catalog) {
+        if when == When::First && !declared.change() && catalog.is_empty() {
             let message = "the server lists no tools, prompts or resources";
             return Err(failure::protocol(&self.server, message)
                 .with_detail("reason", words::odd::NOTHING_LISTED)
                 .with_hint("check the server's arguments: it may serve nothing without them"));
         }
-        Ok(catalog)
+        Ok(Listed { catalog, fresh_for, scope })
     }
-}
-
-fn is_empty(catalog: &Catalog) -> bool {
-    let Catalog { tools, prompts, resources, resource_templates, skipped, tasks: _ } = catalog;
-    tools.is_empty()
-        && prompts.is_empty()
-        && resources.is_empty()
-        && resource_templates.is_empty()
-        && skipped.is_empty()
 }

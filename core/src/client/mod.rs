@@ -31,7 +31,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use trunkline_pool::catalog::{Catalog, ListKind};
+use trunkline_pool::catalog::ListKind;
 use trunkline_pool::config::{Era, ServerSpec};
 pub(crate) use trunkline_pool::in_flight::Callers;
 use trunkline_pool::options::{Handling, Offered, Refusal};
@@ -39,10 +39,13 @@ use trunkline_pool::state::{CloseExit, LossReason, SessionId};
 
 pub(crate) use self::attempts::Attempts;
 pub(crate) use self::era::Opening;
+pub(crate) use self::failure::out_of_reach;
 use self::in_flight::Purpose;
 use self::link::Link;
+pub(crate) use self::lists::Listed;
 pub(crate) use self::requests::EARLIER_ROUNDS;
 pub(crate) use self::server_requests::Question;
+use crate::apart::OneByOne;
 use crate::auth::Credentials;
 use crate::transport::HostServer;
 use crate::transport::stdio::ProgramCheck;
@@ -87,6 +90,8 @@ pub(crate) struct ConnectOptions {
     pub host: Option<Provided>,
     /// Looks at the program that is about to be started.
     pub program_check: Option<ProgramCheck>,
+    /// The look-ups of the program, also those of earlier attempts.
+    pub lookups: OneByOne,
 }
 
 /// A server that the host provides.
@@ -183,7 +188,7 @@ impl Connection {
         options: ConnectOptions,
         events: Arc<dyn ConnectionEvents>,
         given_up: GivenUp,
-    ) -> std::result::Result<(Connection, Catalog), Unconnected> {
+    ) -> std::result::Result<(Connection, Listed), Unconnected> {
         connect::connect(spec, options, events, given_up).await
     }
 
@@ -199,7 +204,7 @@ impl Connection {
     }
 
     /// Lists everything again, all pages (SPEC 4.3). Dropping the future cancels the requests under way.
-    pub(crate) async fn list(&self) -> Result<Catalog> {
+    pub(crate) async fn list(&self) -> Result<Listed> {
         self.0.relist().await
     }
 

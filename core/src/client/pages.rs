@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::oneshot;
-use trunkline_pool::catalog::{Catalog, ListKind};
+use trunkline_pool::catalog::{CacheScope, Catalog, ListKind};
 use trunkline_pool::interface::words;
 
 use super::link::{Life, Link};
@@ -31,6 +31,8 @@ pub(super) struct Pages {
     pub catalog: Catalog,
     /// How long the first of its pages to go stale is fresh.
     pub fresh_for: Option<Duration>,
+    /// Whom the narrowest of its pages is for.
+    pub scope: CacheScope,
     /// The cursors that were followed.
     cursors: BTreeSet<String>,
     bytes: usize,
@@ -88,6 +90,7 @@ impl Link {
             let end = pages.catalog.add_page(list, &page);
             let end = end.map_err(|error| error.with_server(self.server.as_ref()))?;
             pages.fresh_for = pages.fresh_for.into_iter().chain(end.fresh_for).min();
+            pages.scope = pages.scope.max(end.scope);
             let Some(cursor) = end.next else { return Ok(End::Whole) };
             params = serde_json::json!({ "cursor": cursor }).to_string();
             if !pages.cursors.insert(cursor) {

@@ -2,12 +2,17 @@
 
 use std::sync::Arc;
 
-use trunkline_pool::config::Fingerprint;
+use trunkline_pool::acceptance::Recalled;
+use trunkline_pool::approvals::ToolDigests;
+use trunkline_pool::options::{OnToolChange, PoolOptions};
 use trunkline_pool::state::Gate;
 
+use crate::Result;
+use crate::apart::OneByOne;
 use crate::lookup::Found;
 
-/// On whose word a connection is made.
+/// On whose word a connection is made. It is part of what a connection is: what runs by another word shares nothing, so that no word
+/// admits or ends what runs by another.
 #[derive(Clone, Default)]
 pub(crate) enum Authority {
     /// The host's own: nothing but the lists of names keeps it out.
@@ -20,21 +25,52 @@ pub(crate) enum Authority {
 /// What is decided of a server of a source: whether the workspace is trusted as far as it needs that, whether its configuration is
 /// approved, and what else can change while it runs.
 ///
-/// One stands for one configuration of one name. Whoever changes what one says calls
+/// Whatever one is decided about is admitted and shut out together. Whoever changes what one says calls
 /// [`Driver::review_keys`](super::Driver::review_keys) then.
 pub(crate) trait Warrant: Send + Sync {
     /// What is decided now. Asked under the pool's mutex: it neither waits nor calls the pool.
     fn gate(&self) -> Gate;
 
     /// The same, right before a connection is begun, from what the world is then: decisions that others wrote, and what the
-    /// command's name leads to. It may read files, and runs where that harms nobody. What it says, [`gate`](Self::gate) says from then on, unless
-    /// it cannot know: then this connection is not begun, and others stay.
-    fn recheck(&self) -> Gate;
+    /// command's name leads to. It may read files, and runs where that harms nobody. What it says, [`gate`](Self::gate) says from then on.
+    ///
+    /// # Errors
+    /// `store` when it cannot know: nothing is decided by that, so this connection is not begun, and others stay.
+    fn recheck(&self) -> Result<Gate>;
+
+    /// Where [`recheck`](Self::recheck) waits for its turn to read files; none when it reads none, and so harms nobody anywhere.
+    fn rechecks(&self) -> Option<&OneByOne>;
+
+    /// Whether it is the approval of a configuration: of servers that need one, changed tools are held back by default (SPEC 7.6).
+    fn is_approval(&self) -> bool {
+        false
+    }
+
+    /// The approval that it is, and the tools that were accepted by it; nothing while it is not approved, or where it is none. It waits
+    /// for no file.
+    fn accepted_tools(&self) -> Option<Recalled> {
+        None
+    }
+
+    /// Has that kept with the approval, where it is one: all that is accepted, and what the host accepted just now. It waits for no file.
+    fn keep_tools(&self, _accepted: &Arc<ToolDigests>, _tool: Option<&Arc<str>>) {}
 
     /// Whether this program, which was found for the command and is started next, is the one that was approved. `false` is a wait for
     /// approval, which [`gate`](Self::gate) says from then on. It may read files.
     fn admits_program(&self, program: &Found) -> bool;
 }
+
+/// [`Warrant::recheck`], asked from where nobody may wait for a file system; nothing when it panics. One after the other is answered
+/// from what the world is in its own turn. A dropped future leaves one that has begun.
+pub(crate) async fn recheck(warrant: &Arc<dyn Warrant>) -> Option<Result<Gate>> {
+    let Some(rechecks) = warrant.rechecks() else { return Some(warrant.recheck()) };
+    let asked = warrant.clone();
+    rechecks.run(move || asked.recheck()).await
+}
+
+/// The identity of a warrant, for as long as somebody has that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct WarrantId(usize);
 
 impl Authority {
     /// What is decided now.
@@ -45,6 +81,15 @@ impl Authority {
         }
     }
 
+    /// What becomes of changed tools of what runs by it: what the host says for all servers, else what is the rule for its kind.
+    pub(crate) fn on_tool_change(&self, options: &PoolOptions) -> OnToolChange {
+        let by_rule = match self.warrant().is_some_and(|warrant| warrant.is_approval()) {
+            true => OnToolChange::Quarantine,
+            false => OnToolChange::Notify,
+        };
+        options.on_tool_change.unwrap_or(by_rule)
+    }
+
     /// The warrant, unless it is the host's own.
     pub(crate) fn warrant(&self) -> Option<&Arc<dyn Warrant>> {
         match self {
@@ -53,17 +98,9 @@ impl Authority {
         }
     }
 
-    /// Somebody else asks for the same connection: the host's own word stays, and of others the newest counts. Whether it is another
-    /// than before.
-    pub(super) fn heed(&mut self, newest: &Authority) -> bool {
-        match (&*self, newest) {
-            (Authority::Host, _) => false,
-            (Authority::Warrant(old), Authority::Warrant(new)) if Arc::ptr_eq(old, new) => false,
-            (Authority::Warrant(_), _) => {
-                *self = newest.clone();
-                true
-            }
-        }
+    /// Which warrant it is, unless it is the host's own. Two are the same word when this is equal.
+    pub(crate) fn id(&self) -> Option<WarrantId> {
+        self.warrant().map(|warrant| WarrantId(Arc::as_ptr(warrant).cast::<()>().addr()))
     }
 }
 
@@ -73,6 +110,4 @@ pub(crate) struct Candidate<'a> {
     pub name: &'a str,
     /// On whose word.
     pub authority: &'a Authority,
-    /// The identity of its configuration, whoever asks for it; absent for the host's own.
-    pub configuration: Option<Fingerprint>,
 }

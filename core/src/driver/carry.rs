@@ -6,13 +6,12 @@ use std::sync::{Arc, MutexGuard, Weak};
 
 use trunkline_pool::catalog::Catalog;
 use trunkline_pool::state::{
-    Audience, ConnectionId, Effect, EntryId, Input, KeyId, LeaseId, ListingNumber, Notice, Slot,
-    Ticket,
+    Audience, ConnectionId, Effect, EntryId, Input, KeyId, ListingNumber, Notice, Slot,
 };
 
 use super::entry::Control;
 use super::listings::ListingEnd;
-use super::{Answered, Core, Driver, EntryCell, LeaseHold, Work, incarnation};
+use super::{Answered, Core, Driver, EntryCell, Work, incarnation};
 use crate::{Error, ErrorCode};
 
 thread_local! {
@@ -75,6 +74,9 @@ impl Driver {
             Effect::Restarted { ticket, reports } => {
                 self.answer(ticket, Answered::Restarted(reports));
             }
+            Effect::KeepAccepted { configuration, accepted, tool } => {
+                self.keep_accepted(configuration, &accepted, tool.as_ref());
+            }
             Effect::ToolAccepted { ticket } => self.answer(ticket, Answered::ToolAccepted),
             Effect::Drained { ticket, report } => self.answer(ticket, Answered::Drained(report)),
             Effect::Notify { audience, notice } => self.notify(audience, &notice),
@@ -93,33 +95,22 @@ impl Driver {
     fn list(self: &Arc<Self>, connection: ConnectionId, number: ListingNumber) {
         let Some(cell) = self.entry(connection.entry) else { return };
         let Some(live) = cell.connection(connection.generation) else { return };
-        let end = Some(ListingEnd::of_new(cell));
+        let end = Some(ListingEnd::of_new(cell.clone()));
         let listing = Listing { driver: self.clone(), end, connection, number, result: None };
         self.spawn(async move {
             let listing = listing;
-            listing.end(live.list().await.map(Arc::new));
+            let listed = live.list().await;
+            let keep = |listed| listing.driver.keep_listed(&cell, &live, listed);
+            let catalog = listed.map(keep);
+            let driver = listing.driver.clone();
+            listing.end(catalog);
+            driver.show_kept_of(&cell.server);
         });
     }
 
     fn publish(self: &Arc<Self>, entry: EntryId, slot: Slot) {
         if let Some(cell) = self.entry_or_new(entry) {
             cell.publish(slot);
-        }
-    }
-
-    fn grant(self: &Arc<Self>, ticket: Ticket, lease: LeaseId, entry: EntryId) {
-        match self.entry(entry) {
-            Some(cell) => {
-                let mut hold = LeaseHold::new(self.clone(), cell, lease);
-                if let Some((number, session)) = self.asker(ticket) {
-                    hold.held_by(number, session);
-                }
-                self.answer(ticket, Answered::Granted(hold));
-            }
-            None => {
-                self.answer(ticket, Answered::Refused(missing_entry()));
-                self.step(Input::Release { lease });
-            }
         }
     }
 
@@ -146,8 +137,7 @@ impl Driver {
         let gone = {
             let mut core = self.core();
             let cell = core.entries.remove(&entry);
-            let now = self.now();
-            let keyed = cell.as_ref().and_then(|cell| core.release_key(now, cell.key));
+            let keyed = cell.as_ref().and_then(|cell| core.release_key(|| self.now(), cell.key));
             (cell, keyed)
         };
         // A server of the host's own ends with them, and its code may call back here.
@@ -192,8 +182,4 @@ impl Drop for Listing {
             self.driver.step_listed(Input::CatalogListed { connection, number, result }, end);
         }
     }
-}
-
-fn missing_entry() -> Error {
-    Error::new(ErrorCode::Internal, "the entry was closed while it was granted")
 }

@@ -19,6 +19,7 @@ use super::listings::Listings;
 use super::log_levels::LogLevels;
 use super::resources::Resources;
 use super::roots::ToldRoots;
+use crate::apart::OneByOne;
 use crate::api::SessionCore;
 use crate::auth::Context;
 use crate::client::{Connection, Kill, Provided};
@@ -45,6 +46,8 @@ pub(crate) struct EntryCell {
     pub host: Option<Provided>,
     /// Whose credentials the connection is made with.
     pub context: Arc<Context>,
+    /// The look-ups of its program, right before each start.
+    pub(super) lookups: OneByOne,
     published: ArcSwap<Published>,
     /// Wakes the calls that wait for another state.
     pub changed: Notify,
@@ -127,6 +130,7 @@ impl EntryCell {
             owner: keyed.owner,
             host: keyed.host,
             context: keyed.context,
+            lookups: OneByOne::default(),
             published: ArcSwap::from_pointee(Published { slot, connection: None }),
             changed: Notify::new(),
             incarnation: Mutex::default(),
@@ -167,7 +171,7 @@ impl EntryCell {
         let fingerprint = spec.fingerprint("pool", &[]);
         let (owner, host, spec) = (None, None, Arc::new(spec));
         let context = Context::default_of_tests();
-        let (authority, configuration) = (Authority::Host, None);
+        let (authority, written, turn) = (Authority::Host, None, super::Turn::default());
         let keyed = Keyed {
             name,
             spec,
@@ -177,7 +181,8 @@ impl EntryCell {
             owner,
             context,
             authority,
-            configuration,
+            written,
+            turn,
         };
         let cell = EntryCell::new(&status, keyed);
         cell.publish(Slot { state: EntryState::Active, catalog, ..cell.load().slot.clone() });
@@ -274,6 +279,11 @@ impl EntryCell {
         let mut holders = lock(&self.holders);
         let holder = holders.entry(number).or_default();
         *holder = (session, holder.1 + 1);
+    }
+
+    /// Whether anybody holds it.
+    pub(super) fn is_held(&self) -> bool {
+        !lock(&self.holders).is_empty()
     }
 
     /// Whether a session holds it.

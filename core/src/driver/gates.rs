@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use trunkline_pool::config::Fingerprint;
 use trunkline_pool::gates::{Facts, GateLists, Gates, JoinedLists, LaunchBound};
 use trunkline_pool::options::PoolOptions;
-use trunkline_pool::state::{Gate, GateReason, Input, KeyId, Moment, ServerId};
+use trunkline_pool::state::{EntryState, Gate, Input, KeyId, Moment, ServerId};
 
-use super::authority::{Authority, Candidate, Warrant};
+use super::authority::{Authority, Candidate, Warrant, WarrantId};
 use super::{Core, Driver, Keyed};
+use crate::ErrorCode;
 
 /// The gates, and what they were for the names that the reducer has them of.
 pub(super) struct Gated {
@@ -18,37 +18,37 @@ pub(super) struct Gated {
     shuts: Vec<ShutName>,
 }
 
-/// How often a server was shut out so far, by its name and by its configuration. What was asked for under another number is over.
+/// How often a server was shut out so far, by its name and by the warrant that it runs by. What was asked for under another number is over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Shuts {
     name: u64,
-    configuration: u64,
+    warrant: u64,
 }
 
 /// The same of one name.
 #[derive(Clone, Debug, Default)]
 struct ShutName {
     times: u64,
-    /// Its configurations that were shut out, at most [`CONFIGURATIONS_MAX`].
-    configurations: BTreeMap<Fingerprint, u64>,
+    /// By which warrants it was, at most [`WARRANTS_MAX`].
+    warrants: BTreeMap<WarrantId, u64>,
 }
 
-/// Configurations of a name whose shuts are counted apart. With one more, all of the name counts as shut out once, and what is
+/// Warrants of a name whose shuts are counted apart. With one more, all of the name counts as shut out once, and what is
 /// admitted of it is asked for again.
-const CONFIGURATIONS_MAX: usize = 64;
+const WARRANTS_MAX: usize = 64;
 
 impl ShutName {
-    fn count(&mut self, configuration: Fingerprint) {
-        *self.configurations.entry(configuration).or_default() += 1;
-        if self.configurations.len() > CONFIGURATIONS_MAX {
-            self.configurations.clear();
+    fn count(&mut self, warrant: WarrantId) {
+        *self.warrants.entry(warrant).or_default() += 1;
+        if self.warrants.len() > WARRANTS_MAX {
+            self.warrants.clear();
             self.times += 1;
         }
     }
 
-    fn shuts(&self, configuration: Option<Fingerprint>) -> Shuts {
-        let times = configuration.and_then(|one| self.configurations.get(&one));
-        Shuts { name: self.times, configuration: times.copied().unwrap_or_default() }
+    fn shuts(&self, warrant: Option<WarrantId>) -> Shuts {
+        let times = warrant.and_then(|one| self.warrants.get(&one));
+        Shuts { name: self.times, warrant: times.copied().unwrap_or_default() }
     }
 }
 
@@ -80,11 +80,15 @@ impl Core {
 
     /// One less keeps a key. What it stood for comes out with the last, to be dropped once no lock is held; its gate goes with it.
     #[must_use]
-    pub(super) fn release_key(&mut self, now: Moment, key: KeyId) -> Option<Keyed> {
+    pub(super) fn release_key(
+        &mut self,
+        now: impl FnOnce() -> Moment,
+        key: KeyId,
+    ) -> Option<Keyed> {
         let keyed = self.interner.release(key);
         if keyed.is_some() && self.state.key_gate(key) != Gate::Open {
             let keys = vec![key];
-            self.run(|state, effects| state.step(now, Input::ForgetKeys { keys }, effects));
+            self.run(|state, effects| state.step(now(), Input::ForgetKeys { keys }, effects));
         }
         keyed
     }
@@ -118,8 +122,8 @@ impl Core {
         let Some(keyed) = self.interner.keyed(key).filter(|_| gate != Gate::Open) else { return };
         let server = self.interner.known_server(&keyed.name);
         let shuts = server.and_then(|server| self.gated.shuts.get_mut(server.0 as usize));
-        if let (Some(shuts), Some(configuration)) = (shuts, keyed.configuration) {
-            shuts.count(configuration);
+        if let (Some(shuts), Some(warrant)) = (shuts, keyed.authority.id()) {
+            shuts.count(warrant);
         }
     }
 }
@@ -143,7 +147,7 @@ impl Driver {
             .gate(server)
             .and(one.authority.gate())
         {
-            Gate::Open => Some(core.gated.shuts.get(server.0 as usize)?.shuts(one.configuration)),
+            Gate::Open => Some(core.gated.shuts.get(server.0 as usize)?.shuts(one.authority.id())),
             Gate::Shut(_) => None,
         };
         servers.into_iter().map(shuts).collect()
@@ -177,6 +181,18 @@ impl Driver {
         }
     }
 
+    /// What was given up because it could not be read what is decided of it is tried again, for those who still hold it.
+    pub(crate) fn restart_undecided(self: &Arc<Self>) {
+        for (row, cell) in self.entries() {
+            let is_undecided =
+                row.error.as_ref().is_some_and(|error| error.code() == ErrorCode::Store);
+            if row.state == EntryState::Failed && is_undecided && self.warrant(cell.key).is_some() {
+                let (server, index) = (row.server, Some(row.index));
+                self.ask(|ticket, _| Input::Restart { ticket, server, index }, Box::new(drop));
+            }
+        }
+    }
+
     /// The warrant that a key runs by; nothing for the host's own.
     pub(super) fn warrant(&self, key: KeyId) -> Option<Arc<dyn Warrant>> {
         self.core().interner.keyed(key)?.authority.warrant().cloned()
@@ -187,23 +203,14 @@ impl Driver {
         self.warrant(key).map_or(Authority::Host, Authority::Warrant)
     }
 
-    /// A warrant refuses a key at the last moment. `false` when the key goes by another word by now.
-    pub(super) fn shut_key(
-        self: &Arc<Self>,
-        key: KeyId,
-        by: &Arc<dyn Warrant>,
-        why: GateReason,
-    ) -> bool {
+    /// Its warrant refused a key at the last moment. Whether it does so still, which shuts the key: what was decided meanwhile counts.
+    pub(super) fn shut_key(self: &Arc<Self>, key: KeyId) -> bool {
         let mut core = self.core();
-        let word = core.interner.keyed(key).and_then(|keyed| keyed.authority.warrant());
-        if !word.is_some_and(|word| Arc::ptr_eq(word, by)) {
-            return false;
+        let keys = core.judged(vec![key]);
+        let gate = keys.first().map_or_else(|| core.state.key_gate(key), |(_, gate)| *gate);
+        if !keys.is_empty() {
+            self.run(core, Input::SetGates { names: Vec::new(), keys });
         }
-        let gate = Gate::Shut(why);
-        if core.state.key_gate(key) == Gate::Open {
-            core.count_shut(key, gate);
-        }
-        self.run(core, Input::SetGates { names: Vec::new(), keys: vec![(key, gate)] });
-        true
+        gate != Gate::Open
     }
 }

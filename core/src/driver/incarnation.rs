@@ -15,22 +15,40 @@ use trunkline_pool::options::{Handling, Refusal};
 use trunkline_pool::state::{CloseExit, CloseMode, ConnectionId, Input, LossReason};
 
 use super::entry::{Control, EntryCell};
-use super::{About, Driver};
+use super::starts::Place;
+use super::{About, Driver, Warrant};
 use crate::Error;
-use crate::client::{Callers, ConnectOptions, Connection, ConnectionEvents, Kill, Question};
+use crate::client::{
+    Callers, ConnectOptions, Connection, ConnectionEvents, Kill, Listed, Question, Unconnected,
+};
 
 /// Starts the task of an incarnation. It ends with `ConnectFailed` or with `Closed`, whatever happens.
 pub(super) fn start(driver: Arc<Driver>, cell: Arc<EntryCell>, id: ConnectionId) {
     let (control, orders) = mpsc::channel(ORDERS_MAX);
     cell.begin(id.generation, control);
     driver.begin_roots(&cell);
+    let asks_first = driver.warrant(cell.key).is_some_and(|warrant| warrant.rechecks().is_some());
+    let place = match asks_first {
+        true => Wants::OnceAdmitted,
+        // What the host provides takes none: nothing is started for it, and its code may itself wait for a server.
+        false if cell.host.is_some() => Wants::None,
+        false => Wants::Now(driver.place(&cell)),
+    };
     let runtime = driver.runtime.clone();
     let ended = Ended { driver, cell, id, connection: None, last: None };
     #[cfg(test)]
     let cell = ended.cell.clone();
-    let _task = runtime.handle().spawn(run(ended, orders));
+    let _task = runtime.handle().spawn(run(ended, place, orders));
     #[cfg(test)]
     cell.note_task(_task.abort_handle());
+}
+
+/// Whether an incarnation wants a place among those that connect at one time.
+enum Wants {
+    None,
+    Now(Place),
+    /// It has to wait for files to hear whether it is admitted still, and keeps nobody out meanwhile.
+    OnceAdmitted,
 }
 
 /// Reports the end of the incarnation when it is dropped, so that even a task that dies leaves an answer, and no server.
@@ -76,32 +94,20 @@ impl Drop for Ended {
     }
 }
 
-async fn run(mut ended: Ended, mut orders: mpsc::Receiver<Control>) {
+async fn run(mut ended: Ended, place: Wants, mut orders: mpsc::Receiver<Control>) {
     let id = ended.id;
-    let warrant = match recheck::before_connecting(&ended, &mut orders).await {
-        Ok(warrant) => warrant,
+    let attempted = match turn(&ended, place, &mut orders).await {
+        Ok((Some(place), asked)) => place.during(attempt(&ended, asked, &mut orders)).await,
+        Ok((None, asked)) => attempt(&ended, asked, &mut orders).await,
+        Err(refused) => Err(refused),
+    };
+    let Attempted { outcome, given_up, warrant, events } = match attempted {
+        Ok(attempted) => attempted,
         Err(refused) => {
             ended.last = Some(refused);
             return;
         }
     };
-    let events = Arc::new(Events::new(&ended));
-    let spec = ended.cell.spec.clone();
-    let mut options = connect_options(&ended.driver, &ended.cell, &spec);
-    options.program_check = warrant.as_ref().map(recheck::of_program);
-    let (give_up, given_up) = watch::channel(None);
-    let attempt = Connection::connect(&spec, options, events.clone(), given_up);
-    let mut attempt = std::pin::pin!(attempt);
-    let outcome = loop {
-        tokio::select! {
-            outcome = &mut attempt => break outcome,
-            // The attempt ends by itself once it is told, and only when nothing of it is left.
-            Some(order) = orders.recv() => {
-                give_up.send_replace(Some(order.patience()));
-            }
-        }
-    };
-    let given_up = *give_up.borrow();
     ended.connection = outcome.as_ref().ok().map(|(connection, _)| connection.clone());
     let (eras, fingerprint) = (&ended.driver.eras, &ended.cell.fingerprint);
     match &outcome {
@@ -129,16 +135,89 @@ async fn run(mut ended: Ended, mut orders: mpsc::Receiver<Control>) {
             let exit = close(&connection, &mut orders).await;
             Input::Closed { connection: id, exit }
         }
-        Ok((connection, catalog)) => {
+        Ok((connection, listed)) => {
+            let catalog = ended.driver.keep_listed(&ended.cell, &connection, listed);
             ended.cell.connected(id.generation, connection.clone());
-            ended.driver.step(Input::Connected { connection: id, catalog: Arc::new(catalog) });
+            ended.driver.core().interner.has_connected(ended.cell.key);
+            ended.driver.step(Input::Connected { connection: id, catalog });
             ended.driver.renew_demand(&ended.cell);
             ended.driver.renew_roots(&ended.cell);
             events.announce();
+            ended.driver.show_kept_of(&ended.cell.server);
             let exit = until_closed(&ended, &connection, &mut orders).await;
             Input::Closed { connection: id, exit }
         }
     });
+}
+
+/// Its place, and the warrant by which it may begin where that was asked about at this moment.
+///
+/// # Errors
+/// How it ends before it has begun.
+async fn turn(
+    ended: &Ended,
+    wants: Wants,
+    orders: &mut mpsc::Receiver<Control>,
+) -> Result<(Option<Place>, Option<Arc<dyn Warrant>>), Input> {
+    let mut place = match wants {
+        Wants::None => return Ok((None, None)),
+        Wants::Now(place) => place,
+        Wants::OnceAdmitted => {
+            let warrant = recheck::before_connecting(ended, orders).await?;
+            let place = ended.driver.place(&ended.cell);
+            if place.is_given() {
+                return Ok((Some(place), warrant));
+            }
+            place
+        }
+    };
+    tokio::select! {
+        biased;
+        _ = orders.recv() => Err(Input::Closed { connection: ended.id, exit: CloseExit::Clean }),
+        () = place.given() => Ok((Some(place), None)),
+    }
+}
+
+/// An attempt that is over.
+struct Attempted {
+    outcome: Result<(Connection, Listed), Unconnected>,
+    /// How it was told to end meanwhile.
+    given_up: Option<Kill>,
+    warrant: Option<Arc<dyn Warrant>>,
+    events: Arc<Events>,
+}
+
+/// Connects and lists, by the warrant that was `asked` about just now, or else is asked about now.
+///
+/// # Errors
+/// How it ends before it has begun.
+async fn attempt(
+    ended: &Ended,
+    asked: Option<Arc<dyn Warrant>>,
+    orders: &mut mpsc::Receiver<Control>,
+) -> Result<Attempted, Input> {
+    let warrant = match asked {
+        Some(warrant) => Some(warrant),
+        None => recheck::before_connecting(ended, orders).await?,
+    };
+    let events = Arc::new(Events::new(ended));
+    let spec = ended.cell.spec.clone();
+    let mut options = connect_options(&ended.driver, &ended.cell, &spec);
+    options.program_check = warrant.as_ref().map(recheck::of_program);
+    let (give_up, given_up) = watch::channel(None);
+    let attempt = Connection::connect(&spec, options, events.clone(), given_up);
+    let mut attempt = std::pin::pin!(attempt);
+    let outcome = loop {
+        tokio::select! {
+            outcome = &mut attempt => break outcome,
+            // The attempt ends by itself once it is told, and only when nothing of it is left.
+            Some(order) = orders.recv() => {
+                give_up.send_replace(Some(order.patience()));
+            }
+        }
+    };
+    let given_up = *give_up.borrow();
+    Ok(Attempted { outcome, given_up, warrant, events })
 }
 
 /// Waits for the order to close or for the loss, and ends the connection.
@@ -188,15 +267,11 @@ async fn close(connection: &Connection, orders: &mut mpsc::Receiver<Control>) ->
 
 fn connect_options(driver: &Driver, cell: &EntryCell, spec: &ServerSpec) -> ConnectOptions {
     let options = &driver.options;
-    let timeout = spec.connect_timeout.or(options.connect_timeout);
     ConnectOptions {
         server: cell.server.clone(),
         opening: driver.eras.opening(&cell.fingerprint, spec.era),
         workspace: driver.workspace.clone(),
-        timeout: timeout.unwrap_or(match spec.transport {
-            Transport::Remote(_) => CONNECT_TIMEOUT_REMOTE,
-            _ => CONNECT_TIMEOUT,
-        }),
+        timeout: connect_timeout(driver, spec),
         exit_grace: options.exit_grace,
         kill_grace: options.kill_grace,
         frame_bytes: options.limits.frame_bytes,
@@ -211,7 +286,17 @@ fn connect_options(driver: &Driver, cell: &EntryCell, spec: &ServerSpec) -> Conn
         credentials: cell.context.of(&cell.server, spec),
         host: cell.host.clone(),
         program_check: None,
+        lookups: cell.lookups.clone(),
     }
+}
+
+/// How long an attempt of a server may take.
+fn connect_timeout(driver: &Driver, spec: &ServerSpec) -> Duration {
+    let timeout = spec.connect_timeout.or(driver.options.connect_timeout);
+    timeout.unwrap_or(match spec.transport {
+        Transport::Remote(_) => CONNECT_TIMEOUT_REMOTE,
+        _ => CONNECT_TIMEOUT,
+    })
 }
 
 /// Orders that wait for the task. The reducer gives one incarnation four at most: to end it for a restart, or with its entry; to hurry,

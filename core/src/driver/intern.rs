@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use trunkline_pool::cached::Written;
 use trunkline_pool::config::{Fingerprint, ServerSpec};
 use trunkline_pool::options::Offered;
 use trunkline_pool::state::{KeyId, ServerId, SessionId};
 
-use super::authority::Authority;
+use super::authority::{Authority, WarrantId};
+use super::starts::Turn;
 use crate::auth::Context;
 use crate::client::Provided;
 
@@ -30,8 +32,10 @@ pub(crate) struct Keyed {
     pub context: Arc<Context>,
     /// On whose word it is made.
     pub authority: Authority,
-    /// The identity of the configuration alone, whoever asks; absent for the host's own.
-    pub configuration: Option<Fingerprint>,
+    /// The configuration as who asked last has it written; absent for a server that the host provides.
+    pub written: Option<Written>,
+    /// When it has its turn to connect: the earliest of those asked for since it was connected last.
+    pub turn: Turn,
 }
 
 /// What a key is asked for with, beside the server's name.
@@ -50,8 +54,10 @@ pub(crate) struct Wanted<'a> {
     pub context: &'a Arc<Context>,
     /// On whose word it is made.
     pub authority: &'a Authority,
-    /// The identity of the configuration alone; absent for the host's own.
-    pub configuration: Option<Fingerprint>,
+    /// The configuration as it is written; absent for a server that the host provides.
+    pub written: Option<Written>,
+    /// When it has its turn to connect.
+    pub turn: Turn,
 }
 
 /// The numbers of a pool's names and keys.
@@ -69,11 +75,14 @@ pub(crate) struct Interner {
     /// By number.
     keyed: Vec<Option<Row>>,
     free: Vec<KeyId>,
-    /// Keys whose word is new, or another than before: their gates are to be set.
+    /// Keys that are new and run by a warrant: their gates are to be set.
     unjudged: Vec<KeyId>,
+    /// Keys whose turn to connect has become earlier.
+    hastened: Vec<KeyId>,
 }
 
-type Identity = (ServerId, Fingerprint, Option<SessionId>);
+/// A warrant is known by its place as long as its key is kept, which has it.
+type Identity = (ServerId, Fingerprint, Option<SessionId>, Option<WarrantId>);
 
 struct Row {
     keyed: Keyed,
@@ -111,15 +120,15 @@ impl Interner {
         (&self.names[place], self.transports[place])
     }
 
-    /// The number of a pool key, kept once more.
-    pub(crate) fn key(&mut self, name: &str, wanted: &Wanted<'_>) -> KeyId {
+    /// The numbers of a server's name and of a pool key, which is kept once more.
+    pub(crate) fn key(&mut self, name: &str, wanted: &Wanted<'_>) -> (ServerId, KeyId) {
         let server = self.server(name);
         self.transports[server.0 as usize] = wanted.spec.transport_name();
-        let identity = (server, wanted.fingerprint, wanted.owner);
+        let identity = (server, wanted.fingerprint, wanted.owner, wanted.authority.id());
         if let Some(&key) = self.keys.get(&identity) {
             self.keep(key);
             self.heed(key, wanted);
-            return key;
+            return (server, key);
         }
         let keyed = Keyed {
             name: self.names[server.0 as usize].clone(),
@@ -130,7 +139,8 @@ impl Interner {
             owner: wanted.owner,
             context: wanted.context.clone(),
             authority: wanted.authority.clone(),
-            configuration: wanted.configuration,
+            written: wanted.written,
+            turn: wanted.turn,
         };
         let row = Some(Row { keyed, identity, uses: 1 });
         let key = self.free.pop().unwrap_or_else(|| {
@@ -142,19 +152,32 @@ impl Interner {
         if wanted.authority.warrant().is_some() {
             self.unjudged.push(key);
         }
-        key
+        (server, key)
     }
 
     /// Another asks for a connection that there is.
     fn heed(&mut self, key: KeyId, wanted: &Wanted<'_>) {
         let Some(Some(row)) = self.keyed.get_mut(key.0 as usize) else { return };
-        if row.keyed.authority.heed(wanted.authority) {
-            row.keyed.configuration = wanted.configuration;
-            self.unjudged.push(key);
+        row.keyed.written = wanted.written;
+        if wanted.turn < row.keyed.turn {
+            row.keyed.turn = wanted.turn;
+            self.hastened.push(key);
         }
     }
 
-    /// The keys whose word is new, each to be judged once.
+    /// A key is connected: its turn is that of whoever asks from now on.
+    pub(super) fn has_connected(&mut self, key: KeyId) {
+        if let Some(Some(row)) = self.keyed.get_mut(key.0 as usize) {
+            row.keyed.turn = Turn::default();
+        }
+    }
+
+    /// The keys whose turn to connect has become earlier since.
+    pub(super) fn take_hastened(&mut self) -> Vec<KeyId> {
+        std::mem::take(&mut self.hastened)
+    }
+
+    /// The keys that are to be judged for the first time.
     pub(super) fn take_unjudged(&mut self) -> Vec<KeyId> {
         std::mem::take(&mut self.unjudged)
     }
@@ -194,7 +217,62 @@ impl Interner {
 
 #[cfg(test)]
 mod tests {
+    use trunkline_pool::state::Gate;
+
     use super::*;
+    use crate::driver::Warrant;
+
+    /// A word that nothing is asked of.
+    struct Word;
+
+    impl Warrant for Word {
+        fn gate(&self) -> Gate {
+            Gate::Open
+        }
+
+        fn recheck(&self) -> crate::Result<Gate> {
+            Ok(Gate::Open)
+        }
+
+        fn rechecks(&self) -> Option<&crate::apart::OneByOne> {
+            None
+        }
+
+        fn admits_program(&self, _: &crate::lookup::Found) -> bool {
+            true
+        }
+    }
+
+    /// SPEC 2.1, 11.5: an equal configuration is another connection by another word, and the same by the same.
+    #[test]
+    fn what_runs_by_another_word_is_another_key() {
+        let spec = ServerSpec::from_value("s", &serde_json::json!({ "command": "x" })).unwrap();
+        let (context, fingerprint) = (&Context::default_of_tests(), spec.fingerprint("pool", &[]));
+        let spec = &Arc::new(spec);
+        let offered = Offered::default();
+        let word = || Authority::Warrant(Arc::new(Word));
+        let words = [Authority::Host, word(), word()];
+        let mut interner = Interner::default();
+        let mut key = |authority| {
+            let (host, owner, written, turn) = (None, None, None, Turn::default());
+            let wanted = Wanted {
+                spec,
+                host,
+                fingerprint,
+                offered,
+                owner,
+                context,
+                authority,
+                written,
+                turn,
+            };
+            interner.key("s", &wanted).1
+        };
+        let keys = [&words[0], &words[1], &words[2]].map(&mut key);
+        assert_eq!(keys, [KeyId(0), KeyId(1), KeyId(2)]);
+        assert_eq!([&words[2], &words[1], &words[0]].map(key), [KeyId(2), KeyId(1), KeyId(0)]);
+        assert_eq!(interner.take_unjudged(), [KeyId(1), KeyId(2)]);
+    }
 
     /// SPEC 2.2: a connection that is not shared has a key of its own, for as long as somebody uses it.
     #[test]
@@ -211,13 +289,14 @@ mod tests {
             owner,
             context,
             authority: &Authority::Host,
-            configuration: None,
+            written: None,
+            turn: Turn::default(),
         };
         let mut interner = Interner::default();
-        let shared = interner.key("s", &wanted(None));
-        assert_eq!(interner.key("s", &wanted(None)), shared);
+        let (_, shared) = interner.key("s", &wanted(None));
+        assert_eq!(interner.key("s", &wanted(None)).1, shared);
         for number in 0..1000 {
-            let own = interner.key("s", &wanted(Some(SessionId(number))));
+            let (_, own) = interner.key("s", &wanted(Some(SessionId(number))));
             assert_eq!(own, KeyId(1));
             interner.keep(own);
             assert!(interner.release(own).is_none());

@@ -1,7 +1,7 @@
-//! The listings of an entry after its first: who waits for one that is newer than what they know.
+//! The listings of an entry: who waits for one that is newer than what they know, and who sees of it what is kept.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 
 use tokio::sync::watch;
 use trunkline_pool::state::{ConnectionId, Generation, Input};
@@ -36,6 +36,12 @@ impl ListingEnd {
 }
 
 impl Driver {
+    /// What a server listed is carried out and kept: sessions in which it sleeps, or is still to come, are shown that.
+    pub(super) fn show_kept_of(&self, server: &str) {
+        let sessions: Vec<_> = self.core().sessions.values().filter_map(Weak::upgrade).collect();
+        sessions.iter().for_each(|session| session.show_newer(server));
+    }
+
     /// Has the lists of a connection read again, and waits for a listing that began after this; not longer than the connection
     /// stands. What came of it is published then. A dropped future leaves the listing as it is.
     pub(crate) async fn list_anew(self: &Arc<Self>, cell: &EntryCell, generation: Generation) {

@@ -5,6 +5,7 @@
 //! until it is empty. So the executor is a role and not a task: an acquire that can be granted at once is granted
 //! before the call returns, and no answer waits for another thread. Carrying out an effect never blocks and never awaits.
 
+mod accepted;
 mod asks;
 mod authority;
 mod budget;
@@ -16,6 +17,7 @@ mod hold;
 mod hub;
 mod incarnation;
 mod intern;
+mod kept;
 mod listings;
 mod log_levels;
 mod notices;
@@ -23,9 +25,10 @@ mod questions;
 mod resources;
 mod roots;
 mod runtime;
+mod starts;
 mod subscriber;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
@@ -34,10 +37,11 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use trunkline_pool::id_map::IdMap;
 use trunkline_pool::interface::{EventKind, words};
+use trunkline_pool::naming::Naming;
 use trunkline_pool::options::PoolOptions;
 use trunkline_pool::state::{Effect, EntryId, EntryStatus, Input, Moment, PoolState, SessionId};
 
-pub(crate) use authority::{Authority, Candidate, Warrant};
+pub(crate) use authority::{Authority, Candidate, Warrant, recheck};
 pub(crate) use carry::carries_out;
 pub(crate) use entry::{EntryCell, Published};
 pub(crate) use hold::LeaseHold;
@@ -46,16 +50,20 @@ pub(crate) use intern::{Interner, Keyed, Wanted};
 pub(crate) use notices::auth_need;
 pub(crate) use questions::{Answer, Answered, Wish};
 pub(crate) use runtime::Runtime;
+pub(crate) use starts::Turn;
 pub(crate) use subscriber::Subscriber;
 
+use self::accepted::Approvers;
 use self::eras::Eras;
 use self::gates::Gated;
 pub(crate) use self::gates::Shuts;
 use self::listings::ListingEnd;
 use self::questions::Questions;
 pub(crate) use self::roots::{Roots, folders};
+use self::starts::Starts;
 use crate::api::SessionCore;
 use crate::auth::{Context, Credentials, SignIns, Store};
+use crate::cache::Catalogs;
 use crate::{Error, ErrorCode, Result};
 
 /// One pool at work.
@@ -68,14 +76,18 @@ pub(crate) struct Driver {
     pub workspace: PathBuf,
     /// The folders that servers are told of.
     pub roots: Roots,
-    /// Exposed names that the host keeps for itself.
-    pub reserved_names: BTreeSet<String>,
+    /// How tools are named, beside the names that the host keeps for itself.
+    pub naming: Naming,
     /// Where events go.
     pub hub: Hub,
     /// What servers turned out to speak.
     eras: Eras,
+    /// How many servers connect at one time.
+    starts: Arc<Starts>,
     /// What remote servers are sent to be let in, unless a session brings its own.
     pub context: Arc<Context>,
+    /// What servers listed last.
+    pub catalogs: Arc<Catalogs>,
     /// Sign-ins under way.
     pub sign_ins: SignIns,
     started: Instant,
@@ -97,6 +109,7 @@ struct Core {
     state: PoolState,
     interner: Interner,
     gated: Gated,
+    approvers: Approvers,
     work: VecDeque<Work>,
     /// Whether somebody is at work on `work`.
     executing: bool,
@@ -114,17 +127,21 @@ impl Driver {
         let roots = Roots::new(&workspace, options.roots.as_deref())?;
         let store = options.tokens.as_deref().map(Store::open).transpose()?;
         let runtime = Runtime::shared(options.workers)?;
+        let catalogs = Catalogs::open(&options.cache, runtime.clone())?;
         let seed = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0_u8);
         let driver = Arc::new(Driver {
             hub: Hub::new(options.limits.event_backlog),
             eras: Eras::default(),
+            starts: Starts::new(options.start_parallel),
             context: Context::of_pool(&options.handlers, options.handler_timeout, store.clone()),
+            catalogs,
             sign_ins: SignIns::default(),
-            reserved_names: options.reserved_names.iter().cloned().collect(),
+            naming: Naming::new(options.name_style, options.reserved_names.iter().cloned()),
             core: Mutex::new(Core {
                 state: PoolState::new(options.clone(), seed),
                 interner: Interner::default(),
                 gated: Gated::new(&options),
+                approvers: Approvers::default(),
                 work: VecDeque::new(),
                 executing: false,
                 deadline: None,
@@ -140,14 +157,17 @@ impl Driver {
             started: Instant::now(),
             timer: Arc::new(Notify::new()),
         });
-        if let Some(store) = store {
+        let warning = |code: &'static str| {
             let weak = Arc::downgrade(&driver);
-            store.on_warning(move |message| {
+            move |message: &str| {
                 let Some(driver) = weak.upgrade() else { return };
-                let fields =
-                    [("code", words::warning_code::TOKENS.into()), ("message", message.into())];
+                let fields = [("code", code.into()), ("message", message.into())];
                 driver.hub.publish(EventKind::Warning, None, &About::default(), &fields);
-            });
+            }
+        };
+        driver.catalogs.on_warning(warning(words::warning_code::CACHE));
+        if let Some(store) = store {
+            store.on_warning(warning(words::warning_code::TOKENS));
         }
         driver.spawn(keep_time(Arc::downgrade(&driver), driver.timer.clone()));
         Ok(driver)
@@ -199,6 +219,7 @@ impl Driver {
         tracing::debug!(?input, "input");
         let now = self.now();
         core.judge_what_is_new(now);
+        core.interner.take_hastened().into_iter().for_each(|key| self.starts.hasten(key));
         core.run(|state, effects| state.step(now, input, effects));
     }
 
@@ -260,6 +281,17 @@ impl Driver {
             }
             Input::Reconfigure { outdated, current }
         });
+    }
+
+    /// A place among those that connect at one time, or a turn to get one.
+    fn place(&self, cell: &EntryCell) -> starts::Place {
+        // Nobody can hasten it between the look and the queue.
+        let core = self.core();
+        let turn = match cell.is_held() {
+            true => Turn::Early,
+            false => core.interner.keyed(cell.key).map(|keyed| keyed.turn).unwrap_or_default(),
+        };
+        self.starts.queue(turn, cell.key)
     }
 
     /// The last error of a server's name, also of entries that are gone.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use trunkline_pool::acceptance::HeldTool;
-use trunkline_pool::catalog::{Change, Difference};
+use trunkline_pool::catalog::{Change, Difference, ListKind};
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::state::{ConnectionId, EntryId, EntryState, Generation, Notice};
 
@@ -66,12 +66,12 @@ impl Driver {
         stands: impl Fn() -> bool,
     ) {
         let lists = [
-            (EventKind::ToolsChanged, &difference.tools),
-            (EventKind::PromptsChanged, &difference.prompts),
-            (EventKind::ResourcesChanged, &difference.resources),
+            (EventKind::ToolsChanged, ListKind::Tools, &difference.tools),
+            (EventKind::PromptsChanged, ListKind::Prompts, &difference.prompts),
+            (EventKind::ResourcesChanged, ListKind::Resources, &difference.resources),
         ];
-        for (kind, change) in lists.into_iter().filter(|(_, change)| !change.is_empty()) {
-            let fields = change_fields(change, session.next_revision());
+        for (kind, list, change) in lists.into_iter().filter(|(.., change)| !change.is_empty()) {
+            let fields = change_fields(change, session.number_of_change(list));
             self.hub.publish_if(kind, Some(session), about, &fields, &stands);
         }
     }

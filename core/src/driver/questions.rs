@@ -1,13 +1,14 @@
 //! Questions to the reducer, and where their answers go.
 
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use trunkline_pool::id_map::IdMap;
 use trunkline_pool::interface::words;
-use trunkline_pool::state::{Ask, DrainReport, Input, KeyId, RestartReport, SessionId, Ticket};
+use trunkline_pool::state::{
+    Ask, DrainReport, EntryId, Input, KeyId, LeaseId, RestartReport, SessionId, Ticket,
+};
 
-use super::{Driver, Interner, LeaseHold};
-use crate::api::SessionCore;
+use super::{Core, Driver, Interner, Keyed, LeaseHold};
 use crate::{Error, ErrorCode};
 
 /// Where the answer to a ticket goes: called exactly once, never under the mutex, and it must not block.
@@ -70,10 +71,6 @@ impl Questions {
         self.open.len() >= QUESTIONS_MAX
     }
 
-    fn get(&self, ticket: Ticket) -> Option<&Asked> {
-        self.open.get(&ticket).or_else(|| self.waiting.get(&ticket))
-    }
-
     fn remove(&mut self, ticket: Ticket) -> Option<Asked> {
         self.open.remove(&ticket).or_else(|| self.waiting.remove(&ticket))
     }
@@ -94,8 +91,7 @@ impl Driver {
             _ => None,
         };
         if core.questions.is_full() && !matches!(input, Input::Drain { .. }) {
-            let now = self.now();
-            let keyed = acquire.and_then(|(_, key)| core.release_key(now, key));
+            let keyed = acquire.and_then(|(_, key)| core.release_key(|| self.now(), key));
             drop(core);
             drop(keyed);
             answer(Answered::Refused(too_many_questions()));
@@ -130,13 +126,6 @@ impl Driver {
         tickets
     }
 
-    /// The session that waits for a grant.
-    pub(super) fn asker(&self, ticket: Ticket) -> Option<(SessionId, Weak<SessionCore>)> {
-        let core = self.core();
-        let (number, _) = core.questions.get(ticket)?.acquire?;
-        Some((number, core.sessions.get(&number)?.clone()))
-    }
-
     /// A wish has to wait.
     pub(super) fn defer(&self, ticket: Ticket, error: Error) {
         let deferred = {
@@ -152,19 +141,51 @@ impl Driver {
     }
 
     pub(super) fn answer(&self, ticket: Ticket, answered: Answered) {
-        let (asked, keyed) = {
-            let mut core = self.core();
-            let asked = core.questions.remove(ticket);
-            let acquire = asked.as_ref().and_then(|asked| asked.acquire);
-            let now = self.now();
-            (asked, acquire.and_then(|(_, key)| core.release_key(now, key)))
-        };
+        let (asked, keyed) = self.take_question(&mut self.core(), ticket);
         drop(keyed);
-        match asked {
-            Some(asked) => (asked.answer)(answered),
-            None => tracing::error!(?ticket, "an answer to no question"),
-        }
+        give(ticket, asked, answered);
     }
+
+    /// A lease was granted: its session has it from now on, and whoever asked gets it.
+    pub(super) fn grant(self: &Arc<Self>, ticket: Ticket, lease: LeaseId, entry: EntryId) {
+        let mut core = self.core();
+        let cell = core.entries.get(&entry).cloned();
+        let (asked, keyed) = self.take_question(&mut core, ticket);
+        let holder = asked.as_ref().and_then(|asked| {
+            let (number, _) = asked.acquire?;
+            Some((number, core.sessions.get(&number)?.clone()))
+        });
+        drop(core);
+        drop(keyed);
+        let Some(cell) = cell else {
+            give(ticket, asked, Answered::Refused(missing_entry()));
+            return self.step(Input::Release { lease });
+        };
+        let mut hold = LeaseHold::new(self.clone(), cell, lease);
+        if let Some((number, session)) = holder {
+            hold.held_by(number, session);
+        }
+        give(ticket, asked, Answered::Granted(hold));
+    }
+
+    /// A question that has its answer, and what its key stood for if nobody else keeps that: to be dropped once no lock is held.
+    fn take_question(&self, core: &mut Core, ticket: Ticket) -> (Option<Asked>, Option<Keyed>) {
+        let asked = core.questions.remove(ticket);
+        let acquire = asked.as_ref().and_then(|asked| asked.acquire);
+        (asked, acquire.and_then(|(_, key)| core.release_key(|| self.now(), key)))
+    }
+}
+
+/// Gives an answer. No lock is held.
+fn give(ticket: Ticket, asked: Option<Asked>, answered: Answered) {
+    match asked {
+        Some(asked) => (asked.answer)(answered),
+        None => tracing::error!(?ticket, "an answer to no question"),
+    }
+}
+
+fn missing_entry() -> Error {
+    Error::new(ErrorCode::Internal, "the entry was closed while it was granted")
 }
 
 /// Questions of one pool under way: more wait only when a host asks without end.
@@ -184,7 +205,7 @@ mod tests {
     use trunkline_pool::state::{DrainMode, Family, ServerId};
 
     use super::*;
-    use crate::driver::{Authority, Wanted};
+    use crate::driver::{Authority, Turn, Wanted};
 
     fn code_of(answered: &Answered) -> Option<ErrorCode> {
         match answered {
@@ -205,11 +226,14 @@ mod tests {
             owner: None,
             context,
             authority: &Authority::Host,
-            configuration: None,
+            written: None,
+            turn: Turn::default(),
         };
-        let key = interner.key("s", &wanted);
-        let (server, family, share) = (interner.server("s"), Family::Local, Share::Pool);
-        Ask { ticket, session, key, server, fingerprint, family, share, reconnect: None }
+        let (server, key) = interner.key("s", &wanted);
+        let (family, share) = (Family::Local, Share::Pool);
+        let on_tool_change = Default::default();
+        let reconnect = None;
+        Ask { ticket, session, key, server, fingerprint, on_tool_change, family, share, reconnect }
     }
 
     /// SPEC 9.6: 65,536 questions may be open. One more is refused and leaves nothing; a drain is taken all the same.

@@ -80,6 +80,11 @@ impl Runtime {
         &self.handle
     }
 
+    /// Whether this thread is one of its own, so that others wait for what it does.
+    pub(crate) fn is_here(&self) -> bool {
+        Handle::try_current().is_ok_and(|current| current.id() == self.handle.id())
+    }
+
     /// Whether this process is a fork of the one that started the runtime.
     pub(crate) fn is_forked(&self) -> bool {
         self.fork_generation != platform::fork_generation()
@@ -141,5 +146,6 @@ impl Drop for Runtime {
 
 const THREAD_NAME: &str = "trunkline";
 
-/// Blocking work is rare (look-ups of host names, files): a few threads are plenty.
-const BLOCKING_THREADS_MAX: usize = 8;
+/// Threads for blocking work (look-ups of host names, files), which end when they are idle. A few are at work at one time, but one that waits for
+/// a file system that is away is lost until that is back, and the others must go on: there are at most two for each source.
+const BLOCKING_THREADS_MAX: usize = 64;

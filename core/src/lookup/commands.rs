@@ -9,6 +9,7 @@ use trunkline_pool::config::StdioSpec;
 use trunkline_pool::expand::CommandLine;
 
 use super::Environment;
+use crate::apart::OneByOne;
 use crate::platform::{Exit, Launched, Process, ReadPipe};
 use crate::transport::escape::escape_line;
 use crate::transport::stdio;
@@ -62,9 +63,13 @@ async fn run(
     };
     let refused = |why: &str| refusal(server, line, why);
     let environment = Environment::of_child(&spec, inherit_env);
-    let launched = stdio::start(server, &spec, workspace, environment, None).await;
+    let lookups = OneByOne::default();
+    let launched = async {
+        let launch = stdio::find(server, &spec, workspace, environment, None, &lookups).await?;
+        stdio::start(server, &spec.command, launch).await
+    };
     let Launched { process, stdin, stdout, stderr } =
-        launched.map_err(|error| refused("cannot be started").with_cause(error))?;
+        launched.await.map_err(|error| refused("cannot be started").with_cause(error))?;
     // Nobody answers what it asks.
     drop(stdin);
     let printed = printed(&process, &stdout, &stderr).await.map_err(refused);

@@ -12,17 +12,15 @@ use trunkline_pool::expand::{Commands, Variables, expand, look_up, needs};
 use trunkline_pool::settings::{Format, ReadOptions, Template, read};
 
 use super::*;
+use crate::folder::Folder;
 use crate::{Error, ErrorCode, Result};
 
 /// A folder that is gone with the test.
-struct Folder(PathBuf);
+struct Place(Folder);
 
-impl Folder {
-    fn new(name: &str) -> Folder {
-        let folder = format!("trunkline-lookup-{}-{name}", std::process::id());
-        let folder = std::env::temp_dir().join(folder);
-        fs::create_dir_all(&folder).unwrap();
-        Folder(folder.canonicalize().unwrap())
+impl Place {
+    fn new() -> Place {
+        Place(Folder::new())
     }
 
     fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
@@ -36,12 +34,6 @@ impl Folder {
         let path = self.write(name, "#!/bin/sh\n");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
         path
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 
@@ -78,8 +70,8 @@ fn found(entry: &Value, workspace: &Path) -> Result<Found> {
 /// entries.
 #[test]
 fn the_program_that_is_shown_is_the_one_that_would_start() {
-    let folder = Folder::new("shown");
-    let workspace = &folder.0;
+    let folder = Place::new();
+    let workspace = &*folder.0;
     let own = folder.program("own/sh");
     let planted = folder.program("sh");
     let path = |path: &str| json!({ "command": "sh", "env": { "PATH": path } });
@@ -92,7 +84,7 @@ fn the_program_that_is_shown_is_the_one_that_would_start() {
         (ErrorCode::SpawnFailed, &json!("sh"))
     );
     let by_path = found(&json!({ "command": "./sh" }), workspace).unwrap();
-    assert_eq!((by_path.program, by_path.cwd), (planted, workspace.clone()));
+    assert_eq!((by_path.program, by_path.cwd), (planted, workspace.to_owned()));
     let below = json!({ "command": "./sh", "cwd": "own" });
     assert_eq!(found(&below, workspace).unwrap().program, own);
 }
@@ -100,7 +92,7 @@ fn the_program_that_is_shown_is_the_one_that_would_start() {
 /// S-08: a link keeps its name, and the file behind it can be told.
 #[test]
 fn links_are_followed_for_whoever_compares() {
-    let folder = Folder::new("links");
+    let folder = Place::new();
     let (first, second) = (folder.program("first"), folder.program("second"));
     let link = folder.0.join("link");
     symlink(&first, &link).unwrap();
@@ -116,18 +108,18 @@ fn links_are_followed_for_whoever_compares() {
 /// SPEC 10.5: a folder that is not known yet does not hide the program.
 #[test]
 fn a_program_is_found_while_its_folder_waits_for_an_answer() {
-    let folder = Folder::new("waits");
+    let folder = Place::new();
     let template = template(&json!({ "command": "sh", "cwd": "${input:folder}" }));
     let looked_up = look_up(&template, &HostVariables::new(&folder.0), Commands::Refused).unwrap();
     let found = looked_up_program("one", &looked_up, &folder.0, &[]).unwrap().unwrap();
     assert!(found.program.is_absolute());
-    assert_eq!(found.cwd, folder.0);
+    assert_eq!(found.cwd, *folder.0);
 }
 
 /// SPEC 10.6: the working directory must be there, and the error names it.
 #[test]
 fn a_missing_working_directory_is_named() {
-    let folder = Folder::new("cwd");
+    let folder = Place::new();
     let file = folder.write("file", "");
     check_folder("one", &folder.0).unwrap();
     for missing in [folder.0.join("nothing"), file] {
@@ -151,7 +143,7 @@ fn variables_are_those_of_the_process() {
     }
 }
 
-fn env_file_error(folder: &Folder, path: &str) -> Error {
+fn env_file_error(folder: &Place, path: &str) -> Error {
     let template = template(&json!({ "command": "x", "envFile": path }));
     read_env_file(&template, path, &folder.0).unwrap_err()
 }
@@ -159,7 +151,7 @@ fn env_file_error(folder: &Folder, path: &str) -> Error {
 /// SPEC 10.6, 10.7: a file of variables that cannot be read is named, with the field that names it, and nothing of it is shown.
 #[test]
 fn a_file_of_variables_is_read_or_named() {
-    let folder = Folder::new("env-file");
+    let folder = Place::new();
     folder.write("own/.env", "A=1\nB='x y'\n");
     let template = template(&json!({ "command": "x", "envFile": "own/.env" }));
     let read = read_env_file(&template, "own/.env", &folder.0).unwrap();
@@ -247,7 +239,7 @@ async fn nothing_of_a_command_is_left() {
 /// I-04, I-01: a command that nobody waits for any more ends.
 #[tokio::test]
 async fn a_dropped_command_leaves_no_process() {
-    let folder = Folder::new("dropped");
+    let folder = Place::new();
     let told = folder.0.join("pid");
     let line = format!("sh -c 'echo $$ > {0}.new; mv {0}.new {0}; sleep 1000'", told.display());
     let written = async {

@@ -67,11 +67,13 @@ pub(crate) fn try_lock(_path: &Path) -> io::Result<Option<FileLock>> {
 #[cfg(unix)]
 mod tests {
     use super::try_lock;
+    use crate::folder::Folder;
 
     /// SPEC 15.3: a child that was forked meanwhile has the descriptor open for as long as it runs.
     #[test]
     fn a_lock_is_let_go_though_somebody_else_has_the_file_open() {
-        let path = std::env::temp_dir().join(format!("trunkline-lock-{}", std::process::id()));
+        let folder = Folder::new();
+        let path = folder.join("lock");
         let lock = try_lock(&path).unwrap().unwrap();
         // What a fork makes of a descriptor: another one of the same open file.
         let inherited = lock.file.try_clone().unwrap();
@@ -79,6 +81,5 @@ mod tests {
         drop(lock);
         assert!(try_lock(&path).unwrap().is_some());
         drop(inherited);
-        std::fs::remove_file(&path).unwrap();
     }
 }

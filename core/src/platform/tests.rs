@@ -9,6 +9,8 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::folder::Folder;
+
 /// Names the test that a process was started for, and what it is given.
 const CHOSEN: &str = "TRUNKLINE_TEST_ALONE";
 const GIVEN: &str = "TRUNKLINE_TEST_GIVEN";
@@ -31,8 +33,11 @@ pub(crate) fn in_another_process(
         run(std::env::var_os(GIVEN).unwrap().into());
         return None;
     }
+    // What the other process does not drop at its exit goes all the same.
+    let folder = Folder::new();
     let mut again = Command::new(std::env::current_exe().unwrap());
     again.args(["--exact", test, "--nocapture"]).env(CHOSEN, test).env(GIVEN, given);
+    again.env("TMPDIR", &*folder);
     Some(again.status().unwrap().success())
 }
 

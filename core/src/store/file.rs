@@ -36,7 +36,6 @@ impl OwnFile {
     }
 
     /// Its path.
-    #[cfg(test)]
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -92,6 +91,19 @@ impl OwnFile {
             Ok(_) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
             Err(error) => Err(self.failed("read", &error)),
+        }
+    }
+
+    /// Removes it, if it is there. The lock must be held.
+    ///
+    /// # Errors
+    /// `store`.
+    pub(crate) fn remove(&self) -> Result<()> {
+        match fs::remove_file(&self.path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(self.failed("removed", &error))
+            }
+            _ => Ok(()),
         }
     }
 

@@ -6,10 +6,12 @@
 //! 3. A file that is damaged is kept aside. One that is not this user's alone is refused and left where it is.
 
 mod file;
+mod home;
 mod locks;
 mod place;
 mod stamp;
 
 pub(crate) use self::file::{FILE_BYTES_MAX, Found, OwnFile};
+pub(crate) use self::home::{Purpose, host_variable, user_folder};
 pub(crate) use self::locks::{Unlocked, WRITE_WAIT_MAX, lock, lock_now};
 pub(crate) use self::stamp::Stamp;

@@ -4,15 +4,15 @@
 //! for the one that hears.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Instant;
 
 use notify::event::{AccessKind, Event, EventKind, ModifyKind};
 
-use super::plan::{Declared, Interests};
+use super::plan::{Declared, Interests, Touched};
 
-/// What was left, and who waits for it. Bounded by what is of interest.
+/// What was left, and who waits for it. Bounded by what is of interest, and by [`MOVED_MAX`].
 #[derive(Default)]
 pub(super) struct Inbox {
     left: Mutex<Left>,
@@ -56,13 +56,13 @@ impl Inbox {
         };
         let mut left = self.lock();
         for path in &event.paths {
-            let touched = left.interests.touched(path);
-            if touched.is_empty() {
+            let Touched { files, is_on_the_way } = left.interests.touched(path);
+            if files.is_empty() {
                 continue;
             }
-            left.news.touched.extend(touched);
-            if !is_content(event.kind) {
-                left.news.moved.insert(path.clone());
+            left.news.touched.extend(files);
+            if is_on_the_way && !is_content(event.kind) {
+                left.news.note_moved(path);
             }
             self.bell.notify_one();
         }
@@ -129,12 +129,82 @@ impl Inbox {
 }
 
 impl News {
+    fn note_moved(&mut self, path: &Path) {
+        if self.is_gap {
+            return;
+        }
+        self.moved.insert(path.to_path_buf());
+        if self.moved.len() > MOVED_MAX {
+            tracing::warn!(
+                limit = MOVED_MAX,
+                "too many changes at once: every watched file is looked at again"
+            );
+            self.moved.clear();
+            self.is_gap = true;
+        }
+    }
+
     fn is_any(&self) -> bool {
         self.is_gap || self.is_rung || !self.touched.is_empty() || !self.moved.is_empty()
     }
 }
 
+/// Paths that are left at one time, each of some hundred bytes. There are as many as names on the ways to declared files, in whatever case;
+/// of more, everything is looked at again, which takes no longer.
+const MOVED_MAX: usize = 4096;
+
 /// Whether an event says that a file was written where it is, and no more.
 fn is_content(kind: EventKind) -> bool {
     matches!(kind, EventKind::Access(AccessKind::Close(_)) | EventKind::Modify(ModifyKind::Data(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use notify::event::CreateKind;
+
+    use super::super::plan::Plan;
+    use super::*;
+
+    /// An inbox that hears of a declared path in this folder.
+    fn hearing_of(path: PathBuf) -> Inbox {
+        let inbox = Inbox::default();
+        let plan = Plan::of(&BTreeSet::from([Declared::from(path)]));
+        inbox.narrow(plan.interests());
+        inbox
+    }
+
+    fn made(path: PathBuf) -> notify::Result<Event> {
+        Ok(Event::new(EventKind::Create(CreateKind::File)).add_path(path))
+    }
+
+    /// SPEC 13.5: of very many names that come in a declared folder nothing is kept but that it is another.
+    #[test]
+    fn a_declared_folder_is_left_once_however_much_comes_in_it() {
+        let folder = std::env::temp_dir().canonicalize().unwrap();
+        let inbox = hearing_of(folder.clone());
+        for number in 0..10_000 {
+            inbox.hear(made(folder.join(number.to_string())));
+        }
+        let Woken::News(news) = inbox.wait(None) else { panic!("it is not over") };
+        assert_eq!((news.moved.len(), news.is_gap), (0, false));
+        assert_eq!(news.touched, BTreeSet::from([Declared::from(folder)]));
+    }
+
+    /// SPEC 13.5: what is left is bounded; beyond that everything is looked at again.
+    #[test]
+    fn more_than_can_be_left_counts_as_a_gap() {
+        let folder = std::env::temp_dir().canonicalize().unwrap();
+        let inbox = hearing_of(folder.join("abcdefghijklmnop"));
+        // The spellings of one name.
+        for spelling in 0..=MOVED_MAX {
+            let letter = |(place, letter): (usize, char)| match spelling >> place & 1 {
+                1 => letter.to_ascii_uppercase(),
+                _ => letter,
+            };
+            let name: String = ('a'..='p').enumerate().map(letter).collect();
+            inbox.hear(made(folder.join(name)));
+        }
+        let Woken::News(news) = inbox.wait(None) else { panic!("it is not over") };
+        assert_eq!((news.moved.len(), news.is_gap), (0, true));
+    }
 }

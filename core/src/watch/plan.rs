@@ -23,6 +23,14 @@ pub(super) struct Plan {
 #[derive(Clone, Default)]
 pub(super) struct Interests(HashMap<PathBuf, Entries>);
 
+/// Whom a change at a path concerns.
+#[derive(Default)]
+pub(super) struct Touched {
+    pub(super) files: BTreeSet<Declared>,
+    /// Whether the path is on the way to one of them, and not only something in a declared folder.
+    pub(super) is_on_the_way: bool,
+}
+
 /// Of one folder: who passes it, and by which names.
 #[derive(Clone, Default)]
 struct Entries {
@@ -102,17 +110,20 @@ impl Plan {
 
 impl Interests {
     /// Whose way a change at this path touches; nobody's, mostly.
-    pub(super) fn touched(&self, path: &Path) -> BTreeSet<Declared> {
-        let mut touched = BTreeSet::new();
+    pub(super) fn touched(&self, path: &Path) -> Touched {
+        let mut files = BTreeSet::new();
         if let Some(itself) = self.0.get(path) {
-            touched.extend(itself.everyone.iter().cloned());
+            files.extend(itself.everyone.iter().cloned());
         }
         let entries = path.parent().and_then(|folder| self.0.get(folder));
-        if let (Some(entries), Some(name)) = (entries, path.file_name()) {
-            touched.extend(entries.of_any_name.iter().cloned());
-            touched.extend(entries.by_name.get(&Name::of(name)).into_iter().flatten().cloned());
+        let named = entries.zip(path.file_name());
+        if let Some((entries, name)) = named {
+            files.extend(entries.by_name.get(&Name::of(name)).into_iter().flatten().cloned());
         }
-        touched
+        let is_on_the_way = !files.is_empty();
+        files
+            .extend(named.into_iter().flat_map(|(entries, _)| entries.of_any_name.iter().cloned()));
+        Touched { files, is_on_the_way }
     }
 
     /// Adds what another one is interested in.

@@ -3,6 +3,8 @@
 //! The cases cite the rows of the specification; `docs/behaviour.md` is their format.
 
 mod expect;
+#[path = "../rig/folder.rs"]
+mod folder;
 mod handlers;
 mod processes;
 mod provided;
@@ -11,6 +13,7 @@ mod remotes;
 mod sources;
 mod steps;
 mod values;
+mod views;
 mod visits;
 
 use std::path::{Path, PathBuf};

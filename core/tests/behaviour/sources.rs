@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use trunkline::{LoadOptions, Pool, ReloadOptions, ServerSpec, SourceName, Switch, WorkspaceTrust};
 
 use crate::values::{Failure, Given};
@@ -23,6 +23,13 @@ pub const VERBS: [&str; 12] = [
     "reject",
     "forget",
 ];
+
+/// Without the decisions of the person who runs the cases, and what other cases listed, unless the options say where that is.
+pub fn keep_apart(options: &mut Map<String, Value>) {
+    for (option, word) in [("approvals", "memory"), ("cache", "off")] {
+        options.entry(option).or_insert_with(|| word.into());
+    }
+}
 
 /// One step; server objects in `arguments` are as the library wants them.
 pub async fn step(
@@ -47,7 +54,7 @@ pub async fn step(
             let is_trusted = arguments[0] == true;
             let trust =
                 if is_trusted { WorkspaceTrust::Trusted } else { WorkspaceTrust::Untrusted };
-            pool.set_trusted(trust)?
+            pool.set_trusted(trust).await?
         }
         "reload" => {
             let options = arguments.first().unwrap_or(&Value::Null);

@@ -11,10 +11,11 @@ use serde_json::{Map, Value, json};
 use tokio::task::JoinHandle;
 use trunkline::{
     AcquireOptions, CallOptions, CallResult, ConfigureOptions, DrainOptions, Error, ErrorCode,
-    EventMask, Lease, Listed, Pool, PoolOptions, ServerSpec, Servers, Session, SessionOptions,
+    EventMask, Lease, Pool, PoolOptions, ServerSpec, Servers, Session, SessionOptions,
 };
 
 use crate::expect::check;
+use crate::folder::Folder;
 use crate::handlers::{self, Asked};
 use crate::processes;
 use crate::provided::Provided;
@@ -22,7 +23,7 @@ use crate::record::Record;
 use crate::remotes::Remote;
 use crate::sources;
 use crate::values::{Failure, Given, Saved, server, servers_within};
-use crate::visits;
+use crate::{views, visits};
 
 /// The longest that a step may take.
 const HANG_BOUND: Duration = Duration::from_secs(30);
@@ -57,15 +58,17 @@ struct World {
 
 /// Runs one case from its pool to the check that nothing is left.
 pub async fn run_case(case: &Value, testserver: &Path) -> Result<(), String> {
-    let folder = fresh_folder();
+    // The start log is beside the case's folder.
+    let place = Folder::new();
+    let folder = place.join("case");
+    std::fs::create_dir_all(folder.join("workspace")).map_err(|error| error.to_string())?;
     let mut members = case.get("options").and_then(Value::as_object).cloned().unwrap_or_default();
     let (handlers, asked) = handlers::take(&mut members).map_err(|failure| failure.to_string())?;
     let mut saved = Saved::default();
     saved.0.insert("folder".into(), folder.to_string_lossy().into());
     saved.0.insert("workspace".into(), folder.join("workspace").to_string_lossy().into());
     saved.0.insert("file".into(), folder.join("file").to_string_lossy().into());
-    // Never the decisions of the person who runs the cases.
-    members.entry("approvals").or_insert_with(|| "memory".into());
+    sources::keep_apart(&mut members);
     let options = saved.filled_in(&Value::Object(members)).to_string();
     let mut options = PoolOptions::from_json(&options).map_err(|e| e.to_string())?;
     options.handlers = handlers;
@@ -83,8 +86,8 @@ pub async fn run_case(case: &Value, testserver: &Path) -> Result<(), String> {
         saved,
         remotes: Vec::new(),
         testserver: testserver.to_owned(),
-        start_log: folder.with_extension("starts"),
-        folder: folder.clone(),
+        start_log: place.join("starts"),
+        folder,
     };
     let outcome = world.carry_out(case).await;
     world.operations.values().for_each(JoinHandle::abort);
@@ -93,19 +96,7 @@ pub async fn run_case(case: &Value, testserver: &Path) -> Result<(), String> {
         Err(_) => Err("the close hangs".to_string()),
     };
     let left = world.nothing_left().await;
-    let _ = std::fs::remove_file(&world.start_log);
-    let _ = std::fs::remove_dir_all(&folder);
     outcome.and(closed).and(left)
-}
-
-fn fresh_folder() -> PathBuf {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    let name = format!("trunkline-behaviour-{}-{number}", std::process::id());
-    let folder = std::env::temp_dir().join(name);
-    std::fs::create_dir_all(folder.join("workspace")).unwrap();
-    folder.canonicalize().unwrap()
 }
 
 impl World {
@@ -181,10 +172,7 @@ impl World {
             "close" => self.close(first, arguments.get(1)),
             "provide" => self.provide(first, text(arguments, 1), &arguments[2]),
             "release" => self.lease(first).map(|lease| lease.release()).map(|()| Given::nothing()),
-            "tools" => self.view(first, Session::tools),
-            "prompts" => self.view(first, Session::prompts),
-            "resources" => self.view(first, Session::resources),
-            "resource_templates" => self.view(first, Session::resource_templates),
+            _ if views::VERBS.contains(&verb) => views::step(self.session(first)?, verb, arguments),
             "configure" => {
                 let change = ConfigureOptions::from_json(&body(arguments, 1))?;
                 self.session(first)?.configure(change)?;
@@ -291,17 +279,6 @@ impl World {
         Ok(Given::nothing())
     }
 
-    fn view(
-        &self,
-        id: &str,
-        list: fn(&Session) -> trunkline::Result<Arc<[Listed]>>,
-    ) -> Result<Given, Failure> {
-        let listed = list(self.session(id)?)?;
-        let items =
-            listed.iter().map(|item| serde_json::from_str::<Value>(&item.to_json()).unwrap());
-        Ok(Given::value(items.collect()))
-    }
-
     /// A record reads only when a step looks into it.
     fn watch(&mut self, name: &str, subscriber: &str) -> Result<Given, Failure> {
         let subscription = match subscriber {
@@ -376,6 +353,13 @@ impl World {
             let settled = sources::settled(self.pool.clone(), options);
             return Ok(Box::pin(async move { Ok((Given::value(settled.await?), None)) }));
         }
+        if views::WAITS.contains(&verb) {
+            let session = self.session(text(arguments, 0))?.clone();
+            let (verb, arguments) = (verb.to_owned(), arguments.to_vec());
+            return Ok(Box::pin(async move {
+                Ok((views::wait(&session, &verb, &arguments).await?, None))
+            }));
+        }
         if verb == "drain" {
             let options = arguments.first().map_or(String::new(), Value::to_string);
             let (pool, options) = (self.pool.clone(), DrainOptions::from_json(&options)?);
@@ -401,6 +385,11 @@ impl World {
                 accepted.map(|()| (Given::nothing(), None))
             }));
         }
+        self.call(verb, arguments)
+    }
+
+    /// The future of a call or request.
+    fn call(&self, verb: &str, arguments: &[Value]) -> Result<Work, Failure> {
         let (second, third) = (text(arguments, 1).to_string(), body(arguments, 2));
         let options = arguments.get(3).map_or(String::new(), Value::to_string);
         let options = CallOptions::from_json(&options)?;

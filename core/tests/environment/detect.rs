@@ -5,12 +5,13 @@ use std::path::Path;
 
 use trunkline::settings::{FileScope, Format};
 
+use crate::rig::Folder;
 use crate::set;
 
 /// SPEC 10.1, 10.3: what exists for the user and the workspace is listed with its product and its source; a folder of that name, an
 /// empty place and another workspace are not.
 pub fn lists_what_exists() {
-    let root = std::env::temp_dir().join(format!("trunkline-detect-{}", std::process::id()));
+    let root = Folder::new();
     let (home, config, workspace) =
         (root.join("home"), root.join("config"), root.join("workspace"));
     for path in [
@@ -54,5 +55,4 @@ pub fn lists_what_exists() {
     std::env::set_current_dir(&workspace).unwrap();
     assert_eq!(list(Path::new("")), found);
     assert_eq!(list(Path::new(".")), found);
-    fs::remove_dir_all(root).unwrap();
 }

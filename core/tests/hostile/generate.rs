@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::containers::Container;
+
 /// One settings file, and what it would run if somebody approved it.
 pub struct Hostile {
     pub text: String,
@@ -9,6 +11,15 @@ pub struct Hostile {
     pub server: String,
     /// `None` where the text alone does not say it.
     pub argv: Option<Vec<String>>,
+    /// What kind of file it is.
+    pub container: Container,
+}
+
+impl Hostile {
+    /// One whose text does not say what would run.
+    fn unclear(text: String, server: &str) -> Hostile {
+        Hostile { text, server: server.to_owned(), argv: None, container: Container::Common }
+    }
 }
 
 /// Numbers from a seed.
@@ -70,21 +81,61 @@ pub const ARGUMENTS: [&str; 20] = [
     "\u{1}\u{7f}\u{85}\u{2028}",
 ];
 
-const FIELDS: [&str; 14] = [
+const FIELDS: [&str; 40] = [
     "command",
+    "cmd",
     "args",
     "env",
+    "envs",
+    "env_keys",
+    "env_vars",
+    "env_file",
+    "envFile",
+    "inherit_env",
     "cwd",
     "url",
+    "uri",
+    "httpUrl",
+    "serverUrl",
+    "socket_path",
     "headers",
+    "headersHelper",
+    "http_headers",
+    "bearer_token",
+    "auth",
+    "oauth",
     "type",
     "transport",
     "timeout",
     "include",
     "exclude",
-    "env_file",
-    "inherit_env",
+    "tools",
     "disabled",
+    "enabled",
+    "required",
+    "trust",
+    "autoApprove",
+    "alwaysAllow",
+    "share",
+    "start",
+    "reconnect",
+    "era",
+    "lifecycle",
+    "name",
+];
+
+/// What is put in place only in what may run, and asked or run only for that.
+const VARIABLES: [&str; 10] = [
+    "${input:asked}",
+    "${secret:asked}",
+    "${env:HOME}",
+    "${HOME}",
+    "${NONE:-/bin/sh}",
+    "${workspaceFolder}/../x",
+    "${cmd: id}",
+    "!id",
+    "$(id)",
+    "${input:asked}${secret:asked}",
 ];
 
 /// Members that change what runs, or that somebody could take for such.
@@ -138,10 +189,6 @@ fn entry(command: &str, dice: &mut Dice) -> Value {
     json!({ "command": command, "args": arguments(dice), "env": { "CANARY": "value" } })
 }
 
-fn file(server: &str, entry: &Value) -> String {
-    json!({ "mcpServers": { server: entry } }).to_string()
-}
-
 /// The `number`th hostile file; its program would be `/nowhere/hostile-N`, which is found by no look-up.
 pub fn hostile(number: usize, seed: u64) -> Hostile {
     let mut dice = Dice::new(seed.wrapping_add(number as u64));
@@ -151,6 +198,8 @@ pub fn hostile(number: usize, seed: u64) -> Hostile {
     }
     let dice = &mut dice;
     let server = dice.pick(&NAMES).to_owned();
+    let container = Container::any(dice);
+    let file = |server: &str, entry: &Value| container.text(server, entry);
     let command = format!("/nowhere/hostile-{number}");
     let mut value = entry(&command, dice);
     let text = match number % 8 {
@@ -164,7 +213,7 @@ pub fn hostile(number: usize, seed: u64) -> Hostile {
             let once = value.to_string();
             let twice = format!("{{\"{member}\": {other}, {}", &once[1..]);
             let text = format!("{{\"mcpServers\": {{\"s\": {once}, \"s\": {twice}}}}}");
-            return Hostile { text, server: "s".to_owned(), argv: None };
+            return Hostile::unclear(text, "s");
         }
         3 => {
             value[dice.pick(&CASES)] = dice.pick(&[json!("/bin/sh"), json!(["-c", "id"])]);
@@ -183,7 +232,7 @@ pub fn hostile(number: usize, seed: u64) -> Hostile {
                 0 => value["command"] = json!(long),
                 1 => value["args"] = json!([long]),
                 2 => value["env"] = json!({ long: "x" }),
-                _ => return Hostile { text: file(&long, &value), server: long, argv: None },
+                _ => return Hostile { container, ..Hostile::unclear(file(&long, &value), &long) },
             }
             file(&server, &value)
         }
@@ -192,11 +241,15 @@ pub fn hostile(number: usize, seed: u64) -> Hostile {
             let deep = format!("{}1{}", open.repeat(DEEP), close.repeat(DEEP));
             let text =
                 format!("{{\"mcpServers\": {{\"s\": {{\"command\": \"x\", \"args\": {deep}}}}}}}");
-            return Hostile { text, server: "s".to_owned(), argv: None };
+            return Hostile::unclear(text, "s");
         }
         7 => {
             let text = broken(file(&server, &value), dice);
-            return Hostile { text, server, argv: None };
+            return Hostile { container, ..Hostile::unclear(text, &server) };
+        }
+        6 => {
+            put_variable(&mut value, dice);
+            return Hostile { container, ..Hostile::unclear(file(&server, &value), &server) };
         }
         _ => {
             value["args"] = json!(arguments(dice));
@@ -204,7 +257,19 @@ pub fn hostile(number: usize, seed: u64) -> Hostile {
         }
     };
     let argv = argv_of(&value);
-    Hostile { text, server, argv }
+    Hostile { text, server, argv, container }
+}
+
+/// Puts a variable into one of the fields that have them.
+fn put_variable(value: &mut Value, dice: &mut Dice) {
+    let variable = dice.pick(&VARIABLES);
+    match dice.roll(5) {
+        0 => value["args"] = json!([variable]),
+        1 => value["env"] = json!({ "A": variable }),
+        2 => value["headers"] = json!({ "a": variable }),
+        3 => value["cwd"] = json!(variable),
+        _ => value["url"] = json!(format!("http://127.0.0.1:9/{variable}")),
+    }
 }
 
 /// Cut off, or with something in it that no text has.

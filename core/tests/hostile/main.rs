@@ -1,6 +1,7 @@
 //! What hostile settings start while nobody let them: nothing (SPEC 11.1, 12.5; I-22).
 #![cfg(target_os = "linux")]
 
+mod containers;
 mod generate;
 #[path = "../rig/mod.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]
@@ -10,11 +11,16 @@ mod rig;
 mod traces;
 
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
+use containers::Container;
 use generate::{ARGUMENTS, Dice, Hostile, hostile};
 use rig::{HANG, Rig, testserver};
 use serde_json::{Value, json};
-use trunkline::{Error, LoadOptions, Session, SourceName};
+use trunkline::{
+    Error, HandlerKind, Handlers, LoadOptions, PoolOptions, Refusal, ServerRequest, Session,
+    SourceName,
+};
 
 /// How many files there are, each in one of the four states.
 const FILES: usize = 2_000;
@@ -50,13 +56,29 @@ enum State {
     Excluded,
 }
 
+/// How often the host was asked for a value.
+static ASKED: AtomicUsize = AtomicUsize::new(0);
+
+async fn unasked(_: ServerRequest) -> Result<String, Refusal> {
+    ASKED.fetch_add(1, Ordering::Relaxed);
+    Ok(json!({ "value": "canary" }).to_string())
+}
+
 impl Place {
     fn new(state: State) -> Place {
-        let mut options = json!({ "approvals": "memory", "trusted": state != State::Untrusted });
+        let trusted = state != State::Untrusted;
+        let mut options = json!({ "approvals": "memory", "trusted": trusted, "commands": true });
         if state == State::Excluded {
             options["excluded"] = json!(["*"]);
         }
-        let rig = Rig::in_workspace(options);
+        let rig = Rig::in_workspace_with(|workspace| {
+            options["workspace"] = json!(workspace);
+            let mut options = PoolOptions::from_json(&options.to_string()).unwrap();
+            options.handlers = Handlers::new()
+                .with(HandlerKind::Inputs, unasked)
+                .with(HandlerKind::Secrets, unasked);
+            options
+        });
         let session = rig.session_with(json!({ "id": "a" }));
         Place { rig, session, state }
     }
@@ -70,7 +92,7 @@ impl Place {
     async fn put(&self, number: usize, hostile: &Hostile) -> (SourceName, Result<Value, Error>) {
         let pool = &self.rig.pool;
         if number % 16 < 8 {
-            let file = self.rig.path("hostile.json");
+            let file = self.rig.path(&format!("hostile.{}", hostile.container.extension()));
             std::fs::write(&file, &hostile.text).unwrap();
             let source = format!("{}:{}", self.source(), file.display()).parse().unwrap();
             let options = json!({ "source": self.source() }).to_string();
@@ -139,7 +161,7 @@ fn what_nobody_let_in_starts_and_dials_nothing() {
         "-s",
         "256",
         "-e",
-        "trace=execve,execveat,connect,sendto",
+        "trace=execve,execveat,connect,sendto,sendmsg,sendmmsg",
         "-o",
     ]);
     strace.arg(&file).arg(std::env::current_exe().unwrap());
@@ -155,19 +177,24 @@ fn what_nobody_let_in_starts_and_dials_nothing() {
     assert_eq!(trace.lines().filter(starts).count(), 1, "the one that may run:\n{trace}");
     let dials = |line: &&str| line.contains("connect(") && line.contains("htons(1)");
     assert!(trace.lines().any(|line| dials(&line)), "the one that may be dialled:\n{trace}");
+    let own = format!("execve({:?},", std::env::current_exe().unwrap());
+    let (mut own_starts, mut others) = (0, Vec::new());
     for line in trace.lines() {
-        let expected = [server, "trunkline-", "hostile-", "htons(1)"].map(|it| line.contains(it));
-        let begins = line.contains("execve") && !line.contains(" resumed>");
-        // The test itself is a program of this folder, and the supervisor is one without a name.
-        let of_ours = expected[0]
-            || expected[1]
-            || line.contains("/deps/hostile")
-            || line.contains("AT_EMPTY_PATH");
-        assert!(!begins || of_ours, "{line}");
-        assert!(!line.contains("nowhere"), "{line}");
-        let dials = line.contains("connect(") || line.contains("sin_port");
-        assert!(!dials || expected[3], "{line}");
+        if line.contains("execve") && !line.contains(" resumed>") {
+            // The supervisor is a program without a path.
+            let of_ours = line.contains("execveat(") && line.contains(", \"\", [\"trunkline-");
+            own_starts += usize::from(line.contains(&own));
+            if !of_ours && !line.contains(&own) && !starts(&line) {
+                others.push(line);
+            }
+        }
+        let dials = line.contains("connect(") || line.contains("sin_port") || line.contains("sin6");
+        if line.contains("nowhere") || dials && !line.contains("htons(1)") {
+            others.push(line);
+        }
     }
+    assert!(others.is_empty(), "{}", others.join("\n"));
+    assert_eq!(own_starts, 1, "the test itself:\n{trace}");
 }
 
 fn face_all(seed: u64) {
@@ -181,15 +208,19 @@ fn face_all(seed: u64) {
         let session = control.session("a");
         drop(rig::acquire(&session, "s").await);
         assert!(session.acquire("d", None, &Default::default()).await.is_err());
-        let mut asked = [0; 4];
+        let (mut asked, mut containers) = ([0; 4], [0; 5]);
         for number in 0..FILES {
             let hostile = hostile(number, seed);
             // Each kind of file meets each state, by a text and on the disk.
             let place = number / 16 % places.len();
-            asked[place] += places[place].face(number, &hostile).await;
+            let requests = places[place].face(number, &hostile).await;
+            asked[place] += requests;
+            containers[hostile.container as usize] += requests;
         }
+        assert!(containers.iter().all(|requests| *requests > 10), "{containers:?}");
         asked
     });
+    assert_eq!(ASKED.load(Ordering::Relaxed), 0, "the host was asked for what may not run");
     println!("{FILES} files, requests in the states: {asked:?}");
     assert!(asked[0] > FILES / 20 && asked[1] > FILES / 20, "{asked:?}");
     assert_eq!(asked[2..], [0, 0], "asked for what may not run anyway");
@@ -224,7 +255,8 @@ fn what_is_approved_is_what_the_program_receives() {
             let entry =
                 json!({ "command": program, "args": args, "env": { "TESTSERVER": testserver() } });
             let text = json!({ "mcpServers": { "s": entry } }).to_string();
-            let hostile = Hostile { text, server: "s".into(), argv: Some(argv.clone()) };
+            let (server, container) = ("s".to_owned(), Container::Common);
+            let hostile = Hostile { text, server, argv: Some(argv.clone()), container };
             place.face(VALID, &hostile).await;
             let request = place.requests().await.remove(0);
             assert_eq!(request["exact"]["argv"], json!(argv));

@@ -1,7 +1,7 @@
 //! Servers that speak both eras: shared in each, and the same to a session in either.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use serde_json::{Value, json};
 use trunkline::{Lease, Session};
@@ -12,7 +12,7 @@ use super::{call, with_two_sessions};
 type View = BTreeMap<String, Vec<String>>;
 
 fn view(session: &Session) -> View {
-    let names = |listed: Arc<[trunkline::Listed]>| -> Vec<String> {
+    let names = |listed: trunkline::List| -> Vec<String> {
         listed.iter().map(|item| item.own_name.to_string()).collect()
     };
     BTreeMap::from([

@@ -119,11 +119,11 @@ pub fn labels<const N: usize>(labels: [(&str, &str); N]) -> Labels {
     labels.map(|(name, label)| (name.to_owned(), label.to_owned())).into()
 }
 
-/// Becomes the server that its arguments name, and notes its process in the file of the server's name. A script in a file, since a text of
-/// settings has variables of its own.
+/// Becomes the server that its arguments name, and notes its process in the file of the server's name. The process noted before is known by
+/// its label: its number may be another's by now. A script in a file, since a text of settings has variables of its own.
 const NOTED: &str = r#"
 noted=$1
 shift
-if old=$(cat "$noted" 2>/dev/null) && kill -0 "$old" 2>/dev/null; then : > "$noted.overlap"; fi
+if old=$(cat "$noted" 2>/dev/null) && grep -qaz "^${noted##*/}=" "/proc/$old/cmdline" 2>/dev/null; then : > "$noted.overlap"; fi
 echo $$ > "$noted"
 exec "$@""#;

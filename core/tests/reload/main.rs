@@ -176,7 +176,9 @@ fn a_file_that_changed_without_trust_counts_with_it() {
     let at_launch = labels([("l", "1")]);
     std::fs::write(&launch, edited.text(&at_launch)).unwrap();
     edited.settles(&at_launch);
-    edited.rig.pool.set_trusted(WorkspaceTrust::Trusted).unwrap();
+    let pool = edited.rig.pool.clone();
+    let trust = async move { pool.set_trusted(WorkspaceTrust::Trusted).await };
+    edited.rig.pool.block_on(trust).unwrap();
     edited.settles(&labels([("l", "1"), ("s", "2"), ("t", "1")]));
 }
 

@@ -1,5 +1,8 @@
 //! What the tests of the public API share: the reference server, its start log, and waiting for what must come.
 
+mod folder;
+
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -7,8 +10,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use trunkline::{
-    AcquireOptions, CallOptions, Lease, Pool, PoolOptions, Servers, Session, SessionOptions,
+    AcquireOptions, CallOptions, CatalogCache, Lease, Pool, PoolOptions, Servers, Session,
+    SessionOptions,
 };
+
+pub use folder::Folder;
 
 /// No wait of a test comes near it; a test that reaches it hangs.
 pub const HANG: Duration = Duration::from_secs(30);
@@ -33,22 +39,32 @@ pub fn testserver() -> &'static Path {
     })
 }
 
+/// These options, without what other tests listed unless they say where that is.
+fn alone(mut options: PoolOptions) -> PoolOptions {
+    if options.cache == CatalogCache::On {
+        options.cache = CatalogCache::Off;
+    }
+    options
+}
+
 /// A pool with its own start log, and nothing of it left when it goes.
 pub struct Rig {
     pub pool: Pool,
-    folder: PathBuf,
+    folder: Folder,
 }
 
 impl Rig {
     /// A pool with these options, as JSON, in an empty folder.
+    #[allow(dead_code, reason = "not every test is content with the folder it runs in")]
     pub fn new(options: Value) -> Rig {
         Rig::with(PoolOptions::from_json(&options.to_string()).unwrap())
     }
 
     /// The same with options that are no JSON.
+    #[allow(dead_code, reason = "not every test has such options")]
     pub fn with(options: PoolOptions) -> Rig {
-        let folder = Rig::folder();
-        let pool = Pool::new(options).unwrap();
+        let folder = Folder::new();
+        let pool = Pool::new(alone(options)).unwrap();
         Rig { pool, folder }
     }
 
@@ -64,22 +80,11 @@ impl Rig {
     /// The same with options that are made of the workspace.
     #[allow(dead_code, reason = "not every test has a workspace of its own")]
     pub fn in_workspace_with(options: impl FnOnce(&Path) -> PoolOptions) -> Rig {
-        let folder = Rig::folder();
+        let folder = Folder::new();
         let workspace = folder.join("ws");
         std::fs::create_dir(&workspace).unwrap();
-        let pool = Pool::new(options(&workspace)).unwrap();
+        let pool = Pool::new(alone(options(&workspace))).unwrap();
         Rig { pool, folder }
-    }
-
-    fn folder() -> PathBuf {
-        static COUNT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
-        let number = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        let name = format!("trunkline-test-{}-{number}", std::process::id());
-        let folder = std::env::temp_dir().join(name);
-        // A test of that process id that was killed may have left one.
-        let _ = std::fs::remove_dir_all(&folder);
-        std::fs::create_dir(&folder).unwrap();
-        folder
     }
 
     /// The configuration of the reference server with these flags.
@@ -117,9 +122,10 @@ impl Rig {
         log.lines().filter_map(|line| line.split_whitespace().next()?.parse().ok()).collect()
     }
 
-    /// Those of them that still run.
+    /// Those of them that still run. After thousands of starts one of ours has the number of an earlier one.
     pub fn running(&self) -> Vec<u32> {
-        self.starts().into_iter().filter(|pid| runs(*pid) && self.is_ours(*pid)).collect()
+        let started: BTreeSet<u32> = self.starts().into_iter().collect();
+        started.into_iter().filter(|pid| runs(*pid) && self.is_ours(*pid)).collect()
     }
 
     /// Whether a process has this rig's start log among its arguments: after thousands of starts another has a number of ours.
@@ -144,7 +150,6 @@ impl Drop for Rig {
             closed.unwrap();
             self.wait_for_no_process();
         }
-        std::fs::remove_dir_all(&self.folder).unwrap();
     }
 }
 

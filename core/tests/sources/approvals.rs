@@ -96,13 +96,13 @@ fn losing_trust_disconnects_what_needed_it() {
         rig.pool.approve("p", &hash).await.unwrap();
         settled(&rig).await;
         let pid = row(&rig.pool, "l")["entries"][0]["pid"].clone();
-        let report = rig.pool.set_trusted(WorkspaceTrust::Untrusted).unwrap();
+        let report = rig.pool.set_trusted(WorkspaceTrust::Untrusted).await.unwrap();
         assert_eq!(report["servers"]["p"]["reason"], "untrusted");
         assert_eq!(report["servers"]["u"]["reason"], "untrusted");
         assert!(session.tools().unwrap().iter().all(|tool| tool.name.starts_with("mcp__l__")));
         until(|| rig.running().len() == 1);
         assert_eq!(refused(&session, "u").await.1, "untrusted");
-        rig.pool.set_trusted(WorkspaceTrust::Trusted).unwrap();
+        rig.pool.set_trusted(WorkspaceTrust::Trusted).await.unwrap();
         let states = settled(&rig).await;
         assert_eq!(states["p"]["state"], "ready");
         assert_eq!(states["u"]["state"], "ready");
@@ -210,10 +210,52 @@ fn a_mark_of_trust_in_settings_grants_nothing() {
         set(&rig.pool, "user", json!({ "s": server }));
         let is_trusted = || session.tools().unwrap().iter().any(|tool| tool.trust);
         for trust in [WorkspaceTrust::Untrusted, WorkspaceTrust::Trusted] {
-            rig.pool.set_trusted(trust).unwrap();
+            rig.pool.set_trusted(trust).await.unwrap();
             settled(&rig).await;
             assert!(tools(&session) > 0);
             assert!(!is_trusted());
         }
+    });
+}
+
+/// SPEC 9.4, 12.1: what was decided of a server is told also while something else keeps it out, and of no other configuration.
+#[test]
+fn what_was_decided_is_told_of_a_server_that_is_switched_off() {
+    let rig = trusted();
+    host(async {
+        let _session = wanting(&rig, "a");
+        let server = |more: Value| {
+            let mut server = rig.server(&[]);
+            server.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            json!({ "s": server })
+        };
+        let state = || {
+            let row = row(&rig.pool, "s");
+            (row["reason"].clone(), row["approval_state"].clone())
+        };
+        let is = |reason: &str, state: &str| (json!(reason), json!(state));
+        set(&rig.pool, "project", server(json!({ "disabled": true })));
+        assert_eq!(state(), is("disabled", "pending"));
+        set(&rig.pool, "project", server(json!({})));
+        let hash = hash(&rig, "s").await;
+        rig.pool.approve("s", &hash).await.unwrap();
+        settled(&rig).await;
+        set(&rig.pool, "project", server(json!({ "disabled": true })));
+        assert_eq!(state(), is("disabled", "approved"));
+        // By nothing that is remembered of it.
+        set(&rig.pool, "project", json!({}));
+        set(&rig.pool, "project", server(json!({ "disabled": true })));
+        assert_eq!(state(), is("disabled", "approved"));
+        rig.pool.set_gates(trunkline::GateLists::new(None, vec!["s".into()], Vec::new())).unwrap();
+        assert_eq!(state(), is("excluded", "approved"));
+        rig.pool.set_gates(trunkline::GateLists::new(None, Vec::new(), Vec::new())).unwrap();
+        set(&rig.pool, "project", server(json!({ "disabled": true, "env": { "A": "1" } })));
+        assert_eq!(state(), is("disabled", "pending"));
+        set(&rig.pool, "project", server(json!({})));
+        rig.pool.reject("s", &hash).await.unwrap();
+        rig.pool.set_trusted(WorkspaceTrust::Untrusted).await.unwrap();
+        assert_eq!(state(), is("untrusted", "rejected"));
+        rig.pool.forget("s").await.unwrap();
+        assert_eq!(state(), is("untrusted", "pending"));
     });
 }

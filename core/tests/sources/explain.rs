@@ -57,10 +57,10 @@ fn a_server_that_is_kept_out_is_explained() {
         assert_eq!((&tool["reason"], &tool["from"]), (&json!("pending_approval"), &from));
         assert_eq!((&tool["kind"], &tool["server"]), (&json!("tool"), &json!("s")));
         assert_eq!(why(&rig.pool, "mcp__s__echo"), tool);
-        rig.pool.set_trusted(WorkspaceTrust::Untrusted).unwrap();
+        rig.pool.set_trusted(WorkspaceTrust::Untrusted).await.unwrap();
         assert_eq!(why(&rig.pool, "s")["reason"], "untrusted");
         assert_eq!(refused_call(&session, "mcp__s__echo").await["reason"], "untrusted");
-        rig.pool.set_trusted(WorkspaceTrust::Trusted).unwrap();
+        rig.pool.set_trusted(WorkspaceTrust::Trusted).await.unwrap();
         let approvals = rig.pool.approvals().await.unwrap();
         let hash = approvals["requests"][0]["hash"].as_str().unwrap();
         rig.pool.reject("s", hash).await.unwrap();
@@ -151,5 +151,39 @@ fn what_a_session_does_not_see_is_explained() {
         assert_eq!(reason("s"), "disabled");
         assert_eq!(refused_call(&session, "mcp__s__add").await["reason"], "disabled");
         assert_eq!(why(&rig.pool, "s")["reason"], Value::Null);
+    });
+}
+
+/// SPEC 11.6: a name that a session brought for a source of the workspace is explained by what was decided of it.
+#[test]
+fn a_server_that_a_session_brought_is_explained() {
+    let rig = rig(json!({ "trusted": true, "drain_delay_ms": 0 }));
+    host(async {
+        let session = rig.session("a");
+        let spec = trunkline::ServerSpec::from_value("s", &rig.server(&[])).unwrap();
+        let mut options = trunkline::AcquireOptions::default();
+        options.origin = Some(trunkline::Scope::Project);
+        session.acquire("s", Some(&spec), &options).await.err().unwrap();
+        let pending = why(&rig.pool, "s");
+        assert_eq!(pending["reason"], "pending_approval");
+        assert!(pending["remedy"].as_str().unwrap().contains("`approve`"));
+        assert_eq!(pending["from"], json!({ "source": "project" }));
+        let own = explained(session.explain("s"));
+        assert_eq!((&own["reason"], &own["from"]), (&pending["reason"], &pending["from"]));
+        let tool = why(&rig.pool, "mcp__s__echo");
+        assert_eq!((&tool["reason"], &tool["server"]), (&json!("pending_approval"), &json!("s")));
+        rig.pool.set_trusted(WorkspaceTrust::Untrusted).await.unwrap();
+        assert_eq!(why(&rig.pool, "s")["reason"], "untrusted");
+        rig.pool.set_trusted(WorkspaceTrust::Trusted).await.unwrap();
+        let approvals = rig.pool.approvals().await.unwrap();
+        let hash = approvals["requests"][0]["hash"].as_str().unwrap();
+        rig.pool.reject("s", hash).await.unwrap();
+        assert_eq!(why(&rig.pool, "s")["reason"], "rejected");
+        rig.pool.approve("s", hash).await.unwrap();
+        assert_eq!(why(&rig.pool, "s")["reason"], "unused");
+        rig::acquire(&session, "s").await;
+        assert_eq!(explained(session.explain("s"))["reason"], "unused");
+        session.close(None);
+        until(|| why(&rig.pool, "s")["reason"] == "not_configured");
     });
 }

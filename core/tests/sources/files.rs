@@ -252,7 +252,7 @@ fn a_reload_without_trust_reads_nothing_of_the_workspace() {
         let report = rig.pool.reload(&ReloadOptions::default()).await.unwrap();
         assert_eq!(report["servers"], json!({}));
         assert_eq!(row(&rig.pool, "s")["reason"], "untrusted");
-        rig.pool.set_trusted(WorkspaceTrust::Trusted).unwrap();
+        rig.pool.set_trusted(WorkspaceTrust::Trusted).await.unwrap();
         until(|| row(&rig.pool, "t")["reason"] == "pending_approval");
         assert_eq!(rig.starts(), [0; 0]);
     });
@@ -270,10 +270,10 @@ fn trust_starts_nothing_that_the_file_no_longer_says() {
         let requests = rig.pool.approvals().await.unwrap()["requests"].clone();
         rig.pool.approve("s", requests[0]["hash"].as_str().unwrap()).await.unwrap();
         settled(&rig).await;
-        rig.pool.set_trusted(WorkspaceTrust::Untrusted).unwrap();
+        rig.pool.set_trusted(WorkspaceTrust::Untrusted).await.unwrap();
         rig.wait_for_no_process();
         write(&rig, "ws/.mcp.json", json!({ "t": rig.server(&[]) }));
-        let rows = rig.pool.set_trusted(WorkspaceTrust::Trusted).unwrap()["servers"].clone();
+        let rows = rig.pool.set_trusted(WorkspaceTrust::Trusted).await.unwrap()["servers"].clone();
         assert_eq!(actions(&rows)["s"], "removed", "{rows}");
         let states = settled(&rig).await;
         assert_eq!((states.get("s"), &states["t"]["reason"]), (None, &json!("pending_approval")));

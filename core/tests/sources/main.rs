@@ -5,15 +5,19 @@
 mod rig;
 
 mod approvals;
+mod authority;
 mod decisions;
 mod explain;
 mod files;
 mod layers;
+mod quarantine;
 mod questions;
+mod reasons;
+mod reports;
 mod requests;
 mod scale;
 
-use rig::{HANG, Rig, until};
+use rig::{Folder, HANG, Rig, until};
 use serde_json::{Value, json};
 use trunkline::{ErrorCode, Pool, Session, SourceName};
 

@@ -208,9 +208,9 @@ fn a_configuration_that_an_acquire_brings_cannot_slip_past_approval() {
     });
 }
 
-/// SPEC 11.3: nor by a connection that is there by the host's own word.
+/// SPEC 11.3: nor by a connection that is there by the host's own word, which is another before and after.
 #[test]
-fn a_configuration_that_an_acquire_brings_shares_nothing_before_its_approval() {
+fn a_configuration_that_an_acquire_brings_shares_nothing_with_the_hosts_own() {
     let rig = trusted();
     host(async {
         let spec = trunkline::ServerSpec::from_value("s", &rig.server(&[])).unwrap();
@@ -226,9 +226,9 @@ fn a_configuration_that_an_acquire_brings_shares_nothing_before_its_approval() {
         rig.pool.reject("s", &hash).await.unwrap();
         assert_eq!(refused(&asking, "s").await, (ErrorCode::NotAdmitted, json!("rejected")));
         rig.pool.approve("s", &hash).await.unwrap();
-        let shared = asking.acquire("s", None, &Default::default()).await.unwrap();
-        assert_eq!(rig.starts().len(), 1);
-        drop((held, shared));
+        let own = asking.acquire("s", None, &Default::default()).await.unwrap();
+        assert_eq!(rig.starts().len(), 2);
+        drop((held, own));
     });
 }
 
@@ -318,7 +318,7 @@ fn a_secret_that_is_refused_is_not_taken_from_the_environment() {
     }
 }
 
-/// SPEC 13.7: a secret may be another by now, and a reload asks for it again.
+/// SPEC 1.5, 13.7: a reload asks for a secret again, and another one is another server: the same one keeps its process.
 #[test]
 fn a_reload_asks_for_secrets_again() {
     let count = AtomicUsize::new(0);
@@ -351,7 +351,8 @@ fn what_nobody_needs_any_more_is_not_asked() {
         set(&rig.pool, "user", json!({}));
     };
     let distrust = |rig: &Rig| {
-        rig.pool.set_trusted(trunkline::WorkspaceTrust::Untrusted).unwrap();
+        let untrusted = rig.pool.set_trusted(trunkline::WorkspaceTrust::Untrusted);
+        std::thread::scope(|scope| scope.spawn(|| host(untrusted)).join().unwrap()).unwrap();
     };
     let changes: [&dyn Fn(&Rig); 4] = [&keep, &exclude, &remove, &distrust];
     for (change, expected) in changes.into_iter().zip([12, 8, 8, 8]) {
@@ -385,7 +386,7 @@ fn what_nobody_needs_any_more_is_not_asked() {
             settled(&rig).await;
             // Whoever was queued has had its turn when one that comes later was asked.
             set(&rig.pool, "user", json!({ "l": with_env(rig.server(&[]), "X", "${input:l}") }));
-            rig.pool.set_trusted(trunkline::WorkspaceTrust::Trusted).unwrap();
+            rig.pool.set_trusted(trunkline::WorkspaceTrust::Trusted).await.unwrap();
             rig.pool.set_gates(Default::default()).unwrap();
             settled(&rig).await;
             assert_eq!(asked.load(Ordering::SeqCst) - 1, expected);
@@ -413,5 +414,48 @@ fn the_hook_for_entries_sees_and_keeps_the_file_of_variables() {
         assert_eq!(env(&session, "s", "DONE").await, "altered");
         assert_eq!(env(&session, "s", "FROM_FILE").await, "yes");
         assert_eq!(seen.lock().unwrap()[0]["configuration"]["env_file"], json!(file));
+    });
+}
+
+/// SPEC 13.2: what became of a server that waited for the host is told, also when it is as it was before.
+#[test]
+fn how_a_wait_for_the_host_ended_is_told() {
+    let (rig, seen) = asked(HandlerKind::Secrets, |_| Some(json!({ "value": "sesame" })));
+    host(async {
+        let session = wanting(&rig, "a");
+        set(&rig.pool, "user", json!({ "s": with_env(rig.server(&[]), "WORD", "${secret:word}") }));
+        settled(&rig).await;
+        assert_eq!(env(&session, "s", "WORD").await, "sesame");
+        let events = news(&rig.pool);
+        let report = rig.pool.reload(&Default::default()).await.unwrap();
+        assert_eq!(actions(&report["servers"]), json!({ "s": "waiting" }));
+        settled(&rig).await;
+        let mut told = Vec::new();
+        while let Some(event) = events.try_next() {
+            let event: Value = serde_json::from_str(event.json()).unwrap();
+            assert_eq!(event["type"], "reconciled");
+            told.push(actions(&event["servers"]));
+        }
+        assert_eq!(told, [json!({ "s": "waiting" }), json!({ "s": "unchanged" })]);
+        assert_eq!((seen.lock().unwrap().len(), rig.starts().len()), (2, 1));
+    });
+}
+
+/// SPEC 10.8, 13.2: also of one that the host drops, which was not there before.
+#[test]
+fn a_server_that_is_dropped_after_a_wait_is_told_to_be_removed() {
+    let (rig, _) = asked(HandlerKind::Entries, |_| Some(json!({ "drop": true })));
+    host(async {
+        let events = news(&rig.pool);
+        let rows = set(&rig.pool, "user", json!({ "s": rig.server(&[]) }));
+        assert_eq!(actions(&rows), json!({ "s": "waiting" }));
+        assert_eq!(settled(&rig).await, json!({}));
+        let mut told = Vec::new();
+        while let Some(event) = events.try_next() {
+            let event: Value = serde_json::from_str(event.json()).unwrap();
+            told.extend((event["type"] == "reconciled").then(|| actions(&event["servers"])));
+        }
+        assert_eq!(told, [json!({ "s": "waiting" }), json!({ "s": "removed" })]);
+        assert_eq!(rig.pool.explain("s").unwrap()["reason"], "not_configured");
     });
 }

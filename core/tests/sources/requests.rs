@@ -136,7 +136,7 @@ fn the_status_says_that_content_is_not_pinned() {
     set(&rig.pool, "workspace", json!({ "w": rig.server(&[]) }));
     set(&rig.pool, "user", json!({ "u": rig.server(&[]) }));
     for trust in [WorkspaceTrust::Trusted, WorkspaceTrust::Untrusted] {
-        rig.pool.set_trusted(trust).unwrap();
+        host(rig.pool.set_trusted(trust)).unwrap();
         assert_eq!(row(&rig.pool, "p")["content"], "not_pinned");
         assert_eq!(row(&rig.pool, "w")["content"], "not_pinned");
         assert_eq!(row(&rig.pool, "u")["content"], Value::Null);

@@ -5,15 +5,22 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use trunkline::ReloadOptions;
+use trunkline::{EventMask, ReloadOptions};
 
 use crate::edited::{Edited, Labels};
-use crate::{median, rounds};
+use crate::rig::{self, HANG};
+use crate::rounds;
 
 const SERVERS: usize = 20;
 
 /// As many edits as somebody, or a program, makes without a look at what came of them.
 const BURST_EDITS: usize = 20;
+
+/// The server that no edit touches, and that answers a call meanwhile.
+const CALLED: &str = "called";
+
+/// Until it answers, in milliseconds: about as long as a burst and what comes of it.
+const CALL_MS: u64 = 1_500;
 
 /// The file as it was saved last, and what was touched since the last look.
 struct Editor {
@@ -25,8 +32,9 @@ struct Editor {
 
 impl Editor {
     fn new(seed: u64) -> Editor {
-        let labels = (0..SERVERS).map(|number| (format!("s{number}"), "0".to_owned()));
-        Editor { dice: seed, labels: labels.collect(), touched: BTreeSet::new(), edits: 0 }
+        let names = (0..SERVERS).map(|number| format!("s{number}")).chain([CALLED.to_owned()]);
+        let labels = names.map(|name| (name, "0".to_owned())).collect();
+        Editor { dice: seed, labels, touched: BTreeSet::new(), edits: 0 }
     }
 
     fn roll(&mut self, sides: usize) -> usize {
@@ -65,6 +73,25 @@ impl Editor {
         self.touched.insert(name);
     }
 
+    /// A burst of edits; how long it took to settle after the last one.
+    fn burst(&mut self, edited: &Edited) -> Duration {
+        for _ in 0..BURST_EDITS {
+            let text = self.edit(edited);
+            self.save(edited, &text);
+            // Some are told one by one, most are not.
+            let pause = if self.roll(10) == 0 { 400 } else { self.roll(30) };
+            std::thread::park_timeout(Duration::from_millis(pause as u64));
+        }
+        self.relabel("s0".into());
+        let text = edited.text(&self.labels);
+        self.save(edited, &text);
+        let begun = Instant::now();
+        edited.settles(&self.labels);
+        let time = begun.elapsed();
+        ready(edited);
+        time
+    }
+
     fn save(&mut self, edited: &Edited, text: &str) {
         let beside = edited.file.with_extension("beside");
         match self.roll(3) {
@@ -80,6 +107,14 @@ impl Editor {
             }
         }
     }
+}
+
+/// Waits until each server that runs is known to, so that all is told of it.
+fn ready(edited: &Edited) {
+    crate::host(async {
+        edited.rig.pool.settled(Some(HANG)).await.unwrap();
+        edited.session.ready(None, Some(HANG)).await.unwrap();
+    });
 }
 
 /// The servers in another order, and members that mean nothing to a connection.
@@ -101,7 +136,8 @@ fn with_a_wrong_entry(text: &str, name: &str) -> String {
 }
 
 /// SPEC 13.1, 13.2, 13.3, 13.5, I-13: after each burst exactly the servers of the last text run, what no edit of it touched in the same process as before; what
-/// is wrong or means the same touches nothing; of no server two processes ran at one time; and once more the same does nothing.
+/// is wrong or means the same touches nothing and tells nothing of it; a call of a server that none touched goes on meanwhile; of no server two processes ran
+/// at one time; and once more the same does nothing.
 #[test]
 fn edits_of_a_settings_file_become_exactly_the_connections_that_changed() {
     let seed = std::env::var("TRUNKLINE_SEED").map_or(1, |seed| seed.parse().unwrap());
@@ -109,31 +145,43 @@ fn edits_of_a_settings_file_become_exactly_the_connections_that_changed() {
     let mut editor = Editor::new(seed);
     let edited = Edited::new("settings.json");
     edited.begin(&editor.labels);
+    ready(&edited);
+    let events = edited.rig.pool.subscribe(EventMask::ALL).unwrap();
+    let lease = crate::host(rig::acquire(&edited.session, CALLED));
     let mut times = Vec::new();
     while editor.edits < rounds(500, 10_000) {
         let before = edited.pids();
-        for _ in 0..BURST_EDITS {
-            let text = editor.edit(&edited);
-            editor.save(&edited, &text);
-            // Some are told one by one, most are not.
-            let pause = if editor.roll(10) == 0 { 400 } else { editor.roll(30) };
-            std::thread::park_timeout(Duration::from_millis(pause as u64));
-        }
-        editor.relabel("s0".into());
-        let text = edited.text(&editor.labels);
-        editor.save(&edited, &text);
-        let begun = Instant::now();
-        edited.settles(&editor.labels);
-        times.push(begun.elapsed());
+        let time = std::thread::scope(|scope| {
+            let called = scope.spawn(|| {
+                crate::host(rig::text(&lease, "sleep", json!({ "ms": CALL_MS })));
+            });
+            let time = editor.burst(&edited);
+            called.join().expect("it is answered");
+            time
+        });
+        times.push(time);
         let touched = std::mem::take(&mut editor.touched);
         let now = edited.pids();
         for (name, pid) in before.iter().filter(|(name, _)| !touched.contains(*name)) {
             assert_eq!(now[name], *pid, "{name} was not touched");
         }
+        for event in std::iter::from_fn(|| events.try_next()) {
+            let event: Value = serde_json::from_str(event.json()).unwrap();
+            let of_untouched = event["server"].as_str().is_some_and(|name| !touched.contains(name));
+            assert!(!of_untouched, "nothing became of it: {event}");
+            assert_ne!(event["type"], "lagged", "some events were not seen");
+        }
     }
-    let middle = median(times);
-    println!("settled after the last edit of a burst: {middle:?} in the middle");
+    drop(lease);
+    times.sort();
+    let at = |share: usize| times[(times.len() - 1) * share / 100];
+    let (middle, most, worst) = (at(50), at(95), at(100));
+    println!(
+        "settled after the last edit of a burst: {middle:?}, 95 of 100 {most:?}, {worst:?} at worst"
+    );
     assert!(middle < Duration::from_secs(1), "{middle:?}");
+    // Ten times what is promised, which a busy machine keeps.
+    assert!(worst < Duration::from_secs(10), "{worst:?}");
     let (pids, starts) = (edited.pids(), edited.rig.starts().len());
     let pool = edited.rig.pool.clone();
     let again = async move { pool.reload(&ReloadOptions::default()).await };

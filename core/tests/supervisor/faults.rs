@@ -101,9 +101,7 @@ fn the_loss_of_the_supervisor_is_reported_and_the_next_start_has_a_new_one() {
 fn what_cannot_be_started_is_told_with_its_reason() {
     traces::alone("faults::what_cannot_be_started_is_told_with_its_reason", || {
         let rig = Rig::new(json!({}));
-        let folder = std::env::temp_dir().join(format!("trunkline-bad-{}", std::process::id()));
-        std::fs::create_dir(&folder).unwrap();
-        let text = folder.join("text");
+        let text = rig.path("text");
         std::fs::write(&text, "not a program").unwrap();
         std::fs::set_permissions(&text, std::os::unix::fs::PermissionsExt::from_mode(0o755))
             .unwrap();
@@ -132,7 +130,6 @@ fn what_cannot_be_started_is_told_with_its_reason() {
             }
             assert_eq!(rig.pool.status()["supervision"], "supervisor");
         });
-        std::fs::remove_dir_all(&folder).unwrap();
     });
 }
 

@@ -1,11 +1,12 @@
 //! Finding processes by what they carry, and hosts that can be killed.
 
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::Value;
+
+use crate::rig::Folder;
 
 /// What a test that runs again in a process of its own is given.
 const GIVEN: &str = "TRUNKLINE_TEST_HOST";
@@ -101,25 +102,21 @@ pub fn alone_with(test: &str, (name, value): (&str, &str), run: impl FnOnce()) {
     }
 }
 
-/// Another process that plays the host: the same test again. What it leaves in its folder goes with it.
+/// Another process that plays the host: the same test again. It ends with this, and what it leaves in its folder goes.
 pub struct Host {
-    folder: PathBuf,
+    _folder: Folder,
     process: Child,
     output: BufReader<ChildStdout>,
 }
 
 impl Host {
     pub fn start(test: &str, given: &Value) -> Host {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("trunkline-host-{}-{number}", std::process::id());
-        let folder = std::env::temp_dir().join(name);
-        std::fs::create_dir(&folder).unwrap();
+        let folder = Folder::new();
         let mut again = again(test, given);
-        let again = again.env("TMPDIR", &folder).stdout(Stdio::piped());
+        let again = again.env("TMPDIR", &*folder).stdout(Stdio::piped());
         let mut process = again.spawn().unwrap();
         let output = BufReader::new(process.stdout.take().unwrap());
-        Host { folder, process, output }
+        Host { _folder: folder, process, output }
     }
 
     /// What it says after `ready`.
@@ -140,6 +137,13 @@ impl Host {
     pub fn kill(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
-        std::fs::remove_dir_all(&self.folder).unwrap();
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        // One that was killed is not there any more.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
     }
 }

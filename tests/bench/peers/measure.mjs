@@ -9,12 +9,17 @@ const SIZES = [
   [100_000, '100k'],
 ];
 
-function cpuMs() {
+/** Whether a group of workloads is to be carried out. */
+export function isWanted(group) {
+  return (process.env.BENCH_ONLY ?? group) === group;
+}
+
+export function cpuMs() {
   const usage = process.cpuUsage();
   return (usage.user + usage.system) / 1000;
 }
 
-function show(workload, calls, tookMs, cpu, times) {
+export function show(workload, calls, tookMs, cpu, times) {
   const line = { workload, calls, calls_per_s: (calls / tookMs) * 1000, cpu_us: (cpu * 1000) / calls };
   if (times) {
     times.sort((a, b) => a - b);
@@ -36,6 +41,20 @@ async function sequential(name, call, size) {
     times.push(performance.now() - start);
   }
   show(name, times.length, performance.now() - started, cpuMs() - before, times);
+}
+
+/** Measures `acquire()`, whose lease is released at once. */
+export async function warmAcquire(acquire) {
+  for (let turn = 0; turn < CALLS_MIN; turn += 1) (await acquire()).release();
+  const times = [];
+  const started = performance.now();
+  const before = cpuMs();
+  while (performance.now() - started < MEASURED_MS) {
+    const start = performance.now();
+    (await acquire()).release();
+    times.push(performance.now() - start);
+  }
+  show('acquire', times.length, performance.now() - started, cpuMs() - before, times);
 }
 
 async function wide(name, call, size) {

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import resource
 import time
 
@@ -10,6 +11,11 @@ WARM_UP = 0.1
 MEASURED = 0.4
 CALLS_MIN = 200
 SIZES = ((100, "100"), (100_000, "100k"))
+
+
+def is_wanted(group):
+    """Whether a group of workloads is to be carried out."""
+    return os.environ.get("BENCH_ONLY", group) == group
 
 
 def cpu():
@@ -38,6 +44,20 @@ async def sequential(name, call, size):
         await call(size)
         times.append(clock() - start)
     show(name, len(times), clock() - started, cpu() - before, times)
+
+
+async def warm_acquire(acquire):
+    """Measures `acquire()`, whose lease is released at once."""
+    for _ in range(CALLS_MIN):
+        (await acquire()).release()
+    times = []
+    clock = time.perf_counter
+    started, before = clock(), cpu()
+    while clock() - started < MEASURED:
+        start = clock()
+        (await acquire()).release()
+        times.append(clock() - start)
+    show("acquire", len(times), clock() - started, cpu() - before, times)
 
 
 async def wide(name, call, size):

@@ -4,11 +4,19 @@
 //! workloads in this order and prints one JSON object a line: `{"workload", "calls", "p50_us",
 //! "p99_us", "calls_per_s", "cpu_us"}`. `cargo xtask bench` reads them.
 
+pub mod cached;
 pub mod faults;
 pub mod passes;
+pub mod shared;
+pub mod starts;
 
 use std::future::Future;
 use std::time::{Duration, Instant};
+
+/// Whether a group of workloads is to be carried out: all are, unless `BENCH_ONLY` names one.
+pub fn is_wanted(group: &str) -> bool {
+    std::env::var("BENCH_ONLY").map_or(true, |only| only == group)
+}
 
 /// Calls in flight at the same time in the wide workloads.
 pub const WIDTH: usize = 64;

@@ -24,7 +24,8 @@ pub async fn one_change_of_many() -> Result<()> {
     turns.report("reconcile-1000");
     pool.close().await?;
 
-    let pool = Pool::new(PoolOptions::default())?;
+    // Settings of the user need a trusted workspace.
+    let pool = Pool::new(PoolOptions::from_json(r#"{"trusted": true}"#)?)?;
     let user: SourceName = "user".parse()?;
     let mut turns = Turns::new();
     for turn in 0..TURNS {

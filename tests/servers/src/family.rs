@@ -47,6 +47,10 @@ pub fn begin(flags: &Flags, starts: usize) {
         std::thread::sleep(flags.initialize_delay);
         std::process::exit(1);
     }
+    if flags.silent_starts.as_ref().is_some_and(|silent| silent.contains(&starts)) {
+        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        std::process::exit(0);
+    }
 }
 
 /// Starts a helper that ignores the end of its input and holds this process's output open, and

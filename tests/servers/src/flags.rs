@@ -22,6 +22,8 @@ pub struct Flags {
     pub exit_at_start: Option<i32>,
     /// Exits with 1 at the first N starts that the start log knows, or at the Nth to the Mth, after the delay of `initialize`.
     pub fail_starts: Option<RangeInclusive<usize>>,
+    /// Answers nothing at those of its starts.
+    pub silent_starts: Option<RangeInclusive<usize>>,
     pub garbage: bool,
     pub noise: bool,
     pub silent: bool,
@@ -49,6 +51,10 @@ pub struct Flags {
     pub tasks: bool,
     /// The generated tools describe themselves anew at each start that the start log knows.
     pub drift: bool,
+    /// They do so at the second start, and stay as they are from then on.
+    pub drift_once: bool,
+    /// There is one generated tool less at each start that the start log knows.
+    pub shrink: bool,
     pub protocol_version: Option<String>,
     pub era: Era,
     pub early: Early,
@@ -149,6 +155,8 @@ impl Flags {
             "--malformed-tools" => &mut self.malformed_tools,
             "--repeat-cursor" => &mut self.repeat_cursor,
             "--drift" => &mut self.drift,
+            "--drift-once" => &mut self.drift_once,
+            "--shrink" => &mut self.shrink,
             "--tasks" => &mut self.tasks,
             "--list-changes" => &mut self.list_changes,
             "--wrapped" => &mut self.wrapped,
@@ -177,12 +185,16 @@ impl Flags {
                 let wrong = || format!("--early cannot be {value:?}");
                 self.early = Early::named(&value).ok_or_else(wrong)?;
             }
-            "--fail-starts" => {
+            "--fail-starts" | "--silent-starts" => {
                 let (first, last) = value.split_once('-').unwrap_or(("1", &value));
                 let number = |text: &str| text.parse().ok();
-                let wrong = || format!("--fail-starts needs N or N-M, not {value:?}");
-                self.fail_starts = number(first).zip(number(last)).map(|(a, b)| a..=b);
-                self.fail_starts.as_ref().ok_or_else(wrong)?;
+                let wrong = || format!("{flag} needs N or N-M, not {value:?}");
+                let starts = number(first).zip(number(last)).map(|(a, b)| a..=b);
+                let starts = Some(starts.ok_or_else(wrong)?);
+                match flag {
+                    "--fail-starts" => self.fail_starts = starts,
+                    _ => self.silent_starts = starts,
+                }
             }
             "--cursors" => {
                 self.cursors = match value.as_str() {
@@ -237,7 +249,7 @@ impl Flags {
 }
 
 /// The flags that take a value.
-const VALUED: [&str; 28] = [
+const VALUED: [&str; 29] = [
     "--cursors",
     "--era",
     "--early",
@@ -262,6 +274,7 @@ const VALUED: [&str; 28] = [
     "--tools",
     "--page-size",
     "--fail-starts",
+    "--silent-starts",
     "--exit-at-start",
     "--initialize-delay-ms",
     "--list-delay-ms",
@@ -275,13 +288,13 @@ Transport    stdio, or --http PORT, --http-unix PATH|@NAME, --sse PORT or --ws P
              [--http-auth JSON] [--http-log FILE]; prints its address, or the socket; @ alone takes a name
 
 Lists        --tools N  --page-size N  --no-tools  --no-prompts  --no-resources  --tools-only
-             --malformed-tools  --repeat-cursor  --list-changes  --drift  --label TEXT  --hints all|none
-             --cursors empty|empty-end|refused-once|refused  --tasks
+             --malformed-tools  --repeat-cursor  --list-changes  --drift  --drift-once  --shrink  --label TEXT
+             --hints all|none  --cursors empty|empty-end|refused-once|refused  --tasks
 Era          --era legacy|modern|dual  --revisions V,V  --listen refuse|mute|nothing|tools|once|cancel-second|refuse-second
              --ttl-ms N  --cache-scope private|public  --early answered|ignored|hangs|exits|confused
 Delays       --start-delay-ms N  --initialize-delay-ms N  --list-delay-ms N  --reply-delay-ms N
 Start        --start-log FILE  --message-log FILE  --exit-at-start CODE  --fail-starts N|N-M
-             --stderr-text TEXT  --protocol-version V  --wrapped
+             --silent-starts N|N-M  --stderr-text TEXT  --protocol-version V  --wrapped
 Misbehaviour --garbage  --noise  --silent  --die-before-list
 At the end   --ignore-eof  --ignore-term  --fork-child  --setsid-child";
 

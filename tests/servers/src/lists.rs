@@ -62,8 +62,14 @@ impl Lists {
             hints: cache_hints(flags),
         };
         if !flags.no_tools {
-            let drift = if flags.drift { format!(" (start {starts})") } else { String::new() };
-            lists.add_tools(flags, &drift);
+            let drifted = match (flags.drift, flags.drift_once) {
+                (true, _) => Some(starts),
+                (false, true) => Some(starts.min(2)),
+                (false, false) => None,
+            };
+            let drift = drifted.map_or_else(String::new, |start| format!(" (start {start})"));
+            let gone = if flags.shrink { starts.saturating_sub(1) } else { 0 };
+            lists.add_tools(flags, flags.tools.saturating_sub(gone), &drift);
         }
         if !flags.no_prompts {
             lists.add(Kind::Prompts, "greet", "");
@@ -77,7 +83,7 @@ impl Lists {
         lists
     }
 
-    fn add_tools(&mut self, flags: &Flags, drift: &str) {
+    fn add_tools(&mut self, flags: &Flags, generated: usize, drift: &str) {
         for tool in TOOLS {
             let definition = format!(
                 r#"{{"name":"{}","description":{},"inputSchema":{}{}}}"#,
@@ -92,7 +98,7 @@ impl Lists {
             );
             self.tools.push(Item { key: tool.name.to_string(), definition });
         }
-        for number in 1..=flags.tools {
+        for number in 1..=generated {
             self.add(Kind::Tools, &format!("tool_{number}"), drift);
         }
         if flags.malformed_tools {

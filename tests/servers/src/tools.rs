@@ -35,10 +35,14 @@ pub fn run(turn: &mut Turn, call: &Call) {
     }
 }
 
-/// A generated or added tool answers with its own name.
+/// A generated or added tool answers with its own name; asked for the `pid`, with that of the server before it.
 fn run_generated(turn: &mut Turn, call: &Call, name: &[u8]) {
     let name = String::from_utf8_lossy(name).into_owned();
     if lock(&turn.server.lists).has(Kind::Tools, &name) {
+        if call.built().flag("pid") {
+            let told: String = serde_json::from_slice(call.tool).unwrap_or_default();
+            return turn.batch.text(call.id, &format!("{} {told}", std::process::id()));
+        }
         turn.batch.quoted_text(call.id, call.tool);
     } else {
         turn.batch.error(call.id, -32602, &format!("unknown tool {name}"), None);

@@ -1,8 +1,12 @@
 //! The reference server answers as the suites rely on it.
 
+#[path = "../../../core/tests/rig/folder.rs"]
+mod folder;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
+use folder::Folder;
 use serde_json::{Value, json};
 
 struct Server {
@@ -127,7 +131,8 @@ fn a_changed_list_is_announced_before_the_answer() {
 
 #[test]
 fn every_start_is_logged_and_a_crash_ends_with_its_code() {
-    let log = std::env::temp_dir().join(format!("trunkline-start-log-{}", std::process::id()));
+    let folder = Folder::new();
+    let log = folder.join("starts");
     let path = log.to_string_lossy().into_owned();
     for _ in 0..2 {
         let mut server = Server::start(&["--start-log", &path]);
@@ -137,6 +142,5 @@ fn every_start_is_logged_and_a_crash_ends_with_its_code() {
         assert_eq!(server.end(), 7);
     }
     let lines = std::fs::read_to_string(&log).unwrap();
-    std::fs::remove_file(&log).unwrap();
     assert_eq!(lines.lines().filter(|line| line.ends_with(" server")).count(), 2);
 }

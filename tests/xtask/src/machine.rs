@@ -49,6 +49,8 @@ impl Machine {
         let mut command = Command::new(program);
         command.current_dir(&self.root).env("CARGO_TERM_COLOR", "never");
         command.env("TRUNKLINE_BEHAVIOUR", self.root.join("tests/behaviour"));
+        // Nobody's files are read or written.
+        command.env("TRUNKLINE_HOME", self.root.join("target/home"));
         if let Some(path) = self.testserver.get() {
             command.env("TRUNKLINE_TESTSERVER", path);
         }

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::children::{self, Ended};
@@ -25,6 +26,8 @@ pub struct Observed {
 /// A suite under way.
 pub struct Run {
     log: PathBuf,
+    /// Where its commands put their temporary files; it goes with the run, whatever was killed.
+    temporary: PathBuf,
     deadline: Instant,
     /// Tests that the runners said they passed.
     pub counted: u64,
@@ -35,8 +38,12 @@ pub struct Run {
 impl Run {
     /// Starts a run that writes to `log` and may take `bound` in all.
     pub fn new(log: PathBuf, bound: Duration) -> Run {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
         let _ = std::fs::remove_file(&log);
-        Run { log, deadline: Instant::now() + bound, counted: 0, closing: Vec::new() }
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("trunkline-suite-{}-{number}", std::process::id());
+        let temporary = std::env::temp_dir().join(name);
+        Run { log, temporary, deadline: Instant::now() + bound, counted: 0, closing: Vec::new() }
     }
 
     /// Runs a command that must succeed; its output goes to the log, and what it counted counts.
@@ -81,8 +88,22 @@ impl Run {
         self.counted += passed;
     }
 
+    /// What a suite's tests made among the temporary files is gone with them.
+    ///
+    /// Package managers, compilers and test runners keep what they like there.
+    pub fn leaves_nothing(&self) -> Result<(), Stop> {
+        let entries = std::fs::read_dir(&self.temporary).into_iter().flatten().flatten();
+        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        let left: Vec<String> = names.filter(|name| name.starts_with("trunkline")).collect();
+        let why = || format!("left among the temporary files: {}", left.join(", "));
+        if left.is_empty() { Ok(()) } else { Err(Stop::Failed(why())) }
+    }
+
     fn watch(&mut self, command: &mut Command, bound: Duration) -> Result<(Ended, String), Stop> {
         let log = self.open_log().map_err(|error| Stop::Failed(format!("log: {error}")))?;
+        std::fs::create_dir_all(&self.temporary)
+            .map_err(|error| Stop::Failed(format!("temporary files: {error}")))?;
+        command.env("TMPDIR", &self.temporary);
         let before = log.metadata().map_or(0, |metadata| metadata.len()) as usize;
         let left = self.deadline.saturating_duration_since(Instant::now()).min(bound);
         let ended = match children::run(command, &log, left) {
@@ -129,8 +150,15 @@ impl Run {
     }
 }
 
+impl Drop for Run {
+    fn drop(&mut self) {
+        // What was killed may still be ending, and write.
+        let _ = std::fs::remove_dir_all(&self.temporary);
+    }
+}
+
 /// How many tests a runner's closing line says have passed: cargo's `test result: ok. 6 passed`,
-/// pytest's `6 passed in 1.2s`, node's `# pass 6`, and `6 passed` of the C programs.
+/// pytest's `6 passed in 1.2s`, node's `# pass 6`, and `6 passed, 0 failed` of the C programs.
 fn passed_in(line: &str) -> Option<u64> {
     let words: Vec<&str> = line
         .split(|c: char| c.is_whitespace() || c == ',' || c == '=')
@@ -142,6 +170,7 @@ fn passed_in(line: &str) -> Option<u64> {
     let at = words.iter().position(|word| matches!(*word, "passed" | "passed;"))?;
     let is_closing =
         words.contains(&"result:") || words.get(at + 1) == Some(&"in") || words.len() == 2;
+    let is_closing = is_closing || words.get(at + 2) == Some(&"failed");
     let number = at.checked_sub(1).and_then(|before| words.get(before))?;
     number.parse().ok().filter(|_| is_closing || words.iter().any(|word| word.ends_with('s')))
 }
@@ -166,6 +195,7 @@ const WORDS_MAX: usize = 5;
 #[cfg(test)]
 mod tests {
     use super::{Run, Stop, passed_in};
+    use crate::folder::Folder;
     use std::process::Command;
     use std::time::Duration;
 
@@ -176,14 +206,15 @@ mod tests {
         assert_eq!(passed_in("# pass 40"), Some(40));
         assert_eq!(passed_in("ℹ pass 41"), Some(41));
         assert_eq!(passed_in("7 passed"), Some(7));
+        assert_eq!(passed_in("407 passed, 0 failed"), Some(407));
         assert_eq!(passed_in("the test passed"), None);
         assert_eq!(passed_in("# fail 2"), None);
     }
 
     #[test]
     fn a_failure_a_missing_program_and_a_hang_are_told_apart() {
-        let log = std::env::temp_dir().join(format!("trunkline-xtask-{}.log", std::process::id()));
-        let mut run = Run::new(log.clone(), Duration::from_millis(500));
+        let folder = Folder::new();
+        let mut run = Run::new(folder.join("log"), Duration::from_millis(500));
         let simulated = "70 steps in 2 runs from seed 9 on, no invariant broken";
         let print = format!("echo 3 passed; echo test x ... {simulated}; echo a table");
         run.command(Command::new("sh").args(["-c", &print])).unwrap();
@@ -195,6 +226,24 @@ mod tests {
         assert!(matches!(missing, Stop::NotRun(_)));
         let hung = run.command(Command::new("sleep").arg("600")).unwrap_err();
         assert_eq!(hung, Stop::Failed("sleep 600: killed at the hang bound".to_string()));
-        std::fs::remove_file(log).unwrap();
+    }
+
+    #[test]
+    fn what_tests_leave_among_the_temporary_files_fails_their_suite() {
+        let folder = Folder::new();
+        let mut run = Run::new(folder.join("log"), Duration::from_secs(60));
+        let shell = |script: &str| {
+            let mut command = Command::new("sh");
+            command.args(["-c", script]);
+            command
+        };
+        run.command(&mut shell("touch $TMPDIR/others")).unwrap();
+        assert_eq!(run.leaves_nothing(), Ok(()));
+        run.command(&mut shell("mkdir $TMPDIR/trunkline-test-1")).unwrap();
+        let why = "left among the temporary files: trunkline-test-1";
+        assert_eq!(run.leaves_nothing(), Err(Stop::Failed(why.to_string())));
+        let temporary = run.temporary.clone();
+        drop(run);
+        assert!(!temporary.exists());
     }
 }

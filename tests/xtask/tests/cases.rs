@@ -6,11 +6,13 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 /// Verbs, and how many arguments each takes.
-const VERBS: [(&str, usize, usize); 51] = [
+const VERBS: [(&str, usize, usize); 55] = [
     ("open", 1, 2),
     ("close", 1, 2),
     ("acquire", 2, 4),
     ("provide", 3, 3),
+    ("started", 1, 1),
+    ("ready", 1, 3),
     ("release", 1, 1),
     ("configure", 2, 2),
     ("set_roots", 1, 1),
@@ -28,6 +30,8 @@ const VERBS: [(&str, usize, usize); 51] = [
     ("prompts", 1, 1),
     ("resources", 1, 1),
     ("resource_templates", 1, 1),
+    ("revision", 1, 1),
+    ("tools_for", 2, 2),
     ("status", 0, 0),
     ("watch", 2, 2),
     ("wait_event", 2, 3),
@@ -60,7 +64,7 @@ const VERBS: [(&str, usize, usize); 51] = [
     ("cancel", 1, 1),
 ];
 
-const STARTED: [&str; 9] = [
+const STARTED: [&str; 11] = [
     "acquire",
     "call",
     "call_exposed",
@@ -70,6 +74,8 @@ const STARTED: [&str; 9] = [
     "drain",
     "restart",
     "settled",
+    "started",
+    "ready",
 ];
 
 const EXPECTATIONS: [&str; 10] =

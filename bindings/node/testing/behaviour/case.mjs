@@ -89,7 +89,7 @@ class Running {
       this.#saved.set(name, await within(remote.address(), 'the address of a remote server'));
     }
     // Never the decisions of the person who runs the cases.
-    const options = { approvals: 'memory', ...this.#filled(this.#behaviour.options ?? {}) };
+    const options = { approvals: 'memory', cache: 'off', ...this.#filled(this.#behaviour.options ?? {}) };
     this.pool = new Pool(this.optionsOf('pool', options));
     this.#records.set('pool', new Record(this.pool.events()));
     await this.pool.reconcile(this.serversOf(this.#filled(this.#behaviour.servers ?? {})));

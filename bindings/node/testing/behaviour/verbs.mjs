@@ -18,6 +18,8 @@ export const STARTABLE = new Set([
   'drain',
   'restart',
   'settled',
+  'started',
+  'ready',
 ]);
 
 const nothing = { value: undefined };
@@ -30,12 +32,13 @@ const held = (lease) => ({
 });
 
 const views = (listed) => ({
-  value: listed.map(({ name, server, ownName, trust, alwaysLoad, definition }) => ({
+  value: listed.map(({ name, server, ownName, trust, alwaysLoad, deferred, definition }) => ({
     name,
     server,
     own_name: ownName,
     trust,
     always_load: alwaysLoad,
+    deferred,
     definition,
   })),
 });
@@ -51,6 +54,13 @@ export const VERBS = {
   ...SETTINGS,
   async settled(run, [options], signal) {
     return { value: documentOf(await run.pool.settled(withSignal(options, signal))) };
+  },
+  async started(run, [id], signal) {
+    return { value: documentOf(await run.session(id).started(withSignal(undefined, signal))) };
+  },
+  async ready(run, [id, server, options], signal) {
+    await run.session(id).ready(server ?? undefined, withSignal(options, signal));
+    return nothing;
   },
   open(run, [id, options]) {
     const session = run.pool.session(id, run.optionsOf(id, { servers: [], ...options }));
@@ -115,6 +125,8 @@ export const VERBS = {
     return nothing;
   },
   tools: (run, [id]) => views(run.session(id).tools()),
+  tools_for: (run, [id, shape]) => ({ value: run.session(id).toolsFor(shape) }),
+  revision: (run, [id]) => ({ value: run.session(id).tools().revision }),
   prompts: (run, [id]) => views(run.session(id).prompts()),
   resources: (run, [id]) => views(run.session(id).resources()),
   resource_templates: (run, [id]) => views(run.session(id).resourceTemplates()),

@@ -28,7 +28,7 @@ from ._errors import (
     WrongThreadError,
 )
 from ._handlers import Refusal, ServerRequest
-from ._results import CallResult, Event, Listed
+from ._results import CallResult, Event, List, Listed
 from ._shared import EventCallback, detect, features
 from ._trunkline import HostConnection, __version__
 
@@ -52,6 +52,7 @@ __all__ = [
     "InvalidArgumentError",
     "Lease",
     "LimitError",
+    "List",
     "Listed",
     "NotAdmittedError",
     "Pool",

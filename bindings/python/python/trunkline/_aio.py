@@ -8,7 +8,6 @@ from contextlib import suppress
 
 from . import _exit, _trunkline
 from ._bridge import bridge_of, next_token, submit, submit_call
-from ._errors import TimeoutError
 from ._handlers import LoopDesk
 from ._hosted import on_loop
 from ._options import arguments_text, config_text, encode, mask, milliseconds, roots_text
@@ -78,7 +77,7 @@ class Pool(PoolBase):
         return json.loads(await submit(self._native.restart, server, index))
 
     async def accept_tool(self, server: str, tool: str, digest: str) -> None:
-        """Accepts the definition of a tool that ``on_tool_change="quarantine"`` keeps back.
+        """Accepts the definition of a tool that is kept back, of a server that needed approval in later processes too.
 
         ``digest`` is ``difference["to"]`` of the ``tool_quarantined`` event, or of the status: what is accepted is what was shown.
         """
@@ -101,6 +100,13 @@ class Pool(PoolBase):
         another scope; ``format`` the product by whose rules it is read.
         """
         return await _reported(self._native.load, path, encode("load", options))
+
+    async def set_trusted(self, trusted: bool) -> dict[str, Any]:
+        """Says whether the workspace is trusted. What needs trust and has it no more ends at once.
+
+        Files that were not read without it are read before anything of them starts.
+        """
+        return await _reported(self._native.set_trusted, trusted)
 
     async def reload(self, **options: Any) -> dict[str, Any]:
         """Reads every loaded file again and looks everything up anew; ``reconnect="all"``, or names, has servers connected anew."""
@@ -173,10 +179,7 @@ class Session(SessionBase):
     _Desk = LoopDesk
 
     async def __aenter__(self) -> Session:
-        try:
-            await self.ready(timeout=self._pool._start_gate)
-        except TimeoutError:
-            pass  # The start gate bounds the wait; slower servers appear when they are ready.
+        await self.started()
         return self
 
     async def __aexit__(self, *exception: object) -> None:
@@ -195,6 +198,15 @@ class Session(SessionBase):
         """
         text = None if config is None else config_text(config)
         return Acquiring(_acquire(self, self._native.acquire, server, text, encode("acquire", options)))
+
+    async def started(self) -> dict[str, Any]:
+        """Waits until each server that the session wants is ready, has failed or sleeps, at most for the pool's ``start_gate``.
+
+        The gate counts from the opening. Says how each of them stands: ``{"v": 1, "servers": {name: {"state": ..., ...}}}``, with the
+        state ``ready``, ``failed`` (with ``error``), ``waiting`` or ``asleep`` (both with ``deferred``, the number of tools that are listed
+        of what is kept). A server that is slow or fails raises nothing; events tell what comes later.
+        """
+        return await _reported(self._native.started)
 
     async def ready(self, server: str | None = None, *, timeout: float | None = None) -> None:
         """Waits until each server that the session wants is ready or has failed; or for one, whose failure it raises."""

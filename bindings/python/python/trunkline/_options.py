@@ -37,11 +37,6 @@ def _by_python_name(rows: list[dict[str, Any]]) -> dict[str, Any]:
     return {row["python"]: row for row in rows}
 
 
-def default_seconds(scope: _Scope, name: str) -> float:
-    """The default of a duration."""
-    return int(_table(scope)[name]["default"]) / 1000
-
-
 def encode(scope: _Scope, options: Mapping[str, Any]) -> str:
     """The options as the library reads them; nothing for no options."""
     if not options:

@@ -8,7 +8,10 @@ from ._errors import ProtocolError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Iterable
+    from typing import Any, TypeVar
+
+    _T = TypeVar("_T")
 
     from . import _trunkline
 
@@ -78,9 +81,9 @@ class CallResult:
 class Listed:
     """A tool, prompt, resource or resource template of a session's view."""
 
-    __slots__ = ("name", "server", "own_name", "definition_text", "trust", "always_load", "_definition")
+    __slots__ = ("name", "server", "own_name", "definition_text", "trust", "always_load", "deferred", "_definition")
 
-    def __init__(self, row: tuple[str, str, str, str, bool, bool]) -> None:
+    def __init__(self, row: tuple[str, str, str, str, bool, bool, bool]) -> None:
         #: Tools: the exposed name. Others: the server's own name, or URI.
         self.name: str = row[0]
         #: The server.
@@ -93,6 +96,9 @@ class Listed:
         self.trust: bool = row[4]
         #: Tools: whether the session wants it loaded whatever else is deferred.
         self.always_load: bool = row[5]
+        #: Whether it is known from what the server listed earlier, and the server is not connected: a call of such a tool
+        #: starts the server, or waits for it.
+        self.deferred: bool = row[6]
         self._definition: Any = None
 
     @property
@@ -110,6 +116,18 @@ class Listed:
 
     def __repr__(self) -> str:
         return f"<Listed {self.name!r} of {self.server!r}>"
+
+
+class List(list["_T"]):
+    """A list of a session's view, and its number."""
+
+    #: The number of the list in its session, from 1: lists that differ have different ones, and later ones no smaller ones. A list
+    #: whose number is the ``revision`` of a ``…_changed`` event, or greater, has what the event tells.
+    revision: int
+
+    def __init__(self, items: Iterable[_T], revision: int) -> None:
+        super().__init__(items)
+        self.revision = revision
 
 
 class Event:

@@ -10,8 +10,8 @@ import weakref
 from . import _exit, _trunkline
 from ._handlers import desk_of
 from ._hosted import Provided
-from ._options import default_seconds, encode, mask, milliseconds
-from ._results import Event, Listed
+from ._options import encode, mask, milliseconds
+from ._results import Event, List, Listed
 from ._sources import SourcesBase, report_of
 
 TYPE_CHECKING = False
@@ -120,8 +120,6 @@ class PoolBase(SourcesBase):
                 desk.close()
             raise
         self._desk = desk
-        gate = options.get("start_gate")
-        self._start_gate: float = default_seconds("pool", "start_gate") if gate is None else gate
         _exit.keep(self, self._native)
 
     def explain(self, name: str) -> dict[str, Any]:
@@ -167,21 +165,34 @@ class SessionBase:
         """Its id."""
         return self._native.id()
 
-    def tools(self) -> list[Listed]:
-        """The tools of its view, by exposed name."""
-        return [Listed(row) for row in self._native.list("tools")]
+    def tools(self) -> List[Listed]:
+        """The tools of its view. Those that were listed keep their places within the session, and new ones come after them."""
+        return self._list("tools")
 
-    def prompts(self) -> list[Listed]:
+    def tools_for(self, shape: str) -> List[dict[str, Any]]:
+        """The tools of its view in the shape in which a model API takes them, in the order and with the number of ``tools``.
+
+        ``shape`` is ``"mcp"``, ``"openai"`` (Chat Completions), ``"openai_responses"``, ``"anthropic"`` or ``"gemini"``. Schemas are as
+        the servers sent them, but for what the API refuses.
+        """
+        text, revision = self._native.tools_for(shape)
+        return List(json.loads(text), revision)
+
+    def prompts(self) -> List[Listed]:
         """The prompts of its view."""
-        return [Listed(row) for row in self._native.list("prompts")]
+        return self._list("prompts")
 
-    def resources(self) -> list[Listed]:
+    def resources(self) -> List[Listed]:
         """The resources of its view."""
-        return [Listed(row) for row in self._native.list("resources")]
+        return self._list("resources")
 
-    def resource_templates(self) -> list[Listed]:
+    def resource_templates(self) -> List[Listed]:
         """The resource templates of its view."""
-        return [Listed(row) for row in self._native.list("resource_templates")]
+        return self._list("resource_templates")
+
+    def _list(self, kind: str) -> List[Listed]:
+        rows, revision = self._native.list(kind)
+        return List([Listed(row) for row in rows], revision)
 
     def configure(self, **options: Any) -> None:
         """Changes ``servers``, ``include``, ``exclude``, ``trust`` or ``always_load``, at once and without touching a connection.

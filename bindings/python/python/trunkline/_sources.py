@@ -1,4 +1,4 @@
-"""What configures a pool at once: its sources, its run-time servers, and the trust in its workspace."""
+"""What configures a pool at once: its sources, its run-time servers, and its gates."""
 
 from __future__ import annotations
 
@@ -57,10 +57,6 @@ class SourcesBase:
     def remove_server(self, server: str) -> dict[str, Any]:
         """Takes a server out of the run-time source; ``result`` is ``removed`` or ``not_present``. What another source says of it counts again."""
         return report_of(self._native.remove_server, server)
-
-    def set_trusted(self, trusted: bool) -> dict[str, Any]:
-        """Says whether the workspace is trusted. What needs trust and has it no more ends at once."""
-        return report_of(self._native.set_trusted, trusted)
 
 
 def report_of(change: Callable[..., str], *args: Any) -> dict[str, Any]:

@@ -145,7 +145,7 @@ class Pool(PoolBase):
         return json.loads(_block(self._native.restart, server, index))
 
     def accept_tool(self, server: str, tool: str, digest: str) -> None:
-        """Accepts the definition of a tool that ``on_tool_change="quarantine"`` keeps back.
+        """Accepts the definition of a tool that is kept back, of a server that needed approval in later processes too.
 
         ``digest`` is ``difference["to"]`` of the ``tool_quarantined`` event, or of the status: what is accepted is what was shown.
         """
@@ -168,6 +168,13 @@ class Pool(PoolBase):
         another scope; ``format`` the product by whose rules it is read.
         """
         return _reported(self._native.load, path, encode("load", options))
+
+    def set_trusted(self, trusted: bool) -> dict[str, Any]:
+        """Says whether the workspace is trusted. What needs trust and has it no more ends at once.
+
+        Files that were not read without it are read before anything of them starts.
+        """
+        return _reported(self._native.set_trusted, trusted)
 
     def reload(self, **options: Any) -> dict[str, Any]:
         """Reads every loaded file again and looks everything up anew; ``reconnect="all"``, or names, has servers connected anew."""
@@ -240,10 +247,7 @@ class Session(SessionBase):
     _Desk = ThreadDesk
 
     def __enter__(self) -> Session:
-        try:
-            self.ready(timeout=self._pool._start_gate)
-        except TimeoutError:
-            pass  # The start gate bounds the wait; slower servers appear when they are ready.
+        self.started()
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -258,6 +262,15 @@ class Session(SessionBase):
         """
         text = None if config is None else config_text(config)
         return Lease(self, _block(self._native.acquire, server, text, encode("acquire", options)))
+
+    def started(self) -> dict[str, Any]:
+        """Waits until each server that the session wants is ready, has failed or sleeps, at most for the pool's ``start_gate``.
+
+        The gate counts from the opening. Says how each of them stands: ``{"v": 1, "servers": {name: {"state": ..., ...}}}``, with the
+        state ``ready``, ``failed`` (with ``error``), ``waiting`` or ``asleep`` (both with ``deferred``, the number of tools that are listed
+        of what is kept). A server that is slow or fails raises nothing; events tell what comes later.
+        """
+        return _reported(self._native.started)
 
     def ready(self, server: str | None = None, *, timeout: float | None = None) -> None:
         """Waits until each server that the session wants is ready or has failed; or for one, whose failure it raises."""

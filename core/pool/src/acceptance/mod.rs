@@ -5,9 +5,14 @@
 //! another definition is the policy's choice: under [`OnToolChange::Notify`] it takes the place of the old one,
 //! under [`OnToolChange::Quarantine`] it is held back until the host accepts it, or the server returns to the
 //! accepted one.
+//!
+//! What was accepted before this pool saw it is [`Recalled`]: by its digests, which stay with an approval, and by what sessions are shown
+//! of a server that does not run. What is held back is remembered with the configuration, for as long as that is, so that it can be
+//! shown and accepted while nothing of the server is connected.
 
 mod excerpt;
 mod held;
+mod known;
 #[cfg(test)]
 mod tests;
 
@@ -16,17 +21,13 @@ use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 pub use held::{Held, HeldTool};
+pub use known::{Definition, Recalled};
 
+use self::known::{Known, NAMES_MAX};
+use crate::approvals::ToolDigests;
 use crate::catalog::{Catalog, Item};
+use crate::ids::{Configuration, ServerId};
 use crate::options::OnToolChange;
-use crate::state::Configuration;
-
-/// Names that are remembered of one configuration: twice the longest list. A name beyond them cannot be told from
-/// a changed one, so that nothing is gained by pushing others out of memory.
-const NAMES_MAX: usize = 20_000;
-
-/// Bytes of definitions that are kept of one configuration, to show what changed. Beyond them only digests are.
-const DEFINITION_BYTES_MAX: usize = 4 << 20;
 
 /// Configurations that are remembered: as many as there may be processes by default. Of more, the one whose lists were read longest ago
 /// is forgotten, among those that no entry has. Where every one has an entry, nothing is remembered of a newcomer.
@@ -42,23 +43,6 @@ pub struct Accepted {
     judged: u64,
 }
 
-/// What is known of one configuration.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Known {
-    tools: BTreeMap<Arc<str>, Definition>,
-    kept_bytes: usize,
-    judged: u64,
-}
-
-/// An accepted definition.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Definition {
-    /// Its digest.
-    pub digest: [u8; 32],
-    /// Its text, if there was room to keep it.
-    pub text: Option<Arc<str>>,
-}
-
 /// New lists, as the policy has them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judged {
@@ -68,6 +52,19 @@ pub struct Judged {
     pub held: Held,
     /// The usable tools whose definition is another than the one that was accepted before, by name.
     pub renewed: Vec<Arc<str>>,
+    /// Whether definitions were accepted that were not before.
+    pub learned: bool,
+}
+
+/// What is held back somewhere, by what became of an acceptance of it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Remembered {
+    /// A tool of that name is held back, with this definition.
+    Held(Item),
+    /// The accepted definition has this digest, and none is held back.
+    Accepted([u8; 32]),
+    /// No tool of that name is known.
+    Nothing,
 }
 
 /// No room is left to remember a definition.
@@ -76,25 +73,25 @@ pub struct NoRoom;
 
 impl Accepted {
     /// Divides new lists into what may be used and what is held back, and accepts what is seen for the first time.
-    pub fn judge(
-        &mut self,
-        configuration: Configuration,
-        listed: Arc<Catalog>,
-        policy: OnToolChange,
-    ) -> Judged {
+    pub fn judge(&mut self, configuration: Configuration, listed: Arc<Catalog>) -> Judged {
+        let policy = configuration.on_tool_change;
         let Ok(known) = self.known(configuration) else {
             return Judged::unremembered(listed, policy);
         };
         let mut held = Vec::new();
         let mut renewed = Vec::new();
+        let mut learned = false;
         for item in &listed.tools {
             match (known.tools.get(&item.name), policy) {
-                (Some(accepted), _) if accepted.digest == item.digest => {}
+                (Some(accepted), _) if accepted.digest == item.digest => known.see(item, policy),
                 (Some(_), OnToolChange::Notify) => {
                     known.remember(item, policy);
                     renewed.push(item.name.clone());
                 }
-                (None, _) if known.tools.len() < NAMES_MAX => known.remember(item, policy),
+                (None, _) if known.tools.len() < NAMES_MAX => {
+                    known.remember(item, policy);
+                    learned = true;
+                }
                 (None, OnToolChange::Notify) => {}
                 (accepted, OnToolChange::Quarantine) => {
                     held.push(HeldTool::new(item.clone(), accepted.cloned()));
@@ -102,7 +99,35 @@ impl Accepted {
             }
         }
         let held = Held::new(held);
-        Judged { usable: held.taken_out_of(listed), held, renewed }
+        known.held = held.clone();
+        Judged { usable: held.taken_out_of(listed), held, renewed, learned }
+    }
+
+    /// What of lists may be used that nobody lists now: without what would be held back, and with nothing accepted that is seen for the
+    /// first time.
+    pub fn usable(&self, configuration: Configuration, listed: Arc<Catalog>) -> Arc<Catalog> {
+        let known = self.configurations.get(&configuration);
+        let Some(known) =
+            known.filter(|_| configuration.on_tool_change == OnToolChange::Quarantine)
+        else {
+            return listed;
+        };
+        let is_another = |item: &&Item| {
+            known.tools.get(&item.name).is_some_and(|accepted| accepted.digest != item.digest)
+        };
+        let held = listed.tools.iter().filter(is_another);
+        let held = Held::new(held.map(|item| HeldTool::new(item.clone(), None)).collect());
+        held.taken_out_of(listed)
+    }
+
+    /// What was accepted before this pool saw it. What the pool itself knows of a name goes first, unless it knows that by another
+    /// approval. Where nothing is held back, nothing is recalled.
+    pub fn recall(&mut self, configuration: Configuration, recalled: &Recalled) {
+        if configuration.on_tool_change == OnToolChange::Quarantine
+            && let Ok(known) = self.known(configuration)
+        {
+            known.recall(recalled);
+        }
     }
 
     /// Accepts a definition that was held back.
@@ -115,7 +140,47 @@ impl Accepted {
             return Err(NoRoom);
         }
         known.remember(item, OnToolChange::Quarantine);
+        if known.held.tool(&item.name).is_some_and(|held| held.item.digest == item.digest) {
+            known.held = known.held.without(&item.name);
+        }
         Ok(())
+    }
+
+    /// The digests of all accepted definitions of a configuration.
+    pub fn digests(&self, configuration: Configuration) -> ToolDigests {
+        let tools = self.configurations.get(&configuration).into_iter();
+        let tools = tools.flat_map(|known| &known.tools);
+        tools.map(|(name, definition)| (name.clone(), definition.digest)).collect()
+    }
+
+    /// What is held back of a server, whether or not it is connected: of the configuration whose lists were judged last.
+    pub fn held_of(&self, server: ServerId) -> Held {
+        let known = self.of(server).map(|(_, known)| known);
+        known.max_by_key(|known| known.judged).map(|known| known.held.clone()).unwrap_or_default()
+    }
+
+    /// What is held back of one configuration, whether or not it is connected.
+    pub fn held(&self, configuration: Configuration) -> Held {
+        self.configurations.get(&configuration).map(|known| known.held.clone()).unwrap_or_default()
+    }
+
+    /// What is remembered of a tool of a server, by configuration.
+    pub(crate) fn remembered(
+        &self,
+        server: ServerId,
+        tool: &str,
+    ) -> Vec<(Configuration, Remembered)> {
+        let remembered = |known: &Known| match (known.held.tool(tool), known.tools.get(tool)) {
+            (Some(held), _) => Remembered::Held(held.item.clone()),
+            (None, Some(accepted)) => Remembered::Accepted(accepted.digest),
+            (None, None) => Remembered::Nothing,
+        };
+        self.of(server).map(|(configuration, known)| (configuration, remembered(known))).collect()
+    }
+
+    fn of(&self, server: ServerId) -> impl Iterator<Item = (Configuration, &Known)> {
+        let all = self.configurations.iter().map(|(configuration, known)| (*configuration, known));
+        all.filter(move |(configuration, _)| configuration.server == server)
     }
 
     /// An entry has the configuration from now on.
@@ -165,22 +230,6 @@ impl Judged {
                 Held::new(tools.map(|item| HeldTool::new(item.clone(), None)).collect())
             }
         };
-        Judged { usable: held.taken_out_of(listed), held, renewed: Vec::new() }
-    }
-}
-
-impl Known {
-    /// The definition is the accepted one of its name. Its text is of use only where something can be held back.
-    fn remember(&mut self, item: &Item, policy: OnToolChange) {
-        let before = self.tools.get(&item.name).and_then(|before| before.text.as_ref());
-        self.kept_bytes -= before.map_or(0, |text| text.len());
-        let bytes = item.definition.len();
-        let is_kept =
-            policy == OnToolChange::Quarantine && self.kept_bytes + bytes <= DEFINITION_BYTES_MAX;
-        if is_kept {
-            self.kept_bytes += bytes;
-        }
-        let text = is_kept.then(|| item.definition.clone());
-        self.tools.insert(item.name.clone(), Definition { digest: item.digest, text });
+        Judged { usable: held.taken_out_of(listed), held, renewed: Vec::new(), learned: false }
     }
 }

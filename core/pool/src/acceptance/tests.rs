@@ -5,16 +5,23 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::excerpt::excerpts;
+use super::known::DEFINITION_BYTES_MAX;
 use super::*;
+use crate::approvals::{Decision, Standing};
 use crate::catalog::ListKind;
 use crate::config::ServerSpec;
-use crate::state::ServerId;
 use crate::text::hex;
 use OnToolChange::{Notify, Quarantine};
 
+/// One whose changed tools are held back.
 fn configuration(number: u32) -> Configuration {
+    under(Quarantine, number)
+}
+
+fn under(on_tool_change: OnToolChange, number: u32) -> Configuration {
     let spec = ServerSpec::from_value("s", &json!({ "command": number.to_string() })).unwrap();
-    Configuration { server: ServerId(0), fingerprint: spec.fingerprint("pool", &[]) }
+    let fingerprint = spec.fingerprint("pool", &[]);
+    Configuration { server: ServerId(0), fingerprint, on_tool_change }
 }
 
 fn listed(tools: &[(&str, &str)]) -> Arc<Catalog> {
@@ -43,10 +50,10 @@ fn names(judged: &Judged) -> (Vec<&str>, Vec<&str>, Vec<&str>) {
 fn what_is_seen_for_the_first_time_is_accepted() {
     let mut accepted = Accepted::default();
     let lists = listed(&[("a", "1"), ("b", "1")]);
-    let judged = accepted.judge(configuration(0), lists.clone(), Quarantine);
+    let judged = accepted.judge(configuration(0), lists.clone());
     assert_eq!(names(&judged), (vec!["a", "b"], vec![], vec![]));
     assert!(Arc::ptr_eq(&judged.usable, &lists));
-    let judged = accepted.judge(configuration(0), listed(&[("a", "1"), ("c", "1")]), Quarantine);
+    let judged = accepted.judge(configuration(0), listed(&[("a", "1"), ("c", "1")]));
     assert_eq!(names(&judged), (vec!["a", "c"], vec![], vec![]));
 }
 
@@ -54,16 +61,16 @@ fn what_is_seen_for_the_first_time_is_accepted() {
 #[test]
 fn another_definition_is_held_back_until_it_is_accepted() {
     let mut accepted = Accepted::default();
-    accepted.judge(configuration(0), listed(&[("a", "1"), ("b", "1")]), Quarantine);
+    accepted.judge(configuration(0), listed(&[("a", "1"), ("b", "1")]));
     let changed = listed(&[("a", "2"), ("b", "1")]);
     for _ in 0..2 {
-        let judged = accepted.judge(configuration(0), changed.clone(), Quarantine);
+        let judged = accepted.judge(configuration(0), changed.clone());
         assert_eq!(names(&judged), (vec!["b"], vec!["a"], vec![]));
     }
     assert_eq!(accepted.accept(configuration(0), changed.tool("a").unwrap()), Ok(()));
-    let judged = accepted.judge(configuration(0), changed, Quarantine);
+    let judged = accepted.judge(configuration(0), changed);
     assert_eq!(names(&judged), (vec!["a", "b"], vec![], vec![]));
-    let judged = accepted.judge(configuration(0), listed(&[("a", "1")]), Quarantine);
+    let judged = accepted.judge(configuration(0), listed(&[("a", "1")]));
     assert_eq!(names(&judged), (vec![], vec!["a"], vec![]));
 }
 
@@ -74,12 +81,12 @@ fn a_name_is_remembered_while_it_is_not_listed() {
         [(Quarantine, (vec![], vec!["a"], vec![])), (Notify, (vec!["a"], vec![], vec!["a"]))]
     {
         let mut accepted = Accepted::default();
-        accepted.judge(configuration(0), listed(&[("a", "1")]), policy);
-        accepted.judge(configuration(0), listed(&[]), policy);
-        let judged = accepted.judge(configuration(0), listed(&[("a", "1")]), policy);
+        accepted.judge(under(policy, 0), listed(&[("a", "1")]));
+        accepted.judge(under(policy, 0), listed(&[]));
+        let judged = accepted.judge(under(policy, 0), listed(&[("a", "1")]));
         assert_eq!(names(&judged), (vec!["a"], vec![], vec![]));
-        accepted.judge(configuration(0), listed(&[]), policy);
-        let judged = accepted.judge(configuration(0), listed(&[("a", "2")]), policy);
+        accepted.judge(under(policy, 0), listed(&[]));
+        let judged = accepted.judge(under(policy, 0), listed(&[("a", "2")]));
         assert_eq!(names(&judged), expected);
     }
 }
@@ -90,16 +97,16 @@ fn configurations_are_apart_and_the_oldest_is_forgotten() {
     let mut accepted = Accepted::default();
     let count = CONFIGURATIONS_MAX as u32;
     for number in 0..count {
-        accepted.judge(configuration(number), listed(&[("a", &number.to_string())]), Quarantine);
+        accepted.judge(configuration(number), listed(&[("a", &number.to_string())]));
     }
-    let judged = accepted.judge(configuration(0), listed(&[("a", "new")]), Quarantine);
+    let judged = accepted.judge(configuration(0), listed(&[("a", "new")]));
     assert_eq!(names(&judged).1, ["a"]);
     // One more takes the place of the one that was judged longest ago.
-    accepted.judge(configuration(count), listed(&[("a", "x")]), Quarantine);
+    accepted.judge(configuration(count), listed(&[("a", "x")]));
     assert_eq!(accepted.configurations.len(), CONFIGURATIONS_MAX);
-    let judged = accepted.judge(configuration(0), listed(&[("a", "new")]), Quarantine);
+    let judged = accepted.judge(configuration(0), listed(&[("a", "new")]));
     assert_eq!(names(&judged).1, ["a"]);
-    let judged = accepted.judge(configuration(1), listed(&[("a", "new")]), Quarantine);
+    let judged = accepted.judge(configuration(1), listed(&[("a", "new")]));
     assert_eq!(names(&judged), (vec!["a"], vec![], vec![]));
 }
 
@@ -110,25 +117,25 @@ fn a_configuration_that_an_entry_has_is_not_forgotten() {
     let count = CONFIGURATIONS_MAX as u32;
     for number in 0..count {
         accepted.enter(configuration(number));
-        accepted.judge(configuration(number), listed(&[("a", "1")]), Quarantine);
+        accepted.judge(configuration(number), listed(&[("a", "1")]));
     }
     let changed = listed(&[("a", "2")]);
-    let newcomer = accepted.judge(configuration(count), changed.clone(), Quarantine);
+    let newcomer = accepted.judge(configuration(count), changed.clone());
     assert_eq!(names(&newcomer), (vec![], vec!["a"], vec![]));
     assert_eq!(accepted.accept(configuration(count), &changed.tools[0]), Err(NoRoom));
-    let newcomer = accepted.judge(configuration(count), changed.clone(), Notify);
+    let newcomer = accepted.judge(under(Notify, count), changed.clone());
     assert_eq!(names(&newcomer), (vec!["a"], vec![], vec![]));
-    let oldest = accepted.judge(configuration(0), changed.clone(), Quarantine);
+    let oldest = accepted.judge(configuration(0), changed.clone());
     assert_eq!(names(&oldest).1, ["a"]);
     // A configuration is forgotten when the last of its entries is gone, and then only for the room.
     accepted.enter(configuration(7));
     accepted.leave(configuration(7));
-    let newcomer = accepted.judge(configuration(count), changed.clone(), Quarantine);
+    let newcomer = accepted.judge(configuration(count), changed.clone());
     assert_eq!(names(&newcomer).1, ["a"]);
     accepted.leave(configuration(7));
-    let known = accepted.judge(configuration(7), changed.clone(), Quarantine);
+    let known = accepted.judge(configuration(7), changed.clone());
     assert_eq!(names(&known).1, ["a"]);
-    let newcomer = accepted.judge(configuration(count), changed.clone(), Quarantine);
+    let newcomer = accepted.judge(configuration(count), changed.clone());
     assert_eq!(names(&newcomer).0, ["a"]);
     assert!(!accepted.configurations.contains_key(&configuration(7)));
 }
@@ -143,15 +150,16 @@ fn a_name_that_cannot_be_remembered_is_held_back() {
         digest: [1; 32],
     };
     let full = Catalog { tools: (0..NAMES_MAX).map(item).collect(), ..Catalog::default() };
-    let judged = accepted.judge(configuration(0), Arc::new(full), Quarantine);
+    accepted.judge(under(Notify, 0), Arc::new(full.clone()));
+    let judged = accepted.judge(configuration(0), Arc::new(full));
     assert!(judged.held.tools().is_empty());
     let one_more = Catalog { tools: vec![item(0), item(NAMES_MAX)], ..Catalog::default() };
-    let judged = accepted.judge(configuration(0), Arc::new(one_more.clone()), Quarantine);
+    let judged = accepted.judge(configuration(0), Arc::new(one_more.clone()));
     assert_eq!(names(&judged), (vec!["00000"], vec!["20000"], vec![]));
     assert_eq!(judged.held.tools()[0].difference(), &json!({ "to": "01".repeat(32) }));
     assert_eq!(accepted.accept(configuration(0), &item(NAMES_MAX)), Err(NoRoom));
     assert_eq!(accepted.accept(configuration(0), &item(0)), Ok(()));
-    let judged = accepted.judge(configuration(0), Arc::new(one_more), Notify);
+    let judged = accepted.judge(under(Notify, 0), Arc::new(one_more));
     assert_eq!(names(&judged), (vec!["00000", "20000"], vec![], vec![]));
 }
 
@@ -167,9 +175,9 @@ fn definitions_are_kept_as_far_as_there_is_room() {
     let lists = |tools| Arc::new(Catalog { tools, ..Catalog::default() });
     let half = DEFINITION_BYTES_MAX / 2;
     let first = vec![item("a", half, 1), item("b", half, 1), item("c", 1, 1)];
-    accepted.judge(configuration(0), lists(first), Quarantine);
+    accepted.judge(configuration(0), lists(first));
     let changed = vec![item("a", 1, 2), item("b", 1, 2), item("c", 1, 2)];
-    let judged = accepted.judge(configuration(0), lists(changed.clone()), Quarantine);
+    let judged = accepted.judge(configuration(0), lists(changed.clone()));
     let kept = |judged: &Judged| -> Vec<bool> {
         let tools = judged.held.tools().iter();
         tools.map(|tool| tool.accepted.as_ref().is_some_and(|known| known.text.is_some())).collect()
@@ -179,19 +187,17 @@ fn definitions_are_kept_as_far_as_there_is_room() {
     accepted.accept(configuration(0), &changed[0]).unwrap();
     accepted.accept(configuration(0), &changed[2]).unwrap();
     let again = vec![item("a", 1, 3), item("b", 1, 3), item("c", 1, 3)];
-    let judged = accepted.judge(configuration(0), lists(again), Quarantine);
+    let judged = accepted.judge(configuration(0), lists(again));
     assert_eq!(kept(&judged), [true, true, true]);
     // It gives back no more than it had: `b`, and one byte each of `a` and `c`, are there still.
     for digest in [1, 2] {
         let last = vec![item("d", half - 2, digest), item("e", 1, digest)];
-        let judged = accepted.judge(configuration(0), lists(last), Quarantine);
+        let judged = accepted.judge(configuration(0), lists(last));
         assert_eq!(kept(&judged), if digest == 1 { vec![] } else { vec![true, false] });
     }
-    // Where nothing is held back, nothing is shown.
-    let mut accepted = Accepted::default();
-    accepted.judge(configuration(0), lists(vec![item("a", 1, 1)]), Notify);
-    let judged = accepted.judge(configuration(0), lists(vec![item("a", 1, 2)]), Quarantine);
-    assert_eq!(kept(&judged), [false]);
+    // Of what is only told of, nothing is.
+    accepted.judge(under(Notify, 0), lists(vec![item("a", 1, 1)]));
+    assert_eq!(accepted.configurations[&under(Notify, 0)].tools["a"].text, None);
 }
 
 /// SPEC 7.6, S-40, S-49: what a model sees and what changed of it, escaped.
@@ -202,8 +208,8 @@ fn a_difference_shows_the_members_that_changed() {
                         "outputSchema": {"type": "object"}, "annotations": null, "_meta": 2 });
     let (before, after) = (of(&[before]), of(&[after]));
     let mut accepted = Accepted::default();
-    accepted.judge(configuration(0), before.clone(), Quarantine);
-    let judged = accepted.judge(configuration(0), after.clone(), Quarantine);
+    accepted.judge(configuration(0), before.clone());
+    let judged = accepted.judge(configuration(0), after.clone());
     let (from, to) = (hex(&before.tools[0].digest), hex(&after.tools[0].digest));
     assert_eq!(
         judged.held.tool("a").unwrap().difference(),
@@ -235,9 +241,8 @@ fn an_excerpt_begins_shortly_before_the_first_difference() {
 #[test]
 fn what_is_newly_held_back_is_told_from_what_was() {
     let mut accepted = Accepted::default();
-    accepted.judge(configuration(0), listed(&[("a", "1"), ("b", "1")]), Quarantine);
-    let mut held =
-        |tools: &[(&str, &str)]| accepted.judge(configuration(0), listed(tools), Quarantine).held;
+    accepted.judge(configuration(0), listed(&[("a", "1"), ("b", "1")]));
+    let mut held = |tools: &[(&str, &str)]| accepted.judge(configuration(0), listed(tools)).held;
     let first = held(&[("a", "2"), ("b", "1")]);
     let second = held(&[("a", "2"), ("b", "2")]);
     let third = held(&[("a", "3"), ("b", "2")]);
@@ -252,4 +257,100 @@ fn what_is_newly_held_back_is_told_from_what_was() {
     assert!(Held::default().is_same(&third.without("a").without("b")));
     assert!(!Held::default().is_same(&third) && !third.is_same(&Held::default()));
     assert_ne!(third, second);
+}
+
+/// An approval, the number of its decision.
+fn approval(serial: u64) -> Standing {
+    Standing { decision: Decision::Approved, at_ms: 0, serial }
+}
+
+fn approved(serial: u64, tools: &Catalog) -> Recalled {
+    let tools = tools.tools.iter().map(|item| (item.name.clone(), item.digest)).collect();
+    Recalled::Approved { by: approval(serial), tools: Arc::new(tools) }
+}
+
+/// SPEC 7.6: digests that stayed with an approval hold back what changed since; without a text, there is a difference without texts.
+#[test]
+fn what_an_approval_accepted_before_is_known() {
+    let mut accepted = Accepted::default();
+    let before = listed(&[("a", "1"), ("b", "1")]);
+    accepted.recall(configuration(0), &approved(1, &before));
+    let judged = accepted.judge(configuration(0), listed(&[("a", "2"), ("b", "1"), ("c", "1")]));
+    assert_eq!(names(&judged), (vec!["b", "c"], vec!["a"], vec![]));
+    assert!(judged.learned);
+    let changed = judged.held.tool("a").unwrap().difference().clone();
+    assert_eq!(changed["from"], hex(&before.tool("a").unwrap().digest));
+    assert!(changed.get("fields").is_none());
+    assert_eq!(accepted.digests(configuration(0)).len(), 3);
+    // The text of what was seen since is known.
+    let judged = accepted.judge(configuration(0), listed(&[("b", "2")]));
+    assert_eq!(judged.held.tools()[0].difference()["fields"]["description"]["from"], "1");
+    assert!(!judged.learned);
+}
+
+/// SPEC 7.6, 12.4: what an approval accepted goes with it; what this pool accepted by the same one stays.
+#[test]
+fn another_approval_accepts_anew() {
+    let mut accepted = Accepted::default();
+    accepted.recall(configuration(0), &approved(1, &listed(&[])));
+    accepted.judge(configuration(0), listed(&[("a", "1")]));
+    accepted.recall(configuration(0), &approved(1, &listed(&[("a", "0"), ("b", "0")])));
+    let judged = accepted.judge(configuration(0), listed(&[("a", "1"), ("b", "1")]));
+    assert_eq!(names(&judged), (vec!["a"], vec!["b"], vec![]));
+    accepted.recall(configuration(0), &approved(2, &listed(&[])));
+    assert_eq!(accepted.held(configuration(0)), Held::default());
+    let judged = accepted.judge(configuration(0), listed(&[("a", "2"), ("b", "1")]));
+    assert_eq!(names(&judged), (vec!["a", "b"], vec![], vec![]));
+}
+
+/// SPEC 7.6, 14.2, S-41: what sessions were shown of a server that did not run is what its live lists are held against.
+#[test]
+fn lists_that_were_shown_are_accepted() {
+    let mut accepted = Accepted::default();
+    let shown = Recalled::Shown(listed(&[("a", "1"), ("b", "1")]));
+    accepted.recall(configuration(0), &approved(1, &listed(&[("b", "0")])));
+    accepted.recall(configuration(0), &shown);
+    accepted.recall(under(Notify, 0), &shown);
+    let lists = listed(&[("a", "2"), ("b", "0")]);
+    let judged = accepted.judge(configuration(0), lists.clone());
+    assert_eq!(names(&judged), (vec!["b"], vec!["a"], vec![]));
+    let fields = &judged.held.tools()[0].difference()["fields"];
+    assert_eq!(fields["description"], json!({ "from": "1", "to": "2" }));
+    let judged = accepted.judge(under(Notify, 0), lists);
+    assert_eq!(names(&judged), (vec!["a", "b"], vec![], vec![]));
+}
+
+/// SPEC 7.6: where it is only told of what changed, that accepts nothing for others.
+#[test]
+fn what_is_only_told_of_is_accepted_for_nobody_else() {
+    let mut accepted = Accepted::default();
+    for configuration in [configuration(0), under(Notify, 0)] {
+        accepted.judge(configuration, listed(&[("a", "1")]));
+    }
+    let judged = accepted.judge(under(Notify, 0), listed(&[("a", "2")]));
+    assert_eq!(names(&judged), (vec!["a"], vec![], vec!["a"]));
+    let judged = accepted.judge(configuration(0), listed(&[("a", "2")]));
+    assert_eq!(names(&judged).1, ["a"]);
+}
+
+/// SPEC 7.6: what is held back is remembered with the configuration, until it is accepted or another list is judged.
+#[test]
+fn what_is_held_back_is_remembered() {
+    let mut accepted = Accepted::default();
+    let (server, other) = (ServerId(0), ServerId(1));
+    accepted.judge(configuration(0), listed(&[("a", "1"), ("b", "1")]));
+    let changed = listed(&[("a", "2"), ("b", "2")]);
+    let judged = accepted.judge(configuration(0), changed.clone());
+    assert_eq!(accepted.held_of(server), judged.held);
+    assert_eq!(accepted.held_of(other), Held::default());
+    let item = changed.tool("a").unwrap().clone();
+    let held = vec![(configuration(0), Remembered::Held(item.clone()))];
+    assert_eq!(accepted.remembered(server, "a"), held);
+    accepted.accept(configuration(0), &item).unwrap();
+    let now = vec![(configuration(0), Remembered::Accepted(item.digest))];
+    assert_eq!(accepted.remembered(server, "a"), now);
+    assert_eq!(accepted.remembered(server, "x"), [(configuration(0), Remembered::Nothing)]);
+    assert_eq!(accepted.held(configuration(0)), judged.held.without("a"));
+    accepted.judge(configuration(1), listed(&[("a", "1")]));
+    assert_eq!(accepted.held_of(server), Held::default());
 }

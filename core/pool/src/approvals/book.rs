@@ -1,10 +1,13 @@
 //! The decisions that were taken (SPEC 12.1, 12.3, 12.4, 12.7).
 
-use super::candidate::Identity;
-use super::changes::Digests;
+use std::sync::Arc;
+
+use super::candidate::{Candidate, Identity};
+use super::changes::{Changes, Digests, FieldChange};
 use super::form;
 use super::hash::ApprovalHash;
 use super::root::Root;
+use super::tools::ToolDigests;
 use crate::error::{Error, ErrorCode, Result};
 
 /// What a person decided.
@@ -39,7 +42,7 @@ pub struct Standing {
     /// When, in milliseconds since 1970 by the clock of who decided.
     pub at_ms: u64,
     /// The order of decisions in one book.
-    pub(super) serial: u64,
+    pub(crate) serial: u64,
 }
 
 /// One decision.
@@ -56,6 +59,8 @@ pub struct Record {
     pub standing: Standing,
     /// What was decided about, beside the newest decision of the name alone.
     pub(super) digests: Digests,
+    /// The definitions of its tools that are accepted by it.
+    pub(super) tools: Arc<ToolDigests>,
 }
 
 /// What came of a decision.
@@ -66,6 +71,8 @@ pub struct Decided {
     pub standing: Standing,
     /// Approvals that were dropped to make room, the oldest ones; their servers are pending.
     pub dropped: usize,
+    /// Servers whose accepted tools were dropped to make room before that; those that they list next are accepted.
+    pub unkept: usize,
 }
 
 /// All decisions of a user, in the order in which they were taken.
@@ -87,6 +94,20 @@ impl Book {
     /// What was decided last about a name, whatever its configuration was.
     pub fn last(&self, root: &Root, server: &str) -> Option<&Record> {
         self.records.iter().rfind(|record| record.is_of(root, server))
+    }
+
+    /// What was decided last about a name, if that was this configuration but for whether it is switched off and for the program, which only
+    /// the file system tells. It lets nothing run.
+    pub fn decided_unseen(
+        &self,
+        root: &Root,
+        server: &str,
+        candidate: &Candidate<'_>,
+    ) -> Option<Decision> {
+        let last = self.last(root, server).filter(|last| !last.digests.is_empty())?;
+        let changes = Changes::since(last, &candidate.fields());
+        let is_apart = |other: &FieldChange| matches!(&*other.field, "program" | "disabled");
+        changes.fields.iter().all(is_apart).then_some(changes.decision)
     }
 
     /// The decisions of a project, the oldest first.
@@ -112,7 +133,7 @@ impl Book {
             let standing = self.records[index].standing;
             let is_unseen = standing.decision == Decision::Rejected && Some(standing) != seen;
             if standing.decision == decision || is_unseen {
-                return Ok(Decided { standing, dropped: 0 });
+                return Ok(Decided { standing, dropped: 0, unkept: 0 });
             }
         }
         let standing = Standing { decision, at_ms, serial: self.serial + 1 };
@@ -122,6 +143,7 @@ impl Book {
             hash: identity.hash,
             standing,
             digests: identity.digests.clone(),
+            tools: Arc::default(),
         };
         let mut next = self.clone();
         if let Some(index) = position {
@@ -132,9 +154,10 @@ impl Book {
             earlier.digests = Digests::default();
         }
         next.records.push(record);
+        let unkept = next.drop_tools_for_room(None);
         let dropped = next.make_room()?;
         *self = next;
-        Ok(Decided { standing, dropped })
+        Ok(Decided { standing, dropped, unkept })
     }
 
     /// Makes a name pending, whatever its configuration; how many decisions there were.
@@ -144,7 +167,7 @@ impl Book {
         before - self.records.len()
     }
 
-    fn position(&self, root: &Root, server: &str, hash: ApprovalHash) -> Option<usize> {
+    pub(super) fn position(&self, root: &Root, server: &str, hash: ApprovalHash) -> Option<usize> {
         self.records.iter().position(|record| record.hash == hash && record.is_of(root, server))
     }
 

@@ -160,6 +160,7 @@ fn spec_fields(spec: &ServerSpec) -> Vec<(&'static str, Value)> {
         connect_timeout,
         reconnect,
         share,
+        start,
         era,
         filter: Filter { include, exclude },
         trust,
@@ -189,6 +190,8 @@ fn spec_fields(spec: &ServerSpec) -> Vec<(&'static str, Value)> {
         ("oauth", json!(oauth)),
         ("unknown", json!(unknown)),
     ]);
+    // Left out where it is not said, so that what was decided before there was such a member stays.
+    fields.extend(start.map(|start| ("start", json!(start.as_str()))));
     fields
 }
 

@@ -1,6 +1,7 @@
 //! The text of a book, written in one way and read in one way (SPEC 12.6, S-12, S-15).
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
@@ -8,10 +9,15 @@ use super::book::{Book, Decision, RECORDS_MAX, Record, Standing};
 use super::changes::Digests;
 use super::hash::ApprovalHash;
 use super::root::Root;
+use super::tools::ToolDigests;
 use crate::json::parse;
+use crate::text::{digest_from_hex, hex};
 
-/// The form that is written here. Whatever joins it makes another.
-const VERSION: u64 = 1;
+/// The newest form that is understood here. Whatever joins it makes another.
+const VERSION: u64 = 2;
+
+/// The form without tools, which is written where there are none.
+const VERSION_WITHOUT_TOOLS: u64 = 1;
 
 /// A longer text is no book, and none is written.
 pub(super) const BYTES_MAX: usize = 1 << 20;
@@ -32,7 +38,9 @@ impl Book {
     /// Its text.
     pub fn to_text(&self) -> String {
         let records = self.records.iter().map(record_to_json).collect::<Vec<_>>();
-        json!({ "v": VERSION, "serial": self.serial, "decisions": records }).to_string()
+        let has_tools = self.records.iter().any(|record| !record.tools.is_empty());
+        let version = if has_tools { VERSION } else { VERSION_WITHOUT_TOOLS };
+        json!({ "v": version, "serial": self.serial, "decisions": records }).to_string()
     }
 
     /// Reads a text. What could be understood in two ways is damaged, and so is what nothing here would write.
@@ -52,7 +60,9 @@ impl Book {
         if version > VERSION {
             return Err(Unreadable::Later);
         }
-        read(value).filter(|_| version == VERSION).ok_or(Unreadable::Damaged)
+        let book = read(value).filter(|_| version >= VERSION_WITHOUT_TOOLS);
+        let is_its = |book: &Book| version == VERSION || book.records.iter().all(has_no_tools);
+        book.filter(is_its).ok_or(Unreadable::Damaged)
     }
 }
 
@@ -63,11 +73,24 @@ pub(super) fn length_at_most(book: &Book) -> usize {
         let fields = record.digests.fields().iter();
         let fields: usize =
             fields.map(|(name, digest)| escaped(name) + escaped(digest) + FRAME_BYTES_MAX).sum();
-        escaped(record.root.as_str()) + escaped(&record.server) + RECORD_BYTES_MAX + fields
+        let tools: usize = record.tools.keys().map(|name| length_of_tool(name)).sum();
+        escaped(record.root.as_str()) + escaped(&record.server) + RECORD_BYTES_MAX + fields + tools
     });
     let bound = bounds.sum::<usize>() + FRAME_BYTES_MAX;
     if bound <= BYTES_MAX { bound } else { book.to_text().len() }
 }
+
+/// What an accepted tool takes.
+pub(super) fn length_of_tool(name: &str) -> usize {
+    Value::from(name).to_string().len() + DIGEST_BYTES
+}
+
+fn has_no_tools(record: &Record) -> bool {
+    record.tools.is_empty()
+}
+
+/// A digest as text, with its quotes, the colon before it and the comma after it.
+const DIGEST_BYTES: usize = 64 + 4;
 
 /// What JSON makes of one byte at most: `\u0000`.
 const ESCAPED_BYTES_MAX: usize = 6;
@@ -84,7 +107,7 @@ pub(super) fn length_of(record: &Record) -> usize {
 }
 
 fn record_to_json(record: &Record) -> Value {
-    let Record { root, server, hash, standing, digests } = record;
+    let Record { root, server, hash, standing, digests, tools } = record;
     let Standing { decision, at_ms, serial } = standing;
     let mut out = json!({
         "root": root.as_str(),
@@ -96,6 +119,10 @@ fn record_to_json(record: &Record) -> Value {
     });
     if !digests.is_empty() {
         out["fields"] = json!(digests.fields());
+    }
+    if !tools.is_empty() {
+        let row = |(name, digest): (&Arc<str>, &[u8; 32])| (name.to_string(), hex(digest).into());
+        out["tools"] = Value::Object(tools.iter().map(row).collect());
     }
     out
 }
@@ -133,9 +160,23 @@ fn read_record(value: Value) -> Option<Record> {
         Some(Value::Object(fields)) => Digests::kept(hash, read_fields(fields)?),
         Some(_) => return None,
     };
+    let tools = match members.remove("tools") {
+        None => Arc::default(),
+        Some(Value::Object(tools)) => Arc::new(read_tools(tools)?),
+        Some(_) => return None,
+    };
     let standing = Standing { decision, at_ms, serial };
-    let record = Record { root: Root::of_canonical(root), server, hash, standing, digests };
+    let root = Root::of_canonical(root);
+    let record = Record { root, server, hash, standing, digests, tools };
     members.is_empty().then_some(record)
+}
+
+fn read_tools(tools: Map<String, Value>) -> Option<ToolDigests> {
+    let tools = tools.into_iter().map(|(name, digest)| match digest {
+        Value::String(digest) => Some((Arc::from(name), digest_from_hex(&digest)?)),
+        _ => None,
+    });
+    tools.collect()
 }
 
 fn read_fields(fields: Map<String, Value>) -> Option<BTreeMap<String, String>> {

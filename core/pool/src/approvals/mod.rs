@@ -14,7 +14,8 @@
 //! 1. A decision is of one project root, one name and one whole hash; another hash is pending, and each hash keeps its decision.
 //! 2. A rejection is only overruled by who saw it: an approval by who did not is concurrent with it, and changes nothing.
 //! 3. What makes room goes oldest first, and is never a rejection.
-//! 4. A text that is not wholly understood is no book.
+//! 4. The tools that are accepted by an approval go with it, and make room before any decision does.
+//! 5. A text that is not wholly understood is no book.
 
 mod book;
 mod candidate;
@@ -28,6 +29,7 @@ mod risk;
 mod root;
 #[cfg(test)]
 mod tests;
+mod tools;
 
 pub use self::book::{Book, Decided, Decision, Record, Standing};
 pub use self::candidate::{Candidate, Identity, Shown};
@@ -39,3 +41,4 @@ pub use self::line::{escaped_line, escaped_text};
 pub use self::request::{Asked, Origin, Request, Taken};
 pub use self::risk::{Risk, RiskKind};
 pub use self::root::Root;
+pub use self::tools::{ToolDigests, Unkept};

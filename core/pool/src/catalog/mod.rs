@@ -72,6 +72,18 @@ pub struct PageEnd {
     pub next: Option<String>,
     /// How long the server holds the page for fresh (`ttlMs`), where it says so; what is less than nothing is nothing.
     pub fresh_for: Option<Duration>,
+    /// Who may be shown it (`cacheScope`).
+    pub scope: CacheScope,
+}
+
+/// Whom a server would have its lists kept for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CacheScope {
+    /// It says nothing of that, or that they are for everybody.
+    #[default]
+    Shared,
+    /// For whoever they were listed for, and nobody else. Whatever is not understood says this.
+    Private,
 }
 
 impl Catalog {
@@ -83,6 +95,16 @@ impl Catalog {
             ListKind::Resources => &self.resources,
             ListKind::ResourceTemplates => &self.resource_templates,
         }
+    }
+
+    /// Whether there is anything in the lists.
+    pub fn has_items(&self) -> bool {
+        ListKind::ALL.iter().any(|list| !self.list(*list).is_empty())
+    }
+
+    /// Whether nothing at all was listed, not even something that had to be left out.
+    pub fn is_empty(&self) -> bool {
+        !self.has_items() && self.skipped.is_empty()
     }
 
     /// The tool of that name. The lists must be sorted, as [`finish`](Catalog::finish) leaves them.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::{Catalog, Item, ListKind, PageEnd, Skipped};
+use super::{CacheScope, Catalog, Item, ListKind, PageEnd, Skipped};
 use crate::error::{Error, ErrorCode, Result};
 use crate::text::escaped;
 
@@ -84,6 +84,14 @@ fn milliseconds(value: &RawValue) -> Option<Duration> {
     Some(Duration::from_millis(milliseconds as u64))
 }
 
+/// Of what is said and not understood the narrower is meant.
+fn scope(value: &RawValue) -> CacheScope {
+    match value.get() {
+        r#""public""# | "null" => CacheScope::Shared,
+        _ => CacheScope::Private,
+    }
+}
+
 fn protocol(list: ListKind, message: &str) -> Error {
     Error::new(ErrorCode::Protocol, message).with_detail("list", list.member())
 }
@@ -124,6 +132,8 @@ impl<'de> Visitor<'de> for PageOf {
                 page.end.next = map.next_value()?;
             } else if member == "ttlMs" {
                 page.end.fresh_for = milliseconds(map.next_value()?);
+            } else if member == "cacheScope" {
+                page.end.scope = page.end.scope.max(scope(map.next_value()?));
             } else {
                 map.next_value::<IgnoredAny>()?;
             }

@@ -16,6 +16,7 @@ impl fmt::Debug for ServerSpec {
             .field("connect_timeout", &self.connect_timeout)
             .field("reconnect", &self.reconnect)
             .field("share", &self.share)
+            .field("start", &self.start)
             .field("era", &self.era)
             .field("filter", &self.filter)
             .field("disabled", &self.disabled)

@@ -1,5 +1,7 @@
 //! The members of one server's configuration, taken out one by one; what is left at the end is unknown.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
@@ -35,8 +37,8 @@ impl<'a> Fields<'a> {
         left.retain(|_, value| !value.is_null());
         let fields = Fields { server, left };
         for name in fields.left.keys() {
-            let Some((spelling, row)) = similar(name) else { continue };
-            if spelling != *name {
+            let Some((spelling, row)) = KNOWN.similar(name) else { continue };
+            if spelling != name {
                 let message = format!("`{}` must be written `{spelling}`", escaped(name));
                 return Err(fields.error(&joined("", name), &message));
             }
@@ -60,13 +62,13 @@ impl<'a> Fields<'a> {
     /// The member of that name or one of its other spellings; two of them are an error.
     pub(super) fn take(&mut self, name: &str) -> Result<Option<Field>> {
         let mut found: Option<Field> = None;
-        for spelling in row(name).spellings() {
-            let Some(value) = self.left.shift_remove(&spelling) else { continue };
+        for spelling in &KNOWN.known(name).spellings {
+            let Some(value) = self.left.shift_remove(spelling) else { continue };
             if let Some(first) = &found {
                 let message = format!("`{}` and `{spelling}` are the same field", first.name);
-                return Err(self.error(&spelling, &message));
+                return Err(self.error(spelling, &message));
             }
-            found = Some(Field { name: spelling, value });
+            found = Some(Field { name: spelling.clone(), value });
         }
         Ok(found)
     }
@@ -129,7 +131,7 @@ impl<'a> Fields<'a> {
 
     /// A whole number of milliseconds within the registry's range.
     pub(super) fn duration(&mut self, name: &str) -> Result<Option<Duration>> {
-        let OptionKind::Duration { min, max } = row(name).kind else { return Ok(None) };
+        let OptionKind::Duration { min, max } = KNOWN.known(name).row.kind else { return Ok(None) };
         let Some(Field { name, value }) = self.take(name)? else { return Ok(None) };
         match value.as_u64() {
             Some(number) if (min..=max).contains(&number) => {
@@ -176,26 +178,64 @@ pub(super) fn invalid(server: &str, path: &str, message: &str) -> Error {
     Error::new(ErrorCode::InvalidConfig, message).with_server(server).with_detail("path", path)
 }
 
-/// The registry's row of a server's field. Asked only for names that are in it.
-fn row(name: &str) -> &'static OptionRow {
-    let rows = options(Scope::Server);
-    let found = rows.iter().find(|row| row.name == name);
-    debug_assert!(found.is_some(), "`{name}` is not in the registry");
-    found.unwrap_or(&rows[0])
+/// The registry's fields of a server, by every way to write one. Made once: a settings file asks some hundred times per server.
+static KNOWN: LazyLock<Known> = LazyLock::new(Known::new);
+
+struct Known {
+    fields: Vec<KnownField>,
+    /// The place in `fields`, by the registry's name.
+    by_name: HashMap<&'static str, usize>,
+    /// Likewise, by each spelling in small letters, the first of those that are equal then.
+    by_folded: HashMap<String, (usize, String)>,
 }
 
-/// The known spelling that `name` is, or differs from in its case alone.
-fn similar(name: &str) -> Option<(String, &'static OptionRow)> {
-    let mut near = None;
-    for row in options(Scope::Server) {
-        for spelling in row.spellings() {
-            if spelling == name {
-                return Some((spelling, row));
+struct KnownField {
+    row: &'static OptionRow,
+    spellings: Vec<String>,
+}
+
+impl Known {
+    fn new() -> Known {
+        let (mut by_name, mut by_folded) = (HashMap::new(), HashMap::new());
+        let field = |row: &'static OptionRow| KnownField { row, spellings: row.spellings() };
+        let fields: Vec<KnownField> = options(Scope::Server).iter().map(field).collect();
+        for (place, KnownField { row, spellings }) in fields.iter().enumerate() {
+            by_name.insert(row.name, place);
+            for spelling in spellings {
+                let folded = spelling.to_ascii_lowercase();
+                by_folded.entry(folded).or_insert_with(|| (place, spelling.clone()));
             }
-            if near.is_none() && spelling.eq_ignore_ascii_case(name) {
-                near = Some((spelling, row));
+        }
+        Known { fields, by_name, by_folded }
+    }
+
+    /// The field of that name. Asked only for names that are in the registry.
+    fn known(&self, name: &str) -> &KnownField {
+        let found = self.by_name.get(name);
+        debug_assert!(found.is_some(), "`{name}` is not in the registry");
+        &self.fields[found.copied().unwrap_or_default()]
+    }
+
+    /// The known spelling that `name` is, or differs from in its case alone.
+    fn similar<'a>(&'a self, name: &'a str) -> Option<(&'a str, &'static OptionRow)> {
+        let (place, near) = self.by_folded.get(&name.to_ascii_lowercase())?;
+        let KnownField { row, spellings } = &self.fields[*place];
+        let is_exact = spellings.iter().any(|spelling| spelling == name);
+        Some((if is_exact { name } else { near }, row))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// S-15: a name that differs in its case alone is of one field, whichever letters are large.
+    #[test]
+    fn no_two_fields_have_spellings_that_differ_in_their_case_alone() {
+        for (place, known) in KNOWN.fields.iter().enumerate() {
+            for spelling in &known.spellings {
+                assert_eq!(KNOWN.by_folded[&spelling.to_ascii_lowercase()].0, place, "{spelling}");
             }
         }
     }
-    near
 }

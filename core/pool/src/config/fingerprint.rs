@@ -22,6 +22,10 @@ impl Fingerprint {
         hex(&Sha256::new().chain_update(salt).chain_update(self.0).finalize())
     }
 
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
     /// The first 16 hex digits, for a person at a debugger. Two different configurations can share them.
     pub fn printed(&self) -> String {
         hex(&self.0[..8])
@@ -79,6 +83,7 @@ impl ServerSpec {
             connect_timeout: _,
             reconnect: _,
             share: _,
+            start: _,
             filter: _,
             trust: _,
             always_load: _,

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::options::ServerReconnect;
+use crate::options::{ServerReconnect, Start};
 
 /// One server, parsed: an invalid one cannot be written.
 #[derive(Clone, PartialEq)]
@@ -36,6 +36,8 @@ pub struct ServerSpec {
     pub reconnect: Option<ServerReconnect>,
     /// Whether sessions may share its connection, when the configuration says so. Not hashed.
     pub share: Option<Share>,
+    /// When it starts, where the configuration says so. Not hashed.
+    pub start: Option<Start>,
     /// The protocol family, when the configuration settles it; otherwise it is found out.
     pub era: Option<Era>,
     /// The tools and prompts that sessions see by the server's own configuration. Not hashed.
@@ -155,6 +157,7 @@ impl ServerSpec {
             call_idle_timeout: None,
             reconnect: None,
             share: None,
+            start: None,
             era: None,
             filter: crate::catalog::Filter::default(),
             trust: false,

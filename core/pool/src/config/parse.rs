@@ -9,7 +9,7 @@ use super::{Era, RemoteKind, RemoteSpec, ServerSpec, Share, StdioSpec, Transport
 use crate::catalog::Filter;
 use crate::error::Result;
 use crate::json::joined;
-use crate::options::ServerReconnect;
+use crate::options::{ServerReconnect, Start};
 use crate::text::{escaped, is_hidden};
 
 impl ServerSpec {
@@ -36,6 +36,7 @@ impl ServerSpec {
             connect_timeout: fields.duration("connect_timeout_ms")?,
             reconnect: reconnect(&mut fields)?,
             share: share(&mut fields)?,
+            start: start(&mut fields)?,
             era: era(&mut fields)?,
             filter: Filter {
                 include: fields.texts("include")?,
@@ -292,6 +293,15 @@ fn share(fields: &mut Fields<'_>) -> Result<Option<Share>> {
         Some("pool") => Ok(Some(Share::Pool)),
         Some("session") => Ok(Some(Share::Session)),
         Some(_) => Err(fields.error("share", "`share` must be `pool` or `session`")),
+    }
+}
+
+fn start(fields: &mut Fields<'_>) -> Result<Option<Start>> {
+    match fields.text("start")?.as_deref() {
+        None => Ok(None),
+        Some("eager") => Ok(Some(Start::Eager)),
+        Some("lazy") => Ok(Some(Start::Lazy)),
+        Some(_) => Err(fields.error("start", "`start` must be `eager` or `lazy`")),
     }
 }
 

@@ -19,13 +19,6 @@ pub struct Needs {
     pub commands: BTreeSet<CommandLine>,
 }
 
-impl Needs {
-    /// Whether nothing has to be asked.
-    pub fn is_empty(&self) -> bool {
-        self.inputs.is_empty() && self.secrets.is_empty() && self.commands.is_empty()
-    }
-}
-
 /// What the host must answer before the server can be expanded. What is malformed asks for nothing;
 /// [`look_up`](super::look_up) tells it.
 pub fn needs(template: &Template, commands: Commands) -> Needs {

@@ -1,5 +1,7 @@
 //! What is known of a server when its gate is decided.
 
+use super::GateReason;
+
 /// A server, and what is known of it beside its name. The lists are the gates' own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts<'a> {
@@ -27,6 +29,19 @@ impl<'a> Facts<'a> {
             trust: Trust::NotNeeded,
             switch: Switch::On,
             approval: Approval::NotNeeded,
+        }
+    }
+
+    /// The same, of which it is known besides that it may not run for that reason. What is on a list the lists say.
+    pub const fn shut_by(self, reason: GateReason) -> Facts<'a> {
+        match reason {
+            GateReason::Removed => Facts { presence: Presence::Removed, ..self },
+            GateReason::InvalidConfig => Facts { validity: Validity::Invalid, ..self },
+            GateReason::Untrusted => Facts { trust: Trust::Missing, ..self },
+            GateReason::Excluded | GateReason::NotAllowed => self,
+            GateReason::Disabled => Facts { switch: Switch::Off, ..self },
+            GateReason::Rejected => Facts { approval: Approval::Rejected, ..self },
+            GateReason::PendingApproval => Facts { approval: Approval::Pending, ..self },
         }
     }
 }

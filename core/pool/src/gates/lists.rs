@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use super::GateReason;
 use crate::pattern::matches_any;
-use crate::state::GateReason;
 
 /// The lists of one source, or of the host: patterns of server names, in which `*` stands for any run of characters and `?` for one.
 ///

@@ -2,6 +2,7 @@
 
 mod bound;
 mod facts;
+mod gate;
 mod lists;
 mod patterns;
 #[cfg(test)]
@@ -9,9 +10,9 @@ mod tests;
 
 pub use self::bound::LaunchBound;
 pub use self::facts::{Approval, Facts, Presence, Switch, Trust, Validity};
+pub use self::gate::{Gate, GateReason};
 pub use self::lists::{GateLists, JoinedLists};
 use self::patterns::Patterns;
-use crate::state::{Gate, GateReason};
 
 /// The lists in force, within the bound that the pool was made with.
 #[derive(Clone, Debug, Default)]

@@ -228,8 +228,13 @@ events! {
             field("refused", "array of objects"),
         ],
         "servers that one pass refused; told to every session";
-    SourceChanged "source_changed" Pool &[field("source", "string"), field("accepted", "boolean")],
-        "a source of configuration changed; one that is not accepted keeps its last good state";
+    SourceChanged "source_changed" Pool
+        &[
+            field("source", "string"),
+            field("accepted", "boolean"),
+            optional("findings", "array of objects"),
+        ],
+        "a source of configuration changed; one that is not accepted keeps its last good state; `findings` says what of it has no effect, if anything";
     SourceError "source_error" Pool
         &[
             field("source", "string"),

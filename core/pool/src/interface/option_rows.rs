@@ -88,16 +88,26 @@ pub(super) const POOL: &[OptionRow] = &[
         "start_gate_ms",
         duration(0, 10 * MINUTE),
         "250",
-        "how long the start of a session waits for its servers",
+        "how long `started` of a session waits for its servers, from its opening",
     ),
-    planned(
+    row(
         "start",
-        Word(&["eager", "lazy"]),
+        Word(START),
         "eager",
-        "whether servers start with the session or at their first call",
+        "whether servers start with the session or, `lazy`, at the first call of one of their tools; such a server stops after its last call",
     ),
-    planned("start_parallel", integer(1, 1024, "servers"), "", "servers that start at one time"),
-    planned("cache", Text, "on", "the catalog cache: `on`, `off` or a path"),
+    row(
+        "start_parallel",
+        integer(1, 1024, "servers"),
+        "two for each core, and at least 4",
+        "servers that connect at one time; those with `always_load` go first",
+    ),
+    row(
+        "cache",
+        Text,
+        "on",
+        "where what servers listed last is kept for the next process: `on` is `trunkline/catalogs` in the platform's cache folder, `off` is nowhere, anything else the whole path of a folder; `TRUNKLINE_HOME` moves the default",
+    ),
     row(
         "approvals",
         Text,
@@ -131,13 +141,18 @@ pub(super) const POOL: &[OptionRow] = &[
         "names or patterns of host variables that every server inherits",
     ),
     row("roots", Texts, "the workspace", "the folders that servers are told of"),
-    planned("name_style", Text, "mcp__server__tool", "how exposed tool names are made"),
+    row(
+        "name_style",
+        Word(&["mcp__server__tool", "server__tool", "none"]),
+        "mcp__server__tool",
+        "how the names are made under which a model is shown tools; `none` is the tool's own name, where it is one server's alone",
+    ),
     row("reserved_names", Texts, "[]", "exposed names that the host keeps for itself"),
     row(
         "on_tool_change",
         Word(&["notify", "quarantine"]),
-        "notify",
-        "what becomes of a tool whose definition changed: it is told of, or neither listed nor called until it is accepted",
+        "`quarantine` for servers that need approval, else `notify`",
+        "what becomes of a tool whose definition changed, of whichever server: it is told of, or neither listed nor called until it is accepted",
     ),
     row(
         "handlers",
@@ -147,6 +162,9 @@ pub(super) const POOL: &[OptionRow] = &[
     ),
     planned("status_file", Text, "none", "the path of a status snapshot for other processes"),
 ];
+
+/// When servers start.
+pub(super) const START: &[&str] = &["eager", "lazy"];
 
 pub(super) const RECONNECT: &[OptionRow] = &[
     row(

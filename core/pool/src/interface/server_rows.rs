@@ -1,6 +1,6 @@
 //! The options of one server.
 
-use super::option_rows::{CONNECT_TIMEOUT, DAY, RECONNECT, also, duration, planned, row};
+use super::option_rows::{CONNECT_TIMEOUT, DAY, RECONNECT, START, also, duration, row};
 use super::options::OptionKind::*;
 use super::options::OptionRow;
 
@@ -128,7 +128,7 @@ pub(super) const SERVER: &[OptionRow] = &[
         row("always_load", Texts, "[]", "its tools that are marked always-load"),
     ),
     row("description", Text, "", "what it is, for people"),
-    planned("start", Word(&["eager", "lazy"]), "the pool's", "when it starts"),
+    row("start", Word(START), "the pool's", "when it starts"),
     row(
         "reconnect",
         Object(RECONNECT),

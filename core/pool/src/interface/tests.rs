@@ -180,7 +180,7 @@ fn rows_as_json_say_everything() {
         "doc": "threads of the internal runtime; one setting per process",
     });
     assert_eq!(row("pool", "workers"), workers);
-    assert_eq!(row("pool", "start_parallel")["supported"], false);
+    assert_eq!(row("pool", "status_file")["supported"], false);
     assert!(row("pool", "keepalive_misses").get("unit").is_none());
     assert_eq!(row("call", "retry")["words"], serde_json::json!(["never", "not_sent", "safe"]));
     let include = row("server", "include");

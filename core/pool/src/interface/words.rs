@@ -111,6 +111,7 @@ words! {
         ROOTS_NOT_SHARED "roots_not_shared" "a session's own roots are left out on a connection that it shares";
         APPROVALS "approvals" "decisions about servers could not be read, or were lost";
         POLLED "polled" "files are looked at from time to time, since they cannot be watched";
+        CACHE "cache" "what servers listed could not be kept, or what was kept could not be read";
         TOKENS "tokens" "credentials could not be kept, or those that were kept could not be read";
     }
 

@@ -19,8 +19,9 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+pub use crate::scope::Scope;
 pub use contents::{Contents, Defined, Entry, Granted};
-pub use name::{Scope, SourceName};
+pub use name::SourceName;
 
 use crate::gates::GateLists;
 use crate::settings::Lists;
@@ -67,13 +68,6 @@ pub struct Winner {
     pub defined: Arc<Defined>,
 }
 
-impl Winner {
-    /// Whether it is the very same: nothing has to be looked at again.
-    pub fn is(&self, other: &Winner) -> bool {
-        Arc::ptr_eq(&self.defined, &other.defined) && self.source == other.source
-    }
-}
-
 impl Layers {
     /// Replaces a source whole, or declares it; what it had, if it was there. Entries of equal meaning at the same place stay the
     /// same [`Defined`].
@@ -95,6 +89,27 @@ impl Layers {
     /// Removes a source; what it had, if it was there.
     pub fn remove(&mut self, name: &SourceName) -> Option<Arc<Contents>> {
         self.sources.remove(name).map(|layer| layer.contents)
+    }
+
+    /// Replaces one server of a source, or with nothing takes it out; whether it was there. All else of the source stays as it is.
+    pub fn set(&mut self, name: &SourceName, server: &str, entry: Option<Entry>) -> bool {
+        if !self.sources.contains_key(name) && entry.is_some() {
+            self.put(name.clone(), Contents::default());
+        }
+        let Some(layer) = self.sources.get_mut(name) else { return false };
+        let before = layer.contents.servers.get(server);
+        let was_there = before.is_some();
+        match entry {
+            // What is equal stays the same by address.
+            Some(entry) if before.is_some_and(|before| before.entry == entry) => {}
+            Some(entry) => {
+                let defined = Arc::new(Defined { entry, place: None });
+                Arc::make_mut(&mut layer.contents).servers.insert(server.into(), defined);
+            }
+            None if was_there => drop(Arc::make_mut(&mut layer.contents).servers.remove(server)),
+            None => {}
+        }
+        was_there
     }
 
     /// Switches a source, or with a name without a part of its own every source of the scope, those that come later included;

@@ -165,7 +165,7 @@ fn entries_of_equal_meaning_stay_the_same() {
         let old = layers.resolve().remove("s").unwrap();
         layers.put(name("user"), contents(&format!(r#"{{ "s": {after} }}"#)));
         let new = layers.resolve().remove("s").unwrap();
-        assert_eq!(old.is(&new), is_same, "{before} {after}");
+        assert_eq!(Arc::ptr_eq(&old.defined, &new.defined), is_same, "{before} {after}");
     }
 }
 
@@ -251,4 +251,27 @@ fn contents_are_compared_by_meaning() {
         assert_eq!(one.means(&other), is_same, "{one:?} {other:?}");
         assert_eq!(other.means(&one), is_same);
     }
+}
+
+/// SPEC 13.3: one server of a source is replaced without a touch of the others.
+#[test]
+fn one_server_of_a_source_is_set_alone() {
+    let runtime = SourceName::of_scope(Scope::Runtime);
+    let entry = |command: &str| {
+        let spec = ServerSpec::from_value("s", &serde_json::json!({ "command": command })).unwrap();
+        Some(Entry::Literal(spec.into()))
+    };
+    let mut layers = Layers::default();
+    assert!(!layers.set(&runtime, "a", None));
+    assert!(!layers.set(&runtime, "a", entry("x")));
+    assert!(!layers.set(&runtime, "b", entry("x")));
+    let defined = |layers: &Layers, name: &str| layers.resolve()[name].defined.clone();
+    let before = ["a", "b"].map(|name| defined(&layers, name));
+    assert!(layers.set(&runtime, "a", entry("x")));
+    assert!(Arc::ptr_eq(&defined(&layers, "a"), &before[0]), "it is equal");
+    assert!(layers.set(&runtime, "a", entry("y")));
+    assert!(!Arc::ptr_eq(&defined(&layers, "a"), &before[0]));
+    assert!(Arc::ptr_eq(&defined(&layers, "b"), &before[1]));
+    assert!(layers.set(&runtime, "a", None));
+    assert!(!layers.resolve().contains_key("a"));
 }

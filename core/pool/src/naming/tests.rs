@@ -1,5 +1,8 @@
 //! Exposed names.
 
+mod hostile;
+mod styles;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
@@ -10,7 +13,26 @@ fn tool(server: &str, tool: &str) -> ToolName {
 }
 
 fn is_well_formed(name: &str) -> bool {
-    name.starts_with("mcp__") && name.len() <= 63 && name.chars().all(is_exposable)
+    name.starts_with("mcp__") && is_valid(name)
+}
+
+/// What all of the model APIs take.
+pub(super) fn is_valid(name: &str) -> bool {
+    let is_exposable = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let begins_well = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    begins_well && name.len() <= 63 && name.chars().all(is_exposable)
+}
+
+fn exposed_name(server: &str, tool: &str) -> String {
+    Naming::default().of_pair(server, tool)
+}
+
+fn beside(reserved: &BTreeSet<String>) -> Naming {
+    Naming::new(NameStyle::McpServerTool, reserved.iter().cloned())
+}
+
+fn map(tools: impl IntoIterator<Item = ToolName>, naming: &Naming) -> NameMap {
+    NameMap::new(tools, naming, &BareNames::default())
 }
 
 /// SPEC 14.3: ordinary names are joined as they are.
@@ -165,12 +187,12 @@ fn generated_pairs_have_their_own_names() {
 fn reserved_names_are_never_taken() {
     let mut reserved = BTreeSet::new();
     for _ in 0..5 {
-        let name = exposed_name_beside("a", "b", &reserved);
+        let name = beside(&reserved).of_pair("a", "b");
         assert!(is_well_formed(&name));
         assert!(reserved.insert(name));
     }
     assert!(reserved.contains("mcp__a__b"));
-    assert_eq!(exposed_name_beside("a", "c", &reserved), "mcp__a__c");
+    assert_eq!(beside(&reserved).of_pair("a", "c"), "mcp__a__c");
 }
 
 /// SPEC 14.3, 6.6: names are resolved through the map, in a stable order, and what is elsewhere does not move them.
@@ -178,7 +200,7 @@ fn reserved_names_are_never_taken() {
 fn the_map_resolves_every_tool() {
     let mut tools =
         vec![tool("b", "x"), tool("a", "y"), tool("a", "x"), tool("a.b", "x"), tool("a", "x")];
-    let map = NameMap::new(tools.clone(), &BTreeSet::new());
+    let map = self::map(tools.clone(), &Naming::default());
     assert_eq!(map.len(), 4);
     assert_eq!(map.resolve("mcp__a__x"), Some(&tool("a", "x")));
     assert_eq!(map.resolve(GOLDEN), None);
@@ -190,8 +212,8 @@ fn the_map_resolves_every_tool() {
     assert!(names.is_sorted());
     assert_eq!(map.left_out(), []);
     tools.reverse();
-    assert_eq!(NameMap::new(tools, &BTreeSet::new()), map);
-    let one = NameMap::new([tool("a.b", "x")], &BTreeSet::new());
+    assert_eq!(self::map(tools, &Naming::default()), map);
+    let one = self::map([tool("a.b", "x")], &Naming::default());
     assert_eq!(one.iter().next(), map.iter().find(|(_, tool)| &*tool.server == "a.b"));
     assert!(NameMap::default().is_empty() && !map.is_empty());
 }
@@ -208,7 +230,7 @@ fn tools_that_were_left_out_are_told() {
 #[test]
 fn the_map_keeps_reserved_names_free() {
     let reserved = BTreeSet::from(["mcp__a__x".to_owned()]);
-    let map = NameMap::new([tool("a", "x"), tool("a", "y")], &reserved);
+    let map = self::map([tool("a", "x"), tool("a", "y")], &beside(&reserved));
     assert_eq!(map.resolve("mcp__a__x"), None);
     let (name, _) = map.iter().find(|(_, found)| **found == tool("a", "x")).unwrap();
     assert!(name.starts_with("mcp__a__x__"));
@@ -218,7 +240,7 @@ fn the_map_keeps_reserved_names_free() {
 #[test]
 fn an_unknown_name_is_explained_by_the_longest_server() {
     let servers = ["a", "a__b", "a.b", "github", ""];
-    let explain = |name: &str| explain_unknown(name, servers);
+    let explain = |name: &str| Naming::default().explain_unknown(name, servers);
     assert_eq!(explain("mcp__a__x"), Some("a"));
     assert_eq!(explain("mcp__a__b__x"), Some("a__b"));
     assert_eq!(explain("mcp__a_b__x"), Some("a.b"));
@@ -227,5 +249,5 @@ fn an_unknown_name_is_explained_by_the_longest_server() {
     assert_eq!(explain("mcp____x"), None);
     assert_eq!(explain("github__x"), None);
     assert_eq!(explain("mcp__github"), None);
-    assert_eq!(explain_unknown("mcp__a_b__x", ["a.b", "a b"]), Some("a b"));
+    assert_eq!(Naming::default().explain_unknown("mcp__a_b__x", ["a.b", "a b"]), Some("a b"));
 }

@@ -1,25 +1,34 @@
 //! Typed options, parsed once from JSON; their names and defaults are those of the registry.
 
+mod cache;
 mod check;
+mod drain;
 mod files;
 mod handlers;
 mod nearest;
 mod parse;
+mod progress;
+mod reconnect;
+mod start;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Duration;
 
+pub use self::cache::CatalogCache;
+pub use self::drain::DrainMode;
 pub use self::files::{LoadOptions, Reconnected, ReloadOptions};
 pub use self::handlers::{
     HandlerKind, HandlerResult, Handlers, Handling, Offered, Refusal, ServerRequest,
 };
+pub use self::progress::{Progress, ProgressReceiver};
+pub use self::reconnect::{Reconnect, ServerReconnect};
+pub use self::start::Start;
 use crate::catalog::Filter;
 use crate::interface::words::budget_mode;
-use crate::layers::Scope;
-use crate::state::DrainMode;
+use crate::naming::NameStyle;
+use crate::scope::Scope;
 pub use parse::roots_from_json;
 
 /// Options of a pool.
@@ -60,10 +69,16 @@ pub struct PoolOptions {
     pub limits: Limits,
     /// How long opening a session waits for its servers: 250 ms.
     pub start_gate: Duration,
+    /// When servers start that do not say so themselves: with the sessions.
+    pub start: Start,
+    /// How many servers connect at one time: 1 to 1024; by the machine's cores by default.
+    pub start_parallel: Option<usize>,
     /// Names or patterns of host variables that every server inherits.
     pub inherit_env: Vec<String>,
     /// The folders that servers are told of, as paths; the workspace alone by default.
     pub roots: Option<Vec<String>>,
+    /// How exposed names are made.
+    pub name_style: NameStyle,
     /// Exposed names that the host keeps for itself.
     pub reserved_names: Vec<String>,
     /// Patterns of the servers that may run; `None` is all of them, none is none.
@@ -72,12 +87,15 @@ pub struct PoolOptions {
     pub excluded: Vec<String>,
     /// Patterns of the servers that may run, whatever gates are set later; `None` bounds nothing.
     pub launch_allowed: Option<Vec<String>>,
-    /// What becomes of a tool whose definition changed.
-    pub on_tool_change: OnToolChange,
+    /// What becomes of a tool whose definition changed, whichever server has it. `None` is [`OnToolChange::Quarantine`] for servers that need
+    /// approval, and [`OnToolChange::Notify`] for the others.
+    pub on_tool_change: Option<OnToolChange>,
     /// Whether the workspace is trusted; it is not by default (SPEC 11.4).
     pub trusted: bool,
     /// The scopes whose servers may start in a workspace that is not trusted.
     pub untrusted_sources: Vec<Scope>,
+    /// Where what servers listed last is kept for the next process; in the platform's cache folder by default.
+    pub cache: CatalogCache,
     /// Where decisions about servers are kept: `memory`, or the whole path of a file; in the platform's state folder by default.
     pub approvals: Option<String>,
     /// Whether commands in the values of settings run; those of the project and the workspace never do.
@@ -89,59 +107,13 @@ pub struct PoolOptions {
 }
 
 /// What becomes of a tool whose definition changed (SPEC 7.6).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum OnToolChange {
     /// Sessions are told, and it can be used at once.
     #[default]
     Notify,
     /// It is neither listed nor called until the host accepts it.
     Quarantine,
-}
-
-/// How lost connections come back (SPEC 8.1, 8.2).
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Reconnect {
-    /// Waits before each attempt, for stdio and websocket: 5 s, three times.
-    pub local_delays: Vec<Duration>,
-    /// Waits before each attempt, for http and sse: 1, 2, 4, 8, 16 s.
-    pub remote_delays: Vec<Duration>,
-    /// More losses than this within the window open the breaker: 5.
-    pub breaker_losses: u32,
-    /// The breaker's window: 30 s.
-    pub breaker_window: Duration,
-    /// Health that forgives earlier attempts: 30 s.
-    pub healthy_after: Duration,
-}
-
-/// What a server's configuration says of how its lost connection comes back; the rest is the pool's.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct ServerReconnect {
-    /// Waits before each attempt, for stdio and websocket.
-    pub local_delays: Option<Vec<Duration>>,
-    /// Waits before each attempt, for http and sse.
-    pub remote_delays: Option<Vec<Duration>>,
-    /// More losses than this within the window open the breaker.
-    pub breaker_losses: Option<u32>,
-    /// The breaker's window.
-    pub breaker_window: Option<Duration>,
-    /// Health that forgives earlier attempts.
-    pub healthy_after: Option<Duration>,
-}
-
-impl ServerReconnect {
-    /// How the connection comes back in a pool whose own are to come back so.
-    pub fn over(&self, pools: &Reconnect) -> Reconnect {
-        let delays = |own: &Option<Vec<_>>, pools: &Vec<_>| own.as_ref().unwrap_or(pools).clone();
-        Reconnect {
-            local_delays: delays(&self.local_delays, &pools.local_delays),
-            remote_delays: delays(&self.remote_delays, &pools.remote_delays),
-            breaker_losses: self.breaker_losses.unwrap_or(pools.breaker_losses),
-            breaker_window: self.breaker_window.unwrap_or(pools.breaker_window),
-            healthy_after: self.healthy_after.unwrap_or(pools.healthy_after),
-        }
-    }
 }
 
 /// How many servers may run, counted by name (SPEC 9.5).
@@ -331,49 +303,6 @@ pub struct DrainOptions {
     pub timeout: Duration,
 }
 
-/// Whether a call asks for progress.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Progress {
-    /// No progress token is sent.
-    #[default]
-    Off,
-    /// A progress token is sent, and progress comes as events.
-    On,
-    /// As [`On`](Self::On), and the call's own events are told to this as well.
-    To(ProgressReceiver),
-}
-
-/// A function that is told the progress of one call.
-#[derive(Clone)]
-pub struct ProgressReceiver(Arc<dyn Fn(&str) + Send + Sync>);
-
-impl ProgressReceiver {
-    /// `receive` gets the JSON text of each `progress` event of the call, in the order of the wire and before the call's
-    /// end. It runs on a thread of the library and must not block.
-    pub fn new(receive: impl Fn(&str) + Send + Sync + 'static) -> ProgressReceiver {
-        ProgressReceiver(Arc::new(receive))
-    }
-
-    /// Tells it.
-    pub fn receive(&self, event: &str) {
-        (self.0)(event);
-    }
-}
-
-impl PartialEq for ProgressReceiver {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-impl Eq for ProgressReceiver {}
-
-impl std::fmt::Debug for ProgressReceiver {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("ProgressReceiver")
-    }
-}
-
 impl SessionOptions {
     /// A session with that id, and defaults.
     pub fn new(id: impl Into<String>) -> SessionOptions {
@@ -433,15 +362,19 @@ impl Default for PoolOptions {
             budget: None,
             limits: Limits::default(),
             start_gate: Duration::from_millis(250),
+            start: Start::Eager,
+            start_parallel: None,
             inherit_env: Vec::new(),
             roots: None,
+            name_style: NameStyle::default(),
             reserved_names: Vec::new(),
             allowed: None,
             excluded: Vec::new(),
             launch_allowed: None,
-            on_tool_change: OnToolChange::default(),
+            on_tool_change: None,
             trusted: false,
             untrusted_sources: vec![Scope::Launch, Scope::Session, Scope::Runtime],
+            cache: CatalogCache::On,
             approvals: None,
             commands: false,
             tokens: None,
@@ -453,18 +386,6 @@ impl Default for PoolOptions {
 impl Default for DrainOptions {
     fn default() -> Self {
         DrainOptions { mode: DrainMode::Finish, timeout: Duration::from_secs(10) }
-    }
-}
-
-impl Default for Reconnect {
-    fn default() -> Self {
-        Reconnect {
-            local_delays: vec![Duration::from_secs(5); 3],
-            remote_delays: [1, 2, 4, 8, 16].map(Duration::from_secs).to_vec(),
-            breaker_losses: 5,
-            breaker_window: Duration::from_secs(30),
-            healthy_after: Duration::from_secs(30),
-        }
     }
 }
 

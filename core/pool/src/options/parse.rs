@@ -10,7 +10,7 @@ use super::*;
 use crate::error::Result;
 use crate::gates::GateLists;
 use crate::interface::Scope;
-use crate::layers;
+use crate::scope;
 
 impl PoolOptions {
     /// Parses the options' JSON object; an empty text is all defaults.
@@ -40,29 +40,41 @@ impl PoolOptions {
             handler_timeout: duration("handler_timeout_ms", default.handler_timeout),
             keepalive: duration("keepalive_ms", default.keepalive),
             keepalive_misses: given.count("keepalive_misses").unwrap_or(default.keepalive_misses),
-            reconnect: reconnect(&given.object("reconnect")).over(&default.reconnect),
+            reconnect: ServerReconnect::given(&given.object("reconnect")).over(&default.reconnect),
             budget: budget(&given.object("budget"))?,
             limits: limits(&given.object("limits")),
             start_gate: duration("start_gate_ms", default.start_gate),
+            start: match given.text("start").as_deref() {
+                Some("lazy") => Start::Lazy,
+                // The check let no other word pass.
+                Some(_) | None => Start::Eager,
+            },
+            start_parallel: given.size("start_parallel"),
             inherit_env: given.texts("inherit_env").unwrap_or_default(),
             roots: given.texts("roots"),
+            // The check let no other word pass.
+            name_style: given
+                .text("name_style")
+                .and_then(|word| NameStyle::from_word(&word))
+                .unwrap_or_default(),
             reserved_names: given.texts("reserved_names").unwrap_or_default(),
             allowed: given.texts("allowed"),
             excluded: given.texts("excluded").unwrap_or_default(),
             launch_allowed: given.texts("launch_allowed"),
-            on_tool_change: match given.text("on_tool_change").as_deref() {
-                Some("quarantine") => OnToolChange::Quarantine,
+            on_tool_change: given.text("on_tool_change").map(|word| match &*word {
+                "quarantine" => OnToolChange::Quarantine,
                 // The check let no other word pass.
-                Some(_) | None => OnToolChange::Notify,
-            },
+                _ => OnToolChange::Notify,
+            }),
             trusted: given.bool("trusted").unwrap_or(default.trusted),
             untrusted_sources: match given.texts("untrusted_sources") {
                 // The check let no other word pass.
                 Some(words) => {
-                    words.iter().filter_map(|word| layers::Scope::from_name(word)).collect()
+                    words.iter().filter_map(|word| scope::Scope::from_name(word)).collect()
                 }
                 None => default.untrusted_sources,
             },
+            cache: CatalogCache::of_text(given.text("cache")),
             approvals: given.text("approvals"),
             commands: given.bool("commands").unwrap_or(default.commands),
             tokens: given.text("tokens").filter(|tokens| tokens != "memory"),
@@ -111,28 +123,6 @@ fn too_long(name: &str) -> crate::Error {
     let message =
         format!("option `{name}`: the time without progress is longer than the time in all");
     wrong(name, &message)
-}
-
-impl ServerReconnect {
-    /// Parses the member `reconnect` of a server's configuration.
-    ///
-    /// # Errors
-    /// As of the pool's options, with the path from `reconnect` on.
-    pub(crate) fn from_value(value: &serde_json::Value) -> Result<ServerReconnect> {
-        let text = serde_json::json!({ "reconnect": value }).to_string();
-        Ok(reconnect(&read(Scope::Server, &text)?.object("reconnect")))
-    }
-}
-
-fn reconnect(given: &Given) -> ServerReconnect {
-    let breaker = given.object("breaker");
-    ServerReconnect {
-        local_delays: given.durations("delays_ms", "local"),
-        remote_delays: given.durations("delays_ms", "remote"),
-        breaker_losses: breaker.count("losses"),
-        breaker_window: breaker.duration("window_ms"),
-        healthy_after: given.duration("healthy_after_ms"),
-    }
 }
 
 /// A limit without a mode warns; a mode that needs a limit is refused without one, since it would keep nothing.
@@ -304,7 +294,7 @@ impl AcquireOptions {
     pub fn from_json(text: &str) -> Result<AcquireOptions> {
         let given = read(Scope::Acquire, text)?;
         let origin = given.text("origin");
-        let origin = origin.and_then(|word| layers::Scope::from_name(&word));
+        let origin = origin.and_then(|word| scope::Scope::from_name(&word));
         Ok(AcquireOptions { timeout: given.duration("timeout_ms"), origin })
     }
 }

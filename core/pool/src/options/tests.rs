@@ -76,9 +76,9 @@ fn every_pool_option_is_read() {
         "limits": {"processes": 13, "entries_per_name": 14, "in_flight_per_session": 15, "in_flight_per_entry": 16,
                    "frame_bytes": 1700, "stderr_bytes": 18, "event_backlog": 19},
         "budget": {"limit": 21, "mode": "enforce"},
-        "start_gate_ms": 20, "inherit_env": ["A*"], "roots": ["/r"], "reserved_names": ["mcp__a__b"], "on_tool_change": "quarantine", "tokens": "/t",
+        "start_gate_ms": 20, "start": "lazy", "start_parallel": 23, "inherit_env": ["A*"], "roots": ["/r"], "reserved_names": ["mcp__a__b"], "name_style": "none", "on_tool_change": "quarantine", "tokens": "/t",
         "allowed": ["a*"], "excluded": ["b"], "launch_allowed": [],
-        "trusted": true, "untrusted_sources": ["user", "launch"], "approvals": "memory", "commands": true,
+        "trusted": true, "untrusted_sources": ["user", "launch"], "approvals": "memory", "commands": true, "cache": "/c",
     });
     let ms = Duration::from_millis;
     let expected = PoolOptions {
@@ -113,21 +113,35 @@ fn every_pool_option_is_read() {
             event_backlog: 19,
         },
         start_gate: ms(20),
+        start: Start::Lazy,
+        start_parallel: Some(23),
         inherit_env: vec!["A*".into()],
         roots: Some(vec!["/r".into()]),
+        name_style: crate::naming::NameStyle::Bare,
         reserved_names: vec!["mcp__a__b".into()],
         allowed: Some(vec!["a*".into()]),
         excluded: vec!["b".into()],
         launch_allowed: Some(vec![]),
-        on_tool_change: OnToolChange::Quarantine,
+        on_tool_change: Some(OnToolChange::Quarantine),
         trusted: true,
         untrusted_sources: vec![crate::layers::Scope::User, crate::layers::Scope::Launch],
+        cache: CatalogCache::Folder("/c".into()),
         approvals: Some("memory".into()),
         commands: true,
         tokens: Some("/t".into()),
         handlers: Handlers::default(),
     };
     assert_eq!(PoolOptions::from_json(&text.to_string()).unwrap(), expected);
+}
+
+/// SPEC 14.2: whatever is no word is a folder.
+#[test]
+fn the_cache_is_on_or_off_or_a_folder() {
+    let cache = |text: &str| PoolOptions::from_json(text).unwrap().cache;
+    assert_eq!(cache("{}"), CatalogCache::On);
+    assert_eq!(cache(r#"{"cache":"on"}"#), CatalogCache::On);
+    assert_eq!(cache(r#"{"cache":"off"}"#), CatalogCache::Off);
+    assert_eq!(cache(r#"{"cache":"Off"}"#), CatalogCache::Folder("Off".into()));
 }
 
 /// SPEC 9.5: a limit without a mode warns, and a mode that acts on a limit needs one.

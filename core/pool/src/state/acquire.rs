@@ -8,13 +8,13 @@ use super::effects::{self, reason};
 use super::entry::{Entry, Phase, Why};
 use super::health::Health;
 use super::idle::Idle;
-use super::ids::{EntryId, Generation, KeyId, ServerId, SessionId, Ticket};
 use super::protocol::{CloseMode, Effect, Family};
 use super::{Open, PoolState};
 use crate::config::Fingerprint;
 use crate::config::Share;
 use crate::error::Error;
-use crate::options::Reconnect;
+use crate::ids::{EntryId, Generation, KeyId, ServerId, SessionId, Ticket};
+use crate::options::{OnToolChange, Reconnect};
 
 /// What an acquire or a wish asks for.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +29,8 @@ pub struct Ask {
     pub server: ServerId,
     /// The identity of its configuration, for the tools that are accepted.
     pub fingerprint: Fingerprint,
+    /// What becomes of its changed tools.
+    pub on_tool_change: OnToolChange,
     /// The kind of transport, for reconnect delays and the limit of processes.
     pub family: Family,
     /// Whether the connection is the pool's or the session's own.
@@ -359,6 +361,7 @@ impl PoolState {
             wire: None,
             shown: None,
             fingerprint: ask.fingerprint,
+            on_tool_change: ask.on_tool_change,
             catalog: Default::default(),
             held: Default::default(),
             error: None,

@@ -12,78 +12,10 @@ use super::PoolState;
 use super::acquire::{End, NOW};
 use super::effects::{self, reason};
 use super::entry::{Claims, Entry};
-use super::ids::{EntryId, KeyId, ServerId, Ticket};
 use super::protocol::{Effect, Family};
 use crate::error::Error;
-use crate::interface::words::gate;
-
-/// Whether a gate lets a server connect.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Gate {
-    /// It does; so it is where no gate was set.
-    #[default]
-    Open,
-    /// It does not.
-    Shut(GateReason),
-}
-
-impl Gate {
-    /// # Errors
-    /// `not_admitted` with `detail.reason`.
-    pub fn check(self) -> Result<(), Error> {
-        match self {
-            Gate::Open => Ok(()),
-            Gate::Shut(reason) => Err(effects::not_admitted(reason)),
-        }
-    }
-
-    /// Both of them: open when both are, with the first reason of SPEC 11.6 otherwise.
-    #[must_use]
-    pub fn and(self, other: Gate) -> Gate {
-        match (self, other) {
-            (Gate::Open, gate) | (gate, Gate::Open) => gate,
-            (Gate::Shut(one), Gate::Shut(other)) => Gate::Shut(one.min(other)),
-        }
-    }
-}
-
-/// Why the gates refuse a server: the reasons of SPEC 11.6 that are known before it is started, in its order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum GateReason {
-    /// It was configured, and no source names it any more.
-    Removed,
-    /// Its configuration is wrong.
-    InvalidConfig,
-    /// The workspace is not trusted.
-    Untrusted,
-    /// It is on the list of those that may not run.
-    Excluded,
-    /// It is not on the list of those that may run.
-    NotAllowed,
-    /// Its configuration switches it off.
-    Disabled,
-    /// Its approval was refused.
-    Rejected,
-    /// It waits for approval.
-    PendingApproval,
-}
-
-impl GateReason {
-    /// The word in errors and in `status`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            GateReason::Removed => gate::REMOVED,
-            GateReason::InvalidConfig => gate::INVALID_CONFIG,
-            GateReason::Untrusted => gate::UNTRUSTED,
-            GateReason::Excluded => gate::EXCLUDED,
-            GateReason::NotAllowed => gate::NOT_ALLOWED,
-            GateReason::Disabled => gate::DISABLED,
-            GateReason::Rejected => gate::REJECTED,
-            GateReason::PendingApproval => gate::PENDING_APPROVAL,
-        }
-    }
-}
+use crate::gates::{Gate, GateReason};
+use crate::ids::{EntryId, KeyId, ServerId, Ticket};
 
 /// Proof that the gates admitted a server when its `Connect` was made.
 ///
@@ -164,7 +96,7 @@ impl PoolState {
     pub(super) fn refusal(&self, obstacle: &Obstacle) -> Error {
         let limits = &self.options.limits;
         match obstacle {
-            Obstacle::Gate(reason) => effects::not_admitted(*reason),
+            Obstacle::Gate(reason) => reason.error(),
             Obstacle::EntriesOfName => effects::limit_of_entries_per_name(limits.entries_per_name),
             Obstacle::Budget => effects::budget_exhausted(self.budget_limit(), self.budget_usage()),
             Obstacle::Processes => effects::limit_of_processes(limits.processes),
@@ -214,7 +146,7 @@ impl PoolState {
     fn shut_out(&mut self, id: EntryId, out: &mut Vec<Effect>) {
         let Some(entry) = self.entries.get(id) else { return };
         if let Err(why) = self.admit(entry.server, entry.key) {
-            let error = Some(effects::not_admitted(why));
+            let error = Some(why.error());
             self.end(id, End { reason: reason::GATE, error, how: NOW }, out);
         }
     }
@@ -227,7 +159,7 @@ impl PoolState {
             .filter_map(|ask| Some((ask.ticket, self.admit(ask.server, ask.key).err()?)))
             .collect();
         for (ticket, why) in refused {
-            self.withdraw(ticket, effects::not_admitted(why), out);
+            self.withdraw(ticket, why.error(), out);
         }
     }
 }

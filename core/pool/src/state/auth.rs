@@ -6,11 +6,11 @@
 use super::acquire::{End, NOW};
 use super::effects::reason;
 use super::entry::{Phase, Stage, Why};
-use super::ids::{EntryId, ServerId};
 use super::notice::{Audience, Notice};
 use super::protocol::Effect;
 use super::{ConnectionId, PoolState};
 use crate::error::Error;
+use crate::ids::{EntryId, ServerId};
 
 /// The credentials of an entry: how often there were others, and those that the last attempt began with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

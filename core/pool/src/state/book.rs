@@ -6,13 +6,13 @@
 use std::collections::BTreeMap;
 
 use super::acquire::{End, NOW};
-use super::effects::{self, reason};
+use super::effects::reason;
 use super::entry::{Claims, Entry, Phase, Stage, Wire};
-use super::ids::{ConnectionId, EntryId, Generation, Moment, ServerId};
 use super::notice::{Audience, Notice};
 use super::protocol::{Effect, Family};
 use super::{Name, PoolState, Timer};
 use crate::error::Error;
+use crate::ids::{ConnectionId, EntryId, Generation, Moment, ServerId};
 
 /// The process slots (SPEC 9.6).
 ///
@@ -120,7 +120,7 @@ impl PoolState {
             Ok(admitted) => admitted,
             Err(why) => {
                 debug_assert!(false, "an attempt of a server that is not admitted");
-                let error = Some(effects::not_admitted(why));
+                let error = Some(why.error());
                 return self.end(id, End { reason: reason::GATE, error, how: NOW }, out);
             }
         };

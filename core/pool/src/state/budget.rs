@@ -11,9 +11,9 @@ use std::collections::VecDeque;
 
 use super::PoolState;
 use super::entry::{Entry, Phase, Stage};
-use super::ids::{Moment, ServerId};
 use super::notice::{Audience, Notice};
 use super::protocol::Effect;
+use crate::ids::{Moment, ServerId};
 use crate::options::{Budget, BudgetMode};
 
 /// What an entry takes of the budget.

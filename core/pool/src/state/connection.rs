@@ -5,13 +5,13 @@ use std::sync::Arc;
 use super::acquire::{End, Granted, NOW};
 use super::effects::{self, reason};
 use super::entry::{Listing, Phase, Stage, Why, Wire};
-use super::ids::{ConnectionId, EntryId};
 use super::notice::Notice;
 use super::protocol::{CloseExit, Effect, LossReason};
 use super::{PoolState, RestartRefusal};
 use crate::acceptance::Held;
 use crate::catalog::{Catalog, Difference};
 use crate::error::{Error, ErrorCode};
+use crate::ids::{ConnectionId, EntryId};
 
 impl PoolState {
     /// An attempt succeeded: publish, answer who waited, tell who held it through its absence
@@ -44,7 +44,7 @@ impl PoolState {
             let notice = Notice::Reconnected { entry: id, generation, attempts, downtime };
             self.tell_holders(id, &notice, &mut told);
         }
-        if let Some(news) = self.take_lists(id, catalog) {
+        if let Some(news) = self.take_lists(id, catalog, out) {
             self.tell_news(id, news, &mut told);
         }
         let since = self.now;

@@ -5,10 +5,11 @@ use std::time::Duration;
 use super::acquire::End;
 use super::effects::{self, reason};
 use super::entry::Phase;
-use super::ids::{ConnectionId, EntryId, Moment, Ticket};
-use super::protocol::{CloseExit, CloseMode, DrainMode, Effect};
+use super::protocol::{CloseExit, CloseMode, Effect};
 use super::reports::DrainReport;
 use super::{Open, PoolState, Timer};
+use crate::ids::{ConnectionId, EntryId, Moment, Ticket};
+use crate::options::DrainMode;
 
 /// The drain that is under way, or over.
 #[derive(Clone, Debug, PartialEq)]

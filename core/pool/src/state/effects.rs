@@ -1,6 +1,5 @@
 //! The words and errors that the reducer itself says.
 
-use super::admission::GateReason;
 use super::budget::Usage;
 use crate::error::{Error, ErrorCode};
 pub(super) use crate::interface::words::status_reason as reason;
@@ -16,12 +15,6 @@ pub(super) fn closing() -> Error {
 
 pub(super) fn cancelled() -> Error {
     Error::new(ErrorCode::Cancelled, "the acquire was cancelled")
-}
-
-pub(super) fn not_admitted(reason: GateReason) -> Error {
-    let reason = reason.as_str();
-    Error::new(ErrorCode::NotAdmitted, format!("the server is not admitted: {reason}"))
-        .with_detail("reason", reason)
 }
 
 pub(super) fn budget_exhausted(limit: u32, usage: Usage) -> Error {

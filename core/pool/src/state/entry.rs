@@ -7,17 +7,17 @@ use super::auth::Credentials;
 use super::budget::Place;
 use super::health::Health;
 use super::idle::{Idle, Planned};
-use super::ids::{
-    Configuration, ConnectionId, EntryId, Generation, KeyId, ListingNumber, Moment, ServerId,
-    SessionId, Ticket,
-};
 use super::protocol::{EntryState, Family, Slot};
 use crate::acceptance::Held;
 use crate::catalog::Catalog;
 use crate::config::Fingerprint;
 use crate::config::Share;
 use crate::error::Error;
-use crate::options::Reconnect;
+use crate::ids::{
+    Configuration, ConnectionId, EntryId, Generation, KeyId, ListingNumber, Moment, ServerId,
+    SessionId, Ticket,
+};
+use crate::options::{OnToolChange, Reconnect};
 
 /// One entry of the pool.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +37,8 @@ pub(super) struct Entry {
     /// The state that was last announced; `None` before the first.
     pub(super) shown: Option<EntryState>,
     pub(super) fingerprint: Fingerprint,
+    /// What becomes of its changed tools.
+    pub(super) on_tool_change: OnToolChange,
     /// What holders see.
     pub(super) catalog: Arc<Catalog>,
     /// The tools that are held back from them.
@@ -192,7 +194,8 @@ impl Entry {
 
     /// What its accepted definitions belong to.
     pub(super) fn configuration(&self) -> Configuration {
-        Configuration { server: self.server, fingerprint: self.fingerprint }
+        let Entry { server, fingerprint, on_tool_change, .. } = *self;
+        Configuration { server, fingerprint, on_tool_change }
     }
 
     /// What callers see. An entry that is over takes no calls, though it may still be dying.

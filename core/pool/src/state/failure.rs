@@ -7,12 +7,12 @@ use super::acquire::{End, NOW};
 use super::effects::{self, reason};
 use super::entry::Phase;
 use super::health::Verdict;
-use super::ids::{ConnectionId, EntryId};
 use super::notice::Notice;
 use super::protocol::{Effect, Family, LossReason};
 use super::{PoolState, RestartRefusal};
 use crate::acceptance::Held;
 use crate::error::{Error, ErrorCode};
+use crate::ids::{ConnectionId, EntryId};
 
 /// The longest wait that a server can ask for before it is connected to again.
 const ASKED_WAIT_MAX: Duration = Duration::from_secs(300);

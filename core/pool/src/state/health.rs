@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::ids::Moment;
 use super::protocol::Family;
+use crate::ids::Moment;
 use crate::options::Reconnect;
 
 /// What is remembered of an entry's losses.

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use super::effects::reason;
-use super::ids::Moment;
+use crate::ids::Moment;
 
 /// What is remembered from one idleness to the next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

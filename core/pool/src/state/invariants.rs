@@ -6,10 +6,10 @@ use super::acquire::Ask;
 use super::budget::{Place, Places};
 use super::drain::Patience;
 use super::entry::{Entry, Phase, Stage};
-use super::ids::{EntryId, SessionId, Ticket};
 use super::protocol::Family;
 use super::{Open, PoolState, Timer};
 use crate::config::Share;
+use crate::ids::{EntryId, SessionId, Ticket};
 
 /// Fails with a sentence unless the condition holds.
 macro_rules! hold {

@@ -56,7 +56,7 @@ mod entry;
 mod failure;
 mod health;
 mod idle;
-mod ids;
+
 mod invariants;
 mod notice;
 mod protocol;
@@ -72,17 +72,17 @@ mod wishes;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-pub use acquire::Ask;
-pub use admission::{Admitted, Gate, GateReason};
-pub use budget::{Refusal, Usage};
-pub use ids::{
+pub use crate::gates::{Gate, GateReason};
+pub use crate::ids::{
     Configuration, ConnectionId, EntryId, Generation, KeyId, LeaseId, ListingNumber, Moment,
     ServerId, SessionId, Ticket,
 };
+pub use crate::options::DrainMode;
+pub use acquire::Ask;
+pub use admission::Admitted;
+pub use budget::{Refusal, Usage};
 pub use notice::{Audience, Notice};
-pub use protocol::{
-    CloseExit, CloseMode, DrainMode, Effect, EntryState, Family, Input, LossReason, Slot,
-};
+pub use protocol::{CloseExit, CloseMode, Effect, EntryState, Family, Input, LossReason, Slot};
 pub use reports::{DrainReport, RestartRefusal, RestartReport};
 pub use status::{EntryStatus, Situation};
 
@@ -218,6 +218,9 @@ impl PoolState {
             }
             Input::AcceptTool { ticket, server, tool, digest } => {
                 self.accept_tool(Acceptance { ticket, server, tool, digest }, effects);
+            }
+            Input::Recall { configuration, recalled } => {
+                self.accepted.recall(configuration, &recalled);
             }
             Input::Drain { ticket, how, deadline } => self.drain(ticket, how, deadline, effects),
             Input::CredentialsChanged { entries } => self.credentials_changed(&entries, effects),

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::budget::Usage;
-use super::ids::{EntryId, Generation, ServerId, SessionId};
 use super::protocol::{EntryState, LossReason};
 use crate::acceptance::Held;
 use crate::catalog::{Catalog, Difference};
 use crate::error::Error;
+use crate::ids::{EntryId, Generation, ServerId, SessionId};
 use crate::options::Budget;
 
 /// Who is told.

@@ -8,18 +8,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::acquire::Ask;
-use super::admission::{Admitted, Gate};
-use super::ids::{
-    ConnectionId, EntryId, Generation, KeyId, LeaseId, ListingNumber, Moment, ServerId, SessionId,
-    Ticket,
-};
+use super::admission::Admitted;
 use super::notice::{Audience, Notice};
 use super::reports::{DrainReport, RestartReport};
-use crate::acceptance::Held;
-use crate::catalog::Catalog;
+use crate::acceptance::{Held, Recalled};
+use crate::approvals::ToolDigests;
+use crate::catalog::{Catalog, Item};
 use crate::error::Error;
+use crate::gates::Gate;
+use crate::ids::{
+    Configuration, ConnectionId, EntryId, Generation, KeyId, LeaseId, ListingNumber, Moment,
+    ServerId, SessionId, Ticket,
+};
 use crate::interface::words::entry_state;
 use crate::interface::words::loss_reason;
+use crate::options::DrainMode;
 
 /// One thing that a host asked for, or that happened outside.
 #[derive(Clone, Debug, PartialEq)]
@@ -105,6 +108,13 @@ pub enum Input {
         tool: Arc<str>,
         /// The digest of the definition that the host was shown.
         digest: [u8; 32],
+    },
+    /// What was accepted of a server's tools before this pool saw them. Nothing follows from it, but for lists that are read later.
+    Recall {
+        /// The configuration.
+        configuration: Configuration,
+        /// What was accepted.
+        recalled: Recalled,
     },
     /// End everything, one-way. Answered by `Drained`.
     Drain {
@@ -244,6 +254,15 @@ pub enum Effect {
         /// One per entry of the name; empty for an unknown name or index.
         reports: Vec<RestartReport>,
     },
+    /// Keep what is accepted now of a configuration whose changed tools are held back.
+    KeepAccepted {
+        /// The configuration.
+        configuration: Configuration,
+        /// The digests of all accepted definitions.
+        accepted: Arc<ToolDigests>,
+        /// What the host accepted just now; nothing when new tools were.
+        tool: Option<Item>,
+    },
     /// Answer an acceptance: the tool can be used.
     ToolAccepted {
         /// The ticket.
@@ -379,14 +398,4 @@ pub enum CloseExit {
     Clean,
     /// Only after a signal.
     Forced,
-}
-
-/// Whether calls may finish first (SPEC 9.7).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum DrainMode {
-    /// Calls may finish until the deadline.
-    #[default]
-    Finish,
-    /// Calls are interrupted at once.
-    Force,
 }

@@ -1,17 +1,21 @@
 //! What becomes of tools whose definition changed (SPEC 7.6).
 //!
 //! What an entry publishes as its lists is what may be used. A tool that is held back is published beside them, so that it is in no view
-//! and in no call, and whoever holds the entry has been told of it.
+//! and in no call, and whoever holds the entry has been told of it. What is held back of a server without an entry is remembered with its
+//! configuration, and is accepted there.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::PoolState;
 use super::effects;
-use super::ids::{EntryId, ServerId, SessionId, Ticket};
 use super::notice::{Audience, Notice};
 use super::protocol::Effect;
-use crate::acceptance::{Held, Judged};
-use crate::catalog::Catalog;
+use crate::acceptance::{Held, Judged, Remembered};
+use crate::catalog::{Catalog, Item};
+use crate::error::Error;
+use crate::ids::{Configuration, EntryId, ServerId, SessionId, Ticket};
+use crate::options::OnToolChange;
 
 /// What the host accepts: this definition of a tool, wherever the server lists it.
 pub(super) struct Acceptance {
@@ -36,11 +40,18 @@ enum Found {
 impl PoolState {
     /// Replaces what an entry lists by what the policy makes of new lists. What is newly held back, and what was listed before;
     /// nothing when that is the same.
-    pub(super) fn take_lists(&mut self, id: EntryId, listed: Arc<Catalog>) -> Option<News> {
-        let policy = self.options.on_tool_change;
+    pub(super) fn take_lists(
+        &mut self,
+        id: EntryId,
+        listed: Arc<Catalog>,
+        out: &mut Vec<Effect>,
+    ) -> Option<News> {
+        let configuration = self.entries.get(id)?.configuration();
+        let Judged { usable, held, renewed, learned } = self.accepted.judge(configuration, listed);
+        if learned {
+            self.keep_accepted(configuration, None, out);
+        }
         let entry = self.entries.get_mut(id)?;
-        let Judged { usable, held, renewed } =
-            self.accepted.judge(entry.configuration(), listed, policy);
         if entry.catalog == usable && entry.held == held {
             return None;
         }
@@ -83,38 +94,101 @@ impl PoolState {
         }
     }
 
-    /// Accepts a definition at every entry of the server that lists it.
+    /// What of a server's kept lists may be shown.
+    pub fn usable(&self, configuration: Configuration, listed: Arc<Catalog>) -> Arc<Catalog> {
+        self.accepted.usable(configuration, listed)
+    }
+
+    /// What is held back of a server, whether or not it is connected: of the configuration whose lists were read last.
+    pub fn held_of(&self, server: ServerId) -> Held {
+        self.accepted.held_of(server)
+    }
+
+    /// What is held back of one configuration, whether or not it is connected.
+    pub fn held(&self, configuration: Configuration) -> Held {
+        self.accepted.held(configuration)
+    }
+
+    /// Has what is accepted kept, where that holds anything back.
+    fn keep_accepted(
+        &self,
+        configuration: Configuration,
+        tool: Option<Item>,
+        out: &mut Vec<Effect>,
+    ) {
+        if configuration.on_tool_change == OnToolChange::Quarantine {
+            let accepted = Arc::new(self.accepted.digests(configuration));
+            out.push(Effect::KeepAccepted { configuration, accepted, tool });
+        }
+    }
+
+    /// Accepts a definition at every entry of the server that lists it, and where it is remembered to be held back.
     pub(super) fn accept_tool(&mut self, acceptance: Acceptance, out: &mut Vec<Effect>) {
         let ticket = acceptance.ticket;
         if self.closing.is_some() {
             out.push(Effect::Refuse { ticket, error: effects::closing() });
             return;
         }
+        let mut told = Vec::new();
+        let found = self.accept_everywhere(&acceptance, &mut told);
+        out.append(&mut told);
+        out.push(match found {
+            Err(error) => Effect::Refuse { ticket, error },
+            Ok(Found::Nothing) => {
+                Effect::Refuse { ticket, error: effects::unknown_tool(&acceptance.tool) }
+            }
+            Ok(Found::Another) => {
+                Effect::Refuse { ticket, error: effects::stale_approval(&acceptance.tool) }
+            }
+            Ok(Found::Accepted) => Effect::ToolAccepted { ticket },
+        });
+    }
+
+    fn accept_everywhere(
+        &mut self,
+        acceptance: &Acceptance,
+        out: &mut Vec<Effect>,
+    ) -> Result<Found, Error> {
         let name = self.names.get(acceptance.server);
         let entries: Vec<EntryId> =
             name.into_iter().flat_map(|name| name.entries.values().copied()).collect();
-        let mut found = Found::Nothing;
-        let mut told = Vec::new();
+        let (mut found, mut live) = (Found::Nothing, BTreeSet::new());
         for id in entries {
-            match self.accept_at(id, &acceptance, &mut told) {
-                Ok(here) => found = found.max(here),
-                Err(error) => {
-                    out.append(&mut told);
-                    out.push(Effect::Refuse { ticket, error });
-                    return;
-                }
-            }
+            found = found.max(self.accept_at(id, acceptance, out)?);
+            live.extend(self.configuration(id));
         }
-        out.append(&mut told);
-        out.push(match found {
-            Found::Nothing => {
-                Effect::Refuse { ticket, error: effects::unknown_tool(&acceptance.tool) }
-            }
-            Found::Another => {
-                Effect::Refuse { ticket, error: effects::stale_approval(&acceptance.tool) }
-            }
-            Found::Accepted => Effect::ToolAccepted { ticket },
-        });
+        for (configuration, remembered) in
+            self.accepted.remembered(acceptance.server, &acceptance.tool)
+        {
+            let here = match remembered {
+                Remembered::Held(item) if item.digest == acceptance.digest => {
+                    self.accept_item(configuration, item, out)?;
+                    Found::Accepted
+                }
+                Remembered::Held(_) => Found::Another,
+                // What is connected says itself what it lists.
+                Remembered::Accepted(digest)
+                    if digest == acceptance.digest && !live.contains(&configuration) =>
+                {
+                    Found::Accepted
+                }
+                Remembered::Accepted(_) | Remembered::Nothing => Found::Nothing,
+            };
+            found = found.max(here);
+        }
+        Ok(found)
+    }
+
+    fn accept_item(
+        &mut self,
+        configuration: Configuration,
+        item: Item,
+        out: &mut Vec<Effect>,
+    ) -> Result<(), Error> {
+        let accepted = self.accepted.accept(configuration, &item);
+        accepted.map_err(|_| effects::limit_of_remembered_tools())?;
+        self.keep_accepted(configuration, Some(item), out);
+        Ok(())
     }
 
     fn accept_at(
@@ -122,7 +196,7 @@ impl PoolState {
         id: EntryId,
         acceptance: &Acceptance,
         out: &mut Vec<Effect>,
-    ) -> Result<Found, crate::error::Error> {
+    ) -> Result<Found, Error> {
         let Some(entry) = self.entries.get_mut(id) else {
             return Ok(Found::Nothing);
         };
@@ -140,8 +214,10 @@ impl PoolState {
         }
         let item = held.item.clone();
         let configuration = entry.configuration();
-        let accepted = self.accepted.accept(configuration, &item);
-        accepted.map_err(|_| effects::limit_of_remembered_tools())?;
+        self.accept_item(configuration, item.clone(), out)?;
+        let Some(entry) = self.entries.get_mut(id) else {
+            return Ok(Found::Nothing);
+        };
         let listed = Arc::new(entry.catalog.with_tool(item));
         entry.held = entry.held.without(tool);
         let before = std::mem::replace(&mut entry.catalog, listed);

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use super::PoolState;
 use super::entry::{Entry, Listing, Phase, Reading, Stage};
-use super::ids::{ConnectionId, EntryId, ListingNumber};
 use super::protocol::Effect;
 use crate::catalog::Catalog;
 use crate::error::Error;
+use crate::ids::{ConnectionId, EntryId, ListingNumber};
 
 impl PoolState {
     /// The server announced a change: list as soon as that may be, or once more after the listing
@@ -79,7 +79,7 @@ impl PoolState {
     }
 
     fn replace_catalog(&mut self, id: EntryId, listed: Arc<Catalog>, out: &mut Vec<Effect>) {
-        if let Some(news) = self.take_lists(id, listed) {
+        if let Some(news) = self.take_lists(id, listed, out) {
             self.publish(id, out);
             self.tell_news(id, news, out);
         }

@@ -11,8 +11,8 @@ use super::PoolState;
 use super::acquire::{End, NOW};
 use super::effects::reason;
 use super::entry::{Entry, Phase};
-use super::ids::{EntryId, Generation, ServerId};
 use super::protocol::{CloseMode, Effect};
+use crate::ids::{EntryId, Generation, ServerId};
 
 /// What the calls of a replaced connection have to finish, so that an edit is not held up by them: 5 s (SPEC 13.1, `replace_grace`).
 const REPLACE_GRACE: Duration = Duration::from_secs(5);

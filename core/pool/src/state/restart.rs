@@ -8,11 +8,11 @@ use std::time::Duration;
 use super::admission::Obstacle;
 use super::effects::{self, reason};
 use super::entry::{Phase, Why};
-use super::ids::{EntryId, Moment, ServerId, Ticket};
 use super::notice::Notice;
 use super::protocol::{CloseMode, Effect, LossReason};
 use super::reports::{RestartRefusal, RestartReport};
 use super::{Open, PoolState};
+use crate::ids::{EntryId, Moment, ServerId, Ticket};
 
 /// A restart that is not answered yet.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::effects;
-use super::ids::{EntryId, LeaseId, Moment, SessionId, Ticket};
 use super::protocol::Effect;
 use super::{PoolState, Timer};
+use crate::ids::{EntryId, LeaseId, Moment, SessionId, Ticket};
 
 /// One session.
 #[derive(Clone, Debug, Default, PartialEq)]

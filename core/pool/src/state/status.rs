@@ -1,10 +1,10 @@
 //! What `status` shows of the pool (SPEC 9.4).
 
 use super::entry::{Phase, Reading, Stage};
-use super::ids::{EntryId, Generation, KeyId, Moment, ServerId};
 use super::protocol::EntryState;
 use super::{PoolOptions, PoolState};
 use crate::error::Error;
+use crate::ids::{Configuration, EntryId, Generation, KeyId, Moment, ServerId};
 
 /// One entry, as `status` shows it.
 #[derive(Clone, Debug, PartialEq)]
@@ -113,6 +113,11 @@ impl PoolState {
             losses: entry.health.losses,
             error: entry.error.clone(),
         })
+    }
+
+    /// What the accepted definitions of an entry's tools belong to.
+    pub fn configuration(&self, id: EntryId) -> Option<Configuration> {
+        self.entries.get(id).map(|entry| entry.configuration())
     }
 
     /// The last error of a server's name, also of entries that are gone.

@@ -17,10 +17,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::acquire::{Ask, IfFull};
 use super::admission::Obstacle;
 use super::effects::{self, reason};
-use super::ids::{ServerId, Ticket};
 use super::notice::{Audience, Notice};
 use super::protocol::Effect;
 use super::{Open, PoolState};
+use crate::ids::{ServerId, Ticket};
 
 /// The names that wait for room.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -4,6 +4,8 @@
 //! server. It is a value: two sessions have two, and another one takes its place whole.
 
 mod difference;
+mod order;
+mod revision;
 #[cfg(test)]
 mod tests;
 
@@ -12,6 +14,9 @@ use crate::config::ServerSpec;
 use crate::interface::words::hidden;
 use crate::options::SessionOptions;
 use crate::pattern::matches_any;
+
+pub use order::Order;
+pub use revision::{Made, Revision};
 
 /// What one session makes of one server's catalog.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use trunkline_pool::acceptance::Held;
 use trunkline_pool::catalog::{Catalog, Difference, Item};
 use trunkline_pool::config::Share;
 use trunkline_pool::config::{Fingerprint, ServerSpec};
-use trunkline_pool::options::PoolOptions;
+use trunkline_pool::options::{OnToolChange, PoolOptions};
 use trunkline_pool::state::*;
 use trunkline_pool::{Error, ErrorCode};
 
@@ -164,10 +164,26 @@ pub fn acquire_of(ticket: u64, session: u64, key: u32, server: u32, family: Fami
         key: KeyId(key),
         server: ServerId(server),
         fingerprint: fingerprint(key),
+        on_tool_change: OnToolChange::Notify,
         family,
         share: Share::Pool,
         reconnect: None,
     })
+}
+
+/// An acquire of a server whose changed tools are held back.
+pub fn acquire_held_back(ticket: u64, session: u64, key: u32, server: u32) -> Input {
+    let mut input = acquire_of(ticket, session, key, server, Family::Local);
+    if let Input::Acquire(Ask { on_tool_change, .. }) = &mut input {
+        *on_tool_change = OnToolChange::Quarantine;
+    }
+    input
+}
+
+/// What an [`acquire_held_back`] accepts belongs to.
+pub fn held_back_of(key: u32, server: u32) -> Configuration {
+    let (server, fingerprint) = (ServerId(server), fingerprint(key));
+    Configuration { server, fingerprint, on_tool_change: OnToolChange::Quarantine }
 }
 
 /// An acquire with a configuration that has its own delays.

@@ -1,7 +1,7 @@
 //! The budget: how many names run, who waits for room, and what is told of it.
 
 use trunkline_pool::config::Share;
-use trunkline_pool::options::{Budget, BudgetMode, PoolOptions};
+use trunkline_pool::options::{Budget, BudgetMode, OnToolChange, PoolOptions};
 use trunkline_pool::state::*;
 use trunkline_pool::{Error, ErrorCode};
 
@@ -37,6 +37,7 @@ fn want(asks: &[(u64, u64, u32)]) -> Input {
         key: KeyId(key),
         server: ServerId(key),
         fingerprint: fingerprint(key),
+        on_tool_change: OnToolChange::Notify,
         family: Family::Local,
         share: Share::Pool,
         reconnect: None,

@@ -1,16 +1,17 @@
 //! The rule of changed tools, written a second time (SPEC 7.6): which definitions are accepted, what may be used of what was listed,
 //! and what is held back.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use trunkline_pool::ErrorCode;
-use trunkline_pool::acceptance::Held;
-use trunkline_pool::catalog::{Catalog, Change, Difference};
+use trunkline_pool::acceptance::{Held, Recalled};
+use trunkline_pool::approvals::Standing;
+use trunkline_pool::catalog::{Catalog, Change, Difference, Item};
 use trunkline_pool::options::OnToolChange;
 use trunkline_pool::state::{
     Configuration, ConnectionId, Effect, EntryId, EntryState, EntryStatus, Input, ListingNumber,
-    Situation, Slot,
+    ServerId, Situation, Slot,
 };
 
 use crate::model::{Cause, Holds, Model, heard};
@@ -31,6 +32,12 @@ struct Expected {
 #[derive(Clone, Debug, Default)]
 pub struct Definitions {
     accepted: BTreeMap<Configuration, Digests>,
+    /// By which approval, where one was recalled.
+    by: BTreeMap<Configuration, Standing>,
+    /// What is held back, whether or not an entry is there.
+    held: BTreeMap<Configuration, Digests>,
+    /// The configurations of which more or other tools are accepted since this step began.
+    unkept: BTreeSet<Configuration>,
     entries: BTreeMap<EntryId, Expected>,
     listings: BTreeMap<ConnectionId, ListingNumber>,
     /// How the acceptance of this step must be answered.
@@ -55,6 +62,7 @@ impl Definitions {
         setup: &Setup,
     ) {
         self.answer = None;
+        self.unkept.clear();
         self.entries.values_mut().for_each(|expected| expected.renewed.clear());
         let Cause::Input(input) = cause else { return };
         match input {
@@ -76,6 +84,7 @@ impl Definitions {
                     self.judge(row, catalog, setup);
                 }
             }
+            Input::Recall { configuration, recalled } => self.recall(*configuration, recalled),
             Input::AcceptTool { server, tool, digest, .. } => {
                 let rows = before
                     .values()
@@ -83,7 +92,7 @@ impl Definitions {
                 let rows: Vec<&EntryStatus> = rows.collect();
                 let answer = match closing {
                     true => Err(ErrorCode::Closing),
-                    false => self.accept(&rows, tool, *digest, setup),
+                    false => self.accept(*server, &rows, (tool, *digest), setup),
                 };
                 self.answer = Some(answer);
             }
@@ -92,14 +101,17 @@ impl Definitions {
     }
 
     fn judge(&mut self, row: &EntryStatus, listed: &Catalog, setup: &Setup) {
-        let accepted = self.accepted.entry(setup.configuration_of(row.key)).or_default();
+        let configuration = setup.configuration_of(row.key);
+        let is_held_back = configuration.on_tool_change == OnToolChange::Quarantine;
+        let accepted = self.accepted.entry(configuration).or_default();
+        let known = accepted.len();
         let mut expected = Expected::default();
         for item in &listed.tools {
             let (name, digest) = (item.name.clone(), item.digest);
             let known = *accepted.entry(name.clone()).or_insert(digest);
             if known == digest {
                 expected.usable.insert(name, digest);
-            } else if setup.options.on_tool_change == OnToolChange::Quarantine {
+            } else if is_held_back {
                 expected.held.insert(name, digest);
             } else {
                 accepted.insert(name.clone(), digest);
@@ -107,34 +119,82 @@ impl Definitions {
                 expected.renewed.push(name);
             }
         }
+        if is_held_back && accepted.len() > known {
+            self.unkept.insert(configuration);
+        }
+        self.held.insert(configuration, expected.held.clone());
         self.entries.insert(row.entry, expected);
+    }
+
+    fn recall(&mut self, configuration: Configuration, recalled: &Recalled) {
+        if configuration.on_tool_change == OnToolChange::Notify {
+            return;
+        }
+        let tools: Digests = match recalled {
+            Recalled::Approved { by, tools } => {
+                if self.by.insert(configuration, *by) != Some(*by) {
+                    self.accepted.remove(&configuration);
+                    self.held.remove(&configuration);
+                }
+                (**tools).clone()
+            }
+            Recalled::Shown(catalog) => digests(&catalog.tools),
+        };
+        let accepted = self.accepted.entry(configuration).or_default();
+        for (name, digest) in tools {
+            accepted.entry(name).or_insert(digest);
+        }
     }
 
     fn accept(
         &mut self,
+        server: ServerId,
         rows: &[&EntryStatus],
-        tool: &Arc<str>,
-        digest: [u8; 32],
+        (tool, digest): (&Arc<str>, [u8; 32]),
         setup: &Setup,
     ) -> Result<(), ErrorCode> {
-        let mut answer = Err(ErrorCode::ToolNotFound);
+        let mut listed = Vec::new();
+        let mut accepted = BTreeSet::new();
         for row in rows {
             let Some(expected) = self.entries.get_mut(&row.entry) else { continue };
-            let listed = expected.held.get(tool).or(expected.usable.get(tool));
-            if listed == Some(&digest) {
-                answer = Ok(());
-            } else if listed.is_some() && answer.is_err() {
-                answer = Err(ErrorCode::StaleApproval);
-            }
+            listed.extend(expected.held.get(tool).or(expected.usable.get(tool)).copied());
             if expected.held.get(tool) == Some(&digest) {
                 expected.held.remove(tool);
                 expected.usable.insert(tool.clone(), digest);
                 expected.renewed.push(tool.clone());
-                let configuration = setup.configuration_of(row.key);
-                self.accepted.entry(configuration).or_default().insert(tool.clone(), digest);
+                accepted.insert(setup.configuration_of(row.key));
             }
         }
-        answer
+        let live: Vec<Configuration> =
+            rows.iter().map(|row| setup.configuration_of(row.key)).collect();
+        for (configuration, held) in &self.held {
+            if configuration.server == server && !accepted.contains(configuration) {
+                listed.extend(held.get(tool).copied());
+                if held.get(tool) == Some(&digest) {
+                    accepted.insert(*configuration);
+                }
+            }
+        }
+        for (configuration, known) in &self.accepted {
+            let held = self.held.get(configuration).and_then(|held| held.get(tool));
+            let is_asleep = configuration.server == server && !live.contains(configuration);
+            if is_asleep && held.is_none() {
+                listed.extend(known.get(tool).copied().filter(|known| *known == digest));
+            }
+        }
+        for configuration in accepted {
+            self.accepted.entry(configuration).or_default().insert(tool.clone(), digest);
+            let held = self.held.entry(configuration).or_default();
+            if held.get(tool) == Some(&digest) {
+                held.remove(tool);
+            }
+            self.unkept.insert(configuration);
+        }
+        match listed.contains(&digest) {
+            true => Ok(()),
+            false if listed.is_empty() => Err(ErrorCode::ToolNotFound),
+            false => Err(ErrorCode::StaleApproval),
+        }
     }
 
     /// Holds one effect against what should be.
@@ -143,6 +203,11 @@ impl Definitions {
             Effect::ListCatalog { connection, number } => {
                 let last = self.listings.insert(*connection, *number).unwrap_or_default();
                 check!(*number > last, "{connection} lists as {number:?} after {last:?}");
+            }
+            Effect::KeepAccepted { configuration, accepted, .. } => {
+                let right = self.accepted.get(configuration) == Some(&**accepted);
+                check!(right, "{accepted:?} are kept of {configuration:?}");
+                self.unkept.remove(configuration);
             }
             Effect::Publish { entry, slot } => return self.published(*entry, slot),
             Effect::ToolAccepted { .. } => {
@@ -164,8 +229,7 @@ impl Definitions {
             self.entries.remove(&entry);
         }
         let expected = self.entries.get(&entry).cloned().unwrap_or_default();
-        let usable = slot.catalog.tools.iter().map(|item| (item.name.clone(), item.digest));
-        let usable: Digests = usable.collect();
+        let usable = digests(&slot.catalog.tools);
         let right = usable == expected.usable && held(&slot.held) == expected.held;
         check!(right, "{slot:?} of {entry:?}, not {expected:?}");
         Ok(())
@@ -174,6 +238,7 @@ impl Definitions {
     /// An acceptance is answered at once.
     pub fn is_answered(&self) -> Result<(), String> {
         check!(self.answer.is_none(), "an acceptance without an answer");
+        check!(self.unkept.is_empty(), "accepted, and not kept: {:?}", self.unkept);
         Ok(())
     }
 
@@ -209,6 +274,10 @@ impl Model {
         }
         Ok(())
     }
+}
+
+fn digests(items: &[Item]) -> Digests {
+    items.iter().map(|item| (item.name.clone(), item.digest)).collect()
 }
 
 /// The digests of what is held back.

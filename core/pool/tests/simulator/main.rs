@@ -5,6 +5,7 @@
 //! `TRUNKLINE_SIMULATOR_FIRST` is the first seed: a number, or `random`. `TRUNKLINE_SEED` repeats one seed and
 //! tells its story. See `docs/simulator.md`.
 
+mod accepting;
 mod agreement;
 mod budget;
 mod calls;

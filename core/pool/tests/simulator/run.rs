@@ -6,12 +6,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use trunkline_pool::catalog::{Catalog, Item};
+use trunkline_pool::catalog::Catalog;
 use trunkline_pool::state::{
     Ask, ConnectionId, DrainMode, Effect, EntryId, EntryState, EntryStatus, Input, KeyId, LeaseId,
     Moment, PoolState, SessionId, Situation, Slot, Ticket,
 };
 
+use crate::accepting;
 use crate::budget::Books;
 use crate::chance::Chance;
 use crate::coverage::Coverage;
@@ -187,7 +188,12 @@ impl Run {
             return Some(Input::Drain { ticket: self.ticket(), how, deadline });
         }
         if chance.percent(2) {
-            return self.acceptance(chance);
+            let ticket = self.ticket();
+            return accepting::draw(ticket, &self.pool, &self.model, chance);
+        }
+        if chance.percent(1) {
+            let configuration = self.setup.configuration_of(self.any_key(chance));
+            return Some(accepting::recall(configuration, chance));
         }
         if chance.percent(self.setup.restarting) {
             return Some(self.restart(chance));
@@ -246,27 +252,6 @@ impl Run {
         let index = chance.percent(40).then(|| chance.below(4) as u32);
         let server = self.setup.server_of(key);
         Input::Restart { ticket: self.ticket(), server, index }
-    }
-
-    /// The host accepts a tool that it was shown, or one that it was not.
-    fn acceptance(&mut self, chance: &mut Chance) -> Option<Input> {
-        let told = |row: &EntryStatus| self.model.entries.get(&row.entry)?.slot.clone();
-        let slots: Vec<(EntryStatus, Slot)> =
-            self.pool.entries().filter_map(|row| Some((row.clone(), told(&row)?))).collect();
-        let held = slots.iter().filter(|(_, slot)| !slot.held.tools().is_empty());
-        let places: Vec<&(EntryStatus, Slot)> =
-            if chance.percent(90) { held.collect() } else { slots.iter().collect() };
-        let (row, slot) = chance.pick_some(&places)?;
-        let of_held = slot.held.tools().iter().map(|tool| &tool.item);
-        let items: Vec<&Item> = match chance.percent(80) {
-            true => of_held.collect(),
-            false => slot.catalog.tools.iter().collect(),
-        };
-        let item = chance.pick_some(&items)?;
-        let tool = if chance.percent(5) { "unheard-of".into() } else { item.name.clone() };
-        let digest = if chance.percent(10) { [9; 32] } else { item.digest };
-        let server = row.server;
-        Some(Input::AcceptTool { ticket: self.ticket(), server, tool, digest })
     }
 
     /// Everything that one pass wants: of one session as it opens, or of several in a reconcile.

@@ -39,6 +39,8 @@ pub struct Setup {
     pub own: bool,
     /// How the lost connections of some keys come back, where that is not the pool's way.
     pub reconnects: Vec<Option<Arc<Reconnect>>>,
+    /// What becomes of changed tools, of one key after the other.
+    pub on_tool_change: Vec<OnToolChange>,
 }
 
 impl Setup {
@@ -47,7 +49,6 @@ impl Setup {
         options.drain_delay = chance.millis(&[0, 10, 1_000, 30_000]);
         options.idle_cap = chance.millis(&[0, 5, 1_500, 20_000, 300_000]);
         options.reconnect = draw_reconnect(chance);
-        options.on_tool_change = chance.pick(&[OnToolChange::Notify, OnToolChange::Quarantine]);
         options.limits.processes = chance.pick(&[0, 1, 1, 2, 2, 3, 1024]);
         options.limits.entries_per_name = chance.pick(&[1, 2, 256]);
         let mut setup = Setup {
@@ -65,7 +66,11 @@ impl Setup {
             gating: chance.pick(&[0, 0, 0, 0, 3, 10]),
             own: false,
             reconnects: vec![None],
+            on_tool_change: Vec::new(),
         };
+        let policies = [OnToolChange::Notify, OnToolChange::Quarantine];
+        let policies = (0..1 + chance.below(3)).map(|_| chance.pick(&policies));
+        setup.on_tool_change = policies.collect();
         if chance.percent(35) {
             let mode = chance.pick(&[
                 BudgetMode::Enforce,
@@ -152,7 +157,12 @@ impl Setup {
 
     /// What the accepted definitions of a key belong to.
     pub fn configuration_of(&self, key: KeyId) -> Configuration {
-        Configuration { server: self.server_of(key), fingerprint: self.fingerprint_of(key) }
+        let (server, fingerprint) = (self.server_of(key), self.fingerprint_of(key));
+        Configuration { server, fingerprint, on_tool_change: self.policy_of(key) }
+    }
+
+    fn policy_of(&self, key: KeyId) -> OnToolChange {
+        self.on_tool_change[key.0 as usize % self.on_tool_change.len()]
     }
 
     /// Two keys of three are local, so that both families meet in most runs.
@@ -164,7 +174,8 @@ impl Setup {
         let (server, family) = (self.server_of(key), self.family_of(key));
         let (fingerprint, share) = (self.fingerprint_of(key), self.share_of(key));
         let reconnect = self.reconnects[key.0 as usize % self.reconnects.len()].clone();
-        Ask { ticket, session, key, server, fingerprint, family, share, reconnect }
+        let on_tool_change = self.policy_of(key);
+        Ask { ticket, session, key, server, fingerprint, on_tool_change, family, share, reconnect }
     }
 
     /// The same as one input.

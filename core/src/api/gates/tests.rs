@@ -9,9 +9,11 @@ use serde_json::json;
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::state::{EntryState, Gate, GateReason};
 
+use crate::apart::OneByOne;
 use crate::api::pool::Configured;
 use crate::api::wanted::follow_together;
-use crate::driver::Warrant;
+use crate::driver::{Authority, Warrant};
+use crate::folder::Folder;
 use crate::lookup::Found;
 use crate::{
     AcquireOptions, CallOptions, Error, ErrorCode, Lease, Pool, PoolOptions, Session,
@@ -30,6 +32,9 @@ struct Decided {
     /// What the world says at the last moment.
     last: Mutex<Gate>,
     rechecks: AtomicUsize,
+    /// How many answers are over by the time that they come: somebody decides otherwise meanwhile.
+    late: AtomicUsize,
+    turns: OneByOne,
     /// The program that was approved; any, when there is none.
     program: Mutex<Option<PathBuf>>,
     /// The programs that were shown.
@@ -45,12 +50,20 @@ impl Warrant for Decided {
         *lock(&self.gate)
     }
 
-    fn recheck(&self) -> Gate {
+    fn recheck(&self) -> crate::Result<Gate> {
         self.rechecks.fetch_add(1, Ordering::Relaxed);
+        let one_less = |late: usize| late.checked_sub(1);
+        if self.late.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok() {
+            return Ok(REJECTED);
+        }
         let last = *lock(&self.last);
         let gate = lock(&self.gate).and(last);
         *lock(&self.gate) = gate;
-        gate
+        Ok(gate)
+    }
+
+    fn rechecks(&self) -> Option<&OneByOne> {
+        Some(&self.turns)
     }
 
     fn admits_program(&self, found: &Found) -> bool {
@@ -69,27 +82,25 @@ struct Rig {
     session: Session,
     spec: ServerSpec,
     decided: Arc<Decided>,
-    started: PathBuf,
+    folder: Folder,
 }
 
 impl Rig {
     async fn new() -> Rig {
-        let number = RIGS.fetch_add(1, Ordering::Relaxed);
-        let name = format!("trunkline-decided-{}-{number}", std::process::id());
-        let started = std::env::temp_dir().join(name);
-        let options =
-            json!({ "reconnect": { "delays_ms": { "local": [0, 0] } }, "exit_grace_ms": 50 });
+        let folder = Folder::new();
+        let options = json!({ "reconnect": { "delays_ms": { "local": [0, 0] } }, "exit_grace_ms": 50, "cache": "off" });
         let pool = Pool::new(PoolOptions::from_json(&options.to_string()).unwrap()).unwrap();
-        let script = format!("echo >> '{}'\n{SERVER}", started.display());
+        let script = format!("echo >> '{}'\n{SERVER}", folder.join("started").display());
         let spec = json!({ "command": "sh", "args": ["-c", script] });
         let spec = ServerSpec::from_value("s", &spec).unwrap();
         let session = session(&pool, "a");
-        Rig { pool, session, spec, decided: Arc::default(), started }
+        Rig { pool, session, spec, decided: Arc::default(), folder }
     }
 
     fn configured(&self) -> Arc<Configured> {
         let spec = Arc::new(self.spec.clone());
-        Configured::warranted(spec, self.decided.clone(), &self.pool.driver().options)
+        let authority = Authority::Warrant(self.decided.clone());
+        Configured::by(authority, spec, None, &self.pool.driver().options)
     }
 
     /// The server, by what is decided of it.
@@ -99,7 +110,7 @@ impl Rig {
     }
 
     fn starts(&self) -> usize {
-        std::fs::read_to_string(&self.started).unwrap_or_default().lines().count()
+        std::fs::read_to_string(self.folder.join("started")).unwrap_or_default().lines().count()
     }
 
     fn decide(&self, gate: Gate) {
@@ -111,15 +122,6 @@ impl Rig {
         self.decided.rechecks.load(Ordering::Relaxed)
     }
 }
-
-impl Drop for Rig {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.started);
-    }
-}
-
-/// The rigs of this process so far.
-static RIGS: AtomicUsize = AtomicUsize::new(0);
 
 fn session(pool: &Pool, id: &str) -> Session {
     pool.session(
@@ -177,6 +179,16 @@ async fn a_rejection_at_the_last_moment_starts_nothing() {
     rig.pool.close().await.unwrap();
 }
 
+/// S-13, SPEC 11.5: what was decided otherwise by the time that a refusal comes is asked about again, and starts.
+#[tokio::test]
+async fn a_refusal_that_is_over_refuses_nothing() {
+    let rig = Rig::new().await;
+    rig.decided.late.store(1, Ordering::Relaxed);
+    rig.acquire().await.unwrap();
+    assert_eq!((rig.starts(), rig.rechecks()), (1, 2));
+    rig.pool.close().await.unwrap();
+}
+
 /// S-08, SPEC 10.5: the name of its command leads to another program than the one that was approved.
 #[tokio::test]
 async fn another_program_than_the_approved_one_is_not_started() {
@@ -221,16 +233,17 @@ async fn a_decision_ends_what_runs() {
     rig.pool.close().await.unwrap();
 }
 
-/// SPEC 12.1: a host that gives the same configuration itself admits it, for as long as that lives.
+/// SPEC 12.1, 12.3: a host that gives the same configuration itself has a connection of its own, which no decision about the other ends.
 #[tokio::test]
-async fn the_hosts_own_word_admits_the_same_configuration() {
+async fn the_hosts_own_word_admits_a_connection_of_its_own() {
     let rig = Rig::new().await;
     rig.acquire().await.unwrap();
     let own = session(&rig.pool, "b");
     let lease = own.acquire("s", Some(&rig.spec), &AcquireOptions::default()).await.unwrap();
+    assert_eq!(rig.starts(), 2);
     rig.decide(REJECTED);
     lease.call_tool("hi", "{}", &CallOptions::default()).await.unwrap();
-    assert_eq!(rig.starts(), 1, "it is one connection");
+    assert_refused(rig.acquire().await, "rejected");
     own.close(None);
     rig.pool.close().await.unwrap();
 }

@@ -1,7 +1,7 @@
 //! Decisions of people about servers of the project (SPEC 12).
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use trunkline_pool::approvals::{ApprovalHash, Book, Decision, Identity, Record, 
 use trunkline_pool::interface::words;
 
 use super::entry::Fresh;
-use super::pass::{Passed, Shape};
+use super::pass::{Passed, Shape, also};
 use crate::api::pool::{Pool, PoolCore};
 use crate::driver::About;
 use crate::{Error, ErrorCode, Result};
@@ -46,7 +46,8 @@ impl Pool {
         self.0.decide(server, hash, Decision::Approved).await
     }
 
-    /// Keeps the configuration with that hash from running, which ends at once if it runs; nobody is asked again. The report is that of
+    /// Keeps the configuration with that hash from running, which ends at once if it runs; nobody is asked again. It may be an earlier one
+    /// that was approved and that something is still to run by, also where no source has it any more. The report is that of
     /// [`approve`](Self::approve).
     ///
     /// # Errors
@@ -66,8 +67,8 @@ impl Pool {
         let name = server.to_owned();
         let forgotten = self.0.off_thread(move || approvals.forget(&root, &name)).await;
         // Also when it could not be kept: what others decided was read for it.
-        let passed = self.0.follow_decisions(server);
-        let forgotten = forgotten?;
+        let passed = self.0.follow_decisions(server).await;
+        let (forgotten, passed) = (forgotten?, passed?);
         let servers = passed.rows_to_json(Shape::Sourced);
         Ok(json!({ "v": 1, "forgotten": forgotten, "servers": servers }))
     }
@@ -78,7 +79,7 @@ impl PoolCore {
         let book = self.newest_book().await?;
         // Whoever read it first may have been a server's start.
         if self.sources.desired().book.as_ref() != Some(&book) {
-            self.change(|_| {});
+            self.change_apart(Fresh::No, |_| BTreeSet::new()).await?;
         }
         let root = &self.sources.root;
         let requests = self.sources.desired().requests(root);
@@ -104,7 +105,11 @@ impl PoolCore {
         let Some(hash) = ApprovalHash::parse(hash) else {
             return wrong("hash", "the text is no hash of a request");
         };
-        let (live, book) = self.live(server);
+        let (mut live, book) = self.live(server);
+        if decision == Decision::Rejected {
+            // A rejection reaches what runs by an earlier approval, whether a source still has it or not.
+            live.extend(self.sources.warrants.identities(server));
+        }
         if live.is_empty() {
             return wrong("server", "no server of that name needs approval");
         }
@@ -120,9 +125,9 @@ impl PoolCore {
             .off_thread(move || approvals.decide(&root, &name, &identity, decision, seen))
             .await;
         // Also when it could not be kept: what others decided was read for it.
-        let passed = self.follow_decisions(server);
+        let passed = self.follow_decisions(server).await;
         kept?;
-        Ok(json!({ "v": 1, "servers": passed.rows_to_json(Shape::Sourced) }))
+        Ok(json!({ "v": 1, "servers": passed?.rows_to_json(Shape::Sourced) }))
     }
 
     /// What can be decided about a server now, and what was decided as far as this host knows.
@@ -136,8 +141,9 @@ impl PoolCore {
     }
 
     /// Takes up what was decided about a server.
-    fn follow_decisions(self: &Arc<Self>, server: &str) -> Passed {
-        self.change_with(Fresh::No, |_| BTreeSet::from([server.into()]))
+    async fn follow_decisions(self: &Arc<Self>, server: &str) -> Result<Passed> {
+        let mentioned = BTreeSet::from([server.into()]);
+        self.change_apart(Fresh::No, |_| mentioned).await
     }
 
     /// What was decided by now, by any process.
@@ -166,27 +172,33 @@ impl PoolCore {
     /// Decisions cannot be read: what runs goes on, nothing that needs one begins, and they are tried again until they can be read, which
     /// makes a pass. Subscribers hear of it once.
     pub(super) fn retry_decisions(self: &Arc<Self>, why: &Error) {
-        if std::mem::replace(&mut self.sources.desired().rereads, true) {
-            return;
+        let is_first = {
+            let mut desired = self.sources.desired();
+            desired.unread += 1;
+            desired.unread == 1
+        };
+        if is_first {
+            self.warn_of_approvals(why.message());
+            self.driver.spawn(reread_until_known(Arc::downgrade(self)));
         }
-        self.warn_of_approvals(why.message());
-        let weak = Arc::downgrade(self);
-        self.driver.spawn(async move {
-            let mut delay = REREAD_FIRST;
-            loop {
-                tokio::time::sleep(delay).await;
-                delay = (delay * 2).min(REREAD_LAST);
-                let Some(pool) = weak.upgrade() else { return };
-                if pool.driver.check_open().is_err() {
-                    return;
-                }
-                let approvals = pool.sources.approvals.clone();
-                if pool.off_thread(move || approvals.reread_if_changed()).await.is_ok() {
-                    pool.change(|desired| desired.rereads = false);
-                    return;
-                }
+    }
+
+    /// Decisions were read again: whether that is all, since none could not be read after so many that could not.
+    async fn take_reread(self: &Arc<Self>, unread: u64) -> bool {
+        let is_all = {
+            let mut desired = self.sources.desired();
+            let is_all = desired.unread == unread;
+            if is_all {
+                desired.unread = 0;
             }
-        });
+            is_all
+        };
+        // What could not begin meanwhile is begun, whoever waits for it.
+        self.live_sessions().iter().for_each(|session| session.core().want_the_undecided());
+        self.driver.restart_undecided();
+        // It fails with the process alone.
+        let _ = self.change_apart(Fresh::No, also(|_| {})).await;
+        is_all
     }
 
     /// Tells what went wrong with the decisions while nobody waited for it.
@@ -203,5 +215,25 @@ impl PoolCore {
     ) -> Result<T> {
         let done = self.driver.runtime.handle().spawn_blocking(work).await;
         done.unwrap_or_else(|_| Err(Error::new(ErrorCode::Internal, "work on files was lost")))
+    }
+}
+
+/// Tries decisions again until they can be read. What could not be read during the last wait is waited for once more: what came of
+/// that is known by then.
+async fn reread_until_known(pool: Weak<PoolCore>) {
+    let mut delay = REREAD_FIRST;
+    loop {
+        let Some(unread) = pool.upgrade().map(|pool| pool.sources.desired().unread) else { return };
+        tokio::time::sleep(delay).await;
+        let Some(pool) = pool.upgrade() else { return };
+        if pool.driver.check_open().is_err() {
+            return;
+        }
+        let approvals = pool.sources.approvals.clone();
+        delay = match pool.off_thread(move || approvals.reread_if_changed()).await {
+            Ok(_) if pool.take_reread(unread).await => return,
+            Ok(_) => REREAD_FIRST,
+            Err(_) => (delay * 2).min(REREAD_LAST),
+        };
     }
 }

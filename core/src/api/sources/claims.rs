@@ -4,7 +4,7 @@
 use std::sync::{Arc, Weak};
 
 use serde_json::Value;
-use trunkline_pool::approvals::{ApprovalHash, Book, Candidate, Decision, Identity, Root};
+use trunkline_pool::approvals::{ApprovalHash, Book, Candidate, Identity, Root};
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::gates::{Approval, Facts, Gates, Presence, Switch, Trust, Validity};
 use trunkline_pool::layers::{Granted, Scope, SourceName};
@@ -12,11 +12,14 @@ use trunkline_pool::state::{Gate, GateReason};
 
 use super::desired::Desired;
 use super::entry::Fresh;
+use super::looked::{At, Look};
+use super::pass::also;
 use super::running::Origin;
 use super::sighted::{Sighted, request};
-use super::warrant::{Approved, EntryWarrant};
+use super::warrant::Approved;
 use crate::api::pool::{Configured, PoolCore};
 use crate::api::session::SessionCore;
+use crate::driver::{Authority, Warrant};
 use crate::{Error, ErrorCode, Result};
 
 /// A configuration of which some session is not done yet.
@@ -24,8 +27,10 @@ pub(super) struct Claim {
     pub(super) name: Box<str>,
     spec: Arc<ServerSpec>,
     sighted: Sighted,
+    /// Whether it is looked up again.
+    at: At,
     origin: Origin,
-    warrant: Weak<EntryWarrant>,
+    warrant: Weak<Approved>,
     /// Whether it waits for a decision.
     is_pending: bool,
 }
@@ -35,7 +40,7 @@ impl SessionCore {
     ///
     /// # Errors
     /// `invalid_argument` for an origin that it cannot have.
-    pub(in crate::api) fn brought(
+    pub(in crate::api) async fn brought(
         &self,
         name: &str,
         spec: &ServerSpec,
@@ -45,7 +50,7 @@ impl SessionCore {
             None | Some(Scope::Session) => {
                 Ok(Configured::new(Arc::new(spec.clone()), &self.driver.options))
             }
-            Some(scope) if scope.is_gated() => Ok(self.pool.claimed(name, spec, scope)),
+            Some(scope) if scope.is_gated() => self.pool.claimed(name, spec, scope).await,
             Some(scope) => {
                 let message = format!("a configuration of an acquire cannot be of `{scope}`");
                 let error = Error::new(ErrorCode::InvalidArgument, message);
@@ -53,18 +58,38 @@ impl SessionCore {
             }
         }
     }
+
+    /// What it brought and leads to another program by now is brought again, so that it runs by the decision about that.
+    ///
+    /// # Errors
+    /// `internal` when the process ends.
+    pub(in crate::api) async fn bring_again(&self, name: &str) -> Result<()> {
+        let astray = self.own_server(name).and_then(|own| self.pool.claimed_elsewhere(&own));
+        if let Some((spec, scope)) = astray {
+            self.put_own(name, self.pool.claimed(name, &spec, scope).await?);
+        }
+        Ok(())
+    }
 }
 
 impl PoolCore {
     /// A configuration as one of a source of that scope, without what it would grant itself.
-    fn claimed(self: &Arc<Self>, name: &str, spec: &ServerSpec, scope: Scope) -> Arc<Configured> {
-        let warrant = self.warrant_of_claim(name, spec, scope);
+    async fn claimed(
+        self: &Arc<Self>,
+        name: &str,
+        spec: &ServerSpec,
+        scope: Scope,
+    ) -> Result<Arc<Configured>> {
+        let (pool, of, written) = (self.clone(), name.to_owned(), spec.clone());
+        let find = move || Ok(pool.warrant_of_claim(&of, &written, scope));
+        let warrant = self.off_thread(find).await?;
         let mut spec = spec.clone();
         Granted::of(&spec).into_iter().for_each(|granted| granted.revoke(&mut spec));
-        let configured = Configured::warranted(Arc::new(spec), warrant, &self.driver.options);
+        let configured =
+            Configured::by(Authority::Warrant(warrant), Arc::new(spec), None, &self.driver.options);
         // What is decided of it, and who has to be asked.
-        self.change(|_| {});
-        configured
+        self.change_apart(Fresh::No, also(|_| {})).await?;
+        Ok(configured)
     }
 
     fn warrant_of_claim(
@@ -72,75 +97,97 @@ impl PoolCore {
         name: &str,
         spec: &ServerSpec,
         scope: Scope,
-    ) -> Arc<EntryWarrant> {
-        let (driver, sources) = (&self.driver, &self.sources);
-        let inherit_env = &driver.options.inherit_env;
-        let (sighted, command) = Sighted::of_spec(name, spec, (&driver.workspace, inherit_env));
-        let hash = sighted.identity.hash;
-        let mut desired = sources.desired();
-        let is_it = |claim: &&Claim| *claim.name == *name && claim.sighted.identity.hash == hash;
-        let known = desired.claims.iter().find(is_it);
-        let known = known.and_then(|claim| claim.warrant.upgrade());
-        if let Some(warrant) = known.filter(|warrant| warrant.hash() == Some(hash)) {
+    ) -> Arc<Approved> {
+        let with = (&*self.driver.workspace, &*self.driver.options.inherit_env);
+        let (sighted, command) = Sighted::of_spec(name, spec, with);
+        let mut desired = self.sources.desired();
+        let warrant = self.sources.warrants.of(self, name, (&sighted, &command));
+        let weak = Arc::downgrade(&warrant);
+        if let Some(claim) = desired.claims.iter_mut().find(|claim| claim.warrant.ptr_eq(&weak)) {
+            (claim.sighted, claim.at) = (sighted, At::Done);
             return warrant;
         }
-        let warrant = EntryWarrant::new(
-            &sources.trust,
-            Some(Approved {
-                pool: Arc::downgrade(self),
-                approvals: sources.approvals.clone(),
-                root: sources.root.clone(),
-                name: name.into(),
-                hash,
-                file: sighted.file.clone(),
-                command,
-                workspace: driver.workspace.clone(),
-                inherit_env: inherit_env.clone(),
-            }),
-        );
-        warrant.set(Gate::Shut(GateReason::PendingApproval));
+        let source = Arc::new(SourceName::of_scope(scope));
         desired.claims.push(Claim {
             name: name.into(),
             spec: Arc::new(spec.clone()),
             sighted,
-            origin: Origin {
-                source: Arc::new(SourceName::of_scope(scope)),
-                file: None,
-                line: None,
-            },
-            warrant: Arc::downgrade(&warrant),
+            at: At::Done,
+            origin: Origin { source, file: None, line: None },
+            warrant: weak,
             is_pending: false,
         });
         warrant
     }
 }
 
+impl PoolCore {
+    /// What was claimed, and for which scope, where it was found to be something else by now than what it runs by.
+    fn claimed_elsewhere(&self, own: &Configured) -> Option<(Arc<ServerSpec>, Scope)> {
+        let desired = self.sources.desired();
+        let (claim, warrant) = desired.claim_of(own)?;
+        claim.identity().filter(|now| now.hash != warrant.identity().hash)?;
+        Some((claim.spec.clone(), claim.origin.source.scope()))
+    }
+
+    /// Of which source a session said that what it brought is, if of any.
+    pub(in crate::api) fn claimed_source(&self, own: &Configured) -> Option<Arc<SourceName>> {
+        Some(self.sources.desired().claim_of(own)?.0.origin.source.clone())
+    }
+}
+
 impl Desired {
-    /// Brings what claims run by in line with what is decided; those that nobody has any more are forgotten.
-    pub(super) fn judge_claims(&mut self, pool: &PoolCore, fresh: Fresh, book: &Book) {
-        let (trusted, gates) = (self.trusted, &self.gates);
-        let inherit_env = &pool.driver.options.inherit_env;
+    /// The claim by which something that a session brought runs.
+    fn claim_of(&self, own: &Configured) -> Option<(&Claim, Arc<Approved>)> {
+        let runs_by = own.authority.id()?;
+        self.claims.iter().find_map(|claim| {
+            let warrant = claim.warrant.upgrade()?;
+            let is_it = Authority::Warrant(warrant.clone()).id() == Some(runs_by);
+            is_it.then_some((claim, warrant))
+        })
+    }
+}
+
+impl Desired {
+    /// Finds out what has to be asked about claims; those that nobody has any more are forgotten.
+    pub(super) fn judge_claims(&mut self, pool: &PoolCore, fresh: Fresh, book: &Book) -> Vec<Look> {
+        let (trusted, gates, mut looks) = (self.trusted, &self.gates, Vec::new());
         self.claims.retain_mut(|claim| {
-            let Some(warrant) = claim.warrant.upgrade() else { return false };
+            if claim.warrant.strong_count() == 0 {
+                return false;
+            }
             if fresh != Fresh::No {
-                let with = (&*pool.driver.workspace, &**inherit_env);
-                claim.sighted = Sighted::of_spec(&claim.name, &claim.spec, with).0;
+                claim.at = At::Wanted;
+            }
+            if let Some(number) = claim.at.begin(&mut self.last_look, false) {
+                let of = (&*claim.name, &claim.origin.source);
+                looks.push(Look::of_claim(number, of, &claim.spec));
             }
             let hash = claim.sighted.identity.hash;
             let standing = book.standing(&pool.sources.root, &claim.name, hash);
-            let gate = match standing.map(|standing| standing.decision) {
-                _ if !trusted => Gate::Shut(GateReason::Untrusted),
-                _ if !claim.sighted.is_whole => Gate::Shut(GateReason::PendingApproval),
-                Some(Decision::Rejected) => Gate::Shut(GateReason::Rejected),
-                // Its program is another by now than the one that the warrant is about.
-                Some(Decision::Approved) if warrant.hash() == Some(hash) => Gate::Open,
-                Some(Decision::Approved) | None => Gate::Shut(GateReason::PendingApproval),
-            };
             let waits = waits(gates, &claim.name) && claim.sighted.is_whole;
-            claim.is_pending = trusted && standing.is_none() && waits;
-            warrant.set(gate);
+            // While it is looked up nobody is asked anew: what it was need not be what it is.
+            let is_known = claim.at == At::Done || claim.is_pending;
+            claim.is_pending = trusted && standing.is_none() && waits && is_known;
             true
         });
+        looks
+    }
+}
+
+impl PoolCore {
+    /// What is decided of the newest configuration of that name that a session brought, and of which source it is.
+    pub(in crate::api) fn claimed_as(&self, name: &str) -> Option<(Gate, Arc<SourceName>)> {
+        let desired = self.sources.desired();
+        let mut newest = desired.claims.iter().rev().filter(|claim| *claim.name == *name);
+        newest
+            .find_map(|claim| Some((claim.warrant.upgrade()?.gate(), claim.origin.source.clone())))
+    }
+
+    /// The names of all that sessions brought.
+    pub(in crate::api) fn claimed_names(&self) -> Vec<Box<str>> {
+        let desired = self.sources.desired();
+        desired.claims.iter().map(|claim| claim.name.clone()).collect()
     }
 }
 
@@ -153,6 +200,20 @@ fn waits(gates: &Gates, name: &str) -> bool {
 }
 
 impl Claim {
+    /// Takes up what it was found to lead to, if that is the look that counts. Nothing was found where that was lost: then it is what it was.
+    pub(super) fn take(&mut self, number: u64, sighted: Option<&Sighted>) {
+        if self.at.end(number)
+            && let Some(sighted) = sighted
+        {
+            self.sighted = sighted.clone();
+            let warrant = self.warrant.upgrade().filter(|_| sighted.is_whole);
+            if let Some(warrant) = warrant.filter(|it| it.identity().hash == sighted.identity.hash)
+            {
+                warrant.forget_where_it_leads();
+            }
+        }
+    }
+
     /// What waits for a decision.
     pub(super) fn pending(&self) -> Option<(Box<str>, ApprovalHash)> {
         self.is_pending.then(|| (self.name.clone(), self.sighted.identity.hash))

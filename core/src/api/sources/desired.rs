@@ -6,18 +6,21 @@ use std::sync::Arc;
 
 use trunkline_pool::approvals::{ApprovalHash, Book};
 use trunkline_pool::gates::{GateLists, Gates, JoinedLists, LaunchBound};
-use trunkline_pool::layers::{Contents, Layers, Scope, SourceName};
+use trunkline_pool::layers::{Layers, Scope, SourceName};
 use trunkline_pool::options::PoolOptions;
 use trunkline_pool::settings::Format;
 
 use super::claims::Claim;
 use super::entry::Known;
+use super::findings::{Findings, Said};
+use super::looked::At;
 use super::questions::Answers;
-use super::running::Row;
 
 /// Everything that configures the pool. Each change is written down here first; a pass makes of it what runs.
 pub(super) struct Desired {
     pub(super) layers: Layers,
+    /// What of each source has no effect, by the text that it is.
+    found: BTreeMap<SourceName, Findings>,
     /// The files among the sources.
     pub(super) files: BTreeMap<SourceName, File>,
     /// Files that are watched and are no source yet.
@@ -36,10 +39,14 @@ pub(super) struct Desired {
     /// What was decided, by the last pass that could know, once something needs a decision. What runs goes on by it while decisions
     /// cannot be read.
     pub(super) book: Option<Arc<Book>>,
-    /// Whether decisions that cannot be read are tried again.
-    pub(super) rereads: bool,
-    /// What other passes did while somebody waits for the disk before a pass of their own.
-    pub(super) meanwhile: Option<BTreeMap<Box<str>, Row>>,
+    /// How often decisions could not be read since they are tried again; zero while they are not.
+    pub(super) unread: u64,
+    /// Whether somebody reads what was decided for the first time.
+    pub(super) reading: At,
+    /// The last number of a read of a file.
+    pub(super) last_read: u64,
+    /// The last number of a look.
+    pub(super) last_look: u64,
     /// What waited for approval when that was told last.
     pub(super) pending_told: BTreeSet<(Box<str>, ApprovalHash)>,
     /// Whether somebody is telling that at this moment, and looks again then.
@@ -59,6 +66,39 @@ pub(super) struct File {
     pub(super) format: Option<Format>,
     /// Whether it is read again when it changes.
     pub(super) watch: bool,
+    /// The number of the read that is taken up.
+    pub(super) read: u64,
+    pub(super) again: Again,
+}
+
+/// Whether a file is being read because it changed. One read of each is under way for that, however often it changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Again {
+    No,
+    UnderWay,
+    /// It is, and changed since.
+    Stale,
+}
+
+impl File {
+    /// It, for somebody who reads it unasked by a change.
+    pub(super) fn to_be_read(&self) -> File {
+        File { again: Again::No, ..self.clone() }
+    }
+}
+
+impl Again {
+    /// It changed; whether whoever says so is to read it.
+    pub(super) fn begin(&mut self) -> bool {
+        let is_first = *self == Again::No;
+        *self = if is_first { Again::UnderWay } else { Again::Stale };
+        is_first
+    }
+
+    /// It was read; whether it is to be read once more.
+    pub(super) fn end(&mut self) -> bool {
+        std::mem::replace(self, Again::No) == Again::Stale
+    }
 }
 
 impl Desired {
@@ -68,6 +108,7 @@ impl Desired {
         let bound = LaunchBound::new(options.launch_allowed.clone());
         Desired {
             layers: Layers::default(),
+            found: BTreeMap::new(),
             files: BTreeMap::new(),
             arming: Vec::new(),
             claims: Vec::new(),
@@ -77,8 +118,10 @@ impl Desired {
             known: BTreeMap::new(),
             answers: Answers::default(),
             book: None,
-            rereads: false,
-            meanwhile: None,
+            unread: 0,
+            reading: At::Stale,
+            last_read: 0,
+            last_look: 0,
             pending_told: BTreeSet::new(),
             tells: false,
             gathers: false,
@@ -96,30 +139,27 @@ impl Desired {
         self.gathers || self.answers.is_waiting()
     }
 
-    /// Whether what was decided has to be read, and nobody does so.
+    /// Whether what was decided has to be read before it is known what may run.
     pub(super) fn needs_book(&self) -> bool {
         let needs = |name: &SourceName| name.scope().is_gated();
         let is_needed = !self.claims.is_empty() || self.layers.names().any(needs);
-        let is_being_read = self.rereads || self.meanwhile.is_some();
-        self.book.is_none() && self.trusted && is_needed && !is_being_read
+        self.book.is_none() && self.trusted && is_needed && self.unread == 0
     }
 
-    /// The run-time source.
-    pub(super) fn runtime(&self) -> Arc<Contents> {
-        let runtime = self.layers.contents(&SourceName::of_scope(Scope::Runtime));
-        runtime.cloned().unwrap_or_default()
-    }
-
-    /// Replaces a source, or removes it; whether that is another meaning.
-    pub(super) fn put(&mut self, source: &SourceName, contents: Option<Contents>) -> bool {
-        match contents {
-            Some(contents) => {
+    /// Replaces a source, or removes it; whether that is another meaning, or something else of it has no effect.
+    pub(super) fn put(&mut self, source: &SourceName, said: Option<Said>) -> bool {
+        match said {
+            Some(Said { contents, findings }) => {
+                let found = self.found.insert(source.clone(), findings.clone());
                 let before = self.layers.put(source.clone(), contents);
                 let now = self.layers.contents(source);
-                !matches!((before, now), (Some(before), Some(now)) if before.means(now))
+                let is_same =
+                    matches!((before, now), (Some(before), Some(now)) if before.means(now));
+                !is_same || !found.unwrap_or_default().means(&findings)
             }
             None => {
                 self.files.remove(source);
+                self.found.remove(source);
                 self.layers.remove(source).is_some()
             }
         }

@@ -1,13 +1,16 @@
 //! One entry of the sources on its way to a server that runs: asked about, decided, expanded (SPEC 10.5).
 //!
-//! It runs under the lock of what is desired, so nobody is called or waited for: what the host has to answer is noted.
+//! It runs under the lock of what is desired, so nobody is called or waited for: what the host has to answer and what has to be looked
+//! up is noted.
 
+use std::ffi::OsString;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
-use trunkline_pool::approvals::{ApprovalHash, Book, Candidate, Decision, Declared, Root};
+use serde_json::Value;
+use trunkline_pool::approvals::{Book, Candidate, Decision, Declared, Root};
+use trunkline_pool::cached::Written;
 use trunkline_pool::config::ServerSpec;
-use trunkline_pool::expand::{self, Commands, Needs, Variables};
+use trunkline_pool::expand::{self, Commands};
 use trunkline_pool::gates::{Approval, Facts, Gates, Presence, Switch, Trust, Validity};
 use trunkline_pool::layers::{Entry, Granted, Scope, Winner};
 use trunkline_pool::options::PoolOptions;
@@ -15,24 +18,28 @@ use trunkline_pool::settings::{Input, Template};
 use trunkline_pool::state::{Gate, GateReason};
 
 use super::hook::Hooked;
-use super::questions::{Answer, Answers, Lack, Question, input_params};
-use super::running::{Before, Origin, Verdict};
-use super::sighted::{Command, Sighted, request};
-use super::warrant::{Approved, EntryWarrant};
+use super::looked::{Look, LookedFile, LookedSight};
+use super::questions::{Answers, Lack, Question};
+use super::running::{Awaited, Before, Origin, Verdict};
+use super::sighted::{Sighted, request};
 use crate::Result;
 use crate::api::pool::{Configured, PoolCore};
-use crate::lookup::{HostVariables, read_env_file};
+use crate::lookup::HostVariables;
 
 /// What a pass looks with.
 pub(super) struct Sight<'a> {
     pub(super) pool: &'a Arc<PoolCore>,
     pub(super) variables: HostVariables,
+    /// Where the host looks for programs.
+    pub(super) path: Option<OsString>,
     pub(super) gates: &'a Gates,
     /// Whether the workspace is trusted.
     pub(super) trusted: bool,
     pub(super) fresh: Fresh,
     /// What was decided, as far as it can be read.
     pub(super) book: &'a Book,
+    /// Whether that is known.
+    pub(super) knows_book: bool,
 }
 
 /// How a pass goes about entries that are the same as before.
@@ -48,39 +55,24 @@ pub(super) enum Fresh {
 
 /// What was found out about an entry. As long as the entry is the same, it is not looked at again.
 pub(super) struct Known {
-    winner: Winner,
+    pub(super) winner: Winner,
     /// What the host's hook made of it.
-    entry: Entry,
+    pub(super) entry: Entry,
     trusted: bool,
     /// The inputs that it takes, of one that may need approval.
-    declared: Declared,
+    pub(super) declared: Declared,
     /// What would run, of an entry that needs approval.
-    sighted: Option<Result<(Sighted, Command)>>,
+    pub(super) sighted: LookedSight,
+    /// What its file of variables says, until it is expanded.
+    pub(super) variables: LookedFile,
     /// It, with every variable in place.
-    ready: Option<Ready>,
+    ready: Option<Arc<Configured>>,
     /// What the name had before: what comes to the same stays the same.
-    before: Option<Ready>,
+    before: Option<Arc<Configured>>,
     /// Whether it waits for a decision.
     pub(super) is_pending: bool,
     /// What was asked for its sake.
-    asks: Vec<Question>,
-}
-
-/// A server that can run.
-struct Ready {
-    configured: Arc<Configured>,
-    /// By what it runs, unless it is the host's own word.
-    warrant: Option<Arc<EntryWarrant>>,
-}
-
-impl Ready {
-    /// It, which may begin from now on as far as its source goes.
-    fn open(&self) -> Arc<Configured> {
-        if let Some(warrant) = &self.warrant {
-            warrant.set(Gate::Open);
-        }
-        self.configured.clone()
-    }
+    pub(super) asks: Vec<Question>,
 }
 
 /// What an entry came to.
@@ -114,37 +106,25 @@ impl Sight<'_> {
                 let mut known = self.known(winner, written, inputs, earlier);
                 known.is_pending = false;
                 answers.keep(&known.asks);
-                let before = self.before(name, &known);
-                return Outcome::Known(Verdict::Wait(before), known.into());
+                let before = self.before(&known);
+                return Outcome::Known(Verdict::Wait(Awaited::Host, before), known.into());
             }
         };
         let mut known = self.known(winner, entry, inputs, earlier);
         let verdict = match self.judge(name, inputs, &mut known, answers) {
-            Err(Lack) => Verdict::Wait(self.before(name, &known)),
+            Err(awaited) => Verdict::Wait(awaited, self.before(&known)),
             Ok(Ok(verdict)) => verdict,
-            Ok(Err(error)) => Verdict::Invalid(error, self.before(name, &known)),
+            Ok(Err(error)) => Verdict::Invalid(error, self.before(&known)),
         };
-        if let Verdict::Shut(reason) = verdict {
-            known.shut(reason);
-        }
         answers.keep(&known.asks);
         Outcome::Known(verdict, known.into())
     }
 
-    /// What becomes of what the name had, while nothing right takes its place: it ends with the trust or the approval that it ran by.
-    fn before(&self, name: &str, known: &Known) -> Before {
-        if self.is_untrusted(known.winner.source.scope()) {
-            return Before::Ends;
-        }
-        let had = known.ready.as_ref().or(known.before.as_ref());
-        let Some(hash) = had.and_then(|had| had.warrant.as_ref()?.hash()) else {
-            return Before::Stays;
-        };
-        let standing = self.book.standing(&self.pool.sources.root, name, hash);
-        match standing.map(|standing| standing.decision) {
-            Some(Decision::Approved) => Before::Stays,
-            Some(Decision::Rejected) => known.shut(GateReason::Rejected),
-            None => known.shut(GateReason::PendingApproval),
+    /// What becomes of what the name had, while nothing right takes its place.
+    fn before(&self, known: &Known) -> Before {
+        match self.is_untrusted(known.winner.source.scope()) {
+            true => Before::Ends,
+            false => Before::Stays,
         }
     }
 
@@ -164,14 +144,15 @@ impl Sight<'_> {
             _ => Declared::default(),
         };
         let Some(mut earlier) = earlier else {
-            let (sighted, ready, before, is_pending) = (None, None, None, false);
-            let asks = Vec::new();
+            let (sighted, variables) = (LookedSight::default(), LookedFile::default());
+            let (ready, before, is_pending, asks) = (None, None, false, Vec::new());
             return Known {
                 winner,
                 entry,
                 trusted,
                 declared,
                 sighted,
+                variables,
                 ready,
                 before,
                 is_pending,
@@ -184,12 +165,17 @@ impl Sight<'_> {
             && earlier.trusted == trusted;
         let is_stale = match self.fresh {
             Fresh::No => false,
-            Fresh::Sights => earlier.sighted.is_some(),
+            Fresh::Sights => winner.source.scope().is_gated(),
             Fresh::Yes => true,
         };
         if !is_same || is_stale {
             earlier.before = earlier.ready.take().or(earlier.before);
-            earlier.sighted = None;
+            earlier.sighted.is_stale_now();
+            earlier.variables.is_stale_now();
+        }
+        if !is_same {
+            // Nobody decides about what it is no more.
+            (earlier.sighted, earlier.is_pending) = (LookedSight::default(), false);
         }
         Known { winner, entry, trusted, declared, ..earlier }
     }
@@ -201,7 +187,7 @@ impl Sight<'_> {
         inputs: &[Input],
         known: &mut Known,
         answers: &mut Answers,
-    ) -> std::result::Result<Result<Verdict>, Lack> {
+    ) -> std::result::Result<Result<Verdict>, Awaited> {
         let scope = known.winner.source.scope();
         let trust = match (self.is_untrusted(scope), self.trusted) {
             (true, _) => Trust::Missing,
@@ -216,20 +202,20 @@ impl Sight<'_> {
             switch: Switch::On,
             approval: Approval::NotNeeded,
         };
-        known.is_pending = false;
+        let was_pending = std::mem::replace(&mut known.is_pending, false);
         let template = match &known.entry {
             Entry::Invalid(error) => return Ok(Err(error.clone())),
             // The lists keep it out by its name, and sessions see by themselves that it is switched off.
             Entry::Literal(spec) => {
                 let spec = spec.clone();
                 return Ok(Ok(match (Gates::default().decide(&facts), &known.ready) {
-                    (Gate::Open, Some(ready)) => Verdict::Run(ready.open()),
+                    (Gate::Open, Some(ready)) => Verdict::Run(ready.clone()),
                     (Gate::Open, None) => Verdict::Run(self.ready(name, known, spec)),
                     (Gate::Shut(reason), _) => Verdict::Shut(reason),
                 }));
             }
             Entry::Template(template) => template.clone(),
-            _ => return Err(Lack),
+            _ => return Err(Awaited::Host),
         };
         let switch = if known.entry.is_disabled() { Switch::Off } else { Switch::On };
         // Nothing is looked up for what cannot run whatever is decided.
@@ -240,8 +226,14 @@ impl Sight<'_> {
             return Ok(Ok(Verdict::Shut(reason)));
         }
         let approval = match self.approval(name, scope, &template, known) {
-            Ok(approval) => approval,
-            Err(error) => return Ok(Err(error)),
+            Ok(Ok(approval)) => approval,
+            Ok(Err(error)) => return Ok(Err(error)),
+            Err(awaited) => {
+                // What was shown of it counts until it is looked up again, or was decided about.
+                let decided = known.sighted().and_then(|shown| self.decision(name, shown));
+                known.is_pending = was_pending && decided.is_none();
+                return Err(awaited);
+            }
         };
         let facts = Facts { approval, ..facts };
         let gate = self.gates.decide(&facts);
@@ -254,7 +246,7 @@ impl Sight<'_> {
             return Ok(Ok(Verdict::Shut(reason)));
         }
         if let Some(ready) = &known.ready {
-            return Ok(Ok(Verdict::Run(ready.open())));
+            return Ok(Ok(Verdict::Run(ready.clone())));
         }
         let spec = self.expanded(name, &template, inputs, known, answers)?;
         Ok(spec.map(|spec| Verdict::Run(self.ready(name, known, Arc::new(spec)))))
@@ -267,84 +259,66 @@ impl Sight<'_> {
         scope: Scope,
         template: &Template,
         known: &mut Known,
-    ) -> Result<Approval> {
+    ) -> std::result::Result<Result<Approval>, Awaited> {
         if !scope.is_gated() {
-            return Ok(Approval::NotNeeded);
+            return Ok(Ok(Approval::NotNeeded));
         }
-        let driver = &self.pool.driver;
+        let mut is_looked_up = true;
         if known.ready.is_none() {
             // It is expanded with the variables of this pass, and so must be what was decided.
-            known.sighted = None;
+            let looked_up = match expand::look_up(template, &self.variables, self.commands(scope)) {
+                Ok(looked_up) => (looked_up.into(), self.path.clone()),
+                Err(error) => {
+                    known.sighted = LookedSight::default();
+                    return Ok(Err(error));
+                }
+            };
+            is_looked_up = known.sighted.of(looked_up).is_some();
         }
-        let sighted = known.sighted.get_or_insert_with(|| {
-            let with = (&self.variables as &dyn Variables, self.commands(scope));
-            Sighted::of_template(
-                name,
-                (template, &known.declared),
-                with,
-                (&driver.workspace, &driver.options.inherit_env),
-            )
-        });
-        let hash = match sighted {
-            Ok((sighted, _)) => sighted.identity.hash,
-            Err(error) => return Err(error.clone()),
+        let sighted = match known.sighted.last() {
+            Some(Ok((sighted, _))) => sighted,
+            Some(Err(error)) if is_looked_up => return Ok(Err(error.clone())),
+            Some(Err(_)) | None => return Err(Awaited::Files),
         };
-        let standing = self.book.standing(&self.pool.sources.root, name, hash);
-        Ok(match standing.map(|standing| standing.decision) {
+        if !self.knows_book {
+            return Err(Awaited::Files);
+        }
+        Ok(Ok(match self.decision(name, sighted) {
+            // What it was is kept out without another look; what it is, is let in by none before.
+            Some(Decision::Approved) if !is_looked_up => return Err(Awaited::Files),
             Some(Decision::Approved) => Approval::Approved,
             Some(Decision::Rejected) => Approval::Rejected,
             None => Approval::Pending,
-        })
+        }))
     }
 
     /// The configuration as a server of the pool; what comes to the same as before stays the same.
     fn ready(&self, name: &str, known: &mut Known, spec: Arc<ServerSpec>) -> Arc<Configured> {
-        let hash = known.hash();
-        let needs_warrant = self.needs_warrant(known.winner.source.scope());
-        let is_warranted = |ready: &Ready| match &ready.warrant {
-            Some(warrant) => needs_warrant && warrant.hash() == hash,
-            None => !needs_warrant,
+        let scope = known.winner.source.scope();
+        let sighted = known.sighted.last().and_then(|sighted| sighted.as_ref().ok());
+        let sighted = sighted.filter(|_| scope.is_gated());
+        let word =
+            self.pool.word(scope, name, sighted.map(|(sighted, command)| (sighted, command)));
+        let written = match &known.entry {
+            Entry::Template(template) => Written::template(template),
+            _ => Written::literal(&spec),
+        };
+        let is_it = |before: &Arc<Configured>| {
+            before.authority.id() == word.id()
+                && *before.spec() == spec
+                && before.written() == Some(written)
         };
         let before = known.ready.take().or_else(|| known.before.take());
-        let before = before.filter(is_warranted);
-        // What runs by a warrant goes on by that one: another view of it must not put it out of reach.
-        let warrant = before.as_ref().and_then(|ready| ready.warrant.clone());
-        let ready = before.filter(|ready| *ready.configured.spec() == spec).unwrap_or_else(|| {
-            let options = &self.pool.driver.options;
-            let trust = &self.pool.sources.trust;
-            let new = || EntryWarrant::new(trust, self.approved(name, known));
-            let warrant = needs_warrant.then(|| warrant.unwrap_or_else(new));
-            let configured = match &warrant {
-                Some(warrant) => Configured::warranted(spec, warrant.clone(), options),
-                None => Configured::new(spec, options),
-            };
-            Ready { configured, warrant }
+        let configured = before.filter(is_it).unwrap_or_else(|| {
+            let configured =
+                Configured::by(word.clone(), spec.clone(), None, &self.pool.driver.options);
+            configured.was_written(written);
+            configured
         });
-        let configured = ready.open();
-        known.ready = Some(ready);
+        known.ready = Some(configured.clone());
+        // It holds secrets, and is read again with the rest.
+        known.variables = LookedFile::default();
         configured
-    }
-
-    /// What was approved, for the look before each start.
-    fn approved(&self, name: &str, known: &Known) -> Option<Approved> {
-        let Some(Ok((sighted, command))) = &known.sighted else { return None };
-        let (driver, sources) = (&self.pool.driver, &self.pool.sources);
-        Some(Approved {
-            pool: Arc::downgrade(self.pool),
-            approvals: sources.approvals.clone(),
-            root: sources.root.clone(),
-            name: name.into(),
-            hash: sighted.identity.hash,
-            file: sighted.file.clone(),
-            command: command.clone(),
-            workspace: driver.workspace.clone(),
-            inherit_env: driver.options.inherit_env.clone(),
-        })
-    }
-
-    /// Whether servers of that scope run by what is decided of them, and not on the host's own word.
-    fn needs_warrant(&self, scope: Scope) -> bool {
-        scope.is_gated() || !self.pool.driver.options.untrusted_sources.contains(&scope)
     }
 
     /// The server with every variable in place, and without what it would grant itself.
@@ -355,23 +329,25 @@ impl Sight<'_> {
         inputs: &[Input],
         known: &mut Known,
         answers: &mut Answers,
-    ) -> std::result::Result<Result<ServerSpec>, Lack> {
+    ) -> std::result::Result<Result<ServerSpec>, Awaited> {
         let scope = known.winner.source.scope();
         let commands = self.commands(scope);
         let needs = expand::needs(template, commands);
-        let mut given = self.answers(name, &needs, inputs, known, answers)?;
-        let mut expand = || {
-            let file = expand::env_file(template, &self.variables, commands, &given)?;
-            if let Some(file) = file {
-                given.env_file = read_env_file(template, &file, &self.pool.driver.workspace)?;
-            }
+        let mut given =
+            self.answers(name, &needs, inputs, known, answers).map_err(|Lack| Awaited::Host)?;
+        match expand::env_file(template, &self.variables, commands, &given) {
+            Ok(None) => {}
+            Ok(Some(file)) => match known.variables.of(file.into()).ok_or(Awaited::Files)? {
+                Ok(says) => given.env_file = says.clone(),
+                Err(error) => return Ok(Err(error.clone())),
+            },
+            Err(error) => return Ok(Err(error)),
+        }
+        let expand = || {
             let mut spec = expand::expand(template, &self.variables, commands, &given)?;
             for granted in Granted::of(&spec) {
-                let counts = match granted {
-                    Granted::Trust => self.trusted && !scope.is_gated(),
-                    Granted::Share => !scope.is_gated(),
-                };
-                if !counts {
+                // What settings say of trust grants nothing, whoever wrote it and whatever is trusted.
+                if granted == Granted::Trust || scope.is_gated() {
                     granted.revoke(&mut spec);
                 }
             }
@@ -380,60 +356,13 @@ impl Sight<'_> {
         Ok(expand())
     }
 
-    /// What the host answered to all that it is asked of one server.
-    fn answers(
-        &self,
-        name: &str,
-        needs: &Needs,
-        inputs: &[Input],
-        known: &mut Known,
-        answers: &mut Answers,
-    ) -> std::result::Result<expand::Answers, Lack> {
-        let mut given = expand::Answers::default();
-        let mut lacks = false;
-        let source = &known.winner.source;
-        let asks = &mut known.asks;
-        asks.clear();
-        let mut ask = |question: Question, params: Value| {
-            let answer = answers.of(&question, name, None, || params);
-            asks.push(question);
-            answer.unwrap_or_else(|Lack| {
-                lacks = true;
-                Answer::None
-            })
-        };
-        for id in &needs.inputs {
-            let declared = inputs.iter().find(|input| input.id == *id);
-            let question = Question::Input((**source).clone(), id.as_str().into());
-            if let Answer::Text(value) = ask(question, input_params(source, id, declared)) {
-                given.inputs.insert(id.clone(), value);
-            }
-        }
-        for secret in &needs.secrets {
-            let params = json!({ "name": secret, "source": source.to_string() });
-            let question =
-                Question::Secret((**source).clone(), name.into(), secret.as_str().into());
-            match ask(question, params) {
-                Answer::Text(value) => drop(given.secrets.insert(secret.clone(), value)),
-                Answer::Refused => drop(given.refused_secrets.insert(secret.clone())),
-                Answer::None => {}
-            }
-        }
-        for command in &needs.commands {
-            if let Answer::Text(value) = ask(Question::Command(command.clone()), Value::Null) {
-                given.commands.insert(command.clone(), value);
-            }
-        }
-        if lacks { Err(Lack) } else { Ok(given) }
-    }
-
-    fn commands(&self, scope: Scope) -> Commands {
+    pub(super) fn commands(&self, scope: Scope) -> Commands {
         let options: &PoolOptions = &self.pool.driver.options;
         if options.commands && !scope.is_gated() { Commands::Asked } else { Commands::Refused }
     }
 
     fn is_untrusted(&self, scope: Scope) -> bool {
-        !self.trusted && self.needs_warrant(scope)
+        !self.trusted && self.pool.needs_trust(scope)
     }
 }
 
@@ -443,14 +372,25 @@ impl Known {
         &self.winner
     }
 
-    /// What a decision about it is about, if it needs one.
-    fn hash(&self) -> Option<ApprovalHash> {
-        Some(self.sighted()?.identity.hash)
-    }
-
     /// What would run, of an entry that needs approval and can be looked up.
     pub(super) fn sighted(&self) -> Option<&Sighted> {
-        self.sighted.as_ref()?.as_ref().ok().map(|(sighted, _)| sighted)
+        self.sighted.last()?.as_ref().ok().map(|(sighted, _)| sighted)
+    }
+
+    /// Whether somebody looks up at this moment what would run.
+    pub(super) fn is_looked_up_now(&self) -> bool {
+        self.sighted.is_under_way()
+    }
+
+    /// What is to be looked up of it by who made this pass; what another looks up already by them too, if it is theirs.
+    pub(super) fn lack(&mut self, name: &str, last: &mut u64, is_mine: bool) -> Option<Look> {
+        let Entry::Template(template) = &self.entry else { return None };
+        let of = (name, &self.winner.source);
+        if let Some((number, basis)) = self.sighted.begin(last, is_mine) {
+            return Some(Look::of_sight(number, of, (template, &self.declared), basis));
+        }
+        let (number, path) = self.variables.begin(last, is_mine)?;
+        Some(Look::of_variables(number, of, template, path))
     }
 
     /// What a person is shown of it.
@@ -464,16 +404,6 @@ impl Known {
         let sighted = self.sighted()?;
         let candidate = Candidate::of_template(template, &self.declared, sighted.shown());
         Some(request((root, name), candidate, origin, book))
-    }
-
-    /// What ran of it ends, and nothing of it begins.
-    fn shut(&self, reason: GateReason) -> Before {
-        for ready in self.ready.iter().chain(&self.before) {
-            if let Some(warrant) = &ready.warrant {
-                warrant.set(Gate::Shut(reason));
-            }
-        }
-        Before::Ends
     }
 }
 

@@ -1,47 +1,139 @@
-//! What a report says of settings that were kept without effect (SPEC 2.1, 10.3, 11.7).
+//! What the pool tells of settings that were kept without effect, or left out (SPEC 2.1, 10.3, 11.7).
 
-use serde_json::{Map, Value};
-use trunkline_pool::layers::{Granted, Scope};
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+use trunkline_pool::layers::{Contents, Granted, Scope, SourceName};
 use trunkline_pool::settings::{FINDINGS_MAX, FindingKind, Place, Source};
 
-/// The findings of a text that becomes a source of that scope: `[{kind, path, line, column, server?}]`, at most as many as are kept of one file.
-/// Kinds are those of reading, and `approval` for a word that something may run unasked.
-pub(super) fn findings(source: &Source, scope: Scope) -> Vec<Value> {
-    let found = source.findings.iter().map(|finding| {
-        row(finding.kind.as_str(), finding.server.as_deref(), &finding.path, finding.place)
-    });
-    let approvals = source
-        .approvals
-        .iter()
-        .map(|approval| row(APPROVAL, approval.server.as_deref(), &approval.path, approval.place));
-    let servers = source.servers.iter().filter(|_| scope.is_gated());
-    let granted = servers.flat_map(|server| {
-        let template = server.template.as_ref().ok();
-        let granted = template.map(|template| Granted::of(template.unexpanded()));
-        granted.into_iter().flatten().map(|granted| {
-            let kind = FindingKind::NoEffect.as_str();
-            row(kind, Some(&server.name), granted.as_str(), server.place)
-        })
-    });
-    // What concerns approval comes first: of very many the rest is left out.
-    approvals.chain(granted).chain(found).take(FINDINGS_MAX).collect()
+/// What a text says that is a source, or becomes one.
+#[derive(Default)]
+pub(super) struct Said {
+    pub(super) contents: Contents,
+    pub(super) findings: Findings,
 }
 
-/// A report with what was found.
-pub(super) fn with_findings(mut report: Value, findings: Vec<Value>) -> Value {
-    report["findings"] = findings.into();
-    report
+impl Said {
+    /// What was read, as a source of that scope.
+    pub(super) fn of(source: Source, scope: Scope) -> Said {
+        let findings = Findings::of(&source, scope);
+        Said { contents: Contents::of_settings(source), findings }
+    }
 }
+
+/// What a text says without effect, at most as many as are kept of one file.
+#[derive(Clone, Default)]
+pub(super) struct Findings(Vec<Finding>);
+
+/// One of them.
+#[derive(Clone)]
+struct Finding {
+    /// One of those of reading, [`APPROVAL`] or [`SKIPPED`].
+    kind: &'static str,
+    server: Option<String>,
+    path: String,
+    place: Place,
+    /// What it is instead of a server.
+    what: Option<String>,
+}
+
+/// All of a finding but its place.
+type Told<'a> = (&'a str, Option<&'a str>, &'a str, Option<&'a str>);
 
 /// The kind of a word that something may run unasked.
 const APPROVAL: &str = "approval";
 
-fn row(kind: &str, server: Option<&str>, path: &str, place: Place) -> Value {
-    let mut row = Map::new();
-    row.insert("kind".into(), kind.into());
-    row.insert("path".into(), path.into());
-    row.insert("line".into(), place.line.into());
-    row.insert("column".into(), place.column.into());
-    row.extend(server.map(|server| ("server".to_owned(), server.into())));
-    row.into()
+/// The kind of an entry that is part of the product itself.
+const SKIPPED: &str = "skipped";
+
+/// The longest text of a finding, in characters: more than a name that is meant. Of a longer one the beginning is shown, since events of
+/// many changes may wait to be read.
+const SHOWN_MAX: usize = 512;
+
+impl Findings {
+    fn of(source: &Source, scope: Scope) -> Findings {
+        let found = source.findings.iter().map(|one| {
+            Finding::new(one.kind.as_str(), one.server.as_deref(), &one.path, one.place)
+        });
+        let approvals = source
+            .approvals
+            .iter()
+            .map(|one| Finding::new(APPROVAL, one.server.as_deref(), &one.path, one.place));
+        let servers = source.servers.iter().filter(|_| scope.is_gated());
+        let granted = servers.flat_map(|server| {
+            let template = server.template.as_ref().ok();
+            let granted = template.map(|template| Granted::of(template.unexpanded()));
+            granted.into_iter().flatten().map(|granted| {
+                let kind = FindingKind::NoEffect.as_str();
+                Finding::new(kind, Some(&server.name), granted.as_str(), server.place)
+            })
+        });
+        let skipped = source.skipped.iter().map(|one| Finding {
+            what: Some(cut(&one.what)),
+            ..Finding::new(SKIPPED, Some(&one.name), "", one.place)
+        });
+        // What concerns approval comes first, then whole entries: of very many the rest is left out.
+        let all = approvals.chain(granted).chain(skipped).chain(found);
+        Findings(all.take(FINDINGS_MAX).collect())
+    }
+
+    /// Whether they are the same, wherever they stand.
+    pub(super) fn means(&self, other: &Findings) -> bool {
+        self.told() == other.told()
+    }
+
+    fn told(&self) -> BTreeSet<Told<'_>> {
+        self.0.iter().map(Finding::told).collect()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// `[{kind, path, line, column, server?, what?}]`.
+    pub(super) fn to_json(&self) -> Value {
+        self.0.iter().map(Finding::to_json).collect()
+    }
+
+    /// The same, each with its source.
+    pub(super) fn rows_of(&self, source: &SourceName) -> Vec<Value> {
+        let row = |finding: &Finding| {
+            let mut row = finding.to_json();
+            row["source"] = source.to_string().into();
+            row
+        };
+        self.0.iter().map(row).collect()
+    }
+}
+
+impl Finding {
+    fn new(kind: &'static str, server: Option<&str>, path: &str, place: Place) -> Finding {
+        Finding { kind, server: server.map(cut), path: cut(path), place, what: None }
+    }
+
+    /// All of it but its place.
+    fn told(&self) -> Told<'_> {
+        let Finding { kind, server, path, place: _, what } = self;
+        (kind, server.as_deref(), path, what.as_deref())
+    }
+
+    fn to_json(&self) -> Value {
+        let Finding { kind, server, path, place, what } = self;
+        let mut row =
+            json!({ "kind": kind, "path": path, "line": place.line, "column": place.column });
+        for (member, value) in [("server", server), ("what", what)] {
+            if let Some(value) = value {
+                row[member] = value.as_str().into();
+            }
+        }
+        row
+    }
+}
+
+/// A text, or the beginning of a longer one.
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(SHOWN_MAX) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }

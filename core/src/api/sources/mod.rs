@@ -3,25 +3,31 @@
 //! Every change is written into [`Desired`] and ends in one pass, [`PoolCore::change`], which makes what runs of it. `reconcile`, `set_gates`,
 //! a file that is read again and an answer of the host all take this way.
 
+mod accepted;
 mod approving;
 mod claims;
+mod decided;
 mod desired;
 mod entry;
 mod files;
 mod findings;
 mod hook;
 mod lists;
+mod looked;
+mod needed;
 mod pass;
 mod place;
 mod questions;
+mod reading;
 mod running;
 mod settled;
 mod sighted;
 mod warrant;
+mod warrants;
 mod watching;
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde_json::{Value, json};
@@ -30,16 +36,18 @@ use trunkline_pool::approvals::Root;
 use trunkline_pool::config::{ServerSpec, check_name};
 use trunkline_pool::gates::GateLists;
 use trunkline_pool::interface::EventKind;
-use trunkline_pool::layers::{Contents, Scope, SourceName, Switch, WorkspaceTrust};
+use trunkline_pool::layers::{Contents, Entry, Scope, SourceName, Switch, WorkspaceTrust};
 use trunkline_pool::options::ReloadOptions;
 use trunkline_pool::settings::{ReadOptions, read};
 use trunkline_pool::state::GateReason;
 
+use self::accepted::Accepted;
 use self::desired::Desired;
 use self::entry::Fresh;
-use self::findings::{findings, with_findings};
+use self::findings::{Findings, Said};
 use self::pass::{Passed, Shape};
 pub(super) use self::running::{Named, Running, Standing};
+use self::warrants::Warrants;
 use self::watching::Watching;
 use super::pool::{Pool, PoolCore, Servers};
 use crate::approvals::{Approvals, root_of};
@@ -51,8 +59,10 @@ pub(super) struct Sources {
     desired: Mutex<Desired>,
     approvals: Arc<Approvals>,
     root: Root,
-    /// Whether the workspace is trusted, by the last pass.
-    trust: Arc<AtomicBool>,
+    /// By what servers run, as the last pass judged it.
+    warrants: Warrants,
+    /// The tools that are accepted by approvals.
+    accepted: Accepted,
     /// A pass ended, or something that one waits for.
     settled: Notify,
     /// Passes under way.
@@ -72,7 +82,8 @@ impl Sources {
             desired: Mutex::new(Desired::new(options)),
             approvals: Arc::new(Approvals::open(options.approvals.as_deref())?),
             root: root_of(&driver.workspace)?,
-            trust: Arc::new(AtomicBool::new(options.trusted)),
+            warrants: Warrants::new(options.trusted),
+            accepted: Accepted::default(),
             settled: Notify::new(),
             passes: AtomicUsize::new(0),
             permits: questions::permits(),
@@ -95,8 +106,9 @@ impl Pool {
     /// Replaces a source whole by the text of settings, in any form that `docs/configuration.md` names; `None` removes it. What is new
     /// starts in the sessions that want it, what is gone is released, what is equal is not touched. Servers of `project` and
     /// `workspace` sources wait for approval. Variables in the text are expanded. Returns as soon as that is under way, with
-    /// `{v, source, servers: {name: {action, source?, reason?, error?}}, findings: [{kind, path, line, column, server?}]}`: the servers of the
-    /// source, and others that it changed; and what of the text was kept without effect.
+    /// `{v, source, servers: {name: {action, source?, reason?, error?}}, findings: [{kind, path, line, column, server?, what?}]}`: the
+    /// servers of the source, and others that it changed; and what of the text has no effect. What is new is looked up in the calling thread,
+    /// which so waits for the file system: its programs, its files of variables and, the first time, the file of approvals.
     ///
     /// # Errors
     /// `invalid_config` for a text that cannot be read, with `detail.line`, and `invalid_argument` for a source of the scope
@@ -120,14 +132,12 @@ impl Pool {
             };
             read(text, file, &options)
         });
-        let read = read.transpose()?;
-        let found = read.as_ref().map(|read| findings(read, source.scope())).unwrap_or_default();
-        let report = self.0.put_source(source, read.map(Contents::of_settings));
-        Ok(with_findings(report, found))
+        let said = read.transpose()?.map(|read| Said::of(read, source.scope()));
+        Ok(self.0.put_source(source, said))
     }
 
     /// Switches a source off, so that it is as if it were empty, or on again. A name without a part of its own stands for every source of
-    /// its scope, those that come later included. The report is that of [`set_source`](Self::set_source).
+    /// its scope, those that come later included. The report is that of [`set_source`](Self::set_source), and so is what is looked up.
     ///
     /// # Errors
     /// `closing`, `closed`, `forked`.
@@ -148,14 +158,10 @@ impl Pool {
     pub fn add_server(&self, server: &str, spec: &ServerSpec) -> Result<Value> {
         self.check()?;
         check_name(server)?;
-        let name: Box<str> = server.into();
         let passed = self.0.change_with(Fresh::No, |desired| {
-            let before = desired.runtime();
-            let mut now = Contents::literal([(name.clone(), Ok(spec.clone()))]);
-            let rest = before.servers.iter().filter(|(other, _)| **other != name);
-            now.servers.extend(rest.map(|(name, defined)| (name.clone(), defined.clone())));
-            desired.layers.put(SourceName::of_scope(Scope::Runtime), now);
-            BTreeSet::from([name.clone()])
+            let entry = Entry::Literal(Arc::new(spec.clone()));
+            desired.layers.set(&SourceName::of_scope(Scope::Runtime), server, Some(entry));
+            BTreeSet::from([server.into()])
         });
         let mut report = json!({ "v": 1, "server": server, "result": passed.result(server) });
         if let Err(refused) = self.0.check_admitted(server) {
@@ -172,32 +178,34 @@ impl Pool {
     /// `closing`, `closed`, `forked`.
     pub fn remove_server(&self, server: &str) -> Result<Value> {
         self.check()?;
-        let mut result = "not_present";
+        let mut was_there = false;
         self.0.change(|desired| {
-            let mut now = (*desired.runtime()).clone();
-            if now.servers.remove(server).is_some() {
-                result = "removed";
-                desired.layers.put(SourceName::of_scope(Scope::Runtime), now);
-            }
+            was_there = desired.layers.set(&SourceName::of_scope(Scope::Runtime), server, None);
         });
+        let result = if was_there { "removed" } else { "not_present" };
         Ok(json!({ "v": 1, "server": server, "result": result }))
     }
 
     /// Says whether the workspace is trusted. What needs trust and has it no more ends at once; what has it again is looked at anew, and
     /// starts or asks for approval; files that were not read meanwhile are read first. The report is `{v, servers}`, as that of [`set_source`](Self::set_source).
     ///
+    /// Dropping the future stops nothing that was begun.
+    ///
     /// # Errors
     /// `closing`, `closed`, `forked`.
-    pub fn set_trusted(&self, trust: WorkspaceTrust) -> Result<Value> {
+    pub async fn set_trusted(&self, trust: WorkspaceTrust) -> Result<Value> {
         self.check()?;
-        let passed = self.0.set_trust(trust == WorkspaceTrust::Trusted);
+        let passed = self.0.set_trust(trust == WorkspaceTrust::Trusted).await?;
         Ok(report(None, &passed))
     }
 
     /// Reads every loaded file again and makes a pass with everything looked up anew: variables, programs, decisions, and what the host
     /// gave no answer to. It can have servers reconnected besides. In a workspace that is not trusted, files of sources that need trust are
-    /// not read. The report is `{v, servers, errors: [{source, error}], reconnected?}`; a file that cannot be read keeps its last good
-    /// state. `reconnected` is there with `reconnect`: by server what became of each of its entries, as [`restart`](Self::restart) says it.
+    /// not read. The report is `{v, servers, errors: [{source, error}], findings: [{source, kind, …}], reconnected?}`; a file that cannot be
+    /// read keeps its last good state, and findings are those of every file that was read, as [`set_source`](Self::set_source) has them.
+    /// `reconnected` is there with `reconnect`: by server what became of each of its entries, as [`restart`](Self::restart) says it, and
+    /// where that could not be begun a row with the code of the `error` as its `reason`. What becomes of a server that is `waiting` is told by
+    /// the event `reconciled` of the pass that follows.
     ///
     /// Dropping the future stops nothing that was begun.
     ///
@@ -238,12 +246,12 @@ impl PoolCore {
     pub(super) fn awaits_the_host(&self, server: &str) -> bool {
         let running = self.running();
         let standing = running.named(server).map(|named| &named.standing);
-        matches!(standing, Some(Standing::Waiting)) && running.server(server).is_err()
+        matches!(standing, Some(Standing::Waiting(_))) && running.server(server).is_err()
     }
 
     /// Replaces the run-time source. Subscribers of the pool hear of it, unless it changed nothing.
-    pub(super) fn reconcile(self: &Arc<Self>, servers: Servers) -> Value {
-        let passed = self.change_with(Fresh::No, |desired| {
+    pub(super) async fn reconcile(self: &Arc<Self>, servers: Servers) -> Result<Value> {
+        let replace = |desired: &mut Desired| {
             let now = Contents::literal(servers.0);
             let name = SourceName::of_scope(Scope::Runtime);
             let names = |contents: &Contents| contents.servers.keys().cloned().collect::<Vec<_>>();
@@ -251,8 +259,9 @@ impl PoolCore {
             let before = desired.layers.put(name, now);
             mentioned.extend(before.iter().flat_map(|before| names(before)));
             mentioned
-        });
-        json!({ "v": 1, "servers": passed.rows_to_json(Shape::Plain) })
+        };
+        let passed = self.change_apart(Fresh::No, replace).await?;
+        Ok(json!({ "v": 1, "servers": passed.rows_to_json(Shape::Plain) }))
     }
 
     /// Sets the host's lists.
@@ -261,29 +270,41 @@ impl PoolCore {
     }
 
     /// Replaces a source, or removes it; the report.
-    fn put_source(self: &Arc<Self>, source: &SourceName, contents: Option<Contents>) -> Value {
-        let mut is_other = false;
-        let passed = self.change_with(Fresh::No, |desired| {
-            let mentioned = names(contents.as_ref());
-            is_other = desired.put(source, contents);
+    fn put_source(self: &Arc<Self>, source: &SourceName, said: Option<Said>) -> Value {
+        let findings = said.as_ref().map(|said| said.findings.clone()).unwrap_or_default();
+        let (mut is_news, mut was_file) = (false, false);
+        let begun = self.begin(Fresh::No, |desired| {
+            let mentioned = names(said.as_ref().map(|said| &said.contents));
+            was_file = said.is_none() && desired.files.contains_key(source);
+            is_news = desired.put(source, said);
             mentioned
         });
-        if is_other {
+        if was_file {
             self.watch_files();
-            self.tell_changed(source);
         }
-        report(Some(source), &passed)
+        if is_news {
+            self.tell_changed(source, &findings);
+        }
+        report_with_findings(source, &begun.here(), &findings)
     }
 
-    /// Tells that a source is another.
-    fn tell_changed(&self, source: &SourceName) {
-        let fields = [("source", source.to_string().into()), ("accepted", true.into())];
+    /// Tells that a source is another, or something else of it has no effect.
+    fn tell_changed(&self, source: &SourceName, findings: &Findings) {
+        let mut fields = vec![("source", source.to_string().into()), ("accepted", true.into())];
+        fields.extend((!findings.is_empty()).then(|| ("findings", findings.to_json())));
         self.driver.hub.publish(EventKind::SourceChanged, None, &About::default(), &fields);
     }
 }
 
 fn names(contents: Option<&Contents>) -> BTreeSet<Box<str>> {
     contents.into_iter().flat_map(|contents| contents.servers.keys().cloned()).collect()
+}
+
+/// `{v, source, servers, findings}`.
+fn report_with_findings(source: &SourceName, passed: &Passed, findings: &Findings) -> Value {
+    let mut report = report(Some(source), passed);
+    report["findings"] = findings.to_json();
+    report
 }
 
 /// `{v, source?, servers}`.

@@ -4,25 +4,30 @@
 //! without the lock, each step from what is newest when its turn comes: of two changes at once the last word is the newest.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, MutexGuard};
 
+use futures_util::future::join_all;
 use serde_json::{Map, Value};
-use trunkline_pool::approvals::Root;
+use tokio::task::JoinHandle;
+use trunkline_pool::approvals::{ApprovalHash, Root};
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::layers::Winner;
 
 use super::claims::Claim;
 use super::desired::Desired;
 use super::entry::{Fresh, Known, Outcome, Sight};
+use super::looked::Look;
 use super::questions::{self, Ask};
-use super::running::{Applied, Moved, Origin, Planned, Row};
+use super::running::{self, Applied, Awaited, Moved, Origin, Row, Stood, Verdict};
+use crate::Result;
 use crate::api::pool::PoolCore;
 use crate::api::wanted::follow_together;
 use crate::driver::About;
 use crate::lookup::HostVariables;
 
 /// What a pass did, by name.
+#[derive(Default)]
 pub(super) struct Passed {
     rows: BTreeMap<Box<str>, Row>,
     /// Names of the source that was changed, which are told whatever came of them.
@@ -46,19 +51,48 @@ impl Drop for Busy {
     }
 }
 
-/// What is left to be done about a pass, once no lock is held.
-struct Aftermath {
+/// What a pass did and lacks, and what is left to be done about it once no lock is held.
+struct Planned {
+    rows: BTreeMap<Box<str>, Row>,
     moved: Moved,
     questions: Vec<Ask>,
+    looks: Vec<Look>,
+    /// How what is looked up stood before.
+    since: BTreeMap<Box<str>, Stood>,
+}
+
+/// A change that was taken up, as far as nothing has to be looked up for it.
+pub(super) struct Begun {
+    /// What is to be looked up.
+    owed: Owed,
+    busy: Busy,
+    passed: Passed,
+    since: BTreeMap<Box<str>, Stood>,
+}
+
+/// Looks that are not begun yet, by source. What is left of them at last is begun apart: other passes count on it, whoever gave up.
+struct Owed {
+    pool: Arc<PoolCore>,
+    looks: Vec<Vec<Look>>,
+}
+
+impl Owed {
+    fn take(&mut self) -> Vec<Vec<Look>> {
+        std::mem::take(&mut self.looks)
+    }
+}
+
+impl Drop for Owed {
+    fn drop(&mut self) {
+        self.take().into_iter().for_each(|looks| drop(self.pool.look_up_apart(looks)));
+    }
 }
 
 impl PoolCore {
-    /// Writes a change down, makes a pass of it and carries that out.
+    /// Writes a change down, makes a pass of it and carries that out. What has to be looked up for it is looked up in this thread, which
+    /// may have to wait for the file system.
     pub(super) fn change(self: &Arc<Self>, change: impl FnOnce(&mut Desired)) -> Passed {
-        self.change_with(Fresh::No, |desired| {
-            change(desired);
-            BTreeSet::new()
-        })
+        self.change_with(Fresh::No, also(change))
     }
 
     /// [`change`](Self::change), of which the names that it is about are told in any case.
@@ -67,41 +101,99 @@ impl PoolCore {
         fresh: Fresh,
         change: impl FnOnce(&mut Desired) -> BTreeSet<Box<str>>,
     ) -> Passed {
-        let _busy = Busy::new(self);
-        let (mut passed, after, meanwhile) = {
+        self.begin(fresh, change).here()
+    }
+
+    /// [`change_with`](Self::change_with) on threads that may wait: nothing of it is done where others wait for this one.
+    ///
+    /// # Errors
+    /// `internal` when the process ends.
+    pub(super) async fn change_apart(
+        self: &Arc<Self>,
+        fresh: Fresh,
+        change: impl FnOnce(&mut Desired) -> BTreeSet<Box<str>> + Send + 'static,
+    ) -> Result<Passed> {
+        let pool = self.clone();
+        let begun = self.off_thread(move || Ok(pool.begin(fresh, change))).await?;
+        Ok(begun.apart().await)
+    }
+
+    /// Writes a change down, and does what can be done about it without a look at the file system.
+    pub(super) fn begin(
+        self: &Arc<Self>,
+        fresh: Fresh,
+        change: impl FnOnce(&mut Desired) -> BTreeSet<Box<str>>,
+    ) -> Begun {
+        let busy = Busy::new(self);
+        let (passed, looks, since) = self.pass(fresh, change);
+        let owed = Owed { pool: self.clone(), looks: by_source(looks) };
+        Begun { owed, busy, passed, since }
+    }
+
+    fn pass(
+        self: &Arc<Self>,
+        fresh: Fresh,
+        change: impl FnOnce(&mut Desired) -> BTreeSet<Box<str>>,
+    ) -> (Passed, Vec<Look>, BTreeMap<Box<str>, Stood>) {
+        let (mentioned, Planned { rows, moved, questions, looks, since }) = {
             let mut desired = self.sources.desired();
             let mentioned = change(&mut desired);
-            let mut meanwhile = BTreeMap::new();
-            if desired.needs_book() {
-                (desired, meanwhile) = self.with_book(desired);
-            }
             // The newest, whoever read it and when; else the last that could be read.
             desired.book = self.sources.approvals.known().or(desired.book.take());
-            let (rows, after) = desired.pass(self, fresh);
-            (Passed { rows, mentioned }, after, meanwhile)
+            let planned = desired.pass(self, fresh, &mentioned);
+            (mentioned, planned)
         };
-        self.carry_out(after);
+        self.carry_out(&moved);
+        let passed = Passed { rows, mentioned };
         if passed.is_news() {
             self.tell(EventKind::Reconciled, ("servers", passed.rows_to_json(Shape::Plain)));
         }
-        passed.add(meanwhile);
         self.tell_requests();
+        // An answer ends in another pass, of which nothing is told before this one.
+        questions::ask(self, questions);
+        (passed, looks, since)
+    }
+
+    /// Looks up what a pass lacks of one source, and makes the pass that follows, until it lacks no more. Blocks for as long as the
+    /// file system does.
+    fn look_up(self: &Arc<Self>, mut looks: Vec<Look>) -> Passed {
+        let mut passed = Passed::default();
+        let source = looks.first().and_then(|look| look.source().cloned());
+        for _ in 0..ROUNDS_MAX {
+            if looks.is_empty() {
+                return passed;
+            }
+            let found = looks.into_iter().map(|look| look.carry_out(self)).collect();
+            let (more, lacks, _) = self.pass(Fresh::No, |desired| {
+                desired.take_found(found);
+                BTreeSet::new()
+            });
+            passed.add(more);
+            let (own, others) =
+                lacks.into_iter().partition(|look| look.source() == source.as_ref());
+            looks = own;
+            for others in by_source(others) {
+                // Whatever they wait for, this one does not.
+                drop(self.look_up_apart(others));
+            }
+        }
+        self.sources.desired().give_back(looks);
         passed
     }
 
-    /// Reads what was decided, for the first time. The disk is read without the lock, and may have something to tell; what other passes did
-    /// meanwhile is given as well, since they took up the change that this one is for.
-    fn with_book<'a>(
-        self: &'a Arc<Self>,
-        mut desired: MutexGuard<'a, Desired>,
-    ) -> (MutexGuard<'a, Desired>, BTreeMap<Box<str>, Row>) {
-        // Nobody else reads as long as it is there.
-        desired.meanwhile = Some(BTreeMap::new());
-        drop(desired);
-        self.read_book();
-        let mut desired = self.sources.desired();
-        let meanwhile = desired.meanwhile.take().unwrap_or_default();
-        (desired, meanwhile)
+    /// [`look_up`](Self::look_up) on a thread that may wait.
+    fn look_up_apart(self: &Arc<Self>, looks: Vec<Look>) -> JoinHandle<Passed> {
+        self.driver.runtime.handle().spawn_blocking(self.looking_up(looks))
+    }
+
+    /// [`look_up`](Self::look_up), which is work under way from now on.
+    fn looking_up(self: &Arc<Self>, looks: Vec<Look>) -> impl FnOnce() -> Passed + Send + 'static {
+        let (pool, busy) = (self.clone(), Busy::new(self));
+        move || {
+            let passed = pool.look_up(looks);
+            drop(busy);
+            passed
+        }
     }
 
     /// Tells what waits for approval, unless that was told last (SPEC 12.5). One at a time tells, so that the newest is told last.
@@ -109,7 +201,7 @@ impl PoolCore {
         loop {
             let requests = {
                 let mut desired = self.sources.desired();
-                if desired.tells || desired.meanwhile.is_some() {
+                if desired.tells {
                     return;
                 }
                 let Some(requests) = desired.requests_if_news(&self.sources.root) else { return };
@@ -126,21 +218,19 @@ impl PoolCore {
     }
 
     /// Does what follows from a pass.
-    fn carry_out(self: &Arc<Self>, after: Aftermath) {
-        let Aftermath { moved, questions } = after;
+    fn carry_out(self: &Arc<Self>, moved: &Moved) {
         // What is shut goes first, and before the sessions follow what is gone is told apart from what is new: a restart of what they
         // let go then makes room for what they ask for.
         self.driver.set_gates(|| self.running().lists.clone());
         self.driver.review_keys();
         if !moved.is_empty() {
-            self.driver.reconfigure(|key| self.running().judge(key, &moved));
+            self.driver.reconfigure(|key| self.running().judge(key, moved));
         }
         // Each takes what is newest when its turn comes: a session that opens or another change that comes meanwhile
         // makes none of them miss anything. The handles stay until all have followed.
         let sessions = self.live_sessions();
         let cores: Vec<_> = sessions.iter().map(|session| session.core().clone()).collect();
         follow_together(&cores);
-        questions::ask(self, questions);
     }
 
     /// Decisions or programs may be others: what needs approval is looked at again, in the background.
@@ -148,54 +238,118 @@ impl PoolCore {
         let (pool, busy) = (self.clone(), Busy::new(self));
         self.driver.spawn(async move {
             pool.reread_decisions().await;
-            pool.change_with(Fresh::Sights, |_| BTreeSet::new());
+            // It fails with the process alone.
+            let _ = pool.change_apart(Fresh::Sights, |_| BTreeSet::new()).await;
             drop(busy);
         });
     }
 }
 
+impl Begun {
+    /// Looks up here what has to be: the caller waits for the file system. Of several sources each is on a thread of its own. A thread of
+    /// the library waits for none of it: then what lacks a look is `waiting`, and `reconciled` tells what comes of it.
+    pub(super) fn here(mut self) -> Passed {
+        let pool = self.busy.0.clone();
+        let runtime = &pool.driver.runtime;
+        if runtime.is_here() {
+            return self.ended([]);
+        }
+        let mut looks = self.owed.take();
+        let own = looks.pop();
+        let (send, receive) = std::sync::mpsc::channel();
+        for looks in looks {
+            let (look_up, send) = (pool.looking_up(looks), send.clone());
+            // It is received until all have ended.
+            runtime.handle().spawn_blocking(move || drop(send.send(look_up())));
+        }
+        drop(send);
+        let own = own.map(|looks| pool.look_up(looks));
+        let others: Vec<Passed> = receive.into_iter().collect();
+        self.ended(own.into_iter().chain(others))
+    }
+
+    /// Looks it up on threads that may wait.
+    pub(super) async fn apart(mut self) -> Passed {
+        let looks = self.owed.take().into_iter();
+        let jobs: Vec<_> = looks.map(|looks| self.busy.0.look_up_apart(looks)).collect();
+        let ended = join_all(jobs).await;
+        self.ended(ended.into_iter().flatten())
+    }
+
+    /// What came of it all. Another pass may have taken up what was looked up for this one.
+    fn ended(self, more: impl IntoIterator<Item = Passed>) -> Passed {
+        let Begun { owed, busy, mut passed, since } = self;
+        drop(owed);
+        more.into_iter().for_each(|more| passed.add(more));
+        let running = busy.0.running();
+        for (name, stood) in since {
+            match running.row_since(&name, &stood) {
+                Some(row) => drop(passed.rows.insert(name, row)),
+                None => drop(passed.rows.remove(&name)),
+            }
+        }
+        drop(running);
+        passed
+    }
+}
+
 impl Desired {
-    fn pass(&mut self, pool: &Arc<PoolCore>, fresh: Fresh) -> (BTreeMap<Box<str>, Row>, Aftermath) {
-        pool.sources.trust.store(self.trusted, Ordering::Release);
+    /// Makes a plan of what is written down, and has it run. Of `mine` whoever makes this pass takes part in every look.
+    fn pass(&mut self, pool: &Arc<PoolCore>, fresh: Fresh, mine: &BTreeSet<Box<str>>) -> Planned {
         let lists = self.lists();
         self.gates.replace(lists.clone());
+        let needs_book = self.needs_book();
         let book = self.book.clone().unwrap_or_default();
         let sight = Sight {
             pool,
             book: &book,
+            knows_book: !needs_book,
             variables: HostVariables::new(&pool.driver.workspace),
+            path: std::env::var_os("PATH"),
             gates: &self.gates,
             trusted: self.trusted,
             fresh,
         };
         self.answers.begin_pass();
         let mut earlier = std::mem::take(&mut self.known);
-        let mut plan = BTreeMap::new();
+        let (mut plan, mut looks, mut waiting) = (BTreeMap::new(), Vec::new(), Vec::new());
         for (name, winner) in self.layers.resolve() {
             let contents = self.layers.contents(&winner.source);
             let inputs = contents.map_or(&[][..], |contents| contents.inputs.as_slice());
             let was = earlier.remove(&name);
             match sight.look(&name, &winner, inputs, was, &mut self.answers) {
-                Outcome::Known(verdict, known) => {
+                Outcome::Known(verdict, mut known) => {
+                    let lack = known.lack(&name, &mut self.last_look, mine.contains(&name));
+                    if lack.is_some() || matches!(verdict, Verdict::Wait(Awaited::Files, _)) {
+                        waiting.push(name.clone());
+                    }
+                    looks.extend(lack);
                     let origin = Arc::new(self.origin(&winner));
-                    plan.insert(name.clone(), Planned { origin, verdict });
+                    let approval = sight.decided(&name, &known);
+                    plan.insert(name.clone(), running::Planned { origin, verdict, approval });
                     self.known.insert(name, *known);
                 }
                 Outcome::Dropped => {}
             }
         }
-        self.judge_claims(pool, fresh, &book);
-        let questions = self.answers.end_pass();
-        let (rows, moved) = {
-            let mut running = pool.running();
-            running.lists = lists;
-            running.replace(plan)
-        };
-        if let Some(waits) = &mut self.meanwhile {
-            let news = rows.iter().filter(|(_, row)| row.is_news);
-            waits.extend(news.map(|(name, row)| (name.clone(), row.clone())));
+        looks.extend(self.judge_claims(pool, fresh, &book));
+        let warrants = &pool.sources.warrants;
+        warrants.judge(self.trusted, &pool.sources.root, &book);
+        if fresh == Fresh::Yes {
+            warrants.forget_where_all_lead();
         }
-        (rows, Aftermath { moved, questions })
+        if needs_book {
+            self.reading.want();
+            let number = self.reading.begin(&mut self.last_look, false);
+            looks.extend(number.map(Look::of_book));
+        }
+        let questions = self.answers.end_pass();
+        let mut running = pool.running();
+        let stood = |name: Box<str>| (name.clone(), running.now(&name));
+        let since = waiting.into_iter().map(stood).collect();
+        running.lists = lists;
+        let (rows, moved) = running.replace(plan);
+        Planned { rows, moved, questions, looks, since }
     }
 
     /// What waits for approval, where that is another than was told last (SPEC 12.5).
@@ -204,7 +358,12 @@ impl Desired {
         let hash = |known: &Known| known.sighted().map(|sighted| sighted.identity.hash);
         let pending = pending.filter_map(|(name, known)| Some((name.clone(), hash(known)?)));
         let claimed = self.claims.iter().filter_map(Claim::pending);
-        let pending: BTreeSet<_> = pending.chain(claimed).collect();
+        // Of what is looked up at this moment it is told in a moment what came of it, and not before that it is gone.
+        let is_looked_up = |(name, _): &&(Box<str>, ApprovalHash)| {
+            self.known.get(name).is_some_and(Known::is_looked_up_now)
+        };
+        let told = self.pending_told.iter().filter(is_looked_up).cloned();
+        let pending: BTreeSet<_> = pending.chain(claimed).chain(told).collect();
         let is_news = pending != self.pending_told;
         self.pending_told = pending;
         is_news.then(|| self.requests(root))
@@ -214,8 +373,10 @@ impl Desired {
     pub(super) fn requests(&self, root: &Root) -> Vec<Value> {
         let book = self.book.clone().unwrap_or_default();
         let pending = self.known.iter().filter(|(_, known)| known.is_pending);
-        let claimed = self.claims.iter().filter(|claim| claim.pending().is_some());
-        let claimed = claimed.map(|claim| claim.request(root, &book));
+        // Several of a name may have come to be one decision.
+        let claims = self.claims.iter().filter_map(|claim| Some((claim.pending()?, claim)));
+        let claims: BTreeMap<_, _> = claims.collect();
+        let claimed = claims.into_values().map(|claim| claim.request(root, &book));
         let known = pending.filter_map(|(name, known)| {
             known.request((root, name), &self.origin(known.winner()), &book)
         });
@@ -229,6 +390,29 @@ impl Desired {
     }
 }
 
+/// A change that is about no name in particular.
+pub(super) fn also(
+    change: impl FnOnce(&mut Desired),
+) -> impl FnOnce(&mut Desired) -> BTreeSet<Box<str>> {
+    |desired| {
+        change(desired);
+        BTreeSet::new()
+    }
+}
+
+/// What is looked up, by source: what one of them waits for, the others do not.
+fn by_source(looks: Vec<Look>) -> Vec<Vec<Look>> {
+    let mut sources: BTreeMap<_, Vec<Look>> = BTreeMap::new();
+    for look in looks {
+        sources.entry(look.source().cloned()).or_default().push(look);
+    }
+    sources.into_values().collect()
+}
+
+/// How often one look leads to another. An entry needs two; more are needed only while the environment of the process changes, and what
+/// is left then is taken up by the next pass.
+const ROUNDS_MAX: usize = 8;
+
 /// How much the rows of a report say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
@@ -239,15 +423,9 @@ pub(super) enum Shape {
 }
 
 impl Passed {
-    /// Tells as well what other passes did, as far as it was nothing that this one changed.
-    fn add(&mut self, others: BTreeMap<Box<str>, Row>) {
-        for (name, row) in others {
-            match self.rows.get(&name) {
-                Some(own) if own.is_news => {}
-                None if row.applied != Applied::Removed => {}
-                Some(_) | None => drop(self.rows.insert(name, row)),
-            }
-        }
+    /// Tells as well what a later pass did.
+    pub(super) fn add(&mut self, later: Passed) {
+        self.rows.extend(later.rows.into_iter().filter(|(_, row)| row.is_news));
     }
 
     /// Whether anything is other than before.

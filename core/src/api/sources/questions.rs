@@ -16,6 +16,8 @@ use trunkline_pool::layers::SourceName;
 use trunkline_pool::options::{HandlerKind, HandlerResult, ServerRequest};
 use trunkline_pool::settings::{Input, InputKind, Secrecy, Template};
 
+use super::entry::Fresh;
+use super::pass::also;
 use crate::api::pool::PoolCore;
 use crate::handling::contained;
 use crate::lookup::run_command;
@@ -291,7 +293,8 @@ fn answered(pool: &Arc<PoolCore>, ask: &Ask, answer: Answer) {
     pool.driver.spawn(async move {
         tokio::time::sleep(GATHER).await;
         if let Some(pool) = weak.upgrade() {
-            pool.change(|desired| desired.gathers = false);
+            // It fails with the process alone.
+            let _ = pool.change_apart(Fresh::No, also(|desired| desired.gathers = false)).await;
         }
     });
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use trunkline_pool::gates::JoinedLists;
+use trunkline_pool::gates::{Approval, JoinedLists};
 use trunkline_pool::interface::words;
 use trunkline_pool::layers::SourceName;
 use trunkline_pool::state::{Gate, GateReason};
@@ -40,6 +40,8 @@ pub(in crate::api) struct Named {
     pub(in crate::api) origin: Arc<Origin>,
     /// What came of it.
     pub(in crate::api) standing: Standing,
+    /// What was decided of it, whatever else keeps it out.
+    pub(in crate::api) approval: Approval,
 }
 
 /// Where a configuration comes from.
@@ -62,14 +64,24 @@ pub(in crate::api) enum Standing {
     Invalid(Error),
     /// It may not run.
     Shut(GateReason),
-    /// The host is being asked for something of it. What ran before goes on.
-    Waiting,
+    /// It is not known yet. What ran before goes on.
+    Waiting(Awaited),
+}
+
+/// What has to come before it is known what becomes of a configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::api) enum Awaited {
+    /// What the host is asked for.
+    Host,
+    /// What the file system says of what it names.
+    Files,
 }
 
 /// What a pass says of one name.
 pub(super) struct Planned {
     pub(super) origin: Arc<Origin>,
     pub(super) verdict: Verdict,
+    pub(super) approval: Approval,
 }
 
 /// What is to be done about one name.
@@ -81,17 +93,29 @@ pub(super) enum Verdict {
     /// It is wrong.
     Invalid(Error, Before),
     /// It is not known yet.
-    Wait(Before),
+    Wait(Awaited, Before),
 }
 
 /// What becomes of what a name had, when there is nothing right to take its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Before {
-    /// It goes on.
+    /// It goes on for as long as it is admitted.
     Stays,
     /// It is over.
     Ends,
 }
+
+impl Before {
+    fn of(self, old: Option<&Arc<Configured>>) -> Option<Arc<Configured>> {
+        match self {
+            Before::Stays => old.filter(|old| old.authority.gate() == Gate::Open).cloned(),
+            Before::Ends => None,
+        }
+    }
+}
+
+/// What was known of a name at one moment, and what it had.
+pub(super) type Stood = (Option<Named>, Option<Arc<Configured>>);
 
 /// Names that are remembered as removed, for the reason of a refusal; of more, the first by name are forgotten.
 const REMOVED_MAX: usize = 4096;
@@ -175,12 +199,17 @@ impl Running {
             let row = self.put(&name, before.get(&name), earlier.as_ref(), planned);
             rows.insert(name, row);
         }
-        let was_there = |(name, named): &(Box<str>, Named)| {
-            before.contains_key(name) || !matches!(named.standing, Standing::Waiting)
-        };
-        for (name, _) in gone_names.into_iter().filter(was_there) {
+        for (name, named) in gone_names {
+            let had = before.contains_key(&name);
+            // Nobody was told of it.
+            if !had && matches!(named.standing, Standing::Waiting(Awaited::Files)) {
+                continue;
+            }
             rows.insert(name.clone(), Row::of(Applied::Removed));
-            self.removed.insert(name);
+            // What was only waited for was never there.
+            if had || !matches!(named.standing, Standing::Waiting(_)) {
+                self.removed.insert(name);
+            }
         }
         while self.removed.len() > REMOVED_MAX {
             self.removed.pop_first();
@@ -195,40 +224,42 @@ impl Running {
         name: &str,
         old: Option<&Arc<Configured>>,
         earlier: Option<&Named>,
-        Planned { origin, verdict }: Planned,
+        Planned { origin, verdict, approval }: Planned,
     ) -> Row {
-        let standing = match &verdict {
-            Verdict::Run(_) => Standing::Runs,
-            Verdict::Shut(reason) => Standing::Shut(*reason),
-            Verdict::Invalid(error, _) => Standing::Invalid(error.clone()),
-            Verdict::Wait(_) => Standing::Waiting,
+        let (standing, runs) = match verdict {
+            Verdict::Run(new) => (Standing::Runs, Some(new)),
+            Verdict::Shut(reason) => (Standing::Shut(reason), None),
+            Verdict::Invalid(error, before) => (Standing::Invalid(error), before.of(old)),
+            Verdict::Wait(awaited, before) => (Standing::Waiting(awaited), before.of(old)),
         };
-        let is_news = earlier.is_none_or(|earlier| !earlier.standing.is(&standing));
-        let mut row = match &verdict {
-            Verdict::Run(new) => Row::of(Applied::between(old, new)),
-            Verdict::Shut(reason) => Row {
-                reason: Some(reason.as_str()),
-                is_news: is_news || old.is_some(),
-                ..Row::of(Applied::Refused)
-            },
-            Verdict::Invalid(error, _) => {
-                Row { error: Some(error.clone()), is_news, ..Row::of(Applied::Invalid) }
-            }
-            Verdict::Wait(_) => Row { is_news, ..Row::of(Applied::Waiting) },
-        };
-        let runs = match verdict {
-            Verdict::Run(new) => Some(new),
-            Verdict::Invalid(_, Before::Stays) | Verdict::Wait(Before::Stays) => old.cloned(),
-            Verdict::Invalid(_, Before::Ends) | Verdict::Wait(Before::Ends) | Verdict::Shut(_) => {
-                None
-            }
-        };
-        if let Some(runs) = runs {
-            self.servers.insert(name.into(), runs);
+        let mut named = Named { origin, standing, approval };
+        // That is over in a moment, as a rule: until then it stands as it stood, unless it ends.
+        if let (Standing::Waiting(Awaited::Files), Some(earlier)) = (&named.standing, earlier)
+            && runs.is_some() == old.is_some()
+        {
+            named = earlier.clone();
         }
-        row.source = Some(origin.source.clone());
-        self.named.insert(name.into(), Named { origin, standing });
+        let row = Row::between((earlier, old), (&named, runs.as_ref()));
+        self.servers.extend(runs.map(|runs| (name.into(), runs)));
+        self.named.insert(name.into(), named);
         row
+    }
+
+    /// What is known of one name.
+    pub(super) fn now(&self, name: &str) -> Stood {
+        (self.named.get(name).cloned(), self.servers.get(name).cloned())
+    }
+
+    /// What became of one name since; nothing of one that was never told of.
+    pub(super) fn row_since(&self, name: &str, (earlier, old): &Stood) -> Option<Row> {
+        match (self.named.get(name), earlier) {
+            (Some(named), earlier) => {
+                let before = (earlier.as_ref(), old.as_ref());
+                Some(Row::between(before, (named, self.servers.get(name))))
+            }
+            (None, Some(_)) => Some(Row::of(Applied::Removed)),
+            (None, None) => None,
+        }
     }
 
     fn moved_since(&self, before: &Servers) -> Moved {
@@ -274,7 +305,7 @@ impl Named {
     pub(in crate::api) fn gate(&self) -> Gate {
         match &self.standing {
             Standing::Shut(reason) => Gate::Shut(*reason),
-            Standing::Runs | Standing::Invalid(_) | Standing::Waiting => Gate::Open,
+            Standing::Runs | Standing::Invalid(_) | Standing::Waiting(_) => Gate::Open,
         }
     }
 
@@ -286,7 +317,11 @@ impl Named {
                 let refused = Gate::Shut(*reason).check().err();
                 refused.unwrap_or_else(|| refusal(reason.as_str(), "the server is not admitted"))
             }
-            Standing::Waiting | Standing::Runs => {
+            Standing::Waiting(Awaited::Files) => {
+                let message = "the file system is asked for what the server's configuration names";
+                Error::new(ErrorCode::Unavailable, message)
+            }
+            Standing::Waiting(Awaited::Host) | Standing::Runs => {
                 let message = "the host is asked for what the server's configuration needs";
                 Error::new(ErrorCode::Unavailable, message)
             }
@@ -302,7 +337,8 @@ impl Named {
 impl Standing {
     fn is(&self, other: &Standing) -> bool {
         match (self, other) {
-            (Standing::Runs, Standing::Runs) | (Standing::Waiting, Standing::Waiting) => true,
+            (Standing::Runs, Standing::Runs) => true,
+            (Standing::Waiting(one), Standing::Waiting(other)) => one == other,
             (Standing::Invalid(one), Standing::Invalid(other)) => one == other,
             (Standing::Shut(one), Standing::Shut(other)) => one == other,
             _ => false,
@@ -372,6 +408,35 @@ impl Row {
     fn of(applied: Applied) -> Row {
         let is_news = applied != Applied::Unchanged;
         Row { applied, source: None, reason: None, error: None, is_news }
+    }
+
+    /// From what a name had to what it has.
+    fn between(
+        (earlier, old): (Option<&Named>, Option<&Arc<Configured>>),
+        (named, new): (&Named, Option<&Arc<Configured>>),
+    ) -> Row {
+        let is_news = earlier.is_none_or(|earlier| !earlier.standing.is(&named.standing));
+        let row = match (&named.standing, new) {
+            (Standing::Runs, Some(new)) => {
+                let row = Row::of(Applied::between(old, new));
+                // One that waited, or was wrong, is as it was: whoever was told so hears of the end.
+                Row { is_news: row.is_news || is_news, ..row }
+            }
+            (Standing::Runs, None) => Row::of(Applied::Removed),
+            (Standing::Shut(reason), _) => Row {
+                reason: Some(reason.as_str()),
+                is_news: is_news || old.is_some(),
+                ..Row::of(Applied::Refused)
+            },
+            (Standing::Invalid(error), _) => {
+                Row { error: Some(error.clone()), is_news, ..Row::of(Applied::Invalid) }
+            }
+            (Standing::Waiting(Awaited::Host), _) => Row { is_news, ..Row::of(Applied::Waiting) },
+            (Standing::Waiting(Awaited::Files), new) => {
+                Row { is_news: old.is_some() && new.is_none(), ..Row::of(Applied::Waiting) }
+            }
+        };
+        Row { source: Some(named.origin.source.clone()), ..row }
     }
 
     /// As JSON: `{action, source?, reason?, error?}`.

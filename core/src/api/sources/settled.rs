@@ -7,14 +7,16 @@ use tokio::time::Instant;
 
 use super::running::Standing;
 use crate::api::acquire::timed_out;
-use crate::api::pool::{Pool, PoolCore};
+use crate::api::pool::{KEEPING_WAIT_MAX, Pool, PoolCore};
 use crate::{ErrorCode, Result};
 
 impl Pool {
     /// Waits until no pass, no question to the host and no connect that configuration caused is under way, and says how every server that
     /// a source names stands: `{v, servers: {name: {state, reason?, error?, source, file?}}}` with the state `ready`, `failed`,
     /// `refused`, `waiting` (for room in the budget, or for a connection to come back) or `off` (switched off, or wanted by nobody).
-    /// Without `timeout` the times for handlers and connects bound it.
+    /// Without `timeout` the times for handlers and connects bound it, that of a connect from its turn on (`start_parallel`), and nothing
+    /// bounds a file system that is away: it is waited for like them. Until it is known what that says, a server stands as it stood before.
+    /// Which tools of approved servers are accepted is kept by then, unless that takes longer than a second more.
     ///
     /// # Errors
     /// `timeout` with `detail.servers`, `closed`, `forked`.
@@ -41,6 +43,8 @@ impl PoolCore {
                 }
             }
             if !self.sources.is_busy() {
+                let patience = left().map_or(KEEPING_WAIT_MAX, |left| left.min(KEEPING_WAIT_MAX));
+                self.accepted_is_kept(patience).await;
                 return Ok(json!({ "v": 1, "servers": self.states() }));
             }
         }
@@ -52,7 +56,7 @@ impl PoolCore {
             let running = self.running();
             let waiting = running
                 .all_named()
-                .filter(|(_, named)| matches!(named.standing, Standing::Waiting));
+                .filter(|(_, named)| matches!(named.standing, Standing::Waiting(_)));
             let names: Vec<&str> = waiting.map(|(name, _)| name).collect();
             timed_out(timeout).with_detail("servers", names)
         })
@@ -67,6 +71,10 @@ impl PoolCore {
         server: &str,
         timeout: Option<Duration>,
     ) -> Result<()> {
+        // Most often it is known, and to register for a wait takes longer than to look.
+        if !self.awaits_the_host(server) {
+            return Ok(());
+        }
         let deadline = timeout.map(|timeout| Instant::now() + timeout);
         let waited = self.wait_while(deadline, || self.awaits_the_host(server)).await;
         waited.map_err(|Elapsed| timed_out(timeout.unwrap_or_default()).with_server(server))
@@ -104,10 +112,10 @@ impl PoolCore {
             let reason = row["reason"].as_str();
             let state = match (&named.standing, row["state"].as_str(), reason) {
                 (Standing::Invalid(_), ..) => "failed",
-                (Standing::Waiting, ..) => "waiting",
+                (Standing::Waiting(_), ..) => "waiting",
                 (Standing::Shut(_), _, Some("disabled")) => "off",
                 (Standing::Shut(_), ..) => "refused",
-                (Standing::Runs, _, Some("disabled" | "unused")) => "off",
+                (Standing::Runs, _, Some("disabled" | "unused" | "asleep")) => "off",
                 (Standing::Runs, Some("connected"), _) if row["admitted"] == true => "ready",
                 (Standing::Runs, _, _) if row["admitted"] == false => "refused",
                 (Standing::Runs, _, Some("budget" | "connecting" | "reconnecting")) => "waiting",

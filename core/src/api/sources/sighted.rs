@@ -7,7 +7,7 @@ use trunkline_pool::approvals::{
     Asked, Book, Candidate, Declared, Identity, Origin, Request, Root, Shown,
 };
 use trunkline_pool::config::{ServerSpec, StdioSpec, Transport};
-use trunkline_pool::expand::{Commands, LookedUp, Variables, look_up};
+use trunkline_pool::expand::LookedUp;
 use trunkline_pool::settings::Template;
 
 use super::running;
@@ -66,17 +66,16 @@ pub(super) fn file_of(found: &Found) -> PathBuf {
 }
 
 impl Sighted {
-    /// What would run of a template.
+    /// What would run of a template whose variables come to that. Blocks for as long as the file system does.
     ///
     /// # Errors
-    /// Those of [`look_up`]; `invalid_config` for a program that cannot be shown.
+    /// `invalid_config` for a program that cannot be shown.
     pub(super) fn of_template(
         name: &str,
         (template, declared): (&Template, &Declared),
-        (variables, commands): (&dyn Variables, Commands),
+        looked_up: LookedUp,
         (workspace, inherit_env): (&Path, &[String]),
     ) -> Result<(Sighted, Command)> {
-        let looked_up = look_up(template, variables, commands)?;
         let spec = looked_up.spec.clone();
         let command = Command::LookedUp(Box::new(looked_up));
         let file = command.file(name, workspace, inherit_env);
@@ -89,7 +88,7 @@ impl Sighted {
         Ok((Sighted { identity, shown, file, is_whole }, command))
     }
 
-    /// What would run of a configuration that is taken literally.
+    /// What would run of a configuration that is taken literally. Blocks for as long as the file system does.
     pub(in crate::api) fn of_spec(
         name: &str,
         spec: &ServerSpec,
@@ -127,17 +126,7 @@ pub(super) fn request(
 /// What is shown, and whether that is all of it.
 fn shown(spec: &ServerSpec, file: Option<&Path>) -> (Shown, bool) {
     let program = file.map(Path::to_str);
-    let shown = match &spec.transport {
-        Transport::Stdio(stdio) => Shown::Process {
-            command: stdio.command.clone(),
-            program: program.flatten().map(str::to_owned),
-            args: stdio.args.clone(),
-            cwd: stdio.cwd.clone(),
-        },
-        Transport::Remote(remote) => {
-            Shown::Remote { url: remote.url.clone(), socket_path: remote.socket_path.clone() }
-        }
-        Transport::Host(_) | _ => Shown::Remote { url: String::new(), socket_path: None },
-    };
+    let nothing = || Shown::Remote { url: String::new(), socket_path: None };
+    let shown = Shown::of(spec, program.flatten().map(str::to_owned)).unwrap_or_else(nothing);
     (shown, program != Some(None))
 }

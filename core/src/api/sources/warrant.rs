@@ -1,119 +1,225 @@
 //! By what the server of a source runs: trust, and where it needs one its approval, asked again before each connection (SPEC 11.5).
 
+#[cfg(test)]
+mod tests;
+
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
-use trunkline_pool::approvals::{ApprovalHash, Decision, Root};
+use trunkline_pool::acceptance::Recalled;
+use trunkline_pool::approvals::{Book, Decision, Identity, Root, ToolDigests};
 use trunkline_pool::state::{Gate, GateReason};
 
-use super::sighted::{Command, file_of};
+use super::sighted::{Command, Sighted, file_of};
+use crate::Result;
+use crate::apart::OneByOne;
 use crate::api::pool::PoolCore;
-use crate::approvals::Approvals;
 use crate::driver::Warrant;
 use crate::lookup::Found;
 
-/// By what one configuration of one name runs.
-pub(super) struct EntryWarrant {
-    /// Whether the workspace is trusted, which all that runs by a warrant needs.
-    trust: Arc<AtomicBool>,
-    gate: Mutex<Gate>,
-    approved: Option<Approved>,
-}
+/// The trust in the workspace. It is a warrant by itself, of all that needs nothing else.
+pub(super) struct Trust(AtomicBool);
 
-/// What was approved.
+/// The approval of one configuration of one name, for as long as anything is to run by it.
 pub(super) struct Approved {
-    pub(super) pool: Weak<PoolCore>,
-    pub(super) approvals: Arc<Approvals>,
-    pub(super) root: Root,
-    pub(super) name: Box<str>,
-    pub(super) hash: ApprovalHash,
-    /// The file that its command led to.
-    pub(super) file: Option<PathBuf>,
-    pub(super) command: Command,
-    pub(super) workspace: PathBuf,
-    pub(super) inherit_env: Vec<String>,
+    trust: Arc<Trust>,
+    pool: Weak<PoolCore>,
+    name: Box<str>,
+    identity: Identity,
+    /// The file that its command led to when it was shown; none where it led to none, or to one that could not be shown.
+    file: Option<PathBuf>,
+    state: Mutex<State>,
+    /// Whoever asks about it again right before a connection.
+    rechecks: OneByOne,
 }
 
-impl EntryWarrant {
-    /// It admits in a trusted workspace, until it is told otherwise.
-    pub(super) fn new(trust: &Arc<AtomicBool>, approved: Option<Approved>) -> Arc<EntryWarrant> {
-        Arc::new(EntryWarrant { trust: trust.clone(), gate: Mutex::new(Gate::Open), approved })
+struct State {
+    /// What is decided of it.
+    decided: Gate,
+    /// With what its program is found, as it was looked up last.
+    command: Command,
+    /// Whether that was another file when it was to start last.
+    is_astray: bool,
+}
+
+impl Trust {
+    pub(super) fn new(trusted: bool) -> Arc<Trust> {
+        Arc::new(Trust(AtomicBool::new(trusted)))
     }
 
-    /// What is decided from now on.
-    pub(super) fn set(&self, gate: Gate) {
-        *self.guard() = gate;
-    }
-
-    /// The configuration that was approved, if it needed that.
-    pub(super) fn hash(&self) -> Option<ApprovalHash> {
-        self.approved.as_ref().map(|approved| approved.hash)
-    }
-
-    fn guard(&self) -> MutexGuard<'_, Gate> {
-        self.gate.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-
-    /// It is shut from now on, and the pool looks at the entry again.
-    fn shut(&self, approved: &Approved, reason: GateReason) -> Gate {
-        let gate = Gate::Shut(reason);
-        self.set(gate);
-        if let Some(pool) = approved.pool.upgrade() {
-            pool.look_again();
-        }
-        gate
+    /// Whether there is any, from now on.
+    pub(super) fn set(&self, trusted: bool) {
+        self.0.store(trusted, Ordering::Release);
     }
 }
 
-impl Warrant for EntryWarrant {
+impl Warrant for Trust {
     fn gate(&self) -> Gate {
-        match self.trust.load(Ordering::Acquire) {
-            true => *self.guard(),
+        match self.0.load(Ordering::Acquire) {
+            true => Gate::Open,
             false => Gate::Shut(GateReason::Untrusted),
         }
     }
 
-    fn recheck(&self) -> Gate {
-        let (Gate::Open, Some(approved)) = (self.gate(), &self.approved) else {
-            return self.gate();
+    fn recheck(&self) -> Result<Gate> {
+        Ok(self.gate())
+    }
+
+    fn rechecks(&self) -> Option<&OneByOne> {
+        None
+    }
+
+    fn admits_program(&self, _: &Found) -> bool {
+        true
+    }
+}
+
+impl Approved {
+    /// It waits for approval until it is [judged](Self::judge).
+    pub(super) fn new(
+        pool: &Arc<PoolCore>,
+        trust: &Arc<Trust>,
+        name: &str,
+        (sighted, command): (&Sighted, &Command),
+    ) -> Arc<Approved> {
+        let state = State {
+            decided: Gate::Shut(GateReason::PendingApproval),
+            command: command.clone(),
+            is_astray: !sighted.is_whole,
         };
-        let read = approved.approvals.reread_if_changed().and_then(|is_other| {
-            let Approved { root, name, hash, .. } = approved;
-            Ok((is_other, approved.approvals.standing(root, name, *hash)?))
+        Arc::new(Approved {
+            trust: trust.clone(),
+            pool: Arc::downgrade(pool),
+            name: name.into(),
+            identity: sighted.identity.clone(),
+            file: sighted.file.clone().filter(|_| sighted.is_whole),
+            state: Mutex::new(state),
+            rechecks: OneByOne::default(),
+        })
+    }
+
+    /// Whose it is.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What a decision about it is about.
+    pub(super) fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// It was looked up anew, and came to the same.
+    pub(super) fn sighted(&self, (sighted, command): (&Sighted, &Command)) {
+        let mut state = self.state();
+        state.command = command.clone();
+        state.is_astray = !sighted.is_whole;
+    }
+
+    /// Where its program leads is found out when it is to start again.
+    pub(super) fn forget_where_it_leads(&self) {
+        self.state().is_astray = false;
+    }
+
+    /// It is as decided as the book says from now on.
+    pub(super) fn judge(&self, root: &Root, book: &Book) {
+        let standing = book.standing(root, &self.name, self.identity.hash);
+        self.state().decided = gate_of(standing.map(|standing| standing.decision));
+    }
+
+    /// Finds out where its command leads to now, and what follows from that. It reads folders and links.
+    fn look(&self, pool: &PoolCore) -> Gate {
+        let command = self.state().command.clone();
+        let driver = &pool.driver;
+        let file = command.file(&self.name, &driver.workspace, &driver.options.inherit_env);
+        let is_astray = file != self.file;
+        self.state().is_astray = is_astray;
+        gate_of_way(is_astray)
+    }
+
+    /// It says that from now on, and the pool looks at its configuration again.
+    fn shut(&self, pool: &Arc<PoolCore>, change: impl FnOnce(&mut State)) {
+        change(&mut self.state());
+        pool.look_again();
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl Warrant for Approved {
+    fn gate(&self) -> Gate {
+        let state = self.state();
+        self.trust.gate().and(state.decided).and(gate_of_way(state.is_astray))
+    }
+
+    fn recheck(&self) -> Result<Gate> {
+        let gate = self.gate();
+        let (Gate::Open, Some(pool)) = (gate, self.pool.upgrade()) else { return Ok(gate) };
+        let sources = &pool.sources;
+        let read = sources.approvals.reread_if_changed().and_then(|is_other| {
+            let standing =
+                sources.approvals.standing(&sources.root, &self.name, self.identity.hash);
+            Ok((is_other, standing?))
         });
-        let (is_other, standing) = match read {
-            Ok(read) => read,
-            Err(error) => {
-                // Nothing begins, and what runs goes on: nobody decided anything.
-                if let Some(pool) = approved.pool.upgrade() {
-                    pool.retry_decisions(&error);
-                }
-                return Gate::Shut(GateReason::PendingApproval);
-            }
-        };
-        match standing.map(|standing| standing.decision) {
-            Some(Decision::Approved) => {}
-            Some(Decision::Rejected) => return self.shut(approved, GateReason::Rejected),
-            None => return self.shut(approved, GateReason::PendingApproval),
+        let (is_other, standing) = read.inspect_err(|error| pool.retry_decisions(error))?;
+        // The answer is what was found here, and what is known to shut it besides: a pass that took an older book may say meanwhile
+        // that it is open.
+        let decided = gate_of(standing.map(|standing| standing.decision));
+        if decided != Gate::Open {
+            self.shut(&pool, |state| state.decided = decided);
+            return Ok(self.trust.gate().and(decided));
         }
-        if is_other && let Some(pool) = approved.pool.upgrade() {
+        let leads = self.look(&pool);
+        if is_other || leads != Gate::Open {
             // What another host decided of other servers counts as well.
             pool.look_again();
         }
-        let Approved { workspace, inherit_env, file, .. } = approved;
-        if approved.command.file(&approved.name, workspace, inherit_env) != *file {
-            return self.shut(approved, GateReason::PendingApproval);
+        Ok(self.gate().and(leads))
+    }
+
+    fn rechecks(&self) -> Option<&OneByOne> {
+        Some(&self.rechecks)
+    }
+
+    fn is_approval(&self) -> bool {
+        true
+    }
+
+    fn accepted_tools(&self) -> Option<Recalled> {
+        let (by, tools) = self.pool.upgrade()?.accepted_by(&self.name, self.identity.hash)?;
+        Some(Recalled::Approved { by, tools })
+    }
+
+    fn keep_tools(&self, accepted: &Arc<ToolDigests>, tool: Option<&Arc<str>>) {
+        if let Some(pool) = self.pool.upgrade() {
+            pool.keep_accepted((&self.name, self.identity.hash), accepted, tool);
         }
-        Gate::Open
     }
 
     fn admits_program(&self, program: &Found) -> bool {
-        let Some(approved) = &self.approved else { return true };
-        let is_it = approved.file.as_deref() == Some(Path::new(&file_of(program)));
-        if !is_it {
-            self.shut(approved, GateReason::PendingApproval);
+        let is_it = self.file.as_deref() == Some(Path::new(&file_of(program)));
+        if !is_it && let Some(pool) = self.pool.upgrade() {
+            self.shut(&pool, |state| state.is_astray = true);
         }
         is_it
+    }
+}
+
+/// What follows from where a command leads to.
+fn gate_of_way(is_astray: bool) -> Gate {
+    match is_astray {
+        true => Gate::Shut(GateReason::PendingApproval),
+        false => Gate::Open,
+    }
+}
+
+/// What follows from a decision.
+fn gate_of(decision: Option<Decision>) -> Gate {
+    match decision {
+        Some(Decision::Approved) => Gate::Open,
+        Some(Decision::Rejected) => Gate::Shut(GateReason::Rejected),
+        None => Gate::Shut(GateReason::PendingApproval),
     }
 }

@@ -2,11 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
 use trunkline_pool::interface::{EventKind, words};
 
-use super::pass::Busy;
 use crate::Result;
 use crate::api::pool::PoolCore;
 use crate::driver::About;
@@ -15,11 +18,14 @@ use crate::watch::{Polled, WatchOptions, Watcher};
 /// The watcher of a pool, once a file is watched.
 #[derive(Default)]
 pub(super) struct Watching {
-    watcher: Mutex<Option<Watcher>>,
+    watcher: Mutex<Option<Arc<Watcher>>>,
     /// Folders that were told of because they are not watched.
     polled: Mutex<Vec<Polled>>,
-    /// Held by whoever reads files and takes up what they say, so that what is taken up last is what was read last.
-    turn: tokio::sync::Mutex<()>,
+    /// Held by whoever brings the watches in line, which may take as long as a file system does: the newest set is declared last, whoever
+    /// comes first.
+    turn: Mutex<()>,
+    /// Whether somebody is to do so soon.
+    is_due: AtomicBool,
 }
 
 /// Keeps a file watched until it is a source, which keeps it watched then.
@@ -52,23 +58,26 @@ impl PoolCore {
             self.driver.check_open()?;
             if watching.is_none() {
                 let weak = Arc::downgrade(self);
-                *watching = Some(Watcher::new(WatchOptions::default(), move |changed| {
+                let watcher = Watcher::new(WatchOptions::default(), move |changed| {
                     if let Some(pool) = weak.upgrade() {
-                        pool.changed_on_disk(changed);
+                        pool.changed_on_disk(&changed);
                     }
-                })?);
+                });
+                *watching = Some(watcher?.into());
             }
         }
         self.sources.desired().arming.push(path.clone());
-        self.watch_files();
+        self.align_watches();
         Ok(Armed { pool: Arc::downgrade(self), path })
     }
 
-    /// Watches what is to be watched now, and nothing else.
-    pub(super) fn watch_files(&self) {
-        // The newest set is declared last, whoever comes first.
-        let watching = self.sources.watching.guard();
-        let Some(watcher) = &*watching else { return };
+    /// Watches what is to be watched now, and nothing else. Blocks for some look-ups.
+    fn align_watches(&self) {
+        let watching = &self.sources.watching;
+        let _turn = watching.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        // What comes from here on is another's.
+        watching.is_due.store(false, Ordering::Release);
+        let Some(watcher) = watching.guard().clone() else { return };
         let files = {
             let desired = self.sources.desired();
             let sources = desired.files.values().filter(|file| file.watch);
@@ -76,6 +85,17 @@ impl PoolCore {
         };
         watcher.set_files(files);
         self.tell_polled(watcher.polled());
+    }
+
+    /// The same soon, on a thread that may wait. One at most waits for the one that is at it.
+    pub(super) fn watch_files(self: &Arc<Self>) {
+        if self.sources.watching.guard().is_none()
+            || self.sources.watching.is_due.swap(true, Ordering::AcqRel)
+        {
+            return;
+        }
+        let pool = self.clone();
+        self.driver.runtime.handle().spawn_blocking(move || pool.align_watches());
     }
 
     /// Tells of folders that are polled instead of watched, each once.
@@ -95,33 +115,37 @@ impl PoolCore {
         }
     }
 
-    /// Watches nothing any more.
-    pub(in crate::api) fn watch_nothing(&self) {
-        let gone = self.sources.watching.guard().take();
-        drop(gone);
+    /// Watches nothing any more. Its end is waited for, unless it waits for a file system itself.
+    pub(in crate::api) async fn watch_nothing(&self) {
+        let Some(ends) = self.drop_watcher() else { return };
+        let until = self.driver.runtime.sleep_until(Instant::now() + END_WAIT_MAX);
+        tokio::select! {
+            _ = ends => {}
+            () = until => {}
+        }
+    }
+
+    /// Ends the watcher on a thread that may wait for it.
+    pub(in crate::api) fn drop_watcher(&self) -> Option<JoinHandle<()>> {
+        let gone = self.sources.watching.guard().take()?;
+        Some(self.driver.runtime.handle().spawn_blocking(move || drop(gone)))
     }
 
     /// Some of the watched files may say something else.
-    fn changed_on_disk(self: &Arc<Self>, changed: BTreeSet<PathBuf>) {
-        let (pool, busy) = (self.clone(), Busy::new(self));
-        self.driver.spawn(async move {
-            if pool.driver.check_open().is_ok() {
-                pool.reread(|file| file.watch && changed.contains(&file.path)).await;
-            }
-            drop(busy);
-        });
+    fn changed_on_disk(self: &Arc<Self>, changed: &BTreeSet<PathBuf>) {
+        if self.driver.check_open().is_ok() {
+            self.reread(|file| file.watch && changed.contains(&file.path));
+        }
         // What is polled may be another.
         self.watch_files();
     }
 }
 
 impl Watching {
-    fn guard(&self) -> MutexGuard<'_, Option<Watcher>> {
+    fn guard(&self) -> MutexGuard<'_, Option<Arc<Watcher>>> {
         self.watcher.lock().unwrap_or_else(PoisonError::into_inner)
     }
-
-    /// Waits for the turn to read files. A future that is dropped gives it back.
-    pub(super) async fn turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
-        self.turn.lock().await
-    }
 }
+
+/// How long the end of a pool waits for that of its watcher, which takes milliseconds where all file systems answer.
+const END_WAIT_MAX: Duration = Duration::from_secs(1);

@@ -6,12 +6,12 @@ use std::sync::atomic::Ordering;
 use serde_json::{Value, json};
 use trunkline_pool::acceptance::{Held, HeldTool};
 use trunkline_pool::config::Era;
-use trunkline_pool::gates::Facts;
+use trunkline_pool::gates::{Approval, Facts, Gates};
 use trunkline_pool::state::{EntryState, EntryStatus, Gate, GateReason};
 
 use crate::api::pool::{Configured, PoolCore};
 use crate::api::sources::{Named, Standing};
-use crate::driver::{self, EntryCell};
+use crate::driver::{self, EntryCell, Published};
 use crate::{Error, ErrorCode};
 
 /// What is known of one server.
@@ -47,7 +47,7 @@ impl Server {
         Seen {
             is_known: is_named || !self.entries.is_empty(),
             is_named,
-            gate: self.gate(removed, pool.driver.gates().decide(&Facts::of_name(name))),
+            gate: self.gate(removed, name, &pool.driver.gates()),
             rest: self.reason(pool, name, self.state(), error.as_ref()),
             error,
         }
@@ -65,7 +65,12 @@ impl Server {
         let newest = self.entries.last().map(|(_, cell)| cell.load_full());
         let catalog = newest.as_ref().map(|published| published.slot.catalog.clone());
         let catalog = catalog.unwrap_or_default();
-        let held = newest.map(|published| published.slot.held.clone()).unwrap_or_default();
+        let is_connected = |published: &Arc<Published>| published.slot.state.is_connected();
+        let held = match newest.filter(is_connected) {
+            Some(published) => published.slot.held.clone(),
+            // It is remembered while nothing is connected.
+            None => pool.driver.held_of(name),
+        };
         let of_pool = self.named.is_some();
         let removed = !of_pool && pool.running().is_removed(name);
         let origin = self.named.as_ref().map(|named| &named.origin);
@@ -121,15 +126,11 @@ impl Server {
 
     /// Whether it needs an approval, and what was decided.
     fn approval_state(&self) -> &'static str {
-        let Some(named) =
-            self.named.as_ref().filter(|named| named.origin.source.scope().is_gated())
-        else {
-            return "not_required";
-        };
-        match named.standing {
-            Standing::Shut(GateReason::Rejected) => "rejected",
-            Standing::Runs | Standing::Waiting if self.configured.is_some() => "approved",
-            _ => "pending",
+        match self.named.as_ref().map_or(Approval::NotNeeded, |named| named.approval) {
+            Approval::NotNeeded => "not_required",
+            Approval::Approved => "approved",
+            Approval::Rejected => "rejected",
+            Approval::Pending => "pending",
         }
     }
 
@@ -158,22 +159,22 @@ impl Server {
     }
 
     /// What keeps it out (SPEC 11.6).
-    fn gate(&self, removed: bool, gate: Gate) -> Option<&'static str> {
-        let is_disabled = self.configured.as_ref().is_some_and(|server| server.spec.disabled);
-        if removed {
-            Some("removed")
-        } else if self.invalid().is_some() {
-            Some("invalid_config")
-        } else if let Some(Gate::Shut(reason)) = self.named.as_ref().map(|named| named.gate()) {
-            Some(reason.as_str())
-        } else {
-            match gate {
-                Gate::Shut(GateReason::PendingApproval) | Gate::Open if is_disabled => {
-                    Some("disabled")
-                }
-                Gate::Shut(reason) => Some(reason.as_str()),
-                Gate::Open => None,
-            }
+    fn gate(&self, removed: bool, name: &str, gates: &Gates) -> Option<&'static str> {
+        let is_off = self.configured.as_ref().is_some_and(|server| server.spec.disabled);
+        let decided = match self.named.as_ref().map(|named| named.gate()) {
+            Some(Gate::Shut(reason)) => Some(reason),
+            Some(Gate::Open) | None => None,
+        };
+        let known = [
+            removed.then_some(GateReason::Removed),
+            self.invalid().map(|_| GateReason::InvalidConfig),
+            is_off.then_some(GateReason::Disabled),
+            decided,
+        ];
+        let facts = known.into_iter().flatten().fold(Facts::of_name(name), Facts::shut_by);
+        match gates.decide(&facts) {
+            Gate::Shut(reason) => Some(reason.as_str()),
+            Gate::Open => None,
         }
     }
 
@@ -189,7 +190,7 @@ impl Server {
             return None;
         }
         let is_auth = |error: &Error| error.code() == ErrorCode::AuthRequired;
-        let waits = |named: &Named| matches!(named.standing, Standing::Waiting);
+        let waits = |named: &Named| matches!(named.standing, Standing::Waiting(_));
         Some(if self.has(&[EntryState::Spawning]) {
             "connecting"
         } else if self.has(&[EntryState::Reconnecting]) {
@@ -204,6 +205,9 @@ impl Server {
             "failed"
         } else if pool.driver.check_open().is_err() {
             "closing"
+        } else if self.configured.as_ref().is_some_and(|server| pool.is_lazy(server)) {
+            // A call of one of its tools starts it.
+            "asleep"
         } else {
             // Nobody has asked for it, or nobody holds it any more.
             "unused"

@@ -4,6 +4,7 @@ use trunkline_pool::catalog::ListKind;
 use trunkline_pool::state::Slot;
 
 use super::super::held::{Origin, Seen};
+use super::super::holds::Kind;
 use super::*;
 
 /// Tools of these names.
@@ -25,7 +26,7 @@ fn added(told: &mut Told) -> Vec<String> {
     let mut tells = false;
     let mut added = Vec::new();
     while let Some(news) = told.next(&mut tells) {
-        if let What::Lists(difference) = news.what {
+        if let What::Lists(_, difference) = news.what {
             added.extend(difference.tools.added.iter().map(|name| name.to_string()));
         }
     }
@@ -39,7 +40,7 @@ fn a_hold_that_comes_or_goes_before_the_notice_of_a_change_loses_nothing_of_it()
     let cell = EntryCell::listing("s", before.clone());
     let held = |view: View| {
         let seen = Seen { cell: cell.clone(), view: Arc::new(view) };
-        Held::new(Arc::new(seen), Origin::Pool)
+        Seeing::Held(Held::new(Arc::new(seen), (Origin::Pool, Kind::Want)))
     };
     let trusted = || View { trust: true, ..View::default() };
     for (older, newer) in [(View::default(), View::default()), (View::default(), trusted())] {
@@ -62,7 +63,7 @@ fn a_server_that_is_given_up_is_told_nothing_of() {
     let (before, after) = (catalog(&["one"]), catalog(&["one", "two"]));
     let cell = EntryCell::listing("s", before.clone());
     let seen = Seen { cell: cell.clone(), view: Arc::default() };
-    let held = Held::new(Arc::new(seen), Origin::Pool);
+    let held = Seeing::Held(Held::new(Arc::new(seen), (Origin::Pool, Kind::Want)));
     let mut told = Told::default();
     told.compare(&[held]);
     told.listed(&cell, Generation(1), &after, &Difference::between(&before, &after));

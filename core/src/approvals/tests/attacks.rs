@@ -3,8 +3,8 @@
 use super::*;
 
 /// Approved as `s`, and what its file says.
-fn approved() -> (Folder, Vec<u8>) {
-    let folder = Folder::new();
+fn approved() -> (Home, Vec<u8>) {
+    let folder = Home::new();
     decide(&open(&folder.file()), "s", Approved).unwrap();
     let bytes = std::fs::read(folder.file()).unwrap();
     (folder, bytes)
@@ -12,7 +12,7 @@ fn approved() -> (Folder, Vec<u8>) {
 
 /// Nothing is decided by such a file, and it stays as it is.
 #[cfg(unix)]
-fn assert_refused(folder: &Folder, what: &str) {
+fn assert_refused(folder: &Home, what: &str) {
     let approvals = open(&folder.file());
     let before = std::fs::symlink_metadata(folder.file()).unwrap();
     let hash = identity("c").hash;
@@ -125,13 +125,34 @@ fn a_file_of_a_later_version_is_refused_and_left_alone() {
     let (folder, _) = approved();
     let known = open(&folder.file());
     assert_eq!(standing(&known, "s"), Some(Approved));
-    let later = r#"{"v":2,"everything":"approved"}"#;
+    let later = r#"{"v":3,"everything":"approved"}"#;
     std::fs::write(folder.file(), later).unwrap();
     assert_eq!(known.reread_if_changed().unwrap_err().code(), ErrorCode::Store);
     let hash = identity("c").hash;
     assert_eq!(known.standing(&root(), "s", hash).unwrap_err().code(), ErrorCode::Store);
     assert_eq!(decide(&known, "s", Approved).unwrap_err().code(), ErrorCode::Store);
     assert_eq!(std::fs::read_to_string(folder.file()).unwrap(), later);
+}
+
+/// SPEC 12.6, 12.7: what was known stays known while the file cannot be read, and is not taken for the newest.
+#[test]
+fn what_was_known_stays_known_while_the_file_cannot_be_read() {
+    let (folder, bytes) = approved();
+    let approvals = open(&folder.file());
+    decide(&approvals, "s", Rejected).unwrap();
+    let kept = approvals.known();
+    assert!(kept.is_some());
+    let saved = std::fs::read(folder.file()).unwrap();
+    std::fs::write(folder.file(), r#"{"v":3}"#).unwrap();
+    assert_eq!(approvals.reread_if_changed().unwrap_err().code(), ErrorCode::Store);
+    assert_eq!(approvals.known(), kept);
+    assert_eq!(approvals.book().unwrap_err().code(), ErrorCode::Store);
+    std::fs::write(folder.file(), saved).unwrap();
+    assert!(!approvals.reread_if_changed().unwrap());
+    assert_eq!(approvals.book().ok(), kept);
+    std::fs::write(folder.file(), bytes).unwrap();
+    assert!(approvals.reread_if_changed().unwrap());
+    assert_ne!(approvals.known(), kept);
 }
 
 /// S-12, S-14: names never become parts of paths, and reserved ones are names like any other.
@@ -146,5 +167,5 @@ fn names_are_never_paths() {
     let again = open(&folder.file());
     assert!(names.iter().all(|name| standing(&again, name) == Some(Rejected)));
     assert_eq!(folder.beside("").len(), 3, "the file and its locks");
-    assert_eq!(std::fs::read_dir(&folder.0).unwrap().count(), 1);
+    assert_eq!(std::fs::read_dir(&*folder.0).unwrap().count(), 1);
 }

@@ -57,7 +57,7 @@ enum Before {
 }
 
 struct Run {
-    folder: Folder,
+    folder: Home,
     /// What the save told; nothing when it was killed.
     told: Option<Value>,
     trace: String,
@@ -65,7 +65,7 @@ struct Run {
 
 /// Runs a save under strace, with these of its options.
 fn run(before: Before, options: &[String]) -> Run {
-    let folder = Folder::new();
+    let folder = Home::new();
     if let Before::AFile = before {
         decide(&open(&folder.file()), "old", Rejected).unwrap();
     }

@@ -8,7 +8,6 @@ mod processes;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
@@ -16,22 +15,17 @@ use trunkline_pool::approvals::{Candidate, Decided, Decision, Identity, Root, Sh
 use trunkline_pool::config::ServerSpec;
 
 use super::Approvals;
+use crate::folder::Folder;
 use crate::{ErrorCode, Result};
 
 use Decision::{Approved, Rejected};
 
 /// A folder for one test, which goes with it.
-struct Folder(PathBuf);
+struct Home(Folder);
 
-impl Folder {
-    fn new() -> Folder {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("trunkline-approvals-{}-{number}", std::process::id());
-        let folder = std::env::temp_dir().join(name);
-        std::fs::create_dir(&folder).unwrap();
-        // Links in the way to the folder of temporary files are no part of what is tested.
-        Folder(folder.canonicalize().unwrap())
+impl Home {
+    fn new() -> Home {
+        Home(Folder::new())
     }
 
     fn file(&self) -> PathBuf {
@@ -45,12 +39,6 @@ impl Folder {
         paths
             .filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with(start))
             .collect()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        std::fs::remove_dir_all(&self.0).unwrap();
     }
 }
 
@@ -114,7 +102,7 @@ fn is_full() -> bool {
 /// SPEC 12.1, 12.3, 12.4, 12.6: decisions outlive who took them, in a file of this user alone.
 #[test]
 fn decisions_come_back_from_the_file() {
-    let folder = Folder::new();
+    let folder = Home::new();
     let first = open(&folder.file());
     assert_eq!(standing(&first, "s"), None);
     assert!(!folder.0.join("trunkline").exists(), "asking makes nothing");
@@ -136,7 +124,7 @@ fn decisions_come_back_from_the_file() {
 /// SPEC 12.7: what is forgotten without a file makes none.
 #[test]
 fn forgetting_nothing_makes_no_file() {
-    let folder = Folder::new();
+    let folder = Home::new();
     assert_eq!(open(&folder.file()).forget(&root(), "s").unwrap(), 0);
     assert!(!folder.0.join("trunkline").exists());
 }
@@ -158,7 +146,7 @@ fn decisions_can_be_of_one_host_alone() {
 /// SPEC 12.3, 12.7, S-13: a rejection of another host is known after a look, and wins over an approval that knew nothing of it.
 #[test]
 fn a_rejection_of_another_host_stops_this_one() {
-    let folder = Folder::new();
+    let folder = Home::new();
     let (here, there) = (open(&folder.file()), open(&folder.file()));
     decide(&here, "s", Approved).unwrap();
     assert!(there.reread_if_changed().unwrap());
@@ -180,7 +168,7 @@ fn a_rejection_of_another_host_stops_this_one() {
 /// SPEC 12.8: a decision that cannot be kept is not in force, and who took it hears why.
 #[test]
 fn a_decision_that_cannot_be_kept_is_not_in_force() {
-    let folder = Folder::new();
+    let folder = Home::new();
     std::fs::write(folder.0.join("trunkline"), "no folder").unwrap();
     let approvals = open(&folder.file());
     for decision in [Approved, Rejected] {
@@ -197,7 +185,7 @@ fn a_decision_that_cannot_be_kept_is_not_in_force() {
 /// SPEC 12.6: who waits for a lock that is never let go does so for a bounded time, and is told.
 #[test]
 fn a_lock_that_is_never_let_go_is_an_error() {
-    let folder = Folder::new();
+    let folder = Home::new();
     let approvals = open(&folder.file());
     decide(&approvals, "s", Approved).unwrap();
     let lock = folder.file().with_file_name("approvals.json.lock");

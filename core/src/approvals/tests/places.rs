@@ -71,7 +71,7 @@ fn a_path_that_is_not_whole_is_refused() {
 #[test]
 fn one_directory_has_one_root_however_it_is_spelled() {
     use std::os::unix::fs::symlink;
-    let folder = Folder::new();
+    let folder = Home::new();
     let at = |rest: &str| PathBuf::from(format!("{}/{rest}", folder.0.display()));
     for name in ["project/src", "Project", "project2", "deep/er"] {
         std::fs::create_dir_all(at(name)).unwrap();
@@ -79,7 +79,7 @@ fn one_directory_has_one_root_however_it_is_spelled() {
     symlink(at("project"), at("link")).unwrap();
     symlink("link", at("chain")).unwrap();
     symlink("../../project", at("deep/er/back")).unwrap();
-    symlink(&folder.0, at("deep/top")).unwrap();
+    symlink(&*folder.0, at("deep/top")).unwrap();
     let up = "../".repeat(std::env::current_dir().unwrap().components().count());
     let relative = format!("{up}{}", at("project").strip_prefix("/").unwrap().display());
     let spellings = [
@@ -100,7 +100,7 @@ fn one_directory_has_one_root_however_it_is_spelled() {
     ];
     let roots: BTreeSet<Root> = spellings.iter().map(|it| root_of(it).unwrap()).collect();
     assert_eq!(roots.len(), 1, "{roots:?}");
-    let others = [at("Project"), at("project2"), at("project/src"), folder.0.clone()];
+    let others = [at("Project"), at("project2"), at("project/src"), folder.0.to_owned()];
     for other in others {
         assert!(!roots.contains(&root_of(&other).unwrap()), "{other:?}");
     }
@@ -112,8 +112,8 @@ fn one_directory_has_one_root_however_it_is_spelled() {
 #[cfg(unix)]
 #[test]
 fn a_decision_is_found_by_another_spelling() {
-    let folder = Folder::new();
-    std::os::unix::fs::symlink(&folder.0, folder.0.join("link")).unwrap();
+    let folder = Home::new();
+    std::os::unix::fs::symlink(&*folder.0, folder.0.join("link")).unwrap();
     let approvals = open(&folder.file());
     let (one, other) = (root_of(&folder.0), root_of(&folder.0.join("link/link/.")));
     approvals.decide(&one.unwrap(), "s", &identity("c"), Approved, None).unwrap();

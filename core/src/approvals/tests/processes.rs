@@ -1,6 +1,6 @@
 //! Two hosts, one file.
 
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use trunkline_pool::approvals::Book;
 
@@ -56,7 +56,7 @@ fn two_processes_lose_nothing_and_a_rejection_wins() {
     if let Some(given) = given() {
         return write(&given);
     }
-    let folder = Folder::new();
+    let folder = Home::new();
     let test = "processes::two_processes_lose_nothing_and_a_rejection_wins";
     let start = |who: &str| {
         let given = json!({ "who": who, "path": folder.file(), "writes": writes() });

@@ -60,6 +60,11 @@ impl Store {
         Ok(Arc::new(Store { file, warn: OnceLock::new() }))
     }
 
+    /// The path of the file.
+    pub(super) fn path(&self) -> &Path {
+        self.file.path()
+    }
+
     /// `warn` is told, in words, of a file that was set aside.
     pub(crate) fn on_warning(&self, warn: impl Fn(&str) + Send + Sync + 'static) {
         // Of several the first stays.

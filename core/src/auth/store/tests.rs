@@ -8,28 +8,20 @@ use trunkline_pool::config::PoolKey;
 
 use super::file::{self, Grants};
 use super::{GRANTS_MAX, Kept, Key, Store};
+use crate::folder::Folder;
 use crate::store::OwnFile;
 use crate::{Error, ErrorCode};
 
 /// A place for one test, which goes with it.
-struct Place(PathBuf);
+struct Place(Folder);
 
 impl Place {
-    fn new(test: &str) -> Place {
-        let name = format!("trunkline-store-{}-{test}", std::process::id());
-        let folder = std::env::temp_dir().join(name);
-        std::fs::create_dir(&folder).unwrap();
-        Place(folder)
+    fn new() -> Place {
+        Place(Folder::new())
     }
 
     fn file(&self) -> PathBuf {
         self.0.join("tokens.json")
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        std::fs::remove_dir_all(&self.0).unwrap();
     }
 }
 
@@ -65,7 +57,7 @@ fn all(place: &Place) -> Vec<Kept> {
 /// SPEC 15.3: a file does not grow for ever.
 #[test]
 fn of_too_many_grants_the_oldest_goes() {
-    let place = Place::new("many");
+    let place = Place::new();
     let mut grants = Grants::default();
     let numbers = (0..GRANTS_MAX as u64).rev();
     grants.grants = numbers.map(|number| grant(&number.to_string(), number, "t")).collect();
@@ -83,7 +75,7 @@ fn of_too_many_grants_the_oldest_goes() {
 /// SPEC 15.3, I-23: what could not be read again is not written.
 #[test]
 fn a_file_that_would_be_too_long_is_left_as_it_was() {
-    let place = Place::new("long");
+    let place = Place::new();
     let store = Store::open(place.file().to_str().unwrap()).unwrap();
     run(store.keep(grant("a", 1, "short"), |key| key.resource == "a")).unwrap();
     let before = std::fs::read(place.file()).unwrap();
@@ -96,7 +88,7 @@ fn a_file_that_would_be_too_long_is_left_as_it_was() {
 /// SPEC 15.3: who waits for another process takes no thread that the one it waits for may need.
 #[test]
 fn waiting_for_a_renewal_of_another_holds_no_thread() {
-    let place = Place::new("threads");
+    let place = Place::new();
     let store = Store::open(place.file().to_str().unwrap()).unwrap();
     let kept = grant("a", 1, "t");
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -121,7 +113,7 @@ fn waiting_for_a_renewal_of_another_holds_no_thread() {
 #[cfg(unix)]
 #[test]
 fn what_cannot_be_looked_at_is_not_said_to_be_forgotten() {
-    let place = Place::new("unseen");
+    let place = Place::new();
     let path = place.0.join("folder").join("tokens.json");
     let store = Store::open(path.to_str().unwrap()).unwrap();
     assert!(!run(store.forget(|_| true)).unwrap(), "there is none");
@@ -150,7 +142,7 @@ fn refusal_of(path: &Path) -> Error {
 #[test]
 fn what_is_no_file_of_this_user_alone_is_refused_and_left_alone() {
     use std::os::unix::fs::{PermissionsExt, chown, symlink};
-    let place = Place::new("unfit");
+    let place = Place::new();
     let real = place.0.join("real.json");
     Grants::default().write(&own(&real)).unwrap();
     symlink(&real, place.file()).unwrap();
@@ -176,7 +168,7 @@ fn what_is_no_file_of_this_user_alone_is_refused_and_left_alone() {
 /// S-12, SPEC 15.3: a file of a later version is neither guessed at nor taken away.
 #[test]
 fn a_file_of_a_later_version_is_refused_and_left_alone() {
-    let place = Place::new("later");
+    let place = Place::new();
     let store = Store::open(place.file().to_str().unwrap()).unwrap();
     let later = r#"{"v":2,"grants":[{"new":"form"}]}"#;
     std::fs::write(place.file(), later).unwrap();
@@ -194,7 +186,7 @@ fn a_file_of_a_later_version_is_refused_and_left_alone() {
 /// S-12: one MiB is read, and no sign-in is lost for want of room but the oldest.
 #[test]
 fn what_fits_no_more_into_a_file_makes_room() {
-    let place = Place::new("room");
+    let place = Place::new();
     let store = Store::open(place.file().to_str().unwrap()).unwrap();
     let long = "t".repeat(300 << 10);
     for number in 0..5 {

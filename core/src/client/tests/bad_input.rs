@@ -17,16 +17,16 @@ async fn a_missing_command_is_named_and_its_arguments_are_not() {
 /// SPEC 4.6.
 #[tokio::test]
 async fn a_file_that_is_no_program_is_refused_with_the_reason() {
-    let folder = Folder::new("no-program");
-    std::fs::write(folder.path("text"), "not a program").unwrap();
-    let command = folder.path("text").to_str().unwrap().to_owned();
+    let folder = Folder::new();
+    std::fs::write(folder.join("text"), "not a program").unwrap();
+    let command = folder.join("text").to_str().unwrap().to_owned();
     let error = Server::new(json!({ "command": command })).refused().await;
     assert_eq!(
         (error.code(), &error.detail()["errno"]),
         (ErrorCode::SpawnFailed, &libc::EACCES.into())
     );
     use std::os::unix::fs::PermissionsExt;
-    std::fs::set_permissions(folder.path("text"), PermissionsExt::from_mode(0o755)).unwrap();
+    std::fs::set_permissions(folder.join("text"), PermissionsExt::from_mode(0o755)).unwrap();
     let error = Server::new(json!({ "command": command })).refused().await;
     assert_eq!(error.detail()["errno"], libc::ENOEXEC, "{error}");
 }

@@ -164,7 +164,7 @@ async fn what_a_server_announces_reaches_the_driver_in_order() {
     let told = open.recorder.told();
     assert_eq!(told[..2], ["list_changed Tools", "updated test://a"], "{told:?}");
     assert!(told[2].starts_with("log {") && told[2].contains("hi"), "{told:?}");
-    assert!(open.connection.list().await.unwrap().tool("new").is_some());
+    assert!(open.connection.list().await.unwrap().catalog.tool("new").is_some());
     open.call("stderr", json!({ "text": "\u{1b}[1mloud" })).await.unwrap();
     open.recorder.wait_for(r"stderr \u{1b}[1mloud").await;
     open.close().await;

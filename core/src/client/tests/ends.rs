@@ -4,14 +4,14 @@ use super::*;
 
 /// The processes of a server, from its start log: `(pid, role)`.
 fn family(folder: &Folder) -> Vec<u32> {
-    let log = std::fs::read_to_string(folder.path("starts")).unwrap();
+    let log = std::fs::read_to_string(folder.join("starts")).unwrap();
     log.lines().map(|line| line.split(' ').next().unwrap().parse().unwrap()).collect()
 }
 
 /// Connects the reference server with these flags, closes it, and says how it went.
-async fn closed(name: &str, flags: &[&str], members: usize) -> (CloseExit, Duration) {
-    let folder = Folder::new(name);
-    let log = folder.path("starts").to_str().unwrap().to_owned();
+async fn closed(flags: &[&str], members: usize) -> (CloseExit, Duration) {
+    let folder = Folder::new();
+    let log = folder.join("starts").to_str().unwrap().to_owned();
     let open = test_server(&[flags, &["--start-log", &log]].concat()).connect().await;
     let family = family(&folder);
     assert_eq!(family.len(), members, "{family:?}");
@@ -20,7 +20,7 @@ async fn closed(name: &str, flags: &[&str], members: usize) -> (CloseExit, Durat
     let exit = open.close().await;
     let took = begun.elapsed();
     let left: Vec<_> = family.into_iter().filter(|pid| lives(*pid)).collect();
-    assert_eq!(left, [0; 0], "{name} left processes");
+    assert_eq!(left, [0; 0], "{flags:?} left processes");
     (exit, took)
 }
 
@@ -30,7 +30,7 @@ const MARGIN: Duration = Duration::from_millis(250);
 /// I-01.
 #[tokio::test]
 async fn a_polite_server_is_gone_at_once() {
-    let (exit, took) = closed("polite", &[], 1).await;
+    let (exit, took) = closed(&[], 1).await;
     assert_eq!(exit, CloseExit::Clean);
     assert!(took < Duration::from_millis(150), "{took:?}");
 }
@@ -38,7 +38,7 @@ async fn a_polite_server_is_gone_at_once() {
 /// I-01.
 #[tokio::test]
 async fn a_server_deaf_to_the_end_of_its_input_is_terminated() {
-    let (exit, took) = closed("eof-deaf", &["--ignore-eof"], 1).await;
+    let (exit, took) = closed(&["--ignore-eof"], 1).await;
     assert_eq!(exit, CloseExit::Forced);
     assert!(took >= GRACE && took < GRACE + MARGIN, "{took:?}");
 }
@@ -46,7 +46,7 @@ async fn a_server_deaf_to_the_end_of_its_input_is_terminated() {
 /// I-01.
 #[tokio::test]
 async fn a_server_deaf_to_everything_is_killed() {
-    let (exit, took) = closed("all-deaf", &["--ignore-eof", "--ignore-term"], 1).await;
+    let (exit, took) = closed(&["--ignore-eof", "--ignore-term"], 1).await;
     assert_eq!(exit, CloseExit::Forced);
     assert!(took >= 2 * GRACE && took < 2 * GRACE + MARGIN, "{took:?}");
 }
@@ -54,22 +54,22 @@ async fn a_server_deaf_to_everything_is_killed() {
 /// I-01: a child in the group, also after the clean exit of its leader.
 #[tokio::test]
 async fn children_in_the_group_do_not_outlive_a_clean_exit() {
-    assert_eq!(closed("group", &["--fork-child"], 2).await.0, CloseExit::Forced);
+    assert_eq!(closed(&["--fork-child"], 2).await.0, CloseExit::Forced);
 }
 
 /// I-01.
 #[tokio::test]
 async fn children_in_a_session_of_their_own_are_ended_too() {
-    assert_eq!(closed("setsid", &["--setsid-child", "--ignore-eof"], 2).await.0, CloseExit::Forced);
-    assert_eq!(closed("setsid-polite", &["--setsid-child"], 2).await.0, CloseExit::Forced);
+    assert_eq!(closed(&["--setsid-child", "--ignore-eof"], 2).await.0, CloseExit::Forced);
+    assert_eq!(closed(&["--setsid-child"], 2).await.0, CloseExit::Forced);
 }
 
 /// I-01, SPEC 9.8: package runners.
 #[tokio::test]
 async fn wrappers_and_what_they_wrap_are_ended() {
-    assert_eq!(closed("wrapped", &["--wrapped"], 2).await.0, CloseExit::Clean);
+    assert_eq!(closed(&["--wrapped"], 2).await.0, CloseExit::Clean);
     let deaf = ["--wrapped", "--ignore-eof", "--ignore-term"];
-    assert_eq!(closed("wrapped-deaf", &deaf, 2).await.0, CloseExit::Forced);
+    assert_eq!(closed(&deaf, 2).await.0, CloseExit::Forced);
 }
 
 /// I-01.
@@ -120,16 +120,17 @@ async fn an_impatient_close_cuts_a_patient_one_short() {
 /// SPEC 3.4, I-04.
 #[tokio::test]
 async fn an_attempt_that_is_called_off_returns_when_nothing_is_left() {
-    let folder = Folder::new("called-off");
-    let log = folder.path("starts").to_str().unwrap().to_owned();
+    let folder = Folder::new();
+    let log = folder.join("starts").to_str().unwrap().to_owned();
     let server = test_server(&["--silent", "--start-log", &log]);
     let server = server.options(|options| options.exit_grace = HANG);
     let spec = ServerSpec::from_value("s", &server.value).unwrap();
     let (wanted, cancel) = watch::channel(None);
-    let attempt =
-        Connection::connect(&spec, server.options.clone(), Arc::<Recorder>::default(), cancel);
+    let events = Arc::<Recorder>::default();
+    let attempt = Connection::connect(&spec, server.options.clone(), events.clone(), cancel);
     let give_up = async {
-        while !folder.path("starts").exists() {
+        // Before its start is told it is a launch, and one that is called off is killed.
+        while events.pid.load(Ordering::SeqCst) == 0 || !folder.join("starts").exists() {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         drop(wanted);
@@ -145,8 +146,8 @@ async fn an_attempt_that_is_called_off_returns_when_nothing_is_left() {
 /// I-04: at every await point. What was started is ended by the runtime.
 #[tokio::test]
 async fn a_connect_may_be_dropped_at_every_poll() {
-    let folder = Folder::new("dropped");
-    let log = folder.path("starts").to_str().unwrap().to_owned();
+    let folder = Folder::new();
+    let log = folder.join("starts").to_str().unwrap().to_owned();
     let server = test_server(&["--start-log", &log]);
     let spec = ServerSpec::from_value("s", &server.value).unwrap();
     let mut connected = None;

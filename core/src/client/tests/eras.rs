@@ -11,9 +11,9 @@ struct Started {
 }
 
 impl Started {
-    fn new(name: &str, opening: Opening, args: &[&str]) -> Started {
-        let folder = Folder::new(name);
-        let log = folder.path("starts");
+    fn new(opening: Opening, args: &[&str]) -> Started {
+        let folder = Folder::new();
+        let log = folder.join("starts");
         let server = test_server(&[args, &["--start-log", log.to_str().unwrap()]].concat());
         let server = server.options(|options| {
             options.opening = opening;
@@ -23,7 +23,7 @@ impl Started {
     }
 
     fn starts(&self) -> usize {
-        std::fs::read_to_string(self.folder.path("starts")).unwrap().lines().count()
+        std::fs::read_to_string(self.folder.join("starts")).unwrap().lines().count()
     }
 
     /// Connects, and gives the era, how often each of these methods was seen, and how many processes it took.
@@ -52,7 +52,7 @@ fn seen(discover: &str, initialize: &str) -> [String; 2] {
 #[tokio::test]
 async fn a_server_that_speaks_the_modern_era_is_spoken_with_in_it() {
     for era in ["modern", "dual"] {
-        let server = Started::new(&format!("era-{era}"), Opening::Probe, &["--era", era]);
+        let server = Started::new(Opening::Probe, &["--era", era]);
         let found = server.connect(GREETINGS).await;
         assert_eq!(found, (Some(Era::Modern), seen("1", "0"), 1), "{era}");
         let open = server.server.connect().await;
@@ -77,7 +77,7 @@ async fn a_legacy_server_is_connected_whatever_it_makes_of_the_question() {
         ("hangs", "0", 2),
         ("confused", "0", 2),
     ] {
-        let server = Started::new(&format!("early-{early}"), Opening::Probe, &["--early", early]);
+        let server = Started::new(Opening::Probe, &["--early", early]);
         let found = server.connect(GREETINGS).await;
         assert_eq!(found, (Some(Era::Legacy), seen(discovers, "1"), starts), "{early}");
     }
@@ -87,7 +87,7 @@ async fn a_legacy_server_is_connected_whatever_it_makes_of_the_question() {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_server_that_ends_by_itself_is_not_started_again() {
-    let server = Started::new("ends-at-start", Opening::Probe, &["--exit-at-start", "3"]);
+    let server = Started::new(Opening::Probe, &["--exit-at-start", "3"]);
     let error = server.server.refused().await;
     assert_eq!((error.code(), &error.detail()["status"]), (ErrorCode::Exited, &json!(3)));
     assert_eq!(server.starts(), 1);
@@ -98,7 +98,7 @@ async fn a_server_that_ends_by_itself_is_not_started_again() {
 #[tokio::test]
 async fn a_modern_server_that_starts_slowly_is_waited_for() {
     let slow = ["--era", "dual", "--start-delay-ms", "2500"];
-    let server = Started::new("slow-start", Opening::Probe, &slow);
+    let server = Started::new(Opening::Probe, &slow);
     assert_eq!(server.connect(GREETINGS).await, (Some(Era::Modern), seen("1", "0"), 1));
 }
 
@@ -130,8 +130,8 @@ async fn an_era_that_is_known_is_not_asked_for_and_found_out_again_when_it_fails
         (Known(Era::Legacy), "modern", Era::Modern, seen("1", "0"), 2),
         (Known(Era::Modern), "legacy", Era::Legacy, seen("1", "1"), 1),
     ] {
-        let name = format!("known-{opening:?}-{era}").replace(['(', ')'], "-");
-        let server = Started::new(&name, opening, &["--era", era]);
+        let name = format!("{opening:?} {era}");
+        let server = Started::new(opening, &["--era", era]);
         assert_eq!(server.connect(GREETINGS).await, (Some(found), greetings, starts), "{name}");
     }
 }
@@ -139,13 +139,13 @@ async fn an_era_that_is_known_is_not_asked_for_and_found_out_again_when_it_fails
 /// SPEC 4.8: a configuration that names its era is not asked and not doubted.
 #[tokio::test]
 async fn an_era_that_the_configuration_names_is_the_only_one() {
-    let only = |name, era, args: &[&str]| Started::new(name, Opening::Only(era), args);
-    let server = only("only-legacy", Era::Legacy, &["--era", "dual"]);
+    let only = |era, args: &[&str]| Started::new(Opening::Only(era), args);
+    let server = only(Era::Legacy, &["--era", "dual"]);
     assert_eq!(server.connect(GREETINGS).await, (Some(Era::Legacy), seen("0", "1"), 1));
-    let error = only("only-modern", Era::Modern, &[]).server.refused().await;
+    let error = only(Era::Modern, &[]).server.refused().await;
     assert_eq!(error.code(), ErrorCode::Protocol);
     assert!(error.message().contains("modern era"), "{error}");
-    let error = only("not-legacy", Era::Legacy, &["--era", "modern"]).server.refused().await;
+    let error = only(Era::Legacy, &["--era", "modern"]).server.refused().await;
     assert!(error.message().contains("refused the handshake"), "{error}");
 }
 
@@ -153,14 +153,14 @@ async fn an_era_that_the_configuration_names_is_the_only_one() {
 #[tokio::test]
 async fn a_modern_server_without_a_common_revision_is_refused_with_both_sides_named() {
     let args = ["--era", "modern", "--revisions", "2029-01-01,2030-01-01"];
-    let server = Started::new("no-revision", Opening::Probe, &args);
+    let server = Started::new(Opening::Probe, &args);
     let error = server.server.refused().await;
     assert_eq!(error.code(), ErrorCode::Protocol);
     assert_eq!(error.detail()["supported"], json!(["2029-01-01", "2030-01-01"]));
     assert!(error.detail()["known"].as_array().unwrap().contains(&json!("2026-07-28")));
     assert_eq!(server.starts(), 1);
     let args = ["--era", "dual", "--revisions", "2029-01-01,2026-07-28"];
-    let server = Started::new("one-revision", Opening::Probe, &args);
+    let server = Started::new(Opening::Probe, &args);
     assert_eq!(server.connect(GREETINGS).await, (Some(Era::Modern), seen("1", "0"), 1));
 }
 
@@ -168,7 +168,7 @@ async fn a_modern_server_without_a_common_revision_is_refused_with_both_sides_na
 #[tokio::test]
 async fn a_server_that_refuses_the_revision_is_spoken_with_in_one_that_it_names() {
     let args = ["--era", "dual", "--revisions", "2025-11-25,2024-11-05"];
-    let server = Started::new("older-revision", Opening::Probe, &args);
+    let server = Started::new(Opening::Probe, &args);
     let (era, _, starts) = server.connect(GREETINGS).await;
     assert_eq!((era, starts), (Some(Era::Legacy), 2));
     for data in [json!({}), json!({ "supported": "2026-07-28" }), json!(null)] {

@@ -58,11 +58,11 @@ async fn live_and_die() {
     assert_eq!(error.code(), ErrorCode::Exited);
     let error = Server::new(json!({ "command": "no-such-program" })).refused().await;
     assert_eq!(error.code(), ErrorCode::SpawnFailed);
-    let folder = Folder::new("no-shebang");
-    std::fs::write(folder.path("text"), "not a program").unwrap();
+    let folder = Folder::new();
+    std::fs::write(folder.join("text"), "not a program").unwrap();
     use std::os::unix::fs::PermissionsExt;
-    std::fs::set_permissions(folder.path("text"), PermissionsExt::from_mode(0o755)).unwrap();
-    let error = Server::new(json!({ "command": folder.path("text") })).refused().await;
+    std::fs::set_permissions(folder.join("text"), PermissionsExt::from_mode(0o755)).unwrap();
+    let error = Server::new(json!({ "command": folder.join("text") })).refused().await;
     assert_eq!(error.detail()["errno"], libc::ENOEXEC);
 }
 
@@ -89,8 +89,8 @@ fn a_host_that_reaps_every_child_sees_no_difference() {
 /// SPEC 16.4, I-01.
 #[test]
 fn a_host_that_exits_without_closing_leaves_no_server() {
-    let folder = Folder::new("exit");
-    let log = folder.path("starts");
+    let folder = Folder::new();
+    let log = folder.join("starts");
     let outcome = platform::in_another_process(
         "client::tests::host::a_host_that_exits_without_closing_leaves_no_server",
         &log,
@@ -101,9 +101,6 @@ fn a_host_that_exits_without_closing_leaves_no_server() {
                 test_server(&[&deaf[..], &[log.to_str().unwrap()]].concat()).connect().await
             });
             std::mem::forget((open, runtime));
-            // This process made a folder of its own on its way here, which nothing drops at an exit.
-            let own = format!("trunkline-{}-exit", std::process::id());
-            std::fs::remove_dir(std::env::temp_dir().join(own)).unwrap();
             std::process::exit(0);
         },
     );

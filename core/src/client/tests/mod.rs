@@ -25,6 +25,7 @@ use trunkline_pool::state::LossReason;
 
 use super::*;
 use crate::ErrorCode;
+use crate::folder::Folder;
 
 /// Far longer than anything here takes: what waits so long hangs.
 const HANG: Duration = Duration::from_secs(20);
@@ -139,6 +140,7 @@ impl Server {
             credentials: None,
             host: None,
             program_check: None,
+            lookups: OneByOne::default(),
         };
         Server { value, options, forgets: false }
     }
@@ -153,7 +155,7 @@ impl Server {
         self
     }
 
-    async fn try_connect(&self) -> (Result<(Connection, Catalog)>, Arc<Recorder>) {
+    async fn try_connect(&self) -> (Result<(Connection, Listed)>, Arc<Recorder>) {
         let recorder = Arc::new(Recorder { forgets: self.forgets, ..Recorder::default() });
         let spec = ServerSpec::from_value("s", &self.value).unwrap();
         let (_wanted, cancel) = watch::channel(None);
@@ -164,9 +166,9 @@ impl Server {
 
     async fn connect(&self) -> Open {
         let (result, recorder) = self.try_connect().await;
-        let (connection, catalog) = result.unwrap();
+        let (connection, listed) = result.unwrap();
         let pid = recorder.pid.load(Ordering::SeqCst);
-        Open { connection, catalog, recorder, pid }
+        Open { connection, catalog: listed.catalog, recorder, pid }
     }
 
     async fn refused(&self) -> Error {
@@ -242,27 +244,6 @@ fn lives(pid: u32) -> bool {
 /// How many descriptors this process has open.
 fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()
-}
-
-/// A folder of its own for one test, removed at the end.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let folder = std::env::temp_dir().join(format!("trunkline-{}-{name}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        Folder(folder)
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }
 
 /// The reference server, built if it is not.

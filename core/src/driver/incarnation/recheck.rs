@@ -7,15 +7,16 @@
 use std::sync::Arc;
 
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 use trunkline_pool::state::{CloseExit, Gate, GateReason, Input};
 
 use super::{Control, Ended};
-use crate::client::Unconnected;
-use crate::driver::Warrant;
+use crate::client::{Unconnected, out_of_reach};
+use crate::driver::{Warrant, recheck};
 use crate::transport::stdio::ProgramCheck;
 use crate::{Error, ErrorCode};
 
-/// The warrant by which the attempt may begin, where it needs one.
+/// The warrant by which the attempt may begin, where it needs one. It has the time of an attempt for that.
 ///
 /// # Errors
 /// How it ends before it has begun.
@@ -23,28 +24,32 @@ pub(super) async fn before_connecting(
     ended: &Ended,
     orders: &mut mpsc::Receiver<Control>,
 ) -> Result<Option<Arc<dyn Warrant>>, Input> {
+    let Some(warrant) = ended.driver.warrant(ended.cell.key) else { return Ok(None) };
+    let failed = |error| Input::ConnectFailed { connection: ended.id, error };
     let over = || Input::Closed { connection: ended.id, exit: CloseExit::Clean };
-    // Each turn is by another word than the one before, of somebody who asked meanwhile.
-    while let Some(warrant) = ended.driver.warrant(ended.cell.key) {
-        let asked = warrant.clone();
-        let asked = tokio::task::spawn_blocking(move || asked.recheck());
+    let limit = super::connect_timeout(&ended.driver, &ended.cell.spec);
+    let deadline = Instant::now() + limit;
+    loop {
         let gate = tokio::select! {
             biased;
             _ = orders.recv() => return Err(over()),
-            gate = asked => gate,
+            gate = tokio::time::timeout_at(deadline, recheck(&warrant)) => gate,
         };
-        match gate {
-            Ok(Gate::Open) => return Ok(Some(warrant)),
-            Ok(Gate::Shut(why)) if shut(ended, &warrant, why, orders).await => return Err(over()),
-            Ok(Gate::Shut(_)) => {}
-            Err(_) => {
+        return match gate {
+            Ok(Some(Ok(Gate::Open))) => Ok(Some(warrant)),
+            Ok(Some(Ok(Gate::Shut(_)))) => match is_shut(ended, orders).await {
+                true => Err(over()),
+                false => continue,
+            },
+            // Nobody decided anything: who holds it goes on, and it is tried again as after any failure.
+            Ok(Some(Err(error))) => Err(failed(error)),
+            Ok(None) => {
                 let message = "what is decided of the server could not be read";
-                let error = Error::new(ErrorCode::Internal, message);
-                return Err(Input::ConnectFailed { connection: ended.id, error });
+                Err(failed(Error::new(ErrorCode::Internal, message)))
             }
-        }
+            Err(_) => Err(failed(out_of_reach(&ended.cell.server, limit))),
+        };
     }
-    Ok(None)
 }
 
 /// The question whether a program is the one that was approved, asked of the file that is started next.
@@ -56,28 +61,22 @@ pub(super) fn of_program(warrant: &Arc<dyn Warrant>) -> ProgramCheck {
     }))
 }
 
-/// Whether the attempt ended because its program is not the one that was approved: nothing else in it says `not_admitted`.
+/// Whether the attempt ended because its program is not the one that was approved, which it is not now either: nothing else in it says
+/// `not_admitted`.
 pub(super) async fn is_refused(
     ended: &Ended,
     by: Option<&Arc<dyn Warrant>>,
     failed: &Unconnected,
     orders: &mut mpsc::Receiver<Control>,
 ) -> bool {
-    match by.filter(|_| failed.error.code() == ErrorCode::NotAdmitted) {
-        Some(by) => shut(ended, by, GateReason::PendingApproval, orders).await,
-        None => false,
-    }
+    let is_refused = by.is_some() && failed.error.code() == ErrorCode::NotAdmitted;
+    is_refused && is_shut(ended, orders).await
 }
 
-/// Shuts the gate of the key, which ends the entry; `false` when that goes by another word now. The order to end the connection is
-/// waited for, so that it finds somebody.
-async fn shut(
-    ended: &Ended,
-    by: &Arc<dyn Warrant>,
-    why: GateReason,
-    orders: &mut mpsc::Receiver<Control>,
-) -> bool {
-    let is_shut = ended.driver.shut_key(ended.cell.key, by, why);
+/// Shuts the gate of the key, which ends the entry, unless it was decided otherwise meanwhile. The order to end the connection is waited
+/// for, so that it finds somebody.
+async fn is_shut(ended: &Ended, orders: &mut mpsc::Receiver<Control>) -> bool {
+    let is_shut = ended.driver.shut_key(ended.cell.key);
     if is_shut {
         orders.recv().await;
     }

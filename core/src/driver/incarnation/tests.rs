@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures_util::FutureExt;
 use serde_json::{Value, json};
-use trunkline_pool::state::EntryState;
+use trunkline_pool::state::{EntryState, KeyId};
 
-use crate::driver::EntryCell;
+use crate::driver::{EntryCell, Turn};
 use crate::{
     AcquireOptions, CallOptions, DrainOptions, ErrorCode, Outcome, Pool, PoolOptions, Servers,
     Session, SessionOptions,
@@ -16,7 +17,8 @@ use crate::{
 const HANG: Duration = Duration::from_secs(20);
 
 /// A pool with one server, a shell script, and a session.
-async fn pool_with(script: &str, options: Value) -> (Pool, Session) {
+async fn pool_with(script: &str, mut options: Value) -> (Pool, Session) {
+    options["cache"] = "off".into();
     let pool = Pool::new(PoolOptions::from_json(&options.to_string()).unwrap()).unwrap();
     let servers = json!({ "s": { "command": "/bin/sh", "args": ["-c", script] } });
     pool.reconcile(Servers::from_json(&servers.to_string()).unwrap()).await.unwrap();
@@ -105,6 +107,97 @@ async fn a_connection_whose_task_dies_is_lost_as_any_other() {
     let report = tokio::time::timeout(HANG, pool.drain_all(&force)).await.expect("an answer");
     assert_eq!(report.unwrap()["errors"], json!([]));
 }
+
+/// SPEC 14.1: what a session always loads goes first also when another asked for it before.
+#[tokio::test]
+async fn a_server_that_waits_goes_first_once_somebody_always_loads_it() {
+    let (pool, late) = pool_with(SERVER, json!({ "start_parallel": 1 })).await;
+    let starts = &pool.driver().starts;
+    let first = starts.queue(Turn::Late, NOBODY);
+    let before = starts.queue(Turn::Late, NOBODY);
+    let early = json!({ "id": "b", "servers": [], "always_load": { "s": ["*"] } });
+    let early = pool.session(SessionOptions::from_json(&early.to_string()).unwrap()).unwrap();
+    let waits = AcquireOptions::default();
+    let (late, early) = (late.acquire("s", None, &waits), early.acquire("s", None, &waits));
+    let hastened = async {
+        until_waiting(&pool, 2).await;
+        let mut early = std::pin::pin!(early);
+        assert!(early.as_mut().now_or_never().is_none());
+        drop(first);
+        early.await
+    };
+    let both = tokio::time::timeout(HANG, async { tokio::join!(late, hastened) });
+    let (late, early) = both.await.expect("it goes first");
+    let (_late, _early) = (late.unwrap(), early.unwrap());
+    drop(before);
+    pool.close().await.unwrap();
+}
+
+/// SPEC 14.1: who has lost what it uses does not wait behind what nobody has used yet.
+#[tokio::test]
+async fn a_server_in_use_connects_again_before_what_is_new() {
+    let options = json!({ "start_parallel": 1, "reconnect": { "delays_ms": { "local": [0] } } });
+    let (pool, session) = pool_with(SERVER, options).await;
+    let _lease = session.acquire("s", None, &AcquireOptions::default()).await.unwrap();
+    let starts = &pool.driver().starts;
+    let first = starts.queue(Turn::Late, NOBODY);
+    let new = starts.queue(Turn::Late, NOBODY);
+    cell_when(&pool, |cell| cell.load().slot.state == EntryState::Active).await.kill_task();
+    until_waiting(&pool, 2).await;
+    drop(first);
+    let again = |cell: &EntryCell| {
+        let published = cell.load();
+        published.slot.generation.0 == 2 && published.slot.state == EntryState::Active
+    };
+    cell_when(&pool, again).await;
+    drop(new);
+    pool.close().await.unwrap();
+}
+
+/// SPEC 14.1: servers that never answer, as many as may connect at one time, delay neither one that is used and was lost nor one that is new.
+#[tokio::test]
+async fn servers_that_never_answer_hold_up_nobody_else() {
+    let options = json!({
+        "exit_grace_ms": 50, "kill_grace_ms": 50, "reconnect": { "delays_ms": { "local": [0] } },
+    });
+    let (pool, session) = pool_with(SERVER, options).await;
+    let _lease = session.acquire("s", None, &AcquireOptions::default()).await.unwrap();
+    let silent =
+        |number| (format!("silent{number}"), json!({ "command": "sleep", "args": ["600"] }));
+    let mut servers: serde_json::Map<_, _> =
+        (0..pool.driver().starts.places()).map(silent).collect();
+    let silent: Vec<String> = servers.keys().cloned().collect();
+    let fast = |more: &str| json!({ "command": "/bin/sh", "args": ["-c", SERVER, more] });
+    servers.extend([("s".into(), fast("")), ("t".into(), fast("t"))]);
+    servers["s"]["args"].as_array_mut().unwrap().pop();
+    let servers = Value::from(servers).to_string();
+    pool.reconcile(Servers::from_json(&servers).unwrap()).await.unwrap();
+    let wants = json!({ "id": "b", "servers": silent }).to_string();
+    let _wants = pool.session(SessionOptions::from_json(&wants).unwrap()).unwrap();
+    cell_when(&pool, |cell| cell.load().slot.state == EntryState::Active).await.kill_task();
+    let again = |cell: &EntryCell| {
+        let published = cell.load();
+        published.slot.generation.0 == 2 && published.slot.state == EntryState::Active
+    };
+    cell_when(&pool, again).await;
+    let new = AcquireOptions::default();
+    tokio::time::timeout(HANG, session.acquire("t", None, &new)).await.unwrap().unwrap();
+    let connecting = pool.driver().entries().into_iter().filter(|(_, cell)| cell.pid().is_some());
+    assert_eq!(connecting.count(), pool.driver().starts.places() + 2, "the silent ones wait on");
+    pool.close().await.unwrap();
+}
+
+/// Waits until so many wait for a place.
+async fn until_waiting(pool: &Pool, number: usize) {
+    let begun = Instant::now();
+    while pool.driver().starts.waiting() != number {
+        assert!(begun.elapsed() < HANG, "it never waits");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// A key that no server has.
+const NOBODY: KeyId = KeyId(u32::MAX);
 
 /// Speaks just enough: a handshake, one tool, and no answer to a call.
 const SERVER: &str = r#"

@@ -14,6 +14,7 @@ use trunkline_pool::config::{ServerSpec, Transport};
 
 use super::ignore_and_block_signals;
 use super::inheritable_descriptors;
+use crate::apart::OneByOne;
 use crate::lookup::Environment;
 use crate::platform::*;
 use crate::transport::stdio;
@@ -129,7 +130,9 @@ fn of_fifty_canaries_in_the_environment_none_reaches_a_server() {
         };
         let (name, patterns) = (Arc::from("s"), ["WANTED_*".to_owned()]);
         let given = Environment::of_child(&spec, &patterns);
-        let started = stdio::start(&name, &spec, std::path::Path::new("/"), given, None);
+        let (root, lookups) = (std::path::Path::new("/"), OneByOne::default());
+        let launch = stdio::find(&name, &spec, root, given, None, &lookups).await.unwrap();
+        let started = stdio::start(&name, &spec.command, launch);
         let seen = String::from_utf8(printed(started.await.unwrap()).await).unwrap();
         assert!(!seen.contains("canary"), "{seen:?}");
         assert!(seen.contains("WANTED_TWO=fine\0") && seen.contains("LANG=C\0"), "{seen:?}");

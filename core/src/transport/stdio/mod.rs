@@ -14,9 +14,10 @@ use std::sync::Arc;
 
 use trunkline_pool::config::StdioSpec;
 
-use crate::Result;
+use crate::apart::OneByOne;
 use crate::lookup::{self, Environment, Found};
 use crate::platform::{self, Launch, LaunchError, Launched};
+use crate::{Error, ErrorCode, Result};
 
 /// Asked about the program that was found for a command, right before that very file is started; an error is the end of the attempt.
 /// It may read files.
@@ -32,33 +33,50 @@ impl std::fmt::Debug for ProgramCheck {
     }
 }
 
-/// Starts a server's program.
+/// Finds a server's program, all that its start needs, and asks `check` about it. File systems may keep it waiting, so that it is done
+/// on a thread that may wait, in its turn among these `lookups`.
 ///
 /// `workspace` is where it starts unless its own `cwd`, which may be relative to it, says otherwise.
 ///
 /// # Errors
-/// `spawn_failed` with `detail.command`, `detail.errno` or `detail.cwd`; what `check` says. A dropped future leaves no process.
-pub(crate) async fn start(
+/// `spawn_failed` with `detail.command`, `detail.errno` or `detail.cwd`; what `check` says. A dropped future starts nothing.
+pub(crate) async fn find(
     server: &Arc<str>,
     spec: &StdioSpec,
     workspace: &Path,
     environment: Environment,
     check: Option<&ProgramCheck>,
-) -> Result<Launched> {
-    lookup::check_folder(server, &lookup::folder(spec, workspace))?;
-    let found = lookup::program(server, spec, workspace, &environment)?;
-    if let Some(ProgramCheck(check)) = check {
-        check(&found).map_err(|error| error.with_server(server.as_ref()))?;
-    }
-    let Found { cwd, program } = found;
-    let launch = Launch {
-        program,
-        name: OsString::from(&spec.command),
-        args: spec.args.iter().map(OsString::from).collect(),
-        env: environment.into_variables(),
-        cwd,
-    };
-    platform::launch(launch).await.map_err(|LaunchError { step, error, .. }| {
-        lookup::failure(server, &spec.command, step, &error)
+    lookups: &OneByOne,
+) -> Result<Launch> {
+    let (name, spec, workspace) = (server.clone(), spec.clone(), workspace.to_owned());
+    let check = check.cloned();
+    let found = lookups.run(move || {
+        lookup::check_folder(&name, &lookup::folder(&spec, &workspace))?;
+        let found = lookup::program(&name, &spec, &workspace, &environment)?;
+        if let Some(ProgramCheck(check)) = check {
+            check(&found).map_err(|error| error.with_server(name.as_ref()))?;
+        }
+        let Found { cwd, program } = found;
+        Ok(Launch {
+            program,
+            name: OsString::from(&spec.command),
+            args: spec.args.iter().map(OsString::from).collect(),
+            env: environment.into_variables(),
+            cwd,
+        })
+    });
+    found.await.unwrap_or_else(|| {
+        let message = "the look-up of the command died";
+        Err(Error::new(ErrorCode::Internal, message).with_server(server.as_ref()))
     })
+}
+
+/// Starts a program that was found for this command.
+///
+/// # Errors
+/// `spawn_failed` with `detail.command` and `detail.errno`. A dropped future leaves no process.
+pub(crate) async fn start(server: &Arc<str>, command: &str, launch: Launch) -> Result<Launched> {
+    let launched = platform::launch(launch).await;
+    launched
+        .map_err(|LaunchError { step, error, .. }| lookup::failure(server, command, step, &error))
 }

@@ -194,3 +194,16 @@ fn events_that_were_lost_count_as_a_change_of_everything() {
     watched.place.write("s.json", "new");
     watched.hears("s.json", Some("new"));
 }
+
+/// SPEC 13.5: what was told is what was looked at: it is not told once more when something else has the watches looked over.
+#[test]
+fn what_was_told_is_not_told_again() {
+    let place = Place::new();
+    place.write("s.json", "1");
+    let watched = Watched::new(place, &["s.json"]);
+    watched.hears_nothing_else();
+    watched.place.write("s.json", "22");
+    watched.hears("s.json", Some("22"));
+    watched.declare(&["s.json"]);
+    watched.hears_nothing_else();
+}

@@ -11,11 +11,11 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use super::{WatchOptions, Watcher};
+use crate::folder::Folder;
 
 /// No wait of a test comes near it; a test that reaches it hangs.
 const HANG: Duration = Duration::from_secs(60);
@@ -24,16 +24,11 @@ const HANG: Duration = Duration::from_secs(60);
 const DEBOUNCE: Duration = Duration::from_millis(20);
 
 /// A folder of one test, which goes with it.
-struct Place(PathBuf);
+struct Place(Folder);
 
 impl Place {
     fn new() -> Place {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("trunkline-watch-{}-{number}", std::process::id());
-        let folder = std::env::temp_dir().join(name);
-        fs::create_dir(&folder).unwrap();
-        Place(folder)
+        Place(Folder::new())
     }
 
     fn at(&self, path: &str) -> PathBuf {
@@ -64,12 +59,6 @@ impl Place {
     #[cfg(unix)]
     fn link(&self, path: &str, target: &str) {
         std::os::unix::fs::symlink(target, self.at(path)).unwrap();
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        fs::remove_dir_all(&self.0).unwrap();
     }
 }
 

@@ -5,7 +5,7 @@ use trunkline::{Error, ErrorCode, GateLists};
 
 use super::person::{self, guarded, options, visit};
 use crate::remote::{Remote, host};
-use crate::rig::Rig;
+use crate::rig::{Folder, Rig};
 
 /// How many requests went to the server or to its authorization server.
 fn asked(remote: &Remote) -> usize {
@@ -88,9 +88,7 @@ fn a_server_that_waits_for_approval_is_not_signed_in_to() {
 /// S-13, SPEC 11.5, 12.6: what another host decided meanwhile counts before anything is sent.
 #[test]
 fn a_rejection_by_another_host_stops_a_sign_in() {
-    let store = std::env::temp_dir().join(format!("trunkline-sign-in-gate-{}", std::process::id()));
-    let _ = std::fs::remove_dir_all(&store);
-    std::fs::create_dir(&store).unwrap();
+    let store = Folder::new();
     let mut with = json!({ "trusted": true, "approvals": store.join("approvals.json") });
     let one = Rig::in_workspace(with.clone());
     with["workspace"] = json!(one.path("ws"));
@@ -110,6 +108,47 @@ fn a_rejection_by_another_host_stops_a_sign_in() {
         assert_eq!(reason(one.pool.sign_in("s", &options()).await), "rejected");
         assert_eq!(asked(&remote), before);
     });
-    drop((one, other));
-    std::fs::remove_dir_all(&store).unwrap();
+}
+
+/// S-02, SPEC 11.6: what was removed is asked nothing for the sake of what still drains of it; what a session keeps of it may be signed in to.
+#[test]
+fn a_server_that_was_removed_is_not_signed_in_to() {
+    let rig = Rig::new(json!({ "drain_delay_ms": 600_000 }));
+    host(async {
+        let (remote, mut config) = guarded(&rig, &json!({}), json!({}));
+        config["share"] = json!("pool");
+        let (remote, session) = person::start(&rig, (remote, config)).await;
+        person::sign_in(&rig, "s").await.unwrap();
+        let lease = crate::rig::acquire(&session, "s").await;
+        let keeps = rig.session_with(json!({ "id": "keeps", "servers": [], "follow": false }));
+        rig.configure(json!({})).await;
+        rig.pool.sign_in("s", &options()).await.unwrap();
+        keeps.close(None);
+        drop(lease);
+        let entry = rig.pool.status()["servers"]["s"]["entries"][0].clone();
+        assert_eq!(entry["state"], "draining", "{entry}");
+        let before = asked(&remote);
+        assert_eq!(reason(rig.pool.sign_in("s", &options()).await), "removed");
+        assert_eq!(asked(&remote), before);
+        // To forget needs nobody.
+        assert_eq!(rig.pool.sign_out("s").await.unwrap()["signed_out"], true);
+    });
+}
+
+/// SPEC 15.3: what only a session has is signed in to for that session, and no longer.
+#[test]
+fn a_server_that_a_session_brought_is_signed_in_to_as_long_as_the_session() {
+    let rig = Rig::new(json!({}));
+    host(async {
+        let (_remote, config) = guarded(&rig, &json!({}), json!({}));
+        let session = rig.session("a");
+        let spec = trunkline::ServerSpec::from_value("s", &config).unwrap();
+        let acquired = session.acquire("s", Some(&spec), &Default::default()).await;
+        assert_eq!(acquired.err().unwrap().code(), ErrorCode::AuthRequired);
+        person::sign_in(&rig, "s").await.unwrap();
+        drop(crate::rig::acquire(&session, "s").await);
+        session.close(None);
+        let error = rig.pool.sign_in("s", &options()).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::InvalidArgument);
+    });
 }

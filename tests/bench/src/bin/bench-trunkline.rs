@@ -6,13 +6,20 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use trunkline::{
-    AcquireOptions, CallOptions, Pool, PoolOptions, Result, Servers, Session, SessionOptions,
+    AcquireOptions, CallOptions, Lease, Pool, PoolOptions, Result, Servers, Session, SessionOptions,
 };
-use trunkline_bench::{SIZES, cpu_time, faults, passes, report, sequential, wide};
+use trunkline_bench::{
+    SIZES, cached, cpu_time, faults, is_wanted, passes, report, sequential, shared, starts, wide,
+};
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let server = arguments.last().cloned().unwrap_or_default();
+    match arguments.first().map(String::as_str) {
+        Some("--cold") => return cached::host(&arguments[1..]),
+        Some("--shared") => return real_servers(),
+        _ => {}
+    }
     let pool = Pool::new(PoolOptions::default())?;
     if arguments.first().is_some_and(|first| first == "--foreign") {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -22,11 +29,44 @@ fn main() -> Result<()> {
     }
 }
 
+fn real_servers() -> Result<()> {
+    let file = std::env::var("TRUNKLINE_REAL_SERVERS").expect("the real servers are installed");
+    shared::adopt_orphans();
+    let runtime = Pool::new(PoolOptions::default())?;
+    runtime.block_on(async move { shared::twenty_sessions(&file).await })
+}
+
 async fn run(pool: Pool, server: String) -> Result<()> {
     let servers = json!({"s": {"command": server}}).to_string();
     pool.reconcile(Servers::from_json(&servers)?).await?;
     let session = pool.session(SessionOptions::from_json(r#"{"id": "a", "servers": []}"#)?)?;
     let lease = Arc::new(session.acquire("s", None, &AcquireOptions::default()).await?);
+    if is_wanted("calls") {
+        calls(&lease).await;
+    }
+    if is_wanted("acquire") {
+        warm_acquire(&session).await?;
+    }
+    drop(lease);
+    pool.close().await?;
+    if is_wanted("faults") {
+        faults::beside_a_deaf_server(&server).await?;
+        faults::amid_a_loss(&server).await?;
+    }
+    if is_wanted("passes") {
+        passes::one_change_of_many().await?;
+    }
+    if is_wanted("starts") {
+        starts::ten_servers(&server).await?;
+    }
+    if is_wanted("cached") {
+        cached::cold_hosts(&server).await?;
+    }
+    Ok(())
+}
+
+/// The four workloads of calls.
+async fn calls(lease: &Arc<Lease>) {
     let options = Arc::new(CallOptions::default());
     for (bytes, size) in SIZES {
         let arguments = format!(r#"{{"bytes":{bytes}}}"#);
@@ -36,7 +76,7 @@ async fn run(pool: Pool, server: String) -> Result<()> {
         };
         sequential(&format!("seq-{size}"), one).await;
         wide(&format!("wide-{size}"), |until| {
-            let (lease, options) = (Arc::clone(&lease), Arc::clone(&options));
+            let (lease, options) = (Arc::clone(lease), Arc::clone(&options));
             let arguments = arguments.clone();
             async move {
                 let mut calls = 0;
@@ -51,11 +91,6 @@ async fn run(pool: Pool, server: String) -> Result<()> {
         })
         .await;
     }
-    warm_acquire(&session).await?;
-    pool.close().await?;
-    faults::beside_a_deaf_server(&server).await?;
-    faults::amid_a_loss(&server).await?;
-    passes::one_change_of_many().await
 }
 
 /// Acquire and release of a server that is connected and held already.

@@ -37,9 +37,18 @@ impl Figures {
 
     /// The median of the ratios that the rounds gave.
     pub fn ratio(&self, above: Key, below: Key) -> Option<f64> {
-        let below = self.rounds(below)?;
-        let pairs = self.rounds(above)?.iter();
-        median(pairs.filter_map(|(round, value)| Some(value / below.get(round)?)).collect())
+        self.pairs(above, below, |above, below| above / below)
+    }
+
+    /// The median of the differences that the rounds gave.
+    pub fn difference(&self, more: Key, less: Key) -> Option<f64> {
+        self.pairs(more, less, |more, less| more - less)
+    }
+
+    fn pairs(&self, one: Key, other: Key, join: impl Fn(f64, f64) -> f64) -> Option<f64> {
+        let other = self.rounds(other)?;
+        let pairs = self.rounds(one)?.iter();
+        median(pairs.filter_map(|(round, value)| Some(join(*value, *other.get(round)?))).collect())
     }
 
     fn rounds(&self, key: Key) -> Option<&BTreeMap<usize, f64>> {
@@ -62,7 +71,11 @@ pub fn print(figures: &Figures, clients: &[&'static str]) {
         println!(
             "{:<10} {:>12} {:>10} {:>10} {:>12} {:>10}",
             "client",
-            if figure == "p50_us" { "p50 us" } else { "calls/s" },
+            match figure {
+                "p50_us" => "p50 us",
+                "pss_mib" => "PSS MiB",
+                _ => "calls/s",
+            },
             "x pipe",
             "x rmcp",
             "p99 us",
@@ -105,7 +118,7 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
 }
 
 /// Workloads, their titles, and the figure that counts.
-const WORKLOADS: [(&str, &str, &str); 9] = [
+const WORKLOADS: [(&str, &str, &str); 19] = [
     ("seq-100", "100 B, one at a time", "p50_us"),
     ("seq-100k", "100 KB, one at a time", "p50_us"),
     ("wide-100", "100 B, 64 in flight", "calls_per_s"),
@@ -115,6 +128,16 @@ const WORKLOADS: [(&str, &str, &str); 9] = [
     ("loss-20", "from the kill of a server amid 20 calls to the end of the last", "p50_us"),
     ("reconcile-1000", "reconcile of 1,000 servers of which one changed", "p50_us"),
     ("settings-1000", "the same as the text of a settings file", "p50_us"),
+    ("start-first-0", "ten servers start: the tools of all", "p50_us"),
+    ("start-first-1", "one of them 2 s late: the tools of the nine", "p50_us"),
+    ("start-ready-1", "likewise: all are ready", "p50_us"),
+    ("start-ready-3", "three of them 2 s late: all are ready", "p50_us"),
+    ("cached-lazy", "a new host lists the kept tools of ten lazy servers", "p50_us"),
+    ("cached-eager", "likewise, while the servers are started", "p50_us"),
+    ("shared", "20 sessions share five real servers: all are ready", "p50_us"),
+    ("own", "20 sessions have five real servers each: all are ready", "p50_us"),
+    ("shared", "20 sessions share five real servers: memory", "pss_mib"),
+    ("own", "20 sessions have five real servers each: memory", "pss_mib"),
 ];
 
 #[cfg(test)]
@@ -131,6 +154,7 @@ mod tests {
         }
         let key = |client| Key { client, workload: "w", figure: "p50_us" };
         assert_eq!(figures.ratio(key("a"), key("b")), Some(3.0));
+        assert_eq!(figures.difference(key("a"), key("b")), Some(6.0));
         assert_eq!(figures.median(key("a")), Some(10.0));
         assert_eq!(figures.median(key("c")), None);
     }

@@ -54,7 +54,7 @@ impl Program {
 }
 
 /// In the order of each round: neighbours are compared with each other.
-pub const PEERS: [Peer; 9] = [
+pub const PEERS: [Peer; 10] = [
     Peer { name: "pipe", what: "a bare pipe in C, the floor", prepare: pipe },
     Peer { name: "rust", what: "trunkline from Rust, on its own runtime", prepare: rust },
     Peer { name: "foreign", what: "the same on a host's own executor", prepare: foreign },
@@ -64,7 +64,11 @@ pub const PEERS: [Peer; 9] = [
     Peer { name: "mcp", what: "the Python SDK, mcp 2.3.0", prepare: mcp },
     Peer { name: "node", what: "trunkline from Node", prepare: node },
     Peer { name: "sdk", what: "the TypeScript SDK 1.32.2", prepare: sdk },
+    Peer { name: REAL, what: "20 sessions of five servers that others wrote", prepare: real },
 ];
+
+/// The client that starts a hundred servers at its heaviest: it has all cores, and runs in the first round alone.
+pub const REAL: &str = "real";
 
 const CLIENTS: &str = "tests/bench/peers";
 
@@ -82,6 +86,11 @@ fn rust(machine: &Machine, run: &mut Run) -> Result<Program, Stop> {
 
 fn foreign(machine: &Machine, run: &mut Run) -> Result<Program, Stop> {
     Ok(rust(machine, run)?.argument("--foreign"))
+}
+
+fn real(machine: &Machine, run: &mut Run) -> Result<Program, Stop> {
+    machine.real_servers(run)?;
+    Ok(rust(machine, run)?.argument("--shared"))
 }
 
 fn rmcp(machine: &Machine, run: &mut Run) -> Result<Program, Stop> {

@@ -181,6 +181,7 @@ mod tests {
     use std::path::Path;
 
     use super::{CRATE, Tree, finding, workspace_of_one};
+    use crate::folder::Folder;
 
     #[test]
     fn a_finding_is_read_from_its_line() {
@@ -192,7 +193,7 @@ mod tests {
 
     #[test]
     fn what_the_crate_no_longer_holds_goes_from_the_copy() {
-        let base = std::env::temp_dir().join(format!("trunkline-plant-{}", std::process::id()));
+        let base = Folder::new();
         let (root, tree) =
             (base.join("root"), Tree { folder: base.join("tree"), target: base.join("target") });
         let folder = root.join(CRATE);
@@ -206,7 +207,6 @@ mod tests {
         tree.put_folder(&root, Path::new(CRATE)).unwrap();
         let there = std::fs::read_dir(tree.folder.join(CRATE)).unwrap();
         let there: Vec<_> = there.map(|item| item.unwrap().file_name()).collect();
-        std::fs::remove_dir_all(&base).unwrap();
         assert_eq!(there, ["kept.rs"]);
     }
 

@@ -132,7 +132,7 @@ fn run(machine: &Machine, suite: &Suite) -> Row {
     let log = machine.target.join("xtask").join(format!("{}.log", suite.name));
     let mut run = Run::new(log, budget * HANG_FACTOR);
     let started = Instant::now();
-    let result = (suite.run)(machine, &mut run);
+    let result = (suite.run)(machine, &mut run).and_then(|()| run.leaves_nothing());
     for line in &run.closing {
         println!("    {line}");
     }

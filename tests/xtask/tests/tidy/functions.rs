@@ -4,8 +4,7 @@ use super::source::Source;
 use super::{Finding, finding};
 
 /// Files that are written by a program.
-const GENERATED: [&str; 3] =
-    ["include/trunkline.h", "bindings/node/native.d.ts", "bindings/node/index.d.ts"];
+const GENERATED: [&str; 1] = ["include/trunkline.h"];
 
 const HAND_WRITTEN: [&str; 11] =
     ["rs", "py", "pyi", "c", "h", "hpp", "cpp", "mjs", "cjs", "js", "ts"];

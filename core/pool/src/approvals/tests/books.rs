@@ -66,7 +66,7 @@ fn a_rejection_wins_over_a_concurrent_approval() {
     let mut first = Book::default();
     let rejected = first.decide(&place, "s", &one, (Rejected, 1), None).unwrap().standing;
     let approved = first.decide(&place, "s", &one, (Approved, 2), None).unwrap();
-    assert_eq!(approved, Decided { standing: rejected, dropped: 0 });
+    assert_eq!(approved, Decided { standing: rejected, dropped: 0, unkept: 0 });
     assert_eq!(standing(&first, "s", &one), Some(Rejected));
 
     let mut last = Book::default();

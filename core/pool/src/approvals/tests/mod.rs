@@ -5,6 +5,7 @@ mod hashes;
 mod lines;
 mod requests;
 mod texts;
+mod tools;
 
 use serde_json::Value;
 

@@ -106,9 +106,9 @@ fn a_text_that_is_not_wholly_understood_is_damaged() {
 /// S-12: what a later version wrote is told from what is damaged.
 #[test]
 fn a_later_version_is_not_damaged() {
-    let later = changed(|book| *book = json!({ "v": 2, "sets": [] }));
+    let later = changed(|book| *book = json!({ "v": 3, "sets": [] }));
     assert_eq!(Book::parse(later.as_bytes()), Err(Unreadable::Later));
-    let twice = "{\"v\":2,\"v\":1,\"serial\":0,\"decisions\":[]}";
+    let twice = "{\"v\":3,\"v\":1,\"serial\":0,\"decisions\":[]}";
     assert_eq!(Book::parse(twice.as_bytes()), Err(Unreadable::Damaged));
 }
 

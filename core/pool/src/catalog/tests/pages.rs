@@ -44,6 +44,25 @@ fn a_page_says_how_long_it_is_fresh() {
     assert_eq!(silent, PageEnd::default());
 }
 
+/// SPEC 7.5, 14.2: whom a page is for stands beside its items too; what is not understood is for nobody else.
+#[test]
+fn a_page_says_whom_it_may_be_kept_for() {
+    let scope = |beside: &str| {
+        let page = format!(r#"{{"tools":[]{beside}}}"#);
+        Catalog::default().add_page(ListKind::Tools, &page).unwrap().scope
+    };
+    let of = |value: &str| scope(&format!(r#","cacheScope":{value}"#));
+    for value in ["\"public\"", "null"] {
+        assert_eq!(of(value), CacheScope::Shared, "{value}");
+    }
+    for value in ["\"private\"", "\"Public\"", "\"\"", "1", "true", "{}", "[\"public\"]"] {
+        assert_eq!(of(value), CacheScope::Private, "{value}");
+    }
+    assert_eq!(scope(""), CacheScope::Shared);
+    let twice = r#","cacheScope":"private","cacheScope":"public""#;
+    assert_eq!(scope(twice), CacheScope::Private);
+}
+
 /// SPEC 4.3: all pages, each with the cursor of the next; the lists do not mix.
 #[test]
 fn pages_add_up() {

@@ -16,7 +16,7 @@ fn print(value: Value) -> Fingerprint {
 fn full_stdio() -> Value {
     json!({
         "command": "c", "args": ["a", "b"], "cwd": "/w", "env": {"A": "1", "U": null}, "inherit_env": ["I"],
-        "call_timeout_ms": 20, "call_idle_timeout_ms": 10, "connect_timeout_ms": 200, "share": "pool",
+        "call_timeout_ms": 20, "call_idle_timeout_ms": 10, "connect_timeout_ms": 200, "share": "pool", "start": "lazy",
         "reconnect": {"breaker": {"losses": 3}},
         "era": "modern",
         "include": ["i"], "exclude": ["e"], "trust": true, "always_load": ["l"], "description": "d",
@@ -67,6 +67,7 @@ fn changes_of_fields(spec: &ServerSpec) -> Vec<(&'static str, bool, ServerSpec)>
         connect_timeout: _,
         reconnect: _,
         share: _,
+        start: _,
         era: _,
         filter: _,
         trust: _,
@@ -90,6 +91,7 @@ fn changes_of_fields(spec: &ServerSpec) -> Vec<(&'static str, bool, ServerSpec)>
     change("connect_timeout", false, &|spec| spec.connect_timeout = hour);
     change("reconnect", false, &|spec| spec.reconnect = None);
     change("share", false, &|spec| spec.share = Some(Share::Session));
+    change("start", false, &|spec| spec.start = Some(Start::Eager));
     change("era", true, &|spec| spec.era = Some(Era::Legacy));
     change("era absent", true, &|spec| spec.era = None);
     change("include", false, &|spec| spec.filter.include = None);
@@ -189,6 +191,7 @@ fn every_member_of_the_json_counts_or_does_not() {
         "connect_timeout_ms",
         "reconnect",
         "share",
+        "start",
         "include",
         "exclude",
         "trust",

@@ -40,7 +40,7 @@ fn what_is_not_secret_is_in_debug() {
         format!("{stdio:?}"),
         format!(
             "ServerSpec {{ transport: {transport}, call_timeout: None, connect_timeout: None, reconnect: None, \
-             share: None, era: None, filter: Filter {{ include: None, exclude: [] }}, disabled: false, oauth: [\"client_id\"], \
+             share: None, start: None, era: None, filter: Filter {{ include: None, exclude: [] }}, disabled: false, oauth: [\"client_id\"], \
              unknown: [\"odd\"], .. }}"
         )
     );
@@ -81,6 +81,7 @@ fn nothing_secret_is_in_errors() {
         "oauthScopes",
         "targetAudience",
         "share",
+        "start",
         "era",
         "trust",
         "disabled",

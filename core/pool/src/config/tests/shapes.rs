@@ -166,7 +166,7 @@ fn mistakes_are_named_by_their_path() {
         (json!({"command": "c", "include": "x"}), "include"),
         (json!({"command": "c", "trust": "yes"}), "trust"),
         (json!({"command": "c", "disabled": true, "enabled": true}), "enabled"),
-        (json!({"command": "c", "start": "lazy"}), "start"),
+        (json!({"command": "c", "start": "soon"}), "start"),
         (json!({"url": "h/mcp"}), "url"),
         (json!({"url": "ftp://h"}), "url"),
         (json!({"url": "http://"}), "url"),

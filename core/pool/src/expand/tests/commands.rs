@@ -10,7 +10,7 @@ use crate::expand::words::split;
 #[test]
 fn no_command_is_asked_for_where_none_may_run() {
     let literal = template(&json!({ "command": "x", "env": { "V": "!pass show x" } }));
-    assert!(needs(&literal, Commands::Refused).is_empty());
+    assert_eq!(needs(&literal, Commands::Refused), Needs::default());
     let spec = expand(&literal, &Host, Commands::Refused, &Answers::default()).unwrap();
     let Transport::Stdio(stdio) = spec.transport else { panic!("it has a command") };
     assert_eq!(stdio.env["V"], "!pass show x");

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::config::Fingerprint;
+use crate::options::OnToolChange;
 
 /// A moment on the pool's own monotonic clock, in nanoseconds since the pool was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -31,6 +32,8 @@ pub struct Configuration {
     pub server: ServerId,
     /// The fingerprint of its configuration.
     pub fingerprint: Fingerprint,
+    /// What becomes of its changed tools. What is judged in two ways has no accepted definitions in common.
+    pub on_tool_change: OnToolChange,
 }
 
 /// A pool key, interned: dense, from 0. Two acquires share a connection exactly when their keys are

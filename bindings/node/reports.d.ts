@@ -1,0 +1,179 @@
+// Types of what trunkline answers: the status, and reports of what was done.
+//
+// Durations are integer milliseconds. Members may be added to each.
+
+import type { JsonObject, TrunklineError } from './index.js';
+import type { SourceScope } from './options.js';
+
+/** The whole pool. Members may be added, and states that a program does not know may appear. */
+export interface Status {
+  v: number;
+  servers: unknown;
+  [name: string]: unknown;
+}
+
+/** What became of one server. */
+export interface ServerReport {
+  action: string;
+  error?: TrunklineError;
+  [name: string]: unknown;
+}
+
+/** What a reconcile did. */
+export interface ReconcileReport {
+  v: number;
+  servers: Record<string, ServerReport>;
+  [name: string]: unknown;
+}
+
+/** What a change of the gates did: the servers about which it changed. */
+export interface GateReport {
+  v: number;
+  servers: Record<string, { admitted: boolean; reason?: string }>;
+  [name: string]: unknown;
+}
+
+/** What a change of sources, trust or decisions did: the servers that it is about, and others that it changed. */
+export interface SourceReport {
+  v: number;
+  /** The source that was changed, as in `user` or `project:/path/.mcp.json`. */
+  source?: string;
+  servers: Record<string, SourcedServer>;
+  /** Of `load`, `setSource` and `reload`: what of the settings has no effect, or is read other than it is written. */
+  findings?: Finding[];
+  [name: string]: unknown;
+}
+
+/** What of settings has no effect, or is read other than it is written. */
+export interface Finding {
+  kind: string;
+  path: string;
+  line: number;
+  column: number;
+  server?: string;
+  /** Of an entry that is part of the product itself, what it is. */
+  what?: string;
+  /** Of a reload, whose it is. */
+  source?: string;
+}
+
+/** What became of one server of a source. */
+export interface SourcedServer {
+  action: string;
+  source?: string;
+  /** Why it was refused. */
+  reason?: string;
+  error?: TrunklineError;
+}
+
+/** What a reload did, and the files that cannot be read. */
+export interface ReloadReport extends SourceReport {
+  errors: Array<{ source: string; error: TrunklineError }>;
+  /** With `reconnect`: by server what became of each of its entries, as `restart` says it. */
+  reconnected?: Record<string, unknown[]>;
+}
+
+/** What became of a server of the run-time source. */
+export interface RuntimeReport<Result extends string> {
+  v: number;
+  server: string;
+  result: Result;
+  /** Why it was refused. */
+  reason?: string;
+}
+
+/** A server that waits for approval, in exact and in escaped form: `docs/approvals.md`. */
+export interface ApprovalRequest {
+  server: string;
+  /** What a decision carries. */
+  hash: string;
+  origin: { scope: SourceScope; file: string | null; line: number | null };
+  transport: string;
+  exact: JsonObject;
+  escaped: { line: string; [name: string]: unknown };
+  /** Names of variables; no value of one is ever told. */
+  env: string[];
+  unsetEnv: string[];
+  inheritEnv: string[];
+  envFile: string | null;
+  /** Names of headers. */
+  headers: string[];
+  /** What it takes of the host by name, and the fields that it goes into. */
+  takes: Array<{ kind: 'env' | 'input' | 'secret'; name: string; fields: string[] }>;
+  risks: JsonObject[];
+  /** What is different since the last decision about that name. */
+  changes: JsonObject | null;
+}
+
+/** What waits for approval, and what was decided for this workspace. */
+export interface Approvals {
+  v: number;
+  root: string;
+  requests: ApprovalRequest[];
+  decisions: Array<{ server: string; hash: string; decision: 'approved' | 'rejected'; atMs: number }>;
+}
+
+/** How every server stands that a source names. */
+export interface SettledReport {
+  v: number;
+  servers: Record<
+    string,
+    {
+      state: 'ready' | 'failed' | 'refused' | 'waiting' | 'off';
+      source: string;
+      file?: string;
+      reason?: string;
+      error?: unknown;
+    }
+  >;
+}
+
+/** How every server stands that a session wants. */
+export interface StartedReport {
+  v: number;
+  servers: Record<
+    string,
+    {
+      state: 'ready' | 'failed' | 'waiting' | 'asleep';
+      /** While it waits or sleeps: how many tools are listed of what is kept. */
+      deferred?: number;
+      /** Why it failed, why there is no room for it, or how the last start of one that sleeps ended. */
+      error?: TrunklineError;
+    }
+  >;
+}
+
+/** Why a server or a tool is there, or is not. */
+export interface Explanation {
+  v: number;
+  name: string;
+  kind: 'server' | 'tool';
+  /** Of a tool: the server that it is of, or would be by its name. */
+  server?: string;
+  available: boolean;
+  /** The first that applies; reasons may be added. */
+  reason?: string;
+  message: string;
+  /** Where it is said. */
+  from?: { source: string; file?: string; line?: number; list?: string };
+  /** What helps. */
+  remedy?: string;
+}
+
+/** What a drain did. */
+export interface DrainReport {
+  v: number;
+  drained: number;
+  forced: number;
+  errors: Array<{ server: string; entryIndex: number; error: TrunklineError }>;
+  [name: string]: unknown;
+}
+
+/** A settings file of a product. */
+export interface DetectedFile {
+  path: string;
+  /** Whose it is, as in `docs/reference/settings.md`. */
+  format: string;
+  /** Which source it belongs to. */
+  scope: 'user' | 'project' | 'workspace' | 'managed';
+}

@@ -1,0 +1,162 @@
+//! Tools in the shapes of model APIs.
+
+use serde_json::{Value, json};
+
+use super::*;
+
+/// The arguments' schema of a tool in a shape, as text.
+fn fitted(shape: Shape, schema: &str) -> String {
+    schema::fitted(shape, schema)
+}
+
+/// Fits a schema, and reads it.
+fn fit(shape: Shape, schema: &Value) -> Value {
+    serde_json::from_str(&fitted(shape, &schema.to_string())).unwrap()
+}
+
+/// What nothing in it refuses, in the server's own spelling, with keywords that nobody knows.
+const ORDINARY: &str = r##"{"type":"object", "$schema":"https://json-schema.org/draft/2020-12/schema","properties":{"a":{"$ref":"#/$defs/A"},"n":{"type":"number","maximum":1.50e2,"x-mine":{"b":[1,  2]}},"l":{"type":"array","items":{"anyOf":[{"type":"string"},{"type":"null"}]}}},"$defs":{"A":{"oneOf":[{"const":1},{"enum":["\u0061"]}]}},"required":["a"],"additionalProperties":false}"##;
+
+/// SPEC 6.1: each shape is what its API documents.
+#[test]
+fn each_shape_is_that_of_its_api() {
+    let definition = r#"{"name":"echo","title":"Echo","description":"Says \u0061 word.","inputSchema":{"type":"object","properties":{"message":{"type":"string"}}},"outputSchema":{"type":"object"},"annotations":{"readOnlyHint":true},"_meta":{"big":12345678901234567890123}}"#;
+    let schema = r#"{"type":"object","properties":{"message":{"type":"string"}}}"#;
+    let say = r#""description":"Says \u0061 word.""#;
+    for (shape, expected) in [
+        (Shape::Mcp, definition.replace(r#""name":"echo""#, r#""name":"mcp__s__echo""#)),
+        (
+            Shape::OpenAi,
+            format!(
+                r#"{{"type":"function","function":{{"name":"mcp__s__echo",{say},"parameters":{schema}}}}}"#
+            ),
+        ),
+        (
+            Shape::OpenAiResponses,
+            format!(
+                r#"{{"type":"function","name":"mcp__s__echo",{say},"parameters":{schema},"strict":false}}"#
+            ),
+        ),
+        (Shape::Anthropic, format!(r#"{{"name":"mcp__s__echo",{say},"input_schema":{schema}}}"#)),
+        (
+            Shape::Gemini,
+            format!(r#"{{"name":"mcp__s__echo",{say},"parametersJsonSchema":{schema}}}"#),
+        ),
+    ] {
+        let tool = shape.tool("mcp__s__echo", definition);
+        assert_eq!(tool, expected);
+        assert!(serde_json::from_str::<Value>(&tool).is_ok());
+    }
+}
+
+/// SPEC 6.1: a title stands for a description that is absent, and Gemini, which wants one, is given the tool's own name at least.
+#[test]
+fn a_tool_without_a_description_is_taken() {
+    let described = |shape: Shape, definition: &str| -> Value {
+        serde_json::from_str::<Value>(&shape.tool("n", definition)).unwrap()["description"].take()
+    };
+    let titled = r#"{"name":"a b","title":"T","description":null,"inputSchema":{"type":"object"}}"#;
+    let bare = r#"{"name":"a b","inputSchema":{"type":"object"}}"#;
+    assert_eq!(described(Shape::Anthropic, titled), json!("T"));
+    assert_eq!(described(Shape::Gemini, titled), json!("T"));
+    assert_eq!(described(Shape::Gemini, bare), json!("a b"));
+    assert_eq!(described(Shape::Anthropic, bare), Value::Null);
+    assert_eq!(
+        Shape::Anthropic.tool("n", bare),
+        r#"{"name":"n","input_schema":{"type":"object"}}"#
+    );
+}
+
+/// SPEC 6.1: a schema in which nothing is refused stays, byte for byte, references and unknown keywords too.
+#[test]
+fn a_schema_that_is_taken_stays_byte_for_byte() {
+    for shape in [Shape::Mcp, Shape::OpenAi, Shape::OpenAiResponses, Shape::Anthropic] {
+        assert_eq!(fitted(shape, ORDINARY), ORDINARY, "{shape:?}");
+    }
+    let mut without: Value = serde_json::from_str(ORDINARY).unwrap();
+    without.as_object_mut().unwrap().remove("$schema");
+    let fitted = fitted(Shape::Gemini, ORDINARY);
+    assert_eq!(serde_json::from_str::<Value>(&fitted).unwrap(), without);
+}
+
+/// SPEC 6.1: what a target refuses is fitted, and nothing else moves.
+#[test]
+fn what_a_target_refuses_is_fitted() {
+    use Shape::{Anthropic, Gemini, Mcp, OpenAi, OpenAiResponses};
+    let object = json!({ "type": "object" });
+    let empty = json!({ "type": "object", "properties": {} });
+    let cases = [
+        (Mcp, json!({ "oneOf": [] }), json!({ "oneOf": [] })),
+        (Anthropic, json!({}), object.clone()),
+        (Anthropic, json!({ "type": ["object", "null"] }), object.clone()),
+        (Gemini, json!({ "$schema": "s" }), object.clone()),
+        (OpenAi, json!({ "type": "object" }), empty.clone()),
+        (OpenAiResponses, json!({ "not": {}, "const": 1, "enum": [1] }), empty),
+        // Branches that only say what is required leave nothing.
+        (
+            Anthropic,
+            json!({ "type": "object", "properties": { "a": {} }, "anyOf": [{ "required": ["a"] }], "not": {} }),
+            json!({ "type": "object", "properties": { "a": {} }, "not": {} }),
+        ),
+        // What branches say of properties stays, each way of it once; the schema's own word goes first.
+        (
+            Anthropic,
+            json!({
+                "type": "object", "properties": { "own": { "type": "string" } },
+                "oneOf": [
+                    { "properties": { "own": { "type": "null" }, "a": { "type": "string" }, "b": { "const": 1 } } },
+                    { "$ref": "#/$defs/Two" }
+                ],
+                "$defs": { "Two": { "properties": { "a": { "type": "string" }, "b": { "const": 2 } } } }
+            }),
+            json!({
+                "type": "object",
+                "properties": { "own": { "type": "string" }, "a": { "type": "string" }, "b": { "anyOf": [{ "const": 1 }, { "const": 2 }] } },
+                "$defs": { "Two": { "properties": { "a": { "type": "string" }, "b": { "const": 2 } } } }
+            }),
+        ),
+        // An array that says nothing of what it holds, wherever a schema can be; a value that looks like one is none.
+        (
+            OpenAi,
+            json!({ "type": "object", "properties": {
+                "type": { "type": "array" }, "two": { "type": ["array", "null"], "default": { "type": "array" } },
+                "deep": { "anyOf": [{ "items": { "type": "array" } }, { "type": "array", "items": true }] }
+            } }),
+            json!({ "type": "object", "properties": {
+                "type": { "type": "array", "items": {} }, "two": { "type": ["array", "null"], "default": { "type": "array" }, "items": {} },
+                "deep": { "anyOf": [{ "items": { "type": "array", "items": {} } }, { "type": "array", "items": true }] }
+            } }),
+        ),
+        (
+            Anthropic,
+            json!({ "type": "object", "properties": { "filter[id]": {}, "$top": {}, "ok.a-b_1": {}, "": {} }, "required": ["$top", "ok.a-b_1"] }),
+            json!({ "type": "object", "properties": { "ok.a-b_1": {} }, "required": ["ok.a-b_1"] }),
+        ),
+    ];
+    for (shape, schema, expected) in cases {
+        assert_eq!(fit(shape, &schema), expected, "{shape:?} {schema}");
+        // What is fitted once fits.
+        assert_eq!(fit(shape, &expected), expected, "{shape:?} {schema}");
+    }
+}
+
+/// SPEC 6.1: a property's name is as long as the target takes it, or the property is left out.
+#[test]
+fn a_long_name_of_a_property_is_left_out() {
+    let [fits, long] = [64, 65].map(|length| "p".repeat(length));
+    let schema = json!({ "type": "object", "properties": { fits.as_str(): {}, long: {} } });
+    let expected = json!({ "type": "object", "properties": { fits: {} } });
+    assert_eq!(fit(Shape::Anthropic, &schema), expected);
+}
+
+/// SPEC 16.5: each shape has a word, and another one is refused with those that there are.
+#[test]
+fn each_shape_has_a_word() {
+    for shape in Shape::ALL {
+        assert_eq!(Shape::from_word(shape.as_str()).unwrap(), shape);
+    }
+    let error = Shape::from_word("OpenAI").unwrap_err();
+    assert_eq!(error.code(), ErrorCode::InvalidArgument);
+    assert_eq!(error.detail()["path"], "shape");
+    assert!(error.message().contains("`openai`"), "{error}");
+}

@@ -1,0 +1,300 @@
+//! Wants whose servers run for calls only: asleep until a call needs them, and again when none does (SPEC 14.2).
+//!
+//! ```text
+//!   Looking ──▶ something is kept ──▶ Asleep ──▶ a call ──▶ Pending ──▶ Ready
+//!      │                                ▲  ▲                   │          │
+//!      │                                │  └── no call waits ──┘          │
+//!      └─▶ nothing is: Pending ──▶ Ready ─┴──── the last call has ended ◀─┘
+//! ```
+//!
+//! 1. A question is open, or a hold is there, only while a call needs the server or its tools are not known.
+//! 2. Who needs it is counted under the lock of the wants, under which it is let go too: a call that comes finds it, or begins it anew.
+//! 3. The answer to a question that was given up has an old number, and is dropped, and so released.
+//!
+//! What is kept is looked for in no more than the time of the start gate, or [`PATIENCE_MIN`]: a disk that takes longer holds up nobody.
+//!
+//! A hold that is let go starts the drain of its entry: its delay is how long an idle server stays.
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use trunkline_pool::explain::Reason;
+use trunkline_pool::options::Start;
+use trunkline_pool::state::Input;
+
+use super::deferred::{Deferred, FirstSight, Kept};
+use super::held::Held;
+use super::pool::{Configured, PoolCore};
+use super::session::SessionCore;
+use super::wanted::{Added, LookedFor, Want, WantId, WantState, ask_for_all};
+use crate::Error;
+use crate::cache::LookUp;
+use crate::driver::LeaseHold;
+
+/// A look has so much time however short the start gate is: a machine that is busy is no reason to start a server whose tools are kept.
+const PATIENCE_MIN: Duration = Duration::from_secs(1);
+
+/// A server is needed by a call, until this is dropped.
+pub(super) struct Need {
+    session: Weak<SessionCore>,
+    server: Box<str>,
+    want: WantId,
+}
+
+/// What became of a want that a call waits for.
+pub(super) enum Look {
+    /// Nothing yet.
+    Wait,
+    /// The server is there.
+    Ready(Arc<Held>),
+    /// It cannot be had.
+    Over(Error),
+    /// It is wanted no more, or in another way, or has to be needed anew.
+    Gone,
+}
+
+/// What is to be done about kept catalogs once no lock is held.
+#[derive(Default)]
+struct Sorted {
+    ask: Vec<Added>,
+    look_for: Vec<trunkline_pool::cached::CacheKey>,
+    look: u64,
+}
+
+impl SessionCore {
+    /// Whether a server runs for calls only.
+    pub(super) fn is_lazy(&self, configured: &Configured) -> bool {
+        self.pool.is_lazy(configured)
+    }
+
+    /// Shows what is kept of the servers that are wanted and not there, looks for what is not known to be kept, and asks for
+    /// those servers of which nothing is and that would sleep otherwise.
+    pub(super) fn show_kept(self: &Arc<Self>) {
+        self.show_kept_after(None);
+    }
+
+    /// The same when that look is over, or takes long: what it did not find is not there.
+    fn show_kept_after(self: &Arc<Self>, look: Option<(u64, LookUp)>) {
+        let Sorted { ask, look_for, look } = self.sort_out_kept(look);
+        self.holds.tell(self);
+        if !look_for.is_empty() {
+            let session = Arc::downgrade(self);
+            let patience = self.driver.options.start_gate.max(PATIENCE_MIN);
+            self.driver.catalogs.look_up(look_for, patience, move |told| {
+                if let Some(session) = session.upgrade() {
+                    session.show_kept_after(Some((look, told)));
+                }
+            });
+        }
+        let ask: Vec<_> = ask.into_iter().map(|added| (self.clone(), added)).collect();
+        ask_for_all(&ask);
+        self.settled.notify_waiters();
+    }
+
+    fn sort_out_kept(&self, told: Option<(u64, LookUp)>) -> Sorted {
+        let mut wants = self.wants();
+        let first = if wants.shown { FirstSight::Told } else { FirstSight::Untold };
+        wants.shown = true;
+        wants.looks += 1;
+        let mut sorted = Sorted { look: wants.looks, ..Sorted::default() };
+        for (name, want) in &mut wants.servers {
+            let is_there = !(want.is_open() || matches!(want.state, WantState::Looking));
+            if is_there || want.kept == LookedFor::Taken {
+                continue;
+            }
+            match (self.kept_of(name, &want.configured), want.kept) {
+                (Kept::Catalog(catalog), _) => {
+                    let (of, configured) = ((&**name, want.born.0), &want.configured);
+                    let lists = (catalog, self.driver.held_of(name));
+                    let deferred = Deferred::new(of, lists, configured, &self.options());
+                    self.holds.defer(deferred, first);
+                    if let WantState::Looking = want.state {
+                        want.state = WantState::Asleep(None);
+                    }
+                }
+                (Kept::NotLookedUp(key), LookedFor::Never) => {
+                    want.kept = LookedFor::At(sorted.look);
+                    sorted.look_for.push(key);
+                    continue;
+                }
+                (Kept::NotLookedUp(_), LookedFor::At(look)) => match told {
+                    Some((over, LookUp::Over)) if over == look => {
+                        sorted.ask.extend(want.learn(name));
+                    }
+                    Some((overdue, LookUp::Overdue)) if overdue == look => {
+                        // What comes late is shown then.
+                        sorted.ask.extend(want.learn(name));
+                        continue;
+                    }
+                    Some(_) | None => continue,
+                },
+                (Kept::Nothing | Kept::NotLookedUp(_), _) => sorted.ask.extend(want.learn(name)),
+            }
+            want.kept = LookedFor::Taken;
+        }
+        sorted
+    }
+
+    /// Something newer may be kept of a server of which the session shows what was kept.
+    pub(crate) fn show_newer(&self, server: &str) {
+        {
+            let wants = self.wants();
+            let Some(want) = wants.servers.get(server) else { return };
+            if !self.holds.defers(server, want.born.0) {
+                return;
+            }
+            let catalog = match self.kept_of(server, &want.configured) {
+                Kept::Catalog(catalog) => catalog,
+                // It listed nothing.
+                Kept::Nothing => Arc::default(),
+                Kept::NotLookedUp(_) => return,
+            };
+            let of = (server, want.born.0);
+            let lists = (catalog, self.driver.held_of(server));
+            let deferred = Deferred::new(of, lists, &want.configured, &self.options());
+            self.holds.defer(deferred, FirstSight::Told);
+        }
+        self.holds.tell(self);
+    }
+
+    /// A call needs a server that the session wants: it is begun if it sleeps. Nothing when it is not wanted.
+    pub(super) fn need(self: &Arc<Self>, server: &str) -> Option<Need> {
+        let (born, begins) = {
+            let mut wants = self.wants();
+            let id = wants.next();
+            let want = wants.servers.get_mut(server)?;
+            let mut begins = None;
+            if let Some(lazy) = &mut want.lazy {
+                lazy.users += 1;
+                if let WantState::Asleep(_) = want.state {
+                    (want.id, want.state, want.ticket) = (id, WantState::Pending, None);
+                    let (server, configured) = (server.into(), want.configured.clone());
+                    begins = Some(Added { server, configured, want: id });
+                }
+            }
+            (want.born, begins)
+        };
+        let need = Need { session: Arc::downgrade(self), server: server.into(), want: born };
+        if let Some(added) = begins {
+            self.begin(&added);
+        }
+        Some(need)
+    }
+
+    /// Asks for a server that slept. Without room in the budget the answer is a refusal, since a call waits for it.
+    fn begin(self: &Arc<Self>, added: &Added) {
+        let Added { server, configured, want } = added;
+        let (session, name, id) = (Arc::downgrade(self), server.clone(), *want);
+        let asked = configured.clone();
+        let ticket = self.ask_for(server, configured, move |result| {
+            if let Some(session) = session.upgrade() {
+                session.settle(&name, (id, &asked), result);
+            }
+        });
+        self.wished(added, ticket);
+    }
+
+    /// What has become of a server that is needed.
+    pub(super) fn look_at(&self, need: &Need) -> Look {
+        let wants = self.wants();
+        let want = wants.servers.get(&need.server).filter(|want| want.born == need.want);
+        let Some(want) = want else { return Look::Gone };
+        match &want.state {
+            WantState::Looking | WantState::Pending => Look::Wait,
+            WantState::Ready(hold) => self.holds.held(*hold).map_or(Look::Gone, Look::Ready),
+            WantState::Waiting(error)
+            | WantState::Failed(error)
+            | WantState::Asleep(Some(error)) => Look::Over(error.clone()),
+            // Nobody has begun it for the call: it was wanted anew, and something was kept.
+            WantState::Asleep(None) => Look::Gone,
+        }
+    }
+
+    /// A call needs a server no more. With the last of them it is let go.
+    fn leave(self: &Arc<Self>, server: &str, born: WantId) {
+        let (mut ticket, mut rests) = (None, None);
+        {
+            let mut wants = self.wants();
+            let id = wants.next();
+            let want = wants.servers.get_mut(server).filter(|want| want.born == born);
+            let Some(want) = want else { return };
+            let Some(lazy) = &mut want.lazy else { return };
+            lazy.users -= 1;
+            if !want.is_of_no_use() {
+                return;
+            }
+            match want.state {
+                WantState::Ready(_) => rests = self.rest(server, want),
+                WantState::Pending => {
+                    ticket = want.open_ticket();
+                    (want.id, want.state, want.ticket) = (id, WantState::Asleep(None), None);
+                }
+                _ => {}
+            }
+        }
+        self.holds.tell(self);
+        drop(rests);
+        if let Some(ticket) = ticket {
+            self.driver.step(Input::CancelAcquire { ticket });
+        }
+    }
+
+    /// Lets go what a want holds. What comes out is dropped, and so released, once no lock is held.
+    pub(super) fn rest(&self, server: &str, want: &mut Want) -> Option<LeaseHold> {
+        let WantState::Ready(hold) = want.state else { return None };
+        let kept = match self.kept_of(server, &want.configured) {
+            Kept::Catalog(catalog) => Some((catalog, self.driver.held_of(server))),
+            Kept::Nothing | Kept::NotLookedUp(_) => None,
+        };
+        (want.state, want.ticket) = (WantState::Asleep(None), None);
+        if let Some(lazy) = &mut want.lazy {
+            lazy.learns = false;
+        }
+        self.holds.rest((hold, want.born.0), kept)
+    }
+
+    /// Why a server is not there of which something kept is shown.
+    pub(super) fn why_deferred(&self, server: &str) -> Option<Reason> {
+        let wants = self.wants();
+        match &wants.servers.get(server)?.state {
+            WantState::Asleep(_) => Some(Reason::Asleep),
+            WantState::Looking | WantState::Pending => Some(Reason::Connecting),
+            WantState::Waiting(_) => Some(Reason::Budget),
+            WantState::Ready(_) | WantState::Failed(_) => None,
+        }
+    }
+}
+
+impl PoolCore {
+    /// Whether a server runs for calls only.
+    pub(super) fn is_lazy(&self, configured: &Configured) -> bool {
+        configured.spec.start.unwrap_or(self.driver.options.start) == Start::Lazy
+    }
+}
+
+impl Want {
+    /// Nothing is known of a server that would sleep: it is started once.
+    fn learn(&mut self, server: &str) -> Option<Added> {
+        let (WantState::Looking, Some(lazy)) = (&self.state, &mut self.lazy) else { return None };
+        lazy.learns = true;
+        self.state = WantState::Pending;
+        Some(Added { server: server.into(), configured: self.configured.clone(), want: self.id })
+    }
+
+    /// Whether it is a want for calls, and none needs it.
+    pub(super) fn is_of_no_use(&self) -> bool {
+        let learns = |learns: bool| learns && matches!(self.state, WantState::Pending);
+        self.lazy.as_ref().is_some_and(|lazy| lazy.users == 0 && !learns(lazy.learns))
+    }
+}
+
+impl Drop for Need {
+    fn drop(&mut self) {
+        if let Some(session) = self.session.upgrade() {
+            session.leave(&self.server, self.want);
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Wants that change between two looks of a call at them.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::super::wanted::{LookedFor, WantState};
+use super::Look;
+use crate::{Pool, PoolOptions, Servers, SessionOptions};
+
+/// What waits so long hangs.
+const HANG: Duration = Duration::from_secs(20);
+
+/// SPEC 14.1: a call that needs a server before it is known that something is kept of it begins the server, and does not fail.
+#[tokio::test]
+async fn a_server_that_is_needed_before_something_is_found_kept_is_begun() {
+    let options =
+        json!({ "cache": "off", "start": "lazy", "exit_grace_ms": 50, "kill_grace_ms": 50 });
+    let pool = Pool::new(PoolOptions::from_json(&options.to_string()).unwrap()).unwrap();
+    let servers = json!({ "s": { "command": "/bin/sh", "args": ["-c", SERVER] } });
+    pool.reconcile(Servers::from_json(&servers.to_string()).unwrap()).await.unwrap();
+    let session = pool.session(SessionOptions::new("a")).unwrap();
+    tokio::time::timeout(HANG, session.ready(None, None)).await.unwrap().unwrap();
+    let core = session.core();
+    let need = core.need("s").expect("it is wanted");
+    if let Some(want) = core.wants().servers.get_mut("s") {
+        // As after a change to a configuration that was not looked for yet.
+        (want.state, want.kept) = (WantState::Looking, LookedFor::Never);
+    }
+    core.show_kept();
+    assert!(matches!(core.look_at(&need), Look::Gone));
+    let again = core.need("s").expect("it is wanted");
+    assert!(!matches!(core.look_at(&again), Look::Gone | Look::Over(_)));
+    drop((need, again));
+    pool.close().await.unwrap();
+}
+
+/// Speaks just enough: a handshake and one tool.
+const SERVER: &str = r#"
+while read -r line; do
+    id=$(expr "$line" : '.*"id":\([0-9]*\)')
+    case "$line" in
+        *'"initialize"'*) result='{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}' ;;
+        *'"tools/list"'*) result='{"tools":[{"name":"t","inputSchema":{"type":"object"}}]}' ;;
+        *) continue ;;
+    esac
+    echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":$result}"
+done
+"#;

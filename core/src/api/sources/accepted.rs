@@ -1,0 +1,122 @@
+//! Which tools are accepted by approvals: kept with those, on a thread that may wait for the disk (SPEC 7.6).
+//!
+//! One thread of a pool at most is on the disk for it, and of what waits for one approval the newest counts, so that a disk which is away
+//! holds up nobody, and what waits is bounded by the approvals. A save that fails is told, and is in force in this pool all the same.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use trunkline_pool::approvals::{ApprovalHash, Standing, ToolDigests};
+
+use crate::api::pool::PoolCore;
+
+/// What is to be kept.
+#[derive(Default)]
+pub(super) struct Accepted {
+    unsaved: Mutex<Unsaved>,
+    /// Wakes who waits for nothing to be left.
+    idle: Notify,
+}
+
+#[derive(Default)]
+struct Unsaved {
+    by_approval: BTreeMap<(Box<str>, ApprovalHash), Save>,
+    is_at_work: bool,
+}
+
+/// What is accepted by one approval.
+struct Save {
+    by: Standing,
+    tools: Arc<ToolDigests>,
+    /// Those that the host accepted itself.
+    said: BTreeSet<Arc<str>>,
+}
+
+impl Accepted {
+    fn unsaved(&self) -> MutexGuard<'_, Unsaved> {
+        self.unsaved.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// The next; without any, the work is over.
+    fn next(&self) -> Option<((Box<str>, ApprovalHash), Save)> {
+        let mut unsaved = self.unsaved();
+        let next = unsaved.by_approval.pop_first();
+        if next.is_none() {
+            unsaved.is_at_work = false;
+            self.idle.notify_waiters();
+        }
+        next
+    }
+}
+
+impl PoolCore {
+    /// The approval of a configuration, and the tools that were accepted by it, as far as is known. The disk is not touched.
+    pub(super) fn accepted_by(
+        &self,
+        name: &str,
+        hash: ApprovalHash,
+    ) -> Option<(Standing, Arc<ToolDigests>)> {
+        let sources = &self.sources;
+        sources.approvals.known()?.accepted_tools(&sources.root, name, hash)
+    }
+
+    /// Has kept what is accepted by the approval of a configuration.
+    pub(super) fn keep_accepted(
+        self: &Arc<Self>,
+        (name, hash): (&str, ApprovalHash),
+        tools: &Arc<ToolDigests>,
+        tool: Option<&Arc<str>>,
+    ) {
+        let Some((by, known)) = self.accepted_by(name, hash) else { return };
+        if known == *tools {
+            return;
+        }
+        let mut unsaved = self.sources.accepted.unsaved();
+        let save = || Save { by, tools: tools.clone(), said: BTreeSet::new() };
+        let waits = unsaved.by_approval.entry((name.into(), hash)).or_insert_with(save);
+        if waits.by != by {
+            *waits = save();
+        }
+        waits.tools = tools.clone();
+        waits.said.extend(tool.cloned());
+        if !std::mem::replace(&mut unsaved.is_at_work, true) {
+            let pool = self.clone();
+            self.driver.runtime.handle().spawn_blocking(move || pool.save_accepted());
+        }
+    }
+
+    fn save_accepted(self: &Arc<Self>) {
+        while let Some(((name, hash), Save { by, tools, said })) = self.sources.accepted.next() {
+            let of = (&self.sources.root, &*name, hash);
+            if let Err(error) = self.sources.approvals.keep_tools(of, by, &tools, &said) {
+                let message = error.message();
+                self.warn_of_approvals(&format!(
+                    "which tools of `{name}` are accepted could not be kept: {message}"
+                ));
+            }
+        }
+    }
+
+    /// Waits until what is accepted is kept, but no longer than that.
+    pub(in crate::api) async fn accepted_is_kept(&self, patience: Duration) {
+        let kept = async {
+            loop {
+                let idle = self.sources.accepted.idle.notified();
+                let mut idle = std::pin::pin!(idle);
+                // Registered before the look, so that nothing is missed between the look and the wait.
+                idle.as_mut().enable();
+                if !self.sources.accepted.unsaved().is_at_work {
+                    return;
+                }
+                idle.await;
+            }
+        };
+        let until = tokio::time::Instant::now() + patience;
+        tokio::select! {
+            () = kept => {}
+            () = self.driver.runtime.sleep_until(until) => {}
+        }
+    }
+}

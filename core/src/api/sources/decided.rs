@@ -1,0 +1,43 @@
+//! What was decided of an entry, for those who are shown it: also while something else keeps it out (SPEC 9.4, 12.1).
+
+use trunkline_pool::approvals::{Candidate, Decision, Shown};
+use trunkline_pool::expand;
+use trunkline_pool::gates::Approval;
+use trunkline_pool::layers::Entry;
+
+use super::entry::{Known, Sight};
+use super::sighted::Sighted;
+
+impl Sight<'_> {
+    /// By what would run, where that was looked up; else as far as nobody has to be asked for it. Nothing runs by this word.
+    pub(super) fn decided(&self, name: &str, known: &Known) -> Approval {
+        if !known.winner().source.scope().is_gated() {
+            return Approval::NotNeeded;
+        }
+        let decision = match known.sighted() {
+            Some(sighted) => self.decision(name, sighted),
+            None => self.decided_unseen(name, known),
+        };
+        match decision {
+            Some(Decision::Approved) => Approval::Approved,
+            Some(Decision::Rejected) => Approval::Rejected,
+            None => Approval::Pending,
+        }
+    }
+
+    /// What was decided of what would run.
+    pub(super) fn decision(&self, name: &str, sighted: &Sighted) -> Option<Decision> {
+        let root = &self.pool.sources.root;
+        let standing = self.book.standing(root, name, sighted.identity.hash);
+        standing.map(|standing| standing.decision)
+    }
+
+    fn decided_unseen(&self, name: &str, known: &Known) -> Option<Decision> {
+        let Entry::Template(template) = &known.entry else { return None };
+        let commands = self.commands(known.winner().source.scope());
+        let looked_up = expand::look_up(template, &self.variables, commands).ok()?;
+        let shown = Shown::of(&looked_up.spec, None)?;
+        let candidate = Candidate::of_template(template, &known.declared, &shown);
+        self.book.decided_unseen(&self.pool.sources.root, name, &candidate)
+    }
+}

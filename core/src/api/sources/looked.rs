@@ -1,0 +1,292 @@
+//! What a pass has to know of the file system: looked up without the lock, by a thread that may wait for ever (SPEC 16.2).
+//!
+//! A pass that lacks something leaves its server as it was and says what it lacks. Each source's part of that is looked up by a
+//! thread of its own, which ends in another pass; so a file system that is away holds up what depends on it, and whoever waits for that.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use trunkline_pool::approvals::Declared;
+use trunkline_pool::config::ServerSpec;
+use trunkline_pool::expand::LookedUp;
+use trunkline_pool::layers::SourceName;
+use trunkline_pool::settings::Template;
+
+use super::desired::Desired;
+use super::sighted::{Command, Sighted};
+use crate::api::pool::PoolCore;
+use crate::lookup::read_env_file;
+use crate::{Error, ErrorCode, Result};
+
+/// Something of the file system, looked up once for each state of what it depends on.
+pub(super) struct Looked<B, T> {
+    basis: Option<B>,
+    at: At,
+    last: Option<T>,
+}
+
+/// How far a look is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum At {
+    /// What was found, if anything, need not be true any more, and nobody needs it.
+    Stale,
+    /// A pass lacks it.
+    Wanted,
+    /// Somebody looks it up, under this number.
+    UnderWay(u64),
+    Done,
+}
+
+impl At {
+    /// A pass lacks it.
+    pub(super) fn want(&mut self) {
+        if !matches!(self, At::UnderWay(_)) {
+            *self = At::Wanted;
+        }
+    }
+
+    /// It is looked up from now on, by who gets the number; `is_mine` takes part in a look that is under way.
+    pub(super) fn begin(&mut self, last: &mut u64, is_mine: bool) -> Option<u64> {
+        match *self {
+            At::Wanted => {
+                *last += 1;
+                *self = At::UnderWay(*last);
+                Some(*last)
+            }
+            At::UnderWay(number) if is_mine => Some(number),
+            At::UnderWay(_) | At::Stale | At::Done => None,
+        }
+    }
+
+    /// It was looked up; whether that is still the look that counts.
+    pub(super) fn end(&mut self, number: u64) -> bool {
+        let is_it = *self == At::UnderWay(number);
+        if is_it {
+            *self = At::Done;
+        }
+        is_it
+    }
+}
+
+impl<B, T> Default for Looked<B, T> {
+    fn default() -> Self {
+        Looked { basis: None, at: At::Stale, last: None }
+    }
+}
+
+impl<B: PartialEq, T> Looked<B, T> {
+    /// What was found for that; without it, it is wanted.
+    pub(super) fn of(&mut self, basis: B) -> Option<&T> {
+        let is_it = self.basis.as_ref() == Some(&basis);
+        match self.at {
+            At::Done if is_it => return self.last.as_ref(),
+            At::UnderWay(_) if is_it => {}
+            _ => self.at = At::Wanted,
+        }
+        self.basis = Some(basis);
+        None
+    }
+
+    /// What was found last. It may be about to be looked up again.
+    pub(super) fn last(&self) -> Option<&T> {
+        self.last.as_ref()
+    }
+
+    /// Whether somebody looks it up at this moment.
+    pub(super) fn is_under_way(&self) -> bool {
+        matches!(self.at, At::UnderWay(_))
+    }
+
+    /// Nobody looks it up under that number.
+    fn is_given_back(&mut self, number: u64) {
+        if self.at == At::UnderWay(number) {
+            self.at = At::Stale;
+        }
+    }
+
+    /// It is looked up again when it is needed next.
+    pub(super) fn is_stale_now(&mut self) {
+        self.at = At::Stale;
+    }
+
+    /// [`At::begin`], with what is to be looked up.
+    pub(super) fn begin(&mut self, last: &mut u64, is_mine: bool) -> Option<(u64, &B)> {
+        let number = self.at.begin(last, is_mine)?;
+        Some((number, self.basis.as_ref()?))
+    }
+
+    /// [`At::end`], with what was found.
+    pub(super) fn end(&mut self, number: u64, found: T) {
+        if self.at.end(number) {
+            self.last = Some(found);
+        }
+    }
+}
+
+/// What a sight depends on besides the entry: what its variables come to, and where the host looks for programs.
+pub(super) type SightBasis = (Box<LookedUp>, Option<OsString>);
+
+/// What would run of an entry that needs approval.
+pub(super) type LookedSight = Looked<SightBasis, Result<(Sighted, Command)>>;
+
+/// What a file of variables says, by its path.
+pub(super) type LookedFile = Looked<Box<str>, Result<BTreeMap<String, String>>>;
+
+/// One thing to look up.
+pub(super) struct Look {
+    number: u64,
+    /// Whose it is; nobody's are the decisions.
+    of: Option<(Box<str>, Arc<SourceName>)>,
+    need: Need,
+}
+
+enum Need {
+    Sight(Arc<Template>, Declared, Box<LookedUp>),
+    Variables(Arc<Template>, Box<str>),
+    Claim(Arc<ServerSpec>),
+    Book,
+}
+
+/// What was found.
+pub(super) struct Found {
+    number: u64,
+    name: Box<str>,
+    what: What,
+}
+
+enum What {
+    Sight(Result<(Sighted, Command)>),
+    Variables(Result<BTreeMap<String, String>>),
+    /// Nothing, of one that was lost.
+    Claim(Option<Sighted>),
+    Book,
+}
+
+impl Look {
+    /// What was decided.
+    pub(super) fn of_book(number: u64) -> Look {
+        Look { number, of: None, need: Need::Book }
+    }
+
+    /// What would run of an entry.
+    pub(super) fn of_sight(
+        number: u64,
+        (name, source): (&str, &Arc<SourceName>),
+        (template, declared): (&Arc<Template>, &Declared),
+        (looked_up, _): &SightBasis,
+    ) -> Look {
+        let need = Need::Sight(template.clone(), declared.clone(), looked_up.clone());
+        Look { number, of: Some((name.into(), source.clone())), need }
+    }
+
+    /// What an entry's file of variables says.
+    pub(super) fn of_variables(
+        number: u64,
+        (name, source): (&str, &Arc<SourceName>),
+        template: &Arc<Template>,
+        path: &str,
+    ) -> Look {
+        let need = Need::Variables(template.clone(), path.into());
+        Look { number, of: Some((name.into(), source.clone())), need }
+    }
+
+    /// What would run of a configuration that a session brought.
+    pub(super) fn of_claim(
+        number: u64,
+        (name, source): (&str, &Arc<SourceName>),
+        spec: &Arc<ServerSpec>,
+    ) -> Look {
+        Look { number, of: Some((name.into(), source.clone())), need: Need::Claim(spec.clone()) }
+    }
+
+    /// Of which source it is: looks of different ones do not wait for each other.
+    pub(super) fn source(&self) -> Option<&Arc<SourceName>> {
+        self.of.as_ref().map(|(_, source)| source)
+    }
+
+    /// Whose it is.
+    pub(super) fn name(&self) -> Option<&str> {
+        self.of.as_ref().map(|(name, _)| &**name)
+    }
+
+    /// Looks it up. It blocks for as long as the file system does. One that panics comes to an end like one that finds nothing right.
+    pub(super) fn carry_out(self, pool: &Arc<PoolCore>) -> Found {
+        let Look { number, of, need } = self;
+        let name = of.map(|(name, _)| name).unwrap_or_default();
+        let what = catch_unwind(AssertUnwindSafe(|| need.looked_up(&name, pool)));
+        Found { number, what: what.unwrap_or_else(|_| need.lost(&name, pool)), name }
+    }
+}
+
+impl Need {
+    fn looked_up(&self, name: &str, pool: &Arc<PoolCore>) -> What {
+        #[cfg(test)]
+        tests::panic_if_asked();
+        let (workspace, options) = (&pool.driver.workspace, &pool.driver.options);
+        let with = (workspace.as_path(), &options.inherit_env[..]);
+        match self {
+            Need::Sight(template, declared, looked_up) => {
+                let of = (&**template, declared);
+                What::Sight(Sighted::of_template(name, of, (**looked_up).clone(), with))
+            }
+            Need::Variables(template, path) => {
+                What::Variables(read_env_file(template, path, workspace))
+            }
+            Need::Claim(spec) => What::Claim(Some(Sighted::of_spec(name, spec, with).0)),
+            Need::Book => {
+                pool.read_book();
+                What::Book
+            }
+        }
+    }
+
+    /// What comes of it when it panicked.
+    fn lost(&self, name: &str, pool: &Arc<PoolCore>) -> What {
+        let error = Error::new(ErrorCode::Internal, "what the file system says of it was lost");
+        match self {
+            Need::Sight(..) => What::Sight(Err(error.with_server(name))),
+            Need::Variables(..) => What::Variables(Err(error.with_server(name))),
+            Need::Claim(_) => What::Claim(None),
+            Need::Book => {
+                pool.retry_decisions(&error);
+                What::Book
+            }
+        }
+    }
+}
+
+impl Desired {
+    /// What is not looked up after all is left for the next pass.
+    pub(super) fn give_back(&mut self, looks: Vec<Look>) {
+        for look in looks {
+            if let Some(known) = look.name().and_then(|name| self.known.get_mut(name)) {
+                known.sighted.is_given_back(look.number);
+                known.variables.is_given_back(look.number);
+            }
+        }
+    }
+
+    /// Takes up what was found, as far as it is still what is looked for.
+    pub(super) fn take_found(&mut self, found: Vec<Found>) {
+        for Found { number, name, what } in found {
+            let known = self.known.get_mut(&name);
+            match what {
+                What::Sight(sighted) => known.map(|it| it.sighted.end(number, sighted)),
+                What::Variables(said) => known.map(|it| it.variables.end(number, said)),
+                What::Claim(sighted) => {
+                    self.claims.iter_mut().for_each(|claim| claim.take(number, sighted.as_ref()));
+                    None
+                }
+                What::Book => {
+                    self.reading.end(number);
+                    None
+                }
+            };
+        }
+    }
+}

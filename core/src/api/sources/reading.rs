@@ -1,0 +1,272 @@
+//! Reading files of sources again: which read counts, and what waits for which.
+//!
+//! Each read has a number, taken before it begins, and of a file what the read with the highest number says stands. So nobody waits for a
+//! turn: a file that is away holds up its own source and whoever asked for that.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use serde_json::Value;
+use tokio::time::Instant;
+use trunkline_pool::interface::EventKind;
+use trunkline_pool::layers::{Scope, SourceName};
+use trunkline_pool::settings::{ReadOptions, read};
+
+use super::desired::{Again, Desired, File};
+use super::entry::Fresh;
+use super::findings::Said;
+use super::pass::{Begun, Busy, Passed};
+use super::place::Place;
+use crate::api::pool::PoolCore;
+use crate::driver::About;
+use crate::{Error, ErrorCode, Result};
+
+/// More than any settings written by a person, in bytes; what is longer is not read to its end.
+const FILE_BYTES_MAX: u64 = 16 << 20;
+
+/// What is read within this time is one change, as it was one on disk; what takes longer holds nothing up.
+const TOGETHER: Duration = Duration::from_millis(100);
+
+/// What one file says, by a read of that number.
+pub(super) struct Read {
+    source: SourceName,
+    number: u64,
+    said: Result<Said>,
+}
+
+/// What came of reading files again.
+#[derive(Default)]
+pub(super) struct Reread {
+    pub(super) passed: Passed,
+    /// The files that cannot be read, of which subscribers are told.
+    pub(super) errors: Vec<(SourceName, Error)>,
+    pub(super) findings: Vec<Value>,
+}
+
+impl PoolCore {
+    /// The number of a read that begins.
+    pub(super) fn next_read(&self) -> u64 {
+        let mut desired = self.sources.desired();
+        desired.last_read += 1;
+        desired.last_read
+    }
+
+    /// Reads files that may have changed, in the background of everything. One that is being read for that already is read once more then.
+    pub(super) fn reread(self: &Arc<Self>, which: impl Fn(&File) -> bool) {
+        let mut files = self.readable_files(which);
+        {
+            let mut desired = self.sources.desired();
+            files.retain_mut(|(source, file)| {
+                file.again = Again::UnderWay;
+                desired.files.get_mut(source).is_some_and(|file| file.again.begin())
+            });
+        }
+        if files.is_empty() {
+            return;
+        }
+        let (pool, busy) = (self.clone(), Busy::new(self));
+        self.driver.spawn(async move {
+            // It fails with the process alone.
+            let _ = pool.read_again(files, Fresh::No).await;
+            drop(busy);
+        });
+    }
+
+    /// Reads files and takes up what they say: what is read soon as one change, and what takes longer when it is there.
+    ///
+    /// # Errors
+    /// `internal` when the process ends.
+    pub(super) async fn read_again(
+        self: &Arc<Self>,
+        files: Vec<(SourceName, File)>,
+        mut fresh: Fresh,
+    ) -> Result<Reread> {
+        let mut reads: FuturesUnordered<_> =
+            files.into_iter().map(|(source, file)| self.read_numbered(source, file)).collect();
+        let (mut reread, mut soon) = (Reread::default(), Vec::new());
+        loop {
+            let until = self.driver.runtime.sleep_until(Instant::now() + TOGETHER);
+            let mut until = std::pin::pin!(until);
+            loop {
+                tokio::select! {
+                    biased;
+                    read = reads.next() => match read {
+                        Some(read) => soon.push(read),
+                        None => break,
+                    },
+                    () = &mut until => break,
+                }
+            }
+            if !soon.is_empty() || fresh == Fresh::Yes {
+                let read = self.told(std::mem::take(&mut soon), &mut reread);
+                let pool = self.clone();
+                let begun = self.off_thread(move || Ok(pool.take_up(read, fresh, |_| ()))).await?;
+                reread.passed.add(begun.apart().await);
+                fresh = Fresh::No;
+            }
+            match reads.next().await {
+                Some(read) => soon.push(read),
+                None => return Ok(reread),
+            }
+        }
+    }
+
+    /// Sets the trust in the workspace. Files that were not read without it are read first, so that nothing starts that they say no more.
+    pub(super) async fn set_trust(self: &Arc<Self>, trusted: bool) -> Result<Passed> {
+        let unread = self.unread_files(trusted).into_iter();
+        let reads = unread.map(|(source, file)| self.read_numbered(source, file));
+        let read: Vec<Read> = futures_util::future::join_all(reads).await;
+        let read = self.told(read, &mut Reread::default());
+        let pool = self.clone();
+        let begin = move || {
+            let set = |desired: &mut Desired| desired.trusted = trusted;
+            Ok(pool.take_up(read, Fresh::No, set))
+        };
+        Ok(self.off_thread(begin).await?.apart().await)
+    }
+
+    /// Files that were not read because the workspace is not trusted.
+    fn unread_files(&self, trusted: bool) -> Vec<(SourceName, File)> {
+        let desired = self.sources.desired();
+        let options = &self.driver.options;
+        let is_unread = |(source, _): &(&SourceName, &File)| {
+            trusted && desired.is_untrusted(source.scope(), options)
+        };
+        let files = desired.files.iter().filter(is_unread);
+        files.map(|(source, file)| (source.clone(), file.to_be_read())).collect()
+    }
+
+    async fn read_numbered(self: &Arc<Self>, source: SourceName, file: File) -> Read {
+        let number = self.next_read();
+        let said = self.read_file(&source, &file).await.map(Option::unwrap_or_default);
+        let is_asked_again = {
+            let mut desired = self.sources.desired();
+            let now = desired.files.get_mut(&source);
+            file.again == Again::UnderWay && now.is_some_and(|now| now.again.end())
+        };
+        if is_asked_again {
+            self.reread(|one| one.path == file.path);
+        }
+        Read { source, number, said }
+    }
+
+    /// What could be read; of the rest subscribers are told.
+    fn told(&self, read: Vec<Read>, reread: &mut Reread) -> Vec<(SourceName, u64, Said)> {
+        let mut says = Vec::new();
+        for Read { source, number, said } in read {
+            match said {
+                Ok(said) => {
+                    reread.findings.extend(said.findings.rows_of(&source));
+                    says.push((source, number, said));
+                }
+                Err(error) => {
+                    self.tell_error(&source, &error);
+                    reread.errors.push((source, error));
+                }
+            }
+        }
+        says
+    }
+
+    /// Takes up what files say now, and another change with it.
+    fn take_up(
+        self: &Arc<Self>,
+        read: Vec<(SourceName, u64, Said)>,
+        fresh: Fresh,
+        also: impl FnOnce(&mut Desired),
+    ) -> Begun {
+        let mut changed = Vec::new();
+        let begun = self.begin(fresh, |desired| {
+            also(desired);
+            if fresh == Fresh::Yes {
+                desired.answers.forget_what_may_change();
+            }
+            for (source, number, said) in read {
+                let findings = said.findings.clone();
+                // One that was removed meanwhile stays so, and of two reads the later one counts.
+                let file = desired.files.get_mut(&source).filter(|file| file.read < number);
+                let is_newest = file.map(|file| file.read = number).is_some();
+                if is_newest && desired.put(&source, Some(said)) {
+                    changed.push((source, findings));
+                }
+            }
+            BTreeSet::new()
+        });
+        changed.iter().for_each(|(source, findings)| self.tell_changed(source, findings));
+        begun
+    }
+
+    /// Files whose sources may start something.
+    pub(super) fn readable_files(&self, which: impl Fn(&File) -> bool) -> Vec<(SourceName, File)> {
+        let desired = self.sources.desired();
+        let options = &self.driver.options;
+        let files = desired.files.iter();
+        let is_read = |(source, file): &(&SourceName, &File)| {
+            which(file) && !desired.is_untrusted(source.scope(), options)
+        };
+        let readable = files.filter(is_read);
+        readable.map(|(source, file)| (source.clone(), file.to_be_read())).collect()
+    }
+
+    /// Tells that a source cannot be read, and keeps its last good state.
+    fn tell_error(&self, source: &SourceName, error: &Error) {
+        let mut fields = vec![("source", source.to_string().into())];
+        for name in ["path", "line"] {
+            fields.extend(error.detail().get(name).map(|value| (name, value.clone())));
+        }
+        fields.push(("message", error.message().into()));
+        let about = About::default();
+        self.driver.hub.publish(EventKind::SourceError, None, &about, &fields);
+        let fields = [("source", source.to_string().into()), ("accepted", false.into())];
+        self.driver.hub.publish(EventKind::SourceChanged, None, &about, &fields);
+    }
+}
+
+/// What a file of a scope says now; nothing when there is none.
+pub(super) fn says(scope: Scope, file: &File, workspace: &Path) -> Result<Option<Said>> {
+    let refused = |message: String| {
+        let error = Error::new(ErrorCode::InvalidConfig, message);
+        Err(error.with_detail("source", &*file.shown).with_detail("path", ""))
+    };
+    let text = match text_of(&file.path) {
+        Ok(Some(text)) => text,
+        Ok(None) => return Ok(None),
+        Err(error) => {
+            let why = error.to_string().to_lowercase();
+            return refused(format!("the file cannot be read: {why}"));
+        }
+    };
+    // Only now: a folder or a link that came since the last look may have led into the workspace.
+    if !Place::of(&file.path, workspace).allows(scope) {
+        let message = "the file lies inside of the workspace now, where it is no source of";
+        return refused(format!("{message} `{scope}`"));
+    }
+    let options =
+        ReadOptions { format: file.format, workspace: workspace.to_str().map(str::to_owned) };
+    Ok(Some(Said::of(read(&text, &file.shown, &options)?, scope)))
+}
+
+/// The text of a file; nothing when there is none.
+fn text_of(path: &Path) -> io::Result<Option<String>> {
+    let found = match std::fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        found => found?,
+    };
+    let refused = |why: &str| Err(io::Error::new(io::ErrorKind::InvalidData, why));
+    // A pipe or a device would never come to an end.
+    if !found.is_file() {
+        return refused("it is no regular file");
+    }
+    if found.len() > FILE_BYTES_MAX {
+        return refused("it is longer than 16 MiB");
+    }
+    match std::fs::read_to_string(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        text => text.map(Some),
+    }
+}

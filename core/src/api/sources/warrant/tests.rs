@@ -1,0 +1,43 @@
+//! What a recheck answers, whatever passes make of earlier decisions meanwhile.
+
+use serde_json::json;
+
+use super::*;
+use crate::{Pool, PoolOptions, ServerSpec};
+
+/// S-13, SPEC 11.5: a rejection that was read is the answer, also when a pass judges by an older book at that moment.
+#[test]
+fn a_rejection_that_was_read_is_the_answer_of_its_recheck() {
+    let options = json!({ "approvals": "memory", "trusted": true, "cache": "off" });
+    let pool = Pool::new(PoolOptions::from_json(&options.to_string()).unwrap()).unwrap();
+    let (core, sources) = (&pool.0, &pool.0.sources);
+    let spec = ServerSpec::from_value("s", &json!({ "command": "/bin/sh" })).unwrap();
+    let with = (&*core.driver.workspace, &*core.driver.options.inherit_env);
+    let (sighted, command) = Sighted::of_spec("s", &spec, with);
+    let warrant = Approved::new(core, &Trust::new(true), "s", (&sighted, &command));
+    let decide = |decision, seen| {
+        let (root, identity) = (&sources.root, &sighted.identity);
+        sources.approvals.decide(root, "s", identity, decision, seen).unwrap();
+        sources.approvals.known().unwrap()
+    };
+    let older = decide(Decision::Approved, None);
+    decide(Decision::Rejected, older.standing(&sources.root, "s", sighted.identity.hash));
+    let is_over = AtomicBool::new(false);
+    let opened = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Acquire) {
+                warrant.judge(&sources.root, &older);
+            }
+        });
+        let opens = |_: &u32| {
+            warrant.judge(&sources.root, &older);
+            warrant.recheck().unwrap() == Gate::Open
+        };
+        let opened = (0..200).filter(opens).count();
+        is_over.store(true, Ordering::Release);
+        opened
+    });
+    assert_eq!(opened, 0);
+    let closing = pool.clone();
+    pool.block_on(async move { closing.close().await }).unwrap();
+}

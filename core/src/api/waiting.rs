@@ -1,0 +1,305 @@
+//! Calls of servers that are not there yet, or that run for calls only (SPEC 14.1, 14.2).
+//!
+//! Such a call needs its server from its beginning to its end. While that is not there the call waits, within its own time, and nothing of it is
+//! sent; then it is a call as any other, with what is left of its time.
+//!
+//! 1. `done` is called exactly once, by whoever takes it out of the state, with no lock held.
+//! 2. The server is needed no more before `done` is called.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use tokio::task::AbortHandle;
+use trunkline_pool::interface::words;
+use trunkline_pool::options::CallOptions;
+use trunkline_pool::view::Hidden;
+
+use super::asleep::{Look, Need};
+use super::call::{self, Callee, Started};
+use super::deferred::Seeing;
+use super::explain::{tool_not_found, tool_vanished};
+use super::held::Held;
+use super::operation::Operation;
+use super::params;
+use super::retry::Done;
+use super::session::SessionCore;
+use crate::{Error, ErrorCode, Outcome, Result};
+
+/// A call that waits for its server, and then the call that it became.
+pub(super) struct WaitingCall {
+    session: Arc<SessionCore>,
+    number: u64,
+    tool: Tool,
+    options: CallOptions,
+    arguments: Box<str>,
+    began: Instant,
+    /// In all.
+    timeout: Duration,
+    state: Mutex<State>,
+}
+
+/// What is called.
+#[derive(Clone)]
+struct Tool {
+    exposed: Box<str>,
+    server: Arc<str>,
+    /// The server's own name.
+    own: Box<str>,
+}
+
+struct State {
+    /// Absent once the call has ended, or is on its way.
+    done: Option<Done>,
+    need: Option<Need>,
+    cancelled: bool,
+    on_its_way: Option<Started>,
+    waiting: Option<AbortHandle>,
+}
+
+/// Calls a tool of a server that has to be needed for it. `seeing` is what the session sees of the server.
+pub(super) fn start(
+    session: &Arc<SessionCore>,
+    (seeing, exposed, own): (&Seeing, &str, &str),
+    arguments: &str,
+    options: &CallOptions,
+    done: Done,
+) -> Operation {
+    let server = seeing.server().clone();
+    let refused = |done: Done, error: Error| {
+        let error = session.explained(&server, error).with_server(&*server);
+        done(Err(error.with_session(&*session.id).with_outcome(Outcome::NotSent)));
+        Operation::ended()
+    };
+    let checked = session.driver.check_process();
+    let checked = checked.and_then(|()| params::object("arguments", arguments).map(drop));
+    let number = match checked.and_then(|()| session.calls.begin(session)) {
+        Ok(number) => number,
+        Err(error) => return refused(done, error),
+    };
+    let configured = session.spec(&server, super::held::Origin::Pool).ok();
+    let of_server = configured.and_then(|configured| configured.spec.call_timeout);
+    let timeout = options.timeout.or(of_server).unwrap_or(session.driver.options.call_timeout);
+    let state =
+        State { done: Some(done), need: None, cancelled: false, on_its_way: None, waiting: None };
+    let call = Arc::new(WaitingCall {
+        session: session.clone(),
+        number,
+        tool: Tool { exposed: exposed.into(), server: server.clone(), own: own.into() },
+        options: options.clone(),
+        arguments: arguments.into(),
+        began: Instant::now(),
+        timeout,
+        state: Mutex::new(state),
+    });
+    let started = Started::Waiting(call.clone());
+    if session.calls.started(number, &started) {
+        call.cancel();
+    } else {
+        call.begin();
+    }
+    Operation::call(started, number)
+}
+
+impl WaitingCall {
+    /// Ends it with `cancelled`, unless it ended.
+    pub(super) fn cancel(&self) {
+        let on_its_way = {
+            let mut state = self.state();
+            state.cancelled = true;
+            state.on_its_way.clone()
+        };
+        match on_its_way {
+            Some(call) => call.cancel(),
+            None => self.fail(Error::new(ErrorCode::Cancelled, "the call was cancelled")),
+        }
+    }
+
+    /// Needs the server, and goes on at once if it is there.
+    fn begin(self: &Arc<Self>) {
+        match self.look() {
+            None => self.wait(),
+            Some(Ok(held)) => self.go(&held),
+            Some(Err(error)) => self.fail(error),
+        }
+    }
+
+    /// Waits for the server in a task of its own.
+    fn wait(self: &Arc<Self>) {
+        let this = self.clone();
+        let deadline = tokio::time::Instant::from_std(self.began + self.timeout);
+        let waits = async move {
+            let found = tokio::select! {
+                biased;
+                found = this.found() => found,
+                () = tokio::time::sleep_until(deadline) => Err(this.overdue()),
+            };
+            match found {
+                Ok(held) => this.go(&held),
+                Err(error) => this.fail(error),
+            }
+        };
+        let mut state = self.state();
+        if state.done.is_some() {
+            // Under the lock, so that whoever ends the call finds the task.
+            state.waiting = Some(self.session.driver.spawn(waits).abort_handle());
+        }
+    }
+
+    async fn found(&self) -> Result<Arc<Held>> {
+        loop {
+            let settled = self.session.settled.notified();
+            let mut settled = std::pin::pin!(settled);
+            // Registered before the look, so that nothing is missed between the look and the wait.
+            settled.as_mut().enable();
+            if let Some(found) = self.look() {
+                return found;
+            }
+            settled.await;
+        }
+    }
+
+    /// What there is for it now; nothing yet: `None`.
+    fn look(&self) -> Option<Result<Arc<Held>>> {
+        loop {
+            let look = {
+                let state = self.state();
+                match &state.need {
+                    // It was ended, and needs nothing any more.
+                    _ if state.done.is_none() => return None,
+                    Some(need) => self.session.look_at(need),
+                    None => Look::Gone,
+                }
+            };
+            match look {
+                Look::Wait => return None,
+                Look::Ready(held) => return Some(Ok(held)),
+                Look::Over(error) => return Some(Err(self.as_of_tool(error))),
+                Look::Gone => {}
+            }
+            // By its name, as a call that begins now: the server may be wanted anew, in another way, or not at all.
+            let view = match self.session.view() {
+                Ok(view) => view,
+                Err(error) => return Some(Err(error)),
+            };
+            match view.resolve(&self.session, &self.tool.exposed) {
+                Err(error) => return Some(Err(error)),
+                Ok((seeing, _)) if *seeing.server() != self.tool.server => {
+                    return Some(Err(self.session.no_such_tool(&view, &self.tool.exposed)));
+                }
+                Ok((Seeing::Held(held), _)) if !held.for_calls => return Some(Ok(held.clone())),
+                Ok(_) => {}
+            }
+            let Some(need) = self.session.need(&self.tool.server) else {
+                return Some(Err(self.session.no_such_tool(&view, &self.tool.exposed)));
+            };
+            let no_more = {
+                let mut state = self.state();
+                match state.done {
+                    Some(_) => state.need.replace(need),
+                    None => Some(need),
+                }
+            };
+            // It is let go without the lock.
+            drop(no_more);
+        }
+    }
+
+    /// A gate that shuts ends the want, and before that its question: either is the end of the tool.
+    fn as_of_tool(&self, error: Error) -> Error {
+        let reason = error.detail().get("reason").and_then(|reason| reason.as_str());
+        match reason.filter(|_| error.code() == ErrorCode::NotAdmitted) {
+            Some(reason) => tool_not_found(&self.tool.exposed, reason),
+            None => error,
+        }
+    }
+
+    /// The server is there: from now on it is a call as any other.
+    fn go(self: &Arc<Self>, held: &Arc<Held>) {
+        let (done, need) = {
+            let mut state = self.state();
+            state.waiting = None;
+            (state.done.take(), state.need.take())
+        };
+        let Some(done) = done else { return drop(need) };
+        let published = held.cell().load_full();
+        let unknown = |error: &Error| {
+            error.detail().get("reason").is_some_and(|reason| reason == Hidden::Unknown.as_str())
+        };
+        let listed = held.tool(&published, &self.tool.own).map(drop);
+        let is_connected = published.slot.state.is_connected();
+        if let Some(error) = listed.err().filter(|error| is_connected && unknown(error)) {
+            drop((error, need));
+            return self.end(done, tool_vanished(&self.tool.own));
+        }
+        let mut options = self.options.clone();
+        options.timeout = Some(self.left());
+        let done = move |result| {
+            drop(need);
+            done(result);
+        };
+        let callee = Callee::Tool(&self.tool.own);
+        let called = (held, callee, &*self.arguments);
+        let Some(started) = call::go_on(&self.session, self.number, called, &options, done) else {
+            return;
+        };
+        let cancelled = {
+            let mut state = self.state();
+            state.on_its_way = Some(started.clone());
+            state.cancelled
+        };
+        if cancelled {
+            started.cancel();
+        }
+    }
+
+    /// What is left of its time.
+    fn left(&self) -> Duration {
+        self.timeout.saturating_sub(self.began.elapsed()).max(LEAST)
+    }
+
+    fn overdue(&self) -> Error {
+        let limit = u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX);
+        let message = format!("the server was not connected within {limit} ms");
+        Error::new(ErrorCode::Timeout, message)
+            .with_detail("which", words::deadline::TOTAL)
+            .with_detail("limit_ms", limit)
+    }
+
+    /// It ends before it was on its way, unless it ended.
+    fn fail(&self, error: Error) {
+        let (done, need, waiting) = {
+            let mut state = self.state();
+            (state.done.take(), state.need.take(), state.waiting.take())
+        };
+        drop(need);
+        if let Some(done) = done {
+            self.end(done, error);
+        }
+        // Last, since it may be the task that this runs in.
+        if let Some(waiting) = waiting {
+            waiting.abort();
+        }
+    }
+
+    fn end(&self, done: Done, error: Error) {
+        self.session.calls.end(self.number);
+        let error = self.session.explained(&self.tool.server, error);
+        let error = match error.server() {
+            Some(_) => error,
+            None => error.with_server(&*self.tool.server),
+        };
+        let error = error.with_session(&*self.session.id).with_outcome(Outcome::NotSent);
+        // The host's code: its panic ends here.
+        if catch_unwind(AssertUnwindSafe(|| done(Err(error)))).is_err() {
+            tracing::error!("a completion panicked");
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+/// A call whose server came at the last moment has so much left, which is less than any answer takes, and is a time-out of its own.
+const LEAST: Duration = Duration::from_millis(1);

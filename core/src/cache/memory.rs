@@ -1,0 +1,157 @@
+//! The catalogs that are kept in memory. Those that were looked at longest ago make room.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use trunkline_pool::cached::CacheKey;
+use trunkline_pool::catalog::{Catalog, ListKind};
+
+use super::Known;
+
+/// Keys of which something is known: several for each of the most servers that a pool is made for.
+const KEYS_MAX: usize = 8192;
+
+/// Bytes of all kept definitions together. Most of them are those of connected servers, and so in memory anyway.
+const BYTES_MAX: usize = 64 << 20;
+
+/// What an item takes beside its texts, in bytes.
+const ITEM_BYTES: usize = 96;
+
+#[derive(Default)]
+pub(super) struct Memory {
+    kept: HashMap<CacheKey, Kept>,
+    bytes: usize,
+    /// How often one was looked at or put in.
+    turns: u64,
+}
+
+struct Kept {
+    /// None when it was looked for and not found.
+    catalog: Option<Arc<Catalog>>,
+    bytes: usize,
+    /// When it was looked at last.
+    turn: u64,
+}
+
+impl Memory {
+    pub(super) fn known(&mut self, key: &CacheKey) -> Known {
+        self.turns += 1;
+        let Some(kept) = self.kept.get_mut(key) else { return Known::NotLookedUp };
+        kept.turn = self.turns;
+        kept.catalog.clone().map_or(Known::Nothing, Known::Catalog)
+    }
+
+    /// What was listed takes the place of what was known.
+    pub(super) fn put(&mut self, key: &CacheKey, catalog: Option<&Arc<Catalog>>) {
+        let catalog = catalog.filter(|catalog| catalog.has_items());
+        let bytes = catalog.map_or(0, |catalog| bytes_of(catalog));
+        // One that would leave no room for any other is not kept.
+        let catalog = catalog.filter(|_| bytes <= BYTES_MAX / 2).cloned();
+        let bytes = if catalog.is_some() { bytes } else { 0 };
+        self.turns += 1;
+        let kept = Kept { catalog, bytes, turn: self.turns };
+        self.bytes += bytes;
+        if let Some(before) = self.kept.insert(key.clone(), kept) {
+            self.bytes -= before.bytes;
+        }
+        if self.kept.len() > KEYS_MAX || self.bytes > BYTES_MAX {
+            self.make_room();
+        }
+    }
+
+    /// What was looked for and found, or not. What was listed meanwhile is newer.
+    pub(super) fn found(&mut self, key: &CacheKey, catalog: Option<&Arc<Catalog>>) {
+        if !self.kept.contains_key(key) {
+            self.put(key, catalog);
+        }
+    }
+
+    /// Forgets a quarter at the least, so that it is not done again with the next.
+    fn make_room(&mut self) {
+        let mut by_age: Vec<(u64, CacheKey)> =
+            self.kept.iter().map(|(key, kept)| (kept.turn, key.clone())).collect();
+        by_age.sort_unstable_by_key(|(turn, _)| *turn);
+        for (_, key) in by_age {
+            if self.kept.len() <= KEYS_MAX / 4 * 3 && self.bytes <= BYTES_MAX / 4 * 3 {
+                return;
+            }
+            self.bytes -= self.kept.remove(&key).map_or(0, |kept| kept.bytes);
+        }
+    }
+}
+
+fn bytes_of(catalog: &Catalog) -> usize {
+    let items = ListKind::ALL.into_iter().flat_map(|list| catalog.list(list));
+    items.map(|item| item.name.len() + item.definition.len() + ITEM_BYTES).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use trunkline_pool::cached::{Asker, Written};
+    use trunkline_pool::config::ServerSpec;
+
+    use super::*;
+
+    fn key(name: &str) -> CacheKey {
+        let spec = ServerSpec::from_value("s", &serde_json::json!({ "command": "c" })).unwrap();
+        let asker = Asker { workspace: b"/", context: "pool", capabilities: &[] };
+        CacheKey::new(name, &Written::literal(&spec), asker)
+    }
+
+    /// A catalog of one tool that takes so many bytes.
+    fn catalog(bytes: usize) -> Arc<Catalog> {
+        let schema = format!(r#"{{"type":"object","description":"{}"}}"#, "x".repeat(bytes));
+        let mut catalog = Catalog::default();
+        let page = format!(r#"{{"tools":[{{"name":"t","inputSchema":{schema}}}]}}"#);
+        catalog.add_page(ListKind::Tools, &page).unwrap();
+        catalog.finish();
+        Arc::new(catalog)
+    }
+
+    /// SPEC 14.2: an empty list is not kept; it is what was listed last all the same.
+    #[test]
+    fn an_empty_catalog_is_nothing() {
+        let mut memory = Memory::default();
+        assert_eq!(memory.known(&key("a")), Known::NotLookedUp);
+        memory.put(&key("a"), Some(&catalog(1)));
+        assert_eq!(memory.known(&key("a")), Known::Catalog(catalog(1)));
+        memory.put(&key("a"), Some(&Arc::default()));
+        assert_eq!(memory.known(&key("a")), Known::Nothing);
+        assert_eq!(memory.bytes, 0);
+    }
+
+    /// SPEC 14.2: what is found on the disk is older than what was listed meanwhile.
+    #[test]
+    fn what_is_found_takes_no_place_from_what_was_listed() {
+        let mut memory = Memory::default();
+        memory.put(&key("a"), Some(&catalog(1)));
+        memory.found(&key("a"), Some(&catalog(2)));
+        assert_eq!(memory.known(&key("a")), Known::Catalog(catalog(1)));
+        memory.found(&key("b"), Some(&catalog(2)));
+        memory.found(&key("c"), None);
+        assert_eq!(memory.known(&key("b")), Known::Catalog(catalog(2)));
+        assert_eq!(memory.known(&key("c")), Known::Nothing);
+    }
+
+    /// SPEC 14.2: the memory is bounded by keys and by bytes; what was looked at last stays.
+    #[test]
+    fn what_was_looked_at_longest_ago_makes_room() {
+        let mut memory = Memory::default();
+        for number in 0..=KEYS_MAX {
+            memory.put(&key(&number.to_string()), None);
+            memory.known(&key("0"));
+        }
+        assert_eq!(memory.kept.len(), KEYS_MAX / 4 * 3);
+        assert_eq!(memory.known(&key("0")), Known::Nothing);
+        assert_eq!(memory.known(&key("1")), Known::NotLookedUp);
+        // The largest definition that there is.
+        let large = catalog((1 << 20) - 100);
+        for number in 0..200 {
+            memory.put(&key(&format!("large {number}")), Some(&large));
+            assert!(memory.bytes <= BYTES_MAX);
+        }
+        assert_eq!(memory.known(&key("large 199")), Known::Catalog(large));
+        let sum: usize = memory.kept.values().map(|kept| kept.bytes).sum();
+        assert_eq!(memory.bytes, sum);
+    }
+}

@@ -1,0 +1,245 @@
+//! Kept catalogs: what servers listed last, for sessions that want them while they are not connected (SPEC 14.2).
+//!
+//! 1. No method waits for anything but locks that are held for an instant, so that each may be called under any other lock. Two threads
+//!    of a pool at most are on the disk, one that looks and one that writes, and hold none of them meanwhile.
+//! 2. What goes wrong on the disk is nobody's error: nothing is found or kept then, and `warn` hears of it once.
+//! 3. Whoever looks something up is answered in its time, whatever happens, and once more when a look that takes longer is over.
+
+mod disk;
+mod memory;
+mod queue;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{Notify, oneshot};
+use trunkline_pool::cached::{CacheKey, Kept, Listing};
+use trunkline_pool::catalog::Catalog;
+use trunkline_pool::options::CatalogCache;
+
+use self::disk::{Disk, Write, now_ms};
+use self::memory::Memory;
+use self::queue::Queue;
+use crate::driver::Runtime;
+use crate::{Error, ErrorCode, Result};
+
+/// Whoever is told of what went wrong on the disk.
+type Warn = Box<dyn Fn(&str) + Send + Sync>;
+
+/// What is remembered of what `warn` was told.
+const WARNINGS_MAX: usize = 16;
+
+/// The kept catalogs of one pool.
+pub(crate) struct Catalogs {
+    memory: Mutex<Memory>,
+    disk: Option<Disk>,
+    queue: Mutex<Queue>,
+    /// Wakes who waits for the queue to be empty.
+    idle: Notify,
+    warn: OnceLock<Warn>,
+    warned: Mutex<BTreeSet<String>>,
+    runtime: Arc<Runtime>,
+}
+
+/// What is known of a kept catalog without looking anywhere.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Known {
+    /// This was listed last. It is not empty.
+    Catalog(Arc<Catalog>),
+    /// None is kept.
+    Nothing,
+    /// It was not looked for: see [`Catalogs::look_up`]. One that was forgotten to make room for others is so again, so that whoever
+    /// looked for it once takes it for nothing.
+    NotLookedUp,
+}
+
+/// How far what is looked up is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LookUp {
+    /// What there is of it is known.
+    Over,
+    /// It takes long, and goes on.
+    Overdue,
+}
+
+impl Catalogs {
+    /// Those of a new pool, on the disk too where the option `cache` says so. The disk is not touched.
+    ///
+    /// # Errors
+    /// `invalid_argument` for what is no whole path.
+    pub(crate) fn open(option: &CatalogCache, runtime: Arc<Runtime>) -> Result<Arc<Catalogs>> {
+        Ok(Arc::new(Catalogs {
+            memory: Mutex::default(),
+            disk: Disk::of_option(option)?,
+            queue: Mutex::default(),
+            idle: Notify::new(),
+            warn: OnceLock::new(),
+            warned: Mutex::default(),
+            runtime,
+        }))
+    }
+
+    /// `warn` is told, in words, of each kind of thing that went wrong on the disk, once.
+    pub(crate) fn on_warning(&self, warn: impl Fn(&str) + Send + Sync + 'static) {
+        // Of several the first stays.
+        let _ = self.warn.set(Box::new(warn));
+    }
+
+    /// What is known of the catalog of that key.
+    pub(crate) fn known(&self, key: &CacheKey) -> Known {
+        guard(&self.memory).known(key)
+    }
+
+    /// Keeps what was listed, in the place of what was kept. An empty catalog leaves nothing known in this pool, and on the disk what was
+    /// there: the next process would have nothing to show of a server that has nothing just now.
+    #[cfg(test)]
+    pub(crate) fn keep(
+        self: &Arc<Self>,
+        key: &CacheKey,
+        catalog: &Arc<Catalog>,
+        listing: &Listing,
+    ) {
+        self.keep_without_held(key, (catalog, catalog), listing);
+    }
+
+    /// The same for lists of which something is held back: this pool knows what, and keeps all, and `usable` is for the disk.
+    pub(crate) fn keep_without_held(
+        self: &Arc<Self>,
+        key: &CacheKey,
+        (catalog, usable): (&Arc<Catalog>, &Arc<Catalog>),
+        listing: &Listing,
+    ) {
+        guard(&self.memory).put(key, Some(catalog));
+        if self.disk.is_none() || !usable.has_items() {
+            return;
+        }
+        let write = Kept::of(usable, listing, now_ms()).map_or(Write::Remove, Write::Keep);
+        let mut queue = guard(&self.queue);
+        queue.add_write(key, write);
+        if !std::mem::replace(&mut queue.writes_now, true) {
+            self.begin(Catalogs::write_all);
+        }
+    }
+
+    /// Looks for the catalogs of these keys of which nothing is known. `told` is called once that is over, and before that if it takes
+    /// longer than `patience`; on threads of the library and never before this returns; not at all when the process ends first.
+    pub(crate) fn look_up(
+        self: &Arc<Self>,
+        keys: Vec<CacheKey>,
+        patience: Duration,
+        told: impl Fn(LookUp) + Send + Sync + 'static,
+    ) {
+        let told = Arc::new(told);
+        let (over, is_over) = oneshot::channel::<()>();
+        let late = (self.clone(), told.clone());
+        let done = move || {
+            drop(over);
+            told(LookUp::Over);
+        };
+        let mut queue = guard(&self.queue);
+        match queue.add_look_up(keys, Box::new(done)) {
+            Ok(()) if std::mem::replace(&mut queue.looks, true) => {}
+            Ok(()) => self.begin(Catalogs::read_all),
+            Err(done) => drop(self.runtime.handle().spawn(async move { done() })),
+        }
+        drop(queue);
+        self.runtime.handle().spawn(async move {
+            if tokio::time::timeout(patience, is_over).await.is_err() {
+                let (catalogs, told) = late;
+                catalogs.warn(&Error::new(ErrorCode::Store, "kept catalogs take long to be read"));
+                told(LookUp::Overdue);
+            }
+        });
+    }
+
+    /// Waits until nothing is to be done on the disk, but no longer than that.
+    pub(crate) async fn settled(&self, patience: Duration) {
+        let settled = async {
+            loop {
+                let idle = self.idle.notified();
+                let mut idle = std::pin::pin!(idle);
+                // Registered before the look, so that nothing is missed between the look and the wait.
+                idle.as_mut().enable();
+                if !guard(&self.queue).is_at_work() {
+                    return;
+                }
+                idle.await;
+            }
+        };
+        let until = tokio::time::Instant::now() + patience;
+        tokio::select! {
+            () = settled => {}
+            () = self.runtime.sleep_until(until) => {}
+        }
+    }
+
+    /// Has a thread work on the queue.
+    fn begin(self: &Arc<Self>, work: fn(&Self)) {
+        let catalogs = self.clone();
+        self.runtime.handle().spawn_blocking(move || {
+            work(&catalogs);
+            catalogs.idle.notify_waiters();
+        });
+    }
+
+    fn read_all(&self) {
+        let next = || guard(&self.queue).next_look_up();
+        while let Some((keys, done)) = next() {
+            self.guarded(|disk| self.read(disk, &keys));
+            self.guarded(|_| {
+                done();
+                Ok(())
+            });
+        }
+    }
+
+    fn write_all(&self) {
+        let next = || guard(&self.queue).next_writes();
+        while let Some(writes) = next() {
+            self.guarded(|disk| disk.map_or(Ok(()), |disk| disk.write(&writes)));
+        }
+    }
+
+    /// What panics must not stop what comes after it.
+    fn guarded(&self, work: impl FnOnce(Option<&Disk>) -> Result<()>) {
+        let worked = catch_unwind(AssertUnwindSafe(|| work(self.disk.as_ref())));
+        match worked {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => self.warn(&error),
+            Err(_) => tracing::error!("work on kept catalogs panicked"),
+        }
+    }
+
+    fn read(&self, disk: Option<&Disk>, keys: &[CacheKey]) -> Result<()> {
+        let unknown = |key: &&CacheKey| guard(&self.memory).known(key) == Known::NotLookedUp;
+        let keys: Vec<CacheKey> = keys.iter().filter(unknown).cloned().collect();
+        let (found, outcome) = match disk {
+            Some(disk) => disk.read(&keys),
+            None => (Vec::new(), Ok(())),
+        };
+        let found = found.iter().map(Option::as_ref).chain(std::iter::repeat(None));
+        for (key, kept) in keys.iter().zip(found) {
+            guard(&self.memory).found(key, kept.map(Kept::catalog));
+        }
+        outcome
+    }
+
+    fn warn(&self, error: &Error) {
+        tracing::warn!(%error, "catalogs could not be kept or read");
+        let is_new = {
+            let mut warned = guard(&self.warned);
+            warned.len() < WARNINGS_MAX && warned.insert(error.message().to_owned())
+        };
+        if let Some(warn) = self.warn.get().filter(|_| is_new) {
+            warn(error.message());
+        }
+    }
+}
+
+fn guard<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

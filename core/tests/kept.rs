@@ -1,0 +1,255 @@
+//! Kept catalogs as sessions see them: in another process, and while something happens to their folder (SPEC 14.2).
+#![cfg(target_os = "linux")]
+
+#[allow(dead_code, reason = "the rig has more than these tests need")]
+mod rig;
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+use rig::{Folder, HANG, Rig, until};
+use serde_json::{Value, json};
+use trunkline::{
+    CallOptions, EventMask, Pool, PoolOptions, Servers, Session, SessionOptions, WorkspaceTrust,
+};
+
+/// In the environment of a process that a test starts: its folder, or nothing.
+const GIVEN: &str = "TRUNKLINE_TEST_KEPT";
+
+fn host<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
+/// Runs that test of this program in a process of its own.
+fn apart(test: &str, given: &Path) {
+    let mut again = Command::new(std::env::current_exe().unwrap());
+    again.args(["--exact", test, "--nocapture"]).env(GIVEN, given);
+    let ended = again.env("TRUNKLINE_TESTSERVER", rig::testserver()).output().unwrap();
+    let told = [ended.stdout, ended.stderr].concat();
+    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&told));
+}
+
+/// A pool of servers that run for calls only, which keeps its catalogs in `catalogs` of that folder.
+fn options(folder: &Path, workspace: &Path) -> PoolOptions {
+    let options = json!({
+        "workspace": workspace, "cache": folder.join("catalogs"), "approvals": "memory", "start": "lazy", "drain_delay_ms": 0,
+    });
+    PoolOptions::from_json(&options.to_string()).unwrap()
+}
+
+fn server(tools: usize, more: &[&str]) -> Value {
+    let tools = tools.to_string();
+    let args = [&["--tools", &tools], more].concat();
+    json!({ "command": rig::testserver(), "args": args })
+}
+
+async fn configure(pool: &Pool, servers: Value) {
+    pool.reconcile(Servers::from_json(&servers.to_string()).unwrap()).await.unwrap();
+}
+
+async fn open(pool: &Pool, id: &str) -> Session {
+    let session = pool.session(SessionOptions::new(id)).unwrap();
+    tokio::time::timeout(HANG, session.ready(None, None)).await.unwrap().unwrap();
+    session
+}
+
+/// The generated tools that a session lists of a server, of which none is live.
+fn deferred(session: &Session, server: &str) -> Vec<String> {
+    let tools = session.tools().unwrap();
+    let generated = tools.iter().filter(|tool| {
+        &*tool.server == server && tool.own_name.starts_with("tool_") && tool.deferred
+    });
+    generated.map(|tool| tool.own_name.to_string()).collect()
+}
+
+async fn call(session: &Session, name: &str) {
+    session.call_tool(name, "{}", &CallOptions::default()).await.unwrap();
+}
+
+fn starts(folder: &Path) -> usize {
+    std::fs::read_to_string(folder.join("starts")).unwrap_or_default().lines().count()
+}
+
+/// A pool over that folder, with a server of the host's, and one of the project's that asks to be approved.
+async fn pool_in(folder: &Path) -> Pool {
+    let pool = Pool::new(options(folder, &folder.join("ws"))).unwrap();
+    let log = folder.join("starts");
+    let log = ["--start-log", log.to_str().unwrap()];
+    configure(&pool, json!({ "s": server(20, &log) })).await;
+    let project = json!({ "mcpServers": { "p": server(1, &log) } }).to_string();
+    pool.set_source(&"project".parse().unwrap(), Some(&project)).unwrap();
+    pool
+}
+
+/// The hash of what the project's server asks for.
+async fn asked(pool: &Pool) -> String {
+    let requests = pool.approvals().await.unwrap()["requests"].clone();
+    requests[0]["hash"].as_str().unwrap().to_owned()
+}
+
+/// SPEC 14.2, 11.4, 12.1, S-08: another process lists what was kept, without a server, and a call starts one. Of what nobody let in there it lists
+/// nothing, whatever was kept while it was let in here.
+#[test]
+fn another_process_lists_what_was_kept_of_what_is_admitted_there() {
+    if let Some(folder) = std::env::var_os(GIVEN) {
+        return host(list_what_was_kept(Path::new(&folder)));
+    }
+    let folder = Folder::new();
+    std::fs::create_dir(folder.join("ws")).unwrap();
+    host(async {
+        let pool = pool_in(&folder).await;
+        pool.set_trusted(WorkspaceTrust::Trusted).await.unwrap();
+        pool.approve("p", &asked(&pool).await).await.unwrap();
+        let session = open(&pool, "a").await;
+        until(|| deferred(&session, "s").len() == 20 && deferred(&session, "p").len() == 1);
+        pool.close().await.unwrap();
+    });
+    assert_eq!(starts(&folder), 2);
+    apart("another_process_lists_what_was_kept_of_what_is_admitted_there", &folder);
+    assert_eq!(starts(&folder), 3);
+}
+
+async fn list_what_was_kept(folder: &Path) {
+    let pool = pool_in(folder).await;
+    let session = open(&pool, "a").await;
+    assert_eq!(deferred(&session, "s").len(), 20);
+    assert_eq!(deferred(&session, "p"), [""; 0], "the workspace is not trusted");
+    pool.set_trusted(WorkspaceTrust::Trusted).await.unwrap();
+    let hash = asked(&pool).await;
+    assert_eq!(deferred(&open(&pool, "pending").await, "p"), [""; 0]);
+    pool.approve("p", &hash).await.unwrap();
+    for session in [&session, &open(&pool, "approved").await] {
+        until(|| deferred(session, "p") == ["tool_1"]);
+    }
+    pool.reject("p", &hash).await.unwrap();
+    for session in [&session, &open(&pool, "rejected").await] {
+        assert_eq!(deferred(session, "p"), [""; 0]);
+    }
+    assert_eq!(starts(folder), 2, "nothing was started");
+    call(&session, "mcp__s__tool_20").await;
+    assert_eq!(starts(folder), 3);
+    pool.close().await.unwrap();
+}
+
+/// The files of kept catalogs.
+fn kept(folder: &Path) -> Vec<std::path::PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths.filter(|path| path.extension().is_some_and(|ending| ending == "json")).collect()
+}
+
+/// That sessions of this pool, and of one that comes after, have the right tools and call them, whatever happened to the folder meanwhile.
+/// How many catalogs are kept then.
+fn goes_on_after(fault: impl FnOnce(&Path)) -> usize {
+    let rig = Rig::in_workspace_with(|ws| options(ws.parent().unwrap(), ws));
+    let (workspace, folder) = (rig.path("ws"), rig.path("catalogs"));
+    let events = rig.pool.subscribe(EventMask::ALL).unwrap();
+    host(async {
+        rig.configure(json!({ "s": server(2, &[]) })).await;
+        let first = open(&rig.pool, "first").await;
+        until(|| !kept(&folder).is_empty());
+        fault(&folder);
+        let second = open(&rig.pool, "second").await;
+        rig.configure(json!({ "s": server(2, &[]), "t": server(3, &[]) })).await;
+        for session in [&first, &second] {
+            tokio::time::timeout(HANG, session.ready(None, None)).await.unwrap().unwrap();
+            has_all(session).await;
+        }
+        let another = Pool::new(options(workspace.parent().unwrap(), &workspace)).unwrap();
+        configure(&another, json!({ "s": server(2, &[]), "t": server(3, &[]) })).await;
+        has_all(&open(&another, "another").await).await;
+        another.close().await.unwrap();
+        rig.pool.close().await.unwrap();
+    });
+    for event in std::iter::from_fn(|| events.try_next()) {
+        let event: Value = serde_json::from_str(event.json()).unwrap();
+        assert_ne!(event["type"], "failed", "{event}");
+        assert!(event["type"] != "warning" || event["code"] == "cache", "{event}");
+    }
+    if folder.is_dir() {
+        // So that it can be removed, whatever its mode was.
+        std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o700)).unwrap();
+    }
+    kept(&folder).len()
+}
+
+/// Both servers are listed and called.
+async fn has_all(session: &Session) {
+    for (server, tools) in [("s", 2), ("t", 3)] {
+        until(|| deferred(session, server).len() == tools);
+        call(session, &format!("mcp__{server}__tool_{tools}")).await;
+    }
+}
+
+/// SPEC 14.2.
+#[test]
+fn a_folder_that_is_removed_while_a_pool_runs_is_made_again() {
+    let kept = goes_on_after(|folder| std::fs::remove_dir_all(folder).unwrap());
+    assert!(kept > 0);
+}
+
+/// SPEC 14.2: what a later pool cannot read it asks the servers.
+#[test]
+fn catalogs_that_are_damaged_while_a_pool_runs_count_as_none() {
+    goes_on_after(|folder| {
+        kept(folder).iter().for_each(|file| std::fs::write(file, "{\"v\":1,").unwrap());
+    });
+}
+
+/// SPEC 14.2.
+#[test]
+fn a_file_in_the_place_of_the_folder_is_nobodys_error() {
+    goes_on_after(|folder| {
+        std::fs::remove_dir_all(folder).unwrap();
+        std::fs::write(folder, "no folder").unwrap();
+    });
+}
+
+/// SPEC 14.2: in a process without the right to write where it may not, which tests may run with.
+#[test]
+fn a_folder_that_turns_read_only_while_a_pool_runs_is_nobodys_error() {
+    let test = "a_folder_that_turns_read_only_while_a_pool_runs_is_nobodys_error";
+    if std::env::var_os(GIVEN).is_none() {
+        return apart(test, Path::new(""));
+    }
+    give_up_overriding();
+    goes_on_after(|folder| {
+        std::fs::set_permissions(folder, PermissionsExt::from_mode(0o500)).unwrap();
+        assert!(std::fs::write(folder.join("x"), "").is_err(), "it can be written");
+    });
+}
+
+/// SPEC 14.2: no file of this process may have a byte from then on.
+#[test]
+fn a_disk_that_is_full_while_a_pool_runs_is_nobodys_error() {
+    let test = "a_disk_that_is_full_while_a_pool_runs_is_nobodys_error";
+    if std::env::var_os(GIVEN).is_none() {
+        return apart(test, Path::new(""));
+    }
+    goes_on_after(|folder| {
+        let none = libc::rlimit { rlim_cur: 0, rlim_max: libc::RLIM_INFINITY };
+        // SAFETY: the limit is read, and SIG_IGN is a valid disposition.
+        let limited = unsafe {
+            libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+            libc::setrlimit(libc::RLIMIT_FSIZE, &raw const none)
+        };
+        assert_eq!(limited, 0);
+        assert!(std::fs::write(folder.join("x"), "x").is_err(), "it can be written");
+    });
+}
+
+/// This thread, and those that it starts, may write no more than the modes of files say, whoever runs them.
+fn give_up_overriding() {
+    // `_LINUX_CAPABILITY_VERSION_3`, of the calling thread.
+    let mut header: [u32; 2] = [0x2008_0522, 0];
+    let mut sets = [[0_u32; 3]; 2];
+    // SAFETY: the kernel writes two sets of three words.
+    let had = unsafe { libc::syscall(libc::SYS_capget, header.as_mut_ptr(), sets.as_mut_ptr()) };
+    assert_eq!(had, 0);
+    // CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH.
+    sets[0].iter_mut().for_each(|set| *set &= !0b110);
+    // SAFETY: the kernel reads them.
+    let set = unsafe { libc::syscall(libc::SYS_capset, header.as_mut_ptr(), sets.as_ptr()) };
+    assert_eq!(set, 0);
+}

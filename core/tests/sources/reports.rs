@@ -1,0 +1,167 @@
+//! What the pool tells of its configuration, in reports and events: all of it, however it came about (SPEC 10.3, 10.7, 13.2, 13.6, 13.7).
+
+use super::*;
+use trunkline::{
+    DrainOptions, EventKind, EventMask, LoadOptions, ReloadOptions, Subscription, WorkspaceTrust,
+};
+
+/// `kind path server what` of each finding, sorted.
+fn found(report: &Value) -> Vec<String> {
+    let row = |one: &Value| {
+        let word = |member: &str| one[member].as_str().unwrap_or("-").to_owned();
+        assert!(one["line"].is_u64() && one["column"].is_u64(), "{one}");
+        ["kind", "path", "server", "what"].map(word).join(" ")
+    };
+    let mut rows: Vec<_> = report["findings"].as_array().unwrap().iter().map(row).collect();
+    rows.sort();
+    rows
+}
+
+/// The next event of the pool, which has to come.
+async fn next(events: &Subscription) -> Value {
+    let event = tokio::time::timeout(HANG, events.next()).await.unwrap().unwrap();
+    serde_json::from_str(event.json()).unwrap()
+}
+
+/// Events of one kind.
+fn of_kind(rig: &Rig, kind: EventKind) -> Subscription {
+    rig.pool.subscribe(EventMask(kind.bit())).unwrap()
+}
+
+/// SPEC 10.3: an entry that is part of the product itself is reported, with what it is.
+#[test]
+fn an_entry_that_is_skipped_is_reported() {
+    let rig = trusted();
+    let text = "extensions:\n  dev:\n    type: builtin\n  s:\n    type: stdio\n    cmd: x\n";
+    let goose = name("user:/srv/.config/goose/config.yaml");
+    let report = rig.pool.set_source(&goose, Some(text)).unwrap();
+    assert_eq!(found(&report), ["skipped  dev builtin"]);
+    assert_eq!(report["findings"][0]["line"], 2);
+    let text = r#"{ "context_servers": { "ext": { "settings": {} }, "s": { "command": "x" } } }"#;
+    let zed = name("user:/srv/.config/zed/settings.json");
+    let report = rig.pool.set_source(&zed, Some(text)).unwrap();
+    assert_eq!(found(&report), ["skipped  ext extension"]);
+}
+
+/// SPEC 10.3, 11.7, 13.7: a reload reports what files say without effect, by source; subscribers hear of it where that is new.
+#[test]
+fn a_reload_reports_what_has_no_effect() {
+    let rig = trusted();
+    host(async {
+        let path = rig.path("ws/.mcp.json");
+        let write = |more: Value| {
+            let mut server = rig.server(&[]);
+            server.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            let text = json!({ "mcpServers": { "s": server } });
+            std::fs::write(&path, serde_json::to_string_pretty(&text).unwrap()).unwrap();
+        };
+        write(json!({}));
+        let loaded = rig.pool.load(&path, &LoadOptions::default()).await.unwrap();
+        assert_eq!(loaded["findings"], json!([]));
+        let events = of_kind(&rig, EventKind::SourceChanged);
+        write(json!({ "shine": 1, "share": "pool", "alwaysAllow": ["all"] }));
+        let report = rig.pool.reload(&ReloadOptions::default()).await.unwrap();
+        let expected = ["approval alwaysAllow s -", "no_effect share s -", "unknown shine s -"];
+        assert_eq!(found(&report), expected, "{report}");
+        let sources = report["findings"].as_array().unwrap().iter().map(|row| &row["source"]);
+        assert!(sources.into_iter().all(|source| *source == loaded["source"]), "{report}");
+        let event = next(&events).await;
+        assert_eq!((&event["source"], &event["accepted"]), (&loaded["source"], &json!(true)));
+        assert_eq!(found(&event), expected, "{event}");
+        // The report tells them each time, the event once.
+        let again = rig.pool.reload(&ReloadOptions::default()).await.unwrap();
+        assert_eq!(found(&again), expected);
+        assert!(events.try_next().is_none());
+    });
+}
+
+/// SPEC 10.3, 11.7, 13.5: what a watched file says without effect is told, also where nothing else of it is another; at another place
+/// it is the same.
+#[test]
+fn what_a_watched_file_says_without_effect_is_told() {
+    let rig = trusted();
+    host(async {
+        let path = rig.path("own/mcp.json");
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let options = LoadOptions::from_json(r#"{"watch":true}"#).unwrap();
+        let write = |text: String| {
+            std::fs::write(rig.path("own/next"), text).unwrap();
+            std::fs::rename(rig.path("own/next"), &path).unwrap();
+        };
+        let server = rig.server(&[]);
+        write(json!({ "mcpServers": { "s": server } }).to_string());
+        rig.pool.load(&path, &options).await.unwrap();
+        let events = news(&rig.pool);
+        let said = json!({ "mcpServers": { "s": server }, "mcpServerz": {} });
+        write(said.to_string());
+        let event = next(&events).await;
+        assert_eq!((&event["type"], &event["accepted"]), (&json!("source_changed"), &json!(true)));
+        assert_eq!(found(&event), ["unknown mcpServerz - -"]);
+        write(serde_json::to_string_pretty(&said).unwrap());
+        // Then something that is news.
+        write(json!({ "mcpServers": {} }).to_string());
+        loop {
+            let event = next(&events).await;
+            if event["type"] == "source_changed" {
+                assert_eq!(event.get("findings"), None, "{event}");
+                break;
+            }
+        }
+    });
+}
+
+/// SPEC 10.3, 11.4: so is what a file says that is read when trust returns.
+#[test]
+fn what_a_file_says_without_effect_is_told_when_trust_returns() {
+    let rig = trusted();
+    host(async {
+        let path = rig.path("ws/.mcp.json");
+        let write = |said: Value| std::fs::write(&path, said.to_string()).unwrap();
+        write(json!({ "mcpServers": {} }));
+        rig.pool.load(&path, &LoadOptions::default()).await.unwrap();
+        rig.pool.set_trusted(WorkspaceTrust::Untrusted).await.unwrap();
+        let events = of_kind(&rig, EventKind::SourceChanged);
+        write(json!({ "mcpServers": { "s": { "command": "x", "share": "pool" } } }));
+        rig.pool.set_trusted(WorkspaceTrust::Trusted).await.unwrap();
+        assert_eq!(found(&next(&events).await), ["no_effect share s -"]);
+    });
+}
+
+/// SPEC 13.6, 13.7: a reconnect that cannot be begun is a row of its own, and takes nothing else from the report.
+#[test]
+fn a_reload_is_reported_whatever_becomes_of_its_reconnects() {
+    let rig = trusted();
+    host(async {
+        let path = rig.path("own.json");
+        let padding = " ".repeat(1 << 20);
+        let server = rig.server(&[]);
+        let write = |names: &[&str]| {
+            let servers = names.iter().map(|name| ((*name).to_owned(), server.clone()));
+            let servers: serde_json::Map<_, _> = servers.collect();
+            std::fs::write(&path, format!("{padding}{}", json!({ "mcpServers": servers })))
+                .unwrap();
+        };
+        write(&["s"]);
+        let session = wanting(&rig, "a");
+        rig.pool.load(&path, &LoadOptions::default()).await.unwrap();
+        session.ready(None, Some(HANG)).await.unwrap();
+        write(&["s", "t"]);
+        // It waits for its turn to read, and the pool begins to close meanwhile.
+        let other = rig.path("other.json");
+        std::fs::write(&other, format!("{padding}{{}}")).unwrap();
+        let options = ReloadOptions::from_json(r#"{"reconnect":["s","t"]}"#).unwrap();
+        let (default, drained) = (LoadOptions::default(), DrainOptions::default());
+        let (_, reloaded, _) = tokio::join!(
+            rig.pool.load(&other, &default),
+            rig.pool.reload(&options),
+            rig.pool.drain_all(&drained)
+        );
+        let report = reloaded.unwrap();
+        assert_eq!(actions(&report["servers"]), json!({ "t": "added" }));
+        for server in ["s", "t"] {
+            let row = &report["reconnected"][server][0];
+            assert_eq!((&row["restarted"], &row["reason"]), (&json!(false), &json!("closing")));
+            assert_eq!(row["error"]["code"], "closing", "{row}");
+        }
+    });
+}
