@@ -8,6 +8,7 @@ mod demo;
 #[path = "../../../core/tests/rig/folder.rs"]
 mod folder;
 mod machine;
+mod passages;
 mod plant;
 mod reap;
 mod report;

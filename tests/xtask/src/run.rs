@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::children::{self, Ended};
+use crate::passages;
 
 /// Why a suite did not pass.
 #[derive(Debug, PartialEq)]
@@ -118,12 +119,16 @@ impl Run {
         Ok((ended, text))
     }
 
-    /// The last lines of the log.
-    pub fn tail(&self, most: usize) -> String {
+    /// What the log says of failures, and its last lines.
+    pub fn why(&self, last: usize) -> String {
         let bytes = std::fs::read(&self.log).unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);
         let lines: Vec<&str> = text.lines().collect();
-        lines[lines.len().saturating_sub(most)..].join("\n")
+        let tail = lines[lines.len().saturating_sub(last)..].join("\n");
+        match passages::failed(&text) {
+            failures if failures.is_empty() => tail,
+            failures => format!("{failures}\n    at the end:\n{tail}"),
+        }
     }
 
     /// Where everything that was printed stands.

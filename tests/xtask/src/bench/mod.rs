@@ -93,7 +93,7 @@ fn prepare(machine: &Machine, run: &mut Run, chosen: &[&str]) -> Vec<Started> {
         match (peer.prepare)(machine, run) {
             Ok(program) => ready.push(Started { peer, program }),
             Err(Stop::NotRun(why)) => println!("    not measured: {why}"),
-            Err(Stop::Failed(why)) => println!("    not measured: {why}\n{}", run.tail(TAIL_LINES)),
+            Err(Stop::Failed(why)) => println!("    not measured: {why}\n{}", run.why(TAIL_LINES)),
         }
     }
     ready

@@ -35,7 +35,7 @@ pub fn demo(machine: &Machine, chosen: &[&str]) -> ExitCode {
         println!("\n{}", language.title);
         let outcome = show(machine, &mut run, language, Voice::Aloud);
         if let Err(Stop::Failed(_)) = outcome {
-            println!("{}", run.tail(TAIL_LINES));
+            println!("{}", run.why(TAIL_LINES));
         }
         outcomes.push((language, outcome));
     }

@@ -53,7 +53,7 @@ pub fn reap(machine: &Machine, chosen: &[&str]) -> ExitCode {
             }
         }
         Err(Stop::NotRun(why) | Stop::Failed(why)) => {
-            println!("{}\nxtask: reap: {why}", run.tail(TAIL_LINES));
+            println!("{}\nxtask: reap: {why}", run.why(TAIL_LINES));
             ExitCode::FAILURE
         }
     }

@@ -137,7 +137,7 @@ fn run(machine: &Machine, suite: &Suite) -> Row {
         println!("    {line}");
     }
     if let Err(Stop::Failed(_)) = result {
-        println!("{}\n    the whole log: {}", run.tail(TAIL_LINES), run.log().display());
+        println!("{}\n    the whole log: {}", run.why(TAIL_LINES), run.log().display());
     }
     Row { suite: suite.name, result, counted: run.counted, took: started.elapsed(), budget }
 }
@@ -148,8 +148,8 @@ const FULL_FACTOR: u64 = 6;
 /// A suite that takes this many times its budget hangs.
 const HANG_FACTOR: u32 = 2;
 
-/// Lines of a failed suite's log that are printed.
-const TAIL_LINES: usize = 120;
+/// Lines of a failed suite's log that are printed beside those that tell of a failure.
+const TAIL_LINES: usize = 40;
 
 #[cfg(test)]
 mod tests {
