@@ -78,6 +78,7 @@ uint64_t add_record(run *run, const char *name, trunkline_queue *queue)
     snprintf(record->name, sizeof record->name, "%s", name);
     record->queue = queue;
     record->events = json_new(JSON_ARRAY);
+    record->taken = json_new(JSON_OBJECT);
     return FIRST_RECORD + run->record_count++;
 }
 
@@ -312,8 +313,10 @@ void tear_down(run *run)
     json_free(run->saved);
     for (size_t i = 0; i < run->operation_count; i++)
         free_outcome(&run->operations[i].outcome);
-    for (size_t i = 0; i < run->record_count; i++)
+    for (size_t i = 0; i < run->record_count; i++) {
         json_free(run->records[i].events);
+        json_free(run->records[i].taken);
+    }
     for (size_t i = 0; i < run->desk_count; i++)
         end_desk(&run->desks[i]);
 }

@@ -33,11 +33,17 @@ typedef struct {
     uint64_t lease;
 } operation;
 
-/* The events of one subscriber that no step took yet, and the queue that they come out of. */
+/*
+ * The events of one subscriber, and the queue that they come out of. A session's begins with what the pool's, the first of all, has of it after
+ * the event `before` and up to the event `last`. `taken` has for each type the number of the last one that a step took.
+ */
 typedef struct {
     char name[64];
     trunkline_queue *queue;
     json *events;
+    json *taken;
+    double before;
+    double last;
 } record;
 
 typedef struct {

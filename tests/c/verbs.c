@@ -5,11 +5,52 @@
 #include "provided.h"
 #include "settings.h"
 
+/* The number of the last event before a subscription. */
+static double number_of(trunkline_buf *snapshot)
+{
+    trunkline_str text = trunkline_buf_str(snapshot);
+    json *value = json_parse(text.ptr, text.len);
+    CHECK(value);
+    double number = json_number(json_get(value, "seq"));
+    json_free(value);
+    trunkline_buf_free(snapshot);
+    return number;
+}
+
+/* Of the event that was told last; 0 once the pool is closed. */
+static double last_told(run *run)
+{
+    uint64_t subscription;
+    trunkline_buf *snapshot = NULL;
+    trunkline_error *err = NULL;
+    /* Of this kind none comes by itself. */
+    uint64_t none = TRUNKLINE_MASK(TRUNKLINE_EVENT_LAGGED);
+    trunkline_status status = trunkline_pool_subscribe_queue(run->pool, none, run->unread, 0, &subscription, &snapshot, &err);
+    if (status != TRUNKLINE_STATUS_OK) {
+        trunkline_error_free(err);
+        return 0;
+    }
+    OK(trunkline_subscription_close(run->pool, subscription, &err));
+    return number_of(snapshot);
+}
+
+static void record_session(run *run, const char *id, uint64_t session, double before)
+{
+    uint64_t subscription, tag = add_record(run, id, run->queue);
+    trunkline_buf *snapshot = NULL;
+    OK(trunkline_session_subscribe_queue(run->pool, session, TRUNKLINE_EVERY_EVENT, run->queue, tag, &subscription, &snapshot,
+                                         &err));
+    record *record = find_record(run, id);
+    record->before = before;
+    record->last = number_of(snapshot);
+}
+
 static outcome open_session(run *run, const json *arguments)
 {
     const char *id = json_text(json_at(arguments, 0));
     json *options = json_new(JSON_OBJECT);
-    uint64_t handle = 0, subscription;
+    uint64_t handle = 0;
+    double before = last_told(run);
     trunkline_error *err = NULL;
     json_put(options, "id", json_new_text(id));
     json_put(options, "servers", json_new(JSON_ARRAY));
@@ -23,8 +64,7 @@ static outcome open_session(run *run, const json *arguments)
         desk ? trunkline_session_open_with_handlers(run->pool, text_of(text), offered, ask_desk, desk, NULL, &handle, &err)
              : trunkline_session_open(run->pool, text_of(text), &handle, &err);
     if (status == TRUNKLINE_STATUS_OK) {
-        OK(trunkline_session_subscribe_queue(run->pool, handle, TRUNKLINE_EVERY_EVENT, run->queue, add_record(run, id, run->queue),
-                                             &subscription, NULL, &err));
+        record_session(run, id, handle, before);
         CHECK(run->session_count < NAMED_MAX);
         named *session = &run->sessions[run->session_count++];
         snprintf(session->name, sizeof session->name, "%s", id);
@@ -177,31 +217,23 @@ static outcome status(run *run, const json *arguments)
 }
 
 /* The place in the record of the first event of that type that fits; -1 when there is none. */
-static long find_event(const record *record, const json *arguments);
+static const json *find_event(const run *run, const record *record, const json *arguments);
 
 static outcome wait_event(run *run, const json *arguments)
 {
     record *record = find_record(run, json_text(json_at(arguments, 0)));
-    long index = -1;
+    const json *found = NULL;
     long long end = now_ms() + STEP_SECONDS * 1000;
-    while (record && (index = find_event(record, arguments)) < 0) {
+    while (record && !(found = find_event(run, record, arguments))) {
         if (now_ms() > end || !pump(run, record->queue, true))
             break;
     }
-    if (index < 0) {
+    if (!found) {
         fail(run, "the event did not come");
         return success(NULL);
     }
-    json *left = json_new(JSON_ARRAY), *found = json_copy(record->events->items[index]);
-    for (size_t i = 0; i < record->events->count; i++) {
-        const json *event = record->events->items[i];
-        bool taken = (long)i <= index && json_equal(json_get(event, "type"), json_at(arguments, 1));
-        if (!taken)
-            json_put(left, NULL, json_copy(event));
-    }
-    json_free(record->events);
-    record->events = left;
-    return success(found);
+    json_put(record->taken, json_text(json_get(found, "type")), json_copy(json_get(found, "seq")));
+    return success(json_copy(found));
 }
 
 static outcome no_event(run *run, const json *arguments)
@@ -209,7 +241,7 @@ static outcome no_event(run *run, const json *arguments)
     record *record = find_record(run, json_text(json_at(arguments, 0)));
     if (record)
         pump(run, record->queue, false);
-    if (!record || find_event(record, arguments) >= 0)
+    if (!record || find_event(run, record, arguments))
         fail(run, "there is such an event");
     return success(NULL);
 }
@@ -300,15 +332,28 @@ static outcome count(run *run, const json *arguments)
     return success(json_new_integer(starts ? starts_of(run->log) : processes_of(run->log)));
 }
 
-static long find_event(const record *record, const json *arguments)
+static bool is_asked_for(const record *record, const json *event, const json *arguments)
 {
     const json *type = json_at(arguments, 1), *pattern = json_at(arguments, 2);
-    for (size_t i = 0; i < record->events->count; i++) {
-        const json *event = record->events->items[i];
-        if (json_equal(json_get(event, "type"), type) && (!pattern || fits(event, pattern)))
-            return (long)i;
+    double taken = json_number(json_get(record->taken, json_text(type)));
+    return json_equal(json_get(event, "type"), type) && json_number(json_get(event, "seq")) > taken
+           && (!pattern || fits(event, pattern));
+}
+
+static const json *find_event(const run *run, const record *record, const json *arguments)
+{
+    const json *told = run->records[0].events;
+    for (size_t i = 0; i < told->count; i++) {
+        const json *event = told->items[i];
+        double number = json_number(json_get(event, "seq"));
+        bool is_early = number > record->before && number <= record->last && json_is_text(json_get(event, "session"), record->name);
+        if (is_early && is_asked_for(record, event, arguments))
+            return event;
     }
-    return -1;
+    for (size_t i = 0; i < record->events->count; i++)
+        if (is_asked_for(record, record->events->items[i], arguments))
+            return record->events->items[i];
+    return NULL;
 }
 
 json *arguments_of(const run *run, const json *step_arguments)

@@ -11,7 +11,7 @@ from typing import Any
 import trunkline
 
 from behaviour_handlers import scripted
-from behaviour_hosts import CANCELLED, AioHost, Recorder, SyncHost
+from behaviour_hosts import CANCELLED, AioHost, Early, Recorder, SyncHost
 from behaviour_match import EXPECTATIONS, Missing, check, fits
 from behaviour_provided import Provided
 from behaviour_sources import Settings
@@ -252,13 +252,16 @@ class Case(Settings):
     def _do_open(self, session: str, options: Any = None) -> None:
         given = {"servers": [], **self._options(session, options)}
 
-        def begun() -> tuple[Any, Any]:
+        def begun() -> tuple[Any, Any, Any]:
+            before = self._pool.events()
             opened = self._pool.session(session, **given)
-            return opened, opened.events()
+            return before, opened, opened.events()
 
-        # In one go: on the way from thread to thread servers become ready, which nobody would hear.
-        opened, events = self._host.run(begun)
-        self._records[session] = self._host.record(events)
+        before, opened, events = self._host.run(begun)
+        numbers = (stream.snapshot["seq"] for stream in (before, events))
+        early = Early(self._records["pool"], session, *numbers)
+        before.close()
+        self._records[session] = self._host.record(events, early)
         self._sessions[session] = opened
 
     def _do_close(self, session: str, options: Any = None) -> None:

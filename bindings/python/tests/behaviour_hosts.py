@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import dataclasses
 import inspect
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import trunkline
@@ -18,12 +19,26 @@ from host import HANG, wait_until
 CANCELLED = (asyncio.CancelledError, concurrent.futures.CancelledError)
 
 
-class Recorder:
-    """The events of one subscriber, by type."""
+@dataclasses.dataclass(frozen=True)
+class Early:
+    """What another record has of a session, between two events by their numbers."""
 
-    def __init__(self) -> None:
-        self._changed = threading.Condition()
+    record: Recorder
+    session: str
+    before: int
+    last: int
+
+
+class Recorder:
+    """The events of one subscriber, by type, after what another record has of the beginning."""
+
+    #: Whoever waits for one record may wait for what another has.
+    _changed = threading.Condition()
+
+    def __init__(self, early: Early | None = None) -> None:
+        self._early = early
         self._events: list[dict[str, Any]] = []
+        self._taken: dict[str, int] = {}
 
     def add(self, event: trunkline.Event) -> None:
         with self._changed:
@@ -35,17 +50,23 @@ class Recorder:
         with self._changed:
             found = self._changed.wait_for(lambda: self.find(fits, kind), HANG)
             assert found is not None, f"no {kind} within {HANG} s; there were {self._events}"
-            last = self._events.index(found)
-            self._events[:] = [
-                event
-                for place, event in enumerate(self._events)
-                if place > last or event["type"] != kind
-            ]
+            self._taken[kind] = found["seq"]
             return found
 
     def find(self, fits: Callable[[dict[str, Any]], bool], kind: str) -> dict[str, Any] | None:
+        taken = self._taken.get(kind, 0)
         with self._changed:
-            return next((e for e in self._events if e["type"] == kind and fits(e)), None)
+            told = (e for e in self._told() if e["type"] == kind and e["seq"] > taken)
+            return next((e for e in told if fits(e)), None)
+
+    def _told(self) -> Iterator[dict[str, Any]]:
+        if self._early is not None:
+            early = self._early
+            for event in early.record._events:
+                is_its = event.get("session") == early.session
+                if is_its and early.before < event["seq"] <= early.last:
+                    yield event
+        yield from self._events
 
 
 class AioHost:
@@ -74,8 +95,8 @@ class AioHost:
         """Calls on the loop, up to the first wait."""
         return AioStarted(self, self.run(lambda: _begun(call)))
 
-    def record(self, stream: Any) -> Recorder:
-        recorder = Recorder()
+    def record(self, stream: Any, early: Early | None = None) -> Recorder:
+        recorder = Recorder(early)
 
         async def read() -> None:
             async for event in stream:
@@ -157,8 +178,8 @@ class SyncHost:
     def start(self, call: Callable[[], Any]) -> SyncStarted:
         return SyncStarted(call)
 
-    def record(self, stream: Any) -> Recorder:
-        recorder = Recorder()
+    def record(self, stream: Any, early: Early | None = None) -> Recorder:
+        recorder = Recorder(early)
 
         def read() -> None:
             for event in stream:

@@ -8,12 +8,31 @@ use crate::expect::fits;
 /// A subscription and what it has delivered.
 pub struct Record {
     subscription: Subscription,
+    /// What no step has taken.
     events: Vec<Value>,
+    /// Everything.
+    told: Vec<Value>,
 }
 
 impl Record {
     pub fn new(subscription: Subscription) -> Record {
-        Record { subscription, events: Vec::new() }
+        Record { subscription, events: Vec::new(), told: Vec::new() }
+    }
+
+    /// A session's record, which begins with what the pool's has of it from between its opening, which came after the event numbered
+    /// `before`, and its subscription.
+    pub fn of_session(
+        subscription: Subscription,
+        id: &str,
+        before: u64,
+        pool: &mut Record,
+    ) -> Record {
+        pool.gather();
+        let last = number(&parsed(subscription.snapshot()));
+        let is_early =
+            |event: &&Value| event["session"] == id && (before + 1..=last).contains(&number(event));
+        let events = pool.told.iter().filter(is_early).cloned().collect();
+        Record { subscription, events, told: Vec::new() }
     }
 
     /// Takes the first event of that type that fits, and the earlier ones of the same type.
@@ -30,7 +49,7 @@ impl Record {
                 return Ok(found);
             }
             match self.subscription.next().await {
-                Some(event) => self.events.push(parsed(event.json())),
+                Some(event) => self.add(parsed(event.json())),
                 None => return Err(format!("the stream ended without {kind}: {:?}", self.events)),
             }
         }
@@ -49,8 +68,13 @@ impl Record {
 
     fn gather(&mut self) {
         while let Some(event) = self.subscription.try_next() {
-            self.events.push(parsed(event.json()));
+            self.add(parsed(event.json()));
         }
+    }
+
+    fn add(&mut self, event: Value) {
+        self.told.push(event.clone());
+        self.events.push(event);
     }
 
     fn find(&self, kind: &str, pattern: &Value) -> Option<usize> {
@@ -59,6 +83,11 @@ impl Record {
     }
 }
 
-fn parsed(json: &str) -> Value {
+/// Of an event, or the one that a snapshot was taken after.
+pub fn number(told: &Value) -> u64 {
+    told["seq"].as_u64().unwrap_or_default()
+}
+
+pub fn parsed(json: &str) -> Value {
     serde_json::from_str(json).unwrap_or(Value::Null)
 }

@@ -10,7 +10,7 @@ const LINES_MAX: usize = 160;
 const BEGINNINGS: [&str; 6] = ["not ok ", "FAILED ", "ERROR ", "E   ", "---- ", "error"];
 
 /// The same, anywhere in the line.
-const WITHIN: [&str; 3] = [" panicked at ", ": not so: ", ": wanted status "];
+const WITHIN: [&str; 4] = [" panicked at ", ": error: ", ": not so: ", ": wanted status "];
 
 /// The passages of `log` that tell of failures; nothing when no runner told of any.
 pub fn failed(log: &str) -> String {
@@ -69,6 +69,7 @@ mod tests {
             "thread 'a' (7) panicked at core/src/a.rs:3:5:",
             "basics.c:7: not so: pool",
             "error[E0308]: mismatched types",
+            "basics.c:7:3: error: unused variable",
         ] {
             assert_eq!(failed(&format!("before\n{line}\n")), line);
         }

@@ -5,11 +5,16 @@ import { documentOf } from './spelling.mjs';
 
 export class Record {
   #stream;
+  #early;
   #events = [];
+  /** By type, the number of the last event that a step has taken. */
+  #taken = new Map();
   #watchers = new Set();
 
-  constructor(stream) {
+  /** What a stream brings, after what `early` has: `{record, session, before}`, another record's events of a session that is newer than the event `before`. */
+  constructor(stream, early) {
     this.#stream = stream;
+    this.#early = early;
     this.#follow();
   }
 
@@ -22,23 +27,33 @@ export class Record {
 
   /** The first event of that type that fits, without waiting. */
   find(type, pattern) {
-    return this.#events.find((event) => event.type === type && fits(event, pattern));
+    const taken = this.#taken.get(type) ?? 0;
+    const isWanted = (event) => event.type === type && event.seq > taken && fits(event, pattern);
+    return this.#beginning().find(isWanted) ?? this.#events.find(isWanted);
+  }
+
+  /** What was told of the session before its own stream began. */
+  #beginning() {
+    if (this.#early === undefined) return [];
+    const { record, session, before } = this.#early;
+    const last = this.#stream.snapshot.seq;
+    return record.#events.filter(({ session: whose, seq }) => whose === session && seq > before && seq <= last);
   }
 
   /** The first event of that type that fits; it and the earlier ones of its type leave the record. */
   async take(type, pattern) {
+    const records = [this, this.#early?.record ?? this];
     const event = await new Promise((resolve) => {
       const look = () => {
         const found = this.find(type, pattern);
         if (found === undefined) return;
-        this.#watchers.delete(look);
+        for (const record of records) record.#watchers.delete(look);
         resolve(found);
       };
-      this.#watchers.add(look);
+      for (const record of records) record.#watchers.add(look);
       look();
     });
-    const place = this.#events.indexOf(event);
-    this.#events = this.#events.filter((other, index) => other.type !== type || index > place);
+    this.#taken.set(type, event.seq);
     return event;
   }
 

@@ -43,6 +43,13 @@ const views = (listed) => ({
   })),
 });
 
+/** The number of the event that was told last. */
+const lastTold = (pool) => {
+  const stream = pool.events();
+  stream.return();
+  return stream.snapshot.seq;
+};
+
 const withSignal = (options, signal) => {
   const spelled = optionsOf(options);
   if (signal === undefined) return spelled;
@@ -63,8 +70,9 @@ export const VERBS = {
     return nothing;
   },
   open(run, [id, options]) {
+    const before = lastTold(run.pool);
     const session = run.pool.session(id, run.optionsOf(id, { servers: [], ...options }));
-    run.addSession(id, session, new Record(session.events()));
+    run.addSession(id, session, new Record(session.events(), { record: run.record('pool'), session: id, before }));
     return nothing;
   },
   close(run, [id, options]) {
