@@ -104,6 +104,17 @@ pub fn log_message(flags: &Flags, method: &str) {
     append(flags.message_log.as_deref(), method);
 }
 
+/// Appends this moment to the log of lists.
+pub fn log_list(flags: &Flags) {
+    if flags.list_log.is_some() {
+        let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: the pointer is to our own.
+        unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
+        let nanos = now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64;
+        append(flags.list_log.as_deref(), &nanos.to_string());
+    }
+}
+
 fn append_to_log(flags: &Flags, pid: u32, role: &str) {
     append(flags.start_log.as_deref(), &format!("{pid} {role}"));
 }

@@ -19,6 +19,8 @@ pub struct Flags {
     pub start_log: Option<PathBuf>,
     /// Where the name of every message seen goes, but for calls.
     pub message_log: Option<PathBuf>,
+    /// Where the moment of each answered list of tools goes, in nanoseconds of the monotonic clock.
+    pub list_log: Option<PathBuf>,
     pub exit_at_start: Option<i32>,
     /// Exits with 1 at the first N starts that the start log knows, or at the Nth to the Mth, after the delay of `initialize`.
     pub fail_starts: Option<RangeInclusive<usize>>,
@@ -171,6 +173,7 @@ impl Flags {
         match flag {
             "--start-log" => self.start_log = Some(value.into()),
             "--message-log" => self.message_log = Some(value.into()),
+            "--list-log" => self.list_log = Some(value.into()),
             "--stderr-text" => self.stderr_text = Some(value),
             "--protocol-version" => self.protocol_version = Some(value),
             "--label" => self.label = Some(value),
@@ -249,7 +252,7 @@ impl Flags {
 }
 
 /// The flags that take a value.
-const VALUED: [&str; 29] = [
+const VALUED: [&str; 30] = [
     "--cursors",
     "--era",
     "--early",
@@ -267,6 +270,7 @@ const VALUED: [&str; 29] = [
     "--http-log",
     "--start-log",
     "--message-log",
+    "--list-log",
     "--stderr-text",
     "--protocol-version",
     "--label",
@@ -293,7 +297,7 @@ Lists        --tools N  --page-size N  --no-tools  --no-prompts  --no-resources 
 Era          --era legacy|modern|dual  --revisions V,V  --listen refuse|mute|nothing|tools|once|cancel-second|refuse-second
              --ttl-ms N  --cache-scope private|public  --early answered|ignored|hangs|exits|confused
 Delays       --start-delay-ms N  --initialize-delay-ms N  --list-delay-ms N  --reply-delay-ms N
-Start        --start-log FILE  --message-log FILE  --exit-at-start CODE  --fail-starts N|N-M
+Start        --start-log FILE  --message-log FILE  --list-log FILE  --exit-at-start CODE  --fail-starts N|N-M
              --silent-starts N|N-M  --stderr-text TEXT  --protocol-version V  --wrapped
 Misbehaviour --garbage  --noise  --silent  --die-before-list
 At the end   --ignore-eof  --ignore-term  --fork-child  --setsid-child";

@@ -292,7 +292,11 @@ fn list(turn: &mut Turn, id: &[u8], kind: Kind, params: &[u8]) {
     let page = lock(&turn.server.lists).page(kind, cursor.as_deref());
     match page {
         Some(page) => turn.batch.result(id, page.as_bytes()),
-        None => turn.batch.error(id, -32602, "unknown cursor", None),
+        None => return turn.batch.error(id, -32602, "unknown cursor", None),
+    }
+    if kind == Kind::Tools && turn.server.flags.list_log.is_some() {
+        turn.batch.flush();
+        crate::family::log_list(&turn.server.flags);
     }
 }
 
