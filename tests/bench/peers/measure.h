@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -16,6 +17,18 @@
 #define TIMES_MAX 2000000
 
 static double times_us[TIMES_MAX];
+
+/* Whether a group of workloads is to be carried out. */
+__attribute__((unused)) static int is_wanted(const char *group) {
+    const char *only = getenv("BENCH_ONLY");
+    size_t length = strlen(group);
+    while (only != NULL && *only != '\0') {
+        size_t word = strcspn(only, ",");
+        if (word == length && memcmp(only, group, length) == 0) return 1;
+        only += word + (only[word] == ',');
+    }
+    return getenv("BENCH_ONLY") == NULL;
+}
 
 static double now(void) {
     struct timespec t;
@@ -35,13 +48,13 @@ static int by_size(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static void print_wide(const char *name, size_t calls, double took, double cpu_s) {
+__attribute__((unused)) static void print_wide(const char *name, size_t calls, double took, double cpu_s) {
     printf("{\"workload\":\"%s\",\"calls\":%zu,\"calls_per_s\":%.1f,\"cpu_us\":%.3f}\n", name, calls,
            (double)calls / took, cpu_s * 1e6 / (double)calls);
     fflush(stdout);
 }
 
-static void print_sequential(const char *name, size_t calls, double took, double cpu_s) {
+__attribute__((unused)) static void print_sequential(const char *name, size_t calls, double took, double cpu_s) {
     qsort(times_us, calls, sizeof times_us[0], by_size);
     printf("{\"workload\":\"%s\",\"calls\":%zu,\"calls_per_s\":%.1f,\"cpu_us\":%.3f,\"p50_us\":%.3f,\"p99_us\":%.3f}\n",
            name, calls, (double)calls / took, cpu_s * 1e6 / (double)calls, times_us[(calls - 1) / 2],

@@ -1,5 +1,8 @@
 // The workloads and figures of the benchmark's Node clients: the contract is in tests/bench/src/lib.rs.
 
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+
 const WIDTH = 64;
 const WARM_UP_MS = 100;
 const MEASURED_MS = 400;
@@ -11,7 +14,7 @@ const SIZES = [
 
 /** Whether a group of workloads is to be carried out. */
 export function isWanted(group) {
-  return (process.env.BENCH_ONLY ?? group) === group;
+  return (process.env.BENCH_ONLY ?? group).split(',').includes(group);
 }
 
 export function cpuMs() {
@@ -69,6 +72,18 @@ async function wide(name, call, size) {
   };
   await Promise.all(Array.from({ length: WIDTH }, caller));
   show(name, calls, performance.now() - started, cpuMs() - before);
+}
+
+/** Measures `call(size)` over Streamable HTTP. */
+export async function measureHttp(call) {
+  await sequential('http-100', call, SIZES[0][0]);
+}
+
+/** Starts the server over Streamable HTTP; gives its address, and what ends it. */
+export async function httpServer(server) {
+  const child = spawn(server, ['--http', '0', '--http-faults', 'json'], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const [line] = await once(child.stdout, 'data');
+  return [String(line).trim(), () => child.stdin.end()];
 }
 
 /** Measures `call(size)`, which calls the tool `big` and looks at the text that comes back. */

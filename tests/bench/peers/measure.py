@@ -1,9 +1,11 @@
 """The workloads and figures of the benchmark's Python clients: the contract is in tests/bench/src/lib.rs."""
 
 import asyncio
+import contextlib
 import json
 import os
 import resource
+import subprocess
 import time
 
 WIDTH = 64
@@ -15,7 +17,7 @@ SIZES = ((100, "100"), (100_000, "100k"))
 
 def is_wanted(group):
     """Whether a group of workloads is to be carried out."""
-    return os.environ.get("BENCH_ONLY", group) == group
+    return group in os.environ.get("BENCH_ONLY", group).split(",")
 
 
 def cpu():
@@ -73,6 +75,25 @@ async def wide(name, call, size):
 
     calls = sum(await asyncio.gather(*(caller() for _ in range(WIDTH))))
     show(name, calls, clock() - started, cpu() - before)
+
+
+async def measure_bytes(call):
+    """Measures `call(size)`, which looks at the bytes that come back, and at nothing in them."""
+    size, name = SIZES[-1]
+    await sequential(f"seq-{name}-bytes", call, size)
+
+
+async def measure_http(call):
+    """Measures `call(size)` over Streamable HTTP."""
+    await sequential("http-100", call, SIZES[0][0])
+
+
+@contextlib.contextmanager
+def http_server(server):
+    """The server over Streamable HTTP; gives its address. It ends with its input."""
+    with subprocess.Popen([server, "--http", "0", "--http-faults", "json"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        yield process.stdout.readline().strip()
+        process.stdin.close()
 
 
 async def measure(call):

@@ -1,5 +1,8 @@
 // The workloads of a start, for the benchmark's Node clients: what they are is in tests/bench/src/starts.rs.
 
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { cpuMs, show } from './measure.mjs';
 
 export const SERVERS = 10;
@@ -7,26 +10,52 @@ const SLOW = [0, 1, 3];
 const SLOW_MS = 2000;
 const STARTS = 2;
 
-/** The arguments of a server when the first `slow` of them answer late. */
-export function argumentsOf(number, slow) {
-  return number < slow ? ['--initialize-delay-ms', String(SLOW_MS)] : [];
+/** Milliseconds of the clock that all processes of the machine share. */
+export function monotonic() {
+  return Number(process.hrtime.bigint()) / 1e6;
 }
 
-/** Measures `start(slow)`, which ends all that it began and gives the times of the first list and of the last server. */
+/** Where the servers of one start write when they listed their tools. */
+class ListLog {
+  constructor(folder) {
+    this.path = join(folder, 'lists');
+  }
+
+  /** The arguments of a server when the first `slow` of them answer late. */
+  argumentsOf(number, slow) {
+    const late = number < slow ? ['--initialize-delay-ms', String(SLOW_MS)] : [];
+    return ['--list-log', this.path, ...late];
+  }
+
+  /** The last moment of those that have listed, which are so many. */
+  lastOf(count) {
+    const moments = readFileSync(this.path, 'utf8').trim().split('\n');
+    if (moments.length !== count) throw new Error(`${moments.length} servers listed`);
+    return Math.max(...moments.map((moment) => Number(BigInt(moment)) / 1e6));
+  }
+}
+
+/**
+ * Measures `start(slow, log)`, which ends all that it began. It gives how long the first list took, and how long after what was listed, and
+ * how long the last server took.
+ */
 export async function measureStarts(start) {
   for (const slow of SLOW) {
     const began = performance.now();
     const before = cpuMs();
-    const first = [];
-    const ready = [];
+    const times = [];
     for (let turn = 0; turn < STARTS; turn += 1) {
-      const [one, all] = await start(slow);
-      first.push(one);
-      ready.push(all);
+      const folder = mkdtempSync(join(tmpdir(), 'trunkline-bench-'));
+      try {
+        times.push(await start(slow, new ListLog(folder)));
+      } finally {
+        rmSync(folder, { recursive: true, force: true });
+      }
     }
     const took = performance.now() - began;
     const used = cpuMs() - before;
-    show(`start-first-${slow}`, STARTS, took, used, first);
-    show(`start-ready-${slow}`, STARTS, took, used, ready);
+    ['first', 'late', 'ready'].forEach((name, which) =>
+      show(`start-${name}-${slow}`, STARTS, took, used, times.map((one) => one[which])),
+    );
   }
 }

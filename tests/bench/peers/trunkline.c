@@ -3,7 +3,6 @@
 #include "measure.h"
 
 #include <poll.h>
-#include <string.h>
 #include <trunkline.h>
 
 static trunkline_pool *pool;
@@ -72,12 +71,11 @@ static void wide(const char *name, const char *arguments) {
     trunkline_queue_free(queue);
 }
 
-int main(int argc, char **argv) {
-    if (argc < 2) return 2;
+static void calls(const char *server) {
     trunkline_error *error = NULL;
     uint64_t session = 0;
     char config[4096];
-    snprintf(config, sizeof config, "{\"command\": \"%s\"}", argv[1]);
+    snprintf(config, sizeof config, "{\"command\": \"%s\"}", server);
     check(trunkline_pool_new(str(""), &pool, &error), error);
     check(trunkline_session_open(pool, str("{\"id\": \"a\", \"servers\": []}"), &session, &error), error);
     check(trunkline_session_acquire(pool, session, str("s"), str(config), str(""), &lease, &error), error);
@@ -87,5 +85,13 @@ int main(int argc, char **argv) {
     wide("wide-100k", "{\"bytes\":100000}");
     check(trunkline_pool_close(pool, TRUNKLINE_DEFAULT, &error), error);
     trunkline_pool_free(pool);
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) return 2;
+    if (is_wanted("calls")) calls(argv[1]);
+    /* A program without the library in it, which loads it. */
+    const char *loading = getenv("BENCH_LOADING");
+    if (is_wanted("loading") && (loading == NULL || system(loading) != 0)) return 1;
     return 0;
 }

@@ -2,36 +2,53 @@
 
 import { Pool } from '../../../bindings/node/index.mjs';
 import { measureCached } from './cached.mjs';
-import { isWanted, measure, warmAcquire } from './measure.mjs';
-import { SERVERS, argumentsOf, measureStarts } from './starts.mjs';
+import { measureCrowd } from './crowd.mjs';
+import { measureLoading } from './loading.mjs';
+import { httpServer, isWanted, measure, measureHttp, warmAcquire } from './measure.mjs';
+import { SERVERS, measureStarts, monotonic } from './starts.mjs';
 
-const pool = new Pool();
-const session = pool.session('a', { servers: [] });
-const lease = await session.acquire('s', { command: process.argv[2] });
-async function call(size) {
+const server = process.argv[2];
+if (isWanted('calls') || isWanted('acquire')) {
+  const pool = new Pool();
+  const session = pool.session('a', { servers: [] });
+  const lease = await session.acquire('s', { command: server });
+  if (isWanted('calls')) await measure((size) => call(lease, size));
+  if (isWanted('acquire')) await warmAcquire(() => session.acquire('s'));
+  await pool.close();
+}
+if (isWanted('http')) {
+  const [url, end] = await httpServer(server);
+  const pool = new Pool({ cache: 'off' });
+  const lease = await pool.session('a', { servers: [] }).acquire('s', { type: 'http', url });
+  await measureHttp((size) => call(lease, size));
+  await pool.close();
+  end();
+}
+if (isWanted('crowd')) await measureCrowd(server);
+if (isWanted('loading')) await measureLoading('trunkline', server);
+if (isWanted('starts')) await measureStarts(start);
+if (isWanted('cached')) await measureCached(server);
+
+async function call(lease, size) {
   const result = await lease.callTool('big', { bytes: size });
   if (result.content[0].text.length !== size) throw new Error('a result of another size');
 }
-if (isWanted('calls')) await measure(call);
-if (isWanted('acquire')) await warmAcquire(() => session.acquire('s'));
-await pool.close();
-if (isWanted('starts')) await measureStarts(start);
-if (isWanted('cached')) await measureCached(process.argv[2]);
 
-async function start(slow) {
+async function start(slow, log) {
   const all = Array.from({ length: SERVERS }, (_, number) => number);
-  const starting = new Pool();
+  const starting = new Pool({ cache: 'off' });
   await starting.reconcile(
-    Object.fromEntries(all.map((n) => [`s${n}`, { command: process.argv[2], args: argumentsOf(n, slow) }])),
+    Object.fromEntries(all.map((n) => [`s${n}`, { command: server, args: log.argumentsOf(n, slow) }])),
   );
-  const began = performance.now();
+  const began = monotonic();
   const opened = starting.session('a');
   for (const number of all.slice(slow)) await opened.ready(`s${number}`);
   const listed = new Set(opened.tools().map((tool) => tool.server));
-  const first = performance.now() - began;
+  const first = monotonic();
+  const late = first - log.lastOf(SERVERS - slow);
   if (!all.slice(slow).every((number) => listed.has(`s${number}`))) throw new Error('a server that is ready is not listed');
   await opened.ready();
-  const ready = performance.now() - began;
+  const ready = monotonic();
   await starting.close();
-  return [first, ready];
+  return [first - began, late, ready - began];
 }

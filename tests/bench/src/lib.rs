@@ -1,21 +1,28 @@
-//! What the benchmark's Rust clients share: the four workloads, and how a figure is printed.
+//! What the benchmark's Rust clients share: the workloads, and how a figure is printed.
 //!
 //! Every client, in whatever language, takes the server's path as its argument, carries out the
-//! workloads in this order and prints one JSON object a line: `{"workload", "calls", "p50_us",
-//! "p99_us", "calls_per_s", "cpu_us"}`. `cargo xtask bench` reads them.
+//! groups of workloads that `BENCH_ONLY` names and prints one JSON object a line: `{"workload",
+//! "calls", "p50_us", "p99_us", "calls_per_s", "cpu_us"}`, or other figures by their names.
+//! `cargo xtask bench` reads them.
 
 pub mod cached;
+pub mod calls;
+pub mod crowd;
 pub mod faults;
+pub mod loading;
+pub mod memory;
+pub mod over_http;
 pub mod passes;
 pub mod shared;
 pub mod starts;
+pub mod steps;
 
 use std::future::Future;
 use std::time::{Duration, Instant};
 
-/// Whether a group of workloads is to be carried out: all are, unless `BENCH_ONLY` names one.
+/// Whether a group of workloads is to be carried out: all are, unless `BENCH_ONLY` names some, with commas between them.
 pub fn is_wanted(group: &str) -> bool {
-    std::env::var("BENCH_ONLY").map_or(true, |only| only == group)
+    std::env::var("BENCH_ONLY").map_or(true, |only| only.split(',').any(|one| one == group))
 }
 
 /// Calls in flight at the same time in the wide workloads.
@@ -87,6 +94,17 @@ fn print(name: &str, calls: usize, took: Duration, cpu: Duration, quantiles: Opt
         line["p99_us"] = p99.into();
     }
     println!("{line}");
+}
+
+/// The private memory of this process in KiB: what would come free with its end.
+pub fn private_kib() -> f64 {
+    let text = std::fs::read_to_string("/proc/self/smaps_rollup").unwrap_or_default();
+    let line = |name| text.lines().find_map(|line: &str| line.strip_prefix(name));
+    let kib = |name| line(name)?.split_whitespace().next()?.parse::<f64>().ok();
+    match (kib("Private_Clean:"), kib("Private_Dirty:")) {
+        (Some(clean), Some(dirty)) => clean + dirty,
+        _ => panic!("the memory of this process cannot be read"),
+    }
 }
 
 /// The processor time of this process so far.

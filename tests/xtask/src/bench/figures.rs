@@ -1,8 +1,10 @@
-//! What the clients printed, the medians and ratios of it, and the table.
+//! What the clients printed, and the medians and ratios of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
+use serde_json::{Value, json};
+
+use super::goals::round;
 
 /// Which figure of which client.
 #[derive(Clone, Copy)]
@@ -16,6 +18,29 @@ pub struct Key {
 #[derive(Default)]
 pub struct Figures(BTreeMap<(String, String, String), BTreeMap<usize, f64>>);
 
+/// One value of each round that has one.
+#[derive(Debug, PartialEq)]
+pub struct Pairs(Vec<f64>);
+
+impl Pairs {
+    pub fn median(&self) -> Option<f64> {
+        let middle = self.0.len() / 2;
+        match self.0.len() {
+            0 => None,
+            length if length % 2 == 1 => Some(self.0[middle]),
+            _ => Some(f64::midpoint(self.0[middle - 1], self.0[middle])),
+        }
+    }
+
+    /// The least and the greatest.
+    pub fn spread(&self) -> String {
+        match self.0[..] {
+            [] | [_] => String::new(),
+            [least, .., greatest] => format!("{} .. {}", round(least), round(greatest)),
+        }
+    }
+}
+
 impl Figures {
     /// Takes what a client printed in a round.
     pub fn add(&mut self, client: &str, round: usize, printed: &str) {
@@ -24,138 +49,111 @@ impl Figures {
             let Some(workload) = line["workload"].as_str() else { continue };
             for (figure, value) in line.as_object().into_iter().flatten() {
                 let Some(value) = value.as_f64() else { continue };
-                let key = (client.to_string(), workload.to_string(), figure.clone());
-                self.0.entry(key).or_default().insert(round, value);
+                self.set(client, workload, figure, round, value);
             }
         }
     }
 
-    /// The median of the rounds.
-    pub fn median(&self, key: Key) -> Option<f64> {
-        median(self.rounds(key)?.values().copied().collect())
+    fn set(&mut self, client: &str, workload: &str, figure: &str, round: usize, value: f64) {
+        let key = (client.to_string(), workload.to_string(), figure.to_string());
+        self.0.entry(key).or_default().insert(round, value);
     }
 
-    /// The median of the ratios that the rounds gave.
-    pub fn ratio(&self, above: Key, below: Key) -> Option<f64> {
-        self.pairs(above, below, |above, below| above / below)
+    /// Whether a workload of a client gave anything.
+    pub fn has(&self, key: Key) -> bool {
+        self.rounds(key).is_some()
     }
 
-    /// The median of the differences that the rounds gave.
-    pub fn difference(&self, more: Key, less: Key) -> Option<f64> {
-        self.pairs(more, less, |more, less| more - less)
+    /// A value of each round.
+    pub fn each(&self, key: Key, of: impl Fn(f64) -> f64) -> Pairs {
+        let rounds = self.rounds(key).into_iter().flatten();
+        sorted(rounds.map(|(_, value)| of(*value)).collect())
     }
 
-    fn pairs(&self, one: Key, other: Key, join: impl Fn(f64, f64) -> f64) -> Option<f64> {
-        let other = self.rounds(other)?;
-        let pairs = self.rounds(one)?.iter();
-        median(pairs.filter_map(|(round, value)| Some(join(*value, *other.get(round)?))).collect())
+    /// What two values of the same round give, for each.
+    pub fn pairs(&self, one: Key, other: Key, join: impl Fn(f64, f64) -> f64) -> Pairs {
+        let others = self.rounds(other);
+        let other = |round| others.and_then(|rounds| rounds.get(round));
+        let rounds = self.rounds(one).into_iter().flatten();
+        sorted(rounds.filter_map(|(round, value)| Some(join(*value, *other(round)?))).collect())
     }
 
     fn rounds(&self, key: Key) -> Option<&BTreeMap<usize, f64>> {
         let Key { client, workload, figure } = key;
         self.0.get(&(client.to_string(), workload.to_string(), figure.to_string()))
     }
-}
 
-/// Prints one block for each workload.
-pub fn print(figures: &Figures, clients: &[&'static str]) {
-    for (workload, title, figure) in WORKLOADS {
-        let has_run = |client: &&str| {
-            let key = (client.to_string(), workload.to_string(), figure.to_string());
-            figures.0.contains_key(&key)
+    /// As rows `[client, workload, figure, {round: value}]`, to be kept.
+    pub fn to_rows(&self) -> Value {
+        let row = |((client, workload, figure), rounds): (&(String, String, String), &_)| {
+            json!([client, workload, figure, rounds])
         };
-        if !clients.iter().any(has_run) {
-            continue;
-        }
-        println!("\n{title}");
-        println!(
-            "{:<10} {:>12} {:>10} {:>10} {:>12} {:>10}",
-            "client",
-            match figure {
-                "p50_us" => "p50 us",
-                "pss_mib" => "PSS MiB",
-                _ => "calls/s",
-            },
-            "x pipe",
-            "x rmcp",
-            "p99 us",
-            "cpu us"
-        );
-        for client in clients {
-            let key = |figure| Key { client, workload, figure };
-            let against =
-                |other| figures.ratio(key(figure), Key { client: other, workload, figure });
-            let Some(value) = figures.median(key(figure)) else { continue };
-            println!(
-                "{client:<10} {:>12} {:>10} {:>10} {:>12} {:>10}",
-                shown(Some(value)),
-                shown(against("pipe")),
-                shown(against("rmcp")),
-                shown(figures.median(key("p99_us"))),
-                shown(figures.median(key("cpu_us")))
-            );
+        self.0.iter().map(row).collect()
+    }
+
+    /// Takes kept rows, but for those of the workloads that were measured anew.
+    pub fn add_rows(&mut self, rows: &Value) {
+        let name = |(client, workload, _): &(String, String, String)| {
+            (client.to_string(), workload.to_string())
+        };
+        let anew: BTreeSet<(String, String)> = self.0.keys().map(name).collect();
+        for row in rows.as_array().into_iter().flatten() {
+            let (Some(client), Some(workload), Some(figure)) =
+                (row[0].as_str(), row[1].as_str(), row[2].as_str())
+            else {
+                continue;
+            };
+            if anew.contains(&(client.to_string(), workload.to_string())) {
+                continue;
+            }
+            for (round, value) in row[3].as_object().into_iter().flatten() {
+                if let (Ok(round), Some(value)) = (round.parse(), value.as_f64()) {
+                    self.set(client, workload, figure, round, value);
+                }
+            }
         }
     }
 }
 
-fn shown(value: Option<f64>) -> String {
-    match value {
-        Some(value) if value >= 1000.0 => format!("{value:.0}"),
-        Some(value) if value < 0.1 => format!("{value:.4}"),
-        Some(value) => format!("{value:.2}"),
-        None => "-".to_string(),
-    }
-}
-
-fn median(mut values: Vec<f64>) -> Option<f64> {
+fn sorted(mut values: Vec<f64>) -> Pairs {
     values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    match values.len() {
-        0 => None,
-        length if length % 2 == 1 => Some(values[middle]),
-        _ => Some(f64::midpoint(values[middle - 1], values[middle])),
-    }
+    Pairs(values)
 }
-
-/// Workloads, their titles, and the figure that counts.
-const WORKLOADS: [(&str, &str, &str); 19] = [
-    ("seq-100", "100 B, one at a time", "p50_us"),
-    ("seq-100k", "100 KB, one at a time", "p50_us"),
-    ("wide-100", "100 B, 64 in flight", "calls_per_s"),
-    ("wide-100k", "100 KB, 64 in flight", "calls_per_s"),
-    ("acquire", "warm acquire and release", "p50_us"),
-    ("seq-100-deaf", "100 B, one at a time, beside a server that does not read", "p50_us"),
-    ("loss-20", "from the kill of a server amid 20 calls to the end of the last", "p50_us"),
-    ("reconcile-1000", "reconcile of 1,000 servers of which one changed", "p50_us"),
-    ("settings-1000", "the same as the text of a settings file", "p50_us"),
-    ("start-first-0", "ten servers start: the tools of all", "p50_us"),
-    ("start-first-1", "one of them 2 s late: the tools of the nine", "p50_us"),
-    ("start-ready-1", "likewise: all are ready", "p50_us"),
-    ("start-ready-3", "three of them 2 s late: all are ready", "p50_us"),
-    ("cached-lazy", "a new host lists the kept tools of ten lazy servers", "p50_us"),
-    ("cached-eager", "likewise, while the servers are started", "p50_us"),
-    ("shared", "20 sessions share five real servers: all are ready", "p50_us"),
-    ("own", "20 sessions have five real servers each: all are ready", "p50_us"),
-    ("shared", "20 sessions share five real servers: memory", "pss_mib"),
-    ("own", "20 sessions have five real servers each: memory", "pss_mib"),
-];
 
 #[cfg(test)]
 mod tests {
     use super::{Figures, Key};
 
-    #[test]
-    fn a_ratio_is_taken_within_each_round() {
+    const A: Key = Key { client: "a", workload: "w", figure: "p50_us" };
+    const B: Key = Key { client: "b", ..A };
+
+    fn three_rounds() -> Figures {
         let mut figures = Figures::default();
         for (round, (above, below)) in [(10.0, 5.0), (40.0, 10.0), (9.0, 3.0)].iter().enumerate() {
             let line = |value| format!("noise\n{{\"workload\":\"w\",\"p50_us\":{value}}}\n");
             figures.add("a", round, &line(above));
             figures.add("b", round, &line(below));
         }
-        let key = |client| Key { client, workload: "w", figure: "p50_us" };
-        assert_eq!(figures.ratio(key("a"), key("b")), Some(3.0));
-        assert_eq!(figures.difference(key("a"), key("b")), Some(6.0));
-        assert_eq!(figures.median(key("a")), Some(10.0));
-        assert_eq!(figures.median(key("c")), None);
+        figures
+    }
+
+    #[test]
+    fn a_ratio_is_taken_within_each_round() {
+        let figures = three_rounds();
+        let ratios = figures.pairs(A, B, |a, b| a / b);
+        assert_eq!((ratios.median(), ratios.spread()), (Some(3.0), "2 .. 4".to_string()));
+        assert_eq!(figures.pairs(A, B, |a, b| a - b).median(), Some(6.0));
+        assert_eq!(figures.each(A, |value| value / 2.0).median(), Some(5.0));
+        assert_eq!(figures.each(Key { client: "c", ..A }, |value| value).median(), None);
+    }
+
+    #[test]
+    fn what_is_measured_anew_replaces_what_was_kept() {
+        let kept = three_rounds().to_rows();
+        let mut figures = Figures::default();
+        figures.add("a", 0, "{\"workload\":\"w\",\"p50_us\":1.0}");
+        figures.add_rows(&kept);
+        assert_eq!(figures.each(A, |value| value).median(), Some(1.0));
+        assert_eq!(figures.each(B, |value| value).median(), Some(5.0));
     }
 }

@@ -4,91 +4,61 @@
 //! disturbs neighbours alike. A ratio is taken within each round, and the median of the rounds is
 //! what counts.
 
+mod chosen;
 mod figures;
 mod goals;
+mod instructions;
+mod kept;
 mod peers;
+mod plot;
+mod table;
+mod workloads;
 
 use std::process::ExitCode;
 use std::time::Duration;
 
+use chosen::Chosen;
 use figures::Figures;
-use peers::{PEERS, Peer, REAL, Started};
+use peers::{Peer, REAL, Started};
+use workloads::Group;
 
-use crate::machine::Machine;
+use crate::machine::{Machine, write};
 use crate::run::{Run, Stop};
 
-/// Runs the benchmark; `rest` may hold `--rounds N`, `--only GROUP` and the names of clients.
+/// Runs the benchmark; `rest` may hold `--rounds N`, `--only GROUP`, `--quick ROW` and the names of clients.
 pub fn bench(machine: &Machine, rest: &[&str]) -> ExitCode {
-    let Chosen { rounds, only, clients } = match arguments(rest) {
-        Ok(parsed) => parsed,
+    let mut run = Run::new(machine.target.join("xtask/bench.log"), HANG_BOUND);
+    if rest == ["--instructions"] {
+        return instructions::compare(machine, &mut run);
+    }
+    let chosen = match Chosen::parse(rest) {
+        Ok(chosen) => chosen,
         Err(message) => {
             eprintln!("xtask: {message}");
             return ExitCode::FAILURE;
         }
     };
-    let mut run = Run::new(machine.target.join("xtask/bench.log"), HANG_BOUND);
-    let ready = prepare(machine, &mut run, &clients);
+    let ready = prepare(machine, &mut run, &chosen);
     if ready.is_empty() {
         eprintln!("xtask: no client could be built");
         return ExitCode::FAILURE;
     }
-    let mut figures = Figures::default();
-    let mut turn = |round: usize, started: &Started| match measure(machine, &mut run, started, only)
-    {
-        Ok(printed) => figures.add(started.peer.name, round, &printed),
+    let figures = measure_all(machine, &mut run, &chosen, &ready);
+    let peers: Vec<&Peer> = ready.iter().map(|started| started.peer).collect();
+    table::print(&figures, &chosen.groups, &peers);
+    goals::print(&figures, &|goal| chosen.has(goal));
+    match keep(machine, figures) {
+        Ok(()) => ExitCode::SUCCESS,
         Err(Stop::Failed(why) | Stop::NotRun(why)) => {
-            println!("{}, round {}: {why}", started.peer.name, round + 1);
-        }
-    };
-    let (real, pinned): (Vec<_>, Vec<_>) =
-        ready.iter().partition(|started| started.peer.name == REAL);
-    real.iter().for_each(|started| turn(0, started));
-    let core = pin();
-    println!("\n{rounds} rounds of {} clients, pinned to {core}", pinned.len());
-    for round in 0..rounds {
-        pinned.iter().for_each(|started| turn(round, started));
-    }
-    let shown: Vec<&'static str> = ready.iter().map(|started| started.peer.name).collect();
-    figures::print(&figures, &shown);
-    goals::print(&figures);
-    ExitCode::SUCCESS
-}
-
-/// What is to be run.
-struct Chosen<'a> {
-    rounds: usize,
-    /// The one group of workloads, of those clients that have groups.
-    only: Option<&'a str>,
-    /// Without any, all.
-    clients: Vec<&'a str>,
-}
-
-fn arguments<'a>(rest: &[&'a str]) -> Result<Chosen<'a>, String> {
-    let mut clients = Vec::new();
-    let (mut rounds, mut only) = (ROUNDS, None);
-    let mut rest = rest.iter();
-    while let Some(argument) = rest.next() {
-        if *argument == "--rounds" {
-            let number = rest.next().and_then(|number| number.parse().ok());
-            rounds = number.filter(|rounds| *rounds > 0).ok_or("--rounds needs a number")?;
-        } else if *argument == "--only" {
-            let group = rest.next().filter(|group| GROUPS.contains(group));
-            let message = || format!("--only needs one of: {}", GROUPS.join(" "));
-            only = Some(*group.ok_or_else(message)?);
-        } else if PEERS.iter().any(|peer| peer.name == *argument) {
-            clients.push(*argument);
-        } else {
-            let names: Vec<&str> = PEERS.iter().map(|peer| peer.name).collect();
-            return Err(format!("no client {argument}; there are: {}", names.join(" ")));
+            eprintln!("xtask: {why}");
+            ExitCode::FAILURE
         }
     }
-    Ok(Chosen { rounds, only, clients })
 }
 
-fn prepare(machine: &Machine, run: &mut Run, chosen: &[&str]) -> Vec<Started> {
+fn prepare(machine: &Machine, run: &mut Run, chosen: &Chosen) -> Vec<Started> {
     let mut ready = Vec::new();
-    let is_wanted = |peer: &&Peer| chosen.is_empty() || chosen.contains(&peer.name);
-    for peer in PEERS.iter().filter(is_wanted) {
+    for peer in chosen.peers.iter().copied() {
         println!("building {}: {}", peer.name, peer.what);
         match (peer.prepare)(machine, run) {
             Ok(program) => ready.push(Started { peer, program }),
@@ -99,19 +69,70 @@ fn prepare(machine: &Machine, run: &mut Run, chosen: &[&str]) -> Vec<Started> {
     ready
 }
 
+/// All rounds. Each client has, in each round, those of its groups that have not had rounds enough.
+fn measure_all(machine: &Machine, run: &mut Run, chosen: &Chosen, ready: &[Started]) -> Figures {
+    let mut figures = Figures::default();
+    let mut turn = |round: usize, started: &Started| {
+        let has_turn =
+            |group: &&&Group| round < group.rounds && started.peer.groups.contains(&group.name);
+        let groups: Vec<&str> =
+            chosen.groups.iter().filter(has_turn).map(|group| group.name).collect();
+        if groups.is_empty() {
+            return;
+        }
+        match measure(machine, run, started, &groups.join(",")) {
+            Ok(printed) => figures.add(started.peer.name, round, &printed),
+            Err(Stop::Failed(why) | Stop::NotRun(why)) => {
+                println!("{}, round {}: {why}", started.peer.name, round + 1);
+            }
+        }
+    };
+    let (real, pinned): (Vec<_>, Vec<_>) =
+        ready.iter().partition(|started| started.peer.name == REAL);
+    real.iter().for_each(|started| turn(0, started));
+    if !pinned.is_empty() {
+        let core = pin();
+        println!("\n{} rounds of {} clients, pinned to {core}", chosen.rounds, pinned.len());
+    }
+    for round in 0..chosen.rounds {
+        pinned.iter().for_each(|started| turn(round, started));
+    }
+    figures
+}
+
 fn measure(
     machine: &Machine,
     run: &mut Run,
     started: &Started,
-    only: Option<&str>,
+    groups: &str,
 ) -> Result<String, Stop> {
     let mut command = started.program.command(machine);
-    command.envs(only.map(|group| ("BENCH_ONLY", group)));
+    command.env("BENCH_ONLY", groups);
     command.arg(machine.target.join("release/trunkline-testserver"));
     // Without these glibc gives the memory of every large reply back to the system, at random per
     // process; all clients are measured alike.
     command.env("MALLOC_TRIM_THRESHOLD_", MALLOC_BYTES).env("MALLOC_MMAP_THRESHOLD_", MALLOC_BYTES);
     run.carry_out(&mut command)
+}
+
+/// Adds the figures to those of earlier runs, and draws them all.
+fn keep(machine: &Machine, mut figures: Figures) -> Result<(), Stop> {
+    let (file, picture) =
+        (machine.target.join("xtask/bench.json"), machine.target.join("xtask/bench.svg"));
+    let named = kept::name(machine);
+    kept::add_earlier(&mut figures, &file, &named);
+    kept::write_all(&figures, &file, &named)?;
+    let word = |name: &str| named[name].as_str().unwrap_or_default().to_string();
+    let under = format!(
+        "{}, {} cores, Linux {}, commit {}",
+        word("cpu"),
+        named["cores"],
+        word("kernel"),
+        word("commit")
+    );
+    write(&picture, &plot::draw(&figures, &under))?;
+    println!("\n{under}\nall figures: {}; the plot: {}", file.display(), picture.display());
+    Ok(())
 }
 
 /// Pins this process, and with it every client and server, to the last core that it may use.
@@ -136,14 +157,8 @@ fn pin() -> String {
     }
 }
 
-/// Rounds, unless the command line says otherwise.
-const ROUNDS: usize = 5;
-
 /// Everything together, release builds from nothing included.
-const HANG_BOUND: Duration = Duration::from_secs(60 * 60);
-
-/// What `--only` takes: groups of workloads of trunkline's clients for Rust, Python and Node. The clients that it is compared with run whole.
-const GROUPS: [&str; 6] = ["calls", "acquire", "faults", "passes", "starts", "cached"];
+const HANG_BOUND: Duration = Duration::from_secs(90 * 60);
 
 const MALLOC_BYTES: &str = "67108864";
 

@@ -12,6 +12,10 @@ use crate::run::{Run, Stop};
 pub struct Peer {
     pub name: &'static str,
     pub what: &'static str,
+    /// The groups of workloads that it has.
+    pub groups: &'static [&'static str],
+    /// Whom it is compared with, beside the pipe.
+    pub against: Option<&'static str>,
     pub prepare: fn(&Machine, &mut Run) -> Result<Program, Stop>,
 }
 
@@ -55,16 +59,79 @@ impl Program {
 
 /// In the order of each round: neighbours are compared with each other.
 pub const PEERS: [Peer; 10] = [
-    Peer { name: "pipe", what: "a bare pipe in C, the floor", prepare: pipe },
-    Peer { name: "rust", what: "trunkline from Rust, on its own runtime", prepare: rust },
-    Peer { name: "foreign", what: "the same on a host's own executor", prepare: foreign },
-    Peer { name: "c", what: "trunkline from C", prepare: c },
-    Peer { name: "rmcp", what: "rmcp 3.9.0", prepare: rmcp },
-    Peer { name: "python", what: "trunkline from Python", prepare: python },
-    Peer { name: "mcp", what: "the Python SDK, mcp 2.3.0", prepare: mcp },
-    Peer { name: "node", what: "trunkline from Node", prepare: node },
-    Peer { name: "sdk", what: "the TypeScript SDK 1.32.2", prepare: sdk },
-    Peer { name: REAL, what: "20 sessions of five servers that others wrote", prepare: real },
+    Peer {
+        name: "pipe",
+        what: "a bare pipe in C, the floor",
+        groups: &["calls", "http"],
+        against: None,
+        prepare: pipe,
+    },
+    Peer {
+        name: "rust",
+        what: "trunkline from Rust, on its own runtime",
+        groups: &[
+            "calls", "acquire", "http", "crowd", "steps", "faults", "passes", "loading", "memory",
+            "starts", "cached",
+        ],
+        against: Some("rmcp"),
+        prepare: rust,
+    },
+    Peer {
+        name: "foreign",
+        what: "the same on a host's own executor",
+        groups: &["calls"],
+        against: Some("rmcp"),
+        prepare: foreign,
+    },
+    Peer {
+        name: "c",
+        what: "trunkline from C",
+        groups: &["calls", "loading"],
+        against: Some("rmcp"),
+        prepare: c,
+    },
+    Peer {
+        name: "rmcp",
+        what: "rmcp 3.9.0",
+        groups: &["calls", "http", "memory", "starts"],
+        against: None,
+        prepare: rmcp,
+    },
+    Peer {
+        name: "python",
+        what: "trunkline from Python",
+        groups: &["calls", "acquire", "http", "crowd", "loading", "starts", "cached"],
+        against: Some("mcp"),
+        prepare: python,
+    },
+    Peer {
+        name: "mcp",
+        what: "the Python SDK, mcp 2.3.0",
+        groups: &["calls", "http", "loading", "starts"],
+        against: None,
+        prepare: mcp,
+    },
+    Peer {
+        name: "node",
+        what: "trunkline from Node",
+        groups: &["calls", "acquire", "http", "crowd", "loading", "starts", "cached"],
+        against: Some("sdk"),
+        prepare: node,
+    },
+    Peer {
+        name: "sdk",
+        what: "the TypeScript SDK 1.32.2",
+        groups: &["calls", "http", "loading", "starts"],
+        against: None,
+        prepare: sdk,
+    },
+    Peer {
+        name: REAL,
+        what: "20 sessions of five servers that others wrote",
+        groups: &["shared"],
+        against: None,
+        prepare: real,
+    },
 ];
 
 /// The client that starts a hundred servers at its heaviest: it has all cores, and runs in the first round alone.
@@ -108,7 +175,11 @@ fn c(machine: &Machine, run: &mut Run) -> Result<Program, Stop> {
     let mut arguments = vec![library];
     arguments.extend(system.iter().map(OsString::from));
     compile(machine, run, "trunkline.c", &program, &arguments)?;
-    Ok(Program::new(program))
+    let loading = release.join("bench-c-loading");
+    compile(machine, run, "loading.c", &loading, &["-ldl".into()])?;
+    let library = release.join("libtrunkline.so");
+    let program = Program::new(program).environment("BENCH_LOADING", loading);
+    Ok(program.environment("BENCH_LIBRARY", library))
 }
 
 fn compile(

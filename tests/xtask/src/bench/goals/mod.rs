@@ -1,0 +1,224 @@
+//! What the figures have to meet, by group: one table of all goals.
+
+mod calls;
+mod pool;
+mod start;
+
+use super::figures::{Figures, Key, Pairs};
+
+/// One goal, which is one row.
+pub struct Goal {
+    /// Its name on the command line.
+    pub row: &'static str,
+    pub what: &'static str,
+    pub measured: Measured,
+    pub bound: Bound,
+    pub unit: &'static str,
+}
+
+/// How a figure comes about.
+#[derive(Clone, Copy)]
+pub enum Measured {
+    /// The median of the rounds, divided by a number that makes it the unit's.
+    Median(Key, f64),
+    /// The median of the ratios within each round.
+    Ratio(Key, Key),
+    /// The median of the differences within each round, divided by a number.
+    Difference(Key, Key, f64),
+}
+
+/// What it must not be beyond.
+#[derive(Clone, Copy)]
+pub enum Bound {
+    AtMost(f64),
+    AtLeast(f64),
+}
+
+impl Goal {
+    /// The figures that it is made of.
+    pub fn keys(&self) -> Vec<Key> {
+        match self.measured {
+            Measured::Median(key, _) => vec![key],
+            Measured::Ratio(one, other) | Measured::Difference(one, other, _) => vec![one, other],
+        }
+    }
+
+    /// What the rounds gave.
+    pub fn rounds(&self, figures: &Figures) -> Pairs {
+        match self.measured {
+            Measured::Median(key, per) => figures.each(key, |value| value / per),
+            Measured::Ratio(above, below) => figures.pairs(above, below, |a, b| a / b),
+            Measured::Difference(more, less, per) => {
+                figures.pairs(more, less, |more, less| (more - less) / per)
+            }
+        }
+    }
+}
+
+impl Bound {
+    pub fn is_met(self, value: f64) -> bool {
+        match self {
+            Bound::AtMost(most) => value <= most,
+            Bound::AtLeast(least) => value >= least,
+        }
+    }
+
+    /// How far a value is from the bound: 1 is just met, and more is too much.
+    pub fn distance(self, value: f64) -> f64 {
+        match self {
+            Bound::AtMost(most) => value / most,
+            Bound::AtLeast(least) => least / value,
+        }
+    }
+
+    pub fn shown(self) -> String {
+        match self {
+            Bound::AtMost(most) => format!("at most {}", round(most)),
+            Bound::AtLeast(least) => format!("at least {}", round(least)),
+        }
+    }
+}
+
+/// Three digits that count.
+pub fn round(value: f64) -> String {
+    let digits = match value.abs() {
+        100.0.. => 0,
+        10.0.. => 1,
+        1.0.. => 2,
+        0.1.. => 3,
+        _ => 4,
+    };
+    let text = format!("{value:.digits$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_string(),
+        false => text,
+    }
+}
+
+/// Every goal, in the order of the table.
+pub fn all() -> impl Iterator<Item = &'static Goal> {
+    [calls::GOALS, calls::OVER_HTTP, pool::GOALS, start::LOADING, start::GOALS]
+        .into_iter()
+        .flatten()
+}
+
+/// What is met, what is not, and what was not measured.
+pub fn print(figures: &Figures, rows: &dyn Fn(&Goal) -> bool) {
+    let head = ("goal", "bound", "measured", "of the rounds");
+    println!("\n{:<62} {:>15} {:>12} {:>18}", head.0, head.1, head.2, head.3);
+    let mut counts = [0; 3];
+    for goal in all().filter(|goal| rows(goal)) {
+        let what = format!("{}: {}", goal.row, goal.what);
+        let bound = format!("{} {}", goal.bound.shown(), goal.unit);
+        let rounds = goal.rounds(figures);
+        let Some(value) = rounds.median() else {
+            counts[2] += 1;
+            println!("{what:<62} {bound:>15} {:>12}", "unknown");
+            continue;
+        };
+        let is_met = goal.bound.is_met(value);
+        counts[usize::from(!is_met)] += 1;
+        let measured = format!("{} {}", round(value), goal.unit);
+        let verdict = if is_met { "met" } else { "NOT MET" };
+        println!("{what:<62} {bound:>15} {measured:>12} {:>18}  {verdict}", rounds.spread());
+    }
+    let [met, missed, unknown] = counts;
+    println!("{met} met, {missed} not met, {unknown} not measured");
+}
+
+const fn p50(client: &'static str, workload: &'static str) -> Key {
+    Key { client, workload, figure: "p50_us" }
+}
+
+const fn cpu(client: &'static str, workload: &'static str) -> Key {
+    Key { client, workload, figure: "cpu_us" }
+}
+
+const fn rate(client: &'static str, workload: &'static str) -> Key {
+    Key { client, workload, figure: "calls_per_s" }
+}
+
+const fn of(client: &'static str, workload: &'static str, figure: &'static str) -> Key {
+    Key { client, workload, figure }
+}
+
+/// A ratio that is to be small.
+const fn below(row: &'static str, what: &'static str, above: Key, against: Key, most: f64) -> Goal {
+    Goal {
+        row,
+        what,
+        measured: Measured::Ratio(above, against),
+        bound: Bound::AtMost(most),
+        unit: "x",
+    }
+}
+
+/// A ratio that is to be large.
+const fn above(
+    row: &'static str,
+    what: &'static str,
+    above: Key,
+    against: Key,
+    least: f64,
+) -> Goal {
+    Goal {
+        row,
+        what,
+        measured: Measured::Ratio(above, against),
+        bound: Bound::AtLeast(least),
+        unit: "x",
+    }
+}
+
+/// A median that is to be small; a unit is so many of the figure's.
+const fn small(
+    row: &'static str,
+    what: &'static str,
+    key: Key,
+    per: f64,
+    most: f64,
+    unit: &'static str,
+) -> Goal {
+    Goal { row, what, measured: Measured::Median(key, per), bound: Bound::AtMost(most), unit }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{peers, workloads};
+    use super::{Bound, all, round};
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_goal_has_a_name_of_its_own_and_is_measured_by_a_client_that_there_is() {
+        let mut names = BTreeSet::new();
+        for goal in all() {
+            assert!(names.insert(goal.row), "{} is there twice", goal.row);
+            for key in goal.keys() {
+                let group = workloads::group_of(key.workload);
+                let group = group.unwrap_or_else(|| panic!("no workload {}", key.workload));
+                let peer = peers::PEERS.iter().find(|peer| peer.name == key.client);
+                let peer = peer.unwrap_or_else(|| panic!("no client {}", key.client));
+                assert!(
+                    peer.groups.contains(&group.name),
+                    "{}: {} of {}",
+                    goal.row,
+                    group.name,
+                    peer.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_bound_is_met_up_to_itself() {
+        assert!(Bound::AtMost(2.0).is_met(2.0) && !Bound::AtMost(2.0).is_met(2.1));
+        assert!(Bound::AtLeast(2.0).is_met(2.0) && !Bound::AtLeast(2.0).is_met(1.9));
+        assert!(Bound::AtMost(2.0).distance(1.0) < 1.0 && Bound::AtLeast(2.0).distance(1.0) > 1.0);
+    }
+
+    #[test]
+    fn numbers_are_shown_with_three_digits() {
+        let shown = [1234.5, 12.34, 1.5, 0.125, 0.0714].map(round);
+        assert_eq!(shown, ["1234", "12.3", "1.5", "0.125", "0.0714"]);
+    }
+}

@@ -1,0 +1,73 @@
+//! The tables: one of each workload, its clients side by side.
+
+use super::figures::{Figures, Key};
+use super::goals::round;
+use super::peers::Peer;
+use super::workloads::{Group, Workload};
+
+/// Prints what the clients gave in these groups.
+pub fn print(figures: &Figures, groups: &[&Group], peers: &[&Peer]) {
+    for workload in groups.iter().flat_map(|group| group.workloads) {
+        print_one(figures, workload, peers);
+    }
+}
+
+fn print_one(figures: &Figures, workload: &Workload, peers: &[&Peer]) {
+    let Workload { name, title, figure, unit } = *workload;
+    let key = |client| Key { client, workload: name, figure };
+    let measured: Vec<&&Peer> = peers.iter().filter(|peer| figures.has(key(peer.name))).collect();
+    if measured.is_empty() {
+        return;
+    }
+    println!("\n{title} ({name})");
+    let [pipe, peer, p99, cpu] = ["x pipe", "x peer", "p99 us", "cpu us"];
+    println!(
+        "{:<9} {unit:>11} {:>22} {pipe:>7} {peer:>7} {p99:>9} {cpu:>9}  further",
+        "client", "of the rounds"
+    );
+    for peer in measured {
+        let own = key(peer.name);
+        let median = |figure| figures.each(Key { figure, ..own }, |value| value).median();
+        let against = |other: Option<&'static str>| {
+            let other = other.filter(|other| *other != peer.name)?;
+            figures.pairs(own, key(other), |one, other| one / other).median()
+        };
+        let rounds = figures.each(own, |value| value);
+        println!(
+            "{:<9} {:>11} {:>22} {:>7} {:>7} {:>9} {:>9}  {}",
+            peer.name,
+            shown(rounds.median()),
+            rounds.spread(),
+            shown(against(Some("pipe"))),
+            shown(against(peer.against)),
+            shown(median("p99_us")),
+            shown(median("cpu_us")),
+            further(figures, own)
+        );
+    }
+}
+
+/// The figures that few workloads have, by their names.
+fn further(figures: &Figures, own: Key) -> String {
+    let some = FURTHER.iter().filter(|figure| **figure != own.figure).filter_map(|figure| {
+        let value = figures.each(Key { figure, ..own }, |value| value).median()?;
+        Some(format!("{figure} {}", round(value)))
+    });
+    some.collect::<Vec<_>>().join(", ")
+}
+
+fn shown(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_string(), round)
+}
+
+const FURTHER: [&str; 9] = [
+    "import_us",
+    "threads",
+    "lists",
+    "wakes",
+    "session_bytes",
+    "holding_session_bytes",
+    "lease_bytes",
+    "processes",
+    "pss_mib",
+];
