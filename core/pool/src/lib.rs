@@ -20,6 +20,7 @@
 //! - [`text`] and [`pattern`]: strings that others wrote, shown safely and matched.
 //! - [`id_map`]: maps by ids of our own.
 //! - [`in_flight`]: the requests of one connection that wait for an answer.
+//! - [`json`]: JSON where it must be read in one way only.
 //! - [`naming`]: the names under which tools are exposed to a model.
 //! - [`shapes`]: tools in the shapes in which model APIs take them.
 //! - [`state`]: the reducer that decides.
@@ -41,7 +42,7 @@ pub mod id_map;
 mod ids;
 pub mod in_flight;
 pub mod interface;
-mod json;
+pub mod json;
 pub mod layers;
 pub mod naming;
 pub mod options;

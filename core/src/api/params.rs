@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
+use trunkline_pool::json::is_value;
 
 use super::log_level;
 use crate::{Error, ErrorCode, Result};
@@ -29,19 +31,23 @@ pub(super) fn tool_params(tool: &str, arguments: &str) -> (String, Range<usize>)
 /// The text of a JSON object on one line: a frame must not hold a line break.
 pub(super) fn object<'a>(path: &str, text: &'a str) -> Result<Cow<'a, str>> {
     let text = if text.is_empty() { "{}" } else { text };
-    let parsed: std::result::Result<&RawValue, _> = serde_json::from_str(text);
     let wrong = |message: String| {
         Err(Error::new(ErrorCode::InvalidArgument, message).with_detail("path", path))
     };
-    match parsed {
-        Err(error) => wrong(format!("{path} is no JSON: {error}")),
-        Ok(value) if !value.get().starts_with('{') => wrong(format!("{path} is no JSON object")),
-        Ok(value) if value.get().contains(['\n', '\r']) => {
-            // Valid JSON has line breaks only between tokens.
-            Ok(value.get().replace(['\n', '\r'], " ").into())
-        }
-        Ok(value) => Ok(value.get().into()),
+    if !is_value(text)
+        && let Err(error) = serde_json::from_str::<IgnoredAny>(text)
+    {
+        return wrong(format!("{path} is no JSON: {error}"));
     }
+    let value = text.trim_matches([' ', '\t', '\r', '\n']);
+    if !value.starts_with('{') {
+        return wrong(format!("{path} is no JSON object"));
+    }
+    if memchr::memchr2(b'\n', b'\r', value.as_bytes()).is_some() {
+        // Valid JSON has line breaks only between tokens.
+        return Ok(value.replace(['\n', '\r'], " ").into());
+    }
+    Ok(value.into())
 }
 
 /// The params with the host's `_meta`, and what it says of the log. A `_meta` that stands in the params already stays as it is.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
+use trunkline_pool::json::is_value;
 
 /// A message of the server.
 #[derive(Debug)]
@@ -73,15 +74,16 @@ impl<'a> Message<'a> {
 
 /// The form in which nearly every server writes a reply, read without a detour.
 fn common_reply(frame: &[u8]) -> Option<Message<'_>> {
+    const WHITE_SPACE: [char; 4] = [' ', '\t', '\r', '\n'];
     const HEAD: &[u8] = br#"{"jsonrpc":"2.0","id":"#;
     const RESULT: &[u8] = br#","result":"#;
     let rest = frame.strip_prefix(HEAD)?;
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let id = own_id(std::str::from_utf8(&rest[..digits]).ok()?)?;
     let result = rest[digits..].strip_prefix(RESULT)?.strip_suffix(b"}")?;
+    let result = std::str::from_utf8(result).ok()?.trim_matches(WHITE_SPACE);
     // One whole value and nothing behind it, or this is not that form.
-    let result: &RawValue = serde_json::from_slice(result).ok()?;
-    Some(Message::Result { id, result: result.get() })
+    is_value(result).then_some(Message::Result { id, result })
 }
 
 /// The number of an id that one of ours can be: some servers give it back as a string.

@@ -201,10 +201,12 @@ fn write_request(
     metadata: Option<&Metadata>,
     token: Option<u64>,
 ) {
+    frame.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
     // Writing to memory cannot fail.
-    let _ = write!(frame, "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":");
-    let _ = serde_json::to_writer(&mut *frame, method);
-    frame.extend_from_slice(b",\"params\":");
+    let _ = write!(frame, "{id}");
+    frame.extend_from_slice(br#","method":"#);
+    write_method(frame, method);
+    frame.extend_from_slice(br#","params":"#);
     let from = frame.len();
     write_params(frame, params, metadata, token);
     if memchr::memchr2(b'\n', b'\r', &frame[from..]).is_some() {
@@ -215,6 +217,18 @@ fn write_request(
         }
     }
     frame.extend_from_slice(b"}\n");
+}
+
+/// Appends the name of a method as a JSON string; nearly all are made of characters that stand for themselves.
+fn write_method(frame: &mut Vec<u8>, method: &str) {
+    if method.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'_')) {
+        frame.push(b'"');
+        frame.extend_from_slice(method.as_bytes());
+        frame.push(b'"');
+    } else {
+        // Writing to memory cannot fail.
+        let _ = serde_json::to_writer(frame, method);
+    }
 }
 
 #[cfg(test)]

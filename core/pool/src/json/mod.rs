@@ -2,9 +2,11 @@
 
 mod canonical;
 mod strict;
+mod value;
 
 pub(crate) use canonical::{Malformed, canonical, members};
 pub(crate) use strict::{Defect, DefectKind, parse};
+pub use value::is_value;
 
 use crate::text::escaped;
 
