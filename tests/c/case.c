@@ -241,15 +241,11 @@ static void make_folders(run *run)
     json_put(run->saved, "workspace", json_new_text(path));
 }
 
-void set_up(run *run, const json *the_case)
+void open_pool(run *run)
 {
-    const json *options = json_get(the_case, "options"), *servers = json_get(the_case, "servers");
+    const json *options = json_get(run->the_case, "options"), *servers = json_get(run->the_case, "servers");
     uint64_t subscription;
     trunkline_error *err = NULL;
-    memset(run, 0, sizeof *run);
-    make_log(run->log);
-    make_folders(run);
-    start_remotes(run, json_get(the_case, "remotes"));
     OK(trunkline_queue_new(&run->queue, &err));
     OK(trunkline_queue_new(&run->unread, &err));
     json *values = options ? resolved(run, options) : json_new(JSON_OBJECT);
@@ -283,13 +279,7 @@ void set_up(run *run, const json *the_case)
     json_free(values);
 }
 
-static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
-{
-    (void)status, (void)kind, (void)place;
-    return remove(path);
-}
-
-void tear_down(run *run)
+void close_pool(run *run)
 {
     trunkline_error *err = NULL;
     if (run->pool && trunkline_pool_close(run->pool, TRUNKLINE_DEFAULT, &err) != TRUNKLINE_STATUS_OK) {
@@ -297,20 +287,12 @@ void tear_down(run *run)
         fail(run, "the close: %.*s", (int)why.len, why.ptr);
         trunkline_error_free(err);
     }
-    for (size_t i = 0; i < run->remote_count; i++)
-        end_remote(&run->remotes[i]);
-    for (long long end = now_ms() + STEP_SECONDS * 1000; processes_of(run->log) > 0 && now_ms() < end;)
-        pause_ms(10);
-    if (processes_of(run->log) > 0)
-        fail(run, "%d processes are left", processes_of(run->log));
     trunkline_pool_free(run->pool);
+    run->pool = NULL;
     pump(run, run->queue, false);
     pump(run, run->unread, false);
     trunkline_queue_free(run->queue);
     trunkline_queue_free(run->unread);
-    unlink(run->log);
-    nftw(run->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-    json_free(run->saved);
     for (size_t i = 0; i < run->operation_count; i++)
         free_outcome(&run->operations[i].outcome);
     for (size_t i = 0; i < run->record_count; i++) {
@@ -319,4 +301,39 @@ void tear_down(run *run)
     }
     for (size_t i = 0; i < run->desk_count; i++)
         end_desk(&run->desks[i]);
+    memset(run->operations, 0, sizeof run->operations);
+    memset(run->records, 0, sizeof run->records);
+    memset(run->sessions, 0, sizeof run->sessions);
+    memset(run->leases, 0, sizeof run->leases);
+    run->operation_count = run->record_count = run->desk_count = run->session_count = run->lease_count = 0;
+}
+
+void set_up(run *run, const json *the_case)
+{
+    memset(run, 0, sizeof *run);
+    run->the_case = the_case;
+    make_log(run->log);
+    make_folders(run);
+    start_remotes(run, json_get(the_case, "remotes"));
+    open_pool(run);
+}
+
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
+{
+    (void)status, (void)kind, (void)place;
+    return remove(path);
+}
+
+void tear_down(run *run)
+{
+    close_pool(run);
+    for (size_t i = 0; i < run->remote_count; i++)
+        end_remote(&run->remotes[i]);
+    for (long long end = now_ms() + STEP_SECONDS * 1000; processes_of(run->log) > 0 && now_ms() < end;)
+        pause_ms(10);
+    if (processes_of(run->log) > 0)
+        fail(run, "%d processes are left", processes_of(run->log));
+    unlink(run->log);
+    nftw(run->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+    json_free(run->saved);
 }

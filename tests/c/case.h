@@ -47,6 +47,7 @@ typedef struct {
 } record;
 
 typedef struct {
+    const json *the_case;
     trunkline_pool *pool;
     trunkline_queue *queue;
     /* The events of watchers; nothing drains it but a step that waits for one. */
@@ -81,6 +82,9 @@ void fail(run *run, const char *format, ...);
 /* Makes the pool and what belongs to it; ends it and looks for what is left. */
 void set_up(run *run, const json *the_case);
 void tear_down(run *run);
+/* A pool with the options and the servers of the case; ends it with all that was begun in it. */
+void open_pool(run *run);
+void close_pool(run *run);
 
 /* Carries one step out; whether it held. */
 bool run_step(run *run, const json *step);

@@ -318,6 +318,14 @@ static outcome another_pool(run *run, const json *arguments)
     return outcome_of(status, NULL, err);
 }
 
+static outcome reopen(run *run, const json *arguments)
+{
+    (void)arguments;
+    close_pool(run);
+    open_pool(run);
+    return success(NULL);
+}
+
 static outcome asked(run *run, const json *arguments)
 {
     const desk *desk = find_desk(run, json_text(json_at(arguments, 0)));
@@ -377,7 +385,7 @@ outcome run_verb(run *run, const char *name, const json *step_arguments)
         {"watch", watch},       {"sign_in", sign_in},     {"visit", visit},     {"finish_sign_in", finish_sign_in},
         {"sign_out", sign_out}, {"asked", asked},         {"provide", provide},   {"resource_templates", resource_templates},
         {"set_roots", set_roots}, {"tools_for", tools_for}, {"revision", revision},
-        {"set_gates", set_gates},
+        {"set_gates", set_gates}, {"reopen", reopen},
     };
     json *arguments = arguments_of(run, step_arguments);
     outcome outcome = {NULL, NULL, NULL};

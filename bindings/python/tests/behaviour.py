@@ -98,13 +98,9 @@ class Case(Settings):
             self._run()
 
     def _run(self) -> None:
-        # Never the decisions of the person who runs the cases.
-        options = {"approvals": "memory", "cache": "off", **self._options("pool", self._case.get("options"))}
-        self._pool = self._host.pool(**options)
+        self._begin_pool()
         try:
-            self._records["pool"] = self._host.record(self._pool.events())
-            servers = self._servers(self._case.get("servers", {}))
-            self._host.run(lambda: self._pool.reconcile(servers))
+            self._give_servers()
             for number, step in enumerate(self._case["steps"], 1):
                 try:
                     self._step(step)
@@ -112,10 +108,23 @@ class Case(Settings):
                     error.args = (f"step {number}, {step}: {error}",)
                     raise
         finally:
-            for started, _ in self._started.values():
-                started.cancel()
-            self._host.close_pool(self._pool)
+            self._end_pool()
         self._log.settle()
+
+    def _begin_pool(self) -> None:
+        # Never the decisions of the person who runs the cases.
+        options = {"approvals": "memory", "cache": "off", **self._options("pool", self._case.get("options"))}
+        self._pool = self._host.pool(**options)
+        self._records["pool"] = self._host.record(self._pool.events())
+
+    def _give_servers(self) -> None:
+        servers = self._servers(self._case.get("servers", {}))
+        self._host.run(lambda: self._pool.reconcile(servers))
+
+    def _end_pool(self) -> None:
+        for started, _ in self._started.values():
+            started.cancel()
+        self._host.close_pool(self._pool)
 
     def _step(self, step: dict[str, Any]) -> None:
         verbs = step.keys() - EXPECTATIONS - {"error"}
@@ -366,6 +375,15 @@ class Case(Settings):
 
     def _do_pool(self, options: Any) -> None:
         self._host.close_pool(self._host.pool(**keywords(self._known(options))))
+
+    def _do_reopen(self) -> None:
+        self._end_pool()
+        begun = (self._started, self._sessions, self._leases, self._records, self._asked, self._unread)
+        for named in begun:
+            named.clear()
+        self._kept.clear()
+        self._begin_pool()
+        self._give_servers()
 
     def _do_asked(self, owner: str) -> list[Any]:
         return list(self._asked[owner])

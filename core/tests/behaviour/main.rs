@@ -6,6 +6,7 @@ mod expect;
 #[path = "../rig/folder.rs"]
 mod folder;
 mod handlers;
+mod pools;
 mod processes;
 mod provided;
 mod record;

@@ -11,12 +11,13 @@ use serde_json::{Map, Value, json};
 use tokio::task::JoinHandle;
 use trunkline::{
     AcquireOptions, CallOptions, CallResult, ConfigureOptions, DrainOptions, Error, ErrorCode,
-    EventMask, Lease, Pool, PoolOptions, ServerSpec, Servers, Session, SessionOptions,
+    EventMask, Lease, Pool, ServerSpec, Servers, Session, SessionOptions,
 };
 
 use crate::expect::check;
 use crate::folder::Folder;
 use crate::handlers::{self, Asked};
+use crate::pools::{self, Begun};
 use crate::processes;
 use crate::provided::Provided;
 use crate::record::{Record, number, parsed};
@@ -54,6 +55,7 @@ struct World {
     testserver: PathBuf,
     start_log: PathBuf,
     folder: PathBuf,
+    case: Value,
 }
 
 /// Runs one case from its pool to the check that nothing is left.
@@ -62,20 +64,13 @@ pub async fn run_case(case: &Value, testserver: &Path) -> Result<(), String> {
     let place = Folder::new();
     let folder = place.join("case");
     std::fs::create_dir_all(folder.join("workspace")).map_err(|error| error.to_string())?;
-    let mut members = case.get("options").and_then(Value::as_object).cloned().unwrap_or_default();
-    let (handlers, asked) = handlers::take(&mut members).map_err(|failure| failure.to_string())?;
     let mut saved = Saved::default();
     saved.0.insert("folder".into(), folder.to_string_lossy().into());
     saved.0.insert("workspace".into(), folder.join("workspace").to_string_lossy().into());
     saved.0.insert("file".into(), folder.join("file").to_string_lossy().into());
-    sources::keep_apart(&mut members);
-    let options = saved.filled_in(&Value::Object(members)).to_string();
-    let mut options = PoolOptions::from_json(&options).map_err(|e| e.to_string())?;
-    options.handlers = handlers;
-    let pool = Pool::new(options).map_err(|e| e.to_string())?;
-    let record = Record::new(pool.subscribe(EventMask::ALL).map_err(|e| e.to_string())?);
+    let Begun { pool, record, asked } = pools::begin(case, &saved).map_err(|e| e.to_string())?;
     let mut world = World {
-        pool: pool.clone(),
+        pool,
         sessions: HashMap::new(),
         leases: HashMap::new(),
         kept: Vec::new(),
@@ -88,29 +83,25 @@ pub async fn run_case(case: &Value, testserver: &Path) -> Result<(), String> {
         testserver: testserver.to_owned(),
         start_log: place.join("starts"),
         folder,
+        case: case.clone(),
     };
-    let outcome = world.carry_out(case).await;
+    let outcome = world.carry_out().await;
     world.operations.values().for_each(JoinHandle::abort);
-    let closed = match tokio::time::timeout(HANG_BOUND, pool.close()).await {
-        Ok(closed) => closed.map_err(|error| format!("close: {error}")),
-        Err(_) => Err("the close hangs".to_string()),
-    };
+    let closed = pools::end(&world.pool, HANG_BOUND).await;
     let left = world.nothing_left().await;
     outcome.and(closed).and(left)
 }
 
 impl World {
-    async fn carry_out(&mut self, case: &Value) -> Result<(), String> {
+    async fn carry_out(&mut self) -> Result<(), String> {
+        let case = self.case.clone();
         for (name, flags) in case.get("remotes").and_then(Value::as_object).into_iter().flatten() {
             let flags = self.saved.filled_in(flags);
             let (remote, address) = Remote::start(&self.testserver, &flags)?;
             self.remotes.push(remote);
             self.saved.0.insert(name.clone(), address.into());
         }
-        if let Some(servers) = case.get("servers") {
-            let step = json!({"reconcile": servers});
-            self.step(&step).await.map_err(|why| format!("servers: {why}"))?;
-        }
+        self.give_servers().await.map_err(|why| format!("servers: {why}"))?;
         for (number, step) in case["steps"].as_array().into_iter().flatten().enumerate() {
             let outcome = match tokio::time::timeout(HANG_BOUND, self.step(step)).await {
                 Ok(outcome) => outcome,
@@ -119,6 +110,25 @@ impl World {
             outcome.map_err(|why| format!("step {}, {step}: {why}", number + 1))?;
         }
         Ok(())
+    }
+
+    /// Gives the pool the servers of the case.
+    async fn give_servers(&self) -> Result<(), Failure> {
+        let Some(servers) = self.case.get("servers") else { return Ok(()) };
+        self.reconcile(&self.saved.filled_in(servers)).await.map(drop)
+    }
+
+    /// Another pool takes the place of the pool, and nothing is left of what was begun in that.
+    async fn reopen(&mut self) -> Result<Given, Failure> {
+        self.operations.drain().for_each(|(_, operation)| operation.abort());
+        pools::end(&self.pool, HANG_BOUND).await.map_err(Failure::Case)?;
+        let Begun { pool, record, asked } = pools::begin(&self.case, &self.saved)?;
+        self.pool = pool;
+        (self.leases, self.kept) = Default::default();
+        (self.sessions, self.closed) = Default::default();
+        self.records = HashMap::from([("pool".to_string(), record)]);
+        self.asked = HashMap::from([("pool".to_string(), asked)]);
+        self.give_servers().await.map(|()| Given::nothing())
     }
 
     async fn nothing_left(&self) -> Result<(), String> {
@@ -195,11 +205,8 @@ impl World {
             "no_event" => self.no_event(arguments),
             "asked" => self.asked(first),
             "reconcile" => self.reconcile(&arguments[0]).await,
-            "pool" => {
-                let pool = Pool::new(PoolOptions::from_json(&arguments[0].to_string())?)?;
-                pool.close().await?;
-                Ok(Given::nothing())
-            }
+            "reopen" => self.reopen().await,
+            "pool" => pools::another(&arguments[0]).await,
             "count" => self.count(first),
             "sign_in" | "visit" | "finish_sign_in" | "sign_out" => {
                 visits::step(&self.pool, verb, arguments).await

@@ -88,6 +88,10 @@ class Running {
       this.#remotes.push(remote);
       this.#saved.set(name, await within(remote.address(), 'the address of a remote server'));
     }
+    await this.#beginPool();
+  }
+
+  async #beginPool() {
     // Never the decisions of the person who runs the cases.
     const options = { approvals: 'memory', cache: 'off', ...this.#filled(this.#behaviour.options ?? {}) };
     this.pool = new Pool(this.optionsOf('pool', options));
@@ -95,12 +99,27 @@ class Running {
     await this.pool.reconcile(this.serversOf(this.#filled(this.#behaviour.servers ?? {})));
   }
 
-  async end() {
+  async #endPool() {
     for (const { controller } of this.#operations.values()) controller.abort();
     try {
       if (this.pool !== undefined) await within(this.pool.close(), 'close');
     } finally {
       for (const record of this.#records.values()) await record.end();
+    }
+  }
+
+  /** Another pool takes the place of the pool, and nothing is left of what was begun in that. */
+  async reopen() {
+    await this.#endPool();
+    const begun = [this.#sessions, this.#records, this.#asked, this.#unread, this.#leases, this.#operations];
+    for (const named of begun) named.clear();
+    await this.#beginPool();
+  }
+
+  async end() {
+    try {
+      await this.#endPool();
+    } finally {
       for (const remote of this.#remotes) await remote.end();
       await this.log.end();
       rmSync(this.folder, { recursive: true });

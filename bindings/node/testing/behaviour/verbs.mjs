@@ -182,6 +182,10 @@ export const VERBS = {
     await new Pool(optionsOf(options)).close();
     return nothing;
   },
+  async reopen(run) {
+    await run.reopen();
+    return nothing;
+  },
   count(run, [what]) {
     if (what === 'starts') return { value: run.log.starts };
     if (what === 'processes') return { value: run.log.running.length };
