@@ -115,12 +115,12 @@ impl SessionCore {
                         want.state = WantState::Asleep(None);
                     }
                 }
-                (Kept::NotLookedUp(key), LookedFor::Never) => {
+                (Kept::Unknown(key), LookedFor::Never) => {
                     want.kept = LookedFor::At(sorted.look);
                     sorted.look_for.push(key);
                     continue;
                 }
-                (Kept::NotLookedUp(_), LookedFor::At(look)) => match told {
+                (Kept::Unknown(_), LookedFor::At(look)) => match told {
                     Some((over, LookUp::Over)) if over == look => {
                         sorted.ask.extend(want.learn(name));
                     }
@@ -131,7 +131,7 @@ impl SessionCore {
                     }
                     Some(_) | None => continue,
                 },
-                (Kept::Nothing | Kept::NotLookedUp(_), _) => sorted.ask.extend(want.learn(name)),
+                (Kept::Nothing | Kept::Unknown(_), _) => sorted.ask.extend(want.learn(name)),
             }
             want.kept = LookedFor::Taken;
         }
@@ -150,7 +150,7 @@ impl SessionCore {
                 Kept::Catalog(catalog) => catalog,
                 // It listed nothing.
                 Kept::Nothing => Arc::default(),
-                Kept::NotLookedUp(_) => return,
+                Kept::Unknown(_) => return,
             };
             let of = (server, want.born.0);
             let lists = (catalog, self.driver.held_of(server));
@@ -247,7 +247,7 @@ impl SessionCore {
         let WantState::Ready(hold) = want.state else { return None };
         let kept = match self.kept_of(server, &want.configured) {
             Kept::Catalog(catalog) => Some((catalog, self.driver.held_of(server))),
-            Kept::Nothing | Kept::NotLookedUp(_) => None,
+            Kept::Nothing | Kept::Unknown(_) => None,
         };
         (want.state, want.ticket) = (WantState::Asleep(None), None);
         if let Some(lazy) = &mut want.lazy {

@@ -129,7 +129,7 @@ pub(super) enum Kept {
     /// Nothing is.
     Nothing,
     /// It has to be looked for.
-    NotLookedUp(CacheKey),
+    Unknown(CacheKey),
 }
 
 impl SessionCore {
@@ -138,7 +138,7 @@ impl SessionCore {
         let Some(key) = self.cache_key(name, configured) else { return Kept::Nothing };
         match self.driver.catalogs.known(&key) {
             Known::Nothing => Kept::Nothing,
-            Known::NotLookedUp => Kept::NotLookedUp(key),
+            Known::Unknown => Kept::Unknown(key),
             Known::Catalog(catalog) => {
                 let fingerprint = configured.fingerprint(self.handlers.offered(), &self.context);
                 let of = (name, fingerprint);

@@ -235,7 +235,7 @@ fn remove_one(folder: &Path, key: &CacheKey) -> Result<()> {
 }
 
 /// The time, in milliseconds since 1970.
-pub(super) fn now_ms() -> u64 {
+pub(crate) fn now_ms() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
     u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }

@@ -26,7 +26,7 @@ pub(super) struct Memory {
 }
 
 struct Kept {
-    /// None when it was looked for and not found.
+    /// None when nothing was listed.
     catalog: Option<Arc<Catalog>>,
     bytes: usize,
     /// When it was looked at last.
@@ -36,7 +36,7 @@ struct Kept {
 impl Memory {
     pub(super) fn known(&mut self, key: &CacheKey) -> Known {
         self.turns += 1;
-        let Some(kept) = self.kept.get_mut(key) else { return Known::NotLookedUp };
+        let Some(kept) = self.kept.get_mut(key) else { return Known::Unknown };
         kept.turn = self.turns;
         kept.catalog.clone().map_or(Known::Nothing, Known::Catalog)
     }
@@ -59,10 +59,10 @@ impl Memory {
         }
     }
 
-    /// What was looked for and found, or not. What was listed meanwhile is newer.
-    pub(super) fn found(&mut self, key: &CacheKey, catalog: Option<&Arc<Catalog>>) {
+    /// What was looked for and found. What was listed meanwhile is newer.
+    pub(super) fn found(&mut self, key: &CacheKey, catalog: &Arc<Catalog>) {
         if !self.kept.contains_key(key) {
-            self.put(key, catalog);
+            self.put(key, Some(catalog));
         }
     }
 
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn an_empty_catalog_is_nothing() {
         let mut memory = Memory::default();
-        assert_eq!(memory.known(&key("a")), Known::NotLookedUp);
+        assert_eq!(memory.known(&key("a")), Known::Unknown);
         memory.put(&key("a"), Some(&catalog(1)));
         assert_eq!(memory.known(&key("a")), Known::Catalog(catalog(1)));
         memory.put(&key("a"), Some(&Arc::default()));
@@ -125,12 +125,13 @@ mod tests {
     fn what_is_found_takes_no_place_from_what_was_listed() {
         let mut memory = Memory::default();
         memory.put(&key("a"), Some(&catalog(1)));
-        memory.found(&key("a"), Some(&catalog(2)));
+        memory.put(&key("empty"), None);
+        for of in ["a", "empty", "b"] {
+            memory.found(&key(of), &catalog(2));
+        }
         assert_eq!(memory.known(&key("a")), Known::Catalog(catalog(1)));
-        memory.found(&key("b"), Some(&catalog(2)));
-        memory.found(&key("c"), None);
+        assert_eq!(memory.known(&key("empty")), Known::Nothing);
         assert_eq!(memory.known(&key("b")), Known::Catalog(catalog(2)));
-        assert_eq!(memory.known(&key("c")), Known::Nothing);
     }
 
     /// SPEC 14.2: the memory is bounded by keys and by bytes; what was looked at last stays.
@@ -143,7 +144,7 @@ mod tests {
         }
         assert_eq!(memory.kept.len(), KEYS_MAX / 4 * 3);
         assert_eq!(memory.known(&key("0")), Known::Nothing);
-        assert_eq!(memory.known(&key("1")), Known::NotLookedUp);
+        assert_eq!(memory.known(&key("1")), Known::Unknown);
         // The largest definition that there is.
         let large = catalog((1 << 20) - 100);
         for number in 0..200 {

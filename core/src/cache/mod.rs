@@ -50,11 +50,11 @@ pub(crate) struct Catalogs {
 pub(crate) enum Known {
     /// This was listed last. It is not empty.
     Catalog(Arc<Catalog>),
-    /// None is kept.
+    /// What was listed last was empty.
     Nothing,
-    /// It was not looked for: see [`Catalogs::look_up`]. One that was forgotten to make room for others is so again, so that whoever
-    /// looked for it once takes it for nothing.
-    NotLookedUp,
+    /// It was not looked for (see [`Catalogs::look_up`]), or not found: another process may keep it at any time. One that was forgotten to make
+    /// room for others is so again. Whoever looked for it once takes it for nothing.
+    Unknown,
 }
 
 /// How far what is looked up is.
@@ -215,15 +215,16 @@ impl Catalogs {
     }
 
     fn read(&self, disk: Option<&Disk>, keys: &[CacheKey]) -> Result<()> {
-        let unknown = |key: &&CacheKey| guard(&self.memory).known(key) == Known::NotLookedUp;
+        let unknown = |key: &&CacheKey| guard(&self.memory).known(key) == Known::Unknown;
         let keys: Vec<CacheKey> = keys.iter().filter(unknown).cloned().collect();
         let (found, outcome) = match disk {
             Some(disk) => disk.read(&keys),
             None => (Vec::new(), Ok(())),
         };
-        let found = found.iter().map(Option::as_ref).chain(std::iter::repeat(None));
-        for (key, kept) in keys.iter().zip(found) {
-            guard(&self.memory).found(key, kept.map(Kept::catalog));
+        for (key, kept) in keys.iter().zip(&found) {
+            if let Some(kept) = kept {
+                guard(&self.memory).found(key, kept.catalog());
+            }
         }
         outcome
     }

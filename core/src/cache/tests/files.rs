@@ -8,13 +8,13 @@ fn a_catalog_outlives_its_pool() {
     let folder = Place::new();
     let (key, other) = (key("../evil"), key("other"));
     let first = folder.open();
-    assert_eq!(first.catalogs.known(&key), Known::NotLookedUp);
-    assert_eq!(first.looked_up(&key), Known::Nothing);
+    assert_eq!(first.catalogs.known(&key), Known::Unknown);
+    assert_eq!(first.looked_up(&key), Known::Unknown);
     assert!(!folder.cache().exists(), "looking makes nothing");
     first.keep(&key, &catalog("one"));
     assert_eq!(first.catalogs.known(&key), Known::Catalog(catalog("one")));
     assert_eq!(folder.found(&key), Known::Catalog(catalog("one")));
-    assert_eq!(folder.found(&other), Known::Nothing);
+    assert_eq!(folder.found(&other), Known::Unknown);
     assert_eq!(folder.names(), [format!("{}.json", key.digits())]);
     assert_eq!(first.warnings(), Vec::<String>::new());
     #[cfg(unix)]
@@ -34,7 +34,7 @@ fn without_a_cache_the_pool_alone_remembers() {
     let off = Opened { catalogs, warnings: Arc::default() };
     off.keep(&key("s"), &catalog("one"));
     assert_eq!(off.looked_up(&key("s")), Known::Catalog(catalog("one")));
-    assert_eq!(off.looked_up(&key("t")), Known::Nothing);
+    assert_eq!(off.looked_up(&key("t")), Known::Unknown);
 }
 
 /// S-12: a path that would be another one from another directory is refused.
@@ -61,7 +61,7 @@ fn a_private_catalog_is_in_no_file() {
     assert_eq!(folder.names().len(), 1);
     opened.keep_listing(&key, &catalog("mine"), &private);
     assert_eq!(folder.names(), Vec::<String>::new());
-    assert_eq!(folder.found(&key), Known::Nothing);
+    assert_eq!(folder.found(&key), Known::Unknown);
 }
 
 /// SPEC 14.2: an empty list takes nothing from the processes to come, which ask the server themselves.
@@ -102,7 +102,7 @@ fn what_is_damaged_is_a_miss_and_is_mended() {
     for damaged in [b"".to_vec(), sound[..sound.len() / 2].to_vec(), later.into(), too_long] {
         std::fs::write(folder.file(&key), damaged).unwrap();
         let opened = folder.open();
-        assert_eq!(opened.looked_up(&key), Known::Nothing);
+        assert_eq!(opened.looked_up(&key), Known::Unknown);
         opened.keep(&key, &catalog("one"));
         assert_eq!(opened.warnings(), Vec::<String>::new());
         assert_eq!(folder.found(&key), Known::Catalog(catalog("one")));
@@ -115,7 +115,7 @@ fn the_catalog_of_another_server_is_a_miss() {
     let folder = Place::new();
     folder.open().keep(&key("s"), &catalog("one"));
     std::fs::copy(folder.file(&key("s")), folder.file(&key("t"))).unwrap();
-    assert_eq!(folder.found(&key("t")), Known::Nothing);
+    assert_eq!(folder.found(&key("t")), Known::Unknown);
 }
 
 /// S-12: what another could have put there is not read, not followed and not written over; the pool is told once, and goes on.
@@ -156,7 +156,7 @@ fn what_is_not_this_users_alone_is_left_alone() {
         let before = std::fs::read(elsewhere(&folder)).ok();
         let kind = folder.file(&key).symlink_metadata().unwrap().file_type();
         let opened = folder.open();
-        assert_eq!(opened.looked_up(&key), Known::Nothing, "{what}");
+        assert_eq!(opened.looked_up(&key), Known::Unknown, "{what}");
         for text in ["two", "three"] {
             opened.keep(&key, &catalog(text));
         }
@@ -181,7 +181,7 @@ fn a_folder_that_others_may_write_is_not_used() {
     let open = std::fs::Permissions::from_mode(0o777);
     std::fs::set_permissions(folder.cache(), open).unwrap();
     let opened = folder.open();
-    assert_eq!(opened.looked_up(&key), Known::Nothing);
+    assert_eq!(opened.looked_up(&key), Known::Unknown);
     opened.keep(&key, &catalog("two"));
     assert_eq!(opened.warnings().len(), 1, "{:?}", opened.warnings());
     let kept = std::fs::read_to_string(folder.file(&key)).unwrap();
@@ -204,7 +204,7 @@ fn a_folder_that_goes_or_cannot_be_made_is_nobodys_error() {
     opened.keep(&key, &catalog("three"));
     assert_eq!(folder.found(&key), Known::Catalog(catalog("three")));
     std::fs::remove_dir_all(folder.0.join("trunkline")).unwrap();
-    assert_eq!(folder.found(&key), Known::Nothing);
+    assert_eq!(folder.found(&key), Known::Unknown);
     opened.keep(&key, &catalog("three"));
     assert_eq!(folder.found(&key), Known::Catalog(catalog("three")));
 }

@@ -39,8 +39,8 @@ fn servers() -> impl Iterator<Item = CacheKey> {
 fn check_whole(known: &Known, what: &str) {
     let catalog = match known {
         Known::Catalog(catalog) => catalog,
-        Known::Nothing => return,
-        Known::NotLookedUp => panic!("{what}: it was not looked up"),
+        Known::Unknown => return,
+        Known::Nothing => panic!("{what}: an empty one was listed"),
     };
     assert_eq!(catalog.tools.len(), 100, "{what}");
     let text = |definition: &str| {
