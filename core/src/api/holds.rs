@@ -93,6 +93,10 @@ impl Holds {
         configured: &Arc<Configured>,
     ) -> std::result::Result<Added, LeaseHold> {
         let server = hold.cell.server.clone();
+        // What is inherited knows the configuration as it runs alone.
+        if let Some(written) = configured.written().filter(|_| kind != Kind::Inherited) {
+            session.driver.keep_as_written(&hold.cell, written);
+        }
         let mut inner = self.inner();
         // Under the lock, so that a change of the options or of the source either is seen here or finds the hold.
         let is_late = kind == Kind::Inherited && inner.has_own(&server);

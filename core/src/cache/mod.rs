@@ -21,7 +21,8 @@ use trunkline_pool::cached::{CacheKey, Kept, Listing};
 use trunkline_pool::catalog::Catalog;
 use trunkline_pool::options::CatalogCache;
 
-use self::disk::{Disk, Write, now_ms};
+pub(crate) use self::disk::now_ms;
+use self::disk::{Disk, Write};
 use self::memory::Memory;
 use self::queue::Queue;
 use crate::driver::Runtime;
@@ -103,21 +104,22 @@ impl Catalogs {
         catalog: &Arc<Catalog>,
         listing: &Listing,
     ) {
-        self.keep_without_held(key, (catalog, catalog), listing);
+        self.keep_without_held(key, (catalog, catalog), (listing, now_ms()));
     }
 
-    /// The same for lists of which something is held back: this pool knows what, and keeps all, and `usable` is for the disk.
+    /// The same for lists of that time, in milliseconds since 1970, of which something is held back: this pool knows what, and keeps all, and
+    /// `usable` is for the disk.
     pub(crate) fn keep_without_held(
         self: &Arc<Self>,
         key: &CacheKey,
         (catalog, usable): (&Arc<Catalog>, &Arc<Catalog>),
-        listing: &Listing,
+        (listing, listed_at_ms): (&Listing, u64),
     ) {
         guard(&self.memory).put(key, Some(catalog));
         if self.disk.is_none() || !usable.has_items() {
             return;
         }
-        let write = Kept::of(usable, listing, now_ms()).map_or(Write::Remove, Write::Keep);
+        let write = Kept::of(usable, listing, listed_at_ms).map_or(Write::Remove, Write::Keep);
         let mut queue = guard(&self.queue);
         queue.add_write(key, write);
         if !std::mem::replace(&mut queue.writes_now, true) {

@@ -15,6 +15,7 @@ use trunkline_pool::state::{
 };
 
 use super::intern::Keyed;
+use super::kept::LastKept;
 use super::listings::Listings;
 use super::log_levels::LogLevels;
 use super::resources::Resources;
@@ -62,6 +63,8 @@ pub(crate) struct EntryCell {
     pub log_levels: LogLevels,
     /// Those after the first of each connection.
     pub(super) listings: Listings,
+    /// What it listed last.
+    pub(super) kept: LastKept,
     /// Calls started.
     pub calls: AtomicU64,
     /// Calls that ended with an error.
@@ -139,6 +142,7 @@ impl EntryCell {
             resources: Resources::default(),
             log_levels: LogLevels::default(),
             listings: Listings::default(),
+            kept: LastKept::default(),
             calls: AtomicU64::new(0),
             errors: AtomicU64::new(0),
         }

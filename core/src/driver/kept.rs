@@ -1,6 +1,6 @@
 //! What is kept of the lists of servers (SPEC 4.1, 14.2).
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use trunkline_pool::cached::{Asker, CacheKey, Listing, Written};
 use trunkline_pool::catalog::{CacheScope, Catalog};
@@ -9,7 +9,26 @@ use trunkline_pool::options::Offered;
 
 use super::{Driver, EntryCell};
 use crate::auth::Context;
+use crate::cache::now_ms;
 use crate::client::{Connection, Listed};
+
+/// Forms in which one configuration is written that its lists are kept under at a time. Of more the one goes that came first.
+const FORMS_MAX: usize = 8;
+
+/// What an entry listed last, as it is kept.
+#[derive(Default)]
+pub(super) struct LastKept(Mutex<Option<KeptLists>>);
+
+#[derive(Clone)]
+struct KeptLists {
+    /// All of it, and what of that may be used.
+    lists: [Arc<Catalog>; 2],
+    listing: Listing,
+    /// In milliseconds since 1970.
+    listed_at_ms: u64,
+    /// How the configuration is written where it is asked for, by which it is kept.
+    forms: Vec<Written>,
+}
 
 impl Driver {
     /// What the catalog of a server is kept by, for a session that offers so much and has the credentials of that context.
@@ -40,17 +59,62 @@ impl Driver {
         let usable = self.usable(cell, &catalog);
         let written = self.core().interner.keyed(cell.key).and_then(|keyed| keyed.written);
         if let Some(written) = written {
-            let asked_by = (&*cell.server, &*cell.spec);
-            let key = self.cache_key(asked_by, &written, cell.offered, &cell.context);
             let scope = match cell.context.is_passing(&cell.server, &cell.spec) {
                 true => CacheScope::Private,
                 false => scope,
             };
             let server_version = connection.server_facts().version;
             let listing = Listing { scope, fresh_for, server_version };
-            // What is held back leaves no process: the next one could not tell it from what is accepted.
-            self.catalogs.keep_without_held(&key, (&catalog, &usable), &listing);
+            let (lists, listed_at_ms) = ([catalog.clone(), usable], now_ms());
+            let newest = {
+                let mut last = cell.kept.last();
+                let forms = last.take().map(|last| last.forms).unwrap_or_default();
+                let newest = last.insert(KeptLists { lists, listing, listed_at_ms, forms });
+                newest.add_form(written);
+                newest.clone()
+            };
+            newest.forms.iter().for_each(|form| self.keep_by(cell, form, &newest));
         }
         catalog
+    }
+
+    /// Somebody holds an entry whose configuration may be written in another way there: what it listed is found by that too.
+    pub(crate) fn keep_as_written(&self, cell: &EntryCell, written: Written) {
+        let listed = {
+            let mut last = cell.kept.last();
+            let Some(last) = last.as_mut().filter(|last| !last.forms.contains(&written)) else {
+                return;
+            };
+            last.add_form(written);
+            last.clone()
+        };
+        self.keep_by(cell, &written, &listed);
+    }
+
+    fn keep_by(&self, cell: &EntryCell, written: &Written, kept: &KeptLists) {
+        let asked_by = (&*cell.server, &*cell.spec);
+        let key = self.cache_key(asked_by, written, cell.offered, &cell.context);
+        let [catalog, usable] = &kept.lists;
+        // What is held back leaves no process: the next one could not tell it from what is accepted.
+        let listing = (&kept.listing, kept.listed_at_ms);
+        self.catalogs.keep_without_held(&key, (catalog, usable), listing);
+    }
+}
+
+impl LastKept {
+    fn last(&self) -> MutexGuard<'_, Option<KeptLists>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl KeptLists {
+    fn add_form(&mut self, form: Written) {
+        if self.forms.contains(&form) {
+            return;
+        }
+        if self.forms.len() == FORMS_MAX {
+            self.forms.remove(0);
+        }
+        self.forms.push(form);
     }
 }
