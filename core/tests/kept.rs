@@ -239,6 +239,37 @@ fn a_disk_that_is_full_while_a_pool_runs_is_nobodys_error() {
     });
 }
 
+/// SPEC 14.2: what another pool keeps later is found by whoever wants the server anew, and by who waits for one whose first start failed.
+#[test]
+fn what_another_pool_keeps_later_is_found_without_a_start() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.join("ws")).unwrap();
+    let log = folder.join("starts");
+    let flags = ["--start-log", log.to_str().unwrap(), "--fail-starts", "1-1"];
+    let servers = json!({ "s": server(2, &flags) });
+    host(async {
+        let [first, second] = [(); 2].map(|()| options(&folder, &folder.join("ws")));
+        let (first, second) = (Pool::new(first).unwrap(), Pool::new(second).unwrap());
+        configure(&first, servers.clone()).await;
+        let failed = open(&first, "failed").await;
+        assert_eq!(failed.started().await.unwrap()["servers"]["s"]["state"], "failed");
+        configure(&second, servers.clone()).await;
+        let learned = open(&second, "learned").await;
+        until(|| deferred(&learned, "s").len() == 2);
+        second.close().await.unwrap();
+        assert_eq!(starts(&folder), 2);
+        let later = open(&first, "later").await;
+        assert_eq!(deferred(&later, "s").len(), 2);
+        assert_eq!(deferred(&failed, "s"), [""; 0], "it has not waited for it again");
+        tokio::time::timeout(HANG, failed.ready(Some("s"), None)).await.unwrap().unwrap();
+        assert_eq!(deferred(&failed, "s").len(), 2);
+        assert_eq!(starts(&folder), 2, "nothing was started");
+        call(&failed, "mcp__s__tool_2").await;
+        assert_eq!(starts(&folder), 3);
+        first.close().await.unwrap();
+    });
+}
+
 /// This thread, and those that it starts, may write no more than the modes of files say, whoever runs them.
 fn give_up_overriding() {
     // `_LINUX_CAPABILITY_VERSION_3`, of the calling thread.

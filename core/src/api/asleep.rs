@@ -5,6 +5,7 @@
 //!      │                                ▲  ▲                   │          │
 //!      │                                │  └── no call waits ──┘          │
 //!      └─▶ nothing is: Pending ──▶ Ready ─┴──── the last call has ended ◀─┘
+//!                         └──▶ Failed ──▶ Looking, once somebody waits for it; Asleep, once it listed to somebody else
 //! ```
 //!
 //! 1. A question is open, or a hold is there, only while a call needs the server or its tools are not known.
@@ -16,7 +17,7 @@
 //! A hold that is let go starts the drain of its entry: its delay is how long an idle server stays.
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -138,26 +139,45 @@ impl SessionCore {
         sorted
     }
 
-    /// Something newer may be kept of a server of which the session shows what was kept.
+    /// Somebody waits for a server that runs for calls only and whose one start failed: it begins as it began.
+    pub(super) fn learn_again(self: &Arc<Self>, server: &str) {
+        {
+            let mut wants = self.wants();
+            let id = wants.next();
+            let want = wants.servers.get_mut(server).filter(|want| want.has_learned_nothing());
+            let Some(want) = want else { return };
+            (want.id, want.state, want.ticket) = (id, WantState::Looking, None);
+            want.kept = LookedFor::Never;
+        }
+        self.show_kept();
+    }
+
+    /// Something newer may be kept of a server of which the session shows what was kept, or of which it could learn nothing.
     pub(crate) fn show_newer(&self, server: &str) {
         {
-            let wants = self.wants();
-            let Some(want) = wants.servers.get(server) else { return };
-            if !self.holds.defers(server, want.born.0) {
+            let mut wants = self.wants();
+            let Some(want) = wants.servers.get_mut(server) else { return };
+            let learns_now = want.has_learned_nothing();
+            if !(learns_now || self.holds.defers(server, want.born.0)) {
                 return;
             }
             let catalog = match self.kept_of(server, &want.configured) {
                 Kept::Catalog(catalog) => catalog,
                 // It listed nothing.
-                Kept::Nothing => Arc::default(),
-                Kept::Unknown(_) => return,
+                Kept::Nothing if !learns_now => Arc::default(),
+                Kept::Nothing | Kept::Unknown(_) => return,
             };
+            if learns_now {
+                want.state = WantState::Asleep(None);
+                want.is_well();
+            }
             let of = (server, want.born.0);
             let lists = (catalog, self.driver.held_of(server));
             let deferred = Deferred::new(of, lists, &want.configured, &self.options());
             self.holds.defer(deferred, FirstSight::Told);
         }
         self.holds.tell(self);
+        self.settled.notify_waiters();
     }
 
     /// A call needs a server that the session wants: it is begun if it sleeps. Nothing when it is not wanted.

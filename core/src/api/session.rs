@@ -172,12 +172,15 @@ impl Session {
 
     /// Waits until every server that the session wants is ready or has failed; with `server`, for that one, whose failure is
     /// the error. Without `timeout` the servers' own connect time-outs bound it, each of which begins with the server's turn
-    /// (`start_parallel`).
+    /// (`start_parallel`). A lazy `server` that was started to learn its tools, and failed, is started once more.
     ///
     /// # Errors
     /// `timeout` with `detail.servers`, `invalid_argument` for a server that the session does not want, `closed`, `forked`.
     pub async fn ready(&self, server: Option<&str>, timeout: Option<Duration>) -> Result<()> {
         self.core().check()?;
+        if let Some(server) = server {
+            self.core().learn_again(server);
+        }
         self.core().ready(server, timeout).await
     }
 

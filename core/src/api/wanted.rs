@@ -76,6 +76,8 @@ pub(super) struct Lazy {
     pub(super) users: usize,
     /// Its server is started once, since nothing is known of its tools.
     pub(super) learns: bool,
+    /// The failure that the session was told of, until its server is there again.
+    pub(super) told: Option<ErrorCode>,
 }
 
 pub(super) enum WantState {
@@ -263,13 +265,14 @@ impl SessionCore {
         };
         let (mut added, mut rests, mut over) = (None, None, None);
         let held_for = (want.hold_kind(), Origin::Pool);
-        let (kind, field) = match result {
+        let news = match result {
             Ok(hold) => match self.holds.add(self, hold, held_for, asked) {
                 Ok(new) => {
                     want.state = WantState::Ready(new.id);
+                    want.is_well();
                     rests = want.is_of_no_use().then(|| self.rest(name, want)).flatten();
                     added = Some(new);
-                    (EventKind::ServerReady, ("left", wants.pending().into()))
+                    Some((EventKind::ServerReady, ("left", wants.pending().into())))
                 }
                 Err(refused) => {
                     // What ended the session, or switched the server off, ends the want as well.
@@ -280,13 +283,14 @@ impl SessionCore {
             },
             Err(error) => {
                 let field = ("error", error.to_json());
+                let is_news = want.has_failed_anew(&error);
                 if want.lazy.is_some() && self.holds.defers(name, want.born.0) {
                     want.state = WantState::Asleep(Some(error));
                 } else {
                     want.state = WantState::Failed(error);
                     over = Some(want.born.0);
                 }
-                (EventKind::Failed, field)
+                is_news.then_some((EventKind::Failed, field))
             }
         };
         drop(wants);
@@ -294,7 +298,9 @@ impl SessionCore {
             added.finish(self);
         }
         drop(rests);
-        self.driver.hub.publish(kind, Some(self), &about, &[field]);
+        if let Some((kind, field)) = news {
+            self.driver.hub.publish(kind, Some(self), &about, &[field]);
+        }
         if let Some(want) = over {
             // The event comes first, and then its tools go.
             self.holds.forget_deferred(self, want);
@@ -419,6 +425,24 @@ impl Want {
             | WantState::Failed(_)
             | WantState::Asleep(_) => false,
         }
+    }
+
+    /// Whether the session is to be told of this failure: one that runs for calls only and is started in vain again stands as it stood.
+    fn has_failed_anew(&mut self, error: &Error) -> bool {
+        let code = error.code();
+        self.lazy.as_mut().is_none_or(|lazy| lazy.told.replace(code) != Some(code))
+    }
+
+    /// Its server is there, or known: the next failure is another.
+    pub(super) fn is_well(&mut self) {
+        if let Some(lazy) = &mut self.lazy {
+            lazy.told = None;
+        }
+    }
+
+    /// Whether nothing came of it and nobody has begun it again: with tools that are known it would sleep.
+    pub(super) fn has_learned_nothing(&self) -> bool {
+        self.lazy.is_some() && matches!(self.state, WantState::Failed(_))
     }
 
     fn hold_kind(&self) -> Kind {
