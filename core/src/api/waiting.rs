@@ -6,6 +6,9 @@
 //! 1. `done` is called exactly once, by whoever takes it out of the state, with no lock held.
 //! 2. The server is needed no more before `done` is called.
 
+#[cfg(test)]
+mod tests;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
@@ -193,16 +196,21 @@ impl WaitingCall {
             let Some(need) = self.session.need(&self.tool.server) else {
                 return Some(Err(self.session.no_such_tool(&view, &self.tool.exposed)));
             };
-            let no_more = {
-                let mut state = self.state();
-                match state.done {
-                    Some(_) => state.need.replace(need),
-                    None => Some(need),
-                }
-            };
-            // It is let go without the lock.
-            drop(no_more);
+            self.keep(need);
         }
+    }
+
+    /// Needs the server until it ends. One that ended meanwhile needs it no more.
+    fn keep(&self, need: Need) {
+        let no_more = {
+            let mut state = self.state();
+            match state.done {
+                Some(_) => state.need.replace(need),
+                None => Some(need),
+            }
+        };
+        // It is let go without the lock.
+        drop(no_more);
     }
 
     /// A gate that shuts ends the want, and before that its question: either is the end of the tool.

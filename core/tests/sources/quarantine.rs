@@ -67,6 +67,60 @@ fn a_change_between_two_processes_is_held_back() {
     });
 }
 
+/// SPEC 7.6: what is accepted and cannot be kept is in force in this pool, which says so; the next one asks again, and keeps it when it can.
+#[test]
+fn what_is_accepted_and_cannot_be_kept_is_told_and_in_force() {
+    let store = Folder::new();
+    let first = Rig::in_workspace(options(&store));
+    let [second, third, fourth] = [(); 3].map(|()| next(&first, &store));
+    let servers = changing(&first);
+    let lock = store.join("approvals.json.lock");
+    host(async {
+        let _session = wanting(&first, "a");
+        set(&first.pool, "project", servers.clone());
+        approve(&first.pool, "s").await;
+        settled(&first).await;
+        first.pool.close().await.unwrap();
+        // Who reads takes no lock, and nobody can have this one.
+        std::fs::remove_file(&lock).unwrap();
+        std::fs::create_dir(&lock).unwrap();
+
+        let told = news(&second.pool);
+        let session = wanting(&second, "a");
+        set(&second.pool, "project", servers.clone());
+        accept(&second).await;
+        let lease = rig::acquire(&session, "s").await;
+        assert_eq!(rig::text(&lease, "tool_1", json!({})).await, "tool_1");
+        assert!(held_back(&second.pool).is_empty());
+        drop(lease);
+        second.pool.close().await.unwrap();
+        let told = std::iter::from_fn(|| told.try_next());
+        let told: Vec<String> = told.map(|event| event.json().to_owned()).collect();
+        let unkept = "which tools of `s` are accepted could not be kept: ";
+        assert_eq!(told.iter().filter(|one| one.contains(unkept)).count(), 1, "{told:?}");
+
+        std::fs::remove_dir(&lock).unwrap();
+        for (pool, held) in [(&third, ["tool_1"].as_slice()), (&fourth, &[])] {
+            let _session = wanting(pool, "a");
+            set(&pool.pool, "project", servers.clone());
+            settled(pool).await;
+            assert_eq!(held_back(&pool.pool), held);
+            if !held.is_empty() {
+                accept(pool).await;
+            }
+            pool.pool.close().await.unwrap();
+        }
+    });
+}
+
+/// Accepts the definition that is held back.
+async fn accept(rig: &Rig) {
+    settled(rig).await;
+    assert_eq!(held_back(&rig.pool), ["tool_1"]);
+    let difference = row(&rig.pool, "s")["quarantined"][0]["difference"].clone();
+    rig.pool.accept_tool("s", "tool_1", difference["to"].as_str().unwrap()).await.unwrap();
+}
+
 /// SPEC 7.6, 12.4: who forgets a server forgets what was accepted of it.
 #[test]
 fn what_was_accepted_is_forgotten_with_the_approval() {

@@ -36,7 +36,7 @@ async fn a_server_that_is_needed_before_something_is_found_kept_is_begun() {
 }
 
 /// Speaks just enough: a handshake and one tool.
-const SERVER: &str = r#"
+pub(in crate::api) const SERVER: &str = r#"
 while read -r line; do
     id=$(expr "$line" : '.*"id":\([0-9]*\)')
     case "$line" in
