@@ -270,6 +270,43 @@ fn what_another_pool_keeps_later_is_found_without_a_start() {
     });
 }
 
+/// SPEC 14.2: a configuration that is held in another form than it was listed for is kept by that too, as old as it is.
+#[test]
+fn each_form_of_a_configuration_keeps_what_was_listed_when_it_was() {
+    let rig = Rig::in_workspace_with(|ws| options(ws.parent().unwrap(), ws));
+    let (folder, ws) = (rig.path("catalogs"), rig.path("ws"));
+    let form =
+        |label: &str| json!({ "mcpServers": { "s": server(1, &["--label", label]) } }).to_string();
+    let set = |label: &str| {
+        rig.pool.set_source(&"user".parse().unwrap(), Some(&form(label))).unwrap();
+    };
+    let listed_at = || -> Vec<u64> {
+        let texts = kept(&folder).into_iter().map(|file| std::fs::read(file).unwrap());
+        let of = |text: Vec<u8>| -> Value { serde_json::from_slice(&text).unwrap() };
+        texts.map(|text| of(text)["kept"]["listed_at_ms"].as_u64().unwrap()).collect()
+    };
+    host(async {
+        set("${workspaceFolder}");
+        let options = SessionOptions::from_json(r#"{ "id": "a", "servers": [] }"#).unwrap();
+        let session = rig.pool.session(options).unwrap();
+        let lease = session.acquire("s", None, &Default::default()).await.unwrap();
+        until(|| kept(&folder).len() == 1);
+        let first = listed_at()[0];
+        until(|| now_ms() > first);
+        set(ws.to_str().unwrap());
+        call(&open(&rig.pool, "b").await, "mcp__s__tool_1").await;
+        until(|| kept(&folder).len() == 2);
+        assert_eq!(listed_at(), [first, first]);
+        drop(lease);
+        rig.pool.close().await.unwrap();
+    });
+}
+
+fn now_ms() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    now.as_millis().try_into().unwrap()
+}
+
 /// This thread, and those that it starts, may write no more than the modes of files say, whoever runs them.
 fn give_up_overriding() {
     // `_LINUX_CAPABILITY_VERSION_3`, of the calling thread.
