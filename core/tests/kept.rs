@@ -286,6 +286,7 @@ fn each_form_of_a_configuration_keeps_what_was_listed_when_it_was() {
         texts.map(|text| of(text)["kept"]["listed_at_ms"].as_u64().unwrap()).collect()
     };
     host(async {
+        rig.pool.set_trusted(WorkspaceTrust::Trusted).await.unwrap();
         set("${workspaceFolder}");
         let options = SessionOptions::from_json(r#"{ "id": "a", "servers": [] }"#).unwrap();
         let session = rig.pool.session(options).unwrap();
