@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 /// Verbs, and how many arguments each takes.
-const VERBS: [(&str, usize, usize); 55] = [
+const VERBS: [(&str, usize, usize); 56] = [
     ("open", 1, 2),
     ("close", 1, 2),
     ("acquire", 2, 4),
@@ -60,6 +60,7 @@ const VERBS: [(&str, usize, usize); 55] = [
     ("settled", 0, 1),
     ("explain", 1, 2),
     ("pool", 1, 1),
+    ("reopen", 0, 0),
     ("count", 1, 1),
     ("cancel", 1, 1),
 ];
