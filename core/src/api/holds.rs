@@ -319,11 +319,10 @@ impl Holds {
     pub(crate) fn listed(
         &self,
         session: &SessionCore,
-        (cell, generation): (&Arc<EntryCell>, Generation),
-        after: &Arc<Catalog>,
-        difference: &Difference,
+        from: (&Arc<EntryCell>, Generation),
+        change: (&Arc<Catalog>, &Arc<Catalog>, &Arc<Difference>),
     ) {
-        self.inner().told.listed(cell, generation, after, difference);
+        self.inner().told.listed(from, change);
         self.tell(session);
     }
 

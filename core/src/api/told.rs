@@ -168,7 +168,7 @@ pub(super) struct News {
 }
 
 enum What {
-    Lists(Source, Difference),
+    Lists(Source, Arc<Difference>),
     HeldBack(Arc<EntryCell>, Generation, HeldTool),
 }
 
@@ -185,7 +185,8 @@ impl Told {
         let gone: Vec<Arc<str>> = self.servers.keys().filter(is_gone).cloned().collect();
         for server in gone {
             if let Some(old) = self.servers.insert(server, None).flatten() {
-                self.lists(&old, Sight::difference(Some(&old), None));
+                let difference = Sight::difference(Some(&old), None);
+                self.lists((old.server, old.source), Arc::new(difference));
             }
         }
     }
@@ -211,7 +212,8 @@ impl Told {
             self.admit(old, &now, current);
         }
         if let Some(old) = old {
-            self.lists(&now, Sight::difference(old.as_ref(), Some(&now)));
+            let difference = Sight::difference(old.as_ref(), Some(&now));
+            self.lists((now.server.clone(), now.source.clone()), Arc::new(difference));
         }
         self.servers.insert(server.clone(), Some(now));
     }
@@ -236,22 +238,27 @@ impl Told {
     /// The lists of an entry are these. Nothing of an entry that is not seen.
     pub(super) fn listed(
         &mut self,
-        cell: &Arc<EntryCell>,
-        generation: Generation,
-        after: &Arc<Catalog>,
-        difference: &Difference,
+        (cell, generation): (&Arc<EntryCell>, Generation),
+        (before, after, difference): (&Arc<Catalog>, &Arc<Catalog>, &Arc<Difference>),
     ) {
         let Some(told) = self.sight(cell) else { return };
-        let before = told.clone();
-        told.catalog = after.clone();
+        let from_there = Arc::ptr_eq(&told.catalog, before);
+        let before = std::mem::replace(&mut told.catalog, after.clone());
         told.held_back = cell.load().slot.held.clone();
-        told.source = Source::Entry(cell.clone(), generation);
-        let now = told.clone();
-        let came = &difference.tools.added;
-        let renewed = difference.tools.changed.iter().filter(|name| came.contains(name));
-        let renewed: Vec<Arc<str>> = renewed.cloned().collect();
-        let difference = Sight::difference(Some(&before), Some(&now));
-        self.lists(&now, difference.with_renewed(&renewed));
+        if let Source::Entry(_, of) = &mut told.source {
+            *of = generation;
+        }
+        let difference = match from_there {
+            // It was told of the lists that the change begins with: its view alone decides what it hears.
+            true => told.view.of_difference(difference),
+            false => {
+                let before = Shown { catalog: &before, view: &told.view };
+                let own = Shown::difference(Some(before), Some(told.shown()));
+                Arc::new(own.with_renewed(&difference.renewed()))
+            }
+        };
+        let (server, source) = (told.server.clone(), told.source.clone());
+        self.lists((server, source), difference);
     }
 
     /// These tools are held back newly. `unseen` is the view of an entry that is not seen yet; without it, nothing is told of one.
@@ -308,10 +315,10 @@ impl Told {
         }
     }
 
-    fn lists(&mut self, sight: &Sight, difference: Difference) {
+    fn lists(&mut self, (server, source): (Arc<str>, Source), difference: Arc<Difference>) {
         if !difference.is_empty() {
-            let what = What::Lists(sight.source.clone(), difference);
-            self.news.push_back(News { server: sight.server.clone(), what });
+            let what = What::Lists(source, difference);
+            self.news.push_back(News { server, what });
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 use trunkline_pool::id_map::IdMap;
 use trunkline_pool::interface::EventKind;
@@ -158,7 +159,19 @@ impl Hub {
         fields: &[(&str, Value)],
         stands: impl FnOnce() -> bool,
     ) {
-        self.tell(kind, session, about, fields, stands);
+        self.tell(kind, session, about, members_of(fields), stands);
+    }
+
+    /// [`publish_if`](Self::publish_if), with fields that are written only when somebody hears of them.
+    pub(super) fn publish_written(
+        &self,
+        kind: EventKind,
+        session: &SessionCore,
+        about: &About,
+        fields: impl FnOnce(&mut Members),
+        stands: impl FnOnce() -> bool,
+    ) {
+        self.tell(kind, Some(session), about, fields, stands);
     }
 
     /// [`publish_if`](Self::publish_if), and the event itself, whether or not somebody subscribed to it; none when there is no
@@ -171,9 +184,10 @@ impl Hub {
         fields: &[(&str, Value)],
         stands: impl FnOnce() -> bool,
     ) -> Option<Event> {
-        match self.tell(kind, session, about, fields, stands) {
+        match self.tell(kind, session, about, members_of(fields), stands) {
             Told::Nobody => None,
             Told::Unheard { seq } => {
+                let fields = members_of(fields);
                 Some(Event::new(kind, seq, write(kind, seq, session, about, fields)))
             }
             Told::Heard(event) => Some(event),
@@ -185,7 +199,7 @@ impl Hub {
         kind: EventKind,
         session: Option<&SessionCore>,
         about: &About,
-        fields: &[(&str, Value)],
+        fields: impl FnOnce(&mut Members),
         stands: impl FnOnce() -> bool,
     ) -> Told {
         let mut inner = self.inner();
@@ -212,6 +226,7 @@ impl Hub {
         let subscribers = inner.pool.iter().chain(inner.sessions.values().flatten());
         let interested = interested(kind, subscribers);
         deliver(inner, &interested, || {
+            let fields = members_of(fields);
             Event::new(kind, seq, write(kind, seq, None, &About::default(), fields))
         });
     }
@@ -252,27 +267,75 @@ pub(super) fn write(
     seq: u64,
     session: Option<&SessionCore>,
     about: &About,
-    fields: &[(&str, Value)],
+    fields: impl FnOnce(&mut Members),
 ) -> Arc<str> {
-    let mut json = Map::new();
-    json.insert("v".into(), 1.into());
-    json.insert("seq".into(), seq.into());
-    json.insert("type".into(), kind.name().into());
-    json.insert("scope".into(), kind.scope().as_str().into());
+    let mut json = Members::new();
+    json.add("v", &1);
+    json.add("seq", &seq);
+    json.add("type", kind.name());
+    json.add("scope", kind.scope().as_str());
     if let Some(session) = session {
-        json.insert("session".into(), (&*session.id).into());
+        json.add("session", &*session.id);
     }
     if let Some(server) = &about.server {
-        json.insert("server".into(), (&**server).into());
+        json.add("server", &**server);
     }
     if let Some(index) = about.entry_index {
-        json.insert("entry_index".into(), index.into());
+        json.add("entry_index", &index);
     }
     if let Some(generation) = about.generation {
-        json.insert("generation".into(), generation.0.into());
+        json.add("generation", &generation.0);
     }
-    for (name, value) in fields {
-        json.insert((*name).into(), value.clone());
+    fields(&mut json);
+    json.finish()
+}
+
+/// Fields that are values.
+pub(super) fn members_of(fields: &[(&str, Value)]) -> impl FnOnce(&mut Members) {
+    |json| fields.iter().for_each(|(name, value)| json.add(name, value))
+}
+
+type ToText<'a> = serde_json::Serializer<&'a mut Vec<u8>>;
+
+/// The text of a JSON object, as it is written member by member. No name comes twice.
+pub(super) struct Members(Vec<u8>);
+
+impl Members {
+    /// Room for an event about a server with a few fields, in bytes.
+    const ROOM: usize = 256;
+
+    fn new() -> Members {
+        Members(Vec::with_capacity(Members::ROOM))
     }
-    Value::Object(json).to_string().into()
+
+    /// Adds one member.
+    pub(super) fn add<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) {
+        self.member(name, |json| value.serialize(json));
+    }
+
+    /// Adds one member that is a list of names.
+    pub(super) fn add_names(&mut self, name: &str, names: &[Arc<str>]) {
+        self.member(name, |json| json.collect_seq(names.iter().map(|name| &**name)));
+    }
+
+    fn member(
+        &mut self,
+        name: &str,
+        value: impl FnOnce(&mut ToText<'_>) -> serde_json::Result<()>,
+    ) {
+        self.0.push(if self.0.is_empty() { b'{' } else { b',' });
+        let named = self.text().serialize_str(name);
+        self.0.push(b':');
+        let written = named.and_then(|()| value(&mut self.text()));
+        debug_assert!(written.is_ok(), "neither memory nor these values refuse to be written");
+    }
+
+    fn text(&mut self) -> ToText<'_> {
+        serde_json::Serializer::new(&mut self.0)
+    }
+
+    fn finish(mut self) -> Arc<str> {
+        self.0.push(b'}');
+        String::from_utf8_lossy(&self.0).into()
+    }
 }

@@ -1,14 +1,12 @@
 //! From the reducer's notices to the events that subscribers see.
 
-use std::sync::Arc;
-
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use trunkline_pool::acceptance::HeldTool;
-use trunkline_pool::catalog::{Change, Difference, ListKind};
+use trunkline_pool::catalog::{Difference, ListKind};
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::state::{ConnectionId, EntryId, EntryState, Generation, Notice};
 
-use super::hub::About;
+use super::hub::{About, Members};
 use super::{Driver, EntryCell};
 use crate::Error;
 use crate::api::SessionCore;
@@ -26,9 +24,10 @@ impl Driver {
                     self.forget(*entry);
                 }
             }
-            Notice::CatalogChanged { entry, generation, after, difference, .. } => {
+            Notice::CatalogChanged { entry, generation, before, after, difference } => {
                 let (Some(session), Some(cell)) = (session, self.entry(*entry)) else { return };
-                session.holds.listed(session, (&cell, *generation), after, difference);
+                let change = (before, after, difference);
+                session.holds.listed(session, (&cell, *generation), change);
             }
             Notice::ToolsQuarantined { entry, generation, held } => {
                 let (Some(session), Some(cell)) = (session, self.entry(*entry)) else { return };
@@ -71,8 +70,14 @@ impl Driver {
             (EventKind::ResourcesChanged, ListKind::Resources, &difference.resources),
         ];
         for (kind, list, change) in lists.into_iter().filter(|(.., change)| !change.is_empty()) {
-            let fields = change_fields(change, session.number_of_change(list));
-            self.hub.publish_if(kind, Some(session), about, &fields, &stands);
+            let revision = session.number_of_change(list);
+            let fields = |json: &mut Members| {
+                json.add_names("added", &change.added);
+                json.add_names("removed", &change.removed);
+                json.add_names("changed", &change.changed);
+                json.add("revision", &revision);
+            };
+            self.hub.publish_written(kind, session, about, fields, &stands);
         }
     }
 
@@ -153,15 +158,4 @@ pub(crate) fn auth_need(error: &Error) -> Map<String, Value> {
     let members = error.detail().iter();
     let wanted = members.filter(|(name, _)| ["url", "missing"].contains(&name.as_str()));
     wanted.map(|(name, value)| (name.clone(), value.clone())).collect()
-}
-
-/// The fields of a `…_changed` event.
-fn change_fields(change: &Change, revision: u64) -> [(&'static str, Value); 4] {
-    let names = |names: &[Arc<str>]| json!(names.iter().map(|name| &**name).collect::<Vec<&str>>());
-    [
-        ("added", names(&change.added)),
-        ("removed", names(&change.removed)),
-        ("changed", names(&change.changed)),
-        ("revision", revision.into()),
-    ]
 }

@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::state::SessionId;
 
-use super::hub::{About, write};
+use super::hub::{About, members_of, write};
 use crate::api::{Event, EventMask};
 
 /// One subscriber's queue.
@@ -84,7 +84,7 @@ impl Subscriber {
             Event::new(
                 EventKind::Lagged,
                 seq,
-                write(EventKind::Lagged, seq, None, &About::default(), &fields),
+                write(EventKind::Lagged, seq, None, &About::default(), members_of(&fields)),
             )
         })
     }

@@ -29,6 +29,13 @@ impl Difference {
         self
     }
 
+    /// The tools that came and are changed, too.
+    pub fn renewed(&self) -> Vec<Arc<str>> {
+        let came = &self.tools.added;
+        let changed = self.tools.changed.iter();
+        changed.filter(|name| came.binary_search(name).is_ok()).cloned().collect()
+    }
+
     /// Whether nothing is different.
     pub fn is_empty(&self) -> bool {
         self.tools.is_empty() && self.prompts.is_empty() && self.resources.is_empty()

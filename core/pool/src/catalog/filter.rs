@@ -22,6 +22,11 @@ impl Filter {
         items.iter().filter(|item| self.admits(&item.name))
     }
 
+    /// Whether it admits everything.
+    pub fn hides_nothing(&self) -> bool {
+        self.include.is_none() && self.exclude.is_empty()
+    }
+
     /// What a session with this filter is told of a difference. Resources are not filtered.
     pub fn apply(&self, difference: &Difference) -> Difference {
         Difference {

@@ -1,6 +1,6 @@
 //! What is told, and what is not, when holds come and go amid a change of the lists.
 
-use trunkline_pool::catalog::ListKind;
+use trunkline_pool::catalog::{Filter, ListKind};
 use trunkline_pool::state::Slot;
 
 use super::super::held::{Origin, Seen};
@@ -19,6 +19,12 @@ fn catalog(names: &[&str]) -> Arc<Catalog> {
 
 fn publish(cell: &EntryCell, catalog: &Arc<Catalog>) {
     cell.publish(Slot { catalog: catalog.clone(), ..cell.load().slot.clone() });
+}
+
+/// The notice of a change.
+fn change(told: &mut Told, cell: &Arc<EntryCell>, (before, after): (&Arc<Catalog>, &Arc<Catalog>)) {
+    let difference = Arc::new(Difference::between(before, after));
+    told.listed((cell, Generation(1)), (before, after, &difference));
 }
 
 /// The tools that were added, as far as the news say.
@@ -52,7 +58,7 @@ fn a_hold_that_comes_or_goes_before_the_notice_of_a_change_loses_nothing_of_it()
         told.compare_one(&newer);
         told.release(&cell.server, Some(&older));
         assert_eq!(added(&mut told), Vec::<String>::new());
-        told.listed(&cell, Generation(1), &after, &Difference::between(&before, &after));
+        change(&mut told, &cell, (&before, &after));
         assert_eq!(added(&mut told), ["two"]);
     }
 }
@@ -66,8 +72,31 @@ fn a_server_that_is_given_up_is_told_nothing_of() {
     let held = Seeing::Held(Held::new(Arc::new(seen), (Origin::Pool, Kind::Want)));
     let mut told = Told::default();
     told.compare(&[held]);
-    told.listed(&cell, Generation(1), &after, &Difference::between(&before, &after));
+    change(&mut told, &cell, (&before, &after));
     told.release(&cell.server, None);
     assert_eq!(added(&mut told), Vec::<String>::new());
     assert!(!told.has("s"));
+}
+
+/// SPEC 7.4: a session hears what its view admits of a change, and all that it was not told of before.
+#[test]
+fn what_is_told_of_a_change_begins_with_what_was_told_last() {
+    let lists = [&["one"][..], &["one", "two"], &["four", "one", "three", "two"]].map(catalog);
+    let [told_of, before, after] = &lists;
+    let cell = EntryCell::listing("s", told_of.clone());
+    let view = View {
+        by_session: Filter { include: None, exclude: vec!["thr*".into()] },
+        ..View::default()
+    };
+    let seen = Seen { cell: cell.clone(), view: Arc::new(view) };
+    let held = Seeing::Held(Held::new(Arc::new(seen), (Origin::Pool, Kind::Want)));
+    let mut told = Told::default();
+    told.compare_one(&held);
+    publish(&cell, after);
+    change(&mut told, &cell, (before, after));
+    assert_eq!(added(&mut told), ["four", "two"]);
+    let more = catalog(&["five", "four", "one", "three", "thrice", "two"]);
+    publish(&cell, &more);
+    change(&mut told, &cell, (after, &more));
+    assert_eq!(added(&mut told), ["five"]);
 }
