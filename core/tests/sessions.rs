@@ -2,11 +2,13 @@
 
 mod rig;
 
+use std::task::{Context, Poll, Waker};
+
 use rig::{HANG, Rig, acquire, text, until};
 use serde_json::{Value, json};
 use trunkline::{
-    CallOptions, ConfigureOptions, DrainOptions, ErrorCode, EventKind, EventMask, Servers,
-    SessionOptions,
+    AcquireOptions, CallOptions, ConfigureOptions, DrainOptions, ErrorCode, EventKind, EventMask,
+    Servers, SessionOptions,
 };
 
 fn host<T>(future: impl Future<Output = T>) -> T {
@@ -215,6 +217,38 @@ impl Blocked {
         self.go_on.send(()).unwrap();
         self.thread.join().unwrap();
     }
+}
+
+/// SPEC 3.3: what is connected is had at once; while the pool carries something out its grant waits for that, and goes with who asked.
+#[test]
+fn what_is_connected_is_granted_at_once_and_amid_other_work_in_its_turn() {
+    let rig = Rig::new(json!({ "drain_delay_ms": 60_000 }));
+    let refs = || rig.pool.status()["servers"]["s"]["entries"][0]["refs"].clone();
+    host(async {
+        let servers = json!({ "s": rig.server(&[]), "other": rig.server(&["--label", "other"]) });
+        rig.configure(servers).await;
+        let (session, options) = (rig.session("a"), AcquireOptions::default());
+        let first = acquire(&session, "s").await;
+        let ask = || Box::pin(session.acquire("s", None, &options));
+        let mut context = Context::from_waker(Waker::noop());
+        let Poll::Ready(second) = ask().as_mut().poll(&mut context) else { panic!("it waits") };
+        first.release();
+        assert_eq!(refs(), json!(1));
+        text(&second.unwrap(), "echo", json!({ "message": "x" })).await;
+        assert_eq!(refs(), json!(0));
+
+        let blocked = Blocked::new(&rig);
+        let (mut third, mut dropped) = (ask(), ask());
+        assert!(third.as_mut().poll(&mut context).is_pending());
+        assert!(dropped.as_mut().poll(&mut context).is_pending());
+        drop(dropped);
+        blocked.end();
+        let third = third.await.unwrap();
+        text(&third, "echo", json!({ "message": "x" })).await;
+        assert_eq!(refs(), json!(1));
+        third.release();
+        assert_eq!(refs(), json!(0));
+    });
 }
 
 /// SPEC 7.6, 6.3: whoever lets a tool in that is held back is told of it, and once.

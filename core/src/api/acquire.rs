@@ -12,7 +12,7 @@ use trunkline_pool::state::{Ask, Family, Input, Ticket};
 
 use super::pool::Configured;
 use super::session::SessionCore;
-use crate::driver::{Answer, Answered, Driver, Interner, LeaseHold, Turn, Wanted};
+use crate::driver::{Acquired, Answer, Answered, Driver, Interner, LeaseHold, Turn, Wanted};
 use crate::{Error, ErrorCode, Result};
 
 impl SessionCore {
@@ -33,34 +33,33 @@ impl SessionCore {
     }
 
     /// What the pool is asked for a hold.
-    pub(super) fn question(
-        &self,
-        name: &str,
-        configured: &Arc<Configured>,
-    ) -> impl FnOnce(Ticket, &mut Interner) -> Ask + 'static {
-        let (session, name, configured) = (self.number, Box::<str>::from(name), configured.clone());
-        let (offered, context) = (self.handlers.offered(), self.context.clone());
+    pub(super) fn question<'a>(
+        &'a self,
+        name: &'a str,
+        configured: &'a Configured,
+    ) -> impl FnOnce(Ticket, &mut Interner) -> Ask + 'a {
+        let (session, offered, context) = (self.number, self.offered, &self.context);
         let on_tool_change = configured.authority.on_tool_change(&self.driver.options);
-        let (share, turn) = (configured.share, self.turn(&name, &configured));
+        let (share, turn) = (configured.share, self.turn(name, configured));
         let owner = (share == Share::Session).then_some(session);
         let family = match configured.spec.transport_name() {
             "stdio" | "websocket" => Family::Local,
             _ => Family::Remote,
         };
+        let fingerprint = configured.fingerprint(offered, context);
         move |ticket, interner| {
-            let fingerprint = configured.fingerprint(offered, &context);
             let wanted = Wanted {
                 spec: &configured.spec,
                 host: configured.host.as_ref(),
                 fingerprint,
                 offered,
                 owner,
-                context: &context,
+                context,
                 authority: &configured.authority,
                 written: configured.written(),
                 turn,
             };
-            let (server, key) = interner.key(&name, &wanted);
+            let (server, key) = interner.key(name, &wanted);
             let reconnect = configured.reconnect.clone();
             Ask {
                 ticket,
@@ -78,14 +77,14 @@ impl SessionCore {
 
     /// What the catalog of a server is kept by, for this session; nothing of a server that the host provides.
     pub(super) fn cache_key(&self, name: &str, configured: &Configured) -> Option<CacheKey> {
-        let (server, offered) = ((name, &*configured.spec), self.handlers.offered());
+        let (server, offered) = ((name, &*configured.spec), self.offered);
         let written = configured.written()?;
         Some(self.driver.cache_key(server, &written, offered, &self.context))
     }
 
     /// When the server has its turn to connect, as far as this session has a say.
     pub(super) fn turn(&self, name: &str, configured: &Configured) -> Turn {
-        let options = self.options();
+        let options = self.options_mut();
         Turn::of(options.always_load.get(name).unwrap_or(&configured.spec().always_load))
     }
 
@@ -109,11 +108,28 @@ impl SessionCore {
         timeout: Option<Duration>,
     ) -> Result<LeaseHold> {
         self.note_new_credentials(name, configured);
-        let (send, receive) = oneshot::channel();
-        let ticket = self.ask_for(name, configured, move |result| {
+        let acquired = self.driver.acquire(self.question(name, configured), || {
+            let (send, receive) = oneshot::channel();
             // A hold that nobody waits for is dropped here, and so released.
-            let _ = send.send(result);
+            (answer_with(name, move |result| drop(send.send(result))), receive)
         });
+        self.note_age(name, configured);
+        match acquired {
+            Acquired::Granted(hold) => Ok(hold),
+            Acquired::Asked(ticket, receive) => {
+                let result = self.wait_for(ticket, receive, timeout).await;
+                result.map_err(|error| self.named(name, error))
+            }
+        }
+    }
+
+    /// The answer to an acquire that was not granted at once. Dropping the future takes the question back.
+    async fn wait_for(
+        &self,
+        ticket: Ticket,
+        receive: oneshot::Receiver<Result<LeaseHold>>,
+        timeout: Option<Duration>,
+    ) -> Result<LeaseHold> {
         let waiting = CancelAcquire { driver: &self.driver, ticket: Some(ticket) };
         let result = match timeout {
             None => receive.await,
@@ -122,13 +138,13 @@ impl SessionCore {
                 result = receive => result,
                 () = self.driver.runtime.sleep_until(Instant::now() + timeout) => {
                     drop(waiting);
-                    return Err(timed_out(timeout).with_server(name).with_session(&*self.id));
+                    return Err(timed_out(timeout));
                 }
             },
         };
         waiting.over();
         let dead = |_| Err(Error::new(ErrorCode::Internal, "the pool gave no answer"));
-        result.unwrap_or_else(dead).map_err(|error| error.with_session(&*self.id))
+        result.unwrap_or_else(dead)
     }
 }
 

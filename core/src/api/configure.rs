@@ -122,7 +122,7 @@ impl SessionCore {
         if self.pool.running().named(server).is_some() { Ok(()) } else { known }
     }
 
-    fn options_mut(&self) -> MutexGuard<'_, Arc<SessionOptions>> {
+    pub(super) fn options_mut(&self) -> MutexGuard<'_, Arc<SessionOptions>> {
         self.options.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 

@@ -96,9 +96,11 @@ impl AllDeferred {
         self.0.retain(|_, deferred| !wants.contains(&deferred.want));
     }
 
-    /// The server was held, and showed this last.
-    pub(super) fn renew(&mut self, server: &str, last: &Sight) {
-        if let Some(deferred) = self.0.get_mut(server).filter(|_| last.shows) {
+    /// The server was held, and this says what it showed last.
+    pub(super) fn renew(&mut self, server: &str, last: impl FnOnce() -> Sight) {
+        let Some(deferred) = self.0.get_mut(server) else { return };
+        let last = last();
+        if last.shows {
             let Deferred { server, want, view, configured, .. } = &**deferred;
             let (catalog, configured) = (last.catalog.clone(), configured.clone());
             let (server, view, want) = (server.clone(), view.clone(), *want);
@@ -140,7 +142,7 @@ impl SessionCore {
             Known::Nothing => Kept::Nothing,
             Known::Unknown => Kept::Unknown(key),
             Known::Catalog(catalog) => {
-                let fingerprint = configured.fingerprint(self.handlers.offered(), &self.context);
+                let fingerprint = configured.fingerprint(self.offered, &self.context);
                 let of = (name, fingerprint);
                 Kept::Catalog(self.driver.show(of, &configured.authority, catalog))
             }

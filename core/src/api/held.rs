@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use arc_swap::{ArcSwap, Guard};
 use trunkline_pool::catalog::{Item, ListKind, Skipped};
 use trunkline_pool::interface::words;
+use trunkline_pool::state::EntryId;
 use trunkline_pool::view::{Hidden, View};
 
 use super::explain::{tool_left_out, tool_malformed, tool_not_found, tool_quarantined};
@@ -30,8 +30,8 @@ pub(crate) struct Held {
     /// Whether it is held for as long only as calls of it run.
     pub(super) for_calls: bool,
     standing: AtomicU8,
-    /// One swap for both: to make and to drop one costs more than the rest of a hold.
-    seen: ArcSwap<Seen>,
+    /// Behind a lock, and no swap: to drop one of those costs more than the rest of a hold.
+    seen: Mutex<Arc<Seen>>,
     /// Why it did not come back.
     failure: Mutex<Option<Error>>,
 }
@@ -77,31 +77,36 @@ impl Held {
             origin,
             for_calls: kind == Kind::Calls,
             standing: AtomicU8::new(Standing::Held as u8),
-            seen: ArcSwap::new(seen),
+            seen: Mutex::new(seen),
             failure: Mutex::default(),
         })
     }
 
     /// The entry that is held, or was last.
     pub(super) fn cell(&self) -> Arc<EntryCell> {
-        self.seen.load().cell.clone()
+        self.seen_now().cell.clone()
     }
 
     /// What the session makes of the entry's catalog now.
     pub(super) fn view(&self) -> Arc<View> {
-        self.seen.load().view.clone()
+        self.seen_now().view.clone()
     }
 
     /// Both.
-    pub(super) fn seen(&self) -> Guard<Arc<Seen>> {
-        self.seen.load()
+    pub(super) fn seen(&self) -> Arc<Seen> {
+        self.seen_now().clone()
+    }
+
+    /// Whether it is that entry through that view.
+    pub(super) fn sees(&self, entry: EntryId, view: &Arc<View>) -> bool {
+        let seen = self.seen_now();
+        seen.cell.entry == entry && Arc::ptr_eq(&seen.view, view)
     }
 
     /// The view is this from now on; the connection is not touched (SPEC 6.3).
     pub(super) fn set_view(&self, view: View) {
-        if *self.seen.load().view != view {
-            let view = Arc::new(view);
-            self.seen.rcu(|seen| Seen { cell: seen.cell.clone(), view: view.clone() });
+        if *self.view() != view {
+            self.see(|seen| Seen { cell: seen.cell.clone(), view: Arc::new(view) });
         }
     }
 
@@ -119,7 +124,7 @@ impl Held {
 
     /// It is held again, by this entry.
     pub(super) fn come_back(&self, cell: Arc<EntryCell>) {
-        self.seen.rcu(|seen| Seen { cell: cell.clone(), view: seen.view.clone() });
+        self.see(|seen| Seen { cell, view: seen.view.clone() });
         self.stand(Standing::Held);
     }
 
@@ -170,7 +175,7 @@ impl Held {
         if self.standing() == Standing::Disabled {
             return Err(tool_not_found(name, DISABLED));
         }
-        let view = &self.seen.load().view;
+        let view = &self.seen().view;
         match view.tool(&published.slot.catalog, name) {
             Ok(_) if published.slot.catalog.tasks.contains(name) => {
                 Err(tool_left_out(name, "it runs only as a task, which is not supported"))
@@ -192,6 +197,20 @@ impl Held {
                 }
             }
         }
+    }
+
+    fn see(&self, other: impl FnOnce(&Seen) -> Seen) {
+        let before = {
+            let mut seen = self.seen_now();
+            let other = Arc::new(other(&seen));
+            std::mem::replace(&mut *seen, other)
+        };
+        // A server of the host's own may end with it, whose code may call back here.
+        drop(before);
+    }
+
+    fn seen_now(&self) -> MutexGuard<'_, Arc<Seen>> {
+        self.seen.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     fn failure(&self) -> MutexGuard<'_, Option<Error>> {

@@ -32,6 +32,8 @@ struct Inner {
     last: u64,
     closed: bool,
     holds: BTreeMap<HoldId, Row>,
+    /// Whether one of them may be inherited.
+    may_inherit: bool,
     /// What is seen of servers that it wants and does not hold.
     deferred: AllDeferred,
     told: Told,
@@ -84,7 +86,8 @@ impl Holds {
     /// [`finish`](Added::finish), once no lock is held.
     ///
     /// # Errors
-    /// The hold, when the session is closed or does without the server, or holds by itself already what it would inherit.
+    /// The hold, when the session is closed or does without the server, when the pool has another configuration than the one that a lease
+    /// was asked for by, or when the session holds by itself already what it would inherit.
     pub(super) fn add(
         &self,
         session: &SessionCore,
@@ -103,10 +106,16 @@ impl Holds {
         if inner.closed || is_late || session.has_disabled(&server) {
             return Err(hold);
         }
-        let configured = session.newest(&server, origin, configured);
+        let newest = session.same_now(&server, origin, configured);
+        // What a lease was asked for by is over. A change that comes later finds the hold.
+        let stands = newest.as_ref().is_some_and(|newest| !newest.spec.disabled);
+        if (kind, origin) == (Kind::Lease, Origin::Pool) && !stands {
+            return Err(hold);
+        }
+        let configured = newest.unwrap_or_else(|| configured.clone());
         let options = session.options();
         let like = inner.newest_of(&server).filter(|row| row.is_seen_by(&configured, &options));
-        let like = like.map(|row| Arc::clone(&row.held.seen()));
+        let like = like.map(|row| row.held.seen());
         let seen = like.filter(|seen| Arc::ptr_eq(&seen.cell, &hold.cell));
         let seen = seen.unwrap_or_else(|| {
             let view = Arc::new(View::new(&server, &configured.spec, &options));
@@ -118,6 +127,7 @@ impl Holds {
         let (hold, asked, ticket) = (Some(hold), 0, None);
         let row = Row { held: held.clone(), kind, configured, options, hold, asked, ticket };
         inner.holds.insert(id, row);
+        inner.may_inherit |= kind == Kind::Inherited;
         let replaced = match kind {
             Kind::Inherited => Vec::new(),
             Kind::Lease | Kind::Want | Kind::Calls => inner.take_inherited(&server),
@@ -132,7 +142,7 @@ impl Holds {
     /// Takes over what an earlier session of the same id held, seen as this one sees it.
     pub(super) fn inherit(&self, session: &Arc<SessionCore>, holds: Vec<(LeaseHold, Origin)>) {
         for (mut hold, origin) in holds {
-            hold.held_by(session.number, Arc::downgrade(session));
+            hold.held_by(session.number, &Arc::downgrade(session));
             let (spec, host) = (hold.cell.spec.clone(), hold.cell.host.clone());
             let authority = session.driver.authority(hold.cell.key);
             let configured = Configured::by(authority, spec, host, &session.driver.options);
@@ -151,7 +161,7 @@ impl Holds {
             if let Some(row) = gone.as_ref().filter(|row| row.hold.is_some()) {
                 let server = &row.held.server;
                 if row.held.origin == Origin::Pool {
-                    inner.deferred.renew(server, &Sight::of_held(&row.held));
+                    inner.deferred.renew(server, || Sight::of_held(&row.held));
                 }
                 let seen = inner.seen_of(server);
                 inner.told.release(server, seen.as_ref());
@@ -291,7 +301,7 @@ impl Holds {
         }
         self.tell(session);
         if let Some(cell) = back {
-            session.begins_to_hold(&cell);
+            session.begins_to_hold(|| cell);
         }
     }
 
@@ -376,7 +386,7 @@ impl Added {
         let Added { id, held, replaced } = self;
         drop(replaced);
         session.holds.tell(session);
-        session.begins_to_hold(&held.cell());
+        session.begins_to_hold(|| held.cell());
         (id, held)
     }
 }
@@ -413,10 +423,14 @@ impl Inner {
 
     /// Takes what was inherited of a server, which the session holds itself now.
     fn take_inherited(&mut self, server: &str) -> Vec<LeaseHold> {
+        if !self.may_inherit {
+            return Vec::new();
+        }
         let is_it = |row: &Row| row.kind == Kind::Inherited && &*row.held.server == server;
         let (gone, rest): (BTreeMap<_, _>, BTreeMap<_, _>) =
             std::mem::take(&mut self.holds).into_iter().partition(|(_, row)| is_it(row));
         self.holds = rest;
+        self.may_inherit = self.holds.values().any(|row| row.kind == Kind::Inherited);
         gone.into_values().filter_map(|row| row.hold).collect()
     }
 

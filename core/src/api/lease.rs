@@ -23,32 +23,36 @@ use crate::{Error, ErrorCode, Outcome, Result};
 ///
 /// Usable from any thread. Calls under way are not cancelled by the release of their lease: they finish within the drain.
 pub struct Lease {
-    session: Arc<SessionCore>,
     held: Arc<Held>,
     hold: HoldId,
     /// A lease keeps its session open.
-    _open: Session,
+    open: Session,
 }
 
 impl Lease {
-    /// The lease of a hold that was granted; none (and the hold is given up) when the session has disabled the server meanwhile.
+    /// The lease of a hold that was granted; none (and the hold is given up) when the session has disabled the server meanwhile, or has
+    /// another configuration of it.
     pub(super) fn new(
         open: Session,
         hold: LeaseHold,
         origin: Origin,
         configured: &Arc<Configured>,
     ) -> Result<Option<Lease>> {
-        let session = open.core().clone();
-        let added = session.holds.add(&session, hold, (Kind::Lease, origin), configured);
+        let session = open.core();
+        let added = session.holds.add(session, hold, (Kind::Lease, origin), configured);
         let (hold, held) = match added {
-            Ok(added) => added.finish(&session),
+            Ok(added) => added.finish(session),
             Err(refused) => {
                 drop(refused);
                 session.check()?;
                 return Ok(None);
             }
         };
-        Ok(Some(Lease { session, held, hold, _open: open }))
+        Ok(Some(Lease { held, hold, open }))
+    }
+
+    fn session(&self) -> &Arc<SessionCore> {
+        self.open.core()
     }
 
     /// The server's name.
@@ -77,7 +81,7 @@ impl Lease {
     /// `closed` once released, `forked`.
     pub fn tools(&self) -> Result<Arc<[Listed]>> {
         self.check()?;
-        Ok(self.session.tools_of(&self.held))
+        Ok(self.session().tools_of(&self.held))
     }
 
     /// Calls a tool by the server's own name; `arguments` is the text of a JSON object (empty = `{}`).
@@ -196,7 +200,7 @@ impl Lease {
         if published.connection.is_none() {
             return Err(self.named(call::not_connected(&published)));
         }
-        let added = cell.resources.want(uri, &self.session);
+        let added = cell.resources.want(uri, self.session());
         let mut undo = Undo { lease: self, cell: cell.clone(), uri: added.then_some(uri) };
         self.tell_demand(&cell, uri).await?;
         // A release that came between did not see it.
@@ -212,29 +216,29 @@ impl Lease {
     pub async fn unsubscribe_resource(&self, uri: &str) -> Result<()> {
         self.check()?;
         let cell = self.held.cell();
-        cell.resources.unwant(uri, self.session.number);
-        self.session.driver.hub.settle();
+        cell.resources.unwant(uri, self.session().number);
+        self.session().driver.hub.settle();
         self.tell_demand(&cell, uri).await
     }
 
     async fn tell_demand(&self, cell: &Arc<EntryCell>, uri: &str) -> Result<()> {
         let told = tokio::select! {
-            told = cell.tell_demand(&self.session.driver.options, uri) => told,
-            () = self.session.until_closed() => Err(self.session.closed()),
+            told = cell.tell_demand(&self.session().driver.options, uri) => told,
+            () = self.session().until_closed() => Err(self.session().closed()),
         };
         told.map_err(|error| self.named(error))
     }
 
     fn named(&self, error: Error) -> Error {
-        error.with_server(self.server()).with_session(&*self.session.id)
+        error.with_server(self.server()).with_session(&*self.session().id)
     }
 
     /// Gives the hold up. Calls under way go on. Repeating it does nothing.
     pub fn release(&self) {
         // In a forked child the hold, and whoever has its lock, are the parent's.
-        let forked = self.session.driver.runtime.is_forked();
+        let forked = self.session().driver.runtime.is_forked();
         if !forked && self.held.stand(Standing::Released) {
-            self.session.holds.remove(&self.session, self.hold);
+            self.session().holds.remove(self.session(), self.hold);
         }
     }
 
@@ -246,13 +250,13 @@ impl Lease {
         done: impl FnOnce(Result<CallResult>) + Send + 'static,
     ) -> Operation {
         match self.check() {
-            Ok(()) => call::start(&self.session, &self.held, callee, arguments, options, done),
+            Ok(()) => call::start(self.session(), &self.held, callee, arguments, options, done),
             Err(error) => {
                 let error = match callee {
                     // To a caller of its tools a disabled server is like one whose tools are all hidden.
                     Callee::Tool(tool) if self.held.standing() == Standing::Disabled => {
                         let error = tool_not_found(tool, DISABLED);
-                        self.named(self.session.explained(self.server(), error))
+                        self.named(self.session().explained(self.server(), error))
                     }
                     Callee::Tool(_) | Callee::Method(_) => error,
                 };
@@ -264,13 +268,13 @@ impl Lease {
 
     /// Whether the lease can still be used.
     fn check(&self) -> Result<()> {
-        self.session.driver.check_process()?;
+        self.session().driver.check_process()?;
         let error = match self.held.check() {
-            Ok(()) if !self.session.is_closed() => return Ok(()),
+            Ok(()) if !self.session().is_closed() => return Ok(()),
             Ok(()) => Error::new(ErrorCode::Closed, "the session is closed"),
             Err(error) => error,
         };
-        Err(error.with_server(self.server()).with_session(&*self.session.id))
+        Err(error.with_server(self.server()).with_session(&*self.session().id))
     }
 }
 
@@ -283,7 +287,7 @@ struct Undo<'a> {
 
 impl Drop for Undo<'_> {
     fn drop(&mut self) {
-        let (Lease { session, .. }, cell) = (self.lease, &self.cell);
+        let (session, cell) = (self.lease.session(), &self.cell);
         let Some(uri) = self.uri.filter(|_| !session.driver.runtime.is_forked()) else { return };
         cell.resources.unwant(uri, session.number);
         session.driver.tell_demand_later(cell, vec![uri.into()]);

@@ -40,9 +40,9 @@ impl Pool {
 
 impl SessionCore {
     /// It holds a connection: one that others share is not told of its own folders (SPEC 15.2, S-47).
-    pub(crate) fn begins_to_hold(&self, cell: &Arc<EntryCell>) {
+    pub(crate) fn begins_to_hold(&self, cell: impl FnOnce() -> Arc<EntryCell>) {
         if !self.roots.load().is_empty() {
-            self.leaves_out(cell);
+            self.leaves_out(&cell());
         }
     }
 

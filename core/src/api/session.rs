@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use trunkline_pool::catalog::ListKind;
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::interface::words;
-use trunkline_pool::options::{AcquireOptions, CallOptions, Handlers, SessionOptions};
+use trunkline_pool::options::{AcquireOptions, CallOptions, Handlers, Offered, SessionOptions};
 use trunkline_pool::shapes::Shape;
 use trunkline_pool::state::SessionId;
 
@@ -61,6 +61,8 @@ pub(crate) struct SessionCore {
     pub(super) options: Mutex<Arc<SessionOptions>>,
     /// What answers the servers that it calls: its own handlers, else the pool's.
     pub(crate) handlers: Handlers,
+    /// What servers are offered because of them.
+    pub(super) offered: Offered,
     /// Whose credentials its connections are made with.
     pub(super) context: Arc<Context>,
     /// Folders that its own connections are told of, beside the pool's.
@@ -131,21 +133,17 @@ impl Session {
     ) -> Result<Lease> {
         let core = self.core();
         core.check()?;
-        if let Some(spec) = spec {
-            core.check_enabled(server)?;
-            core.put_own(server, core.brought(server, spec, options.origin).await?);
-        } else {
-            core.bring_again(server).await?;
-        }
-        let own = core.own().contains_key(server);
-        let origin = if own { Origin::Session } else { Origin::Pool };
+        let origin = match spec {
+            Some(spec) => {
+                core.check_enabled(server)?;
+                core.put_own(server, core.brought(server, spec, options.origin).await?);
+                Origin::Session
+            }
+            None => core.bring_again(server).await?,
+        };
         loop {
             core.check_enabled(server)?;
-            if !own {
-                let known = core.pool.until_known(server, options.timeout).await;
-                known.map_err(|error| core.named(server, error))?;
-            }
-            let configured = core.spec(server, origin)?;
+            let configured = core.known_spec(server, origin, options.timeout).await?;
             if configured.spec.disabled {
                 core.pool.check_admitted(server).map_err(|error| core.named(server, error))?;
                 let message = "the server's configuration switches it off";
@@ -160,11 +158,7 @@ impl Session {
                 hold = core.acquire(server, &configured, options.timeout) => hold?,
                 () = core.until_disabled(server) => continue,
             };
-            let Some(lease) = Lease::new(self.clone(), hold, origin, &configured)? else {
-                continue;
-            };
-            // A change that came meanwhile did not see the lease.
-            if own || core.stands(server, &configured) {
+            if let Some(lease) = Lease::new(self.clone(), hold, origin, &configured)? {
                 return Ok(lease);
             }
         }
@@ -323,9 +317,11 @@ impl SessionCore {
     ) -> SessionCore {
         let (driver, own) = (&pool.driver, &options.handlers);
         let patience = driver.options.handler_timeout;
+        let handlers = own.or(&driver.options.handlers);
         SessionCore {
             context: driver.context.of_session((&options.id, left), own, patience),
-            handlers: options.handlers.or(&pool.driver.options.handlers),
+            offered: handlers.offered(),
+            handlers,
             roots: ArcSwap::from_pointee(roots),
             untold: Untold::default(),
             id: options.id.as_str().into(),
@@ -409,10 +405,28 @@ impl SessionCore {
         found.map_err(|error| error.with_session(&*self.id))
     }
 
+    /// The same, once it is known what becomes of it.
+    async fn known_spec(
+        &self,
+        server: &str,
+        origin: Origin,
+        timeout: Option<Duration>,
+    ) -> Result<Arc<Configured>> {
+        // What the pool runs is known, and to look whether it is takes as long as to get it.
+        if let (Ok(known), None) = (self.spec(server, origin), &self.kept) {
+            return Ok(known);
+        }
+        if origin == Origin::Pool {
+            let known = self.pool.until_known(server, timeout).await;
+            known.map_err(|error| self.named(server, error))?;
+        }
+        self.spec(server, origin)
+    }
+
     /// Whether a lease on the pool's own configuration of a server still stands for it.
     pub(super) fn stands(&self, server: &str, configured: &Configured) -> bool {
-        let now = self.spec(server, Origin::Pool);
-        now.is_ok_and(|now| now.is_same_connection(configured) && !now.spec.disabled)
+        let now = self.same_now(server, Origin::Pool, configured);
+        now.is_some_and(|now| !now.spec.disabled)
     }
 
     /// What the source has of a server now, as long as that is the same connection; else what was.
@@ -422,9 +436,18 @@ impl SessionCore {
         origin: Origin,
         configured: &Arc<Configured>,
     ) -> Arc<Configured> {
+        self.same_now(server, origin, configured).unwrap_or_else(|| configured.clone())
+    }
+
+    /// What the source has of a server now, if that is the same connection.
+    pub(super) fn same_now(
+        &self,
+        server: &str,
+        origin: Origin,
+        configured: &Configured,
+    ) -> Option<Arc<Configured>> {
         let now = self.spec(server, origin).ok();
-        let same = now.filter(|now| now.is_same_connection(configured));
-        same.unwrap_or_else(|| configured.clone())
+        now.filter(|now| now.is_same_connection(configured))
     }
 
     /// An error about one server in this session.

@@ -107,9 +107,7 @@ impl Sight {
     fn is_through(&self, seeing: &Seeing) -> bool {
         match seeing {
             Seeing::Held(held) => {
-                let seen = held.seen();
-                let is_it = |cell: &Arc<EntryCell>| cell.entry == seen.cell.entry;
-                self.source.entry().is_some_and(is_it) && Arc::ptr_eq(&self.view, &seen.view)
+                self.source.entry().is_some_and(|cell| held.sees(cell.entry, &self.view))
             }
             Seeing::Deferred(deferred) => {
                 self.is_deferred()

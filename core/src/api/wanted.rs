@@ -216,7 +216,7 @@ impl SessionCore {
     }
 
     /// The wish for a server that was put into the list of wants.
-    fn wish(self: &Arc<Self>, Added { server, configured, want }: &Added) -> Wish {
+    fn wish<'a>(self: &'a Arc<Self>, Added { server, configured, want }: &'a Added) -> Wish<'a> {
         let (session, name, id) = (Arc::downgrade(self), server.clone(), *want);
         let asked = configured.clone();
         let answer = answer_with(server, move |result| {

@@ -27,12 +27,7 @@ pub(crate) fn carries_out() -> bool {
 impl Driver {
     /// Ends a step: gives the mutex back, and carries out the queue unless somebody is at it already.
     pub(super) fn carry_out<'a>(self: &'a Arc<Self>, mut core: MutexGuard<'a, Core>) {
-        let deadline = core.state.next_deadline();
-        let nearer = deadline.is_some_and(|new| core.deadline.is_none_or(|old| new < old));
-        core.deadline = deadline;
-        if nearer {
-            self.timer.notify_one();
-        }
+        self.set_timer(&mut core);
         if core.executing {
             return;
         }
@@ -52,6 +47,16 @@ impl Driver {
         }
         core.executing = false;
         CARRYING_OUT.set(before);
+    }
+
+    /// The timer goes by the deadline that there is after a step.
+    pub(super) fn set_timer(&self, core: &mut Core) {
+        let deadline = core.state.next_deadline();
+        let nearer = deadline.is_some_and(|new| core.deadline.is_none_or(|old| new < old));
+        core.deadline = deadline;
+        if nearer {
+            self.timer.notify_one();
+        }
     }
 
     fn perform(self: &Arc<Self>, effect: Effect) {

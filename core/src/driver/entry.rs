@@ -279,10 +279,14 @@ impl EntryCell {
     }
 
     /// A session has one lease more.
-    pub(super) fn hold(&self, number: SessionId, session: Weak<SessionCore>) {
+    pub(super) fn hold(&self, number: SessionId, session: &Weak<SessionCore>) {
         let mut holders = lock(&self.holders);
-        let holder = holders.entry(number).or_default();
-        *holder = (session, holder.1 + 1);
+        let (holder, leases) = holders.entry(number).or_default();
+        // A session that was resumed has the number of the one before.
+        if !holder.ptr_eq(session) {
+            *holder = session.clone();
+        }
+        *leases += 1;
     }
 
     /// Whether anybody holds it.
@@ -295,18 +299,19 @@ impl EntryCell {
         lock(&self.holders).contains_key(&session)
     }
 
-    /// A session has one lease less; with the last one its subscriptions and its log level go. The resources that nobody wants then.
-    pub(super) fn unhold(&self, session: SessionId) -> Vec<Box<str>> {
+    /// A session has one lease less; with the last one its subscriptions and its log level go. The resources that nobody wants then;
+    /// nothing while it has another lease.
+    pub(super) fn unhold(&self, session: SessionId) -> Option<Vec<Box<str>>> {
         let mut holders = lock(&self.holders);
-        let Some(holder) = holders.get_mut(&session) else { return Vec::new() };
-        holder.1 -= 1;
-        if holder.1 > 0 {
-            return Vec::new();
+        let (_, leases) = holders.get_mut(&session)?;
+        *leases -= 1;
+        if *leases > 0 {
+            return None;
         }
         holders.remove(&session);
         drop(holders);
         self.log_levels.forget(session);
-        self.resources.unwant_all(session)
+        Some(self.resources.unwant_all(session))
     }
 
     /// The session that holds it, if it is the only one.

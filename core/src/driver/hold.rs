@@ -28,7 +28,7 @@ impl LeaseHold {
     }
 
     /// A session has it from now on.
-    pub(crate) fn held_by(&mut self, number: SessionId, session: Weak<SessionCore>) {
+    pub(crate) fn held_by(&mut self, number: SessionId, session: &Weak<SessionCore>) {
         self.leave();
         self.cell.hold(number, session);
         self.holder = Some(number);
@@ -37,9 +37,11 @@ impl LeaseHold {
     /// The session that had it no longer has; what it alone wanted of the server is taken back.
     pub(crate) fn leave(&mut self) {
         let Some(session) = self.holder.take() else { return };
-        let unwanted = self.cell.unhold(session);
-        self.driver.hub.settle();
-        self.driver.tell_demand_later(&self.cell, unwanted);
+        // While it has another lease it goes on to be told.
+        if let Some(unwanted) = self.cell.unhold(session) {
+            self.driver.hub.settle();
+            self.driver.tell_demand_later(&self.cell, unwanted);
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use trunkline_pool::cached::Written;
 use trunkline_pool::config::{Fingerprint, ServerSpec};
+use trunkline_pool::id_map::IdMap;
 use trunkline_pool::options::Offered;
 use trunkline_pool::state::{KeyId, ServerId, SessionId};
 
@@ -71,7 +72,7 @@ pub(crate) struct Interner {
     /// The transport of each name's newest key.
     transports: Vec<&'static str>,
     servers: HashMap<Arc<str>, ServerId>,
-    keys: HashMap<Identity, KeyId>,
+    keys: IdMap<Identity, KeyId>,
     /// By number.
     keyed: Vec<Option<Row>>,
     free: Vec<KeyId>,

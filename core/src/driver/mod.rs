@@ -48,7 +48,7 @@ pub(crate) use hold::LeaseHold;
 pub(crate) use hub::{About, Hub};
 pub(crate) use intern::{Interner, Keyed, Wanted};
 pub(crate) use notices::auth_need;
-pub(crate) use questions::{Answer, Answered, Wish};
+pub(crate) use questions::{Acquired, Answer, Answered, Wish};
 pub(crate) use runtime::Runtime;
 pub(crate) use starts::Turn;
 pub(crate) use subscriber::Subscriber;
@@ -111,6 +111,8 @@ struct Core {
     gated: Gated,
     approvers: Approvers,
     work: VecDeque<Work>,
+    /// Nothing, with room for what the next step wants.
+    effects: Vec<Effect>,
     /// Whether somebody is at work on `work`.
     executing: bool,
     deadline: Option<Moment>,
@@ -143,6 +145,7 @@ impl Driver {
                 gated: Gated::new(&options),
                 approvers: Approvers::default(),
                 work: VecDeque::new(),
+                effects: Vec::new(),
                 executing: false,
                 deadline: None,
                 entries: IdMap::default(),
@@ -358,11 +361,17 @@ impl Driver {
 impl Core {
     /// Runs one step, and queues what it wants.
     fn run(&mut self, step: impl FnOnce(&mut PoolState, &mut Vec<Effect>)) {
-        let mut effects = Vec::new();
+        let mut effects = std::mem::take(&mut self.effects);
         step(&mut self.state, &mut effects);
-        self.work.extend(effects.into_iter().map(Work::Effect));
+        self.work.extend(effects.drain(..).map(Work::Effect));
+        if effects.capacity() <= EFFECTS_KEPT {
+            self.effects = effects;
+        }
     }
 }
+
+/// Room for so many effects is kept from one step to the next: more than a step has that concerns one session.
+const EFFECTS_KEPT: usize = 16;
 
 /// What is to be done without the mutex, in order.
 enum Work {

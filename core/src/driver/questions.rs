@@ -1,14 +1,14 @@
 //! Questions to the reducer, and where their answers go.
 
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard};
 
 use trunkline_pool::id_map::IdMap;
 use trunkline_pool::interface::words;
 use trunkline_pool::state::{
-    Ask, DrainReport, EntryId, Input, KeyId, LeaseId, RestartReport, SessionId, Ticket,
+    Ask, DrainReport, Effect, EntryId, Input, KeyId, LeaseId, RestartReport, SessionId, Ticket,
 };
 
-use super::{Core, Driver, Interner, Keyed, LeaseHold};
+use super::{Core, Driver, Interner, Keyed, LeaseHold, Work};
 use crate::{Error, ErrorCode};
 
 /// Where the answer to a ticket goes: called exactly once, never under the mutex, and it must not block.
@@ -28,10 +28,18 @@ pub(crate) enum Answered {
     Drained(DrainReport),
 }
 
+/// What became of an acquire within its own step.
+pub(crate) enum Acquired<W> {
+    /// It was granted.
+    Granted(LeaseHold),
+    /// It is a question like others, whose answer is waited for with this.
+    Asked(Ticket, W),
+}
+
 /// Something that a session wants without insisting.
-pub(crate) struct Wish {
+pub(crate) struct Wish<'a> {
     /// Makes it, under the mutex.
-    pub ask: AskWith,
+    pub ask: AskWith<'a>,
     /// Gets the answer.
     pub answer: Answer,
     /// Is told, at most once and before the answer, when it has to wait for room in the budget.
@@ -39,7 +47,7 @@ pub(crate) struct Wish {
 }
 
 /// Makes a question of a ticket.
-pub(crate) type AskWith = Box<dyn FnOnce(Ticket, &mut Interner) -> Ask>;
+pub(crate) type AskWith<'a> = Box<dyn FnOnce(Ticket, &mut Interner) -> Ask + 'a>;
 
 /// Hears that a wish has to wait.
 pub(crate) type Deferred = Box<dyn FnOnce(Error) + Send>;
@@ -91,10 +99,7 @@ impl Driver {
             _ => None,
         };
         if core.questions.is_full() && !matches!(input, Input::Drain { .. }) {
-            let keyed = acquire.and_then(|(_, key)| core.release_key(|| self.now(), key));
-            drop(core);
-            drop(keyed);
-            answer(Answered::Refused(too_many_questions()));
+            self.refuse_question(core, acquire, answer);
             return ticket;
         }
         core.questions.open.insert(ticket, Asked { answer, deferred: None, acquire });
@@ -102,8 +107,79 @@ impl Driver {
         ticket
     }
 
+    /// Asks for a hold. Where the step grants it and nothing else is to be carried out first, it is had in the same breath: such an
+    /// acquire opens no question. Else `answer` makes what gets the answer, now or later, and what waits for it.
+    pub(crate) fn acquire<W>(
+        self: &Arc<Self>,
+        question: impl FnOnce(Ticket, &mut Interner) -> Ask,
+        answer: impl FnOnce() -> (Answer, W),
+    ) -> Acquired<W> {
+        let mut core = self.core();
+        let ticket = core.questions.ticket();
+        let ask = question(ticket, &mut core.interner);
+        let acquire = Some((ask.session, ask.key));
+        if core.questions.is_full() {
+            let (answer, wait) = answer();
+            self.refuse_question(core, acquire, answer);
+            return Acquired::Asked(ticket, wait);
+        }
+        let (session, key) = (ask.session, ask.key);
+        self.run_only(&mut core, Input::Acquire(ask));
+        match self.take_grant(&mut core, ticket, session) {
+            Some(hold) => {
+                let keyed = core.release_key(|| self.now(), key);
+                drop(core);
+                drop(keyed);
+                Acquired::Granted(hold)
+            }
+            None => {
+                let (answer, wait) = answer();
+                core.questions.open.insert(ticket, Asked { answer, deferred: None, acquire });
+                self.carry_out(core);
+                Acquired::Asked(ticket, wait)
+            }
+        }
+    }
+
+    /// Carries out the grant of this ticket, if that is all there is to do, and nobody is at work.
+    fn take_grant(
+        self: &Arc<Self>,
+        core: &mut Core,
+        asked: Ticket,
+        session: SessionId,
+    ) -> Option<LeaseHold> {
+        let Some(&Work::Effect(Effect::Grant { ticket, lease, entry })) = core.work.front() else {
+            return None;
+        };
+        if core.executing || core.work.len() > 1 || ticket != asked {
+            return None;
+        }
+        let cell = core.entries.get(&entry)?.clone();
+        tracing::debug!(?ticket, ?lease, ?entry, "granted at once");
+        core.work.pop_front();
+        self.set_timer(core);
+        let mut hold = LeaseHold::new(self.clone(), cell, lease);
+        if let Some(holder) = core.sessions.get(&session) {
+            hold.held_by(session, holder);
+        }
+        Some(hold)
+    }
+
+    /// One question too many.
+    fn refuse_question(
+        &self,
+        mut core: MutexGuard<'_, Core>,
+        acquire: Option<(SessionId, KeyId)>,
+        answer: Answer,
+    ) {
+        let keyed = acquire.and_then(|(_, key)| core.release_key(|| self.now(), key));
+        drop(core);
+        drop(keyed);
+        answer(Answered::Refused(too_many_questions()));
+    }
+
     /// Asks for everything that one pass wants, in one step. A ticket for each wish, in their order.
-    pub(crate) fn want(self: &Arc<Self>, wishes: Vec<Wish>) -> Vec<Ticket> {
+    pub(crate) fn want(self: &Arc<Self>, wishes: Vec<Wish<'_>>) -> Vec<Ticket> {
         let mut core = self.core();
         let (mut tickets, mut asks, mut refused) = (Vec::new(), Vec::new(), Vec::new());
         for Wish { ask, answer, deferred } in wishes {
@@ -163,7 +239,7 @@ impl Driver {
         };
         let mut hold = LeaseHold::new(self.clone(), cell, lease);
         if let Some((number, session)) = holder {
-            hold.held_by(number, session);
+            hold.held_by(number, &session);
         }
         give(ticket, asked, Answered::Granted(hold));
     }

@@ -17,6 +17,7 @@ use super::pass::also;
 use super::running::Origin;
 use super::sighted::{Sighted, request};
 use super::warrant::Approved;
+use crate::api::held;
 use crate::api::pool::{Configured, PoolCore};
 use crate::api::session::SessionCore;
 use crate::driver::{Authority, Warrant};
@@ -59,16 +60,17 @@ impl SessionCore {
         }
     }
 
-    /// What it brought and leads to another program by now is brought again, so that it runs by the decision about that.
+    /// What it brought and leads to another program by now is brought again, so that it runs by the decision about that. Whether it
+    /// brought the server at all.
     ///
     /// # Errors
     /// `internal` when the process ends.
-    pub(in crate::api) async fn bring_again(&self, name: &str) -> Result<()> {
-        let astray = self.own_server(name).and_then(|own| self.pool.claimed_elsewhere(&own));
-        if let Some((spec, scope)) = astray {
+    pub(in crate::api) async fn bring_again(&self, name: &str) -> Result<held::Origin> {
+        let Some(own) = self.own_server(name) else { return Ok(held::Origin::Pool) };
+        if let Some((spec, scope)) = self.pool.claimed_elsewhere(&own) {
             self.put_own(name, self.pool.claimed(name, &spec, scope).await?);
         }
-        Ok(())
+        Ok(held::Origin::Session)
     }
 }
 
