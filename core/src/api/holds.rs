@@ -1,5 +1,7 @@
 //! What a session holds: one hold per lease, and what its view is made of.
 
+mod review;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -10,11 +12,10 @@ use trunkline_pool::state::{EntryId, Generation, Input, Ticket};
 use trunkline_pool::view::View;
 
 use super::deferred::{AllDeferred, Deferred, FirstSight, Seeing};
-use super::held::{Held, Origin, Seen, Standing};
+use super::held::{Held, Origin, Seen};
 use super::pool::Configured;
 use super::session::SessionCore;
 use super::told::{Sight, Told};
-use crate::Result;
 use crate::driver::{EntryCell, LeaseHold};
 
 /// A session's holds, until it is closed.
@@ -71,14 +72,6 @@ pub(super) struct Added {
     pub(super) id: HoldId,
     held: Arc<Held>,
     replaced: Vec<LeaseHold>,
-}
-
-/// What is left to be done about a change, once no lock is held.
-#[derive(Default)]
-struct Aftermath {
-    released: Vec<LeaseHold>,
-    cancelled: Vec<Ticket>,
-    returning: Vec<(HoldId, u64, Arc<str>, Arc<Configured>)>,
 }
 
 impl Holds {
@@ -225,84 +218,6 @@ impl Holds {
     /// A hold that is there.
     pub(super) fn held(&self, id: HoldId) -> Option<Arc<Held>> {
         self.inner().holds.get(&id).map(|row| row.held.clone())
-    }
-
-    /// Brings every hold, and what is kept, in line with what the session is to have now, and tells it of what is different.
-    /// `unwanted` go, and what is kept for the wants that are `over`.
-    pub(super) fn review(&self, session: &Arc<SessionCore>, unwanted: &[HoldId], over: &[u64]) {
-        let after = {
-            let mut inner = self.inner();
-            let mut after = Aftermath::default();
-            let ids: Vec<HoldId> = inner.holds.keys().copied().collect();
-            for id in ids {
-                inner.review_one(session, id, unwanted.contains(&id), &mut after);
-            }
-            inner.deferred.forget(over);
-            inner.deferred.review(session);
-            inner.compare();
-            after
-        };
-        for ticket in after.cancelled {
-            session.driver.step(Input::CancelAcquire { ticket });
-        }
-        drop(after.released);
-        self.tell(session);
-        for (id, asked, server, configured) in after.returning {
-            self.ask_again(session, id, asked, &server, &configured);
-        }
-    }
-
-    /// Asks for the server of a lease that was disabled.
-    fn ask_again(
-        &self,
-        session: &Arc<SessionCore>,
-        id: HoldId,
-        asked: u64,
-        server: &str,
-        configured: &Arc<Configured>,
-    ) {
-        let weak = Arc::downgrade(session);
-        let ticket = session.ask_for(server, configured, move |result| {
-            if let Some(session) = weak.upgrade() {
-                session.holds.answered(&session, id, asked, result);
-                session.settled.notify_waiters();
-            }
-        });
-        let mut inner = self.inner();
-        match inner.holds.get_mut(&id).filter(|row| row.asked == asked) {
-            Some(row) if row.held.standing() == Standing::Returning => row.ticket = Some(ticket),
-            Some(_) => {}
-            None => {
-                drop(inner);
-                session.driver.step(Input::CancelAcquire { ticket });
-            }
-        }
-    }
-
-    fn answered(&self, session: &SessionCore, id: HoldId, asked: u64, result: Result<LeaseHold>) {
-        let back = result.as_ref().ok().map(|hold| hold.cell.clone());
-        {
-            let mut inner = self.inner();
-            let row = inner.holds.get_mut(&id).filter(|row| row.asked == asked);
-            let Some(row) = row else {
-                drop(inner);
-                drop(result);
-                return;
-            };
-            row.ticket = None;
-            match result {
-                Ok(hold) => {
-                    row.held.come_back(hold.cell.clone());
-                    row.hold = Some(hold);
-                }
-                Err(error) => row.held.fail(error),
-            }
-            inner.compare();
-        }
-        self.tell(session);
-        if let Some(cell) = back {
-            session.begins_to_hold(|| cell);
-        }
     }
 
     /// The session is closed: everything that it held, for who may resume it.
@@ -459,45 +374,5 @@ impl Inner {
     fn seen_of(&self, server: &str) -> Option<Seeing> {
         let held = self.newest_of(server).map(|row| Seeing::Held(row.held.clone()));
         held.or_else(|| self.deferred.of(server).cloned().map(Seeing::Deferred))
-    }
-
-    fn review_one(
-        &mut self,
-        session: &Arc<SessionCore>,
-        id: HoldId,
-        unwanted: bool,
-        after: &mut Aftermath,
-    ) {
-        let Some(row) = self.holds.get_mut(&id) else { return };
-        let server = row.held.server.clone();
-        let disabled = session.has_disabled(&server);
-        let stands = matches!(row.kind, Kind::Want | Kind::Calls)
-            || row.held.origin == Origin::Session
-            || session.stands(&server, &row.configured);
-        let over = unwanted || (disabled && row.kind == Kind::Inherited) || !stands;
-        if over {
-            row.held.stand(Standing::Revoked);
-            after.cancelled.extend(row.ticket.take());
-            after.released.extend(row.hold.take());
-            self.holds.remove(&id);
-            return;
-        }
-        row.configured = session.newest(&server, row.held.origin, &row.configured);
-        row.options = session.options();
-        row.held.set_view(View::new(&server, &row.configured.spec, &row.options));
-        if row.kind != Kind::Lease {
-            return;
-        }
-        let standing = row.held.standing();
-        if disabled && standing != Standing::Disabled {
-            row.held.stand(Standing::Disabled);
-            row.asked += 1;
-            after.cancelled.extend(row.ticket.take());
-            after.released.extend(row.hold.take());
-        } else if !disabled && standing == Standing::Disabled {
-            row.held.stand(Standing::Returning);
-            row.asked += 1;
-            after.returning.push((id, row.asked, server, row.configured.clone()));
-        }
     }
 }

@@ -1,0 +1,148 @@
+//! A session is to have something else: every hold is brought in line with it.
+
+use std::sync::Arc;
+
+use trunkline_pool::state::{Input, Ticket};
+use trunkline_pool::view::View;
+
+use super::{HoldId, Holds, Inner, Kind};
+use crate::Result;
+use crate::api::held::{Origin, Standing};
+use crate::api::pool::Configured;
+use crate::api::session::SessionCore;
+use crate::driver::LeaseHold;
+
+/// What is left to be done about a change, once no lock is held.
+#[derive(Default)]
+struct Aftermath {
+    released: Vec<LeaseHold>,
+    cancelled: Vec<Ticket>,
+    returning: Vec<(HoldId, u64, Arc<str>, Arc<Configured>)>,
+}
+
+impl Holds {
+    /// Brings every hold, and what is kept, in line with what the session is to have now, and tells it of what is different.
+    /// `unwanted` go, and what is kept for the wants that are `over`.
+    pub(in crate::api) fn review(
+        &self,
+        session: &Arc<SessionCore>,
+        unwanted: &[HoldId],
+        over: &[u64],
+    ) {
+        let after = {
+            let mut inner = self.inner();
+            let mut after = Aftermath::default();
+            let ids: Vec<HoldId> = inner.holds.keys().copied().collect();
+            for id in ids {
+                inner.review_one(session, id, unwanted.contains(&id), &mut after);
+            }
+            inner.deferred.forget(over);
+            inner.deferred.review(session);
+            inner.compare();
+            after
+        };
+        for ticket in after.cancelled {
+            session.driver.step(Input::CancelAcquire { ticket });
+        }
+        drop(after.released);
+        self.tell(session);
+        for (id, asked, server, configured) in after.returning {
+            self.ask_again(session, id, asked, &server, &configured);
+        }
+    }
+
+    /// Asks for the server of a lease that was disabled.
+    fn ask_again(
+        &self,
+        session: &Arc<SessionCore>,
+        id: HoldId,
+        asked: u64,
+        server: &str,
+        configured: &Arc<Configured>,
+    ) {
+        let weak = Arc::downgrade(session);
+        let ticket = session.ask_for(server, configured, move |result| {
+            if let Some(session) = weak.upgrade() {
+                session.holds.answered(&session, id, asked, result);
+                session.settled.notify_waiters();
+            }
+        });
+        let mut inner = self.inner();
+        match inner.holds.get_mut(&id).filter(|row| row.asked == asked) {
+            Some(row) if row.held.standing() == Standing::Returning => row.ticket = Some(ticket),
+            Some(_) => {}
+            None => {
+                drop(inner);
+                session.driver.step(Input::CancelAcquire { ticket });
+            }
+        }
+    }
+
+    fn answered(&self, session: &SessionCore, id: HoldId, asked: u64, result: Result<LeaseHold>) {
+        let back = result.as_ref().ok().map(|hold| hold.cell.clone());
+        {
+            let mut inner = self.inner();
+            let row = inner.holds.get_mut(&id).filter(|row| row.asked == asked);
+            let Some(row) = row else {
+                drop(inner);
+                drop(result);
+                return;
+            };
+            row.ticket = None;
+            match result {
+                Ok(hold) => {
+                    row.held.come_back(hold.cell.clone());
+                    row.hold = Some(hold);
+                }
+                Err(error) => row.held.fail(error),
+            }
+            inner.compare();
+        }
+        self.tell(session);
+        if let Some(cell) = back {
+            session.begins_to_hold(|| cell);
+        }
+    }
+}
+
+impl Inner {
+    fn review_one(
+        &mut self,
+        session: &Arc<SessionCore>,
+        id: HoldId,
+        unwanted: bool,
+        after: &mut Aftermath,
+    ) {
+        let Some(row) = self.holds.get_mut(&id) else { return };
+        let server = row.held.server.clone();
+        let disabled = session.has_disabled(&server);
+        let stands = matches!(row.kind, Kind::Want | Kind::Calls)
+            || row.held.origin == Origin::Session
+            || session.stands(&server, &row.configured);
+        let over = unwanted || (disabled && row.kind == Kind::Inherited) || !stands;
+        if over {
+            row.held.stand(Standing::Revoked);
+            after.cancelled.extend(row.ticket.take());
+            after.released.extend(row.hold.take());
+            self.holds.remove(&id);
+            return;
+        }
+        row.configured = session.newest(&server, row.held.origin, &row.configured);
+        row.options = session.options();
+        row.held.set_view(View::new(&server, &row.configured.spec, &row.options));
+        if row.kind != Kind::Lease {
+            return;
+        }
+        let standing = row.held.standing();
+        if disabled && standing != Standing::Disabled {
+            row.held.stand(Standing::Disabled);
+            row.asked += 1;
+            after.cancelled.extend(row.ticket.take());
+            after.released.extend(row.hold.take());
+        } else if !disabled && standing == Standing::Disabled {
+            row.held.stand(Standing::Returning);
+            row.asked += 1;
+            after.returning.push((id, row.asked, server, row.configured.clone()));
+        }
+    }
+}
