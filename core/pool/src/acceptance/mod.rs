@@ -16,8 +16,8 @@ mod known;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub use held::{Held, HeldTool};
@@ -26,6 +26,7 @@ pub use known::{Definition, Recalled};
 use self::known::{Known, NAMES_MAX};
 use crate::approvals::ToolDigests;
 use crate::catalog::{Catalog, Item};
+use crate::config::Fingerprint;
 use crate::ids::{Configuration, ServerId};
 use crate::options::OnToolChange;
 
@@ -39,6 +40,8 @@ pub struct Accepted {
     configurations: BTreeMap<Configuration, Known>,
     /// How many entries each configuration has: what is held back of them must not be forgotten to be.
     entries: BTreeMap<Configuration, u32>,
+    /// The known ones that no entry has, by when their lists were judged last.
+    unused: BTreeSet<(u64, Configuration)>,
     /// Counts the lists that were judged, to tell which configuration is the oldest.
     judged: u64,
 }
@@ -179,13 +182,22 @@ impl Accepted {
     }
 
     fn of(&self, server: ServerId) -> impl Iterator<Item = (Configuration, &Known)> {
-        let all = self.configurations.iter().map(|(configuration, known)| (*configuration, known));
-        all.filter(move |(configuration, _)| configuration.server == server)
+        let least = Configuration {
+            server,
+            fingerprint: Fingerprint::LEAST,
+            on_tool_change: OnToolChange::Notify,
+        };
+        let from = self.configurations.range(least..);
+        let all = from.map(|(configuration, known)| (*configuration, known));
+        all.take_while(move |(configuration, _)| configuration.server == server)
     }
 
     /// An entry has the configuration from now on.
     pub fn enter(&mut self, configuration: Configuration) {
         *self.entries.entry(configuration).or_default() += 1;
+        if let Some(known) = self.configurations.get(&configuration) {
+            self.unused.remove(&(known.judged, configuration));
+        }
     }
 
     /// One entry of the configuration is gone. What is known of it stays until the room is needed.
@@ -194,6 +206,8 @@ impl Accepted {
             *entries.get_mut() -= 1;
             if *entries.get() == 0 {
                 entries.remove();
+                let known = self.configurations.get(&configuration);
+                self.unused.extend(known.map(|known| (known.judged, configuration)));
             }
         }
     }
@@ -203,19 +217,28 @@ impl Accepted {
         &self.entries
     }
 
+    /// Whether what is kept of the unused ones is what is known of them.
+    pub(crate) fn agrees(&self) -> bool {
+        let known = self.configurations.iter();
+        let unused = known.filter(|(configuration, _)| !self.entries.contains_key(configuration));
+        let unused = unused.map(|(configuration, known)| (known.judged, *configuration));
+        unused.collect::<BTreeSet<_>>() == self.unused
+    }
+
     /// What is known of a configuration, from now on if it was not before.
     fn known(&mut self, configuration: Configuration) -> Result<&mut Known, NoRoom> {
-        self.judged += 1;
-        if self.configurations.len() >= CONFIGURATIONS_MAX
-            && !self.configurations.contains_key(&configuration)
-        {
-            let unused = |other: &Configuration| !self.entries.contains_key(other);
-            let unused = self.configurations.iter().filter(|(other, _)| unused(other));
-            let oldest = unused.min_by_key(|(_, known)| known.judged).map(|(other, _)| *other);
-            self.configurations.remove(&oldest.ok_or(NoRoom)?);
+        let is_full = self.configurations.len() >= CONFIGURATIONS_MAX;
+        if is_full && !self.configurations.contains_key(&configuration) {
+            let (_, oldest) = self.unused.pop_first().ok_or(NoRoom)?;
+            self.configurations.remove(&oldest);
         }
         let known = self.configurations.entry(configuration).or_default();
-        known.judged = self.judged;
+        let before = std::mem::replace(&mut known.judged, self.judged + 1);
+        self.judged += 1;
+        if !self.entries.contains_key(&configuration) {
+            self.unused.remove(&(before, configuration));
+            self.unused.insert((self.judged, configuration));
+        }
         Ok(known)
     }
 }

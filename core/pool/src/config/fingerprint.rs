@@ -16,6 +16,9 @@ use crate::text::{digest_from_hex, escaped, hex};
 pub struct Fingerprint([u8; 32]);
 
 impl Fingerprint {
+    /// None comes before it.
+    pub(crate) const LEAST: Fingerprint = Fingerprint([0; 32]);
+
     /// What may be written beside credentials to know their configuration again: another text for each salt, which tells nobody
     /// whether two are of one configuration.
     pub fn salted(&self, salt: &str) -> String {

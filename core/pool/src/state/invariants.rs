@@ -271,6 +271,7 @@ impl PoolState {
             *entries.entry(entry.configuration()).or_insert(0) += 1;
         }
         hold!(&entries == self.accepted.entries(), "the entries of the configurations differ");
+        hold!(self.accepted.agrees(), "the configurations that no entry has differ");
         Ok(())
     }
 
