@@ -113,7 +113,7 @@ impl SessionCore {
                     let deferred = Deferred::new(of, lists, configured, &self.options());
                     self.holds.defer(deferred, first);
                     if let WantState::Looking = want.state {
-                        want.state = WantState::Asleep(None);
+                        want.sleep(None);
                     }
                 }
                 (Kept::Unknown(key), LookedFor::Never) => {
@@ -137,6 +137,16 @@ impl SessionCore {
             want.kept = LookedFor::Taken;
         }
         sorted
+    }
+
+    /// Shows what is kept of a server; whether something is.
+    pub(super) fn defer_kept(&self, name: &str, want: &Want) -> bool {
+        let Kept::Catalog(catalog) = self.kept_of(name, &want.configured) else { return false };
+        let lists = (catalog, self.driver.held_of(name));
+        let of = (name, want.born.0);
+        let deferred = Deferred::new(of, lists, &want.configured, &self.options());
+        self.holds.defer(deferred, FirstSight::Told);
+        true
     }
 
     /// Somebody waits for a server that runs for calls only and whose one start failed: it begins as it began.
@@ -168,7 +178,7 @@ impl SessionCore {
                 Kept::Nothing | Kept::Unknown(_) => return,
             };
             if learns_now {
-                want.state = WantState::Asleep(None);
+                want.sleep(None);
                 want.is_well();
             }
             let of = (server, want.born.0);
@@ -269,10 +279,8 @@ impl SessionCore {
             Kept::Catalog(catalog) => Some((catalog, self.driver.held_of(server))),
             Kept::Nothing | Kept::Unknown(_) => None,
         };
-        (want.state, want.ticket) = (WantState::Asleep(None), None);
-        if let Some(lazy) = &mut want.lazy {
-            lazy.learns = false;
-        }
+        want.ticket = None;
+        want.sleep(None);
         self.holds.rest((hold, want.born.0), kept)
     }
 

@@ -284,12 +284,7 @@ impl SessionCore {
             Err(error) => {
                 let field = ("error", error.to_json());
                 let is_news = want.has_failed_anew(&error);
-                if want.lazy.is_some() && self.holds.defers(name, want.born.0) {
-                    want.state = WantState::Asleep(Some(error));
-                } else {
-                    want.state = WantState::Failed(error);
-                    over = Some(want.born.0);
-                }
+                over = self.fail(name, want, error);
                 is_news.then_some((EventKind::Failed, field))
             }
         };
@@ -305,7 +300,23 @@ impl SessionCore {
             // The event comes first, and then its tools go.
             self.holds.forget_deferred(self, want);
         }
+        self.holds.tell(self);
         self.settled.notify_waiters();
+    }
+
+    /// A start failed. A server that runs for calls only sleeps on when its tools are known, be it that somebody else's connection
+    /// listed them meanwhile; of another the want is given, whose tools are to go.
+    fn fail(&self, name: &str, want: &mut Want, error: Error) -> Option<u64> {
+        if want.lazy.is_none() {
+            want.state = WantState::Failed(error);
+            return Some(want.born.0);
+        }
+        if self.holds.defers(name, want.born.0) || self.defer_kept(name, want) {
+            want.sleep(Some(error));
+        } else {
+            want.state = WantState::Failed(error);
+        }
+        None
     }
 
     /// A want waits for room in the budget: for now that is its answer.
@@ -437,6 +448,14 @@ impl Want {
     pub(super) fn is_well(&mut self) {
         if let Some(lazy) = &mut self.lazy {
             lazy.told = None;
+        }
+    }
+
+    /// It waits for a call, and for nobody else.
+    pub(super) fn sleep(&mut self, why: Option<Error>) {
+        self.state = WantState::Asleep(why);
+        if let Some(lazy) = &mut self.lazy {
+            lazy.learns = false;
         }
     }
 

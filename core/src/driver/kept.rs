@@ -19,7 +19,6 @@ const FORMS_MAX: usize = 8;
 #[derive(Default)]
 pub(super) struct LastKept(Mutex<Option<KeptLists>>);
 
-#[derive(Clone)]
 struct KeptLists {
     /// All of it, and what of that may be used.
     lists: [Arc<Catalog>; 2],
@@ -66,29 +65,23 @@ impl Driver {
             let server_version = connection.server_facts().version;
             let listing = Listing { scope, fresh_for, server_version };
             let (lists, listed_at_ms) = ([catalog.clone(), usable], now_ms());
-            let newest = {
-                let mut last = cell.kept.last();
-                let forms = last.take().map(|last| last.forms).unwrap_or_default();
-                let newest = last.insert(KeptLists { lists, listing, listed_at_ms, forms });
-                newest.add_form(written);
-                newest.clone()
-            };
-            newest.forms.iter().for_each(|form| self.keep_by(cell, form, &newest));
+            let mut last = cell.kept.last();
+            let forms = last.take().map(|last| last.forms).unwrap_or_default();
+            let newest = last.insert(KeptLists { lists, listing, listed_at_ms, forms });
+            newest.add_form(written);
+            // Under the lock: no older list is kept after it.
+            newest.forms.iter().for_each(|form| self.keep_by(cell, form, newest));
         }
         catalog
     }
 
     /// Somebody holds an entry whose configuration may be written in another way there: what it listed is found by that too.
     pub(crate) fn keep_as_written(&self, cell: &EntryCell, written: Written) {
-        let listed = {
-            let mut last = cell.kept.last();
-            let Some(last) = last.as_mut().filter(|last| !last.forms.contains(&written)) else {
-                return;
-            };
+        let mut last = cell.kept.last();
+        if let Some(last) = last.as_mut().filter(|last| !last.forms.contains(&written)) {
             last.add_form(written);
-            last.clone()
-        };
-        self.keep_by(cell, &written, &listed);
+            self.keep_by(cell, &written, last);
+        }
     }
 
     fn keep_by(&self, cell: &EntryCell, written: &Written, kept: &KeptLists) {
