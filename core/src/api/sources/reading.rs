@@ -32,6 +32,9 @@ const FILE_BYTES_MAX: u64 = 16 << 20;
 /// What is read within this time is one change, as it was one on disk; what takes longer holds nothing up.
 const TOGETHER: Duration = Duration::from_millis(100);
 
+/// How long an editor, or a machine that does much else, may take between the removal of a file and another in its place.
+const AWAY_MAX: Duration = Duration::from_millis(300);
+
 /// What one file says, by a read of that number.
 pub(super) struct Read {
     source: SourceName,
@@ -142,8 +145,21 @@ impl PoolCore {
     }
 
     async fn read_numbered(self: &Arc<Self>, source: SourceName, file: File) -> Read {
-        let number = self.next_read();
-        let said = self.read_file(&source, &file).await.map(Option::unwrap_or_default);
+        let look = || {
+            let (pool, source, file) = (self.clone(), source.clone(), file.clone());
+            async move {
+                let number = pool.next_read();
+                (number, pool.read_file(&source, &file).await)
+            }
+        };
+        let (number, said) = match file.again {
+            Again::No => look().await,
+            _ => {
+                let pause = || self.driver.runtime.sleep_until(Instant::now() + AWAY_MAX);
+                unless_away(look, pause).await
+            }
+        };
+        let said = said.map(Option::unwrap_or_default);
         let is_asked_again = {
             let mut desired = self.sources.desired();
             let now = desired.files.get_mut(&source);
@@ -227,6 +243,22 @@ impl PoolCore {
     }
 }
 
+/// What a look at a file finds. Where there is none it is looked for once more: whoever saves may have it away for that moment.
+async fn unless_away<T, L, P>(look: impl Fn() -> L, pause: impl FnOnce() -> P) -> L::Output
+where
+    L: Future<Output = (u64, Result<Option<T>>)>,
+    P: Future<Output = ()>,
+{
+    let (number, found) = look().await;
+    match found {
+        Ok(None) => {
+            pause().await;
+            look().await
+        }
+        found => (number, found),
+    }
+}
+
 /// What a file of a scope says now; nothing when there is none.
 pub(super) fn says(scope: Scope, file: &File, workspace: &Path) -> Result<Option<Said>> {
     let refused = |message: String| {
@@ -268,5 +300,40 @@ fn text_of(path: &Path) -> io::Result<Option<String>> {
     match std::fs::read_to_string(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         text => text.map(Some),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// What is found by looks that give these one after the other, and how often was waited.
+    async fn found(
+        looks: &[Result<Option<&'static str>>],
+    ) -> (u64, Result<Option<&'static str>>, u32) {
+        let (looked, paused) = (Cell::new(0), Cell::new(0));
+        let look = || {
+            let number = looked.replace(looked.get() + 1);
+            std::future::ready((number as u64, looks[number].clone()))
+        };
+        let pause = || {
+            paused.set(paused.get() + 1);
+            std::future::ready(())
+        };
+        let (number, found) = unless_away(look, pause).await;
+        (number, found, paused.get())
+    }
+
+    /// SPEC 13.5: a file that is away at the moment of a look is not taken for one that went.
+    #[tokio::test]
+    async fn a_file_that_is_away_for_a_moment_has_not_gone() {
+        let (number, back, paused) = found(&[Ok(None), Ok(Some("back"))]).await;
+        assert_eq!((number, back.unwrap(), paused), (1, Some("back"), 1));
+        let (number, gone, paused) = found(&[Ok(None), Ok(None)]).await;
+        assert_eq!((number, gone.unwrap(), paused), (1, None, 1));
+        let (number, there, paused) = found(&[Ok(Some("there"))]).await;
+        assert_eq!((number, there.unwrap(), paused), (0, Some("there"), 0));
     }
 }
