@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// What waits so long hangs.
-const HANG: Duration = Duration::from_secs(20);
+const HANG: Duration = Duration::from_secs(90);
 
 const REJECTED: Gate = Gate::Shut(GateReason::Rejected);
 

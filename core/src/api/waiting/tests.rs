@@ -10,7 +10,7 @@ use super::*;
 use crate::{Pool, PoolOptions, Servers, Session, SessionOptions};
 
 /// What waits so long hangs.
-const HANG: Duration = Duration::from_secs(20);
+const HANG: Duration = Duration::from_secs(90);
 
 /// A session in which a server sleeps.
 async fn asleep() -> (Pool, Session) {

@@ -56,6 +56,9 @@ async fn a_program_that_exits_at_once_tells_its_status_and_its_last_words() {
     assert_eq!((error.code(), &error.detail()["status"]), (ErrorCode::Exited, &127.into()));
 }
 
+/// In which a server has said what it says before it falls silent, on a busy machine too.
+const LONG_ENOUGH_TO_START: Duration = Duration::from_secs(3);
+
 /// SPEC 4.2, 4.6, I-07.
 #[tokio::test]
 async fn a_program_that_never_answers_times_out_and_is_gone() {
@@ -63,7 +66,7 @@ async fn a_program_that_never_answers_times_out_and_is_gone() {
     let error = server.refused().await;
     assert_eq!((error.code(), &error.detail()["which"]), (ErrorCode::Timeout, &"connect".into()));
     let server = test_server(&["--list-delay-ms", "60000"])
-        .options(|options| options.timeout = Duration::from_millis(300));
+        .options(|options| options.timeout = LONG_ENOUGH_TO_START);
     let error = server.refused().await;
     assert_eq!((error.code(), &error.detail()["which"]), (ErrorCode::Timeout, &"list".into()));
 }
@@ -75,7 +78,7 @@ async fn lines_that_are_no_objects_are_noise_and_shown_when_nothing_else_comes()
     open.call("echo", json!({ "message": "x" })).await.unwrap();
     open.close().await;
     let server = script("echo Starting; echo up; sleep 60")
-        .options(|options| options.timeout = Duration::from_millis(200));
+        .options(|options| options.timeout = LONG_ENOUGH_TO_START);
     let error = server.refused().await;
     assert_eq!(
         (&error.detail()["noise"], &error.detail()["noise_lines"]),
@@ -87,10 +90,9 @@ async fn lines_that_are_no_objects_are_noise_and_shown_when_nothing_else_comes()
 /// SPEC 5.10, I-28.
 #[tokio::test]
 async fn garbage_in_the_form_of_an_object_ends_the_attempt_at_once() {
-    let begun = Instant::now();
-    let error = test_server(&["--garbage"]).refused().await;
-    assert_eq!(error.code(), ErrorCode::Protocol);
-    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    // One that waited for its deadline hangs.
+    let server = test_server(&["--garbage"]).options(|options| options.timeout = HANG * 10);
+    assert_eq!(server.refused().await.code(), ErrorCode::Protocol);
 }
 
 /// SPEC 4.6.

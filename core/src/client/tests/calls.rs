@@ -99,14 +99,15 @@ async fn progress_comes_in_order_before_the_result_and_holds_off_the_idle_deadli
     let open = test_server(&[]).connect().await;
     let seen = Arc::new(Mutex::new(Vec::new()));
     let steps = seen.clone();
-    let arguments = json!({ "steps": 8, "interval_ms": 60 });
+    // Longer than the idle deadline in all, and far shorter from one to the next.
+    let arguments = json!({ "steps": 8, "interval_ms": 600 });
     let params = json!({ "name": "progress", "arguments": arguments }).to_string();
     let (answer, receiver) = oneshot::channel();
     let at_end = seen.clone();
     open.connection.start(
         Request {
             params: &params,
-            idle_timeout: Duration::from_millis(300),
+            idle_timeout: Duration::from_secs(3),
             progress: Some(Box::new(move |params| {
                 let params: Value = serde_json::from_str(params).unwrap();
                 steps.lock().unwrap().push(params["progress"].as_u64().unwrap());
@@ -205,7 +206,9 @@ async fn replies_that_nobody_waits_for_change_nothing() {
 /// SPEC 5.11, I-07.
 #[tokio::test]
 async fn a_server_that_stops_reading_holds_up_no_deadline_no_cancel_and_no_close() {
-    let open = test_server(&[]).connect().await;
+    // It ends by the first signal: a close that waits longer hangs.
+    let server = test_server(&[]).options(|options| options.kill_grace = HANG * 10);
+    let open = server.connect().await;
     open.call("stop_reading", json!({ "ms": 60000 })).await.unwrap();
     let text = "x".repeat(300_000);
     let filling: Vec<_> =
@@ -225,9 +228,7 @@ async fn a_server_that_stops_reading_holds_up_no_deadline_no_cancel_and_no_close
         (error.code(), error.outcome()),
         (ErrorCode::Cancelled, Some(crate::Outcome::NotSent))
     );
-    let begun = Instant::now();
     assert_eq!(open.close().await, CloseExit::Forced);
-    assert!(begun.elapsed() < Duration::from_millis(300 + 250), "{:?}", begun.elapsed());
     let outcomes = filling.into_iter().map(|answer| async {
         let error = ended(answer).await.unwrap_err();
         assert_eq!(error.code(), ErrorCode::CallInterrupted);

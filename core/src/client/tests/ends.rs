@@ -8,11 +8,14 @@ fn family(folder: &Folder) -> Vec<u32> {
     log.lines().map(|line| line.split(' ').next().unwrap().parse().unwrap()).collect()
 }
 
-/// Connects the reference server with these flags, closes it, and says how it went.
-async fn closed(flags: &[&str], members: usize) -> (CloseExit, Duration) {
+/// Connects the reference server with these flags, closes it with these graces, and says how it went. Nothing takes as long as a
+/// patient grace: a close that waits for one hangs.
+async fn closed(flags: &[&str], members: usize, graces: [Duration; 2]) -> (CloseExit, Duration) {
     let folder = Folder::new();
     let log = folder.join("starts").to_str().unwrap().to_owned();
-    let open = test_server(&[flags, &["--start-log", &log]].concat()).connect().await;
+    let server = test_server(&[flags, &["--start-log", &log]].concat());
+    let server = server.options(|it| [it.exit_grace, it.kill_grace] = graces);
+    let open = server.connect().await;
     let family = family(&folder);
     assert_eq!(family.len(), members, "{family:?}");
     assert!(family.iter().all(|pid| lives(*pid)));
@@ -25,51 +28,50 @@ async fn closed(flags: &[&str], members: usize) -> (CloseExit, Duration) {
 }
 
 const GRACE: Duration = Duration::from_millis(300);
-const MARGIN: Duration = Duration::from_millis(250);
+const PATIENT: Duration = HANG.saturating_mul(10);
 
 /// I-01.
 #[tokio::test]
 async fn a_polite_server_is_gone_at_once() {
-    let (exit, took) = closed(&[], 1).await;
-    assert_eq!(exit, CloseExit::Clean);
-    assert!(took < Duration::from_millis(150), "{took:?}");
+    assert_eq!(closed(&[], 1, [PATIENT; 2]).await.0, CloseExit::Clean);
 }
 
 /// I-01.
 #[tokio::test]
 async fn a_server_deaf_to_the_end_of_its_input_is_terminated() {
-    let (exit, took) = closed(&["--ignore-eof"], 1).await;
+    let (exit, took) = closed(&["--ignore-eof"], 1, [GRACE, PATIENT]).await;
     assert_eq!(exit, CloseExit::Forced);
-    assert!(took >= GRACE && took < GRACE + MARGIN, "{took:?}");
+    assert!(took >= GRACE, "{took:?}");
 }
 
 /// I-01.
 #[tokio::test]
 async fn a_server_deaf_to_everything_is_killed() {
-    let (exit, took) = closed(&["--ignore-eof", "--ignore-term"], 1).await;
+    let (exit, took) = closed(&["--ignore-eof", "--ignore-term"], 1, [GRACE; 2]).await;
     assert_eq!(exit, CloseExit::Forced);
-    assert!(took >= 2 * GRACE && took < 2 * GRACE + MARGIN, "{took:?}");
+    assert!(took >= 2 * GRACE, "{took:?}");
 }
 
 /// I-01: a child in the group, also after the clean exit of its leader.
 #[tokio::test]
 async fn children_in_the_group_do_not_outlive_a_clean_exit() {
-    assert_eq!(closed(&["--fork-child"], 2).await.0, CloseExit::Forced);
+    assert_eq!(closed(&["--fork-child"], 2, [GRACE; 2]).await.0, CloseExit::Forced);
 }
 
 /// I-01.
 #[tokio::test]
 async fn children_in_a_session_of_their_own_are_ended_too() {
-    assert_eq!(closed(&["--setsid-child", "--ignore-eof"], 2).await.0, CloseExit::Forced);
-    assert_eq!(closed(&["--setsid-child"], 2).await.0, CloseExit::Forced);
+    let deaf = ["--setsid-child", "--ignore-eof"];
+    assert_eq!(closed(&deaf, 2, [GRACE; 2]).await.0, CloseExit::Forced);
+    assert_eq!(closed(&["--setsid-child"], 2, [GRACE; 2]).await.0, CloseExit::Forced);
 }
 
 /// I-01, SPEC 9.8: package runners.
 #[tokio::test]
 async fn wrappers_and_what_they_wrap_are_ended() {
-    assert_eq!(closed(&["--wrapped"], 2).await.0, CloseExit::Clean);
+    assert_eq!(closed(&["--wrapped"], 2, [PATIENT; 2]).await.0, CloseExit::Clean);
     let deaf = ["--wrapped", "--ignore-eof", "--ignore-term"];
-    assert_eq!(closed(&deaf, 2).await.0, CloseExit::Forced);
+    assert_eq!(closed(&deaf, 2, [GRACE; 2]).await.0, CloseExit::Forced);
 }
 
 /// I-01.
@@ -99,12 +101,10 @@ async fn a_loss_is_seen_and_its_children_ended_when_they_hold_the_pipes() {
 /// SPEC 9.7.
 #[tokio::test]
 async fn an_impatient_close_cuts_a_patient_one_short() {
-    let patient = Duration::from_secs(30);
     let open =
-        test_server(&["--ignore-eof", "--ignore-term"]).options(|it| it.exit_grace = patient);
+        test_server(&["--ignore-eof", "--ignore-term"]).options(|it| it.exit_grace = PATIENT);
     let open = open.connect().await;
     let (_, answer) = open.start("sleep", json!({ "ms": 60000 }));
-    let begun = Instant::now();
     let both = async {
         tokio::join!(open.connection.close(Kill::AfterGraces), async {
             ended(answer).await.unwrap_err();
@@ -113,7 +113,7 @@ async fn an_impatient_close_cuts_a_patient_one_short() {
     };
     let exits = tokio::time::timeout(HANG, both).await.unwrap();
     assert_eq!(exits, (CloseExit::Forced, CloseExit::Forced));
-    assert!(begun.elapsed() < Duration::from_secs(5) && !lives(open.pid));
+    assert!(!lives(open.pid));
     assert_eq!(open.recorder.told(), [""; 0], "a close is no loss");
 }
 

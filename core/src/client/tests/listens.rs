@@ -122,7 +122,9 @@ async fn a_resource_is_listened_to_by_a_stream_of_its_own_until_nobody_wants_it(
 async fn a_server_that_is_heard_no_more_is_listed_at_the_keep_alive() {
     let server = modern(&["--listen", "once"]);
     let interval = Duration::from_millis(100);
-    let open = server.options(|options| options.keepalive = interval).connect().await;
+    let server = server.options(|options| options.keepalive = interval);
+    // It may take its time to answer.
+    let open = server.options(|options| options.keepalive_misses = 100).connect().await;
     open.call("change_list", json!({ "add": ["announced"] })).await.unwrap();
     open.recorder.wait_for("list_changed Tools").await;
     open.call("end_listens", json!({})).await.unwrap();

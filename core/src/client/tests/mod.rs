@@ -28,7 +28,7 @@ use crate::ErrorCode;
 use crate::folder::Folder;
 
 /// Far longer than anything here takes: what waits so long hangs.
-const HANG: Duration = Duration::from_secs(20);
+const HANG: Duration = Duration::from_secs(100);
 
 /// What a connection told its driver, in order.
 #[derive(Default)]

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// What waits so long hangs.
-const HANG: Duration = Duration::from_secs(20);
+const HANG: Duration = Duration::from_secs(90);
 
 /// A pool with one server, a shell script, and a session.
 async fn pool_with(script: &str, mut options: Value) -> (Pool, Session) {
