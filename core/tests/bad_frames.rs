@@ -17,23 +17,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use trunkline::{AcquireOptions, CallOptions, CallResult, Error, ErrorCode, Lease};
 
-use rig::{Rig, acquire, testserver, text};
+use rig::{HANG, Rig, acquire, testserver, text};
 use values::{Failure, Given, Saved};
-
-/// A frame's cost in time: ten times the slowest, a line of 16 MiB that is passed over.
-const AT_ONCE: Duration = Duration::from_secs(3);
-
-/// 64 MiB of stderr take seconds on a busy machine.
-const FLOOD: Duration = Duration::from_secs(20);
-
-/// By when the calls of a row have ended: those that wait for their time-out have ten times that.
-fn bound(row: &Value) -> Duration {
-    match (row["frame"].as_str(), row["call_options"]["timeout_ms"].as_u64()) {
-        (Some("stderr-flood"), _) => FLOOD,
-        (_, Some(timeout)) => Duration::from_millis(timeout * 10),
-        (_, None) => AT_ONCE,
-    }
-}
 
 /// What a frame may cost beyond the frame limit of its case: 64 MiB of stderr and a 16 MiB line pass by in this.
 const GROWTH_KIB_MAX: u64 = 16 << 10;
@@ -68,7 +53,7 @@ async fn meet(rig: &Rig, row: &Value) {
     match (lease, row.get("connect")) {
         (Ok(lease), None) => calls(row, &lease).await,
         (Err(error), Some(refused)) => {
-            assert!(begun.elapsed() < AT_ONCE, "{frame}: {:?}", begun.elapsed());
+            assert!(begun.elapsed() < HANG, "{frame}: {:?}", begun.elapsed());
             let got = Err(Failure::Library(error));
             expect::check(refused.as_object().unwrap(), got, &Saved::default()).unwrap();
         }
@@ -93,7 +78,8 @@ async fn calls(row: &Value, lease: &Lease) {
     let begun = Instant::now();
     // The other call is written first: the branches begin in this order.
     let (other, ()) = tokio::join!(biased; other, call);
-    assert!(begun.elapsed() < bound(row), "{}: {:?}", row["frame"], begun.elapsed());
+    // What waits for a time-out that is not the row's has another outcome as well.
+    assert!(begun.elapsed() < HANG, "{}: {:?}", row["frame"], begun.elapsed());
     check(row, "other", other);
     let is_lost = row["other"]["error"]["code"] == "call_interrupted";
     let wait = CallOptions::from_json(r#"{"wait":true}"#).unwrap();
@@ -154,12 +140,12 @@ fn a_server_that_stops_reading_holds_up_no_other_and_no_close() {
             let begun = Instant::now();
             let error = deaf.call_tool(tool, &long, &options).await.err().unwrap();
             assert_eq!(error.code(), ErrorCode::Timeout, "{error}");
-            assert!(begun.elapsed() < AT_ONCE);
+            assert!(begun.elapsed() < HANG);
             assert_eq!(text(&apart, "plain", json!({})).await, "plain");
         }
         let begun = Instant::now();
         rig.pool.close().await.unwrap();
-        assert!(begun.elapsed() < AT_ONCE, "{:?}", begun.elapsed());
+        assert!(begun.elapsed() < HANG, "{:?}", begun.elapsed());
     });
 }
 

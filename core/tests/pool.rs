@@ -47,7 +47,7 @@ fn a_hundred_sessions_that_ask_at_once_share_one_process() {
 fn a_dropped_acquire_leaves_no_process() {
     let rig = Rig::new(json!({ "drain_delay_ms": 0 }));
     host(async {
-        rig.configure(json!({ "s": rig.server(&["--initialize-delay-ms", "200"]) })).await;
+        rig.configure(json!({ "s": rig.server(&["--silent"]) })).await;
         let session = rig.session("a");
         let acquiring = tokio::spawn({
             let session = session.clone();
@@ -108,17 +108,19 @@ fn closing_a_session_cancels_its_own_calls_alone() {
         rig.configure(json!({ "s": rig.server(&[]) })).await;
         let (a, b) = (rig.session("a"), rig.session("b"));
         let (of_a, of_b) = (acquire(&a, "s").await, acquire(&b, "s").await);
-        let (send, results) = mpsc::channel();
-        for (lease, ms) in [(&of_a, 60_000), (&of_b, 50)] {
-            let (send, session) = (send.clone(), if ms > 50 { "a" } else { "b" });
+        let start = |lease: &trunkline::Lease, ms: u64| {
+            let (send, result) = mpsc::channel();
             let arguments = json!({ "ms": ms }).to_string();
-            lease.start_call_tool("sleep", &arguments, &CallOptions::default(), move |result| {
-                send.send((session, result.map(drop).map_err(|error| error.code()))).unwrap();
-            });
-        }
+            let done = move |result: Result<_, Error>| {
+                send.send(result.map(drop).map_err(|error| error.code())).unwrap();
+            };
+            lease.start_call_tool("sleep", &arguments, &CallOptions::default(), done);
+            result
+        };
+        let (of_a_ended, of_b_ended) = (start(&of_a, 60_000), start(&of_b, 1_000));
         a.close(None);
-        assert_eq!(results.recv_timeout(HANG).unwrap(), ("a", Err(ErrorCode::Cancelled)));
-        assert_eq!(results.recv_timeout(HANG).unwrap(), ("b", Ok(())));
+        assert_eq!(of_a_ended.recv_timeout(HANG).unwrap(), Err(ErrorCode::Cancelled));
+        assert_eq!(of_b_ended.recv_timeout(HANG).unwrap(), Ok(()));
         assert_eq!(
             code(of_a.call_tool("pid", "", &CallOptions::default()).await),
             ErrorCode::Closed

@@ -73,7 +73,7 @@ fn trusting(rig: &Rig, id: &str) -> Session {
 /// SPEC 5.8: the option `wait`.
 #[test]
 fn a_call_that_waits_is_sent_when_the_server_is_back() {
-    let rig = rig_with_delays(&[300]);
+    let rig = rig_with_delays(&[2000]);
     host(async {
         rig.configure(json!({ "s": rig.server(&[]) })).await;
         let lease = acquire(&rig.session("a"), "s").await;
@@ -94,7 +94,7 @@ fn a_call_that_waits_is_sent_when_the_server_is_back() {
 fn a_server_that_comes_back_from_a_failure_is_waited_for_as_after_a_loss() {
     let rig = rig_with_delays(&[]);
     host(async {
-        let slow = rig.server(&["--initialize-delay-ms", "1000"]);
+        let slow = rig.server(&["--initialize-delay-ms", "3000"]);
         rig.configure(json!({ "s": slow })).await;
         let session = rig.session("a");
         let lease = acquire(&session, "s").await;
@@ -330,11 +330,11 @@ fn a_repetition_has_only_what_is_left_of_the_time() {
     host(async {
         rig.configure(json!({ "s": rig.server(&["--hints", "all"]) })).await;
         let lease = acquire(&trusting(&rig, "a"), "s").await;
-        let call = json!({ "retry": "safe", "timeout_ms": 1000 });
+        let call = json!({ "retry": "safe", "timeout_ms": 4000 });
         let error = start(&lease, "crash", json!({}), call).error();
         assert_eq!((error.code(), error.outcome()), (ErrorCode::Timeout, Some(Outcome::Unknown)));
         assert_eq!(error.cause().unwrap().code(), ErrorCode::CallInterrupted);
-        assert_eq!(error.detail()["limit_ms"], 1000);
+        assert_eq!(error.detail()["limit_ms"], 4000);
         let waiting = start(&lease, "echo", json!({ "message": "x" }), json!({ "wait": true }));
         waiting.operation.cancel();
         assert_eq!(waiting.error().code(), ErrorCode::Cancelled);
@@ -344,7 +344,7 @@ fn a_repetition_has_only_what_is_left_of_the_time() {
 /// SPEC 5.4, 5.7: what a person took before the loss is none of the time that a repetition has left.
 #[test]
 fn a_repetition_has_the_time_that_a_person_took_too() {
-    const TIMES: &str = r#"{"timeout_ms":2000,"idle_timeout_ms":2000}"#;
+    const TIMES: &str = r#"{"timeout_ms":6000,"idle_timeout_ms":6000}"#;
     let rig = rig_with_delays(&[0]);
     host(async {
         let other = rig.server(&["--label", "other"]);

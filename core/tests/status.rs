@@ -113,6 +113,7 @@ fn every_server_that_is_not_ready_has_a_reason() {
         let mut left = servers;
         left.as_object_mut().unwrap().remove("removed");
         rig.configure(left).await;
+        until(|| server(&rig, "away")["reason"] == "reconnecting");
         let status = rig.pool.status();
         let rows = status["servers"].as_object().unwrap();
         let expected = json!({
@@ -132,7 +133,9 @@ fn every_server_that_is_not_ready_has_a_reason() {
 /// SPEC 9.4: `processes` counts those that come up and those that are dying, until nothing is left.
 #[test]
 fn processes_are_counted_from_their_start_until_they_are_gone() {
-    let rig = Rig::new(json!({ "exit_grace_ms": 300, "kill_grace_ms": 300, "drain_delay_ms": 0 }));
+    // Longer than the test: nothing of it ends by itself.
+    let graces = json!({ "exit_grace_ms": 600_000, "kill_grace_ms": 600_000, "drain_delay_ms": 0 });
+    let rig = Rig::new(graces);
     host(async {
         let servers = json!({
             "silent": rig.server(&["--silent"]),
@@ -155,7 +158,7 @@ fn processes_are_counted_from_their_start_until_they_are_gone() {
         // It is on its way out, and takes its time.
         assert_eq!(server(&rig, "stubborn")["pid_count"], 1);
         assert_eq!(rig.pool.status()["processes"], 2);
-        rig.pool.drain_all(&DrainOptions::default()).await.unwrap();
+        rig.pool.drain_all(&DrainOptions::from_json(r#"{"force":true}"#).unwrap()).await.unwrap();
         assert_eq!(rig.pool.status()["processes"], 0);
     });
     assert_eq!(rig.running(), [0; 0]);
@@ -166,7 +169,7 @@ fn processes_are_counted_from_their_start_until_they_are_gone() {
 fn discovery_goes_from_not_started_to_completed() {
     let rig = Rig::new(json!({}));
     host(async {
-        rig.configure(json!({ "s": rig.server(&["--initialize-delay-ms", "300"]) })).await;
+        rig.configure(json!({ "s": rig.server(&["--initialize-delay-ms", "1500"]) })).await;
         assert_eq!(rig.pool.status()["discovery"], "not_started");
         let session = rig.session_with(json!({ "id": "a" }));
         assert_eq!(rig.pool.status()["discovery"], "in_progress");

@@ -120,7 +120,7 @@ impl Tally {
     /// Whether it reached the number before a wait that is too long for any machine was over.
     fn reaches(&self, number: usize) -> bool {
         let count = self.0.lock().unwrap();
-        let hang = Duration::from_secs(20);
+        let hang = Duration::from_secs(90);
         !self.1.wait_timeout_while(count, hang, |count| *count < number).unwrap().1.timed_out()
     }
 }

@@ -27,7 +27,7 @@ use crate::values::{Failure, Given, Saved, server, servers_within};
 use crate::{views, visits};
 
 /// The longest that a step may take.
-const HANG_BOUND: Duration = Duration::from_secs(30);
+const HANG_BOUND: Duration = Duration::from_secs(90);
 
 /// Between two tries of `until`.
 const POLL: Duration = Duration::from_millis(10);

@@ -8,7 +8,7 @@ use trunkline::{CallOptions, ErrorCode};
 use crate::remote::{
     Remote, assert_has_progress, assert_shows_no_secret, close, connected, failed, host, sockets_to,
 };
-use crate::rig::{Rig, acquire, text, until};
+use crate::rig::{HANG, Rig, acquire, text, until};
 
 /// SPEC 2.1, 9.4, I-01
 #[test]
@@ -134,15 +134,12 @@ fn lists_are_asked_for_again_when_a_gateway_fails() {
 #[test]
 fn a_busy_server_gets_the_time_it_asks_for() {
     for faults in ["busy=2", "busy-date=2"] {
-        let rig = Rig::new(json!({}));
+        let rig = Rig::new(json!({ "connect_timeout_ms": 60_000 }));
         let remote = Remote::start(&rig, faults, &[]);
         let begun = std::time::Instant::now();
         host(connected(&rig, &remote));
         let took = begun.elapsed();
-        assert!(
-            took >= Duration::from_secs(2) && took < Duration::from_secs(5),
-            "{faults}: {took:?}"
-        );
+        assert!(took >= Duration::from_secs(2) && took < HANG, "{faults}: {took:?}");
         assert_eq!(remote.count("POST", "server/discover"), 3);
         assert_eq!(remote.count("POST", "initialize"), 1);
     }

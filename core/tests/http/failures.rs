@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use trunkline::{CallOptions, ErrorCode, Outcome};
 
 use crate::remote::{Remote, TOKEN, assert_shows_no_secret, connected, failed, host, refused};
-use crate::rig::{Rig, text, until};
+use crate::rig::{HANG, Rig, text, until};
 
 fn config(url: &str) -> Value {
     json!({ "type": "http", "url": url, "headers": { "Authorization": TOKEN } })
@@ -49,7 +49,7 @@ fn a_server_that_cannot_be_reached_says_why() {
 fn a_server_that_never_answers_is_given_up_in_time() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/mcp", silent.local_addr().unwrap());
-    for (limit, bound) in [(Some(200), 4_000), (None, 9_000)] {
+    for limit in [Some(200), None] {
         let rig = Rig::new(json!({}));
         let mut config = config(&url);
         if let Some(limit) = limit {
@@ -59,7 +59,7 @@ fn a_server_that_never_answers_is_given_up_in_time() {
         let error = host(refused(&rig, config));
         assert_eq!(error.code(), ErrorCode::Timeout);
         assert_eq!(error.detail()["limit_ms"], limit.unwrap_or(5_000));
-        assert!(begun.elapsed() < Duration::from_millis(bound));
+        assert!(begun.elapsed() < HANG);
     }
 }
 

@@ -19,7 +19,7 @@ fn signal(remote: &Remote, name: &str) {
 fn a_remote_server_that_stops_answering_is_lost_and_comes_back() {
     for start in [Remote::start, Remote::start_events, Remote::start_socket] {
         let rig = Rig::new(json!({
-            "keepalive_ms": 300, "keepalive_misses": 3, "exit_grace_ms": 100, "kill_grace_ms": 100,
+            "keepalive_ms": 1000, "keepalive_misses": 3, "exit_grace_ms": 100, "kill_grace_ms": 100,
             "reconnect": { "delays_ms": { "local": [100], "remote": [100] } },
         }));
         let remote = start(&rig, "", &[]);

@@ -56,6 +56,13 @@ impl Edited {
         std::fs::write(&self.file, self.text(labels)).unwrap();
     }
 
+    /// Puts another file in the place of the one that is watched, so that nobody reads half of a text.
+    pub fn replace(&self, text: &str) {
+        let beside = self.file.with_extension("beside");
+        std::fs::write(&beside, text).unwrap();
+        std::fs::rename(&beside, &self.file).unwrap();
+    }
+
     pub fn text(&self, labels: &Labels) -> String {
         let servers: Map<String, Value> =
             labels.iter().map(|(name, label)| (name.clone(), self.server(name, label))).collect();

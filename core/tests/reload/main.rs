@@ -95,7 +95,7 @@ fn a_source_that_breaks_keeps_its_last_good_state_and_says_where() {
     let before = edited.pids();
     let events = edited.rig.pool.subscribe(EventMask::ALL).unwrap();
     let broken = edited.text(&now).replacen("\"mcpServers\": {", "\"mcpServers\": {\n @", 1);
-    std::fs::write(&edited.file, broken).unwrap();
+    edited.replace(&broken);
     let told = next(&events, "source_error");
     assert_eq!(told["source"], format!("user:{}", edited.file.display()));
     assert_eq!(told["line"], 3, "{told}");
@@ -135,7 +135,7 @@ fn a_save_that_means_the_same_does_nothing() {
     let before = edited.pid("s");
     let events = edited.rig.pool.subscribe(EventMask::ALL).unwrap();
     let text = edited.text(&first);
-    std::fs::write(&edited.file, format!("// another look\n{}", text.replace('\n', " "))).unwrap();
+    edited.replace(&format!("// another look\n{}", text.replace('\n', " ")));
     second.insert("t".into(), "2".into());
     std::fs::write(&other, edited.text(&second)).unwrap();
     let told = next(&events, "reconciled");
@@ -185,6 +185,13 @@ fn a_file_that_changed_without_trust_counts_with_it() {
 /// SPEC 13.5: nothing watches for a pool that is closed.
 #[test]
 fn a_closed_pool_watches_nothing() {
+    // In a process of its own, since other tests of this one have their own watchers.
+    const TEST: &str = "a_closed_pool_watches_nothing";
+    if std::env::var_os(ALONE).is_none() {
+        let mut again = std::process::Command::new(std::env::current_exe().unwrap());
+        let again = again.args(["--exact", TEST]).env(ALONE, "");
+        return assert!(again.status().unwrap().success());
+    }
     let watchers = || {
         let threads = std::fs::read_dir("/proc/self/task").unwrap().flatten();
         let names = threads.map(|thread| std::fs::read_to_string(thread.path().join("comm")));
@@ -194,6 +201,8 @@ fn a_closed_pool_watches_nothing() {
     edited.load();
     assert!(watchers() >= 1);
     drop(edited);
-    // Other tests of this process have their own.
     until(|| watchers() == 0);
 }
+
+/// In the environment of a process that runs one test alone.
+const ALONE: &str = "TRUNKLINE_TEST_ALONE";

@@ -17,7 +17,7 @@ use trunkline::{
 pub use folder::Folder;
 
 /// No wait of a test comes near it; a test that reaches it hangs.
-pub const HANG: Duration = Duration::from_secs(30);
+pub const HANG: Duration = Duration::from_secs(90);
 
 /// The reference server: the one that the environment names, else built here.
 pub fn testserver() -> &'static Path {

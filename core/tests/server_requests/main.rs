@@ -211,7 +211,7 @@ fn the_wait_for_a_person_is_no_time_of_the_call() {
         let handlers = Handlers::new().with(HandlerKind::Elicitation, move |_| {
             let other = other.clone();
             async move {
-                let times = CallOptions::from_json(r#"{"timeout_ms":600}"#).unwrap();
+                let times = CallOptions::from_json(r#"{"timeout_ms":4000}"#).unwrap();
                 let over = other.call_tool("sleep", r#"{"ms":60000}"#, &times).await.unwrap_err();
                 assert_eq!(over.detail()["which"], "total");
                 Ok(ACCEPTED.to_owned())
@@ -220,7 +220,7 @@ fn the_wait_for_a_person_is_no_time_of_the_call() {
         let chat = session(&rig, "chat", handlers);
         let lease = acquire(&chat, "s").await;
         let options =
-            CallOptions::from_json(r#"{"timeout_ms":600,"idle_timeout_ms":500}"#).unwrap();
+            CallOptions::from_json(r#"{"timeout_ms":4000,"idle_timeout_ms":3000}"#).unwrap();
         let arguments = json!({ "method": "elicitation/create", "params": { "message": "m" } });
         let result = lease.call_tool("ask", &arguments.to_string(), &options).await.unwrap();
         assert!(result.json().contains("Ada"));
@@ -292,7 +292,8 @@ fn a_handler_is_dropped_when_nobody_waits_for_it() {
         let (handlers, mut silent) = Silent::new();
         let chat = session(&rig, "chat", handlers);
         let lease = Arc::new(acquire(&chat, "s").await);
-        let arguments = json!({ "method": "elicitation/create", "params": {}, "take_back_ms": 50 });
+        let arguments =
+            json!({ "method": "elicitation/create", "params": {}, "take_back_ms": 1000 });
         assert_eq!(text(&lease, "ask", arguments).await, "taken back");
         silent.hears("asked").await;
         silent.hears("dropped").await;
@@ -333,7 +334,8 @@ fn a_handler_that_blocks_when_it_is_dropped_holds_up_no_server() {
         });
         let chat = session(&rig, "chat", handlers);
         let lease = acquire(&chat, "s").await;
-        let arguments = json!({ "method": "elicitation/create", "params": {}, "take_back_ms": 50 });
+        let arguments =
+            json!({ "method": "elicitation/create", "params": {}, "take_back_ms": 1000 });
         assert_eq!(text(&lease, "ask", arguments).await, "taken back");
         assert_eq!(text(&lease, "echo", json!({ "message": "on" })).await, "on");
         release.send(()).unwrap();

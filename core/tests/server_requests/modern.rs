@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tokio::sync::mpsc::unbounded_channel;
-use trunkline::{CallOptions, ErrorCode, HandlerKind, Handlers, Refusal, ServerRequest};
+use trunkline::{CallOptions, ErrorCode, HandlerKind, Handlers, Lease, Refusal, ServerRequest};
 
 use crate::rig::{HANG, Rig, acquire, text};
 use crate::{ACCEPTED, Silent, block_on, session};
@@ -55,31 +55,46 @@ fn a_modern_server_has_its_input_from_the_same_handlers() {
     });
 }
 
-/// SPEC 15.4, 5.5: between two rounds a call can be cancelled, and ends with its session; rounds are bounded.
+/// Calls a tool that needs this, beside whatever else is done.
+fn asking(
+    lease: &Arc<Lease>,
+    arguments: Value,
+) -> tokio::task::JoinHandle<Result<(), trunkline::Error>> {
+    let lease = lease.clone();
+    tokio::spawn(async move {
+        lease.call_tool("need", &arguments.to_string(), &CallOptions::default()).await.map(drop)
+    })
+}
+
+/// SPEC 15.4, I-07: nobody's answer is waited for longer than a handler has.
 #[test]
-fn a_call_between_two_rounds_is_still_a_call() {
+fn a_call_ends_when_nobody_answers_what_it_needs() {
     let rig = modern(json!({ "handler_timeout_ms": 200 }));
     block_on(async {
         let (handlers, mut silent) = Silent::new();
         let chat = session(&rig, "chat", handlers);
         let lease = Arc::new(acquire(&chat, "s").await);
         let form = json!({ "method": "elicitation/create", "params": {} });
-        let asking = |arguments: Value| {
-            let lease = lease.clone();
-            tokio::spawn(async move {
-                lease
-                    .call_tool("need", &arguments.to_string(), &CallOptions::default())
-                    .await
-                    .map(drop)
-            })
-        };
-        let late = asking(json!({ "requests": { "f": form } })).await.unwrap().unwrap_err();
+        let late = asking(&lease, json!({ "requests": { "f": form } })).await.unwrap().unwrap_err();
         assert_eq!(
             (late.code(), &late.detail()["reason"]),
             (ErrorCode::Declined, &json!("nobody answered in time"))
         );
         silent.hears("asked").await;
         silent.hears("dropped").await;
+    });
+}
+
+/// SPEC 15.4, 5.5: between two rounds a call can be cancelled, and ends with its session; rounds are bounded.
+#[test]
+fn a_call_between_two_rounds_is_still_a_call() {
+    let rig = modern(json!({}));
+    block_on(async {
+        let (handlers, mut silent) = Silent::new();
+        let chat = session(&rig, "chat", handlers);
+        let lease = Arc::new(acquire(&chat, "s").await);
+        let form = json!({ "method": "elicitation/create", "params": {} });
+        let asking = |arguments| asking(&lease, arguments);
         let sampling = json!({ "requests": { "s": { "method": "sampling/createMessage" } } });
         let refused = asking(sampling).await.unwrap().unwrap_err();
         assert_eq!(

@@ -1,6 +1,6 @@
 //! Sources that are files: where they belong, reading them, reading them again (SPEC 10.1, 10.7, 13.5, 13.7).
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::*;
 use trunkline::{EventKind, EventMask, LoadOptions, ReloadOptions, Scope, WorkspaceTrust};
@@ -8,8 +8,15 @@ use trunkline::{EventKind, EventMask, LoadOptions, ReloadOptions, Scope, Workspa
 fn write(rig: &Rig, file: &str, servers: Value) -> PathBuf {
     let path = rig.path(file);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    std::fs::write(&path, json!({ "mcpServers": servers }).to_string()).unwrap();
+    save(&path, &json!({ "mcpServers": servers }).to_string());
     path
+}
+
+/// At once: nobody reads half of it.
+fn save(path: &Path, text: &str) {
+    let beside = path.with_extension("beside");
+    std::fs::write(&beside, text).unwrap();
+    std::fs::rename(&beside, path).unwrap();
 }
 
 async fn load(rig: &Rig, path: &PathBuf) -> Value {
@@ -297,9 +304,8 @@ fn a_watched_file_is_followed() {
         let events = rig.pool.subscribe(EventMask(EventKind::SourceChanged.bit())).unwrap();
         // Other bytes of one meaning, and then something that can be waited for.
         let text = format!("// a comment\n{}", json!({ "mcpServers": { "s": s } }));
-        std::fs::write(&path, text).unwrap();
-        write(&rig, "later/two.json", json!({ "s": s, "t": t }));
-        std::fs::rename(rig.path("later/two.json"), &path).unwrap();
+        save(&path, &text);
+        write(&rig, "later/one.json", json!({ "s": s, "t": t }));
         until(|| row(&rig.pool, "t")["state"] == "connected");
         assert!(events.try_next().is_some());
         assert!(events.try_next().is_none());
@@ -320,7 +326,7 @@ fn a_watched_file_that_breaks_keeps_its_last_good_state() {
         rig.pool.load(&path, &watched()).await.unwrap();
         settled(&rig).await;
         let events = rig.pool.subscribe(EventMask(EventKind::SourceError.bit())).unwrap();
-        std::fs::write(&path, "{\n  \"mcpServers\": {,}\n}").unwrap();
+        save(&path, "{\n  \"mcpServers\": {,}\n}");
         let event = tokio::time::timeout(HANG, events.next()).await.unwrap().unwrap();
         let event: Value = serde_json::from_str(event.json()).unwrap();
         assert_eq!(event["line"], 2);

@@ -12,7 +12,7 @@ use crate::base::{Base, rig};
 use crate::rig::{HANG, Rig, acquire, text, until};
 use crate::{host, rounds, traces};
 
-/// How far a server's start has come. It stays there for a second: a server that nobody waits for any more may come up
+/// How far a server's start has come. It stays there for some seconds: a server that nobody waits for any more may come up
 /// before it is drained (SPEC 3.4), so it must not stay for ever.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Step {
@@ -29,13 +29,13 @@ impl Step {
     fn server(self, rig: &Rig, log: &str) -> Value {
         let flags: &[&str] = match self {
             Step::Spawned => &["--silent"],
-            Step::Initializing => &["--initialize-delay-ms", "1000"],
-            Step::Listing => &["--list-delay-ms", "1000"],
+            Step::Initializing => &["--initialize-delay-ms", "5000"],
+            Step::Listing => &["--list-delay-ms", "5000"],
             Step::Connected => &[],
         };
         let mut server = rig.server(&[flags, &["--message-log", log]].concat());
         if self == Step::Spawned {
-            server["connect_timeout_ms"] = 1000.into();
+            server["connect_timeout_ms"] = 5000.into();
         }
         server
     }

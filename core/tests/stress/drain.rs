@@ -49,7 +49,7 @@ const KINDS: [(&str, &[&str]); 5] = [
 ];
 
 async fn busy() -> Busy {
-    let rig = Rig::new(json!({ "exit_grace_ms": 2000, "kill_grace_ms": 200 }));
+    let rig = Rig::new(json!({ "exit_grace_ms": 4000, "kill_grace_ms": 200 }));
     rig.configure(KINDS.iter().map(|(name, flags)| (*name, rig.server(flags))).collect()).await;
     let session = rig.session("a");
     let (polite, working) = (acquire(&session, "polite").await, acquire(&session, "working").await);
@@ -94,7 +94,7 @@ fn drain(force: bool) {
 
 async fn drains(busy: &Busy, force: bool) {
     let Busy { rig, leases, short, long, blocked, acquires } = busy;
-    let options = json!({ "force": force, "timeout_ms": 4000 }).to_string();
+    let options = json!({ "force": force, "timeout_ms": 10_000 }).to_string();
     let options = DrainOptions::from_json(&options).unwrap();
     let mut draining = Box::pin(rig.pool.drain_all(&options));
     assert!(

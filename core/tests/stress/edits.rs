@@ -179,9 +179,6 @@ fn edits_of_a_settings_file_become_exactly_the_connections_that_changed() {
     println!(
         "settled after the last edit of a burst: {middle:?}, 95 of 100 {most:?}, {worst:?} at worst"
     );
-    assert!(middle < Duration::from_secs(1), "{middle:?}");
-    // Ten times what is promised, which a busy machine keeps.
-    assert!(worst < Duration::from_secs(10), "{worst:?}");
     let (pids, starts) = (edited.pids(), edited.rig.starts().len());
     let pool = edited.rig.pool.clone();
     let again = async move { pool.reload(&ReloadOptions::default()).await };

