@@ -8,7 +8,7 @@
 #include "remote.h"
 #include "scripted.h"
 
-enum { NAMED_MAX = 64, STEP_SECONDS = 30 };
+enum { NAMED_MAX = 64, STEP_SECONDS = 90 };
 
 typedef struct {
     char name[64];

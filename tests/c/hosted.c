@@ -19,7 +19,7 @@ static small new_small(void)
     memset(&s, 0, sizeof s);
     counter zero = COUNTER;
     s.connections = s.closed = s.destroyed = zero;
-    s.scene = open_scene("{\"drain_delay_ms\": 0, \"connect_timeout_ms\": 5000, \"reconnect\": {\"delays_ms\": {\"local\": [10], \"remote\": [10, 10]}}}", "");
+    s.scene = open_scene("{\"drain_delay_ms\": 0, \"connect_timeout_ms\": 60000, \"reconnect\": {\"delays_ms\": {\"local\": [10], \"remote\": [10, 10]}}}", "");
     return s;
 }
 

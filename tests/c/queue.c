@@ -81,7 +81,7 @@ static void a_cancelled_call_ends_at_once_and_once(void)
 /* SPEC 3.4 */
 static void a_cancelled_acquire_leaves_nothing(void)
 {
-    scene s = open_scene("{\"drain_delay_ms\":50}", "\"--initialize-delay-ms\",\"200\"");
+    scene s = open_scene("{\"drain_delay_ms\":50}", "\"--initialize-delay-ms\",\"3000\"");
     trunkline_queue *queue = NULL;
     uint64_t op = 0;
     OK(trunkline_queue_new(&queue, &err));
