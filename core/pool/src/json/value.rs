@@ -1,4 +1,6 @@
 //! Whether a text is one JSON value: the answer of serde_json at a lower price, for what is only passed on.
+//!
+//! What is left to read is handed from step to step, and what is open is two numbers: all of it stays in registers.
 
 use serde::de::IgnoredAny;
 
@@ -10,170 +12,256 @@ const NAME_BYTES: usize = 8;
 
 /// Whether the text is one JSON value with nothing but white space around it.
 pub fn is_value(text: &str) -> bool {
-    let mut scanner = Scanner { bytes: text.as_bytes(), at: 0, is_deep: false };
-    let found = scanner.value(0);
-    if scanner.is_deep {
-        return serde_json::from_str::<IgnoredAny>(text).is_ok();
-    }
-    found && scanner.token().is_none()
-}
-
-struct Scanner<'a> {
-    bytes: &'a [u8],
-    at: usize,
-    /// It is nested too deep.
-    is_deep: bool,
-}
-
-impl Scanner<'_> {
-    fn value(&mut self, depth: u32) -> bool {
-        match self.token() {
-            Some(b'"') => self.string(),
-            Some(b'{') => self.list(depth, b'}', Scanner::member),
-            Some(b'[') => self.list(depth, b']', |scanner, depth| scanner.value(depth)),
-            Some(b't') => self.word(b"rue"),
-            Some(b'f') => self.word(b"alse"),
-            Some(b'n') => self.word(b"ull"),
-            Some(b'-') => matches!(self.byte(), Some(digit @ b'0'..=b'9') if self.number(digit)),
-            Some(digit @ b'0'..=b'9') => self.number(digit),
-            _ => false,
-        }
-    }
-
-    /// What is between brackets, with the closing one.
-    fn list(&mut self, depth: u32, close: u8, item: impl Fn(&mut Self, u32) -> bool) -> bool {
-        if depth == DEPTH_MAX {
-            self.is_deep = true;
-            return false;
-        }
-        let begun = self.at;
-        if self.token() == Some(close) {
-            return true;
-        }
-        self.at = begun;
-        loop {
-            if !item(self, depth + 1) {
-                return false;
-            }
-            match self.token() {
-                Some(b',') => {}
-                Some(byte) => return byte == close,
-                None => return false,
-            }
-        }
-    }
-
-    fn member(&mut self, depth: u32) -> bool {
-        self.token() == Some(b'"')
-            && self.string()
-            && self.token() == Some(b':')
-            && self.value(depth)
-    }
-
-    /// The rest of a string, with its closing quote.
-    fn string(&mut self) -> bool {
-        loop {
-            self.pass_plain();
-            match self.byte() {
-                Some(b'"') => return true,
-                Some(b'\\') if self.escape() => {}
-                _ => return false,
-            }
-        }
-    }
-
-    /// Goes to the next byte that is not a plain part of a string.
-    fn pass_plain(&mut self) {
-        if self.pass_bytes(NAME_BYTES) {
-            return;
-        }
-        self.pass_blocks::<64>();
-        self.pass_blocks::<16>();
-        self.pass_bytes(usize::MAX);
-    }
-
-    /// Passes plain bytes, at most so many; whether it came to one that is not.
-    fn pass_bytes(&mut self, most: usize) -> bool {
-        let rest = self.bytes[self.at..].iter().take(most);
-        let plain = rest.take_while(|byte| !SPECIAL[usize::from(**byte)]).count();
-        self.at += plain;
-        plain < most
-    }
-
-    /// Passes blocks of plain bytes, without a branch for each byte: several are looked at with one instruction.
-    fn pass_blocks<const BYTES: usize>(&mut self) {
-        let has_special =
-            |block: &[u8; BYTES]| block.iter().fold(false, |any, byte| any | is_special(*byte));
-        while let Some(block) = self.bytes[self.at..].first_chunk()
-            && !has_special(block)
-        {
-            self.at += BYTES;
-        }
-    }
-
-    fn escape(&mut self) -> bool {
-        match self.byte() {
-            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => true,
-            Some(b'u') => (0..4).all(|_| self.byte().is_some_and(|byte| byte.is_ascii_hexdigit())),
-            _ => false,
-        }
-    }
-
-    /// The rest of a number that begins with this digit.
-    fn number(&mut self, first: u8) -> bool {
-        let more = self.pass_digits();
-        if first == b'0' && more > 0 {
-            return false;
-        }
-        if self.peek() == Some(b'.') {
-            self.at += 1;
-            if self.pass_digits() == 0 {
-                return false;
-            }
-        }
-        if matches!(self.peek(), Some(b'e' | b'E')) {
-            self.at += 1;
-            self.at += usize::from(matches!(self.peek(), Some(b'+' | b'-')));
-            return self.pass_digits() > 0;
-        }
-        true
-    }
-
-    fn pass_digits(&mut self) -> usize {
-        let rest = &self.bytes[self.at..];
-        let count = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        self.at += count;
-        count
-    }
-
-    fn word(&mut self, rest: &[u8]) -> bool {
-        let found = self.bytes[self.at..].starts_with(rest);
-        self.at += rest.len();
-        found
-    }
-
-    /// The next byte that is no white space.
-    fn token(&mut self) -> Option<u8> {
-        loop {
-            match self.byte() {
-                Some(b' ' | b'\n' | b'\t' | b'\r') => {}
-                byte => return byte,
-            }
-        }
-    }
-
-    fn byte(&mut self) -> Option<u8> {
-        let byte = self.peek();
-        self.at += usize::from(byte.is_some());
-        byte
-    }
-
-    fn peek(&self) -> Option<u8> {
-        self.bytes.get(self.at).copied()
+    match value(text.as_bytes()) {
+        Ok(rest) => rest.iter().copied().all(is_white),
+        Err(Stop::NoValue) => false,
+        Err(Stop::TooDeep) => serde_json::from_str::<IgnoredAny>(text).is_ok(),
     }
 }
 
-/// The same as a table, for bytes that are looked at one by one.
+/// What is left of a text behind what was read.
+type Rest<'a> = Result<&'a [u8], Stop>;
+
+/// A byte that is no white space, and what is behind it.
+type Token<'a> = Result<(u8, &'a [u8]), Stop>;
+
+/// Why a text is not followed to its end.
+enum Stop {
+    NoValue,
+    TooDeep,
+}
+
+/// The brackets around what is read.
+struct Open {
+    depth: u32,
+    /// A bit for each, the lowest for the innermost: whether it is that of an object.
+    objects: u64,
+}
+
+impl Open {
+    fn push(&mut self, is_object: bool) -> Result<(), Stop> {
+        if self.depth == DEPTH_MAX {
+            return Err(Stop::TooDeep);
+        }
+        self.depth += 1;
+        self.objects = self.objects << 1 | u64::from(is_object);
+        Ok(())
+    }
+
+    fn pop(&mut self) {
+        self.depth -= 1;
+        self.objects >>= 1;
+    }
+
+    fn is_object(&self) -> bool {
+        self.objects & 1 == 1
+    }
+}
+
+/// Reads the value that the text begins with.
+fn value(text: &[u8]) -> Rest<'_> {
+    let mut open = Open { depth: 0, objects: 0 };
+    let (mut byte, mut rest) = token(text)?;
+    loop {
+        match byte {
+            b'"' => rest = string(rest)?,
+            b'{' => {
+                open.push(true)?;
+                (byte, rest) = token(rest)?;
+                if byte != b'}' {
+                    (byte, rest) = name(byte, rest)?;
+                    continue;
+                }
+                open.pop();
+            }
+            b'[' => {
+                open.push(false)?;
+                (byte, rest) = token(rest)?;
+                if byte != b']' {
+                    continue;
+                }
+                open.pop();
+            }
+            b'-' | b'0'..=b'9' => rest = number(byte, rest)?,
+            b't' => rest = word(rest, b"rue")?,
+            b'f' => rest = word(rest, b"alse")?,
+            b'n' => rest = word(rest, b"ull")?,
+            _ => return Err(Stop::NoValue),
+        }
+        // Behind a value.
+        loop {
+            if open.depth == 0 {
+                return Ok(rest);
+            }
+            (byte, rest) = token(rest)?;
+            match byte {
+                b',' => break,
+                b'}' if open.is_object() => open.pop(),
+                b']' if !open.is_object() => open.pop(),
+                _ => return Err(Stop::NoValue),
+            }
+        }
+        (byte, rest) = token(rest)?;
+        if open.is_object() {
+            (byte, rest) = name(byte, rest)?;
+        }
+    }
+}
+
+/// Reads a name and its colon, up to the first byte of its value.
+#[inline(always)]
+fn name(quote: u8, rest: &[u8]) -> Token<'_> {
+    if quote != b'"' {
+        return Err(Stop::NoValue);
+    }
+    match token(string(rest)?)? {
+        (b':', rest) => token(rest),
+        _ => Err(Stop::NoValue),
+    }
+}
+
+#[inline(always)]
+fn token(mut rest: &[u8]) -> Token<'_> {
+    loop {
+        let Some((&byte, behind)) = rest.split_first() else {
+            return Err(Stop::NoValue);
+        };
+        if byte > b' ' {
+            return Ok((byte, behind));
+        }
+        if !is_white(byte) {
+            return Err(Stop::NoValue);
+        }
+        rest = behind;
+    }
+}
+
+/// Reads the rest of a string, with its closing quote.
+#[inline(always)]
+fn string(rest: &[u8]) -> Rest<'_> {
+    let Some((block, behind)) = rest.split_first_chunk::<NAME_BYTES>() else {
+        return long_string(rest);
+    };
+    for (at, byte) in block.iter().enumerate() {
+        if SPECIAL[usize::from(*byte)] {
+            return if *byte == b'"' { Ok(&rest[at + 1..]) } else { long_string(&rest[at..]) };
+        }
+    }
+    long_string(behind)
+}
+
+#[inline(never)]
+fn long_string(mut rest: &[u8]) -> Rest<'_> {
+    loop {
+        match pass_plain(rest) {
+            [b'"', rest @ ..] => return Ok(rest),
+            [b'\\', escaped @ ..] => rest = escape(escaped)?,
+            _ => return Err(Stop::NoValue),
+        }
+    }
+}
+
+/// Goes to the next byte that is not a plain part of a string.
+fn pass_plain(mut rest: &[u8]) -> &[u8] {
+    rest = pass_blocks::<64>(rest);
+    rest = pass_blocks::<16>(rest);
+    while let Some((block, behind)) = rest.split_first_chunk() {
+        let specials = specials(*block);
+        if specials != 0 {
+            return &rest[first(specials)..];
+        }
+        rest = behind;
+    }
+    let plain = rest.iter().take_while(|byte| !SPECIAL[usize::from(**byte)]).count();
+    &rest[plain..]
+}
+
+/// Passes blocks of plain bytes, without a branch for each byte: several are looked at with one instruction.
+fn pass_blocks<const BYTES: usize>(mut rest: &[u8]) -> &[u8] {
+    let has_special =
+        |block: &[u8; BYTES]| block.iter().fold(false, |any, byte| any | is_special(*byte));
+    while let Some((block, behind)) = rest.split_first_chunk()
+        && !has_special(block)
+    {
+        rest = behind;
+    }
+    rest
+}
+
+fn escape(rest: &[u8]) -> Rest<'_> {
+    match rest {
+        [b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', rest @ ..] => Ok(rest),
+        [b'u', digits @ ..] => match digits.split_first_chunk::<4>() {
+            Some((digits, rest)) if digits.iter().all(u8::is_ascii_hexdigit) => Ok(rest),
+            _ => Err(Stop::NoValue),
+        },
+        _ => Err(Stop::NoValue),
+    }
+}
+
+/// Reads the rest of a number that begins with this byte.
+fn number(first: u8, mut rest: &[u8]) -> Rest<'_> {
+    rest = match (first, rest) {
+        (b'0', [b'0'..=b'9', ..]) | (b'-', [b'0', b'0'..=b'9', ..]) => return Err(Stop::NoValue),
+        (b'-', rest) => some_digits(rest)?,
+        (_, rest) => pass_digits(rest),
+    };
+    if let [b'.', fraction @ ..] = rest {
+        rest = some_digits(fraction)?;
+    }
+    match rest {
+        [b'e' | b'E', b'+' | b'-', exponent @ ..] | [b'e' | b'E', exponent @ ..] => {
+            some_digits(exponent)
+        }
+        rest => Ok(rest),
+    }
+}
+
+fn some_digits(rest: &[u8]) -> Rest<'_> {
+    let behind = pass_digits(rest);
+    if behind.len() < rest.len() { Ok(behind) } else { Err(Stop::NoValue) }
+}
+
+fn pass_digits(mut rest: &[u8]) -> &[u8] {
+    while let Some((block, behind)) = rest.split_first_chunk() {
+        let others = no_digits(*block);
+        if others != 0 {
+            return &rest[first(others)..];
+        }
+        rest = behind;
+    }
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    &rest[digits..]
+}
+
+fn word<'a>(rest: &'a [u8], word: &[u8]) -> Rest<'a> {
+    rest.strip_prefix(word).ok_or(Stop::NoValue)
+}
+
+/// A one in each of eight bytes.
+const ONES: u64 = 0x0101_0101_0101_0101;
+
+/// Which bytes a string cannot hold as they are: the highest bit of each, as far as the first; behind that it may be wrong.
+fn specials(block: [u8; 8]) -> u64 {
+    let block = u64::from_le_bytes(block);
+    let below = |block: u64, bound: u8| block.wrapping_sub(ONES * u64::from(bound)) & !block;
+    let equal = |byte: u8| below(block ^ (ONES * u64::from(byte)), 1);
+    (below(block, 0x20) | equal(b'"') | equal(b'\\')) & (ONES << 7)
+}
+
+/// Which bytes are no digits: the highest bit of each.
+fn no_digits(block: [u8; 8]) -> u64 {
+    // Of a digit that leaves 0 to 9, and of nothing else.
+    let block = u64::from_le_bytes(block) ^ (ONES * u64::from(b'0'));
+    (((block & (ONES * 0x7f)) + ONES * 0x76) | block) & (ONES << 7)
+}
+
+/// The place of the first byte that has its highest bit.
+fn first(bits: u64) -> usize {
+    bits.trailing_zeros() as usize / 8
+}
+
+/// Which bytes a string cannot hold as they are, for bytes that are looked at one by one.
 const SPECIAL: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0;
@@ -187,6 +275,10 @@ const SPECIAL: [bool; 256] = {
 /// Whether a string cannot hold the byte as it is.
 const fn is_special(byte: u8) -> bool {
     byte < 0x20 || byte == b'"' || byte == b'\\'
+}
+
+fn is_white(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\n' | b'\t' | b'\r')
 }
 
 #[cfg(test)]
@@ -271,12 +363,31 @@ mod tests {
         }
     }
 
+    /// Bytes are looked at in blocks of several sizes: what ends a run is seen at every place in every one of them.
+    #[test]
+    fn what_ends_a_string_or_a_number_is_seen_wherever_it_stands() {
+        let endings =
+            ["\"", "\\", "\\n", "\n", "\u{1f}", "\u{7f}", "\u{e9}", "!", "/", ":", ".", "e", "0"];
+        for length in 0..150 {
+            for ending in endings {
+                for behind in ["", "\"", "1", "x\"", "                \""] {
+                    for run in ["\"x", "1", "-2", "0.3", "4e"] {
+                        let repeated = &run[run.len() - 1..];
+                        let text = format!("[{run}{}{ending}{behind}]", repeated.repeat(length));
+                        assert_eq!(is_value(&text), serde_says(&text), "{text}");
+                    }
+                }
+            }
+        }
+    }
+
     /// Texts that are nearly JSON: one answer, whoever is asked.
     #[test]
     fn no_text_is_judged_otherwise_than_by_serde_json() {
         let seeds = [
             r#"{"content":[{"type":"text","text":"a \"b\" \u00e9 \\ c and more than sixteen bytes"}],"isError":false}"#,
             r#"[0,-1,1.25,3e8,-4E-2,true,false,null,"",{},[],{"a":{"b":[[]]}}]"#,
+            r#"{"rows":[{"id":9007199254740993,"name":"row","ratio":-0.000000125,"ok":true},{"id":-12345678}]}"#,
         ];
         let alphabet = br#"{}[]:,"\/u0123456789eE+-. abtfnrl"#;
         let mut random = 0x2545_f491_4f6c_dd1d_u64;
