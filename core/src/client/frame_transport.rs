@@ -42,8 +42,6 @@ struct Inner {
     /// The id of the request whose answer rmcp waits for.
     expected: Option<u64>,
     to_rmcp: Option<mpsc::Sender<RxJsonRpcMessage<RoleClient>>>,
-    /// rmcp's task; dropping it ends the task.
-    service: Option<RunningService<RoleClient, ClientConfig>>,
     ended: bool,
 }
 
@@ -58,7 +56,7 @@ impl Handshake {
         let mut inner = lock(&self.inner);
         inner.ended = true;
         inner.expected = None;
-        let rest = (inner.to_rmcp.take(), inner.service.take());
+        let rest = inner.to_rmcp.take();
         drop(inner);
         drop(rest);
     }
@@ -100,10 +98,9 @@ impl Link {
                 .await
                 .map_err(|error| refusal(self, error))?;
         self.keep_facts(&service)?;
-        let mut inner = lock(&self.handshake.inner);
-        if !inner.ended {
-            inner.service = Some(service);
-        }
+        // Its part is over: what it would keep ready for more is three times what all the rest of an idle connection takes.
+        self.handshake.end();
+        drop(service);
         Ok(())
     }
 

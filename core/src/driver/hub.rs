@@ -323,10 +323,12 @@ impl Members {
         name: &str,
         value: impl FnOnce(&mut ToText<'_>) -> serde_json::Result<()>,
     ) {
-        self.0.push(if self.0.is_empty() { b'{' } else { b',' });
-        let named = self.text().serialize_str(name);
-        self.0.push(b':');
-        let written = named.and_then(|()| value(&mut self.text()));
+        // Names of members are ours.
+        debug_assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'), "{name}");
+        self.0.extend_from_slice(if self.0.is_empty() { b"{\"" } else { b",\"" });
+        self.0.extend_from_slice(name.as_bytes());
+        self.0.extend_from_slice(b"\":");
+        let written = value(&mut self.text());
         debug_assert!(written.is_ok(), "neither memory nor these values refuse to be written");
     }
 
@@ -336,6 +338,10 @@ impl Members {
 
     fn finish(mut self) -> Arc<str> {
         self.0.push(b'}');
-        String::from_utf8_lossy(&self.0).into()
+        match std::str::from_utf8(&self.0) {
+            Ok(text) => text.into(),
+            // What is written as JSON is text.
+            Err(_) => String::from_utf8_lossy(&self.0).into(),
+        }
     }
 }

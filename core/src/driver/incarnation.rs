@@ -96,12 +96,9 @@ impl Drop for Ended {
 
 async fn run(mut ended: Ended, place: Wants, mut orders: mpsc::Receiver<Control>) {
     let id = ended.id;
-    let attempted = match turn(&ended, place, &mut orders).await {
-        Ok((Some(place), asked)) => place.during(attempt(&ended, asked, &mut orders)).await,
-        Ok((None, asked)) => attempt(&ended, asked, &mut orders).await,
-        Err(refused) => Err(refused),
-    };
-    let Attempted { outcome, given_up, warrant, events } = match attempted {
+    // On its own: what an attempt needs goes with its end, and a task keeps its size.
+    let begun = Box::pin(begin(&ended, place, &mut orders)).await;
+    let Attempted { outcome, given_up, warrant, events } = match begun {
         Ok(attempted) => attempted,
         Err(refused) => {
             ended.last = Some(refused);
@@ -148,6 +145,23 @@ async fn run(mut ended: Ended, place: Wants, mut orders: mpsc::Receiver<Control>
             Input::Closed { connection: id, exit }
         }
     });
+}
+
+/// Its turn, and its attempt.
+///
+/// # Errors
+/// How it ends before it has begun.
+async fn begin(
+    ended: &Ended,
+    place: Wants,
+    orders: &mut mpsc::Receiver<Control>,
+) -> Result<Attempted, Input> {
+    let (place, asked) = turn(ended, place, orders).await?;
+    let attempt = attempt(ended, asked, orders);
+    match place {
+        Some(place) => place.during(attempt).await,
+        None => attempt.await,
+    }
 }
 
 /// Its place, and the warrant by which it may begin where that was asked about at this moment.

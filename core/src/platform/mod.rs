@@ -116,6 +116,22 @@ pub(crate) struct Launch {
     pub cwd: PathBuf,
 }
 
+/// Where what is read goes.
+pub(crate) trait Room {
+    /// The bytes to append to; there is room behind them.
+    fn room(&mut self) -> &mut Vec<u8>;
+
+    /// Nothing can be read now, maybe for long: the room can go until it is asked for again.
+    fn rest(&mut self) {}
+}
+
+/// Has the room that it was given.
+impl Room for Vec<u8> {
+    fn room(&mut self) -> &mut Vec<u8> {
+        self
+    }
+}
+
 /// A started program.
 pub(crate) struct Launched {
     /// The process; dropping it kills what is left of its tree.

@@ -3,12 +3,12 @@
 use std::future::poll_fn;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-use super::signals;
+use super::{Room, signals};
 
 /// The end that we write to.
 #[derive(Debug)]
@@ -69,22 +69,26 @@ impl ReadPipe {
         Ok(ReadPipe(unsafe { AsyncFd::register_with_interest(fd, Interest::READABLE)? }))
     }
 
-    /// Appends what can be read, at most the buffer's spare capacity; 0 is the end of the stream, or a full buffer. One task
-    /// at a time may wait in it.
+    /// Appends what can be read, at most as much as there is room for; 0 is the end of the stream, or no room. One task at a
+    /// time may wait in it.
     ///
     /// A dropped future has read nothing.
-    pub(crate) async fn read(&self, buffer: &mut Vec<u8>) -> io::Result<usize> {
+    pub(crate) async fn read(&self, into: &mut impl Room) -> io::Result<usize> {
         // The one reader has a place of its own for its waker: `readable` would enter and leave a list for every frame.
-        poll_fn(|context| self.poll_read(context, buffer)).await
+        poll_fn(|context| self.poll_read(context, into)).await
     }
 
     fn poll_read(
         &self,
         context: &mut Context<'_>,
-        buffer: &mut Vec<u8>,
+        into: &mut impl Room,
     ) -> Poll<io::Result<usize>> {
         loop {
-            let mut ready = ready!(self.0.poll_read_ready(context))?;
+            let Poll::Ready(ready) = self.0.poll_read_ready(context) else {
+                into.rest();
+                return Poll::Pending;
+            };
+            let (mut ready, buffer) = (ready?, into.room());
             let room = buffer.capacity() - buffer.len();
             match read_spare(self.0.get_ref().as_fd(), buffer) {
                 Ok(count) => {

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::io;
 
-use super::{Exit, Launch, LaunchError, Launched, TreeSignal};
+use super::{Exit, Launch, LaunchError, Launched, Room, TreeSignal};
 
 /// A server's process.
 #[derive(Debug)]
@@ -64,7 +64,7 @@ impl WritePipe {
 }
 
 impl ReadPipe {
-    pub(crate) async fn read(&self, _buffer: &mut Vec<u8>) -> io::Result<usize> {
+    pub(crate) async fn read(&self, _into: &mut impl Room) -> io::Result<usize> {
         match self.0 {}
     }
     pub(crate) fn read_now(&self, _buffer: &mut Vec<u8>) -> io::Result<usize> {

@@ -1,12 +1,20 @@
 //! Incoming bytes, cut into lines without copying them.
 
+use std::cell::Cell;
 use std::ops::Range;
 
-/// Bytes of the buffer at rest: what a pipe holds.
+use crate::platform::Room;
+
+/// Bytes of a new buffer: what a pipe holds.
 const BUFFER_BYTES: usize = 64 << 10;
 
 /// A buffer that grew up to here for large frames is kept for the next one; a larger one is given back.
 const BUFFER_KEPT_BYTES: usize = 512 << 10;
+
+thread_local! {
+    /// The buffer of whoever read last on this thread, for who reads next: a connection at rest has none.
+    static SPARE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
 
 /// How much of a frame above the limit is shown, to find whose it is.
 pub(super) const OVERSIZED_HEAD_BYTES: usize = 4 << 10;
@@ -41,22 +49,13 @@ impl FrameReader {
     /// A reader of frames of at most `limit` bytes.
     pub(crate) fn new(limit: usize) -> Self {
         FrameReader {
-            buffer: Vec::with_capacity(BUFFER_BYTES),
+            buffer: Vec::new(),
             start: 0,
             scanned: 0,
             limit,
             skipping: false,
             at_stream_start: true,
         }
-    }
-
-    /// The buffer to append to; it has room.
-    pub(crate) fn room(&mut self) -> &mut Vec<u8> {
-        self.compact();
-        if self.buffer.len() == self.buffer.capacity() {
-            self.buffer.reserve(self.buffer.len());
-        }
-        &mut self.buffer
     }
 
     /// The next whole line.
@@ -141,7 +140,7 @@ impl FrameReader {
         if self.start == self.buffer.len() {
             self.buffer.clear();
             if self.buffer.capacity() > BUFFER_KEPT_BYTES {
-                self.buffer = Vec::with_capacity(BUFFER_BYTES);
+                self.buffer = Vec::new();
             }
         } else if self.start > 0 && self.buffer.len() == self.buffer.capacity() {
             self.buffer.copy_within(self.start.., 0);
@@ -151,5 +150,25 @@ impl FrameReader {
         }
         self.scanned -= self.start;
         self.start = 0;
+    }
+}
+
+impl Room for FrameReader {
+    fn room(&mut self) -> &mut Vec<u8> {
+        self.compact();
+        if self.buffer.capacity() == 0 {
+            self.buffer = SPARE.take();
+            self.buffer.reserve(BUFFER_BYTES);
+        } else if self.buffer.len() == self.buffer.capacity() {
+            self.buffer.reserve(self.buffer.len());
+        }
+        &mut self.buffer
+    }
+
+    fn rest(&mut self) {
+        self.compact();
+        if self.buffer.is_empty() && self.buffer.capacity() > 0 {
+            SPARE.set(std::mem::take(&mut self.buffer));
+        }
     }
 }

@@ -63,6 +63,8 @@ impl Catalog {
                 }
                 is_same_name
             });
+            // They stay for as long as the connection does.
+            items.shrink_to_fit();
             for name in surplus {
                 let reason = format!("another {} has this name", list.noun());
                 self.skip(Skipped { list, name: Some(escaped(&name)), reason });

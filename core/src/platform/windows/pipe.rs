@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::net::windows::named_pipe::{NamedPipeServer, ServerOptions};
 
+use crate::platform::Room;
+
 /// What the system buffers in each pipe.
 const BUFFER_BYTES: u32 = 64 << 10;
 
@@ -70,12 +72,13 @@ impl ReadPipe {
         Ok((ReadPipe(ours), theirs))
     }
 
-    /// Appends what can be read, at most the buffer's spare capacity; 0 is the end of the stream, or a full buffer.
+    /// Appends what can be read, at most as much as there is room for; 0 is the end of the stream, or no room.
     ///
     /// A dropped future has read nothing.
-    pub(crate) async fn read(&self, buffer: &mut Vec<u8>) -> io::Result<usize> {
+    pub(crate) async fn read(&self, into: &mut impl Room) -> io::Result<usize> {
         loop {
-            match self.0.readable().await.and_then(|()| self.read_now(buffer)) {
+            into.rest();
+            match self.0.readable().await.and_then(|()| self.read_now(into.room())) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 result => return result,
             }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::wire::StdioWire;
-use crate::platform::ReadPipe;
+use crate::platform::{ReadPipe, Room};
 use crate::transport::Inbound;
 use crate::transport::escape::escape_line;
 
@@ -52,13 +52,28 @@ impl StderrTail {
     }
 }
 
+/// What is read at once. Most servers print nothing, and it takes nothing then.
+#[derive(Default)]
+struct Chunk(Vec<u8>);
+
+impl Room for Chunk {
+    fn room(&mut self) -> &mut Vec<u8> {
+        self.0.reserve(READ_BYTES);
+        &mut self.0
+    }
+
+    fn rest(&mut self) {
+        self.0 = Vec::new();
+    }
+}
+
 /// Reads until the last holder of the pipe has closed it.
 pub(super) async fn drain(wire: &StdioWire, pipe: &ReadPipe, inbound: &dyn Inbound) {
-    let mut buffer = Vec::with_capacity(READ_BYTES);
+    let mut chunk = Chunk::default();
     let mut line = Vec::new();
-    while let Ok(1..) = pipe.read(&mut buffer).await {
+    while let Ok(1..) = pipe.read(&mut chunk).await {
         let known_max = LINE_BYTES_MAX + wire.redactor.margin();
-        for piece in buffer.split_inclusive(|byte| *byte == b'\n') {
+        for piece in chunk.0.split_inclusive(|byte| *byte == b'\n') {
             let (text, ended) = match piece.strip_suffix(b"\n") {
                 Some(text) => (text, true),
                 None => (piece, false),
@@ -70,7 +85,7 @@ pub(super) async fn drain(wire: &StdioWire, pipe: &ReadPipe, inbound: &dyn Inbou
                 line.clear();
             }
         }
-        buffer.clear();
+        chunk.0.clear();
     }
     if !line.is_empty() {
         keep(wire, inbound, &line);

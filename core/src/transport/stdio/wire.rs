@@ -9,7 +9,7 @@ use trunkline_pool::state::CloseExit;
 
 use super::ending;
 use super::stderr::{self, StderrTail};
-use crate::platform::{Exit, Launched, Process, ReadPipe};
+use crate::platform::{Exit, Launched, Process, ReadPipe, Room};
 use crate::transport::redact::Redactor;
 use crate::transport::{
     BoxFuture, FrameKind, FrameReader, FrameWriter, Graces, Inbound, Sent, Sighting, Via, Wire,
@@ -184,7 +184,7 @@ async fn read_to_end(
     loop {
         let read = tokio::select! {
             biased;
-            read = stdout.read(frames.room()) => read,
+            read = stdout.read(frames) => read,
             // What it wrote before its end still counts; a descendant that holds the pipe does not.
             _ = &mut exited => return read_rest(wire.frame_bytes, stdout, frames, inbound),
         };
