@@ -172,3 +172,52 @@ impl Room for FrameReader {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reader_of(bytes: &[u8]) -> FrameReader {
+        let mut reader = FrameReader::new(1 << 20);
+        reader.room().extend_from_slice(bytes);
+        reader
+    }
+
+    #[test]
+    fn a_reader_at_rest_has_a_buffer_only_while_something_is_in_it() {
+        let mut reader = reader_of(b"{}\n{\"half");
+        assert_eq!(reader.next_line(), Some(Line::Frame(b"{}")));
+        assert_eq!(reader.next_line(), None);
+        reader.rest();
+        assert!(reader.buffer.capacity() > 0);
+        reader.room().extend_from_slice(b"\":1}\n");
+        assert_eq!(reader.next_line(), Some(Line::Frame(b"{\"half\":1}")));
+        assert_eq!(reader.next_line(), None);
+        reader.rest();
+        assert_eq!(reader.buffer.capacity(), 0);
+        reader.room().extend_from_slice(b"{}\n");
+        assert_eq!(reader.next_line(), Some(Line::Frame(b"{}")));
+    }
+
+    #[test]
+    fn two_readers_of_one_thread_do_not_see_each_others_bytes() {
+        let mut first = reader_of(b"{\"first\":1}\n");
+        let mut second = reader_of(b"{\"second\"");
+        assert_eq!(first.next_line(), Some(Line::Frame(b"{\"first\":1}")));
+        first.rest();
+        second.rest();
+        let mut third = reader_of(b"{\"third\":3}\n");
+        second.room().extend_from_slice(b":2}\n");
+        assert_eq!(third.next_line(), Some(Line::Frame(b"{\"third\":3}")));
+        assert_eq!(second.next_line(), Some(Line::Frame(b"{\"second\":2}")));
+    }
+
+    #[test]
+    fn a_buffer_that_grew_for_a_huge_frame_is_not_kept() {
+        let mut reader = reader_of(&vec![b' '; 2 * BUFFER_KEPT_BYTES]);
+        reader.room().push(b'\n');
+        assert_eq!(reader.next_line(), None);
+        reader.rest();
+        assert!(reader.room().capacity() <= BUFFER_KEPT_BYTES);
+    }
+}
