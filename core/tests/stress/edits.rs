@@ -168,7 +168,9 @@ fn edits_of_a_settings_file_become_exactly_the_connections_that_changed() {
         for event in std::iter::from_fn(|| events.try_next()) {
             let event: Value = serde_json::from_str(event.json()).unwrap();
             let of_untouched = event["server"].as_str().is_some_and(|name| !touched.contains(name));
-            assert!(!of_untouched, "nothing became of it: {event}");
+            // The end of a start may be told later than its server is there; a start begins with another event.
+            let is_late = event["to"] == "active" && event["from"] == "spawning";
+            assert!(!of_untouched || is_late, "nothing became of it: {event}");
             assert_ne!(event["type"], "lagged", "some events were not seen");
         }
     }
