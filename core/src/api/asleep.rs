@@ -22,6 +22,7 @@ pub(super) mod tests;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use trunkline_pool::catalog::Catalog;
 use trunkline_pool::explain::Reason;
 use trunkline_pool::options::Start;
 use trunkline_pool::state::Input;
@@ -108,10 +109,7 @@ impl SessionCore {
             }
             match (self.kept_of(name, &want.configured), want.kept) {
                 (Kept::Catalog(catalog), _) => {
-                    let (of, configured) = ((&**name, want.born.0), &want.configured);
-                    let lists = (catalog, self.driver.held_of(name));
-                    let deferred = Deferred::new(of, lists, configured, &self.options());
-                    self.holds.defer(deferred, first);
+                    self.defer((name, want), catalog, first);
                     if let WantState::Looking = want.state {
                         want.sleep(None);
                     }
@@ -142,11 +140,16 @@ impl SessionCore {
     /// Shows what is kept of a server; whether something is.
     pub(super) fn defer_kept(&self, name: &str, want: &Want) -> bool {
         let Kept::Catalog(catalog) = self.kept_of(name, &want.configured) else { return false };
-        let lists = (catalog, self.driver.held_of(name));
-        let of = (name, want.born.0);
-        let deferred = Deferred::new(of, lists, &want.configured, &self.options());
-        self.holds.defer(deferred, FirstSight::Told);
+        self.defer((name, want), catalog, FirstSight::Told);
         true
+    }
+
+    /// Shows these lists of a server that is wanted and not there, in the place of those that were shown of it.
+    fn defer(&self, (server, want): (&str, &Want), catalog: Arc<Catalog>, first: FirstSight) {
+        let lists = (catalog, self.driver.held_of(server));
+        let of = (server, want.born.0);
+        let deferred = Deferred::new(of, lists, &want.configured, &self.options());
+        self.holds.defer(deferred, first);
     }
 
     /// Somebody waits for a server that runs for calls only and whose one start failed: it begins as it began.
@@ -181,10 +184,7 @@ impl SessionCore {
                 want.sleep(None);
                 want.is_well();
             }
-            let of = (server, want.born.0);
-            let lists = (catalog, self.driver.held_of(server));
-            let deferred = Deferred::new(of, lists, &want.configured, &self.options());
-            self.holds.defer(deferred, FirstSight::Told);
+            self.defer((server, want), catalog, FirstSight::Told);
         }
         self.holds.tell(self);
         self.settled.notify_waiters();

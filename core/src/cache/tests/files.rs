@@ -109,6 +109,49 @@ fn what_is_damaged_is_a_miss_and_is_mended() {
     }
 }
 
+/// SPEC 14.2: a list that grew too long for a file leaves none behind: what was kept before is out of date. Here it is known.
+#[test]
+fn a_list_that_grew_too_long_takes_its_old_file_with_it() {
+    let folder = Place::new();
+    let (key, opened) = (key("s"), folder.open());
+    opened.keep(&key, &catalog("short"));
+    assert_eq!(folder.names().len(), 1);
+    let long = catalog_of(3, &"x".repeat(TEXT_BYTES_MAX / 2));
+    opened.keep(&key, &long);
+    assert_eq!(folder.names(), Vec::<String>::new());
+    assert_eq!(opened.catalogs.known(&key), Known::Catalog(long));
+    assert_eq!(opened.warnings(), Vec::<String>::new());
+}
+
+/// SPEC 14.2: what cannot be read or written spoils nothing else of the same look, or of the same write.
+#[test]
+fn what_cannot_be_read_or_written_spoils_itself_alone() {
+    let folder = Place::new();
+    let keys = ["a", "b", "c"].map(key);
+    let spoil = |key| std::fs::create_dir(folder.file(key)).unwrap();
+    let first = folder.open();
+    for key in [&keys[0], &keys[2]] {
+        first.keep(key, &catalog("one"));
+    }
+    spoil(&keys[1]);
+    let opened = folder.open();
+    assert_eq!(opened.all_looked_up(&keys), {
+        let one = Known::Catalog(catalog("one"));
+        [one.clone(), Known::Unknown, one]
+    });
+    assert_eq!(opened.warnings().len(), 1, "{:?}", opened.warnings());
+
+    let disk = folder.disk();
+    let keep = |key: &CacheKey| {
+        let kept = Kept::of(&catalog("two"), &Listing::default(), now_ms()).unwrap();
+        (key.clone(), Write::Keep(kept))
+    };
+    let remove = |key: &CacheKey| (key.clone(), Write::Remove);
+    disk.write(&[keep(&keys[1]), remove(&keys[0]), keep(&keys[2])]).unwrap_err();
+    assert_eq!(folder.found(&keys[0]), Known::Unknown);
+    assert_eq!(folder.found(&keys[2]), Known::Catalog(catalog("two")));
+}
+
 /// S-12: the file of another key, under this one's name, is none.
 #[test]
 fn the_catalog_of_another_server_is_a_miss() {

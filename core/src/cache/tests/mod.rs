@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 
 use serde_json::json;
-use trunkline_pool::cached::{Asker, Written};
+use trunkline_pool::cached::{Asker, TEXT_BYTES_MAX, Written};
 use trunkline_pool::catalog::{CacheScope, ListKind};
 use trunkline_pool::config::ServerSpec;
 
@@ -39,6 +39,12 @@ impl Place {
     /// The catalogs of one more pool.
     fn open(&self) -> Opened {
         Opened::at(&self.cache())
+    }
+
+    /// The folder itself.
+    fn disk(&self) -> Disk {
+        let option = CatalogCache::Folder(self.cache().to_str().unwrap().to_owned());
+        Disk::of_option(&option).unwrap().unwrap()
     }
 
     /// What one more pool knows of a key once it has looked.
@@ -73,10 +79,16 @@ impl Opened {
     }
 
     fn looked_up(&self, key: &CacheKey) -> Known {
+        let [known] = self.all_looked_up(std::array::from_ref(key));
+        known
+    }
+
+    /// What is known of these after one look.
+    fn all_looked_up<const COUNT: usize>(&self, keys: &[CacheKey; COUNT]) -> [Known; COUNT] {
         let (send, receive) = mpsc::channel();
-        self.catalogs.look_up(vec![key.clone()], HANG, move |told| send.send(told).unwrap());
+        self.catalogs.look_up(keys.to_vec(), HANG, move |told| send.send(told).unwrap());
         assert_eq!(receive.recv_timeout(HANG), Ok(LookUp::Over));
-        self.catalogs.known(key)
+        keys.each_ref().map(|key| self.catalogs.known(key))
     }
 
     /// Keeps it, and waits until that is over.

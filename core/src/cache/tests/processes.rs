@@ -164,23 +164,80 @@ fn a_full_disk_leaves_the_old_catalog() {
     assert_eq!(folder.names(), [key("s").digits() + ".json"]);
 }
 
+/// Another process that writes and has the lock: whoever else writes has looked already, and waits.
+struct Writing<'a> {
+    folder: &'a Place,
+    _lock: crate::platform::FileLock,
+}
+
+impl Writing<'_> {
+    fn begin(folder: &Place) -> Writing<'_> {
+        let lock = crate::store::lock_now(&disk::shared_file(&folder.cache())).unwrap();
+        std::fs::remove_file(folder.cache().join("catalogs.turn")).unwrap();
+        Writing { folder, _lock: lock }
+    }
+
+    /// Until somebody waits for the lock.
+    fn is_waited_for(&self) {
+        while !self.folder.cache().join("catalogs.turn").exists() {
+            std::thread::yield_now();
+        }
+    }
+}
+
 /// SPEC 14.2: a process that was stopped amid a write holds up no look of another that would write as well.
 #[test]
 fn a_write_that_waits_for_its_turn_holds_up_no_look() {
     let folder = Place::new();
     let opened = folder.open();
     opened.keep(&key("s"), &catalog("one"));
-    let lock = crate::store::lock_now(&disk::shared_file(&folder.cache())).unwrap();
-    let turn = folder.cache().join("catalogs.turn");
-    std::fs::remove_file(&turn).unwrap();
+    let writing = Writing::begin(&folder);
     let other = folder.open();
     other.catalogs.keep(&key("t"), &catalog("two"), &Listing::default());
-    while !turn.exists() {
-        std::thread::yield_now();
-    }
+    writing.is_waited_for();
     assert_eq!(other.looked_up(&key("s")), Known::Catalog(catalog("one")));
     assert_eq!(other.warnings(), Vec::<String>::new(), "the write waits still");
-    drop(lock);
+    drop(writing);
     other.settle();
     assert_eq!(folder.found(&key("t")), Known::Catalog(catalog("two")));
+}
+
+/// SPEC 14.2: of two processes the one that listed later is kept, also where the other writes last.
+#[test]
+fn a_list_that_waited_for_its_turn_takes_no_place_from_a_later_one() {
+    let folder = Place::new();
+    let (key, now) = (key("s"), now_ms());
+    let keep = |opened: &Opened, text: &str, listed_at_ms| {
+        let lists = catalog(text);
+        let listing = (&Listing::default(), listed_at_ms);
+        opened.catalogs.keep_without_held(&key, (&lists, &lists), listing);
+    };
+    let opened = folder.open();
+    keep(&opened, "one", now - 2000);
+    opened.settle();
+    let writing = Writing::begin(&folder);
+    keep(&opened, "two", now - 1000);
+    writing.is_waited_for();
+    let three = Kept::of(&catalog("three"), &Listing::default(), now).unwrap();
+    std::fs::write(folder.file(&key), three.to_text(&key).unwrap()).unwrap();
+    drop(writing);
+    opened.settle();
+    assert_eq!(folder.found(&key), Known::Catalog(catalog("three")));
+}
+
+/// SPEC 14.2: what a server lists while the writer waits is written as it was last.
+#[test]
+fn of_lists_that_wait_to_be_written_the_newest_is() {
+    let folder = Place::new();
+    let opened = folder.open();
+    opened.keep(&key("s"), &catalog("one"));
+    let writing = Writing::begin(&folder);
+    opened.catalogs.keep(&key("t"), &catalog("one"), &Listing::default());
+    writing.is_waited_for();
+    for text in ["two", "three"] {
+        opened.catalogs.keep(&key("s"), &catalog(text), &Listing::default());
+    }
+    drop(writing);
+    opened.settle();
+    assert_eq!(folder.found(&key("s")), Known::Catalog(catalog("three")));
 }

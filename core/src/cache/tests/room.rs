@@ -10,8 +10,7 @@ fn write(disk: &Disk, name: &str, text: &str) {
 }
 
 fn disk(folder: &Place, files_max: usize, bytes_max: u64) -> Disk {
-    let option = CatalogCache::Folder(folder.cache().to_str().unwrap().to_owned());
-    let mut disk = Disk::of_option(&option).unwrap().unwrap();
+    let mut disk = folder.disk();
     (disk.files_max, disk.bytes_max) = (files_max, bytes_max);
     disk
 }
