@@ -11,6 +11,8 @@ use crate::era::{Early, Era};
 pub struct Flags {
     /// Generated tools `tool_1` .. `tool_N` beside the fixed ones.
     pub tools: usize,
+    /// The fixed ones are not listed.
+    pub generated_only: bool,
     pub initialize_delay: Duration,
     pub list_delay: Duration,
     pub reply_delay: Duration,
@@ -151,6 +153,7 @@ impl Flags {
             "--fork-child" => &mut self.fork_child,
             "--setsid-child" => &mut self.setsid_child,
             "--no-tools" => &mut self.no_tools,
+            "--generated-only" => &mut self.generated_only,
             "--no-prompts" => &mut self.no_prompts,
             "--no-resources" => &mut self.no_resources,
             "--tools-only" => &mut self.tools_only,
@@ -291,7 +294,7 @@ usage: trunkline-testserver [flags]      (MCP, revisions 2024-11-05 to 2026-07-2
 Transport    stdio, or --http PORT, --http-unix PATH|@NAME, --sse PORT or --ws PORT [--http-faults WORD[=VALUE],...]
              [--http-auth JSON] [--http-log FILE]; prints its address, or the socket; @ alone takes a name
 
-Lists        --tools N  --page-size N  --no-tools  --no-prompts  --no-resources  --tools-only
+Lists        --tools N  --generated-only  --page-size N  --no-tools  --no-prompts  --no-resources  --tools-only
              --malformed-tools  --repeat-cursor  --list-changes  --drift  --drift-once  --shrink  --label TEXT
              --hints all|none  --cursors empty|empty-end|refused-once|refused  --tasks
 Era          --era legacy|modern|dual  --revisions V,V  --listen refuse|mute|nothing|tools|once|cancel-second|refuse-second

@@ -1,7 +1,7 @@
 //! The four lists, which can change while the server runs.
 
 use crate::flags::{Cursors, Flags, Hints};
-use crate::tools::TOOLS;
+use crate::tools::{TOOLS, Tool};
 use crate::wire::quote;
 
 /// One tool, prompt, resource or resource template: its key and its definition as JSON text.
@@ -84,7 +84,8 @@ impl Lists {
     }
 
     fn add_tools(&mut self, flags: &Flags, generated: usize, drift: &str) {
-        for tool in TOOLS {
+        let fixed: &[Tool] = if flags.generated_only { &[] } else { TOOLS };
+        for tool in fixed {
             let definition = format!(
                 r#"{{"name":"{}","description":{},"inputSchema":{}{}}}"#,
                 tool.name,
@@ -247,6 +248,13 @@ mod tests {
         let expected: Vec<_> = lists.tools.iter().map(|item| item.key.clone()).collect();
         assert_eq!(names, expected);
         assert!(lists.page(Kind::Tools, Some("elsewhere")).is_none());
+    }
+
+    #[test]
+    fn generated_tools_can_be_the_only_ones() {
+        let lists = Lists::new(&Flags { tools: 2, generated_only: true, ..Flags::default() }, 1);
+        let names: Vec<_> = lists.tools.iter().map(|item| item.key.as_str()).collect();
+        assert_eq!(names, ["tool_1", "tool_2"]);
     }
 
     #[test]

@@ -132,8 +132,16 @@ pub const GROUPS: &[Group] = &[
         name: "cached",
         rounds: 3,
         workloads: &[
-            time("cached-lazy", "a new host lists the kept tools of ten lazy servers"),
+            time("cached-lazy", "a new host lists 200 kept tools of ten lazy servers"),
+            time("cached-lazy-pool", "of that, until it has its pool"),
+            time("cached-lazy-reconcile", "then until it has reconciled"),
+            time("cached-lazy-session", "then until `session` has returned"),
+            time("cached-lazy-listed", "then until it has the list"),
             time("cached-eager", "likewise, while the servers are started"),
+            time("cached-eager-pool", "of that, until it has its pool"),
+            time("cached-eager-reconcile", "then until it has reconciled"),
+            time("cached-eager-session", "then until `session` has returned"),
+            time("cached-eager-listed", "then until it has the list"),
         ],
     },
     Group {

@@ -185,7 +185,7 @@ pub const GOALS: &[Goal] = &[
     ),
     small(
         "rust-lazy",
-        "Rust, kept lists of ten lazy servers",
+        "Rust, from the import to 10 x 20 kept tools, lazy",
         p50("rust", "cached-lazy"),
         1e3,
         5.0,
@@ -193,7 +193,7 @@ pub const GOALS: &[Goal] = &[
     ),
     small(
         "rust-eager",
-        "Rust, kept lists of ten eager servers",
+        "Rust, from the import to 10 x 20 kept tools, eager",
         p50("rust", "cached-eager"),
         1e3,
         5.0,
@@ -201,7 +201,7 @@ pub const GOALS: &[Goal] = &[
     ),
     small(
         "python-lazy",
-        "Python, kept lists of ten lazy servers",
+        "Python, from the import to 10 x 20 kept tools, lazy",
         p50("python", "cached-lazy"),
         1e3,
         5.0,
@@ -209,7 +209,7 @@ pub const GOALS: &[Goal] = &[
     ),
     small(
         "python-eager",
-        "Python, kept lists of ten eager servers",
+        "Python, from the import to 10 x 20 kept tools, eager",
         p50("python", "cached-eager"),
         1e3,
         5.0,
@@ -217,7 +217,7 @@ pub const GOALS: &[Goal] = &[
     ),
     small(
         "node-lazy",
-        "Node, kept lists of ten lazy servers",
+        "Node, from the import to 10 x 20 kept tools, lazy",
         p50("node", "cached-lazy"),
         1e3,
         5.0,
@@ -225,7 +225,7 @@ pub const GOALS: &[Goal] = &[
     ),
     small(
         "node-eager",
-        "Node, kept lists of ten eager servers",
+        "Node, from the import to 10 x 20 kept tools, eager",
         p50("node", "cached-eager"),
         1e3,
         5.0,
