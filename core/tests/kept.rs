@@ -239,17 +239,21 @@ fn a_disk_that_is_full_while_a_pool_runs_is_nobodys_error() {
     });
 }
 
+/// Two pools over that folder, and a server whose first start fails.
+fn two_pools(folder: &Path) -> ([Pool; 2], Value) {
+    std::fs::create_dir(folder.join("ws")).unwrap();
+    let pool = || Pool::new(options(folder, &folder.join("ws"))).unwrap();
+    let log = folder.join("starts");
+    let flags = ["--start-log", log.to_str().unwrap(), "--fail-starts", "1-1"];
+    ([pool(), pool()], json!({ "s": server(2, &flags) }))
+}
+
 /// SPEC 14.2: what another pool keeps later is found by whoever wants the server anew, and by who waits for one whose first start failed.
 #[test]
 fn what_another_pool_keeps_later_is_found_without_a_start() {
     let folder = Folder::new();
-    std::fs::create_dir(folder.join("ws")).unwrap();
-    let log = folder.join("starts");
-    let flags = ["--start-log", log.to_str().unwrap(), "--fail-starts", "1-1"];
-    let servers = json!({ "s": server(2, &flags) });
+    let ([first, second], servers) = two_pools(&folder);
     host(async {
-        let [first, second] = [(); 2].map(|()| options(&folder, &folder.join("ws")));
-        let (first, second) = (Pool::new(first).unwrap(), Pool::new(second).unwrap());
         configure(&first, servers.clone()).await;
         let failed = open(&first, "failed").await;
         assert_eq!(failed.started().await.unwrap()["servers"]["s"]["state"], "failed");
@@ -266,6 +270,29 @@ fn what_another_pool_keeps_later_is_found_without_a_start() {
         assert_eq!(starts(&folder), 2, "nothing was started");
         call(&failed, "mcp__s__tool_2").await;
         assert_eq!(starts(&folder), 3);
+        first.close().await.unwrap();
+    });
+}
+
+/// SPEC 13.1, 14.2: what is found kept of a server that could not be started is seen by the configuration that it has now.
+#[test]
+fn what_is_found_kept_is_seen_as_it_is_configured_now() {
+    let folder = Folder::new();
+    let ([first, second], servers) = two_pools(&folder);
+    let mut filtered = servers.clone();
+    filtered["s"]["exclude"] = json!(["tool_1"]);
+    host(async {
+        configure(&first, servers.clone()).await;
+        let failed = open(&first, "failed").await;
+        assert_eq!(failed.started().await.unwrap()["servers"]["s"]["state"], "failed");
+        configure(&first, filtered).await;
+        configure(&second, servers).await;
+        let learned = open(&second, "learned").await;
+        until(|| deferred(&learned, "s").len() == 2);
+        second.close().await.unwrap();
+        tokio::time::timeout(HANG, failed.ready(Some("s"), None)).await.unwrap().unwrap();
+        assert_eq!(deferred(&failed, "s"), ["tool_2"]);
+        assert_eq!(starts(&folder), 2, "nothing was started");
         first.close().await.unwrap();
     });
 }

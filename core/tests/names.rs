@@ -100,9 +100,16 @@ async fn call_all(
     pids: &BTreeMap<String, String>,
     ever: &mut BTreeMap<String, (String, String)>,
 ) -> usize {
-    let tools = session.tools().unwrap();
-    let shaped = session.tools_for(Shape::OpenAi).unwrap();
-    assert_eq!(shaped.revision(), tools.revision());
+    let look = || (session.tools().unwrap(), session.tools_for(Shape::OpenAi).unwrap());
+    let (mut tools, mut shaped) = look();
+    // A list that changes between the two is looked at anew.
+    until(|| {
+        let are_of_one = shaped.revision() == tools.revision();
+        if !are_of_one {
+            (tools, shaped) = look();
+        }
+        are_of_one
+    });
     let shaped: Value = serde_json::from_str(shaped.json()).unwrap();
     let mut names = BTreeSet::new();
     for (place, tool) in tools.iter().enumerate() {

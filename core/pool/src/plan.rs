@@ -6,57 +6,115 @@
 use std::collections::BTreeMap;
 
 use crate::config::{Fingerprint, Share};
-use crate::view::View;
+use crate::gates::{Shuts, WarrantId};
+use crate::view::Viewed;
+
+/// What makes a server's connection the one that it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Connection {
+    /// Of what it is made with.
+    pub fingerprint: Fingerprint,
+    /// Whether it is the pool's or the session's own.
+    pub share: Share,
+    /// By what decision it runs; none by the host's own word.
+    pub warrant: Option<WarrantId>,
+}
 
 /// One server as a session holds it, or should hold it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Holding {
-    /// The identity of its connection.
-    pub fingerprint: Fingerprint,
-    /// Whether the connection is the pool's or the session's own; another answer is another connection.
-    pub share: Share,
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Holding<'a> {
+    /// Another one is asked for anew.
+    pub connection: Connection,
+    /// How often its gates were shut when it was asked for: what a gate has ended since is asked for anew.
+    pub shuts: Shuts,
+    /// Whether it runs for calls only: what is to run otherwise is wanted anew.
+    pub lazy: bool,
     /// What the session makes of its catalog.
-    pub view: View,
+    pub viewed: Viewed<'a>,
+}
+
+/// What is to be done about a server that is held and stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// To release and acquire anew: another connection, or one that is asked for in another way.
+    Replaced,
+    /// To filter and mark anew; the connection is not touched.
+    Reviewed,
+    /// To leave alone: no call is disturbed, no event is sent.
+    Unchanged,
+}
+
+impl Change {
+    /// What leads from one holding of a server to another.
+    pub fn between(old: &Holding<'_>, new: &Holding<'_>) -> Change {
+        let asked = |holding: &Holding<'_>| (holding.connection, holding.shuts, holding.lazy);
+        if asked(old) != asked(new) {
+            Change::Replaced
+        } else if old.viewed != new.viewed {
+            Change::Reviewed
+        } else {
+            Change::Unchanged
+        }
+    }
 }
 
 /// What is to be done, each list sorted by name, each name in one of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Plan {
+pub struct Plan<'a> {
     /// To acquire.
-    pub added: Vec<String>,
+    pub added: Vec<&'a str>,
     /// To release; its tools, prompts and resources go.
-    pub removed: Vec<String>,
-    /// To release and acquire: another connection from here on.
-    pub replaced: Vec<String>,
-    /// To filter and mark anew; the connection is not touched.
-    pub reviewed: Vec<String>,
-    /// To leave alone: no call is disturbed, no event is sent.
-    pub unchanged: Vec<String>,
+    pub removed: Vec<&'a str>,
+    /// See [`Change::Replaced`].
+    pub replaced: Vec<&'a str>,
+    /// See [`Change::Reviewed`].
+    pub reviewed: Vec<&'a str>,
+    /// See [`Change::Unchanged`].
+    pub unchanged: Vec<&'a str>,
 }
 
-impl Plan {
+impl<'a> Plan<'a> {
     /// Whether there is nothing to do.
     pub fn is_empty(&self) -> bool {
         let Plan { added, removed, replaced, reviewed, unchanged: _ } = self;
         [added, removed, replaced, reviewed].iter().all(|names| names.is_empty())
     }
+
+    /// What is let go, before anything is asked for: what is gone makes room for what comes (SPEC 9.5).
+    pub fn ends(&self) -> Vec<&'a str> {
+        sorted([&self.removed, &self.replaced])
+    }
+
+    /// What is asked for.
+    pub fn begins(&self) -> Vec<&'a str> {
+        sorted([&self.added, &self.replaced])
+    }
+}
+
+fn sorted<'a>(lists: [&Vec<&'a str>; 2]) -> Vec<&'a str> {
+    let mut names: Vec<&str> = lists.into_iter().flatten().copied().collect();
+    names.sort_unstable();
+    names
 }
 
 /// The plan that leads one session from `current` to `desired`.
-pub fn plan(current: &BTreeMap<String, Holding>, desired: &BTreeMap<String, Holding>) -> Plan {
-    let mut plan = Plan::default();
+pub fn plan<'a>(
+    current: &BTreeMap<&'a str, Holding<'_>>,
+    desired: &BTreeMap<&'a str, Holding<'_>>,
+) -> Plan<'a> {
     let removed = current.keys().filter(|name| !desired.contains_key(*name));
-    plan.removed = removed.cloned().collect();
+    let mut plan = Plan { removed: removed.copied().collect(), ..Plan::default() };
     for (name, new) in desired {
-        let list = match current.get(name) {
-            None => &mut plan.added,
-            Some(old) if old.fingerprint != new.fingerprint || old.share != new.share => {
-                &mut plan.replaced
-            }
-            Some(old) if old.view != new.view => &mut plan.reviewed,
-            Some(_) => &mut plan.unchanged,
+        let Some(old) = current.get(name) else {
+            plan.added.push(name);
+            continue;
         };
-        list.push(name.clone());
+        let list = match Change::between(old, new) {
+            Change::Replaced => &mut plan.replaced,
+            Change::Reviewed => &mut plan.reviewed,
+            Change::Unchanged => &mut plan.unchanged,
+        };
+        list.push(name);
     }
     plan
 }

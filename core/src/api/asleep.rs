@@ -28,10 +28,11 @@ use trunkline_pool::options::Start;
 use trunkline_pool::state::Input;
 
 use super::deferred::{Deferred, FirstSight, Kept};
+use super::follow::ask_for_all;
 use super::held::Held;
 use super::pool::{Configured, PoolCore};
 use super::session::SessionCore;
-use super::wanted::{Added, LookedFor, Want, WantId, WantState, ask_for_all};
+use super::wanted::{Added, LookedFor, Want, WantId, WantState};
 use crate::Error;
 use crate::cache::LookUp;
 use crate::driver::LeaseHold;
@@ -148,7 +149,7 @@ impl SessionCore {
     fn defer(&self, (server, want): (&str, &Want), catalog: Arc<Catalog>, first: FirstSight) {
         let lists = (catalog, self.driver.held_of(server));
         let of = (server, want.born.0);
-        let deferred = Deferred::new(of, lists, &want.configured, &self.options());
+        let deferred = Deferred::new(of, lists, &want.seen_by.0, &self.options());
         self.holds.defer(deferred, first);
     }
 

@@ -9,6 +9,7 @@ mod deferred;
 mod desk;
 mod event;
 mod explain;
+mod follow;
 mod gates;
 mod held;
 mod holds;

@@ -11,6 +11,7 @@ use trunkline_pool::config::{Fingerprint, ServerSpec, Share, parse_servers};
 use trunkline_pool::options::{
     AcquireOptions, DrainOptions, Offered, PoolOptions, Reconnect, SessionOptions, Wanted,
 };
+use trunkline_pool::plan::Connection;
 use trunkline_pool::state::{DrainMode, Input};
 
 use super::event::{EventMask, Subscription};
@@ -128,12 +129,14 @@ impl Configured {
 
     /// Whether the two lead a session to the same connection.
     pub(super) fn is_same_connection(&self, other: &Configured) -> bool {
-        // What a session offers, and whose credentials it uses, is the same for both.
-        let fingerprint = |one: &Configured| one.fingerprint_in_pool(Offered::default());
-        std::ptr::eq(self, other)
-            || (self.authority.id() == other.authority.id()
-                && fingerprint(self) == fingerprint(other)
-                && self.share == other.share)
+        std::ptr::eq(self, other) || self.connection() == other.connection()
+    }
+
+    /// What tells its connection from others of one session.
+    pub(super) fn connection(&self) -> Connection {
+        // What a session offers, and whose credentials it uses, is the same for all that it has.
+        let fingerprint = self.fingerprint_in_pool(Offered::default());
+        Connection { fingerprint, share: self.share, warrant: self.authority.id() }
     }
 
     /// Whether it is what that key stands for.

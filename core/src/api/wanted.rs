@@ -5,16 +5,21 @@ use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
 use tokio::time::Instant;
+use trunkline_pool::gates::Shuts;
 use trunkline_pool::interface::EventKind;
+use trunkline_pool::options::SessionOptions;
+use trunkline_pool::plan::Holding;
 use trunkline_pool::state::{Input, Ticket};
+use trunkline_pool::view::Viewed;
 
 use super::acquire::{answer_with, timed_out};
+use super::follow::ToWant;
 use super::held::{Origin, Standing, disabled};
 use super::holds::{HoldId, Kind};
 use super::pool::Configured;
 use super::session::SessionCore;
 use crate::auth::Credentials;
-use crate::driver::{About, LeaseHold, Shuts, Wish};
+use crate::driver::{About, LeaseHold, Wish};
 use crate::{Error, ErrorCode, Result};
 
 /// The wanted servers by name.
@@ -27,7 +32,7 @@ pub(super) struct Wants {
     /// The session has seen what was kept at its beginning.
     pub(super) shown: bool,
     /// The session is closed: nothing is wanted any more.
-    closed: bool,
+    pub(super) closed: bool,
 }
 
 /// The number of a want, and of a question that it asked: tells the answer to an earlier one of the same server apart.
@@ -47,6 +52,8 @@ pub(super) struct Want {
     /// Its own.
     pub(super) born: WantId,
     pub(super) configured: Arc<Configured>,
+    /// What the session sees of it is made of this, and of these options: the newest of the same connection.
+    pub(super) seen_by: (Arc<Configured>, Arc<SessionOptions>),
     /// As it was when it was asked for: a gate that was shut since has ended what came of it.
     shuts: Shuts,
     /// The question to the pool.
@@ -92,39 +99,7 @@ pub(super) enum WantState {
     Asleep(Option<Error>),
 }
 
-/// Lets sessions follow the pool's configuration. All of them let go what they no longer want before any asks for
-/// something new, so that what is gone makes room for what comes (SPEC 9.5).
-pub(super) fn follow_together(sessions: &[Arc<SessionCore>]) {
-    let added = |session: &Arc<SessionCore>| {
-        session.let_go().into_iter().map(|added| (session.clone(), added)).collect::<Vec<_>>()
-    };
-    let mut added: Vec<(Arc<SessionCore>, Added)> = sessions.iter().flat_map(added).collect();
-    // What is always loaded is asked for first, and so begins first, also where there is no room for all.
-    added.sort_by_cached_key(|(session, added)| session.turn(&added.server, &added.configured));
-    ask_for_all(&added);
-    sessions.iter().for_each(|session| session.show_kept());
-}
-
-/// Asks for what sessions of one pool want besides.
-pub(super) fn ask_for_all(added: &[(Arc<SessionCore>, Added)]) {
-    let Some((first, _)) = added.first() else { return };
-    let wishes = added.iter().map(|(session, added)| session.wish(added)).collect();
-    let tickets = first.driver.want(wishes);
-    for ((session, added), ticket) in added.iter().zip(tickets) {
-        session.wished(added, ticket);
-        session.note_age(&added.server, &added.configured);
-    }
-}
-
 impl SessionCore {
-    /// Wants what the pool has configured now, as far as the session's options go.
-    ///
-    /// What is to be done is decided under the lock and from the newest source, so that of two at once each leaves the
-    /// newest state. It is done without the lock, since an answer may call the host.
-    pub(super) fn follow(self: &Arc<Self>) {
-        follow_together(std::slice::from_ref(self));
-    }
-
     /// A want that failed for want of these credentials is over, so that its server is asked for anew.
     pub(super) fn want_again(&self, credentials: &Arc<Credentials>) {
         let lacked = |server: &str, want: &Want| {
@@ -143,66 +118,6 @@ impl SessionCore {
         self.wants().servers.retain(|_, want| !undecided(want));
     }
 
-    /// Lets go what it no longer wants; what it wants besides, which is to be asked for.
-    fn let_go(self: &Arc<Self>) -> Vec<Added> {
-        let (gone, new) = self.differences();
-        for ticket in gone.iter().filter_map(Want::open_ticket) {
-            self.driver.step(Input::CancelAcquire { ticket });
-        }
-        let unwanted: Vec<HoldId> = gone.iter().filter_map(Want::hold).collect();
-        let over: Vec<u64> = gone.iter().map(|want| want.born.0).collect();
-        self.holds.review(self, &unwanted, &over);
-        self.settled.notify_waiters();
-        new
-    }
-
-    /// Brings the list of wants up to date: those that are over, and those that are to be asked for.
-    fn differences(&self) -> (Vec<Want>, Vec<Added>) {
-        let mut wants = self.wants();
-        if wants.closed {
-            return Default::default();
-        }
-        let wanted = self.wanted();
-        let before = std::mem::take(&mut wants.servers);
-        let (same, gone): (BTreeMap<_, _>, BTreeMap<_, _>) =
-            before.into_iter().partition(|(name, want): &(Box<str>, Want)| {
-                let is_it = |(new, shuts): &(Arc<Configured>, Shuts)| {
-                    *shuts == want.shuts
-                        && self.is_lazy(new) == want.lazy.is_some()
-                        && new.is_same_connection(&want.configured)
-                };
-                wanted.get(name).is_some_and(is_it)
-            });
-        wants.servers = same;
-        let mut new = Vec::new();
-        for (name, (configured, shuts)) in wanted {
-            if !wants.servers.contains_key(&name) {
-                let want = wants.next();
-                let is_lazy = self.is_lazy(&configured);
-                let row = Want::new(want, (&configured, is_lazy), shuts);
-                wants.servers.insert(name.clone(), row);
-                if !is_lazy {
-                    new.push(Added { server: name, configured, want });
-                }
-            }
-        }
-        (gone.into_values().collect(), new)
-    }
-
-    /// What it would want now: servers of the pool that it names, and that neither it nor a gate keeps out.
-    fn wanted(&self) -> BTreeMap<Box<str>, (Arc<Configured>, Shuts)> {
-        let options = self.options();
-        let mut servers = self.servers();
-        servers.retain(|(name, configured)| {
-            options.servers.names(name) && !configured.spec.disabled && !self.has_disabled(name)
-        });
-        let candidates = servers.iter().map(|(name, configured)| configured.candidate(name));
-        let admitted = self.driver.admitted(candidates);
-        let row =
-            |((name, configured), shuts): (_, Option<Shuts>)| Some((name, (configured, shuts?)));
-        servers.into_iter().zip(admitted).filter_map(row).collect()
-    }
-
     /// Wants nothing any more. What is ready stays held until the holds are given up.
     pub(super) fn unwant_all(&self) {
         let servers = {
@@ -216,7 +131,10 @@ impl SessionCore {
     }
 
     /// The wish for a server that was put into the list of wants.
-    fn wish<'a>(self: &'a Arc<Self>, Added { server, configured, want }: &'a Added) -> Wish<'a> {
+    pub(super) fn wish<'a>(
+        self: &'a Arc<Self>,
+        Added { server, configured, want }: &'a Added,
+    ) -> Wish<'a> {
         let (session, name, id) = (Arc::downgrade(self), server.clone(), *want);
         let asked = configured.clone();
         let answer = answer_with(server, move |result| {
@@ -417,13 +335,22 @@ impl Wants {
 }
 
 impl Want {
-    fn new(id: WantId, (configured, is_lazy): (&Arc<Configured>, bool), shuts: Shuts) -> Want {
-        let (state, lazy) = match is_lazy {
+    pub(super) fn new(id: WantId, to_want: ToWant) -> Want {
+        let ToWant { configured, options, shuts, lazy } = to_want;
+        let (state, lazy) = match lazy {
             true => (WantState::Looking, Some(Lazy::default())),
             false => (WantState::Pending, None),
         };
-        let (configured, kept) = (configured.clone(), LookedFor::Never);
-        Want { id, born: id, configured, shuts, ticket: None, state, kept, lazy }
+        let (ticket, kept, seen_by) = (None, LookedFor::Never, (configured.clone(), options));
+        Want { id, born: id, configured, seen_by, shuts, ticket, state, kept, lazy }
+    }
+
+    /// What the session has of its server.
+    pub(super) fn holding<'a>(&'a self, server: &'a str) -> Holding<'a> {
+        let (connection, lazy) = (self.configured.connection(), self.lazy.is_some());
+        let (configured, options) = &self.seen_by;
+        let viewed = Viewed { server, spec: configured.spec(), options };
+        Holding { connection, shuts: self.shuts, lazy, viewed }
     }
 
     /// Whether its server, or what is known of it, is still to come. What a call alone has begun is nobody else's matter.
@@ -468,7 +395,7 @@ impl Want {
         if self.lazy.is_some() { Kind::Calls } else { Kind::Want }
     }
 
-    fn hold(&self) -> Option<HoldId> {
+    pub(super) fn hold(&self) -> Option<HoldId> {
         if let WantState::Ready(hold) = self.state { Some(hold) } else { None }
     }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use trunkline_pool::acceptance::Recalled;
 use trunkline_pool::approvals::ToolDigests;
+use trunkline_pool::gates::WarrantId;
 use trunkline_pool::options::{OnToolChange, PoolOptions};
 use trunkline_pool::state::Gate;
 
@@ -68,10 +69,6 @@ pub(crate) async fn recheck(warrant: &Arc<dyn Warrant>) -> Option<Result<Gate>> 
     rechecks.run(move || asked.recheck()).await
 }
 
-/// The identity of a warrant, for as long as somebody has that.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct WarrantId(usize);
-
 impl Authority {
     /// What is decided now.
     pub(crate) fn gate(&self) -> Gate {
@@ -98,7 +95,7 @@ impl Authority {
         }
     }
 
-    /// Which warrant it is, unless it is the host's own. Two are the same word when this is equal.
+    /// Which warrant it is, for as long as somebody has that, unless it is the host's own. Two are the same word when this is equal.
     pub(crate) fn id(&self) -> Option<WarrantId> {
         self.warrant().map(|warrant| WarrantId(Arc::as_ptr(warrant).cast::<()>().addr()))
     }

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use trunkline_pool::gates::{Facts, GateLists, Gates, JoinedLists, LaunchBound};
+use trunkline_pool::gates::{Facts, GateLists, Gates, JoinedLists, LaunchBound, Shuts, WarrantId};
 use trunkline_pool::options::PoolOptions;
 use trunkline_pool::state::{EntryState, Gate, Input, KeyId, Moment, ServerId};
 
-use super::authority::{Authority, Candidate, Warrant, WarrantId};
+use super::authority::{Authority, Candidate, Warrant};
 use super::{Core, Driver, Keyed};
 use crate::ErrorCode;
 
@@ -18,14 +18,7 @@ pub(super) struct Gated {
     shuts: Vec<ShutName>,
 }
 
-/// How often a server was shut out so far, by its name and by the warrant that it runs by. What was asked for under another number is over.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Shuts {
-    name: u64,
-    warrant: u64,
-}
-
-/// The same of one name.
+/// How often servers of one name were shut out.
 #[derive(Clone, Debug, Default)]
 struct ShutName {
     times: u64,

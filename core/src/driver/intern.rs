@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use trunkline_pool::cached::Written;
 use trunkline_pool::config::{Fingerprint, ServerSpec};
+use trunkline_pool::gates::WarrantId;
 use trunkline_pool::id_map::IdMap;
 use trunkline_pool::options::Offered;
 use trunkline_pool::state::{KeyId, ServerId, SessionId};
 
-use super::authority::{Authority, WarrantId};
+use super::authority::Authority;
 use super::starts::Turn;
 use crate::auth::Context;
 use crate::client::Provided;

@@ -56,7 +56,6 @@ pub(crate) use subscriber::Subscriber;
 use self::accepted::Approvers;
 use self::eras::Eras;
 use self::gates::Gated;
-pub(crate) use self::gates::Shuts;
 use self::listings::ListingEnd;
 use self::questions::Questions;
 pub(crate) use self::roots::{Roots, folders};

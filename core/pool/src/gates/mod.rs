@@ -5,6 +5,7 @@ mod facts;
 mod gate;
 mod lists;
 mod patterns;
+mod shuts;
 #[cfg(test)]
 mod tests;
 
@@ -13,6 +14,7 @@ pub use self::facts::{Approval, Facts, Presence, Switch, Trust, Validity};
 pub use self::gate::{Gate, GateReason};
 pub use self::lists::{GateLists, JoinedLists};
 use self::patterns::Patterns;
+pub use self::shuts::{Shuts, WarrantId};
 
 /// The lists in force, within the bound that the pool was made with.
 #[derive(Clone, Debug, Default)]

@@ -8,6 +8,7 @@ mod order;
 mod revision;
 #[cfg(test)]
 mod tests;
+mod viewed;
 
 use std::sync::Arc;
 
@@ -19,6 +20,7 @@ use crate::pattern::matches_any;
 
 pub use order::Order;
 pub use revision::{Made, Revision};
+pub use viewed::Viewed;
 
 /// What one session makes of one server's catalog.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -71,13 +73,9 @@ impl View {
         }
     }
 
-    /// The view of a session with these options. Both filters hold; of the marks, the session's own word goes first.
+    /// The view of a session with these options.
     pub fn new(server: &str, spec: &ServerSpec, options: &SessionOptions) -> View {
-        let mut view = View::of(spec);
-        view.by_session = options.filters.get(server).cloned().unwrap_or_default();
-        view.trust = options.trust.get(server).copied().unwrap_or(view.trust);
-        view.always_load = options.always_load.get(server).cloned().unwrap_or(view.always_load);
-        view
+        Viewed { server, spec, options }.view()
     }
 
     /// Whether a tool or prompt of that name is visible: both filters must admit it.

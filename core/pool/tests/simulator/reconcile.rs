@@ -7,11 +7,12 @@
 use std::collections::BTreeMap;
 
 use serde_json::json;
-use trunkline_pool::catalog::Filter;
 use trunkline_pool::config::{Fingerprint, ServerSpec, Share};
-use trunkline_pool::plan::{Holding, Plan, plan};
+use trunkline_pool::gates::{Shuts, WarrantId};
+use trunkline_pool::options::SessionOptions;
+use trunkline_pool::plan::{Connection, Holding, Plan, plan};
 use trunkline_pool::state::{ConnectionId, EntryId, Input, KeyId, SessionId, Ticket};
-use trunkline_pool::view::View;
+use trunkline_pool::view::Viewed;
 
 use crate::chance::Chance;
 use crate::run::Run;
@@ -24,6 +25,11 @@ struct Wish {
     command: u8,
     own: bool,
     view: u8,
+    /// By which decision it runs, if not by the host's own word.
+    warrant: Option<u8>,
+    lazy: bool,
+    /// How often its name was shut out before.
+    shut: u64,
 }
 
 /// What a session last followed, and the question that it asked for each server.
@@ -34,19 +40,22 @@ struct Follower {
 }
 
 /// An entry's identity: two sessions meet exactly when these are equal.
-type Key = (u8, Option<usize>);
+type Key = (u8, Option<usize>, Option<u8>);
 
 struct Workspace {
     run: Run,
-    prints: Vec<Fingerprint>,
+    specs: Vec<(Fingerprint, ServerSpec)>,
+    options: SessionOptions,
     desired: BTreeMap<String, Wish>,
+    /// How often each name was shut out, and let in again.
+    shut: BTreeMap<String, u64>,
     followers: Vec<Follower>,
     keys: BTreeMap<Key, KeyId>,
 }
 
 const NAMES: u64 = 5;
 const COMMANDS: u8 = 4;
-const VIEWS: u64 = 4;
+const VIEWS: u8 = 4;
 
 /// Bursts of edits in one run; together more than the 1,000 edits that an unchanged server must outlive.
 const BURSTS: u64 = 60;
@@ -64,8 +73,10 @@ pub fn edit(seed: u64) -> (u64, Result<(), String>) {
     let sessions = 1 + chance.below(3) as usize;
     let mut workspace = Workspace {
         run: Run::new(setup, &mut chance),
-        prints: (0..COMMANDS).map(fingerprint).collect(),
+        specs: (0..COMMANDS * VIEWS).map(spec).collect(),
+        options: SessionOptions::new("a"),
         desired: BTreeMap::new(),
+        shut: BTreeMap::new(),
         followers: vec![Follower::default(); sessions],
         keys: BTreeMap::new(),
     };
@@ -73,9 +84,15 @@ pub fn edit(seed: u64) -> (u64, Result<(), String>) {
     (workspace.run.steps, result)
 }
 
-fn fingerprint(command: u8) -> Fingerprint {
-    let spec = ServerSpec::from_value("s", &json!({ "command": format!("c{command}") }));
-    spec.expect("a command is a whole configuration").fingerprint("", &[])
+/// The configuration of a command that is viewed so, by their number.
+fn spec(number: u8) -> (Fingerprint, ServerSpec) {
+    let (command, view) = (number / VIEWS, number % VIEWS);
+    let exclude: &[&str] = if view & 2 == 0 { &[] } else { &["t0"] };
+    let value = json!({
+        "command": format!("c{command}"), "exclude": exclude, "trust": view & 1 == 1,
+    });
+    let spec = ServerSpec::from_value("s", &value).expect("a whole configuration");
+    (spec.fingerprint("", &[]), spec)
 }
 
 impl Workspace {
@@ -112,13 +129,21 @@ impl Workspace {
         let wish = Wish {
             command: chance.below(u64::from(COMMANDS)) as u8,
             own: chance.percent(25),
-            view: chance.below(VIEWS) as u8,
+            view: chance.below(u64::from(VIEWS)) as u8,
+            warrant: chance.percent(25).then(|| chance.below(2) as u8),
+            lazy: chance.percent(20),
+            shut: self.shut.get(&name).copied().unwrap_or_default(),
         };
-        match (chance.below(8), self.desired.get_mut(&name)) {
+        match (chance.below(10), self.desired.get_mut(&name)) {
             (0 | 1, _) => drop(self.desired.remove(&name)),
             (2 | 3, Some(there)) => there.view = wish.view,
             (4, Some(there)) => there.own = wish.own,
             (5, Some(there)) => there.command = wish.command,
+            (6, Some(there)) => (there.warrant, there.lazy) = (wish.warrant, wish.lazy),
+            (7, Some(there)) => {
+                there.shut += 1;
+                self.shut.insert(name, there.shut);
+            }
             _ => drop(self.desired.insert(name, wish)),
         }
     }
@@ -126,39 +151,44 @@ impl Workspace {
     /// A session takes up the newest configuration, as its plan says: releases first.
     fn follow(&mut self, session: usize, chance: &mut Chance) -> Result<(), String> {
         let before = self.followers[session].clone();
-        let planned = self.plan_of(session);
-        let expected = expected(&before.wishes, &self.desired);
+        let desired = self.desired.clone();
+        let planned = plan(&self.holdings(&before.wishes), &self.holdings(&desired));
+        let expected = expected(&before.wishes, &desired);
         said(planned == expected, || format!("{planned:?} planned instead of {expected:?}"))?;
-        let Plan { added, removed, replaced, reviewed, .. } = &planned;
-        for name in removed.iter().chain(replaced) {
-            self.let_go(session, name, chance)?;
+        let owned = |names: &[&str]| -> Vec<String> { names.iter().map(|&s| s.into()).collect() };
+        let (ends, begins) = (owned(&planned.ends()), owned(&planned.begins()));
+        let reviewed = owned(&planned.reviewed);
+        for name in ends {
+            self.let_go(session, &name, chance)?;
         }
-        for name in added.iter().chain(replaced) {
-            self.ask(session, name, chance)?;
+        for name in begins {
+            self.ask(session, &name, chance)?;
         }
         for name in reviewed {
-            self.followers[session].wishes.insert(name.clone(), self.desired[name]);
+            let wish = desired[&name];
+            self.followers[session].wishes.insert(name, wish);
         }
-        let again = self.plan_of(session);
+        let wishes = &self.followers[session].wishes;
+        let again = plan(&self.holdings(wishes), &self.holdings(&desired));
         said(again.is_empty(), || format!("planned again: {again:?}"))?;
         self.untouched(session, &before)
     }
 
-    fn plan_of(&self, session: usize) -> Plan {
-        let holdings = |wishes: &BTreeMap<String, Wish>| -> BTreeMap<String, Holding> {
-            wishes.iter().map(|(name, wish)| (name.clone(), self.holding(*wish))).collect()
-        };
-        plan(&holdings(&self.followers[session].wishes), &holdings(&self.desired))
+    fn holdings<'a>(
+        &'a self,
+        wishes: &'a BTreeMap<String, Wish>,
+    ) -> BTreeMap<&'a str, Holding<'a>> {
+        wishes.iter().map(|(name, wish)| (&**name, self.holding(name, *wish))).collect()
     }
 
-    fn holding(&self, wish: Wish) -> Holding {
-        let exclude = if wish.view & 2 == 0 { vec![] } else { vec!["t0".to_string()] };
-        let by_server = Filter { exclude, ..Filter::default() };
-        Holding {
-            fingerprint: self.prints[usize::from(wish.command)],
-            share: if wish.own { Share::Session } else { Share::Pool },
-            view: View { by_server, trust: wish.view & 1 == 1, ..View::default() },
-        }
+    fn holding<'a>(&'a self, server: &'a str, wish: Wish) -> Holding<'a> {
+        let (fingerprint, spec) = &self.specs[usize::from(wish.command * VIEWS + wish.view)];
+        let share = if wish.own { Share::Session } else { Share::Pool };
+        let warrant = wish.warrant.map(|number| WarrantId(number.into()));
+        let connection = Connection { fingerprint: *fingerprint, share, warrant };
+        let shuts = Shuts { name: wish.shut, warrant: 0 };
+        let viewed = Viewed { server, spec, options: &self.options };
+        Holding { connection, shuts, lazy: wish.lazy, viewed }
     }
 
     fn let_go(&mut self, session: usize, name: &str, chance: &mut Chance) -> Result<(), String> {
@@ -192,7 +222,7 @@ impl Workspace {
     fn untouched(&self, session: usize, before: &Follower) -> Result<(), String> {
         for (name, ticket) in &before.asked {
             let (old, new) = (before.wishes[name], self.desired.get(name));
-            if new.is_none_or(|new| identity(session, *new) != identity(session, old)) {
+            if new.is_none_or(|new| asked(session, *new) != asked(session, old)) {
                 continue;
             }
             let now = self.followers[session].asked.get(name);
@@ -244,21 +274,26 @@ impl Workspace {
 
 /// Whose connection a wish is about.
 fn identity(session: usize, wish: Wish) -> Key {
-    (wish.command, wish.own.then_some(session))
+    (wish.command, wish.own.then_some(session), wish.warrant)
+}
+
+/// What it was asked for as.
+fn asked(session: usize, wish: Wish) -> (Key, u64, bool) {
+    (identity(session, wish), wish.shut, wish.lazy)
 }
 
 /// The plan, worked out from what was written.
-fn expected(old: &BTreeMap<String, Wish>, new: &BTreeMap<String, Wish>) -> Plan {
-    let removed = old.keys().filter(|name| !new.contains_key(*name)).cloned().collect();
-    let mut plan = Plan { removed, ..Plan::default() };
+fn expected<'a>(old: &'a BTreeMap<String, Wish>, new: &'a BTreeMap<String, Wish>) -> Plan<'a> {
+    let removed = old.keys().filter(|name| !new.contains_key(*name));
+    let mut plan = Plan { removed: removed.map(|s| &**s).collect(), ..Plan::default() };
     for (name, wish) in new {
         let list = match old.get(name) {
             None => &mut plan.added,
-            Some(old) if (old.command, old.own) != (wish.command, wish.own) => &mut plan.replaced,
+            Some(old) if asked(0, *old) != asked(0, *wish) => &mut plan.replaced,
             Some(old) if old.view != wish.view => &mut plan.reviewed,
             Some(_) => &mut plan.unchanged,
         };
-        list.push(name.clone());
+        list.push(name);
     }
     plan
 }

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use trunkline_pool::options::SessionOptions;
 use trunkline_pool::state::{Input, Ticket};
-use trunkline_pool::view::View;
+use trunkline_pool::view::Viewed;
 
-use super::{HoldId, Holds, Inner, Kind};
+use super::{HoldId, Holds, Inner, Kind, Row};
 use crate::Result;
 use crate::api::held::{Origin, Standing};
 use crate::api::pool::Configured;
@@ -105,6 +106,19 @@ impl Holds {
     }
 }
 
+impl Row {
+    /// It is seen by these from now on, of the same connection.
+    fn review(&mut self, configured: Arc<Configured>, options: Arc<SessionOptions>) {
+        let server = &*self.held.server;
+        let before = Viewed { server, spec: &self.configured.spec, options: &self.options };
+        let now = Viewed { server, spec: &configured.spec, options: &options };
+        if before != now {
+            self.held.set_view(now.view());
+        }
+        (self.configured, self.options) = (configured, options);
+    }
+}
+
 impl Inner {
     fn review_one(
         &mut self,
@@ -127,9 +141,7 @@ impl Inner {
             self.holds.remove(&id);
             return;
         }
-        row.configured = session.newest(&server, row.held.origin, &row.configured);
-        row.options = session.options();
-        row.held.set_view(View::new(&server, &row.configured.spec, &row.options));
+        row.review(session.newest(&server, row.held.origin, &row.configured), session.options());
         if row.kind != Kind::Lease {
             return;
         }

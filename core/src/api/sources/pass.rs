@@ -21,8 +21,8 @@ use super::looked::Look;
 use super::questions::{self, Ask};
 use super::running::{self, Applied, Awaited, Moved, Origin, Row, Stood, Verdict};
 use crate::Result;
+use crate::api::follow::follow_together;
 use crate::api::pool::PoolCore;
-use crate::api::wanted::follow_together;
 use crate::driver::About;
 use crate::lookup::HostVariables;
 

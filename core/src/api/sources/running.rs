@@ -382,8 +382,8 @@ impl Applied {
     fn between(old: Option<&Arc<Configured>>, new: &Arc<Configured>) -> Applied {
         match old {
             None => Applied::Added,
-            Some(old) if !old.is_same_connection(new) => Applied::Replaced,
             Some(old) if Arc::ptr_eq(old, new) => Applied::Unchanged,
+            Some(old) if !old.is_same_connection(new) => Applied::Replaced,
             Some(old) if View::of(old.spec()) != View::of(new.spec()) => Applied::Reviewed,
             Some(_) => Applied::Unchanged,
         }

@@ -1,0 +1,128 @@
+//! Sessions follow what is configured: each by a plan of its own, which says what it lets go and what it asks for.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use trunkline_pool::gates::Shuts;
+use trunkline_pool::options::SessionOptions;
+use trunkline_pool::plan::{Holding, plan};
+use trunkline_pool::state::Input;
+use trunkline_pool::view::Viewed;
+
+use super::holds::HoldId;
+use super::pool::Configured;
+use super::session::SessionCore;
+use super::wanted::{Added, Want};
+
+/// A server that a session is to want.
+pub(super) struct ToWant {
+    pub(super) configured: Arc<Configured>,
+    pub(super) options: Arc<SessionOptions>,
+    /// As it is now.
+    pub(super) shuts: Shuts,
+    pub(super) lazy: bool,
+}
+
+impl ToWant {
+    fn holding<'a>(&'a self, server: &'a str) -> Holding<'a> {
+        let ToWant { configured, options, shuts, lazy } = self;
+        let viewed = Viewed { server, spec: configured.spec(), options };
+        Holding { connection: configured.connection(), shuts: *shuts, lazy: *lazy, viewed }
+    }
+}
+
+/// Lets sessions follow the pool's configuration. All of them let go what they no longer want before any asks for
+/// something new, so that what is gone makes room for what comes (SPEC 9.5).
+pub(super) fn follow_together(sessions: &[Arc<SessionCore>]) {
+    let added = |session: &Arc<SessionCore>| {
+        session.let_go().into_iter().map(|added| (session.clone(), added)).collect::<Vec<_>>()
+    };
+    let mut added: Vec<(Arc<SessionCore>, Added)> = sessions.iter().flat_map(added).collect();
+    // What is always loaded is asked for first, and so begins first, also where there is no room for all.
+    added.sort_by_cached_key(|(session, added)| session.turn(&added.server, &added.configured));
+    ask_for_all(&added);
+    sessions.iter().for_each(|session| session.show_kept());
+}
+
+/// Asks for what sessions of one pool want besides.
+pub(super) fn ask_for_all(added: &[(Arc<SessionCore>, Added)]) {
+    let Some((first, _)) = added.first() else { return };
+    let wishes = added.iter().map(|(session, added)| session.wish(added)).collect();
+    let tickets = first.driver.want(wishes);
+    for ((session, added), ticket) in added.iter().zip(tickets) {
+        session.wished(added, ticket);
+        session.note_age(&added.server, &added.configured);
+    }
+}
+
+impl SessionCore {
+    /// Wants what the pool has configured now, as far as the session's options go.
+    ///
+    /// What is to be done is decided under the lock and from the newest source, so that of two at once each leaves the
+    /// newest state. It is done without the lock, since an answer may call the host.
+    pub(super) fn follow(self: &Arc<Self>) {
+        follow_together(std::slice::from_ref(self));
+    }
+
+    /// Lets go what it no longer wants; what it wants besides, which is to be asked for.
+    fn let_go(self: &Arc<Self>) -> Vec<Added> {
+        let (gone, new) = self.carry_out_plan();
+        for ticket in gone.iter().filter_map(Want::open_ticket) {
+            self.driver.step(Input::CancelAcquire { ticket });
+        }
+        let unwanted: Vec<HoldId> = gone.iter().filter_map(Want::hold).collect();
+        let over: Vec<u64> = gone.iter().map(|want| want.born.0).collect();
+        self.holds.review(self, &unwanted, &over);
+        self.settled.notify_waiters();
+        new
+    }
+
+    /// Brings the list of wants up to date: those that are over, and those that are to be asked for.
+    fn carry_out_plan(&self) -> (Vec<Want>, Vec<Added>) {
+        let mut wants = self.wants();
+        if wants.closed {
+            return Default::default();
+        }
+        let mut desired = self.desired();
+        let (ends, begins, reviewed) = {
+            let current = wants.servers.iter().map(|(name, want)| (&**name, want.holding(name)));
+            let next = desired.iter().map(|(name, new)| (&**name, new.holding(name)));
+            let (current, next) = (current.collect(), next.collect());
+            let plan = plan(&current, &next);
+            let owned = |names: Vec<&str>| names.into_iter().map(Box::from).collect::<Vec<_>>();
+            (owned(plan.ends()), owned(plan.begins()), owned(plan.reviewed))
+        };
+        let gone = ends.iter().filter_map(|name| wants.servers.remove(name)).collect();
+        let mut new = Vec::new();
+        for name in begins {
+            let Some(one) = desired.remove(&name) else { continue };
+            let (id, configured, lazy) = (wants.next(), one.configured.clone(), one.lazy);
+            wants.servers.insert(name.clone(), Want::new(id, one));
+            if !lazy {
+                new.push(Added { server: name, configured, want: id });
+            }
+        }
+        for name in reviewed {
+            if let (Some(want), Some(one)) = (wants.servers.get_mut(&name), desired.remove(&name)) {
+                want.seen_by = (one.configured, one.options);
+            }
+        }
+        (gone, new)
+    }
+
+    /// What it should want now: servers of the pool that it names, and that neither it nor a gate keeps out.
+    fn desired(&self) -> BTreeMap<Box<str>, ToWant> {
+        let options = self.options();
+        let mut servers = self.servers();
+        servers.retain(|(name, configured)| {
+            options.servers.names(name) && !configured.spec.disabled && !self.has_disabled(name)
+        });
+        let candidates = servers.iter().map(|(name, configured)| configured.candidate(name));
+        let admitted = self.driver.admitted(candidates);
+        let row = |((name, configured), shuts): ((Box<str>, Arc<Configured>), Option<Shuts>)| {
+            let (shuts, lazy) = (shuts?, self.is_lazy(&configured));
+            Some((name, ToWant { configured, options: options.clone(), shuts, lazy }))
+        };
+        servers.into_iter().zip(admitted).filter_map(row).collect()
+    }
+}
