@@ -31,9 +31,9 @@ class Subscription {
     this.#onReadable();
   }
 
+  /** The text of what the events continue; empty once closed. */
   get snapshot() {
-    const text = this.#native.snapshot();
-    return text === '' ? undefined : decodeEvent(JSON.parse(text));
+    return this.#native.snapshot();
   }
 
   /** Up to `most` events that wait. */
@@ -67,6 +67,7 @@ class EventStream {
   /** What it listens to: that would close, and the stream end, if it were collected; and what serves it would be silent. */
   #target;
   #subscription;
+  /** Its text, until somebody looks: most never do, and it is as long as the pool is large. */
   #snapshot;
   #events = [];
   #waiting = [];
@@ -79,6 +80,9 @@ class EventStream {
 
   /** `{v, seq, status}` at the moment of subscribing; the events continue it. */
   get snapshot() {
+    if (typeof this.#snapshot === 'string') {
+      this.#snapshot = this.#snapshot === '' ? undefined : decodeEvent(JSON.parse(this.#snapshot));
+    }
     return this.#snapshot;
   }
 

@@ -40,6 +40,8 @@ pub(super) fn follow_together(sessions: &[Arc<SessionCore>]) {
     let mut added: Vec<(Arc<SessionCore>, Added)> = sessions.iter().flat_map(added).collect();
     // What is always loaded is asked for first, and so begins first, also where there is no room for all.
     added.sort_by_cached_key(|(session, added)| session.turn(&added.server, &added.configured));
+    // What is kept of the others is at hand before the machine is busy with starts.
+    let _shown_first = sessions.first().map(|session| session.driver.catalogs.showing());
     ask_for_all(&added);
     sessions.iter().for_each(|session| session.show_kept());
 }

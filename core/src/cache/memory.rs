@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use trunkline_pool::cached::CacheKey;
 use trunkline_pool::catalog::{Catalog, ListKind};
@@ -31,25 +32,41 @@ struct Kept {
     bytes: usize,
     /// When it was looked at last.
     turn: u64,
+    /// When it is to be looked for again.
+    counts_until: Option<Instant>,
 }
 
 impl Memory {
     pub(super) fn known(&mut self, key: &CacheKey) -> Known {
         self.turns += 1;
         let Some(kept) = self.kept.get_mut(key) else { return Known::Unknown };
+        if kept.counts_until.is_some_and(|until| until <= Instant::now()) {
+            self.bytes -= kept.bytes;
+            self.kept.remove(key);
+            return Known::Unknown;
+        }
         kept.turn = self.turns;
         kept.catalog.clone().map_or(Known::Nothing, Known::Catalog)
     }
 
     /// What was listed takes the place of what was known.
     pub(super) fn put(&mut self, key: &CacheKey, catalog: Option<&Arc<Catalog>>) {
+        self.put_until(key, catalog, None);
+    }
+
+    fn put_until(
+        &mut self,
+        key: &CacheKey,
+        catalog: Option<&Arc<Catalog>>,
+        counts_until: Option<Instant>,
+    ) {
         let catalog = catalog.filter(|catalog| catalog.has_items());
         let bytes = catalog.map_or(0, |catalog| bytes_of(catalog));
         // One that would leave no room for any other is not kept.
         let catalog = catalog.filter(|_| bytes <= BYTES_MAX / 2).cloned();
         let bytes = if catalog.is_some() { bytes } else { 0 };
         self.turns += 1;
-        let kept = Kept { catalog, bytes, turn: self.turns };
+        let kept = Kept { catalog, bytes, turn: self.turns, counts_until };
         self.bytes += bytes;
         if let Some(before) = self.kept.insert(key.clone(), kept) {
             self.bytes -= before.bytes;
@@ -59,10 +76,15 @@ impl Memory {
         }
     }
 
-    /// What was looked for and found. What was listed meanwhile is newer.
-    pub(super) fn found(&mut self, key: &CacheKey, catalog: &Arc<Catalog>) {
+    /// What was looked for and found, and how long that counts if it does not for ever. What was listed meanwhile is newer.
+    pub(super) fn found(
+        &mut self,
+        key: &CacheKey,
+        catalog: &Arc<Catalog>,
+        counts_until: Option<Instant>,
+    ) {
         if !self.kept.contains_key(key) {
-            self.put(key, Some(catalog));
+            self.put_until(key, Some(catalog), counts_until);
         }
     }
 
@@ -87,6 +109,8 @@ fn bytes_of(catalog: &Catalog) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use trunkline_pool::cached::{Asker, Written};
     use trunkline_pool::config::ServerSpec;
 
@@ -127,11 +151,29 @@ mod tests {
         memory.put(&key("a"), Some(&catalog(1)));
         memory.put(&key("empty"), None);
         for of in ["a", "empty", "b"] {
-            memory.found(&key(of), &catalog(2));
+            memory.found(&key(of), &catalog(2), None);
         }
         assert_eq!(memory.known(&key("a")), Known::Catalog(catalog(1)));
         assert_eq!(memory.known(&key("empty")), Known::Nothing);
         assert_eq!(memory.known(&key("b")), Known::Catalog(catalog(2)));
+    }
+
+    /// SPEC 14.2: what was found before anybody asked is looked for again by who asks late; what was listed is not.
+    #[test]
+    fn what_was_found_ahead_counts_for_a_while() {
+        let mut memory = Memory::default();
+        let (over, later) = (Instant::now(), Instant::now() + Duration::from_secs(3600));
+        memory.found(&key("a"), &catalog(1), Some(later));
+        assert_eq!(memory.known(&key("a")), Known::Catalog(catalog(1)));
+        memory.found(&key("b"), &catalog(1), Some(over));
+        assert_eq!(memory.known(&key("b")), Known::Unknown);
+        memory.found(&key("b"), &catalog(2), None);
+        assert_eq!(memory.known(&key("b")), Known::Catalog(catalog(2)));
+        memory.found(&key("c"), &catalog(1), Some(over));
+        memory.put(&key("c"), Some(&catalog(2)));
+        assert_eq!(memory.known(&key("c")), Known::Catalog(catalog(2)));
+        let sum: usize = memory.kept.values().map(|kept| kept.bytes).sum();
+        assert_eq!(memory.bytes, sum);
     }
 
     /// SPEC 14.2: the memory is bounded by keys and by bytes; what was looked at last stays.

@@ -13,8 +13,9 @@ mod tests;
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::{Notify, oneshot};
 use trunkline_pool::cached::{CacheKey, Kept, Listing};
@@ -24,12 +25,18 @@ use trunkline_pool::options::CatalogCache;
 pub(crate) use self::disk::now_ms;
 use self::disk::{Disk, Write};
 use self::memory::Memory;
-use self::queue::Queue;
+use self::queue::{By, LookedFor, Queue};
 use crate::driver::Runtime;
 use crate::{Error, ErrorCode, Result};
 
 /// Whoever is told of what went wrong on the disk.
 type Warn = Box<dyn Fn(&str) + Send + Sync>;
+
+/// A start waits no longer than this for a look: one at files in memory takes a millisecond or two.
+const LOOK_WAIT_MAX: Duration = Duration::from_millis(20);
+
+/// What was found before anybody asked counts for so long: whoever asks later looks for what is newest, and still counts.
+const AHEAD_FOR: Duration = Duration::from_secs(10);
 
 /// What is remembered of what `warn` was told.
 const WARNINGS_MAX: usize = 16;
@@ -39,11 +46,23 @@ pub(crate) struct Catalogs {
     memory: Mutex<Memory>,
     disk: Option<Disk>,
     queue: Mutex<Queue>,
-    /// Wakes who waits for the queue to be empty.
+    /// Sessions that are about to show, or to look for, what is kept.
+    showing: AtomicUsize,
+    /// Wakes who waits for the queue to be empty, or for what is shown.
     idle: Notify,
     warn: OnceLock<Warn>,
     warned: Mutex<BTreeSet<String>>,
     runtime: Arc<Runtime>,
+}
+
+/// A session that is about to show what is kept.
+pub(crate) struct Showing(Arc<Catalogs>);
+
+impl Drop for Showing {
+    fn drop(&mut self) {
+        self.0.showing.fetch_sub(1, Ordering::AcqRel);
+        self.0.idle.notify_waiters();
+    }
 }
 
 /// What is known of a kept catalog without looking anywhere.
@@ -77,6 +96,7 @@ impl Catalogs {
             memory: Mutex::default(),
             disk: Disk::of_option(option)?,
             queue: Mutex::default(),
+            showing: AtomicUsize::new(0),
             idle: Notify::new(),
             warn: OnceLock::new(),
             warned: Mutex::default(),
@@ -143,7 +163,7 @@ impl Catalogs {
             told(LookUp::Over);
         };
         let mut queue = guard(&self.queue);
-        match queue.add_look_up(keys, Box::new(done)) {
+        match queue.add_look_up(LookedFor { keys, by: By::Session, done: Box::new(done) }) {
             Ok(()) if std::mem::replace(&mut queue.looks, true) => {}
             Ok(()) => self.begin(Catalogs::read_all),
             Err(done) => drop(self.runtime.handle().spawn(async move { done() })),
@@ -158,15 +178,46 @@ impl Catalogs {
         });
     }
 
+    /// Looks for them before anybody asks: whoever does soon finds them known.
+    pub(crate) fn look_ahead(self: &Arc<Self>, keys: Vec<CacheKey>) {
+        let mut queue = guard(&self.queue);
+        let looked_for = LookedFor { keys, by: By::Nobody, done: Box::new(|| {}) };
+        let is_added = queue.add_look_up(looked_for).is_ok();
+        if is_added && !std::mem::replace(&mut queue.looks, true) {
+            self.begin(Catalogs::read_all);
+        }
+    }
+
+    /// A session is about to show what is kept, until this is dropped: starts wait for it.
+    pub(crate) fn showing(self: &Arc<Self>) -> Showing {
+        self.showing.fetch_add(1, Ordering::AcqRel);
+        Showing(self.clone())
+    }
+
+    /// Waits until what is being looked for is shown, but no longer than [`LOOK_WAIT_MAX`].
+    pub(crate) async fn shown(&self) {
+        self.until(LOOK_WAIT_MAX, || {
+            self.showing.load(Ordering::Acquire) == 0 && !guard(&self.queue).looks
+        })
+        .await;
+    }
+
     /// Waits until nothing is to be done on the disk, but no longer than that.
     pub(crate) async fn settled(&self, patience: Duration) {
+        self.until(patience, || !guard(&self.queue).is_at_work()).await;
+    }
+
+    async fn until(&self, patience: Duration, is_so: impl Fn() -> bool) {
+        if is_so() {
+            return;
+        }
         let settled = async {
             loop {
                 let idle = self.idle.notified();
                 let mut idle = std::pin::pin!(idle);
                 // Registered before the look, so that nothing is missed between the look and the wait.
                 idle.as_mut().enable();
-                if !guard(&self.queue).is_at_work() {
+                if is_so() {
                     return;
                 }
                 idle.await;
@@ -190,8 +241,8 @@ impl Catalogs {
 
     fn read_all(&self) {
         let next = || guard(&self.queue).next_look_up();
-        while let Some((keys, done)) = next() {
-            self.guarded(|disk| self.read(disk, &keys));
+        while let Some(LookedFor { keys, by, done }) = next() {
+            self.guarded(|disk| self.read(disk, &keys, by));
             self.guarded(|_| {
                 done();
                 Ok(())
@@ -216,16 +267,17 @@ impl Catalogs {
         }
     }
 
-    fn read(&self, disk: Option<&Disk>, keys: &[CacheKey]) -> Result<()> {
+    fn read(&self, disk: Option<&Disk>, keys: &[CacheKey], by: By) -> Result<()> {
         let unknown = |key: &&CacheKey| guard(&self.memory).known(key) == Known::Unknown;
         let keys: Vec<CacheKey> = keys.iter().filter(unknown).cloned().collect();
         let (found, outcome) = match disk {
             Some(disk) => disk.read(&keys),
             None => (Vec::new(), Ok(())),
         };
+        let counts_until = (by == By::Nobody).then(|| Instant::now() + AHEAD_FOR);
         for (key, kept) in keys.iter().zip(&found) {
             if let Some(kept) = kept {
-                guard(&self.memory).found(key, kept.catalog());
+                guard(&self.memory).found(key, kept.catalog(), counts_until);
             }
         }
         outcome

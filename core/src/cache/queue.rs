@@ -18,9 +18,25 @@ const BATCH: usize = 32;
 /// Called when what was asked for is looked up.
 pub(super) type Done = Box<dyn FnOnce() + Send>;
 
+/// Keys that are looked for.
+pub(super) struct LookedFor {
+    pub(super) keys: Vec<CacheKey>,
+    pub(super) by: By,
+    pub(super) done: Done,
+}
+
+/// Who looks for them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum By {
+    /// A session that is open.
+    Session,
+    /// Nobody yet.
+    Nobody,
+}
+
 #[derive(Default)]
 pub(super) struct Queue {
-    look_ups: VecDeque<(Vec<CacheKey>, Done)>,
+    look_ups: VecDeque<LookedFor>,
     /// Of each key the newest alone.
     writes: HashMap<CacheKey, Write>,
     /// Whether a thread looks.
@@ -32,11 +48,11 @@ pub(super) struct Queue {
 impl Queue {
     /// # Errors
     /// What is called, when there are too many.
-    pub(super) fn add_look_up(&mut self, keys: Vec<CacheKey>, done: Done) -> Result<(), Done> {
+    pub(super) fn add_look_up(&mut self, looked_for: LookedFor) -> Result<(), Done> {
         if self.look_ups.len() >= LOOK_UPS_MAX {
-            return Err(done);
+            return Err(looked_for.done);
         }
-        self.look_ups.push_back((keys, done));
+        self.look_ups.push_back(looked_for);
         Ok(())
     }
 
@@ -47,7 +63,7 @@ impl Queue {
     }
 
     /// The look-up that is next. Without any, nobody looks from now on.
-    pub(super) fn next_look_up(&mut self) -> Option<(Vec<CacheKey>, Done)> {
+    pub(super) fn next_look_up(&mut self) -> Option<LookedFor> {
         let next = self.look_ups.pop_front();
         self.looks = next.is_some();
         next

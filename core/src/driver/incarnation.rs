@@ -156,6 +156,11 @@ async fn begin(
     place: Wants,
     orders: &mut mpsc::Receiver<Control>,
 ) -> Result<Attempted, Input> {
+    if ended.cell.host.is_none() {
+        ended.driver.catalogs.shown().await;
+        // Whoever lists it now goes on first where there is no other core.
+        std::thread::yield_now();
+    }
     let (place, asked) = turn(ended, place, orders).await?;
     let attempt = attempt(ended, asked, orders);
     match place {

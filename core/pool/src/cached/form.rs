@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use super::CacheKey;
-use crate::catalog::{CacheScope, Catalog, ListKind};
+use crate::catalog::{CacheScope, Catalog, ListKind, PageEnd};
 use crate::text::{digest_from_hex, hex};
 
 /// The version of the form.
@@ -101,13 +101,9 @@ impl Kept {
         }
         let Beside { listed_at_ms, server_version, tasks } = serde_json::from_str(kept).ok()?;
         let mut catalog = Catalog::default();
-        let mut fresh_for = None;
-        for list in ListKind::ALL {
-            let end = catalog.add_page(list, kept).ok()?;
-            if end.scope != CacheScope::Shared || end.next.is_some() {
-                return None;
-            }
-            fresh_for = end.fresh_for;
+        let PageEnd { next, fresh_for, scope } = catalog.add_pages(ListKind::ALL, kept).ok()?;
+        if scope != CacheScope::Shared || next.is_some() {
+            return None;
         }
         catalog.finish();
         let is_listed = tasks.iter().all(|name| catalog.tool(name).is_some());

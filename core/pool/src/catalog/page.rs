@@ -24,13 +24,29 @@ impl Catalog {
     /// # Errors
     /// `protocol` when the result has no array of the list's name. A malformed item is skipped, not an error.
     pub fn add_page(&mut self, list: ListKind, result: &str) -> Result<PageEnd> {
+        self.add_pages([list], result)
+    }
+
+    /// The same for a text that is a page of several lists.
+    pub(crate) fn add_pages<const LISTS: usize>(
+        &mut self,
+        lists: [ListKind; LISTS],
+        result: &str,
+    ) -> Result<PageEnd> {
         let mut deserializer = serde_json::Deserializer::from_str(result);
-        let page = PageOf(list).deserialize(&mut deserializer);
+        let page = PageOf(lists).deserialize(&mut deserializer);
         let page = page.and_then(|page| deserializer.end().map(|()| page)).map_err(|error| {
-            let message = format!("the result of the {} list cannot be read", list.noun());
-            protocol(list, &message).with_detail("column", error.column())
+            let message = format!("the result of the {} list cannot be read", lists[0].noun());
+            protocol(lists[0], &message).with_detail("column", error.column())
         })?;
-        let Some(items) = page.items else {
+        for (list, items) in lists.into_iter().zip(page.items) {
+            self.add_items(list, items)?;
+        }
+        Ok(page.end)
+    }
+
+    fn add_items(&mut self, list: ListKind, items: Option<Vec<&RawValue>>) -> Result<()> {
+        let Some(items) = items else {
             return Err(protocol(list, &format!("the result has no array `{}`", list.member())));
         };
         for definition in items {
@@ -44,7 +60,7 @@ impl Catalog {
                 Err(skipped) => self.skip(skipped),
             }
         }
-        Ok(page.end)
+        Ok(())
     }
 
     /// Sorts the lists by name, and of two items with one name keeps the first. Call it after the last page.
@@ -98,38 +114,41 @@ fn protocol(list: ListKind, message: &str) -> Error {
     Error::new(ErrorCode::Protocol, message).with_detail("list", list.member())
 }
 
-/// What a page holds: its items as written, and what is said beside them.
-struct Page<'a> {
-    items: Option<Vec<&'a RawValue>>,
+/// What a page holds: the items of each list as written, and what is said beside them.
+struct Page<'a, const LISTS: usize> {
+    items: [Option<Vec<&'a RawValue>>; LISTS],
     end: PageEnd,
 }
 
-/// Reads the page of one kind of list; the name of the member depends on it.
-struct PageOf(ListKind);
+/// Reads a page of these kinds of lists; the names of the members depend on them.
+struct PageOf<const LISTS: usize>([ListKind; LISTS]);
 
-impl<'de> DeserializeSeed<'de> for PageOf {
-    type Value = Page<'de>;
+impl<'de, const LISTS: usize> DeserializeSeed<'de> for PageOf<LISTS> {
+    type Value = Page<'de, LISTS>;
 
     fn deserialize<D: Deserializer<'de>>(
         self,
         deserializer: D,
-    ) -> std::result::Result<Page<'de>, D::Error> {
+    ) -> std::result::Result<Self::Value, D::Error> {
         deserializer.deserialize_map(self)
     }
 }
 
-impl<'de> Visitor<'de> for PageOf {
-    type Value = Page<'de>;
+impl<'de, const LISTS: usize> Visitor<'de> for PageOf<LISTS> {
+    type Value = Page<'de, LISTS>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Page<'de>, A::Error> {
-        let mut page = Page { items: None, end: PageEnd::default() };
+    fn visit_map<A: MapAccess<'de>>(
+        self,
+        mut map: A,
+    ) -> std::result::Result<Self::Value, A::Error> {
+        let mut page = Page { items: [const { None }; LISTS], end: PageEnd::default() };
         while let Some(member) = map.next_key::<String>()? {
-            if member == self.0.member() {
-                page.items = Some(map.next_value()?);
+            if let Some(place) = self.0.iter().position(|list| member == list.member()) {
+                page.items[place] = Some(map.next_value()?);
             } else if member == "nextCursor" {
                 page.end.next = map.next_value()?;
             } else if member == "ttlMs" {

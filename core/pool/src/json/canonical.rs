@@ -1,6 +1,8 @@
 //! One text for one meaning: members sorted, no white space, strings escaped in one way, numbers as written.
 
+use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
@@ -70,26 +72,33 @@ impl<'a> Scanner<'a> {
     }
 
     fn object(&mut self, depth: usize, out: &mut String) -> Result<(), Malformed> {
-        let mut members: Vec<(String, String)> = Vec::new();
-        while self.has_more(b'}') {
-            let name = self.string()?;
-            self.step();
-            let mut value = String::new();
-            self.value(depth + 1, &mut value)?;
-            members.push((name, value));
-        }
-        members.sort_by(|a, b| a.0.cmp(&b.0));
-        if members.windows(2).any(|pair| pair[0].0 == pair[1].0) {
-            return Err(Malformed::Duplicate);
-        }
         out.push('{');
-        for (index, (name, value)) in members.iter().enumerate() {
-            if index > 0 {
+        let first = out.len();
+        let mut members: Vec<(Cow<'a, str>, Range<usize>)> = Vec::new();
+        while self.has_more(b'}') {
+            if !members.is_empty() {
                 out.push(',');
             }
-            write_string(name, out);
+            let begin = out.len();
+            let name = self.string()?;
+            self.step();
+            write_string(&name, out);
             out.push(':');
-            out.push_str(value);
+            self.value(depth + 1, out)?;
+            members.push((name, begin..out.len()));
+        }
+        if !members.is_sorted_by(|a, b| a.0 < b.0) {
+            members.sort_by(|a, b| a.0.cmp(&b.0));
+            if members.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+                return Err(Malformed::Duplicate);
+            }
+            let as_they_came = out.split_off(first);
+            for (index, (_, Range { start, end })) in members.into_iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                out.push_str(&as_they_came[start - first..end - first]);
+            }
         }
         out.push('}');
         Ok(())
@@ -124,7 +133,7 @@ impl<'a> Scanner<'a> {
         self.peek().is_some()
     }
 
-    fn string(&mut self) -> Result<String, Malformed> {
+    fn string(&mut self) -> Result<Cow<'a, str>, Malformed> {
         self.peek();
         let bytes = self.rest.as_bytes();
         let mut end = 1;
@@ -133,7 +142,11 @@ impl<'a> Scanner<'a> {
         }
         let (string, rest) = self.rest.split_at_checked(end + 1).ok_or(Malformed::NotJson)?;
         self.rest = rest;
-        serde_json::from_str(string).map_err(|_| Malformed::NotJson)
+        if string.contains('\\') {
+            return serde_json::from_str(string).map(Cow::Owned).map_err(|_| Malformed::NotJson);
+        }
+        let plain = string.get(1..end).ok_or(Malformed::NotJson)?;
+        Ok(Cow::Borrowed(plain))
     }
 
     /// A number, true, false or null, as it is written.
@@ -159,7 +172,14 @@ impl<'a> Scanner<'a> {
 }
 
 fn write_string(string: &str, out: &mut String) {
-    out.push_str(&serde_json::Value::from(string).to_string());
+    let is_plain = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\';
+    if !string.bytes().all(is_plain) {
+        return out.push_str(&serde_json::Value::from(string).to_string());
+    }
+    // What nothing has to be escaped in is written in one way.
+    out.push('"');
+    out.push_str(string);
+    out.push('"');
 }
 
 struct Members<'a>(Vec<(String, &'a RawValue)>);

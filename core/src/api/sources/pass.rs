@@ -230,6 +230,9 @@ impl PoolCore {
         // makes none of them miss anything. The handles stay until all have followed.
         let sessions = self.live_sessions();
         let cores: Vec<_> = sessions.iter().map(|session| session.core().clone()).collect();
+        if cores.is_empty() {
+            self.look_ahead(moved.keys().map(|name| &**name));
+        }
         follow_together(&cores);
     }
 

@@ -1,5 +1,7 @@
 //! One file: what comes back of it, and what others put in its place.
 
+use futures_util::FutureExt as _;
+
 use super::*;
 
 /// SPEC 4.1, 14.2: what was listed is known to the pools that come after, in files of this user alone, named by nothing that was written.
@@ -24,6 +26,30 @@ fn a_catalog_outlives_its_pool() {
         assert_eq!((mode(&folder.file(&key)), mode(&folder.cache())), (0o600, 0o700));
         assert_eq!(mode(&folder.0.join("trunkline")), 0o700);
     }
+}
+
+/// SPEC 14.1: what starts waits for what is about to be shown, but not for ever.
+#[test]
+fn a_start_waits_for_what_is_shown_but_not_for_ever() {
+    let opened = Place::new().open();
+    let catalogs = opened.catalogs.clone();
+    let is_over = || catalogs.shown().now_or_never().is_some();
+    assert!(is_over());
+    let showing = [catalogs.showing(), catalogs.showing()];
+    assert!(!is_over());
+    let (send, receive) = mpsc::channel();
+    let waits = catalogs.clone();
+    let waits = async move {
+        waits.shown().await;
+        send.send(()).unwrap();
+    };
+    catalogs.runtime.handle().spawn(waits);
+    assert_eq!(receive.recv_timeout(HANG), Ok(()));
+    let [one, other] = showing;
+    drop(one);
+    assert!(!is_over());
+    drop(other);
+    assert!(is_over());
 }
 
 /// SPEC 14.2: without the option nothing is on the disk, and the pool remembers all the same.
