@@ -13,8 +13,8 @@ use std::sync::{Condvar, Mutex};
 /// Folders that are away.
 static AWAY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// How many calls wait for one of them.
-static WAITING: (Mutex<usize>, Condvar) = (Mutex::new(0), Condvar::new());
+/// What is asked for by each call that waits for one of them.
+static WAITING: (Mutex<Vec<PathBuf>>, Condvar) = (Mutex::new(Vec::new()), Condvar::new());
 
 /// Paths below a folder that somebody asked for, while somebody counts them.
 static ASKED: Mutex<Option<(PathBuf, BTreeSet<PathBuf>)>> = Mutex::new(None);
@@ -41,7 +41,9 @@ impl Away {
     pub fn until_asked(&self) {
         let (waiting, bell) = &WAITING;
         let waiting = waiting.lock().unwrap();
-        let over = bell.wait_timeout_while(waiting, super::rig::HANG, |waiting| *waiting == 0);
+        let is_unasked =
+            |waiting: &mut Vec<PathBuf>| !waiting.iter().any(|path| path.starts_with(&self.0));
+        let over = bell.wait_timeout_while(waiting, super::rig::HANG, is_unasked);
         assert!(!over.unwrap().1.timed_out(), "nobody asks for {:?}", self.0);
     }
 }
@@ -142,14 +144,15 @@ fn is_away(path: &Path) -> bool {
 /// Leaves a call without an answer until its folder is back.
 fn wait(listener: c_int, id: u64, path: &Path) {
     let (waiting, bell) = &WAITING;
-    let mut count = waiting.lock().unwrap();
-    *count += 1;
+    let mut paths = waiting.lock().unwrap();
+    paths.push(path.to_owned());
     bell.notify_all();
     while is_away(path) {
-        count = bell.wait(count).unwrap();
+        paths = bell.wait(paths).unwrap();
     }
-    *count -= 1;
-    drop(count);
+    let place = paths.iter().position(|one| one == path);
+    paths.swap_remove(place.expect("it waited"));
+    drop(paths);
     go_on(listener, id);
 }
 
