@@ -2252,7 +2252,8 @@ trunkline_status trunkline_subscription_close(trunkline_pool *pool,
 /**
  * Says whether the workspace is trusted. What needs trust and has it no more ends at once; what has
  * it again is looked at anew, and starts or waits for approval. Files that were not read without
- * trust are read first. Blocks: `WRONG_THREAD` inside a callback.
+ * trust are read first. Of several calls the last that was made holds, whichever of their files take
+ * how long. Blocks: `WRONG_THREAD` inside a callback.
  *
  * `trusted`: 0 or 1. `out`: the report of `trunkline_pool_approve`; free it with
  * `trunkline_buf_free`.

@@ -285,7 +285,7 @@ export class Pool extends Emitter {
   removeServer(server: string): RuntimeReport<'removed' | 'not_present'>;
   /**
    * Says whether the workspace is trusted. What needs trust and has it no more ends at once; files that were not read without it are read
-   * before anything of them starts.
+   * before anything of them starts. Of several calls the last that was made holds, whichever of their files take how long.
    */
   setTrusted(trusted: boolean, options?: Abortable): Promise<SourceReport>;
   /** Reads every loaded file again and looks everything up anew. */

@@ -60,8 +60,9 @@ export interface PoolOptions {
   roots?: string[];
   /** What answers the servers of sessions without a handler of their own, and what settings ask for. */
   handlers?: Handlers;
-  /** Exposed names that the host keeps for itself. */
+  /** How a tool's name is made of its server's and its own; default `mcp__server__tool`. */
   nameStyle?: 'mcp__server__tool' | 'server__tool' | 'none';
+  /** Exposed names that the host keeps for itself. */
   reservedNames?: string[];
   /** Where sign-ins are kept: `memory`, the default, or the whole path of a file. */
   tokens?: string;

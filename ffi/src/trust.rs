@@ -15,7 +15,8 @@ use crate::types::{DestroyFn, DoneFn, Status, Str};
 
 /// Says whether the workspace is trusted. What needs trust and has it no more ends at once; what has
 /// it again is looked at anew, and starts or waits for approval. Files that were not read without
-/// trust are read first. Blocks: `WRONG_THREAD` inside a callback.
+/// trust are read first. Of several calls the last that was made holds, whichever of their files take
+/// how long. Blocks: `WRONG_THREAD` inside a callback.
 ///
 /// `trusted`: 0 or 1. `out`: the report of `trunkline_pool_approve`; free it with
 /// `trunkline_buf_free`.
@@ -299,7 +300,7 @@ fn set_trusted(
         true => WorkspaceTrust::Trusted,
         false => WorkspaceTrust::Untrusted,
     };
-    Ok(reported(pool, move |pool: Pool| async move { pool.set_trusted(trust).await }))
+    Ok(reported(pool, move |pool: Pool| pool.set_trusted(trust)))
 }
 
 /// What `approvals` starts.

@@ -55,7 +55,7 @@ impl NativePool {
     #[napi(catch_unwind)]
     pub fn set_trusted(&self, trusted: bool, number: Option<f64>) -> Result<Promise> {
         let trust = if trusted { WorkspaceTrust::Trusted } else { WorkspaceTrust::Untrusted };
-        self.report(number, move |pool| async move { pool.set_trusted(trust).await })
+        self.report(number, |pool| pool.set_trusted(trust))
     }
 
     /// Why a server or a tool is there, or is not, as JSON text.

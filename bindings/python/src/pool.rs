@@ -202,7 +202,7 @@ impl Pool {
     /// Starts to say whether the workspace is trusted.
     fn set_trusted(&self, to: &Bound<'_, PyAny>, token: u64, trusted: bool) -> PyResult<Operation> {
         let trust = if trusted { WorkspaceTrust::Trusted } else { WorkspaceTrust::Untrusted };
-        self.start_report(to, token, |pool| async move { pool.set_trusted(trust).await })
+        self.start_report(to, token, |pool| pool.set_trusted(trust))
     }
 
     /// Starts reading every loaded file again.

@@ -291,6 +291,33 @@ fn trust_that_waits_for_a_file_holds_up_nobody() {
     closes(&rig);
 }
 
+/// SPEC 11.4: the last word about trust holds, also when what an earlier one waits for comes after it.
+#[test]
+fn trust_that_was_withdrawn_meanwhile_does_not_come_back_with_a_file() {
+    let (rig, share) = rig_with(json!({
+        "approvals": "memory", "untrusted_sources": ["launch", "session", "runtime"],
+    }));
+    let file = share.join("away.json");
+    let servers = json!({ "mcpServers": { "s": rig.server(&[]) } });
+    std::fs::write(&file, servers.to_string()).unwrap();
+    host(async { rig.pool.load(&file, &LoadOptions::default()).await }).unwrap();
+    let session = rig.session_with(json!({ "id": "a", "servers": ["s"] }));
+    let away = Away::new(&share);
+    let (send, waits) = channel();
+    let trust = rig.pool.set_trusted(WorkspaceTrust::Trusted);
+    let operation = rig.pool.start(trust, move |told| send.send(told).unwrap());
+    away.until_asked();
+    host(rig.pool.set_trusted(WorkspaceTrust::Untrusted)).unwrap();
+    drop(away);
+    done(&waits).unwrap();
+    drop(operation);
+    host(rig.pool.settled(Some(HANG))).unwrap();
+    assert_eq!(rig.pool.status()["servers"]["s"]["reason"], "untrusted");
+    assert_eq!(rig.starts(), [0; 0]);
+    drop(session);
+    closes(&rig);
+}
+
 /// SPEC 16.2, 13.5: a file that changed, and cannot be read then, by the watcher.
 #[test]
 fn a_watched_file_that_is_away_does_not_hold_up_the_end_of_the_pool() {
@@ -345,8 +372,9 @@ fn what_was_decided_is_asked_for_no_more_while_it_is_looked_up() {
     let decides = apart(move || host(async { deciding.approve("p", &hash).await }));
     until(|| requests().is_empty());
     drop(away);
-    done(&reloads).unwrap();
-    assert_eq!(done(&decides).unwrap()["servers"]["p"]["action"], "added");
+    // Whichever of the two is carried out first makes it run.
+    let reports = [done(&reloads).unwrap(), done(&decides).unwrap()];
+    assert!(reports.iter().any(|report| report["servers"]["p"]["action"] == "added"));
     closes(&rig);
 }
 

@@ -218,6 +218,33 @@ fn a_mark_of_trust_in_settings_grants_nothing() {
     });
 }
 
+/// SPEC 11.4: words about trust count in the order in which they were given, whichever is carried out first.
+#[test]
+fn the_last_word_about_trust_holds() {
+    let rig = rig(json!({ "untrusted_sources": ["launch", "session", "runtime"] }));
+    host(async {
+        let session = wanting(&rig, "a");
+        set(&rig.pool, "user", json!({ "s": rig.server(&[]) }));
+        let (grant, withdrawal) = (
+            rig.pool.set_trusted(WorkspaceTrust::Trusted),
+            rig.pool.set_trusted(WorkspaceTrust::Untrusted),
+        );
+        withdrawal.await.unwrap();
+        grant.await.unwrap();
+        settled(&rig).await;
+        assert_eq!(row(&rig.pool, "s")["reason"], "untrusted");
+        assert_eq!(rig.starts(), [0; 0]);
+        let (withdrawal, grant) = (
+            rig.pool.set_trusted(WorkspaceTrust::Untrusted),
+            rig.pool.set_trusted(WorkspaceTrust::Trusted),
+        );
+        grant.await.unwrap();
+        withdrawal.await.unwrap();
+        settled(&rig).await;
+        assert!(tools(&session) > 0);
+    });
+}
+
 /// SPEC 9.4, 12.1: what was decided of a server is told also while something else keeps it out, and of no other configuration.
 #[test]
 fn what_was_decided_is_told_of_a_server_that_is_switched_off() {

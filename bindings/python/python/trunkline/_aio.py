@@ -104,7 +104,8 @@ class Pool(PoolBase):
     async def set_trusted(self, trusted: bool) -> dict[str, Any]:
         """Says whether the workspace is trusted. What needs trust and has it no more ends at once.
 
-        Files that were not read without it are read before anything of them starts.
+        Files that were not read without it are read before anything of them starts. Of several calls the
+        last that was made holds, whichever of their files take how long.
         """
         return await _reported(self._native.set_trusted, trusted)
 

@@ -30,6 +30,10 @@ pub(super) struct Desired {
     /// The lists that the host set.
     pub(super) host_lists: GateLists,
     pub(super) trusted: bool,
+    /// The number of the word that says so.
+    trusted_by: u64,
+    /// The last number of a word about it.
+    pub(super) last_word: u64,
     /// The gates of the last pass.
     pub(super) gates: Gates,
     /// What the last pass found out, by name.
@@ -53,6 +57,13 @@ pub(super) struct Desired {
     pub(super) tells: bool,
     /// Whether answers that come are gathered, for one pass.
     pub(super) gathers: bool,
+}
+
+/// A word about the trust in the workspace.
+#[derive(Clone, Copy)]
+pub(super) struct Word {
+    pub(super) number: u64,
+    pub(super) trusted: bool,
 }
 
 /// A source that is a file.
@@ -102,6 +113,13 @@ impl Again {
 }
 
 impl Desired {
+    /// The workspace is trusted, or not, unless a newer word says so already.
+    pub(super) fn take_word(&mut self, word: Word) {
+        if word.number > self.trusted_by {
+            (self.trusted, self.trusted_by) = (word.trusted, word.number);
+        }
+    }
+
     pub(super) fn new(options: &PoolOptions) -> Desired {
         let (allowed, excluded) = (options.allowed.clone(), options.excluded.clone());
         let host_lists = GateLists::new(allowed, excluded, Vec::new());
@@ -115,6 +133,8 @@ impl Desired {
             gates: Gates::new(bound, host_lists.clone()),
             host_lists,
             trusted: options.trusted,
+            trusted_by: 0,
+            last_word: 0,
             known: BTreeMap::new(),
             answers: Answers::default(),
             book: None,

@@ -189,14 +189,22 @@ impl Pool {
     /// Says whether the workspace is trusted. What needs trust and has it no more ends at once; what has it again is looked at anew, and
     /// starts or asks for approval; files that were not read meanwhile are read first. The report is `{v, servers}`, as that of [`set_source`](Self::set_source).
     ///
-    /// Dropping the future stops nothing that was begun.
+    /// Of several words the one that was given last holds, whichever of their files take how long: a call counts from when it is made, and
+    /// is carried out when its future is polled. Dropping the future stops nothing that was begun; of a grant that still waits for its
+    /// files nothing was.
     ///
     /// # Errors
     /// `closing`, `closed`, `forked`.
-    pub async fn set_trusted(&self, trust: WorkspaceTrust) -> Result<Value> {
-        self.check()?;
-        let passed = self.0.set_trust(trust == WorkspaceTrust::Trusted).await?;
-        Ok(report(None, &passed))
+    pub fn set_trusted(
+        &self,
+        trust: WorkspaceTrust,
+    ) -> impl Future<Output = Result<Value>> + Send + use<> {
+        let (pool, word) = (self.clone(), self.0.next_word(trust));
+        async move {
+            pool.check()?;
+            let passed = pool.0.set_trust(word).await?;
+            Ok(report(None, &passed))
+        }
     }
 
     /// Reads every loaded file again and makes a pass with everything looked up anew: variables, programs, decisions, and what the host

@@ -14,10 +14,10 @@ use futures_util::stream::FuturesUnordered;
 use serde_json::Value;
 use tokio::time::Instant;
 use trunkline_pool::interface::EventKind;
-use trunkline_pool::layers::{Scope, SourceName};
+use trunkline_pool::layers::{Scope, SourceName, WorkspaceTrust};
 use trunkline_pool::settings::{ReadOptions, read};
 
-use super::desired::{Again, Desired, File};
+use super::desired::{Again, Desired, File, Word};
 use super::entry::Fresh;
 use super::findings::Said;
 use super::pass::{Begun, Busy, Passed};
@@ -119,15 +119,23 @@ impl PoolCore {
         }
     }
 
-    /// Sets the trust in the workspace. Files that were not read without it are read first, so that nothing starts that they say no more.
-    pub(super) async fn set_trust(self: &Arc<Self>, trusted: bool) -> Result<Passed> {
-        let unread = self.unread_files(trusted).into_iter();
+    /// A word about the trust in the workspace, newer than all before.
+    pub(super) fn next_word(&self, trust: WorkspaceTrust) -> Word {
+        let mut desired = self.sources.desired();
+        desired.last_word += 1;
+        Word { number: desired.last_word, trusted: trust == WorkspaceTrust::Trusted }
+    }
+
+    /// Sets the trust in the workspace, unless a newer word did. Files that were not read without it are read first, so that nothing starts
+    /// that they say no more.
+    pub(super) async fn set_trust(self: &Arc<Self>, word: Word) -> Result<Passed> {
+        let unread = self.unread_files(word.trusted).into_iter();
         let reads = unread.map(|(source, file)| self.read_numbered(source, file));
         let read: Vec<Read> = futures_util::future::join_all(reads).await;
         let read = self.told(read, &mut Reread::default());
         let pool = self.clone();
         let begin = move || {
-            let set = |desired: &mut Desired| desired.trusted = trusted;
+            let set = |desired: &mut Desired| desired.take_word(word);
             Ok(pool.take_up(read, Fresh::No, set))
         };
         Ok(self.off_thread(begin).await?.apart().await)
