@@ -668,8 +668,10 @@ trunkline_str trunkline_buf_str(const trunkline_buf *buf);
 
 /**
  * The number of the list that a buffer holds, in its session, from 1: lists that differ have
- * different numbers, and later ones no smaller ones. A list whose number is the `revision` of an event
- * (`TOOLS_CHANGED`, `PROMPTS_CHANGED`, `RESOURCES_CHANGED`) or greater has what the event tells.
+ * different numbers, and later ones no smaller ones; whether an item is deferred makes no difference. A
+ * list whose number is the `revision` of its own event (`TOOLS_CHANGED`, `PROMPTS_CHANGED`,
+ * `RESOURCES_CHANGED`) or greater has what the event tells. Resources and their templates share their
+ * numbers; other kinds count for themselves.
  *
  * 0 for a buffer of anything else than `trunkline_session_tools`, `trunkline_session_tools_for` and the other
  * lists of a session give, and of NULL.
@@ -1743,10 +1745,12 @@ trunkline_status trunkline_session_started_enqueue(trunkline_pool *pool,
                                                    trunkline_error **err);
 
 /**
- * Waits until every server that the session wants is ready or has failed. Blocks: `WRONG_THREAD`
- * inside a callback.
+ * Waits until every server that the session wants is ready, has failed or sleeps. Blocks:
+ * `WRONG_THREAD` inside a callback.
  *
- * `server`: empty for all; otherwise this one alone, and its failure is the error. `timeout_ms`:
+ * One that sleeps is listed and runs for calls only; its last start may have failed, which
+ * `trunkline_session_started` says. `server`: empty for all; otherwise this one alone, and its
+ * failure is the error; one that failed before its tools were known is started once more. `timeout_ms`:
  * in milliseconds; `TRUNKLINE_DEFAULT` for no limit but those of the connects.
  *
  * Errors: `TIMEOUT`, `CANCELLED`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`, and those

@@ -150,7 +150,7 @@ public:
             return trunkline_session_started_start(handle_.pool(), handle_.number(), done, user_data, destroy, nullptr, err);
         });
     }
-    /** Waits until every server that it wants, or that one, is ready or has failed. */
+    /** Waits until every server that it wants, or that one, is ready, has failed or sleeps; that one's failure is thrown. */
     void ready(std::string_view server = {}, std::optional<std::chrono::milliseconds> timeout = {}) const {
         detail::checked([&](trunkline_error **err) {
             return trunkline_session_ready(handle_.pool(), handle_.number(), detail::view(server),

@@ -178,15 +178,16 @@ export interface Listed {
   trust: boolean;
   /** Tools: whether the session wants it loaded whatever else is deferred. */
   alwaysLoad: boolean;
-  /** Whether it is known from an earlier list, and its server is not connected: a call starts the server, or waits for it. */
+  /** Whether it is known from an earlier list, and the session does not hold its server: a call starts the server, or waits for it. */
   deferred: boolean;
   /** The definition as the server sent it. */
   definition: JsonObject;
 }
 
 /**
- * A list, and its number in its session, from 1: lists that differ have different ones, and later ones no smaller ones. A list whose
- * number is the `revision` of a `…_changed` event, or greater, has what the event tells.
+ * A list, and its number in its session, from 1: lists that differ have different ones, and later ones no smaller ones; whether an item is
+ * deferred makes no difference. A list whose number is the `revision` of its own `…_changed` event, or greater, has what the event tells.
+ * Resources and their templates share their numbers; other kinds count for themselves.
  */
 export type List<T> = T[] & { readonly revision: number };
 
@@ -340,9 +341,9 @@ export class Session extends Emitter {
    * the session was opened, and says how each of them stands. A server that is slow or fails is no error; events tell what comes later.
    */
   started(options?: Abortable): Promise<StartedReport>;
-  /** Waits until every server that the session wants is ready or has failed. */
+  /** Waits until every server that the session wants is ready, has failed or sleeps: then it is listed and runs for calls only. */
   ready(options?: WaitOptions): Promise<void>;
-  /** Waits for one server, whose failure is the error. */
+  /** Waits for one server, whose failure is the error. One that failed before its tools were known is started once more. */
   ready(server: string, options?: WaitOptions): Promise<void>;
   /** The tools of its view. Those that were listed keep their places within the session, and new ones come after them. */
   tools(): List<Listed>;

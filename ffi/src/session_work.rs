@@ -149,10 +149,12 @@ pub unsafe extern "C" fn trunkline_session_started_enqueue(
     unsafe { forms::enqueue(pool, (queue, tag), outs, |pool| started(pool, session)) }
 }
 
-/// Waits until every server that the session wants is ready or has failed. Blocks: `WRONG_THREAD`
-/// inside a callback.
+/// Waits until every server that the session wants is ready, has failed or sleeps. Blocks:
+/// `WRONG_THREAD` inside a callback.
 ///
-/// `server`: empty for all; otherwise this one alone, and its failure is the error. `timeout_ms`:
+/// One that sleeps is listed and runs for calls only; its last start may have failed, which
+/// `trunkline_session_started` says. `server`: empty for all; otherwise this one alone, and its
+/// failure is the error; one that failed before its tools were known is started once more. `timeout_ms`:
 /// in milliseconds; `TRUNKLINE_DEFAULT` for no limit but those of the connects.
 ///
 /// Errors: `TIMEOUT`, `CANCELLED`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`, and those

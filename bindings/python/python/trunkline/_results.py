@@ -96,7 +96,7 @@ class Listed:
         self.trust: bool = row[4]
         #: Tools: whether the session wants it loaded whatever else is deferred.
         self.always_load: bool = row[5]
-        #: Whether it is known from what the server listed earlier, and the server is not connected: a call of such a tool
+        #: Whether it is known from what the server listed earlier, and the session does not hold it: a call of such a tool
         #: starts the server, or waits for it.
         self.deferred: bool = row[6]
         self._definition: Any = None
@@ -121,8 +121,9 @@ class Listed:
 class List(list["_T"]):
     """A list of a session's view, and its number."""
 
-    #: The number of the list in its session, from 1: lists that differ have different ones, and later ones no smaller ones. A list
-    #: whose number is the ``revision`` of a ``…_changed`` event, or greater, has what the event tells.
+    #: The number of the list in its session, from 1: lists that differ have different ones, and later ones no smaller ones; whether
+    #: an item is deferred makes no difference. A list whose number is the ``revision`` of its own ``…_changed`` event, or greater, has
+    #: what the event tells. Resources and their templates share their numbers; other kinds count for themselves.
     revision: int
 
     def __init__(self, items: Iterable[_T], revision: int) -> None:
