@@ -225,22 +225,16 @@ fn the_last_word_about_trust_holds() {
     host(async {
         let session = wanting(&rig, "a");
         set(&rig.pool, "user", json!({ "s": rig.server(&[]) }));
-        let (grant, withdrawal) = (
-            rig.pool.set_trusted(WorkspaceTrust::Trusted),
-            rig.pool.set_trusted(WorkspaceTrust::Untrusted),
-        );
-        withdrawal.await.unwrap();
-        grant.await.unwrap();
-        settled(&rig).await;
+        let words = async |words: [WorkspaceTrust; 2]| {
+            let [first, last] = words.map(|trust| rig.pool.set_trusted(trust));
+            last.await.unwrap();
+            first.await.unwrap();
+            settled(&rig).await;
+        };
+        words([WorkspaceTrust::Trusted, WorkspaceTrust::Untrusted]).await;
         assert_eq!(row(&rig.pool, "s")["reason"], "untrusted");
         assert_eq!(rig.starts(), [0; 0]);
-        let (withdrawal, grant) = (
-            rig.pool.set_trusted(WorkspaceTrust::Untrusted),
-            rig.pool.set_trusted(WorkspaceTrust::Trusted),
-        );
-        grant.await.unwrap();
-        withdrawal.await.unwrap();
-        settled(&rig).await;
+        words([WorkspaceTrust::Untrusted, WorkspaceTrust::Trusted]).await;
         assert!(tools(&session) > 0);
     });
 }

@@ -32,8 +32,6 @@ pub(super) struct Desired {
     pub(super) trusted: bool,
     /// The number of the word that says so.
     trusted_by: u64,
-    /// The last number of a word about it.
-    pub(super) last_word: u64,
     /// The gates of the last pass.
     pub(super) gates: Gates,
     /// What the last pass found out, by name.
@@ -134,7 +132,6 @@ impl Desired {
             host_lists,
             trusted: options.trusted,
             trusted_by: 0,
-            last_word: 0,
             known: BTreeMap::new(),
             answers: Answers::default(),
             book: None,

@@ -27,7 +27,7 @@ mod warrants;
 mod watching;
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde_json::{Value, json};
@@ -67,6 +67,8 @@ pub(super) struct Sources {
     settled: Notify,
     /// Passes under way.
     passes: AtomicUsize,
+    /// How many words about trust were given. No lock: a forked process asks, and is refused.
+    words: AtomicU64,
     permits: Arc<Semaphore>,
     watching: Watching,
 }
@@ -86,6 +88,7 @@ impl Sources {
             accepted: Accepted::default(),
             settled: Notify::new(),
             passes: AtomicUsize::new(0),
+            words: AtomicU64::new(0),
             permits: questions::permits(),
             watching: Watching::default(),
         })

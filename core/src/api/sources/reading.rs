@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::StreamExt;
@@ -121,9 +122,8 @@ impl PoolCore {
 
     /// A word about the trust in the workspace, newer than all before.
     pub(super) fn next_word(&self, trust: WorkspaceTrust) -> Word {
-        let mut desired = self.sources.desired();
-        desired.last_word += 1;
-        Word { number: desired.last_word, trusted: trust == WorkspaceTrust::Trusted }
+        let number = self.sources.words.fetch_add(1, Ordering::Relaxed) + 1;
+        Word { number, trusted: trust == WorkspaceTrust::Trusted }
     }
 
     /// Sets the trust in the workspace, unless a newer word did. Files that were not read without it are read first, so that nothing starts
