@@ -16,7 +16,28 @@ pub struct Key {
 
 /// All figures, by client, workload and figure: one value for each round.
 #[derive(Default)]
-pub struct Figures(BTreeMap<(String, String, String), BTreeMap<usize, f64>>);
+pub struct Figures(BTreeMap<(String, String, String), BTreeMap<Round, f64>>);
+
+/// A round of a run. Rounds of different runs are never paired, whatever their numbers: the machine
+/// may have changed its speed in between.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Round {
+    /// When its run began, in seconds since 1970.
+    pub run: u64,
+    pub number: usize,
+}
+
+impl Round {
+    /// As it is kept: `run.number`.
+    fn written(self) -> String {
+        format!("{}.{}", self.run, self.number)
+    }
+
+    fn read(text: &str) -> Option<Round> {
+        let (run, number) = text.split_once('.')?;
+        Some(Round { run: run.parse().ok()?, number: number.parse().ok()? })
+    }
+}
 
 /// One value of each round that has one.
 #[derive(Debug, PartialEq)]
@@ -43,7 +64,7 @@ impl Pairs {
 
 impl Figures {
     /// Takes what a client printed in a round.
-    pub fn add(&mut self, client: &str, round: usize, printed: &str) {
+    pub fn add(&mut self, client: &str, round: Round, printed: &str) {
         let lines = printed.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         for line in lines {
             let Some(workload) = line["workload"].as_str() else { continue };
@@ -54,7 +75,7 @@ impl Figures {
         }
     }
 
-    fn set(&mut self, client: &str, workload: &str, figure: &str, round: usize, value: f64) {
+    fn set(&mut self, client: &str, workload: &str, figure: &str, round: Round, value: f64) {
         let key = (client.to_string(), workload.to_string(), figure.to_string());
         self.0.entry(key).or_default().insert(round, value);
     }
@@ -78,17 +99,19 @@ impl Figures {
         sorted(rounds.filter_map(|(round, value)| Some(join(*value, *other(round)?))).collect())
     }
 
-    fn rounds(&self, key: Key) -> Option<&BTreeMap<usize, f64>> {
+    fn rounds(&self, key: Key) -> Option<&BTreeMap<Round, f64>> {
         let Key { client, workload, figure } = key;
         self.0.get(&(client.to_string(), workload.to_string(), figure.to_string()))
     }
 
     /// As rows `[client, workload, figure, {round: value}]`, to be kept.
     pub fn to_rows(&self) -> Value {
-        let row = |((client, workload, figure), rounds): (&(String, String, String), &_)| {
+        let written = |(round, value): (&Round, &f64)| (round.written(), json!(value));
+        let rows = self.0.iter().map(|((client, workload, figure), rounds)| {
+            let rounds: serde_json::Map<_, _> = rounds.iter().map(written).collect();
             json!([client, workload, figure, rounds])
-        };
-        self.0.iter().map(row).collect()
+        });
+        rows.collect()
     }
 
     /// Takes kept rows, but for those of the workloads that were measured anew.
@@ -107,7 +130,7 @@ impl Figures {
                 continue;
             }
             for (round, value) in row[3].as_object().into_iter().flatten() {
-                if let (Ok(round), Some(value)) = (round.parse(), value.as_f64()) {
+                if let (Some(round), Some(value)) = (Round::read(round), value.as_f64()) {
                     self.set(client, workload, figure, round, value);
                 }
             }
@@ -122,17 +145,21 @@ fn sorted(mut values: Vec<f64>) -> Pairs {
 
 #[cfg(test)]
 mod tests {
-    use super::{Figures, Key};
+    use super::{Figures, Key, Round};
 
     const A: Key = Key { client: "a", workload: "w", figure: "p50_us" };
     const B: Key = Key { client: "b", ..A };
+
+    fn of_run(run: u64, number: usize) -> Round {
+        Round { run, number }
+    }
 
     fn three_rounds() -> Figures {
         let mut figures = Figures::default();
         for (round, (above, below)) in [(10.0, 5.0), (40.0, 10.0), (9.0, 3.0)].iter().enumerate() {
             let line = |value| format!("noise\n{{\"workload\":\"w\",\"p50_us\":{value}}}\n");
-            figures.add("a", round, &line(above));
-            figures.add("b", round, &line(below));
+            figures.add("a", of_run(1, round), &line(above));
+            figures.add("b", of_run(1, round), &line(below));
         }
         figures
     }
@@ -151,9 +178,20 @@ mod tests {
     fn what_is_measured_anew_replaces_what_was_kept() {
         let kept = three_rounds().to_rows();
         let mut figures = Figures::default();
-        figures.add("a", 0, "{\"workload\":\"w\",\"p50_us\":1.0}");
+        figures.add("a", of_run(2, 0), "{\"workload\":\"w\",\"p50_us\":1.0}");
         figures.add_rows(&kept);
         assert_eq!(figures.each(A, |value| value).median(), Some(1.0));
         assert_eq!(figures.each(B, |value| value).median(), Some(5.0));
+        let ratios = figures.pairs(A, B, |a, b| a / b);
+        assert_eq!(ratios.median(), None, "rounds of two runs are no pair");
+    }
+
+    #[test]
+    fn what_was_kept_is_the_same_afterwards() {
+        let kept = three_rounds().to_rows();
+        let mut figures = Figures::default();
+        figures.add_rows(&kept);
+        assert_eq!(figures.to_rows(), kept);
+        assert_eq!(figures.pairs(A, B, |a, b| a / b).median(), Some(3.0));
     }
 }

@@ -9,11 +9,12 @@ use super::goals;
 use crate::machine::{Machine, write};
 use crate::run::Stop;
 
-/// Adds what an earlier run of the same program on the same machine kept.
+/// Adds what an earlier run of the same program on the same machine kept. Of a program that was changed
+/// since its commit, nobody knows whether it is the same.
 pub fn add_earlier(figures: &mut Figures, file: &Path, named: &Value) {
     let text = std::fs::read_to_string(file).unwrap_or_default();
     let kept: Value = serde_json::from_str(&text).unwrap_or_default();
-    if kept["machine"] == *named {
+    if kept["machine"] == *named && named["changed_since"] == false {
         figures.add_rows(&kept["figures"]);
     }
 }

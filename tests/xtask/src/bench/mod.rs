@@ -15,10 +15,10 @@ mod table;
 mod workloads;
 
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use chosen::Chosen;
-use figures::Figures;
+use figures::{Figures, Round};
 use peers::{Peer, REAL, Started};
 use workloads::Group;
 
@@ -72,6 +72,7 @@ fn prepare(machine: &Machine, run: &mut Run, chosen: &Chosen) -> Vec<Started> {
 /// All rounds. Each client has, in each round, those of its groups that have not had rounds enough.
 fn measure_all(machine: &Machine, run: &mut Run, chosen: &Chosen, ready: &[Started]) -> Figures {
     let mut figures = Figures::default();
+    let began = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let mut turn = |round: usize, started: &Started| {
         let has_turn =
             |group: &&&Group| round < group.rounds && started.peer.groups.contains(&group.name);
@@ -81,7 +82,10 @@ fn measure_all(machine: &Machine, run: &mut Run, chosen: &Chosen, ready: &[Start
             return;
         }
         match measure(machine, run, started, &groups.join(",")) {
-            Ok(printed) => figures.add(started.peer.name, round, &printed),
+            Ok(printed) => {
+                let round = Round { run: began, number: round };
+                figures.add(started.peer.name, round, &printed);
+            }
             Err(Stop::Failed(why) | Stop::NotRun(why)) => {
                 println!("{}, round {}: {why}", started.peer.name, round + 1);
             }

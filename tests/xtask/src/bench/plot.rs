@@ -68,14 +68,15 @@ const FOOT: f64 = 30.0;
 #[cfg(test)]
 mod tests {
     use super::draw;
-    use crate::bench::figures::Figures;
+    use crate::bench::figures::{Figures, Round};
 
     #[test]
     fn a_goal_that_is_missed_has_another_bar_and_what_was_not_measured_has_none() {
         let mut figures = Figures::default();
+        let round = Round { run: 1, number: 0 };
         let line = |us| format!("{{\"workload\":\"acquire\",\"p50_us\":{us}}}");
-        figures.add("rust", 0, &line(0.5));
-        figures.add("python", 0, &line(90.0));
+        figures.add("rust", round, &line(0.5));
+        figures.add("python", round, &line(90.0));
         let svg = draw(&figures, "here");
         let has = |what: &str| svg.matches(what).count();
         assert_eq!((has("#4a8f5c"), has("#c0564b"), has("\u{2192}")), (1, 1, 1));
