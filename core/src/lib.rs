@@ -71,6 +71,9 @@ mod handling;
 )]
 mod lookup;
 mod platform;
+#[cfg(test)]
+#[path = "../tests/rig/score.rs"]
+mod score;
 mod store;
 mod transport;
 mod watch;

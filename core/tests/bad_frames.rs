@@ -121,6 +121,7 @@ fn every_bad_frame_ends_as_it_is_written_down() {
         assert!(grown <= GROWTH_KIB_MAX, "{}: {grown} KiB", row["frame"]);
     }
     println!("grown by {} KiB", peak_kib() - before);
+    rig::score::done("frames", rows.len() as u64);
 }
 
 /// SPEC 5.11: what cannot be written holds up nobody else, and not the close.

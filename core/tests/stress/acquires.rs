@@ -7,7 +7,7 @@ use std::task::Poll;
 use serde_json::{Value, json};
 use trunkline::{AcquireOptions, Error, ErrorCode, Lease};
 
-use crate::rig::{HANG, Rig, text};
+use crate::rig::{HANG, Rig, score, text};
 use crate::{host, rounds};
 
 const ACQUIRES: usize = 1_000;
@@ -42,7 +42,7 @@ fn acquire_at_once(rig: &Rig, server: &str) -> Vec<Result<Lease, Error>> {
 /// I-02, SPEC 2.1, 3.3: one process for each round, which all leases reach, and nothing of it afterwards.
 #[test]
 fn a_thousand_acquires_of_a_new_key_start_one_process() {
-    let rounds = rounds(10, 100);
+    let rounds = rounds(10, 500);
     let rig = Rig::new(json!({ "drain_delay_ms": 0 }));
     let server = |round| (format!("s{round}"), rig.server(&["--label", &format!("{round}")]));
     host(rig.configure((0..rounds).map(server).collect::<Value>()));
@@ -62,6 +62,7 @@ fn a_thousand_acquires_of_a_new_key_start_one_process() {
         drop(leases);
         rig.wait_for_no_process();
     }
+    score::done("herd", rounds as u64);
 }
 
 /// I-02, SPEC 3.3: a failure is everybody's too, and is one attempt. Who asks after it tries afresh.

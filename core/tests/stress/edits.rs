@@ -191,4 +191,5 @@ fn edits_of_a_settings_file_become_exactly_the_connections_that_changed() {
     edited.settles(&editor.labels);
     assert_eq!((edited.pids(), edited.rig.starts().len()), (pids, starts));
     assert_eq!(edited.overlaps(), Vec::<std::path::PathBuf>::new(), "the old process first");
+    rig::score::done("reload", editor.edits as u64);
 }

@@ -11,14 +11,17 @@ mod blocked;
 mod canaries;
 mod cancels;
 mod changes;
+mod churn;
 mod drain;
 #[path = "../reload/edited.rs"]
 #[allow(dead_code, reason = "the tests of reloading use the rest")]
 mod edited;
 mod edits;
 mod events;
+mod frames;
 mod gates;
 mod leaks;
+mod lists;
 mod loss;
 mod polls;
 #[path = "../rig/mod.rs"]

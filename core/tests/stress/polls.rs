@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use trunkline::{AcquireOptions, CallOptions, DrainOptions, Servers};
 
 use crate::base::{Base, rig};
-use crate::rig::{Rig, acquire, text, until};
+use crate::rig::{Rig, acquire, score, text, until};
 use crate::{host, traces};
 
 /// When a future is dropped.
@@ -54,6 +54,7 @@ fn at_every_poll<T>(mut attempt: impl FnMut(Cut) -> Option<T>) {
             assert!(polls < 1_000, "it never completes");
         }
         assert!(polls > 0, "it completed without being polled");
+        score::done("cancel", polls as u64);
     }
 }
 

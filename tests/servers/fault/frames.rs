@@ -28,9 +28,11 @@ pub enum Frame {
     UnreadableWithId,
     UnreadableWithoutId,
     StopsReading,
+    /// What the call itself says, byte by byte.
+    Said,
 }
 
-const FRAMES: [(&str, Frame); 19] = [
+const FRAMES: [(&str, Frame); 20] = [
     ("over-limit", Frame::OverLimit),
     ("deep-result", Frame::DeepResult),
     ("duplicate-id", Frame::DuplicateId),
@@ -50,6 +52,7 @@ const FRAMES: [(&str, Frame); 19] = [
     ("unreadable-with-id", Frame::UnreadableWithId),
     ("unreadable-without-id", Frame::UnreadableWithoutId),
     ("stops-reading", Frame::StopsReading),
+    ("said", Frame::Said),
 ];
 
 impl Frame {
@@ -132,7 +135,19 @@ pub fn list(frame: Option<Frame>, cursor: &Value) -> Value {
 }
 
 /// What the call of `any` gets.
-pub fn answer(frame: Option<Frame>, id: &Value, wire: &mut Wire) {
+pub fn answer(frame: Option<Frame>, id: &Value, arguments: &Value, wire: &mut Wire) {
+    match (frame, arguments["line"].as_str()) {
+        (Some(Frame::Said), Some(line)) => wire.line(&said(line, id)),
+        _ => answer_as_flagged(frame, id, wire),
+    }
+}
+
+/// The bytes of a line: each character is one byte, and `$ID` the id of the call.
+fn said(line: &str, id: &Value) -> Vec<u8> {
+    line.replace("$ID", &id.to_string()).chars().map(|it| u32::from(it) as u8).collect()
+}
+
+fn answer_as_flagged(frame: Option<Frame>, id: &Value, wire: &mut Wire) {
     match frame {
         Some(Frame::OverLimit) => {
             wire.write(

@@ -33,7 +33,7 @@ fn answer(frame: Option<Frame>, message: &Value, wire: &mut Wire, held: &mut Vec
         ("tools/call", Some("other")) => held.push(id.clone()),
         ("tools/call", Some("hang")) => {}
         ("tools/call", Some("any")) => {
-            frames::answer(frame, id, wire);
+            frames::answer(frame, id, &message["params"]["arguments"], wire);
             if frame != Some(Frame::LateReply) {
                 release(wire, held);
             }

@@ -1,4 +1,4 @@
-//! `cargo xtask`: the project's commands `demo`, `test`, `plant`, `conformance`, `bench` and `reap`.
+//! `cargo xtask`: the project's commands `demo`, `test`, `plant`, `conformance`, `bench`, `reap` and `scoreboard`.
 
 mod bench;
 mod children;
@@ -13,6 +13,10 @@ mod plant;
 mod reap;
 mod report;
 mod run;
+#[cfg(test)]
+#[path = "../../../core/tests/rig/score.rs"]
+mod score;
+mod scoreboard;
 mod suites;
 
 use std::process::ExitCode;
@@ -43,6 +47,7 @@ fn main() -> ExitCode {
         "reap" => reap::reap(&machine, &chosen),
         "conformance" => conformance::conformance(&machine, &chosen),
         "plant" => plant::plant(&machine, &chosen),
+        "scoreboard" => scoreboard::scoreboard(&machine, &chosen),
         _ => {
             println!("{HELP}");
             suites::list();
@@ -60,5 +65,6 @@ cargo xtask conformance [CLIENT...]    the official conformance suite against: c
 cargo xtask bench [--rounds N] [--only GROUP] [--quick ROW] [CLIENT...]  compare clients: pipe rust foreign c rmcp python mcp node sdk real
 cargo xtask bench --instructions       count the instructions of a call, against what is written down
 cargo xtask reap [--close] [--host-kill] [--time] [--full] [BEHAVIOUR...]  look for survivors of closes, of hosts
+cargo xtask scoreboard [--full] [ROW...]  put every promise to the test, and write docs/scoreboard.md
 
 Suites, in order:";

@@ -1,5 +1,6 @@
 //! The table that ends a run of the suites.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::run::Stop;
@@ -9,6 +10,8 @@ pub struct Row {
     pub suite: &'static str,
     pub result: Result<(), Stop>,
     pub counted: u64,
+    /// How often its tests put which promise to the test, by the rows of the scoreboard.
+    pub scores: BTreeMap<String, u64>,
     pub took: Duration,
     pub budget: Duration,
 }
@@ -63,7 +66,7 @@ mod tests {
 
     fn row(result: Result<(), Stop>) -> Row {
         let budget = Duration::from_secs(1);
-        Row { suite: "x", result, counted: 1, took: budget, budget }
+        Row { suite: "x", result, counted: 1, scores: Default::default(), took: budget, budget }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! One suite's run: commands, their log, what the runners counted, and why it stopped.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -32,6 +33,7 @@ pub struct Run {
     deadline: Instant,
     /// Tests that the runners said they passed.
     pub counted: u64,
+    scores: BTreeMap<String, u64>,
     /// The runners' own closing lines.
     pub closing: Vec<String>,
 }
@@ -44,7 +46,8 @@ impl Run {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("trunkline-suite-{}-{number}", std::process::id());
         let temporary = std::env::temp_dir().join(name);
-        Run { log, temporary, deadline: Instant::now() + bound, counted: 0, closing: Vec::new() }
+        let (deadline, scores) = (Instant::now() + bound, BTreeMap::new());
+        Run { log, temporary, deadline, counted: 0, scores, closing: Vec::new() }
     }
 
     /// Runs a command that must succeed; its output goes to the log, and what it counted counts.
@@ -84,6 +87,22 @@ impl Run {
         Ok(Observed { succeeded, text })
     }
 
+    /// Writes down that a promise was put to the test so many times, as tests do by `core/tests/rig/score.rs`.
+    pub fn note_score(&mut self, row: &str, times: u64) {
+        *self.scores.entry(row.to_owned()).or_default() += times;
+    }
+
+    /// How often which promise was put to the test: what tests wrote down, and what was noted.
+    pub fn scores(&self) -> BTreeMap<String, u64> {
+        let mut scores = self.scores.clone();
+        let written = std::fs::read_to_string(self.temporary.join(SCORES)).unwrap_or_default();
+        for line in written.lines() {
+            let Some((row, times)) = line.split_once(' ') else { continue };
+            *scores.entry(row.to_owned()).or_default() += times.parse::<u64>().unwrap_or(0);
+        }
+        scores
+    }
+
     /// Counts what no runner counted.
     pub fn note_passed(&mut self, passed: u64) {
         self.counted += passed;
@@ -105,6 +124,7 @@ impl Run {
         std::fs::create_dir_all(&self.temporary)
             .map_err(|error| Stop::Failed(format!("temporary files: {error}")))?;
         command.env("TMPDIR", &self.temporary);
+        command.env("TRUNKLINE_SCORES", self.temporary.join(SCORES));
         let before = log.metadata().map_or(0, |metadata| metadata.len()) as usize;
         let left = self.deadline.saturating_duration_since(Instant::now()).min(bound);
         let ended = match children::run(command, &log, left) {
@@ -193,6 +213,9 @@ fn in_words(command: &Command) -> String {
     let words = std::iter::once(program.to_string_lossy()).chain(args);
     words.collect::<Vec<_>>().join(" ")
 }
+
+/// What tests write down for the scoreboard, among the temporary files.
+const SCORES: &str = "scores";
 
 /// Arguments that a message shows.
 const WORDS_MAX: usize = 5;

@@ -20,6 +20,8 @@ mod replaced;
 mod restarts;
 mod rules;
 mod run;
+#[path = "../../../tests/rig/score.rs"]
+mod score;
 mod setup;
 mod words;
 mod world;
@@ -81,6 +83,7 @@ fn every_invariant_holds_after_every_step() {
         seed - first,
         coverage.table()
     );
+    score::done("model", steps);
     assert_eq!(coverage.surprises(), [], "met, though listed as impossible");
     // A short run, as for a planted fault, is too small to meet every pair.
     if wanted >= STEPS {
@@ -124,6 +127,7 @@ fn simulate(share: u64, run: impl Fn(u64) -> (u64, Result<(), String>)) -> (u64,
         }
         seed += 1;
     }
+    score::done("model", steps);
     (steps, seed - first, first)
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::score;
 
 /// The calls that a save can make: of files, and no others, since a program cannot live without memory.
 const CALLS: &str = "?open,?openat,?mkdir,?mkdirat,?stat,?lstat,?statx,?newfstatat,?fstat,?read,?pread64,?readv,?write,?pwrite64,\
@@ -178,6 +179,7 @@ fn a_save_that_fails_or_is_killed_leaves_the_old_file_or_the_new() {
                 fail(*before, call, *error);
             }
             kill(*before, call);
+            score::done("approvals", errors.len() as u64 + 1);
         }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use trunkline_pool::approvals::Book;
 
 use super::*;
+use crate::score;
 
 /// Decisions of each process; the long form is what the specification says.
 fn writes() -> u64 {
@@ -88,4 +89,5 @@ fn two_processes_lose_nothing_and_a_rejection_wins() {
         }
     }
     assert_eq!(book.of_root(&root()).count() as u64, writes() / 2 * 3);
+    score::done("approvals", 2 * writes());
 }

@@ -30,17 +30,16 @@ struct Parts {
 
 /// The command: all parts, or those that are named.
 pub fn reap(machine: &Machine, chosen: &[&str]) -> ExitCode {
-    const KNOWN: [&str; 3] = ["--close", "--host-kill", "--time"];
     let (only, chosen): (Vec<&str>, Vec<&str>) =
         chosen.iter().partition(|part| !part.starts_with("--"));
-    if let Some(unknown) = chosen.iter().find(|part| !KNOWN.contains(part)) {
+    if let Some(unknown) = chosen.iter().find(|part| !FLAGS.contains(part)) {
         eprintln!(
             "xtask: reap knows no {unknown}, but --close --host-kill --time --full BEHAVIOUR"
         );
         return ExitCode::FAILURE;
     }
     let wants = |part| chosen.is_empty() || chosen.contains(&part);
-    let parts = Parts { close: wants(KNOWN[0]), kill: wants(KNOWN[1]), time: wants(KNOWN[2]) };
+    let parts = Parts { close: wants(FLAGS[0]), kill: wants(FLAGS[1]), time: wants(FLAGS[2]) };
     let mut run = Run::new(machine.target.join("xtask/reap.log"), HANG_BOUND);
     match measure(machine, &mut run, parts, &only) {
         Ok(table) => {
@@ -61,7 +60,17 @@ pub fn reap(machine: &Machine, chosen: &[&str]) -> ExitCode {
 
 /// The suite `reap`: survivors fail it; the figures fail its long form.
 pub fn suite(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
-    let table = measure(machine, run, Parts { close: true, kill: true, time: true }, &[])?;
+    judge(machine, run, Parts { close: true, kill: true, time: true })
+}
+
+/// One part of it, by its flag.
+pub fn part(machine: &Machine, run: &mut Run, flag: &str) -> Result<(), Stop> {
+    let [close, kill, time] = FLAGS.map(|known| known == flag);
+    judge(machine, run, Parts { close, kill, time })
+}
+
+fn judge(machine: &Machine, run: &mut Run, parts: Parts) -> Result<(), Stop> {
+    let table = measure(machine, run, parts, &[])?;
     run.counted += table.rounds() as u64;
     run.closing.extend(table.lines());
     match (table.faults(), table.missing()) {
@@ -82,18 +91,25 @@ fn measure(machine: &Machine, run: &mut Run, parts: Parts, only: &[&str]) -> Res
         let short = Rounds { polite: 200, each: 1 };
         let rounds = if full { Rounds { polite: 2000, each: 5 } } else { short };
         time::measure(&rig, &fleet, &rounds, &mut table);
+        run.note_score("close-time", rounds.polite as u64);
     }
     if parts.close {
         close::measure(&rig, &fleet, if full { 200 } else { 10 }, &mut table);
+        run.note_score("close", table.rounds() as u64);
     }
     if parts.kill {
         // A busy machine may hold up what ends them.
         let within = if full { kill::PROMISED } else { family::HANG };
+        let closes = table.rounds();
         kill::measure(&rig, &fleet, if full { 50 } else { 3 }, within, &mut table);
+        run.note_score("host-kill", (table.rounds() - closes) as u64);
     }
     table.late_survivors(&rig.sweep());
     Ok(table)
 }
+
+/// What a part is called on the command line.
+const FLAGS: [&str; 3] = ["--close", "--host-kill", "--time"];
 
 /// Builds included, and the long form.
 const HANG_BOUND: Duration = Duration::from_secs(60 * 60);

@@ -1,5 +1,7 @@
 //! The C and C++ programs.
 
+use std::process::Command;
+
 use crate::machine::Machine;
 use crate::run::{Run, Stop};
 
@@ -8,9 +10,21 @@ pub fn c(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     machine.testserver(run)?;
     let real = machine.real_servers(run).map(drop);
     run.command(&mut machine.cargo(&["build", "-p", "trunkline-dist"]))?;
+    run.command(&mut make(machine, &["check"]))?;
+    real
+}
+
+/// The program that abuses the C ABI, plain, with sanitizers and under valgrind.
+pub fn abuse(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
+    machine.testserver(run)?;
+    run.command(&mut machine.cargo(&["build", "-p", "trunkline-dist"]))?;
+    run.command(&mut make(machine, &["plain-abuse", "sanitized-abuse", "valgrind-abuse"]))
+}
+
+fn make(machine: &Machine, goals: &[&str]) -> Command {
     let mut make = machine.command("make");
     // The programs wait more than they compute; what each prints stays together.
-    make.args(["-j", "3", "--output-sync=target", "-C", "tests/c", "check"]);
-    run.command(make.env("TARGET", &machine.target))?;
-    real
+    make.args(["-j", "3", "--output-sync=target", "-C", "tests/c"]).args(goals);
+    make.env("TARGET", &machine.target);
+    make
 }

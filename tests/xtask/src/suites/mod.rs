@@ -8,7 +8,9 @@ mod platforms;
 mod python;
 mod rust;
 
+pub use c::abuse;
 pub use python::environment as python_environment;
+pub use rust::simulator;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -109,7 +111,8 @@ pub fn test(machine: &Machine, chosen: &[&str]) -> ExitCode {
         true => machine.reach == Reach::Full || !is_long(suite),
         false => chosen.contains(&suite.name),
     };
-    let rows: Vec<Row> = all().filter(is_wanted).map(|suite| run(machine, suite)).collect();
+    let mut rows: Vec<Row> = all().filter(is_wanted).map(|suite| run(machine, suite)).collect();
+    rows.extend(crate::scoreboard::of_suites(machine, &rows));
     report::print(&rows, machine.is_ci());
     if report::has_passed(&rows, machine.is_ci()) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
@@ -139,7 +142,8 @@ fn run(machine: &Machine, suite: &Suite) -> Row {
     if let Err(Stop::Failed(_)) = result {
         println!("{}\n    the whole log: {}", run.why(TAIL_LINES), run.log().display());
     }
-    Row { suite: suite.name, result, counted: run.counted, took: started.elapsed(), budget }
+    let (counted, scores) = (run.counted, run.scores());
+    Row { suite: suite.name, result, counted, scores, took: started.elapsed(), budget }
 }
 
 /// The long forms may take this much longer.

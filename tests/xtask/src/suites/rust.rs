@@ -25,20 +25,25 @@ pub fn tidy(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
 /// The crates of a plain `cargo test`; with `--full`, the simulator and the stress tests in their long forms.
 pub fn core(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     machine.testserver(run)?;
-    let mut cargo = machine.cargo(&["test", "--no-fail-fast", "-p", "trunkline-pool"]);
-    // The simulator says how many steps it made, and from which seed on.
-    cargo.args(["--", "--nocapture"]).env("TRUNKLINE_SIMULATOR_STEPS", SIMULATOR_STEPS);
-    if machine.reach == Reach::Full {
-        cargo.env("TRUNKLINE_SIMULATOR_STEPS", SIMULATOR_STEPS_FULL);
-        cargo.env("TRUNKLINE_SIMULATOR_FIRST", "random");
-    }
-    run.command(&mut cargo)?;
+    simulator(machine, run)?;
     let mut cargo = machine.cargo(&["test", "--no-fail-fast"]);
     for package in ["trunkline", "trunkline-ffi", "trunkline-testserver"] {
         cargo.args(["-p", package]);
     }
     if machine.reach == Reach::Full {
         cargo.env("TRUNKLINE_STRESS", "full");
+    }
+    run.command(&mut cargo)
+}
+
+/// The tests of the pool's crate, its simulator among them.
+pub fn simulator(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
+    let mut cargo = machine.cargo(&["test", "--no-fail-fast", "-p", "trunkline-pool"]);
+    // The simulator says how many steps it made, and from which seed on.
+    cargo.args(["--", "--nocapture"]).env("TRUNKLINE_SIMULATOR_STEPS", SIMULATOR_STEPS);
+    if machine.reach == Reach::Full {
+        cargo.env("TRUNKLINE_SIMULATOR_STEPS", SIMULATOR_STEPS_FULL);
+        cargo.env("TRUNKLINE_SIMULATOR_FIRST", "random");
     }
     run.command(&mut cargo)
 }

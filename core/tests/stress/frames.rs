@@ -1,0 +1,152 @@
+//! Frames that are made wrong at random (I-28, SECURITY row 14). Those that somebody thought of are in `bad_frames.rs`.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use trunkline::{AcquireOptions, CallOptions, Error, ErrorCode, Lease};
+
+use crate::rig::{HANG, Rig, score, testserver};
+use crate::{host, rounds};
+
+/// The answer that frames are made of. Each character is one byte; `$ID` is the id of the call.
+const GOOD: &str = r#"{"jsonrpc":"2.0","id":$ID,"result":{"content":[{"type":"text","text":"any \u00e9"}],"structuredContent":{"a":[1,-2.5e3,null],"b":{"c":"\n"}},"isError":false}}"#;
+
+/// What is put in or in place of something.
+const PIECES: &[&str] = &[
+    "\"",
+    "\\",
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    ":",
+    "\0",
+    "\u{7f}",
+    "\u{ff}",
+    "\u{c3}\u{28}",
+    "\u{ef}\u{bb}\u{bf}",
+    "$ID",
+    "-1",
+    "1e999",
+    "18446744073709551616",
+    "null",
+    "true",
+    "\"id\":1,",
+    "\"id\":null,",
+    "\"error\":{},",
+    "\"error\":{\"code\":1,\"message\":\"m\"},",
+    "\"method\":\"ping\",",
+    "\"result\":7,",
+    "\"jsonrpc\":\"1.0\",",
+    "\\ud800",
+    "\\u12",
+    " ",
+    "\r",
+    "\t",
+    "/**/",
+    "\"isError\":\"yes\",",
+    "\"content\":{},",
+];
+
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % sides as u64) as usize
+    }
+
+    fn piece(&mut self) -> &'static str {
+        PIECES[self.roll(PIECES.len())]
+    }
+}
+
+/// A frame with one to three things wrong, or by chance with none.
+fn frame(dice: &mut Dice) -> String {
+    let mut bytes: Vec<char> = GOOD.chars().collect();
+    for _ in 0..1 + dice.roll(3) {
+        let at = dice.roll(bytes.len());
+        match dice.roll(6) {
+            0 => bytes.truncate(at + 1),
+            1 => drop(bytes.remove(at)),
+            2 => bytes[at] = char::from(dice.roll(256) as u8),
+            3 => drop(bytes.splice(at..at, dice.piece().chars())),
+            4 => {
+                let end = (at + 1 + dice.roll(20)).min(bytes.len());
+                let piece = dice.piece().chars();
+                drop(bytes.splice(at..end, piece));
+            }
+            _ => {
+                let end = (at + 1 + dice.roll(40)).min(bytes.len());
+                let again: Vec<char> = bytes[at..end].to_vec();
+                drop(bytes.splice(at..at, again));
+            }
+        }
+        if bytes.is_empty() {
+            bytes.push(' ');
+        }
+    }
+    // A line is one frame.
+    bytes.into_iter().filter(|it| *it != '\n').collect()
+}
+
+/// What a call may come to when the frame in place of its answer is wrong: its answer after all, an error of the protocol,
+/// one of the server's, the loss of the connection, or, where the frame is nobody's, its time.
+fn is_allowed(error: &Error) -> bool {
+    match error.code() {
+        ErrorCode::Protocol | ErrorCode::ServerError | ErrorCode::CallInterrupted => true,
+        ErrorCode::Timeout => error.detail()["which"] == "total",
+        _ => false,
+    }
+}
+
+async fn acquired(rig: &Rig) -> Lease {
+    let session = rig.session("a");
+    session.acquire("s", None, &AcquireOptions::default()).await.unwrap()
+}
+
+/// SPEC 5.10, I-28: each costs its own call, or the connection, which comes back, and nothing else; the answer of the call after it
+/// is the right one.
+#[test]
+fn a_frame_made_wrong_at_random_costs_its_own_call_at_most() {
+    let seed = std::env::var("TRUNKLINE_SEED").map_or(1, |seed| seed.parse().unwrap());
+    println!("TRUNKLINE_SEED={seed}");
+    let wanted = rounds(5_000, 100_000);
+    let rig = Rig::new(json!({ "reconnect": {
+        "delays_ms": { "local": [1] }, "breaker": { "window_ms": 1 }, "healthy_after_ms": 0,
+    } }));
+    let mut server = rig.server(&["--frame", "said"]);
+    server["command"] = json!(testserver().with_file_name("trunkline-faultserver"));
+    let mut ends: BTreeMap<String, usize> = BTreeMap::new();
+    host(async {
+        rig.configure(json!({ "s": server })).await;
+        let lease = acquired(&rig).await;
+        let call = CallOptions::from_json(r#"{"timeout_ms":200,"wait":true}"#).unwrap();
+        let patient = json!({ "timeout_ms": HANG.as_millis() as u64, "wait": true });
+        let patient = CallOptions::from_json(&patient.to_string()).unwrap();
+        let mut dice = Dice(seed);
+        for number in 0..wanted {
+            let line = frame(&mut dice);
+            let arguments = json!({ "line": line }).to_string();
+            let end = match lease.call_tool("any", &arguments, &call).await {
+                Ok(_) => "ok".to_owned(),
+                Err(error) => {
+                    assert!(is_allowed(&error), "frame {number}, {line:?}: {error}");
+                    format!("{:?}", error.code())
+                }
+            };
+            *ends.entry(end).or_default() += 1;
+            let next = lease.call_tool("plain", "{}", &patient).await;
+            let next =
+                next.unwrap_or_else(|error| panic!("after frame {number}, {line:?}: {error}"));
+            let next: Value = serde_json::from_str(next.json()).unwrap();
+            assert_eq!(next["content"][0]["text"], "plain", "after frame {number}, {line:?}");
+        }
+    });
+    println!("{wanted} frames: {ends:?}");
+    assert!(ends.len() >= 4, "every kind of end: {ends:?}");
+    score::done("frames", wanted as u64);
+}

@@ -1,0 +1,171 @@
+//! `cargo xtask scoreboard`: every promise of the library beside what shows it, with one figure each.
+//!
+//! The figure is how often a promise was broken of how often it was put to the test. Tests write down how often that was
+//! (`core/tests/rig/score.rs`); one that is red breaks the promise. The suites of `cargo xtask test` carry most rows out
+//! anyway, so the gate judges what they wrote down and does nothing twice.
+
+#[cfg(test)]
+mod advisories;
+mod rows;
+mod table;
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use rows::{Form, ROWS, Row, Source};
+use table::{Line, Outcome};
+
+use crate::machine::{Machine, Reach};
+use crate::report;
+use crate::run::{Run, Stop};
+
+/// Carries out all rows, or those that are named, and writes `docs/scoreboard.md` when it was all.
+pub fn scoreboard(machine: &Machine, chosen: &[&str]) -> ExitCode {
+    let unknown = chosen.iter().find(|name| ROWS.iter().all(|row| row.name != **name));
+    if let Some(unknown) = unknown {
+        let names: Vec<&str> = ROWS.iter().map(|row| row.name).collect();
+        eprintln!("xtask: no row {unknown}; there are: {}", names.join(" "));
+        return ExitCode::FAILURE;
+    }
+    let is_chosen = |row: &&Row| chosen.is_empty() || chosen.contains(&row.name);
+    let lines: Vec<Line> =
+        ROWS.iter().filter(is_chosen).map(|row| carry_out(machine, row)).collect();
+    table::print(&lines);
+    if chosen.is_empty() {
+        let page = table::page(&lines, machine);
+        if let Err(error) = std::fs::write(machine.root.join("docs/scoreboard.md"), page) {
+            eprintln!("xtask: docs/scoreboard.md: {error}");
+            return ExitCode::FAILURE;
+        }
+    }
+    match lines.iter().any(|line| matches!(line.outcome, Outcome::Broken(_))) {
+        true => ExitCode::FAILURE,
+        false => ExitCode::SUCCESS,
+    }
+}
+
+fn carry_out(machine: &Machine, row: &'static Row) -> Line {
+    let form = row.form(machine.reach == Reach::Full);
+    if let Form::Absent(why) = form {
+        return Line { row, form, outcome: Outcome::NotRun(why.to_owned()), took: None };
+    }
+    println!("{}: {}", row.name, row.what);
+    let log = machine.target.join("xtask").join(format!("scoreboard-{}.log", row.name));
+    let mut run = Run::new(log, HANG_BOUND);
+    let began = Instant::now();
+    let result = start(machine, &mut run, row).and_then(|()| run.leaves_nothing());
+    if let Err(Stop::Failed(_)) = result {
+        println!("{}\n    the whole log: {}", run.why(TAIL_LINES), run.log().display());
+    }
+    let done = run.scores().get(row.name).copied().unwrap_or(0);
+    let outcome = judged(form, result.as_ref().err(), done);
+    Line { row, form, outcome, took: Some(began.elapsed()) }
+}
+
+fn start(machine: &Machine, run: &mut Run, row: &Row) -> Result<(), Stop> {
+    let Source::Tests { package, targets, .. } = row.source else {
+        return match row.source {
+            Source::Own { run: own, .. } => own(machine, run),
+            _ => Ok(()),
+        };
+    };
+    machine.testserver(run)?;
+    for target in targets {
+        let mut cargo = machine.cargo(&["test", "-p", package]);
+        cargo.args(target.program).arg("--").args(target.tests);
+        if machine.reach == Reach::Full {
+            cargo.env("TRUNKLINE_STRESS", "full");
+        }
+        run.command(&mut cargo)?;
+    }
+    Ok(())
+}
+
+/// What came of a row: why what carried it out stopped, and how many of its things it did.
+fn judged(form: Form, stop: Option<&Stop>, done: u64) -> Outcome {
+    match (form, stop) {
+        (Form::Absent(why), _) => Outcome::NotRun(why.to_owned()),
+        (_, Some(Stop::NotRun(why))) => Outcome::NotRun(why.clone()),
+        (_, Some(Stop::Failed(why))) => Outcome::Broken(why.clone()),
+        (Form::AtLeast(least), None) if done < least => {
+            Outcome::Broken(format!("{done} were done of {least}"))
+        }
+        (Form::AtLeast(_), None) => Outcome::Kept(done),
+    }
+}
+
+/// The rows that the suites of a run carried out, as one more line of its table; nothing when there was none.
+pub fn of_suites(machine: &Machine, suites: &[report::Row]) -> Option<report::Row> {
+    let began = Instant::now();
+    let line = |row: &'static Row| {
+        let suite = suites.iter().find(|suite| Some(suite.suite) == row.source.suite());
+        let form = row.form(machine.reach == Reach::Full);
+        let outcome = match suite {
+            Some(suite) => {
+                let done = suite.scores.get(row.name).copied().unwrap_or(0);
+                judged(form, suite.result.as_ref().err(), done)
+            }
+            None => Outcome::NotRun(match form {
+                Form::Absent(why) => why.to_owned(),
+                Form::AtLeast(_) => "its suite was not run".to_owned(),
+            }),
+        };
+        Line { row, form, outcome, took: None }
+    };
+    let lines: Vec<Line> = ROWS.iter().map(line).collect();
+    let is_any = lines.iter().any(|line| !matches!(line.outcome, Outcome::NotRun(_)));
+    if !is_any {
+        return None;
+    }
+    table::print(&lines);
+    let broken = lines.iter().find_map(|line| match &line.outcome {
+        Outcome::Broken(why) => Some(format!("{}: {why}", line.row.name)),
+        _ => None,
+    });
+    Some(report::Row {
+        suite: "scoreboard",
+        result: broken.map_or(Ok(()), |why| Err(Stop::Failed(why))),
+        counted: 0,
+        scores: Default::default(),
+        took: began.elapsed(),
+        budget: Duration::from_secs(60),
+    })
+}
+
+/// The longest row in its long form, builds included.
+const HANG_BOUND: Duration = Duration::from_secs(3 * 60 * 60);
+
+/// Lines of the log that are printed of a row that is broken.
+const TAIL_LINES: usize = 40;
+
+#[cfg(test)]
+mod tests {
+    use super::{Form, Outcome, ROWS, Source, judged};
+    use crate::run::Stop;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn a_row_is_kept_only_when_enough_of_it_was_done_and_nothing_failed() {
+        let form = Form::AtLeast(10);
+        assert_eq!(judged(form, None, 10), Outcome::Kept(10));
+        assert_eq!(judged(form, None, 9), Outcome::Broken("9 were done of 10".into()));
+        let failed = Stop::Failed("red".into());
+        assert_eq!(judged(form, Some(&failed), 10), Outcome::Broken("red".into()));
+        let not_run = Stop::NotRun("no strace".into());
+        assert_eq!(judged(form, Some(&not_run), 10), Outcome::NotRun("no strace".into()));
+        let absent = Form::Absent("long form");
+        assert_eq!(judged(absent, None, 10), Outcome::NotRun("long form".into()));
+    }
+
+    #[test]
+    fn rows_have_names_of_their_own_and_what_nothing_carries_out_has_no_form() {
+        let names: BTreeSet<&str> = ROWS.iter().map(|row| row.name).collect();
+        let numbers: Vec<u8> = ROWS.iter().map(|row| row.number).collect();
+        assert_eq!(names.len(), ROWS.len());
+        assert_eq!(numbers, (1..=ROWS.len() as u8).collect::<Vec<_>>());
+        for row in ROWS {
+            let has_form = [row.gate, row.full].iter().any(|form| matches!(form, Form::AtLeast(_)));
+            assert_eq!(has_form, !matches!(row.source, Source::Missing), "{}", row.name);
+        }
+    }
+}

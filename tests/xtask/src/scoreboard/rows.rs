@@ -1,0 +1,318 @@
+//! The rows of the scoreboard, as one table: what is counted, how much of it each form does, and what counts it.
+
+use crate::machine::Machine;
+use crate::run::{Run, Stop};
+
+/// One promise, and what shows it. Its figure is how often it was broken, which is never, of how often it was put to the test.
+pub struct Row {
+    /// Its number in the list of promises.
+    pub number: u8,
+    /// Its name on the command line and in what tests write down.
+    pub name: &'static str,
+    /// What must never happen.
+    pub what: &'static str,
+    /// What is counted, in the plural.
+    pub unit: &'static str,
+    /// How many each submission does.
+    pub gate: Form,
+    /// How many the long form does.
+    pub full: Form,
+    pub source: Source,
+}
+
+/// How much of a row is done.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Form {
+    /// So many, or more.
+    AtLeast(u64),
+    /// It has no such form, and why.
+    Absent(&'static str),
+}
+
+/// What carries a row out.
+#[derive(Clone, Copy)]
+pub enum Source {
+    /// Tests of a suite, which can run alone as well.
+    Tests { suite: &'static str, package: &'static str, targets: &'static [Target] },
+    /// A suite, or a part of it, in a function of its own.
+    Own { suite: &'static str, run: fn(&Machine, &mut Run) -> Result<(), Stop> },
+    /// Nothing yet: it is shown as not run.
+    Missing,
+}
+
+/// A test program, as cargo is asked for it, and whose names hold these parts.
+pub struct Target {
+    pub program: &'static [&'static str],
+    pub tests: &'static [&'static str],
+}
+
+impl Source {
+    /// The suite of `cargo xtask test` that carries it out as well.
+    pub fn suite(self) -> Option<&'static str> {
+        match self {
+            Source::Tests { suite, .. } | Source::Own { suite, .. } => Some(suite),
+            Source::Missing => None,
+        }
+    }
+}
+
+impl Row {
+    /// The form of a run.
+    pub fn form(&self, is_full: bool) -> Form {
+        if is_full { self.full } else { self.gate }
+    }
+}
+
+const fn stress(tests: &'static [Target]) -> Source {
+    Source::Tests { suite: "core", package: "trunkline", targets: tests }
+}
+
+const STRESS: &[&str] = &["--test", "stress"];
+const FULL_ALONE: Form = Form::Absent("in the long form alone");
+const NOT_BUILT: Form = Form::Absent("nothing carries it out yet");
+
+/// In the order of their numbers.
+pub const ROWS: &[Row] = &[
+    Row {
+        number: 1,
+        name: "close",
+        what: "a process survives a close",
+        unit: "closes, twelve behaviours of servers, four languages",
+        gate: Form::AtLeast(480),
+        full: Form::AtLeast(9_600),
+        source: Source::Own {
+            suite: "reap",
+            run: |machine, run| crate::reap::part(machine, run, "--close"),
+        },
+    },
+    Row {
+        number: 2,
+        name: "host-kill",
+        what: "a process survives the kill of its host",
+        unit: "killed hosts, twelve behaviours, four languages",
+        gate: Form::AtLeast(144),
+        full: Form::AtLeast(2_400),
+        source: Source::Own {
+            suite: "reap",
+            run: |machine, run| crate::reap::part(machine, run, "--host-kill"),
+        },
+    },
+    Row {
+        number: 3,
+        name: "close-time",
+        what: "a close takes longer than is promised",
+        unit: "timed closes; the gate shows the figures and the long form holds them",
+        gate: Form::AtLeast(200),
+        full: Form::AtLeast(2_000),
+        source: Source::Own {
+            suite: "reap",
+            run: |machine, run| crate::reap::part(machine, run, "--time"),
+        },
+    },
+    Row {
+        number: 4,
+        name: "budget",
+        what: "more servers run than the budget allows",
+        unit: "starts under churn, the processes counted all the while",
+        gate: Form::AtLeast(300),
+        full: Form::AtLeast(50_000),
+        source: stress(&[Target { program: STRESS, tests: &["churn::"] }]),
+    },
+    Row {
+        number: 5,
+        name: "herd",
+        what: "a server is started twice",
+        unit: "rounds of 1,000 acquires at once",
+        gate: Form::AtLeast(10),
+        full: Form::AtLeast(500),
+        source: stress(&[Target {
+            program: STRESS,
+            tests: &["acquires::a_thousand_acquires_of_a_new_key"],
+        }]),
+    },
+    Row {
+        number: 6,
+        name: "model",
+        what: "a step of the pool breaks an invariant",
+        unit: "steps of the simulator",
+        gate: Form::AtLeast(3_000_000),
+        full: Form::AtLeast(10_000_000),
+        source: Source::Own { suite: "core", run: crate::suites::simulator },
+    },
+    Row {
+        number: 7,
+        name: "schedules",
+        what: "an order of threads breaks an invariant",
+        unit: "schedules",
+        gate: FULL_ALONE,
+        full: NOT_BUILT,
+        source: Source::Missing,
+    },
+    Row {
+        number: 8,
+        name: "cancel",
+        what: "a future that is dropped where it waits leaves something behind",
+        unit: "dropped futures",
+        gate: Form::AtLeast(100),
+        full: Form::AtLeast(100),
+        source: stress(&[Target { program: STRESS, tests: &["polls::"] }]),
+    },
+    Row {
+        number: 9,
+        name: "lists",
+        what: "a changed list is lost, or stays stale",
+        unit: "changes seen by each of 64 sessions, a loss of the connection after each twentieth",
+        gate: Form::AtLeast(500),
+        full: Form::AtLeast(100_000),
+        source: stress(&[Target { program: STRESS, tests: &["lists::"] }]),
+    },
+    Row {
+        number: 10,
+        name: "reload",
+        what: "an edit of a settings file touches what it does not name",
+        unit: "edits at random",
+        gate: Form::AtLeast(500),
+        full: Form::AtLeast(10_000),
+        source: stress(&[Target { program: STRESS, tests: &["edits::"] }]),
+    },
+    Row {
+        number: 11,
+        name: "bleed",
+        what: "a session sees what is another's",
+        unit: "calls of 64 sessions",
+        gate: Form::AtLeast(12_800),
+        full: Form::AtLeast(640_000),
+        source: stress(&[Target { program: STRESS, tests: &["canaries::"] }]),
+    },
+    Row {
+        number: 12,
+        name: "unapproved",
+        what: "something is started or dialled that nobody let in",
+        unit: "hostile configurations, each system call traced",
+        gate: Form::AtLeast(2_000),
+        full: Form::AtLeast(2_000),
+        source: stress(&[Target {
+            program: &["--test", "hostile"],
+            tests: &["what_nobody_let_in_starts_and_dials_nothing"],
+        }]),
+    },
+    Row {
+        number: 13,
+        name: "canary",
+        what: "a secret comes out",
+        unit: "canaries",
+        gate: NOT_BUILT,
+        full: NOT_BUILT,
+        source: Source::Missing,
+    },
+    Row {
+        number: 14,
+        name: "frames",
+        what: "a bad frame ends otherwise than is written down",
+        unit: "bad frames, generated and kept",
+        gate: Form::AtLeast(5_000),
+        full: Form::AtLeast(100_000),
+        source: stress(&[
+            Target { program: STRESS, tests: &["frames::"] },
+            Target { program: &["--test", "bad_frames"], tests: &["every_bad_frame"] },
+        ]),
+    },
+    Row {
+        number: 15,
+        name: "fuzz",
+        what: "a fuzzed input breaks a reader",
+        unit: "inputs",
+        gate: NOT_BUILT,
+        full: NOT_BUILT,
+        source: Source::Missing,
+    },
+    Row {
+        number: 16,
+        name: "sign-in",
+        what: "a hostile authorization server is obeyed",
+        unit: "cases",
+        gate: NOT_BUILT,
+        full: NOT_BUILT,
+        source: Source::Missing,
+    },
+    Row {
+        number: 17,
+        name: "approvals",
+        what: "a decision is lost, or an old one wins over a rejection",
+        unit: "faults at system calls of a save, and writes of two processes",
+        gate: Form::AtLeast(100),
+        full: Form::AtLeast(2_000),
+        source: Source::Tests {
+            suite: "core",
+            package: "trunkline",
+            targets: &[Target { program: &["--lib"], tests: &["approvals::tests::"] }],
+        },
+    },
+    Row {
+        number: 18,
+        name: "hosts",
+        what: "a host with signals or forks of its own dies or hangs",
+        unit: "set-ups",
+        gate: NOT_BUILT,
+        full: NOT_BUILT,
+        source: Source::Missing,
+    },
+    Row {
+        number: 19,
+        name: "abi",
+        what: "a wrong call of the C ABI crashes",
+        unit: "abusive calls",
+        gate: Form::AtLeast(50_000),
+        full: Form::AtLeast(1_000_000),
+        source: Source::Own { suite: "c", run: crate::suites::abuse },
+    },
+    Row {
+        number: 20,
+        name: "callbacks",
+        what: "a callback that misbehaves ends the process or holds up others",
+        unit: "callbacks",
+        gate: NOT_BUILT,
+        full: NOT_BUILT,
+        source: Source::Missing,
+    },
+    Row {
+        number: 21,
+        name: "soak",
+        what: "something grows, or a call stays",
+        unit: "samples",
+        gate: FULL_ALONE,
+        full: NOT_BUILT,
+        source: Source::Missing,
+    },
+    Row {
+        number: 22,
+        name: "sanitizers",
+        what: "a sanitizer reports something",
+        unit: "suites",
+        gate: FULL_ALONE,
+        full: NOT_BUILT,
+        source: Source::Missing,
+    },
+    Row {
+        number: 23,
+        name: "mutants",
+        what: "a mutant of the pool's rules survives",
+        unit: "mutants",
+        gate: FULL_ALONE,
+        full: NOT_BUILT,
+        source: Source::Missing,
+    },
+    Row {
+        number: 24,
+        name: "advisories",
+        what: "a dependency has an open advisory",
+        unit: "advisories, checked against Cargo.lock",
+        gate: Form::AtLeast(1),
+        full: Form::AtLeast(1),
+        source: Source::Tests {
+            suite: "tidy",
+            package: "xtask",
+            targets: &[Target { program: &[], tests: &["advisories::"] }],
+        },
+    },
+];
