@@ -153,8 +153,8 @@ pub const ROWS: &[Row] = &[
         name: "cancel",
         what: "a future that is dropped where it waits leaves something behind",
         unit: "dropped futures",
-        gate: Form::AtLeast(100),
-        full: Form::AtLeast(100),
+        gate: Form::AtLeast(30),
+        full: Form::AtLeast(30),
         source: stress(&[Target { program: STRESS, tests: &["polls::"] }]),
     },
     Row {
