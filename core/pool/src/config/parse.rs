@@ -174,6 +174,7 @@ fn stdio(fields: &mut Fields<'_>) -> Result<StdioSpec> {
     let mut unset_env = BTreeSet::new();
     for (name, value) in fields.text_map("env")? {
         if name.is_empty() || name.contains(['=', '\0', '\u{feff}']) {
+            let name = without_value(&name, &['=']);
             let message = format!("`{}` is no name of a variable", escaped(&name));
             return Err(fields.error(&joined("env", &name), &message));
         }
@@ -263,6 +264,14 @@ fn socket_path(fields: &mut Fields<'_>) -> Result<Option<String>> {
     Err(fields.error("socket_path", fault))
 }
 
+/// A name that holds what goes between a name and a value, cut there: somebody put both into the one, and the value may be a secret.
+fn without_value(name: &str, between: &[char]) -> String {
+    match name.split_once(between) {
+        Some((name, _)) => format!("{name}\u{2026}"),
+        None => name.to_owned(),
+    }
+}
+
 /// Header names are compared without case, so two that differ in it alone are one too many.
 fn headers(fields: &mut Fields<'_>) -> Result<BTreeMap<String, String>> {
     let mut out = BTreeMap::new();
@@ -270,7 +279,9 @@ fn headers(fields: &mut Fields<'_>) -> Result<BTreeMap<String, String>> {
         let path = joined("headers", &name);
         let Some(value) = value else { continue };
         if name.is_empty() || !name.bytes().all(is_token_byte) {
-            return Err(fields.error(&path, &format!("`{}` is no header name", escaped(&name))));
+            let name = without_value(&name, &[':', ' ', '=']);
+            let message = format!("`{}` is no header name", escaped(&name));
+            return Err(fields.error(&joined("headers", &name), &message));
         }
         if value.chars().any(|c| c != '\t' && c.is_control()) {
             let message = format!("`{path}` must not hold line breaks or control characters");

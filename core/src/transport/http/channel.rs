@@ -305,7 +305,9 @@ impl Channel {
         let Some(credentials) = &self.credentials else { return false };
         let challenges = response.headers().get_all(WWW_AUTHENTICATE).iter();
         let mut challenges = challenges.filter_map(|value| value.to_str().ok());
-        let challenge = challenges.find(|value| Challenge::is_in(value));
+        // The host is shown it, and a server may say back what it was sent.
+        let challenge = challenges.find(|value| Challenge::is_in(value)).map(|it| self.redact(it));
+        let challenge = challenge.as_deref();
         let is_unknown = response.status() == StatusCode::UNAUTHORIZED;
         credentials.has_other(Refused { sent, challenge, is_unknown, turn }).await
     }

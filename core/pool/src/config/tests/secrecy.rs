@@ -101,6 +101,9 @@ fn nothing_secret_is_in_errors() {
         json!({"command": c, "url": c}),
         json!({"command": "c", "args": c}),
         json!({"command": "c", "env": c}),
+        json!({"command": "c", "env": {format!("A={c}"): ""}}),
+        json!({"url": "http://h", "headers": {format!("Authorization: {c}"): ""}}),
+        json!({"url": "http://h", "headers": {format!("Bearer {c}"): ""}}),
     ]);
     let mut refused = 0;
     for value in values {
