@@ -77,9 +77,9 @@ pub const ROWS: &[Row] = &[
         number: 1,
         name: "close",
         what: "a process survives a close",
-        unit: "closes, twelve behaviours of servers, four languages",
-        gate: Form::AtLeast(480),
-        full: Form::AtLeast(9_600),
+        unit: "closes from Rust, twelve behaviours of servers",
+        gate: Form::AtLeast(120),
+        full: Form::AtLeast(2_400),
         source: Source::Own {
             suite: "reap",
             run: |machine, run| crate::reap::part(machine, run, "--close"),
