@@ -76,6 +76,7 @@ mod platform;
 mod score;
 mod store;
 mod transport;
+mod wakes;
 mod watch;
 
 pub use api::{

@@ -3,6 +3,7 @@
 mod rig;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use rig::{HANG, Rig, acquire, text};
 use serde_json::{Value, json};
@@ -133,5 +134,58 @@ fn every_event_that_occurs_is_as_the_registry_says() {
             "tools_changed",
         ];
         assert_eq!(seen, BTreeSet::from(occurring));
+    });
+}
+
+/// SPEC 7.4, 16.2, 16.6: a change is told to all who hold the server, each in its own words and with a number of its own, and they are
+/// woken when all were told.
+#[test]
+fn a_change_wakes_when_all_were_told() {
+    const SESSIONS: usize = 20;
+    let rig = Rig::new(json!({}));
+    host(async {
+        rig.configure(json!({ "s": rig.server(&["--list-changes"]) })).await;
+        let ids: Vec<String> = (0..SESSIONS).map(|number| format!("é {number}")).collect();
+        let hides = |number: usize| if number % 4 == 1 { json!(["hidden"]) } else { json!([]) };
+        let mut sessions = Vec::new();
+        for (number, id) in ids.iter().enumerate() {
+            let options = json!({ "id": id, "servers": [], "exclude": { "s": hides(number) } });
+            let session = rig.session_with(options);
+            let lease = acquire(&session, "s").await;
+            sessions.push((session, lease));
+        }
+        let mask = EventMask(EventKind::ToolsChanged.bit());
+        let streams: Arc<Vec<Subscription>> =
+            Arc::new(sessions.iter().map(|(it, _)| it.subscribe(mask).unwrap()).collect());
+        let (sent, seen) = std::sync::mpsc::channel();
+        for stream in streams.iter() {
+            let (sent, streams) = (sent.clone(), Arc::downgrade(&streams));
+            // Whoever is woken first finds the events of all.
+            stream.set_wake(move || {
+                let Some(streams) = streams.upgrade() else { return };
+                let waiting: Vec<_> = streams.iter().map(Subscription::try_next).collect();
+                let _ = sent.send(waiting);
+            });
+        }
+        let arguments = json!({ "add": ["hidden", "q\"uoted\\"] });
+        call(&sessions[0].1, "change_list", arguments).await;
+        let told = seen.recv_timeout(HANG).unwrap();
+        let mut last = 0;
+        for (number, event) in told.into_iter().enumerate() {
+            let event = event.unwrap_or_else(|| panic!("session {number} was not told before"));
+            assert!(event.seq() > last, "{}", event.json());
+            last = event.seq();
+            let added = if number % 4 == 1 {
+                json!(["q\"uoted\\"])
+            } else {
+                json!(["hidden", "q\"uoted\\"])
+            };
+            let expected = json!({
+                "v": 1, "seq": last, "type": "tools_changed", "scope": "session", "session": ids[number],
+                "server": "s", "entry_index": 0, "generation": 1,
+                "added": added, "removed": [], "changed": [], "revision": 1,
+            });
+            assert_eq!(event.json(), expected.to_string());
+        }
     });
 }

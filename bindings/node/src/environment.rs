@@ -25,9 +25,9 @@ use crate::reply::{Arrival, Queue, Reply, Settled};
 use crate::waker::{Callbacks, Waker};
 use crate::{ending, text};
 
-/// Arrivals handled between two looks at other work of the event loop: enough that a burst costs one wake-up, few enough that
-/// timers and sockets are not held up for more than about a millisecond.
-const BATCH: usize = 256;
+/// Arrivals handled between two looks at other work of the event loop: enough that a change which a thousand sessions are told of
+/// costs one wake-up, few enough that timers and sockets are not held up for more than a few milliseconds.
+const BATCH: usize = 1024;
 
 /// The JavaScript functions that are told what is no result.
 pub struct Listeners {

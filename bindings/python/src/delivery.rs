@@ -17,8 +17,9 @@ use crate::wakeup::Wakeup;
 /// Between two looks at pending signals while a thread waits: a tenth of what a user feels as a delay.
 pub const SLICE: Duration = Duration::from_millis(50);
 
-/// Results taken in one pass, so that one pass never keeps an event loop from its other work for long.
-const BATCH: usize = 256;
+/// Results taken in one pass, so that one pass never keeps an event loop from its other work for long; enough that a change which a
+/// thousand sessions are told of is one wake-up.
+const BATCH: usize = 1024;
 
 /// A result on its way to Python.
 pub enum Payload {

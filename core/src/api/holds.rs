@@ -15,7 +15,7 @@ use super::deferred::{AllDeferred, Deferred, FirstSight, Seeing};
 use super::held::{Held, Origin, Seen};
 use super::pool::Configured;
 use super::session::SessionCore;
-use super::told::{Sight, Told};
+use super::told::{News, Sight, Told};
 use crate::driver::{EntryCell, LeaseHold};
 
 /// A session's holds, until it is closed.
@@ -247,8 +247,12 @@ impl Holds {
         from: (&Arc<EntryCell>, Generation),
         change: (&Arc<Catalog>, &Arc<Catalog>, &Arc<Difference>),
     ) {
-        self.inner().told.listed(from, change);
-        self.tell(session);
+        let mut tells = false;
+        let first = {
+            let told = &mut self.inner().told;
+            told.listed(from, change).and_then(|news| told.next_with(news, &mut tells))
+        };
+        self.tell_from(first, tells, session);
     }
 
     /// Tools of an entry are held back newly, which the session is told as far as it sees them. They may come between the grant and
@@ -276,10 +280,15 @@ impl Holds {
     /// Tells the session what waits to be told, unless somebody is at it.
     pub(super) fn tell(&self, session: &SessionCore) {
         let mut tells = false;
-        loop {
-            let news = self.inner().told.next(&mut tells);
-            let Some(news) = news else { return };
+        let first = self.inner().told.next(&mut tells);
+        self.tell_from(first, tells, session);
+    }
+
+    fn tell_from(&self, first: Option<News>, mut tells: bool, session: &SessionCore) {
+        let mut next = first;
+        while let Some(news) = next {
             news.tell(session);
+            next = self.inner().told.next(&mut tells);
         }
     }
 

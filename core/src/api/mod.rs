@@ -3,6 +3,7 @@
 mod accept;
 mod acquire;
 mod asleep;
+mod by_server;
 mod call;
 mod configure;
 mod deferred;

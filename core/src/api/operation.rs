@@ -10,6 +10,7 @@ use tokio::task::AbortHandle;
 use super::call::Started;
 use crate::driver::Driver;
 use crate::platform;
+use crate::wakes;
 use crate::{Error, ErrorCode, Result};
 
 /// Something started that ends exactly once: with its result, or with an error (`cancelled`, `closed`, …).
@@ -126,13 +127,21 @@ impl<T, F: FnOnce(Result<T>)> Drop for Completion<T, F> {
 /// empty, never under its lock.
 pub struct CompletionQueue<T> {
     items: Mutex<VecDeque<T>>,
-    wake: Box<dyn Fn() + Send + Sync>,
+    bell: Arc<Bell>,
+}
+
+struct Bell(Box<dyn Fn() + Send + Sync>);
+
+impl wakes::Wake for Bell {
+    fn wake(&self) {
+        (self.0)();
+    }
 }
 
 impl<T> CompletionQueue<T> {
     /// An empty queue. `wake` is called on threads of the library and must not block.
     pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Self {
-        CompletionQueue { items: Mutex::new(VecDeque::new()), wake: Box::new(wake) }
+        CompletionQueue { items: Mutex::default(), bell: Arc::new(Bell(Box::new(wake))) }
     }
 
     /// Adds a result; wakes if it is the first. Bounded by the operations under way, of which each adds one.
@@ -143,7 +152,7 @@ impl<T> CompletionQueue<T> {
             items.len() == 1
         };
         if first {
-            (self.wake)();
+            wakes::wake_behind(&self.bell);
         }
     }
 

@@ -7,7 +7,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use trunkline_pool::acceptance::{Held as HeldBack, HeldTool};
@@ -15,6 +15,7 @@ use trunkline_pool::catalog::{Catalog, Difference};
 use trunkline_pool::state::{EntryState, Generation};
 use trunkline_pool::view::{Shown, View};
 
+use super::by_server::ByServer;
 use super::deferred::{Deferred, Seeing};
 use super::held::Held;
 use super::session::SessionCore;
@@ -30,6 +31,8 @@ pub(super) struct Sight {
     pub(super) catalog: Arc<Catalog>,
     pub(super) held_back: HeldBack,
     pub(super) view: Arc<View>,
+    /// Whether the view hides nothing.
+    sees_all: bool,
 }
 
 /// Where lists come from.
@@ -67,8 +70,8 @@ impl Sight {
     fn of_deferred(deferred: &Deferred) -> Sight {
         let Deferred { server, catalog, held_back, view, .. } = deferred;
         let (server, catalog, view) = (server.clone(), catalog.clone(), view.clone());
-        let held_back = held_back.clone();
-        Sight { server, source: Source::Kept, shows: true, catalog, held_back, view }
+        let (held_back, sees_all) = (held_back.clone(), view.hides_nothing());
+        Sight { server, source: Source::Kept, shows: true, catalog, held_back, view, sees_all }
     }
 
     /// What it shows now.
@@ -80,8 +83,8 @@ impl Sight {
         let catalog = if shows { slot.catalog.clone() } else { Arc::default() };
         let held_back = if shows { slot.held.clone() } else { HeldBack::default() };
         let (server, view) = (cell.server.clone(), held.view());
-        let source = Source::Entry(cell, slot.generation);
-        Sight { server, source, shows, catalog, held_back, view }
+        let (source, sees_all) = (Source::Entry(cell, slot.generation), view.hides_nothing());
+        Sight { server, source, shows, catalog, held_back, view, sees_all }
     }
 
     /// Whether it is what was kept, and not the server itself.
@@ -153,7 +156,7 @@ impl Sight {
 pub(super) struct Told {
     /// By server; nothing for one that it was told to be gone, and that it is told of when it is back. What is held for the
     /// first time is not told.
-    servers: BTreeMap<Arc<str>, Option<Sight>>,
+    servers: ByServer<Option<Sight>>,
     /// Grows only by what changes while somebody tells, and is emptied by them.
     news: VecDeque<News>,
     telling: bool,
@@ -180,7 +183,7 @@ impl Told {
         let is_gone = |server: &&Arc<str>| {
             seen.binary_search_by(|seeing| seeing.server().cmp(server)).is_err()
         };
-        let gone: Vec<Arc<str>> = self.servers.keys().filter(is_gone).cloned().collect();
+        let gone: Vec<Arc<str>> = self.servers.names().filter(is_gone).cloned().collect();
         for server in gone {
             if let Some(old) = self.servers.insert(server, None).flatten() {
                 let difference = Sight::difference(Some(&old), None);
@@ -191,7 +194,9 @@ impl Told {
 
     /// What is seen of this server for the first time is told as well.
     pub(super) fn expect(&mut self, server: &Arc<str>) {
-        self.servers.entry(server.clone()).or_default();
+        if !self.servers.contains(server) {
+            self.servers.insert(server.clone(), None);
+        }
     }
 
     /// This is what is seen of its server now.
@@ -233,13 +238,13 @@ impl Told {
         }
     }
 
-    /// The lists of an entry are these. Nothing of an entry that is not seen.
+    /// The lists of an entry are these: what the session is to be told of that. Nothing of an entry that is not seen.
     pub(super) fn listed(
         &mut self,
         (cell, generation): (&Arc<EntryCell>, Generation),
         (before, after, difference): (&Arc<Catalog>, &Arc<Catalog>, &Arc<Difference>),
-    ) {
-        let Some(told) = self.sight(cell) else { return };
+    ) -> Option<News> {
+        let told = self.sight(cell)?;
         let from_there = Arc::ptr_eq(&told.catalog, before);
         let before = std::mem::replace(&mut told.catalog, after.clone());
         told.held_back = cell.load().slot.held.clone();
@@ -248,6 +253,7 @@ impl Told {
         }
         let difference = match from_there {
             // It was told of the lists that the change begins with: its view alone decides what it hears.
+            true if told.sees_all => difference.clone(),
             true => told.view.of_difference(difference),
             false => {
                 let before = Shown { catalog: &before, view: &told.view };
@@ -256,7 +262,7 @@ impl Told {
             }
         };
         let (server, source) = (told.server.clone(), told.source.clone());
-        self.lists((server, source), difference);
+        News::of_lists((server, source), difference)
     }
 
     /// These tools are held back newly. `unseen` is the view of an entry that is not seen yet; without it, nothing is told of one.
@@ -282,7 +288,17 @@ impl Told {
 
     /// Whether the session has not given the server up.
     pub(super) fn has(&self, server: &str) -> bool {
-        self.servers.contains_key(server)
+        self.servers.contains(server)
+    }
+
+    /// What is to be told next when this has come up, to who finds nobody telling.
+    pub(super) fn next_with(&mut self, news: News, tells: &mut bool) -> Option<News> {
+        if !self.telling && self.news.is_empty() {
+            (self.telling, *tells) = (true, true);
+            return Some(news);
+        }
+        self.news.push_back(news);
+        self.next(tells)
     }
 
     /// What is to be told next, to who `tells` already, or to who finds nobody telling.
@@ -314,14 +330,17 @@ impl Told {
     }
 
     fn lists(&mut self, (server, source): (Arc<str>, Source), difference: Arc<Difference>) {
-        if !difference.is_empty() {
-            let what = What::Lists(source, difference);
-            self.news.push_back(News { server, what });
-        }
+        self.news.extend(News::of_lists((server, source), difference));
     }
 }
 
 impl News {
+    fn of_lists((server, source): (Arc<str>, Source), difference: Arc<Difference>) -> Option<News> {
+        let is_empty = difference.is_empty();
+        let what = What::Lists(source, difference);
+        (!is_empty).then_some(News { server, what })
+    }
+
     fn of_held_back(cell: &Arc<EntryCell>, generation: Generation, tool: &HeldTool) -> News {
         let what = What::HeldBack(cell.clone(), generation, tool.clone());
         News { server: cell.server.clone(), what }

@@ -6,12 +6,14 @@ use std::sync::{Arc, MutexGuard, Weak};
 
 use trunkline_pool::catalog::Catalog;
 use trunkline_pool::state::{
-    Audience, ConnectionId, Effect, EntryId, Input, KeyId, ListingNumber, Notice, Slot,
+    Audience, ConnectionId, Effect, EntryId, Input, KeyId, ListingNumber, Notice, SessionId, Slot,
 };
 
 use super::entry::Control;
 use super::listings::ListingEnd;
 use super::{Answered, Core, Driver, EntryCell, Work, incarnation};
+use crate::api::SessionCore;
+use crate::wakes::Batch;
 use crate::{Error, ErrorCode};
 
 thread_local! {
@@ -33,15 +35,12 @@ impl Driver {
         }
         core.executing = true;
         let before = CARRYING_OUT.replace(true);
-        while let Some(work) = core.work.pop_front() {
+        while let Some(next) = core.next() {
             drop(core);
-            // A completion of the host that panics must stop neither the queue nor this caller.
-            let work = || match work {
-                Work::Effect(effect) => self.perform(effect),
-                Work::Listed(end) => end.tell(),
-            };
-            if catch_unwind(AssertUnwindSafe(work)).is_err() {
-                tracing::error!("a completion panicked");
+            match next {
+                Next::Work(Work::Effect(effect)) => safely(|| self.perform(effect)),
+                Next::Work(Work::Listed(end)) => safely(|| end.tell()),
+                Next::News(news) => self.tell_all(news),
             }
             core = self.core();
         }
@@ -84,7 +83,7 @@ impl Driver {
             }
             Effect::ToolAccepted { ticket } => self.answer(ticket, Answered::ToolAccepted),
             Effect::Drained { ticket, report } => self.answer(ticket, Answered::Drained(report)),
-            Effect::Notify { audience, notice } => self.notify(audience, &notice),
+            Effect::Notify { audience, notice } => self.notify(audience, notice),
             other => tracing::error!(?other, "an effect that this version does not know"),
         }
     }
@@ -119,16 +118,27 @@ impl Driver {
         }
     }
 
-    fn notify(self: &Arc<Self>, audience: Audience, notice: &Notice) {
+    fn notify(self: &Arc<Self>, audience: Audience, notice: Notice) {
         match audience {
-            Audience::Pool => self.deliver(None, notice),
-            Audience::Everybody => self.tell_everybody(notice),
-            Audience::Session(id) => {
-                let session = self.core().sessions.get(&id).and_then(Weak::upgrade);
-                if let Some(session) = session {
-                    self.deliver(Some(&session), notice);
+            Audience::Everybody => self.tell_everybody(&notice),
+            Audience::Pool => {
+                let cell = notice.entry().and_then(|entry| self.entry(entry));
+                if let Some(cell) = cell {
+                    self.deliver(None, &cell, &notice);
                 }
             }
+            Audience::Session(id) => {
+                let news = self.core().addressed(id, notice);
+                self.tell_all(news.into_iter().collect());
+            }
+        }
+    }
+
+    /// Delivers one after the other, and wakes those who were told when all were.
+    fn tell_all(&self, news: Vec<News>) {
+        let _batch = Batch::begin();
+        for News { session, cell, notice } in news {
+            safely(|| self.deliver(Some(&session), &cell, &notice));
         }
     }
 
@@ -162,6 +172,61 @@ impl Driver {
         Some(cell)
     }
 }
+
+/// What is carried out next.
+enum Next {
+    Work(Work),
+    /// What sessions are told, one after the other.
+    News(Vec<News>),
+}
+
+/// What one session is told of an entry.
+struct News {
+    session: Arc<SessionCore>,
+    cell: Arc<EntryCell>,
+    notice: Notice,
+}
+
+impl Core {
+    /// Takes the next of what is to be carried out; all that sessions are told at one time is one.
+    fn next(&mut self) -> Option<Next> {
+        let mut news = Vec::new();
+        while news.len() < NEWS_MAX
+            && let Some(Work::Effect(Effect::Notify { audience: Audience::Session(_), .. })) =
+                self.work.front()
+        {
+            let Some(Work::Effect(Effect::Notify { audience: Audience::Session(id), notice })) =
+                self.work.pop_front()
+            else {
+                break;
+            };
+            tracing::debug!(?id, ?notice, "notice");
+            news.extend(self.addressed(id, notice));
+        }
+        match news.is_empty() {
+            true => self.work.pop_front().map(Next::Work),
+            false => Some(Next::News(news)),
+        }
+    }
+
+    /// What a session is told, if it and the entry are there.
+    fn addressed(&self, session: SessionId, notice: Notice) -> Option<News> {
+        let cell = self.entries.get(&notice.entry()?)?.clone();
+        // The last, since to drop a session takes the lock that is held here.
+        let session = self.sessions.get(&session).and_then(Weak::upgrade)?;
+        Some(News { session, cell, notice })
+    }
+}
+
+/// A completion of the host that panics must stop neither the queue nor its caller.
+fn safely(work: impl FnOnce()) {
+    if catch_unwind(AssertUnwindSafe(work)).is_err() {
+        tracing::error!("a completion panicked");
+    }
+}
+
+/// The most that is told at one time: the first who is told is woken after the last.
+const NEWS_MAX: usize = 4096;
 
 /// A listing under way: its end is reported when it is dropped, so that one which dies does not leave its entry waiting.
 struct Listing {

@@ -1,16 +1,18 @@
-//! Events on their way to subscribers: in order, bounded, and each written as JSON once.
+//! Events on their way to subscribers: in order and bounded.
 
+use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 use trunkline_pool::id_map::IdMap;
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::state::{Generation, SessionId};
 
 use super::EntryCell;
+use super::event_text::{Members, Sheet, members_of, write};
 use super::subscriber::Subscriber;
 use crate::api::{Event, EventMask, SessionCore};
+use crate::wakes::wake;
 use crate::{Error, ErrorCode, Result};
 
 /// The pool's subscribers, and the order of its events.
@@ -23,8 +25,35 @@ pub(crate) struct Hub {
 struct Inner {
     seq: u64,
     ended: bool,
+    sheet: Sheet,
     pool: Vec<Arc<Subscriber>>,
-    sessions: IdMap<SessionId, Vec<Arc<Subscriber>>>,
+    sessions: IdMap<SessionId, Own>,
+}
+
+/// The subscribers of one session: nearly always one.
+struct Own {
+    first: Arc<Subscriber>,
+    others: Vec<Arc<Subscriber>>,
+}
+
+impl Own {
+    fn new(first: Arc<Subscriber>) -> Own {
+        Own { first, others: Vec::new() }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &Arc<Subscriber>> {
+        std::iter::once(&self.first).chain(&self.others)
+    }
+
+    /// Without one; nothing when it was the only one.
+    fn without(mut self, gone: &Arc<Subscriber>) -> Option<Own> {
+        self.others.retain(|other| !Arc::ptr_eq(other, gone));
+        if !Arc::ptr_eq(&self.first, gone) {
+            return Some(self);
+        }
+        let first = (!self.others.is_empty()).then(|| self.others.remove(0))?;
+        Some(Own { first, ..self })
+    }
 }
 
 /// What an event is about.
@@ -92,7 +121,10 @@ impl Hub {
         let subscriber = Arc::new(Subscriber::new(mask, session, self.backlog, snapshot));
         match session {
             None => inner.pool.push(subscriber.clone()),
-            Some(id) => inner.sessions.entry(id).or_default().push(subscriber.clone()),
+            Some(id) => match inner.sessions.entry(id) {
+                Entry::Occupied(mut own) => own.get_mut().others.push(subscriber.clone()),
+                Entry::Vacant(place) => drop(place.insert(Own::new(subscriber.clone()))),
+            },
         }
         Ok(subscriber)
     }
@@ -100,15 +132,12 @@ impl Hub {
     /// Takes a subscriber out, and ends its stream.
     pub(crate) fn unsubscribe(&self, subscriber: &Arc<Subscriber>) {
         let mut inner = self.inner();
-        let keep = |other: &Arc<Subscriber>| !Arc::ptr_eq(other, subscriber);
         match subscriber.session {
-            None => inner.pool.retain(keep),
+            None => inner.pool.retain(|other| !Arc::ptr_eq(other, subscriber)),
             Some(id) => {
-                if let Some(list) = inner.sessions.get_mut(&id) {
-                    list.retain(keep);
-                    if list.is_empty() {
-                        inner.sessions.remove(&id);
-                    }
+                let left = inner.sessions.remove(&id).and_then(|own| own.without(subscriber));
+                if let Some(own) = left {
+                    inner.sessions.insert(id, own);
                 }
             }
         }
@@ -116,8 +145,8 @@ impl Hub {
 
     /// Ends the streams of a session; what waits in them can still be taken.
     pub(crate) fn end_session(&self, session: SessionId) {
-        let gone = self.inner().sessions.remove(&session).unwrap_or_default();
-        gone.iter().for_each(|subscriber| subscriber.end());
+        let gone = self.inner().sessions.remove(&session);
+        gone.iter().flat_map(Own::iter).for_each(|subscriber| subscriber.end());
     }
 
     /// Ends every stream; what waits in them can still be taken.
@@ -126,7 +155,8 @@ impl Hub {
             let mut inner = self.inner();
             inner.ended = true;
             let sessions = std::mem::take(&mut inner.sessions);
-            inner.pool.drain(..).chain(sessions.into_values().flatten()).collect()
+            let pool = std::mem::take(&mut inner.pool);
+            pool.into_iter().chain(sessions.values().flat_map(Own::iter).cloned()).collect()
         };
         gone.iter().for_each(|subscriber| subscriber.end());
     }
@@ -168,7 +198,7 @@ impl Hub {
         kind: EventKind,
         session: &SessionCore,
         about: &About,
-        fields: impl FnOnce(&mut Members),
+        fields: impl FnOnce(&mut Members<'_>),
         stands: impl FnOnce() -> bool,
     ) {
         self.tell(kind, Some(session), about, fields, stands);
@@ -187,8 +217,9 @@ impl Hub {
         match self.tell(kind, session, about, members_of(fields), stands) {
             Told::Nobody => None,
             Told::Unheard { seq } => {
-                let fields = members_of(fields);
-                Some(Event::new(kind, seq, write(kind, seq, session, about, fields)))
+                let (sheet, fields) = (&mut Sheet::default(), members_of(fields));
+                let text = write(sheet, (kind, seq), session, about, fields);
+                Some(Event::new(kind, seq, text))
             }
             Told::Heard(event) => Some(event),
         }
@@ -199,36 +230,44 @@ impl Hub {
         kind: EventKind,
         session: Option<&SessionCore>,
         about: &About,
-        fields: impl FnOnce(&mut Members),
+        fields: impl FnOnce(&mut Members<'_>),
         stands: impl FnOnce() -> bool,
     ) -> Told {
-        let mut inner = self.inner();
+        let mut guard = self.inner();
         if session.is_some_and(SessionCore::is_closed) || !stands() {
             return Told::Nobody;
         }
+        let inner = &mut *guard;
         inner.seq += 1;
         let seq = inner.seq;
         let own = session.and_then(|session| inner.sessions.get(&session.number));
-        let subscribers = inner.pool.iter().chain(own.into_iter().flatten());
-        let interested = interested(kind, subscribers);
-        let event = || Event::new(kind, seq, write(kind, seq, session, about, fields));
-        match deliver(inner, &interested, event) {
-            Some(event) => Told::Heard(event),
-            None => Told::Unheard { seq },
-        }
+        let subscribers = inner.pool.iter().chain(own.into_iter().flat_map(Own::iter));
+        let sheet = &mut inner.sheet;
+        let event = || Event::new(kind, seq, write(sheet, (kind, seq), session, about, fields));
+        let Some((event, woken)) = put(kind, subscribers, event) else {
+            return Told::Unheard { seq };
+        };
+        drop(guard);
+        woken.wake();
+        Told::Heard(event)
     }
 
     /// Tells every subscriber, of the pool and of each session, the same event once.
     pub(super) fn publish_to_all(&self, kind: EventKind, fields: &[(&str, Value)]) {
-        let mut inner = self.inner();
+        let mut guard = self.inner();
+        let inner = &mut *guard;
         inner.seq += 1;
         let seq = inner.seq;
-        let subscribers = inner.pool.iter().chain(inner.sessions.values().flatten());
-        let interested = interested(kind, subscribers);
-        deliver(inner, &interested, || {
-            let fields = members_of(fields);
-            Event::new(kind, seq, write(kind, seq, None, &About::default(), fields))
+        let subscribers = inner.pool.iter().chain(inner.sessions.values().flat_map(Own::iter));
+        let sheet = &mut inner.sheet;
+        let put = put(kind, subscribers, || {
+            let (about, fields) = (About::default(), members_of(fields));
+            Event::new(kind, seq, write(sheet, (kind, seq), None, &about, fields))
         });
+        drop(guard);
+        if let Some((_, woken)) = put {
+            woken.wake();
+        }
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -236,112 +275,39 @@ impl Hub {
     }
 }
 
-fn interested<'a>(
+/// Puts one event into the queues of those who want it; the event and who is to be woken, if there is anybody.
+///
+/// The lock is held: two events must reach every queue in the order of their numbers.
+fn put<'a>(
     kind: EventKind,
     subscribers: impl Iterator<Item = &'a Arc<Subscriber>>,
-) -> Vec<Arc<Subscriber>> {
-    subscribers.filter(|subscriber| subscriber.mask.contains(kind)).cloned().collect()
-}
-
-/// Puts one event into the queues of those who want it, and wakes them; the event, if there is anybody.
-fn deliver(
-    inner: MutexGuard<'_, Inner>,
-    interested: &[Arc<Subscriber>],
     event: impl FnOnce() -> Event,
-) -> Option<Event> {
-    if interested.is_empty() {
-        return None;
+) -> Option<(Event, Woken)> {
+    let mut interested = subscribers.filter(|subscriber| subscriber.mask.contains(kind)).peekable();
+    interested.peek()?;
+    let (event, mut woken) = (event(), Woken::default());
+    for subscriber in interested.filter(|subscriber| subscriber.push(&event)) {
+        woken.add(subscriber);
     }
-    let event = event();
-    // Still under the lock: two events must reach every queue in the order of their numbers.
-    let woken: Vec<_> =
-        interested.iter().filter(|subscriber| subscriber.push(event.clone())).collect();
-    drop(inner);
-    woken.iter().for_each(|subscriber| subscriber.wake());
-    Some(event)
+    Some((event, woken))
 }
 
-/// The event's JSON: the envelope of SPEC 16.6, then the fields.
-pub(super) fn write(
-    kind: EventKind,
-    seq: u64,
-    session: Option<&SessionCore>,
-    about: &About,
-    fields: impl FnOnce(&mut Members),
-) -> Arc<str> {
-    let mut json = Members::new();
-    json.add("v", &1);
-    json.add("seq", &seq);
-    json.add("type", kind.name());
-    json.add("scope", kind.scope().as_str());
-    if let Some(session) = session {
-        json.add("session", &*session.id);
-    }
-    if let Some(server) = &about.server {
-        json.add("server", &**server);
-    }
-    if let Some(index) = about.entry_index {
-        json.add("entry_index", &index);
-    }
-    if let Some(generation) = about.generation {
-        json.add("generation", &generation.0);
-    }
-    fields(&mut json);
-    json.finish()
+/// The subscribers that are to be woken once no lock is held.
+#[derive(Default)]
+struct Woken {
+    first: Option<Arc<Subscriber>>,
+    others: Vec<Arc<Subscriber>>,
 }
 
-/// Fields that are values.
-pub(super) fn members_of(fields: &[(&str, Value)]) -> impl FnOnce(&mut Members) {
-    |json| fields.iter().for_each(|(name, value)| json.add(name, value))
-}
-
-type ToText<'a> = serde_json::Serializer<&'a mut Vec<u8>>;
-
-/// The text of a JSON object, as it is written member by member. No name comes twice.
-pub(super) struct Members(Vec<u8>);
-
-impl Members {
-    /// Room for an event about a server with a few fields, in bytes.
-    const ROOM: usize = 256;
-
-    fn new() -> Members {
-        Members(Vec::with_capacity(Members::ROOM))
-    }
-
-    /// Adds one member.
-    pub(super) fn add<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) {
-        self.member(name, |json| value.serialize(json));
-    }
-
-    /// Adds one member that is a list of names.
-    pub(super) fn add_names(&mut self, name: &str, names: &[Arc<str>]) {
-        self.member(name, |json| json.collect_seq(names.iter().map(|name| &**name)));
-    }
-
-    fn member(
-        &mut self,
-        name: &str,
-        value: impl FnOnce(&mut ToText<'_>) -> serde_json::Result<()>,
-    ) {
-        // Names of members are ours.
-        debug_assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'), "{name}");
-        self.0.extend_from_slice(if self.0.is_empty() { b"{\"" } else { b",\"" });
-        self.0.extend_from_slice(name.as_bytes());
-        self.0.extend_from_slice(b"\":");
-        let written = value(&mut self.text());
-        debug_assert!(written.is_ok(), "neither memory nor these values refuse to be written");
-    }
-
-    fn text(&mut self) -> ToText<'_> {
-        serde_json::Serializer::new(&mut self.0)
-    }
-
-    fn finish(mut self) -> Arc<str> {
-        self.0.push(b'}');
-        match std::str::from_utf8(&self.0) {
-            Ok(text) => text.into(),
-            // What is written as JSON is text.
-            Err(_) => String::from_utf8_lossy(&self.0).into(),
+impl Woken {
+    fn add(&mut self, subscriber: &Arc<Subscriber>) {
+        match self.first {
+            None => self.first = Some(subscriber.clone()),
+            Some(_) => self.others.push(subscriber.clone()),
         }
+    }
+
+    fn wake(self) {
+        self.first.into_iter().chain(self.others).for_each(wake);
     }
 }

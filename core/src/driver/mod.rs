@@ -12,6 +12,7 @@ mod budget;
 mod carry;
 mod entry;
 mod eras;
+mod event_text;
 mod gates;
 mod hold;
 mod hub;

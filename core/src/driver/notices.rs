@@ -1,56 +1,64 @@
 //! From the reducer's notices to the events that subscribers see.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 use trunkline_pool::acceptance::HeldTool;
 use trunkline_pool::catalog::{Difference, ListKind};
 use trunkline_pool::interface::EventKind;
-use trunkline_pool::state::{ConnectionId, EntryId, EntryState, Generation, Notice};
+use trunkline_pool::state::{ConnectionId, EntryState, Generation, Notice};
 
-use super::hub::{About, Members};
+use super::event_text::Members;
+use super::hub::About;
 use super::{Driver, EntryCell};
 use crate::Error;
 use crate::api::SessionCore;
 use crate::client::Callers;
 
 impl Driver {
-    /// Delivers one notice, to a session that holds the entry or to the pool.
-    pub(super) fn deliver(&self, session: Option<&SessionCore>, notice: &Notice) {
+    /// Delivers one notice of an entry, to a session that holds it or to the pool.
+    pub(super) fn deliver(
+        &self,
+        session: Option<&SessionCore>,
+        cell: &Arc<EntryCell>,
+        notice: &Notice,
+    ) {
         match notice {
-            Notice::StatusChanged { entry, generation, from, to, reason } => {
+            Notice::StatusChanged { generation, from, to, reason, .. } => {
                 let mut fields = vec![("to", to.as_str().into()), ("reason", (*reason).into())];
                 fields.extend(from.map(|state| ("from", state.as_str().into())));
-                self.tell(EventKind::StatusChanged, session, *entry, *generation, &fields);
+                self.tell(EventKind::StatusChanged, session, cell, *generation, &fields);
                 if *to == EntryState::Closed {
-                    self.forget(*entry);
+                    self.forget(cell.entry);
                 }
             }
-            Notice::CatalogChanged { entry, generation, before, after, difference } => {
-                let (Some(session), Some(cell)) = (session, self.entry(*entry)) else { return };
+            Notice::CatalogChanged { generation, before, after, difference, .. } => {
+                let Some(session) = session else { return };
                 let change = (before, after, difference);
-                session.holds.listed(session, (&cell, *generation), change);
+                session.holds.listed(session, (cell, *generation), change);
             }
-            Notice::ToolsQuarantined { entry, generation, held } => {
-                let (Some(session), Some(cell)) = (session, self.entry(*entry)) else { return };
-                session.holds.held_back(session, (&cell, *generation), held);
+            Notice::ToolsQuarantined { generation, held, .. } => {
+                let Some(session) = session else { return };
+                session.holds.held_back(session, (cell, *generation), held);
             }
-            Notice::Disconnected { entry, generation, reason } => {
+            Notice::Disconnected { generation, reason, .. } => {
                 let fields = [("reason", reason.as_str().into())];
-                self.tell(EventKind::Disconnected, session, *entry, *generation, &fields);
+                self.tell(EventKind::Disconnected, session, cell, *generation, &fields);
             }
-            Notice::Reconnected { entry, generation, attempts, downtime } => {
+            Notice::Reconnected { generation, attempts, downtime, .. } => {
                 let downtime = u64::try_from(downtime.as_millis()).unwrap_or(u64::MAX);
                 let fields = [("attempts", (*attempts).into()), ("downtime_ms", downtime.into())];
-                self.tell(EventKind::Reconnected, session, *entry, *generation, &fields);
+                self.tell(EventKind::Reconnected, session, cell, *generation, &fields);
             }
-            Notice::AuthRequired { entry, generation, error } => {
+            Notice::AuthRequired { generation, error, .. } => {
                 let need = auth_need(error);
                 let fields: Vec<_> =
                     need.iter().map(|(name, value)| (&**name, value.clone())).collect();
-                self.tell(EventKind::AuthRequired, session, *entry, *generation, &fields);
+                self.tell(EventKind::AuthRequired, session, cell, *generation, &fields);
             }
-            Notice::Failed { entry, generation, error } => {
+            Notice::Failed { generation, error, .. } => {
                 let fields = [("error", error.to_json())];
-                self.tell(EventKind::Failed, session, *entry, *generation, &fields);
+                self.tell(EventKind::Failed, session, cell, *generation, &fields);
             }
             other => tracing::error!(?other, "a notice that this version does not know"),
         }
@@ -71,10 +79,8 @@ impl Driver {
         ];
         for (kind, list, change) in lists.into_iter().filter(|(.., change)| !change.is_empty()) {
             let revision = session.number_of_change(list);
-            let fields = |json: &mut Members| {
-                json.add_names("added", &change.added);
-                json.add_names("removed", &change.removed);
-                json.add_names("changed", &change.changed);
+            let fields = |json: &mut Members<'_>| {
+                json.add_written(change.members());
                 json.add("revision", &revision);
             };
             self.hub.publish_written(kind, session, about, fields, &stands);
@@ -98,13 +104,12 @@ impl Driver {
         &self,
         kind: EventKind,
         session: Option<&SessionCore>,
-        entry: EntryId,
+        cell: &EntryCell,
         generation: Generation,
         fields: &[(&str, Value)],
     ) {
-        let Some(cell) = self.entry(entry) else { return };
         let holds = || session.is_none_or(|session| cell.is_held_by(session.number));
-        self.hub.publish_if(kind, session, &About::entry(&cell, generation), fields, holds);
+        self.hub.publish_if(kind, session, &About::entry(cell, generation), fields, holds);
     }
 
     /// A resource of the server was updated: its subscribers are told (SPEC 7.7).

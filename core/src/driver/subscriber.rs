@@ -8,16 +8,17 @@ use tokio::sync::Notify;
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::state::SessionId;
 
-use super::hub::{About, members_of, write};
+use super::event_text::{Sheet, members_of, write};
+use super::hub::About;
 use crate::api::{Event, EventMask};
+use crate::wakes;
 
-/// One subscriber's queue.
+/// One subscriber's queue. What an event needs of it lies at its beginning, side by side: a change is told to thousands, of whom nothing
+/// is in a cache.
+#[repr(C)]
 pub(crate) struct Subscriber {
     pub(super) mask: EventMask,
-    pub(super) session: Option<SessionId>,
     backlog: usize,
-    /// What the stream continues.
-    pub snapshot: String,
     queue: Mutex<Queue>,
     arrived: Notify,
     wake: Mutex<Option<Wake>>,
@@ -25,6 +26,9 @@ pub(crate) struct Subscriber {
     waking: Mutex<Option<ThreadId>>,
     /// Held while the wake function runs.
     turn: Mutex<()>,
+    pub(super) session: Option<SessionId>,
+    /// What the stream continues.
+    pub snapshot: String,
 }
 
 type Wake = Arc<dyn Fn() + Send + Sync>;
@@ -59,7 +63,7 @@ impl Subscriber {
     }
 
     /// Adds an event, or counts it as missed. Whether the subscriber has to be woken.
-    pub(super) fn push(&self, event: Event) -> bool {
+    pub(super) fn push(&self, event: &Event) -> bool {
         let mut queue = self.queue();
         let was_empty = queue.events.is_empty();
         if queue.missed > 0 || queue.events.len() >= self.backlog {
@@ -67,7 +71,7 @@ impl Subscriber {
             queue.last_missed_seq = event.seq();
             return false;
         }
-        queue.events.push_back(event);
+        queue.events.push_back(event.clone());
         was_empty
     }
 
@@ -80,12 +84,9 @@ impl Subscriber {
         let missed = std::mem::take(&mut queue.missed);
         let seq = queue.last_missed_seq;
         (missed > 0).then(|| {
-            let fields = [("missed", missed.into())];
-            Event::new(
-                EventKind::Lagged,
-                seq,
-                write(EventKind::Lagged, seq, None, &About::default(), members_of(&fields)),
-            )
+            let (kind, fields) = (EventKind::Lagged, [("missed", missed.into())]);
+            let (sheet, about) = (&mut Sheet::default(), About::default());
+            Event::new(kind, seq, write(sheet, (kind, seq), None, &about, members_of(&fields)))
         })
     }
 
@@ -110,7 +111,7 @@ impl Subscriber {
 
     pub(super) fn end(&self) {
         self.queue().ended = true;
-        self.wake();
+        self.wake_now();
     }
 
     pub(crate) fn set_wake(&self, wake: Wake) {
@@ -121,12 +122,12 @@ impl Subscriber {
             !queue.events.is_empty() || queue.ended
         };
         if waits {
-            self.wake();
+            self.wake_now();
         }
     }
 
     /// Runs the wake function, one thread at a time, and never after [`silence`](Self::silence) has returned.
-    pub(super) fn wake(&self) {
+    fn wake_now(&self) {
         self.arrived.notify_one();
         if lock(&self.wake).is_none() {
             return;
@@ -157,6 +158,12 @@ impl Subscriber {
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
         lock(&self.queue)
+    }
+}
+
+impl wakes::Wake for Subscriber {
+    fn wake(&self) {
+        self.wake_now();
     }
 }
 

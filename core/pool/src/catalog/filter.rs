@@ -40,11 +40,7 @@ impl Filter {
         let names = |names: &[Arc<str>]| {
             names.iter().filter(|name| self.admits(name)).cloned().collect::<Vec<_>>()
         };
-        Change {
-            added: names(&change.added),
-            removed: names(&change.removed),
-            changed: names(&change.changed),
-        }
+        Change::new(names(&change.added), names(&change.removed), names(&change.changed))
     }
 }
 

@@ -116,3 +116,19 @@ pub enum Notice {
         error: Error,
     },
 }
+
+impl Notice {
+    /// The entry that it is about; none when it is about the pool.
+    pub fn entry(&self) -> Option<EntryId> {
+        match self {
+            Notice::StatusChanged { entry, .. }
+            | Notice::CatalogChanged { entry, .. }
+            | Notice::ToolsQuarantined { entry, .. }
+            | Notice::Disconnected { entry, .. }
+            | Notice::Reconnected { entry, .. }
+            | Notice::AuthRequired { entry, .. }
+            | Notice::Failed { entry, .. } => Some(*entry),
+            Notice::BudgetWarning { .. } | Notice::RefusedBatch { .. } => None,
+        }
+    }
+}

@@ -104,10 +104,15 @@ impl View {
 
     /// The same of a difference that many share: without a filter it is that one.
     pub fn of_difference(&self, difference: &Arc<Difference>) -> Arc<Difference> {
-        match self.by_server.hides_nothing() && self.by_session.hides_nothing() {
+        match self.hides_nothing() {
             true => difference.clone(),
             false => Arc::new(self.apply(difference)),
         }
+    }
+
+    /// Whether it admits everything.
+    pub fn hides_nothing(&self) -> bool {
+        self.by_server.hides_nothing() && self.by_session.hides_nothing()
     }
 }
 

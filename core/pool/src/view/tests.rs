@@ -41,7 +41,7 @@ fn only(pattern: &str) -> Filter {
 fn change(added: &[&str], removed: &[&str], changed: &[&str]) -> Change {
     let [added, removed, changed] = [added, removed, changed]
         .map(|names| names.iter().map(|name| Arc::from(*name)).collect::<Vec<_>>());
-    Change { added, removed, changed }
+    Change::new(added, removed, changed)
 }
 
 /// SPEC 6.1: a tool is visible when both the server's configuration and the session admit it.

@@ -24,7 +24,8 @@ fn publish(cell: &EntryCell, catalog: &Arc<Catalog>) {
 /// The notice of a change.
 fn change(told: &mut Told, cell: &Arc<EntryCell>, (before, after): (&Arc<Catalog>, &Arc<Catalog>)) {
     let difference = Arc::new(Difference::between(before, after));
-    told.listed((cell, Generation(1)), (before, after, &difference));
+    let news = told.listed((cell, Generation(1)), (before, after, &difference));
+    told.news.extend(news);
 }
 
 /// The tools that were added, as far as the news say.

@@ -1,0 +1,150 @@
+//! Wake-ups, and batches of them: what many are told at one time wakes them when all of them were told.
+
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+/// Something that can be woken. A wake-up comes on a thread of the library, or on one that calls into it; it must not block.
+pub(crate) trait Wake {
+    /// Wakes it.
+    fn wake(&self);
+}
+
+type Waiting = Vec<Arc<dyn Wake>>;
+
+/// What this thread has not woken yet.
+#[derive(Default)]
+struct Pending {
+    /// Those of whom a batch tells; nothing outside of one.
+    told: Option<Waiting>,
+    /// Those whom these wake in turn; nothing outside of a batch.
+    behind: Option<Waiting>,
+}
+
+thread_local! {
+    static PENDING: RefCell<Pending> = RefCell::default();
+}
+
+/// Wakes who was told something: now, or at the end of this thread's batch.
+pub(crate) fn wake(one: Arc<impl Wake + 'static>) {
+    later(one, |pending| &mut pending.told);
+}
+
+/// The same of one behind whom many stand, each of whom wakes it: in a batch it is woken after all of them.
+pub(crate) fn wake_behind(one: &Arc<impl Wake + 'static>) {
+    later(one.clone(), |pending| &mut pending.behind);
+}
+
+fn later(one: Arc<impl Wake + 'static>, which: fn(&mut Pending) -> &mut Option<Waiting>) {
+    // A thread that ends has no batch any more.
+    let is_in_batch = PENDING.try_with(|pending| which(&mut pending.borrow_mut()).is_some());
+    if !is_in_batch.unwrap_or(false) {
+        return one.wake();
+    }
+    PENDING.with_borrow_mut(|pending| which(pending).get_or_insert_default().push(one));
+}
+
+/// As long as it lives, this thread wakes nobody; its end wakes all. A second one on the same thread is part of the first.
+pub(crate) struct Batch {
+    is_outer: bool,
+}
+
+impl Batch {
+    /// Begins one.
+    pub(crate) fn begin() -> Batch {
+        let is_outer = PENDING.with_borrow_mut(|pending| {
+            let is_outer = pending.behind.is_none();
+            if is_outer {
+                *pending = Pending { told: Some(Vec::new()), behind: Some(Vec::new()) };
+            }
+            is_outer
+        });
+        Batch { is_outer }
+    }
+}
+
+impl Drop for Batch {
+    fn drop(&mut self) {
+        if !self.is_outer {
+            return;
+        }
+        // What a wake-up itself brings about wakes at once, but for those who stand behind.
+        let told = PENDING.with_borrow_mut(|pending| pending.told.take());
+        told.into_iter().flatten().for_each(wake_safely);
+        let behind = PENDING.with_borrow_mut(|pending| pending.behind.take());
+        behind.into_iter().flatten().for_each(wake_safely);
+    }
+}
+
+/// The host's code: its panic ends here.
+fn wake_safely(one: Arc<dyn Wake>) {
+    if catch_unwind(AssertUnwindSafe(|| one.wake())).is_err() {
+        tracing::error!("a wake-up panicked");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    struct Noting(&'static str, Arc<Mutex<Vec<&'static str>>>);
+
+    impl Wake for Noting {
+        fn wake(&self) {
+            self.1.lock().unwrap().push(self.0);
+        }
+    }
+
+    struct InTurn(Arc<Noting>, Arc<Noting>);
+
+    impl Wake for InTurn {
+        fn wake(&self) {
+            self.0.wake();
+            wake_behind(&self.1);
+            if self.0.0 == "panics" {
+                panic!("as a host's function may");
+            }
+        }
+    }
+
+    /// SPEC 16.2: a batch wakes each who was told once all were told, in that order, whatever becomes of one of them, and who stands
+    /// behind them after all.
+    #[test]
+    fn a_batch_wakes_at_its_end() {
+        let seen = Arc::default();
+        let noting = |name| Arc::new(Noting(name, Arc::clone(&seen)));
+        let behind = noting("behind");
+        let in_turn = |name| Arc::new(InTurn(noting(name), behind.clone()));
+        let batch = Batch::begin();
+        wake(in_turn("panics"));
+        wake_behind(&behind);
+        drop(Batch::begin());
+        wake(in_turn("second"));
+        assert_eq!(*seen.lock().unwrap(), [""; 0]);
+        drop(batch);
+        let all = ["panics", "second", "behind", "behind", "behind"];
+        assert_eq!(*seen.lock().unwrap(), all);
+        wake(noting("at once"));
+        assert_eq!(seen.lock().unwrap().last(), Some(&"at once"));
+    }
+
+    /// A wake-up that tells somebody else wakes them at once: batches do not go on for ever.
+    #[test]
+    fn what_a_wake_up_brings_about_wakes_at_once() {
+        struct Telling(Arc<Noting>);
+        impl Wake for Telling {
+            fn wake(&self) {
+                wake(self.0.clone());
+                self.0.1.lock().unwrap().push("told");
+            }
+        }
+        let seen = Arc::default();
+        let other = Arc::new(Noting("other", Arc::clone(&seen)));
+        let batch = Batch::begin();
+        wake(Arc::new(Telling(other)));
+        drop(batch);
+        assert_eq!(*seen.lock().unwrap(), ["other", "told"]);
+    }
+}
