@@ -5,6 +5,7 @@
 //! "calls", "p50_us", "p99_us", "calls_per_s", "cpu_us"}`, or other figures by their names.
 //! `cargo xtask bench` reads them.
 
+pub mod bare;
 pub mod cached;
 pub mod calls;
 pub mod crowd;

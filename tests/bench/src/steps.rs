@@ -140,17 +140,19 @@ fn connection(entry: u32) -> ConnectionId {
 }
 
 /// Entries of the small pool and of the large one.
-const SIZES: [u32; 2] = [10, 10_000];
+pub const SIZES: [u32; 2] = [10, 10_000];
 
 /// Leases of each entry.
-const HOLDERS: u32 = 10;
+pub const HOLDERS: u32 = 10;
 
 /// Between one entry and the next; it has no divisor in common with the sizes.
-const STRIDE: u32 = 7919;
+pub const STRIDE: u32 = 7919;
 
 /// Between one turn and the next.
 const BETWEEN: Duration = Duration::from_secs(1);
 
-/// Turns of a round, and rounds.
-const TURNS: usize = 2000;
-const ROUNDS: usize = 50;
+/// Turns of a round.
+pub const TURNS: usize = 2000;
+
+/// Rounds.
+pub const ROUNDS: usize = 50;

@@ -27,6 +27,7 @@ use self::known::{Known, NAMES_MAX};
 use crate::approvals::ToolDigests;
 use crate::catalog::{Catalog, Item};
 use crate::config::Fingerprint;
+use crate::id_map::IdMap;
 use crate::ids::{Configuration, ServerId};
 use crate::options::OnToolChange;
 
@@ -37,7 +38,9 @@ const CONFIGURATIONS_MAX: usize = 1_024;
 /// The accepted definitions of every configuration.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Accepted {
-    configurations: BTreeMap<Configuration, Known>,
+    configurations: IdMap<Configuration, Known>,
+    /// The same by server.
+    by_server: BTreeSet<Configuration>,
     /// How many entries each configuration has: what is held back of them must not be forgotten to be.
     entries: BTreeMap<Configuration, u32>,
     /// The known ones that no entry has, by when their lists were judged last.
@@ -187,9 +190,11 @@ impl Accepted {
             fingerprint: Fingerprint::LEAST,
             on_tool_change: OnToolChange::Notify,
         };
-        let from = self.configurations.range(least..);
-        let all = from.map(|(configuration, known)| (*configuration, known));
-        all.take_while(move |(configuration, _)| configuration.server == server)
+        let from = self.by_server.range(least..);
+        let all = from.take_while(move |configuration| configuration.server == server);
+        all.filter_map(|configuration| {
+            Some((*configuration, self.configurations.get(configuration)?))
+        })
     }
 
     /// An entry has the configuration from now on.
@@ -219,10 +224,13 @@ impl Accepted {
 
     /// Whether what is kept of the unused ones is what is known of them.
     pub(crate) fn agrees(&self) -> bool {
-        let known = self.configurations.iter();
-        let unused = known.filter(|(configuration, _)| !self.entries.contains_key(configuration));
-        let unused = unused.map(|(configuration, known)| (known.judged, *configuration));
-        unused.collect::<BTreeSet<_>>() == self.unused
+        let known = self.by_server.iter();
+        let unused = known.filter(|configuration| !self.entries.contains_key(configuration));
+        let unused = unused.map(|configuration| {
+            self.configurations.get(configuration).map(|known| (known.judged, *configuration))
+        });
+        self.by_server.len() == self.configurations.len()
+            && unused.collect::<Option<BTreeSet<_>>>().as_ref() == Some(&self.unused)
     }
 
     /// What is known of a configuration, from now on if it was not before.
@@ -231,8 +239,13 @@ impl Accepted {
         if is_full && !self.configurations.contains_key(&configuration) {
             let (_, oldest) = self.unused.pop_first().ok_or(NoRoom)?;
             self.configurations.remove(&oldest);
+            self.by_server.remove(&oldest);
         }
-        let known = self.configurations.entry(configuration).or_default();
+        let by_server = &mut self.by_server;
+        let known = self.configurations.entry(configuration).or_insert_with(|| {
+            by_server.insert(configuration);
+            Known::default()
+        });
         let before = std::mem::replace(&mut known.judged, self.judged + 1);
         self.judged += 1;
         if !self.entries.contains_key(&configuration) {

@@ -65,7 +65,7 @@ impl PoolState {
             out.push(Effect::Refuse { ticket: ask.ticket, error: effects::closing() });
         } else if !self.sessions.get(ask.session).is_some_and(|session| session.is_open()) {
             out.push(Effect::Refuse { ticket: ask.ticket, error: effects::closed() });
-        } else if let Some(&entry) = self.keys.get(ask.key) {
+        } else if let Some(&entry) = self.keys.get(&ask.key) {
             self.join(entry, ask, if_full, out);
         } else {
             self.begin(ask, if_full, out);
@@ -117,8 +117,8 @@ impl PoolState {
         let waiters = std::mem::take(&mut entry.waiters);
         for ticket in waiters {
             let Some(session) = self.close_ticket(ticket) else { continue };
-            granted.newcomers.extend((!self.is_held_by(id, session)).then_some(session));
-            let lease = self.hold(session, id);
+            let (lease, newcomer) = self.hold(session, id);
+            granted.newcomers.extend(newcomer);
             granted.grants.push(Effect::Grant { ticket, lease, entry: id });
         }
         granted
@@ -288,8 +288,7 @@ impl PoolState {
 
     /// An acquire of a connected entry.
     fn attach(&mut self, id: EntryId, ticket: Ticket, session: SessionId, out: &mut Vec<Effect>) {
-        let newcomer = (!self.is_held_by(id, session)).then_some(session);
-        let lease = self.hold(session, id);
+        let (lease, newcomer) = self.hold(session, id);
         let grant = Effect::Grant { ticket, lease, entry: id };
         let Some(Entry {
             phase: Phase::Connected { since, planned: Some(_), listing }, wire, ..
@@ -306,10 +305,6 @@ impl PoolState {
         out.push(grant);
         self.announce(id, reason::HELD, out);
         self.tell_held(id, newcomer, out);
-    }
-
-    fn is_held_by(&self, id: EntryId, session: SessionId) -> bool {
-        self.entries.get(id).is_some_and(|entry| entry.holders.contains(&session))
     }
 
     /// An acquire of a key that has no entry.

@@ -124,7 +124,7 @@ impl PoolState {
                 Gate::Open => drop(self.shut_keys.remove(key)),
                 Gate::Shut(why) => {
                     self.shut_keys.insert(key, why);
-                    shut.extend(self.keys.get(key));
+                    shut.extend(self.keys.get(&key));
                 }
             }
         }
@@ -137,7 +137,10 @@ impl PoolState {
     /// Nobody keeps these keys any more: their gates go with them, and their numbers may stand for others.
     pub(super) fn forget_keys(&mut self, keys: &[KeyId]) {
         for &key in keys {
-            debug_assert!(!self.keys.contains(key), "a key is forgotten that leads to an entry");
+            debug_assert!(
+                !self.keys.contains_key(&key),
+                "a key is forgotten that leads to an entry"
+            );
             self.shut_keys.remove(key);
         }
     }

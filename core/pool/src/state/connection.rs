@@ -211,7 +211,7 @@ impl PoolState {
             self.tell_change(id, catalog, Arc::default(), &[], &mut told);
         }
         self.drop_holds(id);
-        self.keys.remove(key);
+        self.keys.remove(&key);
         if let Some(name) = self.name_mut(server) {
             name.entries.remove(&index);
         }

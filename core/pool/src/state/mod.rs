@@ -99,6 +99,7 @@ use self::table::Table;
 use self::wishes::{Queue, Wishes};
 use crate::acceptance::Accepted;
 use crate::error::Error;
+use crate::id_map::IdMap;
 use crate::options::PoolOptions;
 
 /// Everything the pool knows and decides.
@@ -109,12 +110,12 @@ pub struct PoolState {
     now: Moment,
     entries: Table<EntryId, Entry>,
     /// The entry of each key that is not over.
-    keys: Table<KeyId, EntryId>,
+    keys: IdMap<KeyId, EntryId>,
     /// The keys whose gate is shut, and why.
     shut_keys: Table<KeyId, GateReason>,
     names: Table<ServerId, Name>,
     sessions: Table<SessionId, Session>,
-    leases: Table<LeaseId, Lease>,
+    leases: IdMap<LeaseId, Lease>,
     tickets: Table<Ticket, Open>,
     due: BTreeSet<(Moment, Timer)>,
     slots: Slots,
@@ -174,11 +175,11 @@ impl PoolState {
             options,
             now: Moment::default(),
             entries: Table::new(),
-            keys: Table::new(),
+            keys: IdMap::default(),
             shut_keys: Table::new(),
             names: Table::new(),
             sessions: Table::new(),
-            leases: Table::new(),
+            leases: IdMap::default(),
             tickets: Table::new(),
             due: BTreeSet::new(),
             slots: Slots::default(),

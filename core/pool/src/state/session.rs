@@ -1,6 +1,6 @@
 //! Sessions and what they hold (SPEC 3.5, 3.6, 3.8, 3.13).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::effects;
@@ -13,8 +13,8 @@ use crate::ids::{EntryId, LeaseId, Moment, SessionId, Ticket};
 pub(super) struct Session {
     /// Closed, and what it holds is kept until then.
     pub(super) kept_until: Option<Moment>,
-    /// Its leases, by the entry that they hold. No set is empty.
-    pub(super) holds: BTreeMap<EntryId, BTreeSet<LeaseId>>,
+    /// Its leases, by the entry that they hold.
+    pub(super) holds: BTreeSet<(EntryId, LeaseId)>,
     /// Its acquires under way.
     pub(super) tickets: BTreeSet<Ticket>,
 }
@@ -29,6 +29,16 @@ pub(super) struct Lease {
 impl Session {
     pub(super) fn is_open(&self) -> bool {
         self.kept_until.is_none()
+    }
+
+    /// Whether it has a lease on the entry.
+    pub(super) fn holds_entry(&self, entry: EntryId) -> bool {
+        self.leases_on(entry).next().is_some()
+    }
+
+    fn leases_on(&self, entry: EntryId) -> impl Iterator<Item = LeaseId> {
+        let all = self.holds.range((entry, LeaseId(0))..=(entry, LeaseId(u64::MAX)));
+        all.map(|(_, lease)| *lease)
     }
 }
 
@@ -79,41 +89,44 @@ impl PoolState {
             return;
         };
         self.rearm(Timer::Session(id), session.kept_until, None);
-        for (entry, leases) in session.holds {
-            for lease in leases {
-                self.leases.remove(lease);
+        let mut holds = session.holds.into_iter().peekable();
+        while let Some((entry, lease)) = holds.next() {
+            self.leases.remove(&lease);
+            if holds.peek().is_none_or(|(next, _)| *next != entry) {
+                self.let_go(id, entry, out);
             }
-            self.let_go(id, entry, out);
         }
     }
 
     /// Ends one lease; the session's hold ends with its last lease on the entry.
     pub(super) fn release(&mut self, id: LeaseId, out: &mut Vec<Effect>) {
-        let Some(lease) = self.leases.remove(id) else {
+        let Some(lease) = self.leases.remove(&id) else {
             return;
         };
         let Some(session) = self.sessions.get_mut(lease.session) else {
             debug_assert!(false, "a lease of a session that is gone");
             return;
         };
-        let Some(leases) = session.holds.get_mut(&lease.entry) else {
-            debug_assert!(false, "a lease without a hold");
-            return;
-        };
-        leases.remove(&id);
-        if leases.is_empty() {
-            session.holds.remove(&lease.entry);
+        let was_held = session.holds.remove(&(lease.entry, id));
+        debug_assert!(was_held, "a lease without a hold");
+        if !session.holds_entry(lease.entry) {
             self.let_go(lease.session, lease.entry, out);
         }
     }
 
-    /// Makes a lease for a session on an entry.
-    pub(super) fn hold(&mut self, session: SessionId, id: EntryId) -> LeaseId {
+    /// Makes a lease for a session on an entry; the session, when it did not hold the entry before.
+    pub(super) fn hold(&mut self, session: SessionId, id: EntryId) -> (LeaseId, Option<SessionId>) {
         let lease = LeaseId(self.next_lease);
         self.next_lease += 1;
         self.leases.insert(lease, Lease { session, entry: id });
-        if let Some(record) = self.sessions.get_mut(session) {
-            record.holds.entry(id).or_default().insert(lease);
+        let held_before = self.sessions.get_mut(session).is_some_and(|record| {
+            let held_before = record.holds_entry(id);
+            record.holds.insert((id, lease));
+            held_before
+        });
+        // Who holds it already is one of its holders.
+        if held_before {
+            return (lease, None);
         }
         if let Some(entry) = self.entries.get_mut(id) {
             if entry.holders.is_empty() {
@@ -121,7 +134,7 @@ impl PoolState {
             }
             entry.holders.insert(session);
         }
-        lease
+        (lease, Some(session))
     }
 
     /// Takes an entry that ends away from all its holders: the pool is draining, or a gate refuses the server.
@@ -134,10 +147,10 @@ impl PoolState {
             entry.idle.hold_ends(now, Duration::ZERO);
         }
         for session in std::mem::take(&mut entry.holders) {
-            let leases =
-                self.sessions.get_mut(session).and_then(|session| session.holds.remove(&id));
-            for lease in leases.into_iter().flatten() {
-                self.leases.remove(lease);
+            let Some(session) = self.sessions.get_mut(session) else { continue };
+            for lease in session.leases_on(id).collect::<Vec<_>>() {
+                session.holds.remove(&(id, lease));
+                self.leases.remove(&lease);
             }
         }
     }

@@ -11,9 +11,9 @@ use crate::id_map::IdMap;
 /// rows.
 #[derive(Clone, Debug)]
 pub(super) struct Table<K, V> {
-    places: IdMap<K, usize>,
+    places: IdMap<K, u32>,
     rows: Vec<Option<(K, V)>>,
-    free: Vec<usize>,
+    free: Vec<u32>,
 }
 
 impl<K: Copy + Eq + Hash, V> Table<K, V> {
@@ -23,12 +23,12 @@ impl<K: Copy + Eq + Hash, V> Table<K, V> {
 
     pub(super) fn get(&self, key: K) -> Option<&V> {
         let place = *self.places.get(&key)?;
-        self.rows[place].as_ref().map(|(_, value)| value)
+        self.rows[place as usize].as_ref().map(|(_, value)| value)
     }
 
     pub(super) fn get_mut(&mut self, key: K) -> Option<&mut V> {
         let place = *self.places.get(&key)?;
-        self.rows[place].as_mut().map(|(_, value)| value)
+        self.rows[place as usize].as_mut().map(|(_, value)| value)
     }
 
     pub(super) fn contains(&self, key: K) -> bool {
@@ -43,16 +43,17 @@ impl<K: Copy + Eq + Hash, V> Table<K, V> {
         }
         let place = self.free.pop().unwrap_or_else(|| {
             self.rows.push(None);
-            self.rows.len() - 1
+            // More rows than that have no room in any memory.
+            (self.rows.len() - 1) as u32
         });
-        self.rows[place] = Some((key, value));
+        self.rows[place as usize] = Some((key, value));
         self.places.insert(key, place);
     }
 
     pub(super) fn remove(&mut self, key: K) -> Option<V> {
         let place = self.places.remove(&key)?;
         self.free.push(place);
-        self.rows[place].take().map(|(_, value)| value)
+        self.rows[place as usize].take().map(|(_, value)| value)
     }
 
     pub(super) fn len(&self) -> usize {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde_json::json;
 use trunkline::{AcquireOptions, Pool, PoolOptions, Result, Servers, SessionOptions};
 use trunkline_bench::{
-    cached, calls, crowd, faults, is_wanted, loading, memory, over_http, passes, shared, starts,
-    steps,
+    bare, cached, calls, crowd, faults, is_wanted, loading, memory, over_http, passes, shared,
+    starts, steps,
 };
 
 fn main() -> Result<()> {
@@ -25,6 +25,7 @@ fn main() -> Result<()> {
     }
     if is_wanted("steps") {
         steps::by_size();
+        bare::by_size();
     }
     let pool = Pool::new(PoolOptions::default())?;
     if arguments.first().is_some_and(|first| first == "--foreign") {

@@ -79,6 +79,8 @@ pub const GROUPS: &[Group] = &[
         workloads: &[
             time("steps-10", "one step of the pool, 10 entries and 100 leases"),
             time("steps-10000", "one step of the pool, 10,000 entries and 100,000 leases"),
+            time("bare-10", "the places in memory of such a step alone, 10 entries and 100 leases"),
+            time("bare-10000", "the same, 10,000 entries and 100,000 leases"),
         ],
     },
     Group {
