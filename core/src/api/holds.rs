@@ -1,6 +1,7 @@
 //! What a session holds: one hold per lease, and what its view is made of.
 
 mod review;
+mod rows;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -11,6 +12,7 @@ use trunkline_pool::options::SessionOptions;
 use trunkline_pool::state::{EntryId, Generation, Input, Ticket};
 use trunkline_pool::view::View;
 
+use self::rows::Rows;
 use super::deferred::{AllDeferred, Deferred, FirstSight, Seeing};
 use super::held::{Held, Origin, Seen};
 use super::pool::Configured;
@@ -30,9 +32,8 @@ pub(super) struct HoldId(u64);
 
 #[derive(Default)]
 struct Inner {
-    last: u64,
     closed: bool,
-    holds: BTreeMap<HoldId, Row>,
+    holds: Rows<Row>,
     /// Whether one of them may be inherited.
     may_inherit: bool,
     /// What is seen of servers that it wants and does not hold.
@@ -46,11 +47,19 @@ struct Row {
     /// The view is made of this configuration and these options.
     configured: Arc<Configured>,
     options: Arc<SessionOptions>,
-    /// Absent while the session has disabled the server, and until it has it again.
-    hold: Option<LeaseHold>,
+    having: Having,
     /// Tells the answer to the newest question from those to earlier ones.
-    asked: u64,
-    ticket: Option<Ticket>,
+    asked: u32,
+}
+
+/// Whether a session has what it holds.
+enum Having {
+    Held(LeaseHold),
+    /// Not while it has disabled the server, and until it has it again.
+    Away {
+        /// By which the server is asked for.
+        ticket: Option<Ticket>,
+    },
 }
 
 /// What a hold is for.
@@ -115,11 +124,9 @@ impl Holds {
             Arc::new(Seen { cell: hold.cell.clone(), view })
         });
         let held = Held::new(seen, (origin, kind));
-        inner.last += 1;
-        let id = HoldId(inner.last);
-        let (hold, asked, ticket) = (Some(hold), 0, None);
-        let row = Row { held: held.clone(), kind, configured, options, hold, asked, ticket };
-        inner.holds.insert(id, row);
+        let (having, asked) = (Having::Held(hold), 0);
+        let row = Row { held: held.clone(), kind, configured, options, having, asked };
+        let id = inner.holds.add(row);
         inner.may_inherit |= kind == Kind::Inherited;
         let replaced = match kind {
             Kind::Inherited => Vec::new(),
@@ -150,8 +157,8 @@ impl Holds {
     pub(super) fn remove(&self, session: &SessionCore, id: HoldId) {
         let gone = {
             let mut inner = self.inner();
-            let gone = inner.holds.remove(&id);
-            if let Some(row) = gone.as_ref().filter(|row| row.hold.is_some()) {
+            let gone = inner.holds.remove(id);
+            if let Some(row) = gone.as_ref().filter(|row| row.is_had()) {
                 let server = &row.held.server;
                 if row.held.origin == Origin::Pool {
                     inner.deferred.renew(server, || Sight::of_held(&row.held));
@@ -161,7 +168,7 @@ impl Holds {
             }
             gone
         };
-        if let Some(ticket) = gone.as_ref().and_then(|row| row.ticket) {
+        if let Some(ticket) = gone.as_ref().and_then(Row::ticket) {
             session.driver.step(Input::CancelAcquire { ticket });
         }
         drop(gone);
@@ -204,7 +211,7 @@ impl Holds {
         kept: Option<(Arc<Catalog>, HeldBack)>,
     ) -> Option<LeaseHold> {
         let mut inner = self.inner();
-        let row = inner.holds.remove(&id)?;
+        let row = inner.holds.remove(id)?;
         let (server, sight) = (row.held.server.clone(), Sight::of_held(&row.held));
         let shown = sight.shows.then_some((sight.catalog, sight.held_back));
         if let Some(lists) = shown.or(kept) {
@@ -212,12 +219,12 @@ impl Holds {
             inner.deferred.put(Deferred::new(of, lists, &row.configured, &row.options));
         }
         inner.compare_one(&server);
-        row.hold
+        row.into_hold()
     }
 
     /// A hold that is there.
     pub(super) fn held(&self, id: HoldId) -> Option<Arc<Held>> {
-        self.inner().holds.get(&id).map(|row| row.held.clone())
+        self.inner().holds.get(id).map(|row| row.held.clone())
     }
 
     /// The session is closed: everything that it held, for who may resume it.
@@ -229,7 +236,10 @@ impl Holds {
             (std::mem::take(&mut inner.holds), seen)
         };
         drop(told);
-        let held = |row: Row| row.hold.map(|hold| (hold, row.held.origin));
+        let held = |row: Row| {
+            let origin = row.held.origin;
+            row.into_hold().map(|hold| (hold, origin))
+        };
         let mut holds: Vec<_> = holds.into_values().filter_map(held).collect();
         holds.iter_mut().for_each(|(hold, _)| hold.leave());
         holds
@@ -317,7 +327,25 @@ impl Added {
 
 impl Row {
     fn is_on(&self, entry: EntryId) -> bool {
-        self.hold.as_ref().is_some_and(|hold| hold.cell.entry == entry)
+        matches!(&self.having, Having::Held(hold) if hold.cell.entry == entry)
+    }
+
+    fn is_had(&self) -> bool {
+        matches!(self.having, Having::Held(_))
+    }
+
+    fn ticket(&self) -> Option<Ticket> {
+        match self.having {
+            Having::Held(_) => None,
+            Having::Away { ticket } => ticket,
+        }
+    }
+
+    fn into_hold(self) -> Option<LeaseHold> {
+        match self.having {
+            Having::Held(hold) => Some(hold),
+            Having::Away { .. } => None,
+        }
     }
 
     /// Whether its view is made of these.
@@ -329,20 +357,20 @@ impl Row {
 impl Inner {
     /// The holds that are seen, by server.
     fn newest(&self) -> BTreeMap<&str, &Row> {
-        let held = self.holds.values().filter(|row| row.hold.is_some());
+        let held = self.holds.values().filter(|row| row.is_had());
         held.map(|row| (&*row.held.server, row)).collect()
     }
 
     /// The hold that is seen of a server.
     fn newest_of(&self, server: &str) -> Option<&Row> {
         let mut rows = self.holds.values().rev();
-        rows.find(|row| row.hold.is_some() && &*row.held.server == server)
+        rows.find(|row| row.is_had() && &*row.held.server == server)
     }
 
     /// Whether the session holds a server by itself.
     fn has_own(&self, server: &str) -> bool {
         let is_it = |row: &Row| row.kind != Kind::Inherited && &*row.held.server == server;
-        self.holds.values().any(|row| row.hold.is_some() && is_it(row))
+        self.holds.values().any(|row| row.is_had() && is_it(row))
     }
 
     /// Takes what was inherited of a server, which the session holds itself now.
@@ -351,11 +379,9 @@ impl Inner {
             return Vec::new();
         }
         let is_it = |row: &Row| row.kind == Kind::Inherited && &*row.held.server == server;
-        let (gone, rest): (BTreeMap<_, _>, BTreeMap<_, _>) =
-            std::mem::take(&mut self.holds).into_iter().partition(|(_, row)| is_it(row));
-        self.holds = rest;
+        let gone = self.holds.take(is_it);
         self.may_inherit = self.holds.values().any(|row| row.kind == Kind::Inherited);
-        gone.into_values().filter_map(|row| row.hold).collect()
+        gone.into_iter().filter_map(Row::into_hold).collect()
     }
 
     /// Finds what is different from what the session was told.

@@ -6,7 +6,7 @@ use trunkline_pool::options::SessionOptions;
 use trunkline_pool::state::{Input, Ticket};
 use trunkline_pool::view::Viewed;
 
-use super::{HoldId, Holds, Inner, Kind, Row};
+use super::{Having, HoldId, Holds, Inner, Kind, Row};
 use crate::Result;
 use crate::api::held::{Origin, Standing};
 use crate::api::pool::Configured;
@@ -18,7 +18,7 @@ use crate::driver::LeaseHold;
 struct Aftermath {
     released: Vec<LeaseHold>,
     cancelled: Vec<Ticket>,
-    returning: Vec<(HoldId, u64, Arc<str>, Arc<Configured>)>,
+    returning: Vec<(HoldId, u32, Arc<str>, Arc<Configured>)>,
 }
 
 impl Holds {
@@ -33,7 +33,7 @@ impl Holds {
         let after = {
             let mut inner = self.inner();
             let mut after = Aftermath::default();
-            let ids: Vec<HoldId> = inner.holds.keys().copied().collect();
+            let ids: Vec<HoldId> = inner.holds.ids().collect();
             for id in ids {
                 inner.review_one(session, id, unwanted.contains(&id), &mut after);
             }
@@ -57,7 +57,7 @@ impl Holds {
         &self,
         session: &Arc<SessionCore>,
         id: HoldId,
-        asked: u64,
+        asked: u32,
         server: &str,
         configured: &Arc<Configured>,
     ) {
@@ -69,8 +69,10 @@ impl Holds {
             }
         });
         let mut inner = self.inner();
-        match inner.holds.get_mut(&id).filter(|row| row.asked == asked) {
-            Some(row) if row.held.standing() == Standing::Returning => row.ticket = Some(ticket),
+        match inner.holds.get_mut(id).filter(|row| row.asked == asked) {
+            Some(row) if row.held.standing() == Standing::Returning => {
+                row.having = Having::Away { ticket: Some(ticket) };
+            }
             Some(_) => {}
             None => {
                 drop(inner);
@@ -79,23 +81,25 @@ impl Holds {
         }
     }
 
-    fn answered(&self, session: &SessionCore, id: HoldId, asked: u64, result: Result<LeaseHold>) {
+    fn answered(&self, session: &SessionCore, id: HoldId, asked: u32, result: Result<LeaseHold>) {
         let back = result.as_ref().ok().map(|hold| hold.cell.clone());
         {
             let mut inner = self.inner();
-            let row = inner.holds.get_mut(&id).filter(|row| row.asked == asked);
+            let row = inner.holds.get_mut(id).filter(|row| row.asked == asked);
             let Some(row) = row else {
                 drop(inner);
                 drop(result);
                 return;
             };
-            row.ticket = None;
             match result {
                 Ok(hold) => {
                     row.held.come_back(hold.cell.clone());
-                    row.hold = Some(hold);
+                    row.having = Having::Held(hold);
                 }
-                Err(error) => row.held.fail(error),
+                Err(error) => {
+                    row.having = Having::Away { ticket: None };
+                    row.held.fail(error);
+                }
             }
             inner.compare();
         }
@@ -117,6 +121,14 @@ impl Row {
         }
         (self.configured, self.options) = (configured, options);
     }
+
+    /// The session does without it.
+    fn let_go(&mut self, after: &mut Aftermath) {
+        match std::mem::replace(&mut self.having, Having::Away { ticket: None }) {
+            Having::Held(hold) => after.released.push(hold),
+            Having::Away { ticket } => after.cancelled.extend(ticket),
+        }
+    }
 }
 
 impl Inner {
@@ -127,7 +139,7 @@ impl Inner {
         unwanted: bool,
         after: &mut Aftermath,
     ) {
-        let Some(row) = self.holds.get_mut(&id) else { return };
+        let Some(row) = self.holds.get_mut(id) else { return };
         let server = row.held.server.clone();
         let disabled = session.has_disabled(&server);
         let stands = matches!(row.kind, Kind::Want | Kind::Calls)
@@ -136,9 +148,8 @@ impl Inner {
         let over = unwanted || (disabled && row.kind == Kind::Inherited) || !stands;
         if over {
             row.held.stand(Standing::Revoked);
-            after.cancelled.extend(row.ticket.take());
-            after.released.extend(row.hold.take());
-            self.holds.remove(&id);
+            row.let_go(after);
+            self.holds.remove(id);
             return;
         }
         row.review(session.newest(&server, row.held.origin, &row.configured), session.options());
@@ -148,12 +159,11 @@ impl Inner {
         let standing = row.held.standing();
         if disabled && standing != Standing::Disabled {
             row.held.stand(Standing::Disabled);
-            row.asked += 1;
-            after.cancelled.extend(row.ticket.take());
-            after.released.extend(row.hold.take());
+            row.asked = row.asked.wrapping_add(1);
+            row.let_go(after);
         } else if !disabled && standing == Standing::Disabled {
             row.held.stand(Standing::Returning);
-            row.asked += 1;
+            row.asked = row.asked.wrapping_add(1);
             after.returning.push((id, row.asked, server, row.configured.clone()));
         }
     }
