@@ -43,6 +43,9 @@ impl Tree {
         let lock = text_of(&machine.root, "Cargo.lock").map_err(Stop::Failed)?;
         tree.put("Cargo.lock", &lock)?;
         tree.put_folder(&machine.root, Path::new(CRATE))?;
+        // The simulator has this one file in common with the tests of the whole.
+        let shared = text_of(&machine.root, SHARED).map_err(Stop::Failed)?;
+        tree.put(SHARED, &shared)?;
         Ok(tree)
     }
 
@@ -162,6 +165,9 @@ fn finding(line: &str) -> Option<Finding> {
 
 /// The pure crate.
 const CRATE: &str = "core/pool";
+
+/// What its simulator has from elsewhere.
+const SHARED: &str = "core/tests/rig/score.rs";
 
 /// The simulations, by parts of their names: of the pool, of the plan, and of the calls of a connection.
 pub const SIMULATIONS: [&str; 3] =
