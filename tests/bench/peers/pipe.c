@@ -1,10 +1,12 @@
-/* The floor: requests made ready beforehand, written to a pipe; replies counted by their newlines. The same over HTTP, on one
- * connection, where a reply is over when its body is. */
+/* The floor: requests made ready beforehand, written to a pipe; replies counted by their newlines. With --epoll it waits as one does who
+ * has other things to wait for too. The same over HTTP, on one connection, where a reply is over when its body is. */
 #define _GNU_SOURCE
 #include "measure.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/tcp.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -45,10 +47,22 @@ static void send_all(const char *bytes, size_t length) {
     }
 }
 
+/* What waits for the pipe, or none: then each read does. */
+static int waiter = -1;
+
+static void wait_by_epoll(void) {
+    struct epoll_event event = {.events = EPOLLIN};
+    waiter = epoll_create1(EPOLL_CLOEXEC);
+    if (waiter < 0 || epoll_ctl(waiter, EPOLL_CTL_ADD, from_server, &event) != 0) fail("epoll");
+    if (fcntl(from_server, F_SETFL, O_NONBLOCK) != 0) fail("fcntl");
+}
+
 /* Reads until `replies` newlines have come; a newline is only ever at the end of a read's last reply or between replies. */
 static void receive(size_t replies) {
     static char buffer[1 << 18];
     while (replies > 0) {
+        struct epoll_event event;
+        if (waiter >= 0 && epoll_wait(waiter, &event, 1, -1) != 1) fail("epoll_wait");
         ssize_t n = read(from_server, buffer, sizeof buffer);
         if (n <= 0) fail("read");
         const char *at = buffer, *end = buffer + n;
@@ -133,9 +147,10 @@ static const char *call_of(const char *tool, int bytes) {
     return call;
 }
 
-static void over_a_pipe(const char *server) {
+static void over_a_pipe(const char *server, int by_epoll) {
     char *const arguments[] = {(char *)server, NULL};
     pid_t pid = start(server, arguments);
+    if (by_epoll) wait_by_epoll();
     send_all(HELLO, strlen(HELLO));
     receive(1);
     send_all(READY, strlen(READY));
@@ -187,7 +202,9 @@ static void over_a_socket(const char *server) {
 
 int main(int argc, char **argv) {
     if (argc < 2) return 2;
-    if (is_wanted("calls")) over_a_pipe(argv[1]);
-    if (is_wanted("http")) over_a_socket(argv[1]);
+    const char *server = argv[argc - 1];
+    int by_epoll = strcmp(argv[1], "--epoll") == 0;
+    if (is_wanted("calls")) over_a_pipe(server, by_epoll);
+    if (is_wanted("http") && !by_epoll) over_a_socket(server);
     return 0;
 }

@@ -62,7 +62,7 @@ cargo xtask demo real                  show servers of others in each language; 
 cargo xtask test [--full] [SUITE...]   run the suites, or those named; --full adds the long forms
 cargo xtask plant [PART...]            plant bugs that the simulator must find; or those whose names hold a part
 cargo xtask conformance [CLIENT...]    the official conformance suite against: c python node
-cargo xtask bench [--rounds N] [--only GROUP] [--quick ROW] [CLIENT...]  compare clients: pipe rust foreign c rmcp python mcp node sdk real
+cargo xtask bench [--rounds N] [--only GROUP] [--quick ROW] [CLIENT...]  compare clients: pipe epoll checked rust foreign c rmcp python mcp node sdk real
 cargo xtask bench --instructions       count the instructions of a call, against what is written down
 cargo xtask reap [--close] [--host-kill] [--time] [--full] [BEHAVIOUR...]  look for survivors of closes, of hosts
 cargo xtask scoreboard [--full] [ROW...]  put every promise to the test, and write docs/scoreboard.md

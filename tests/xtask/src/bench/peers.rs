@@ -58,13 +58,27 @@ impl Program {
 }
 
 /// In the order of each round: neighbours are compared with each other.
-pub const PEERS: [Peer; 10] = [
+pub const PEERS: [Peer; 12] = [
     Peer {
         name: "pipe",
         what: "a bare pipe in C, the floor",
         groups: &["calls", "http"],
         against: None,
         prepare: pipe,
+    },
+    Peer {
+        name: "epoll",
+        what: "the same, waiting by epoll as whoever has several servers must",
+        groups: &["calls"],
+        against: None,
+        prepare: epoll,
+    },
+    Peer {
+        name: "checked",
+        what: "a bare pipe and serde_json, which says whether the answer is JSON",
+        groups: &["calls"],
+        against: None,
+        prepare: checked,
     },
     Peer {
         name: "rust",
@@ -144,6 +158,15 @@ fn pipe(machine: &Machine, run: &mut Run) -> Result<Program, Stop> {
     let program = machine.target.join("release/bench-pipe");
     compile(machine, run, "pipe.c", &program, &[])?;
     Ok(Program::new(program))
+}
+
+fn epoll(machine: &Machine, run: &mut Run) -> Result<Program, Stop> {
+    Ok(pipe(machine, run)?.argument("--epoll"))
+}
+
+fn checked(machine: &Machine, run: &mut Run) -> Result<Program, Stop> {
+    run.command(&mut machine.cargo(&["build", "--release", "-p", "trunkline-bench"]))?;
+    Ok(Program::new(machine.target.join("release/bench-checked")))
 }
 
 fn rust(machine: &Machine, run: &mut Run) -> Result<Program, Stop> {
