@@ -77,13 +77,24 @@ fn common_reply(frame: &[u8]) -> Option<Message<'_>> {
     const WHITE_SPACE: [char; 4] = [' ', '\t', '\r', '\n'];
     const HEAD: &[u8] = br#"{"jsonrpc":"2.0","id":"#;
     const RESULT: &[u8] = br#","result":"#;
-    let rest = frame.strip_prefix(HEAD)?;
-    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let id = own_id(std::str::from_utf8(&rest[..digits]).ok()?)?;
-    let result = rest[digits..].strip_prefix(RESULT)?.strip_suffix(b"}")?;
-    let result = std::str::from_utf8(result).ok()?.trim_matches(WHITE_SPACE);
+    let (id, rest) = leading_number(frame.strip_prefix(HEAD)?)?;
+    let result = std::str::from_utf8(rest.strip_prefix(RESULT)?.strip_suffix(b"}")?).ok()?;
+    let result = match result.as_bytes() {
+        [b'{', .., b'}'] => result,
+        _ => result.trim_matches(WHITE_SPACE),
+    };
     // One whole value and nothing behind it, or this is not that form.
     is_value(result).then_some(Message::Result { id, result })
+}
+
+/// The number that a text begins with, and what is behind it; `None` when it is long, too.
+fn leading_number(text: &[u8]) -> Option<(u64, &[u8])> {
+    // So many digits are no more than fit.
+    const DIGITS_MAX: usize = 19;
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let (number, rest) = text.split_at(digits);
+    let add = |number: u64, digit: &u8| number * 10 + u64::from(digit - b'0');
+    (1..=DIGITS_MAX).contains(&digits).then(|| (number.iter().fold(0, add), rest))
 }
 
 /// The number of an id that one of ours can be: some servers give it back as a string.

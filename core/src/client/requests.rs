@@ -1,7 +1,6 @@
 //! Requests of ours: their text, their way to the wire, and the ways in which they end early.
 
 use std::cell::RefCell;
-use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
@@ -202,8 +201,7 @@ fn write_request(
     token: Option<u64>,
 ) {
     frame.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
-    // Writing to memory cannot fail.
-    let _ = write!(frame, "{id}");
+    write_number(frame, id);
     frame.extend_from_slice(br#","method":"#);
     write_method(frame, method);
     frame.extend_from_slice(br#","params":"#);
@@ -217,6 +215,18 @@ fn write_request(
         }
     }
     frame.extend_from_slice(b"}\n");
+}
+
+/// Appends a number, for less than what formats it takes.
+fn write_number(frame: &mut Vec<u8>, mut number: u64) {
+    let mut digits = [0; 20];
+    let mut from = digits.len();
+    while from == digits.len() || number > 0 {
+        from -= 1;
+        digits[from] = b'0' + (number % 10) as u8;
+        number /= 10;
+    }
+    frame.extend_from_slice(&digits[from..]);
 }
 
 /// Appends the name of a method as a JSON string; nearly all are made of characters that stand for themselves.
@@ -244,5 +254,14 @@ mod tests {
         let expected =
             r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"a": 1e400, "b":"\n"}}"#;
         assert_eq!(String::from_utf8(sent).unwrap(), format!("{expected}\n"));
+    }
+
+    #[test]
+    fn an_id_of_any_size_is_written_in_full() {
+        for id in [0, 9, 10, 1 << 32, u64::MAX - 1, u64::MAX] {
+            let mut written = Vec::new();
+            write_number(&mut written, id);
+            assert_eq!(String::from_utf8(written).unwrap(), id.to_string());
+        }
     }
 }

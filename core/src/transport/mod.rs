@@ -6,6 +6,7 @@ pub(crate) mod http;
 mod queue;
 mod reader;
 pub(crate) mod redact;
+mod seldom;
 pub(crate) mod stdio;
 mod wire;
 mod writer;

@@ -11,6 +11,7 @@ use super::ending;
 use super::stderr::{self, StderrTail};
 use crate::platform::{Exit, Launched, Process, ReadPipe, Room};
 use crate::transport::redact::Redactor;
+use crate::transport::seldom::Seldom;
 use crate::transport::{
     BoxFuture, FrameKind, FrameReader, FrameWriter, Graces, Inbound, Sent, Sighting, Via, Wire,
 };
@@ -180,7 +181,7 @@ async fn read_to_end(
     inbound: &dyn Inbound,
 ) -> Result<()> {
     let exited = wire.child.process.exited();
-    tokio::pin!(exited);
+    let mut exited = Seldom::new(exited);
     loop {
         let read = tokio::select! {
             biased;
