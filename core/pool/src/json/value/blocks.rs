@@ -108,10 +108,8 @@ impl<'a> Scan<'a> {
         if outside == 0 && quote == 0 {
             return Ok(None);
         }
-        let blank = (kinds.space | kinds.control) & outside;
-        let white = if blank & kinds.control == 0 { blank } else { white(block, blank) };
         // Texts without white space between values are the common ones, and need less.
-        match white {
+        match kinds.white & outside {
             0 => self.order::<false>(kinds, quote, string, 0),
             white => self.order::<true>(kinds, quote, string, white),
         }
@@ -271,13 +269,6 @@ fn word(text: &[u8]) -> Rest<'_> {
 #[inline(always)]
 fn has_special(block: &[u8; BLOCK]) -> bool {
     block.iter().fold(false, |any, byte| any | super::is_special(*byte))
-}
-
-/// What of the blank bytes is white space.
-#[cold]
-fn white(block: &[u8; BLOCK], blank: u64) -> u64 {
-    let is_white = |at: &usize| is_white(block[*at]);
-    (0..BLOCK).filter(is_white).fold(0, |white, at| white | 1 << at) & blank
 }
 
 /// From each bit to before the next: those from the first to the second, from the third to the fourth, and so on.

@@ -12,7 +12,8 @@ pub(super) struct Kinds {
     pub backslash: u64,
     /// Below the space.
     pub control: u64,
-    pub space: u64,
+    /// What may stand between values.
+    pub white: u64,
     /// `{` and `[`.
     pub open: u64,
     /// `}` and `]`.
@@ -34,17 +35,19 @@ impl Kinds {
         // By the upper half of a byte.
         let below_40 = !(b7 | b6);
         let (is_2, is_3) = (below_40 & b5 & !b4, below_40 & b5 & b4);
+        let control = below_40 & !b5;
         let is_5_or_7 = !b7 & b6 & b4;
         // By its lower half.
         let (below_4, above_b) = (!(b3 | b2), b3 & b2);
         let (is_0, is_2_below) = (below_4 & !b1 & !b0, below_4 & b1 & !b0);
+        let is_9 = b3 & !(b2 | b1) & b0;
         let (is_a, is_b) = (b3 & !b2 & b1 & !b0, b3 & !b2 & b1 & b0);
         let (is_c, is_d, is_e) = (above_b & !b1 & !b0, above_b & !b1 & b0, above_b & b1 & !b0);
         Kinds {
             quote: is_2 & is_2_below,
             backslash: is_5_or_7 & !b5 & is_c,
-            control: below_40 & !b5,
-            space: is_2 & is_0,
+            control,
+            white: is_2 & is_0 | control & !b4 & (is_9 | is_a | is_d),
             open: is_5_or_7 & is_b,
             close: is_5_or_7 & is_d,
             object: b5,
@@ -100,7 +103,7 @@ mod tests {
                     (kinds.quote, byte == b'"'),
                     (kinds.backslash, byte == b'\\'),
                     (kinds.control, byte < b' '),
-                    (kinds.space, byte == b' '),
+                    (kinds.white, matches!(byte, b' ' | b'\t' | b'\n' | b'\r')),
                     (kinds.open, matches!(byte, b'{' | b'[')),
                     (kinds.close, matches!(byte, b'}' | b']')),
                     (kinds.comma, byte == b','),
