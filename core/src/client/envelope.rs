@@ -48,9 +48,11 @@ where
 impl<'a> Message<'a> {
     /// Reads a frame; `None` when it is no JSON object of these members.
     pub(super) fn parse(frame: &'a [u8]) -> Option<Message<'a>> {
-        if let Some(result) = common_reply(frame) {
-            return Some(result);
-        }
+        common_reply(frame).or_else(|| Message::any(frame))
+    }
+
+    /// The same, whatever its form is.
+    fn any(frame: &'a [u8]) -> Option<Message<'a>> {
         let envelope: Envelope<'a> = serde_json::from_slice(frame).ok()?;
         let Envelope { id, method, params, result, error } = envelope;
         let number = || id.and_then(|id| own_id(id.get()));
@@ -87,14 +89,15 @@ fn common_reply(frame: &[u8]) -> Option<Message<'_>> {
     is_value(result).then_some(Message::Result { id, result })
 }
 
-/// The number that a text begins with, and what is behind it; `None` when it is long, too.
+/// The number that a text begins with, and what is behind it; `None` when it is long or begins with a zero, too.
 fn leading_number(text: &[u8]) -> Option<(u64, &[u8])> {
     // So many digits are no more than fit.
     const DIGITS_MAX: usize = 19;
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let (number, rest) = text.split_at(digits);
     let add = |number: u64, digit: &u8| number * 10 + u64::from(digit - b'0');
-    (1..=DIGITS_MAX).contains(&digits).then(|| (number.iter().fold(0, add), rest))
+    let is_plain = (1..=DIGITS_MAX).contains(&digits) && (digits == 1 || number[0] != b'0');
+    is_plain.then(|| (number.iter().fold(0, add), rest))
 }
 
 /// The number of an id that one of ours can be: some servers give it back as a string.
@@ -146,4 +149,26 @@ fn id_after(text: &[u8]) -> Option<u64> {
     let text = text.strip_prefix(b"\"").unwrap_or(text);
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     std::str::from_utf8(&text[..digits]).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A number of JSON has no zero before it, and an id none that is more than 64 bits.
+    #[test]
+    fn the_common_form_is_read_as_any_other() {
+        let read = |id: &str| {
+            let frame = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"a":[1]}}}}"#);
+            let any = Message::any(frame.as_bytes()).map(|message| format!("{message:?}"));
+            assert_eq!(Message::parse(frame.as_bytes()).map(|message| format!("{message:?}")), any);
+            any.is_some()
+        };
+        for id in ["0", "7", "10", "18446744073709551615", "18446744073709551616", "-0", "1.0"] {
+            assert!(read(id), "{id}");
+        }
+        for id in ["007", "00", "01", "-", "", "+7", "7 7"] {
+            assert!(!read(id), "{id}");
+        }
+    }
 }
