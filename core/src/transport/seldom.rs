@@ -35,10 +35,9 @@ impl<F: Future> Future for Seldom<F> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         // In this order: who rings after the question finds the waker.
         self.bell.listen(context.waker());
-        if !self.bell.rung.load(Ordering::Acquire) {
+        if !self.bell.rung.swap(false, Ordering::AcqRel) {
             return Poll::Pending;
         }
-        self.bell.rung.store(false, Ordering::Release);
         let waker = Waker::from(self.bell.clone());
         self.future.as_mut().poll(&mut Context::from_waker(&waker))
     }
