@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -57,12 +58,21 @@ static void wait_by_epoll(void) {
     if (fcntl(from_server, F_SETFL, O_NONBLOCK) != 0) fail("fcntl");
 }
 
+/* Whether a reply is waited for by poll: the least that it costs a client that does not wait for ever. */
+static int is_polled;
+
+static void await_reply(void) {
+    struct pollfd reply = {from_server, POLLIN, 0};
+    struct epoll_event event;
+    if (is_polled && poll(&reply, 1, 1000) != 1) fail("poll");
+    if (waiter >= 0 && epoll_wait(waiter, &event, 1, -1) != 1) fail("epoll_wait");
+}
+
 /* Reads until `replies` newlines have come; a newline is only ever at the end of a read's last reply or between replies. */
 static void receive(size_t replies) {
     static char buffer[1 << 18];
     while (replies > 0) {
-        struct epoll_event event;
-        if (waiter >= 0 && epoll_wait(waiter, &event, 1, -1) != 1) fail("epoll_wait");
+        await_reply();
         ssize_t n = read(from_server, buffer, sizeof buffer);
         if (n <= 0) fail("read");
         const char *at = buffer, *end = buffer + n;
@@ -160,6 +170,11 @@ static void over_a_pipe(const char *server, int by_epoll) {
     sequential("seq-100k", large);
     wide("wide-100k", large);
     sequential("seq-100k-structured", call_of("structured", 100000));
+    if (!by_epoll) {
+        is_polled = 1;
+        sequential("seq-100-polled", small);
+        is_polled = 0;
+    }
     close(to_server);
     waitpid(pid, NULL, 0);
 }

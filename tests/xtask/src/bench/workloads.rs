@@ -46,6 +46,7 @@ pub const GROUPS: &[Group] = &[
         rounds: usize::MAX,
         workloads: &[
             time("seq-100", "100 B, one at a time"),
+            time("seq-100-polled", "100 B, one at a time, each waited for by poll"),
             time("seq-100k", "100 KB, one at a time"),
             time("seq-100k-structured", "100 KB of structured content, one at a time"),
             time("seq-100k-bytes", "100 KB as bytes, one at a time"),
