@@ -52,7 +52,11 @@ impl<'a> Message<'a> {
     }
 
     /// The same, whatever its form is.
-    fn any(frame: &'a [u8]) -> Option<Message<'a>> {
+    pub(super) fn any(frame: &'a [u8]) -> Option<Message<'a>> {
+        // An array would be read as the members, one after the other.
+        if frame.trim_ascii_start().first() != Some(&b'{') {
+            return None;
+        }
         let envelope: Envelope<'a> = serde_json::from_slice(frame).ok()?;
         let Envelope { id, method, params, result, error } = envelope;
         let number = || id.and_then(|id| own_id(id.get()));
@@ -170,5 +174,14 @@ mod tests {
         for id in ["007", "00", "01", "-", "", "+7", "7 7"] {
             assert!(!read(id), "{id}");
         }
+    }
+
+    /// SPEC 5.10: a batch is no message, however its parts would read as members.
+    #[test]
+    fn what_is_no_object_is_no_message() {
+        for frame in ["[7]", " [7,\"ping\"]", "[null,null,null,{},null]", "[]", "7", "null"] {
+            assert!(Message::parse(frame.as_bytes()).is_none(), "{frame}");
+        }
+        assert!(Message::parse(b" {\"id\":7,\"result\":{}}").is_some());
     }
 }
