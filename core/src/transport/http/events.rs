@@ -163,7 +163,9 @@ impl EventReader {
                 self.id = HeaderValue::from_bytes(value).ok().or_else(|| self.id.take());
             }
             b"retry" => {
-                let number = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
+                let digits = value.iter().all(u8::is_ascii_digit).then_some(value);
+                let number =
+                    digits.and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok());
                 let retry = number.map(|number| Event::Retry(Duration::from_millis(number)));
                 self.ready.extend(retry);
             }
@@ -233,6 +235,14 @@ mod tests {
         let endpoint = Event::Endpoint("/post?s=1".into());
         assert_eq!(read(&[b"event: endpoint\ndata: /post?s=1\n\n"]), [endpoint]);
         assert_eq!(read(&[b"data: {} and then the end\n"]), []);
+    }
+
+    /// The format: digits alone are a time.
+    #[test]
+    fn a_wait_is_written_in_digits() {
+        for wait in ["+250", "-250", " 250", "2.5", "", "250 ", "99999999999999999999"] {
+            assert_eq!(read(&[format!("retry: {wait}\n\n").as_bytes()]), [], "{wait:?}");
+        }
     }
 
     /// PROTOCOL 1.1: an id goes back as it came, and one that cannot is none.
