@@ -63,6 +63,9 @@ mod driver;
 #[cfg(test)]
 #[path = "../tests/rig/folder.rs"]
 mod folder;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod handling;
 #[allow(
     dead_code,

@@ -49,7 +49,9 @@ mod trust;
 mod types;
 
 pub use buf::*;
+pub use configure::*;
 pub use error::*;
+pub use explain::*;
 pub use handlers::*;
 pub use holds::*;
 pub use hosted::*;

@@ -35,6 +35,9 @@ pub mod config;
 pub mod error;
 pub mod expand;
 pub mod explain;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod gates;
 #[cfg(test)]
 mod generate;

@@ -11,6 +11,8 @@ mod era;
 mod failure;
 mod frame_transport;
 mod freshness;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
 mod in_flight;
 mod keepalive;
 mod link;

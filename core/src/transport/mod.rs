@@ -13,6 +13,8 @@ mod writer;
 
 pub(crate) use self::host::HostWire;
 pub use self::host::{HostConnection, HostServer};
+#[cfg(feature = "fuzzing")]
+pub(crate) use self::http::fuzzing;
 pub(crate) use self::queue::FrameKind;
 pub(crate) use self::reader::{FrameReader, Line};
 pub(crate) use self::wire::{BoxFuture, Graces, Inbound, Sighting, Via, Wire};

@@ -1,4 +1,4 @@
-//! `cargo xtask`: the project's commands `demo`, `test`, `plant`, `conformance`, `bench`, `reap` and `scoreboard`.
+//! `cargo xtask`: the project's commands `demo`, `test`, `plant`, `fuzz`, `conformance`, `bench`, `reap` and `scoreboard`.
 
 mod bench;
 mod children;
@@ -7,6 +7,7 @@ mod demo;
 #[cfg(test)]
 #[path = "../../../core/tests/rig/folder.rs"]
 mod folder;
+mod fuzz;
 mod machine;
 mod passages;
 mod plant;
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         "demo" => demo::demo(&machine, &chosen),
         "reap" => reap::reap(&machine, &chosen),
         "conformance" => conformance::conformance(&machine, &chosen),
+        "fuzz" => fuzz::fuzz(&machine, &chosen),
         "plant" => plant::plant(&machine, &chosen),
         "scoreboard" => scoreboard::scoreboard(&machine, &chosen),
         _ => {
@@ -61,6 +63,7 @@ cargo xtask demo [LANGUAGE...]         show the main job in each language: rust 
 cargo xtask demo real                  show servers of others in each language; installs them
 cargo xtask test [--full] [SUITE...]   run the suites, or those named; --full adds the long forms
 cargo xtask plant [PART...]            plant bugs that the simulator must find; or those whose names hold a part
+cargo xtask fuzz [--seconds N] [--keep] [TARGET...]  look for inputs that break what reads them
 cargo xtask conformance [CLIENT...]    the official conformance suite against: c python node
 cargo xtask bench [--rounds N] [--only GROUP] [--quick ROW] [CLIENT...]  compare clients: pipe epoll checked rust foreign c rmcp python mcp node sdk real
 cargo xtask bench --instructions       count the instructions of a call, against what is written down

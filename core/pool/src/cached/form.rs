@@ -165,3 +165,14 @@ fn has_same_lists(one: &Catalog, other: &Catalog) -> bool {
 pub(super) fn digest(key: &CacheKey, kept: &str) -> [u8; 32] {
     Sha256::new().chain_update(key.bytes()).chain_update(kept).finalize().into()
 }
+
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing {
+    use super::*;
+
+    /// The text of lists as if it had been written for this key.
+    pub fn sealed(key: &CacheKey, kept: &str) -> String {
+        let digest = hex(&digest(key, kept));
+        format!("{{\"v\":{VERSION},\"digest\":\"{digest}\",\"kept\":{kept}}}\n")
+    }
+}

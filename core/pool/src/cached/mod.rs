@@ -11,5 +11,7 @@ mod key;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "fuzzing")]
+pub(crate) use self::form::fuzzing;
 pub use self::form::{KEPT_FOR, Kept, Listing, TEXT_BYTES_MAX};
 pub use self::key::{Asker, CacheKey, Written};

@@ -8,6 +8,8 @@ mod channel;
 mod client;
 mod events;
 mod failure;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
 mod gap;
 mod inbox;
 mod listen;

@@ -220,11 +220,15 @@ pub const ROWS: &[Row] = &[
     Row {
         number: 15,
         name: "fuzz",
-        what: "a fuzzed input breaks a reader",
-        unit: "inputs",
-        gate: NOT_BUILT,
-        full: NOT_BUILT,
-        source: Source::Missing,
+        what: "an input breaks what reads it",
+        unit: "inputs, kept and made at random, for eleven readers",
+        gate: Form::AtLeast(1_000_000),
+        full: Form::AtLeast(20_000_000),
+        source: Source::Tests {
+            suite: "core",
+            package: "trunkline-fuzz",
+            targets: &[Target { program: &["--test", "replay"], tests: &[] }],
+        },
     },
     Row {
         number: 16,

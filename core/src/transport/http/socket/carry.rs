@@ -61,7 +61,7 @@ async fn connected(channel: &Arc<Channel>, outbox: &Outbox) -> Result<Sighting, 
 }
 
 /// What is buffered, in both directions.
-fn bounds(frame_bytes: usize) -> WebSocketConfig {
+pub(in crate::transport::http) fn bounds(frame_bytes: usize) -> WebSocketConfig {
     WebSocketConfig::default()
         .read_buffer_size(READ_BUFFER_BYTES)
         .write_buffer_size(WRITE_BUFFER_BYTES)
@@ -97,12 +97,14 @@ async fn read(
 }
 
 fn take(inbound: &dyn Inbound, bytes: &[u8]) -> crate::Result<()> {
+    line(bytes).map_or(Ok(()), |line| inbound.take(line, Via::Common))
+}
+
+/// What a message holds; none where it is blank.
+pub(in crate::transport::http) fn line(bytes: &[u8]) -> Option<Line<'_>> {
     let text = bytes.trim_ascii();
-    match text.first() {
-        Some(b'{') => inbound.take(Line::Frame(text), Via::Common),
-        Some(_) => inbound.take(Line::Noise(text), Via::Common),
-        None => Ok(()),
-    }
+    let is_frame = *text.first()? == b'{';
+    Some(if is_frame { Line::Frame(text) } else { Line::Noise(text) })
 }
 
 /// Writes what waits, and in the end the farewell.

@@ -16,6 +16,8 @@ use tokio::task::JoinSet;
 use trunkline_pool::config::RemoteSpec;
 use trunkline_pool::state::CloseExit;
 
+#[cfg(feature = "fuzzing")]
+pub(in crate::transport::http) use self::carry::{bounds, line};
 use self::outbox::Outbox;
 use super::channel::Channel;
 use super::client::Target;

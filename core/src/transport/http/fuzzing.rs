@@ -1,0 +1,100 @@
+//! Streams of remote servers, read from bytes that are there.
+
+use std::io::{self, Read, Write};
+
+use tokio_tungstenite::tungstenite::protocol::Role;
+use tokio_tungstenite::tungstenite::{Message, WebSocket};
+
+use super::events::{self, EventReader};
+use super::socket;
+use crate::transport::Line;
+
+/// What a stream said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The text of a message.
+    Message(Vec<u8>),
+    /// Where messages go.
+    Endpoint(Vec<u8>),
+    /// The beginning of what is too long.
+    Oversized(Vec<u8>),
+    /// The id to go on after.
+    Id(Vec<u8>),
+    /// The wait before the next attempt, in milliseconds.
+    Retry(u64),
+}
+
+/// The events of a stream that comes in pieces, and whether it could be followed to its end.
+pub fn events(pieces: &[&[u8]], limit: usize) -> (Vec<Event>, bool) {
+    let mut reader = EventReader::new(limit);
+    let is_whole = pieces.iter().all(|piece| reader.feed(piece).is_ok());
+    let events = std::iter::from_fn(|| reader.next()).map(|event| match event {
+        events::Event::Message(text) => Event::Message(text),
+        events::Event::Endpoint(text) => Event::Endpoint(text),
+        events::Event::Oversized(head) => Event::Oversized(head),
+        events::Event::Id(id) => Event::Id(id.as_bytes().to_vec()),
+        events::Event::Retry(wait) => Event::Retry(wait.as_millis() as u64),
+    });
+    (events.collect(), is_whole)
+}
+
+/// What came over a websocket.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Socket {
+    /// Texts that begin with a brace.
+    pub frames: Vec<Vec<u8>>,
+    /// Other texts, but blank ones.
+    pub noise: usize,
+    /// Why it ended.
+    pub end: String,
+    /// Bytes that were written in answer.
+    pub answered: usize,
+}
+
+/// Bytes that come in pieces and then end, and what is answered to them.
+struct Pieces<'a> {
+    left: std::slice::Iter<'a, &'a [u8]>,
+    piece: &'a [u8],
+    answered: usize,
+}
+
+impl Read for Pieces<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.piece.is_empty() {
+            self.piece = self.left.next().copied().unwrap_or_default();
+        }
+        self.piece.read(buffer)
+    }
+}
+
+impl Write for Pieces<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.answered += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Reads a websocket whose bytes come in pieces.
+pub fn socket(pieces: &[&[u8]], limit: usize) -> Socket {
+    let stream = Pieces { left: pieces.iter(), piece: &[], answered: 0 };
+    let mut socket = WebSocket::from_raw_socket(stream, Role::Client, Some(socket::bounds(limit)));
+    let (mut frames, mut noise) = (Vec::new(), 0);
+    let end = loop {
+        let bytes = match socket.read() {
+            Ok(Message::Text(text)) => text.as_bytes().to_vec(),
+            Ok(Message::Binary(bytes)) => bytes.to_vec(),
+            Ok(_) => continue,
+            Err(error) => break error.to_string(),
+        };
+        match socket::line(&bytes) {
+            Some(Line::Frame(frame)) => frames.push(frame.to_vec()),
+            Some(_) => noise += 1,
+            None => {}
+        }
+    };
+    Socket { frames, noise, end, answered: socket.get_ref().answered }
+}

@@ -1,0 +1,63 @@
+//! Messages: the common form is read as any other, and what is inside is what serde_json finds there.
+
+use serde_json::Value;
+use trunkline::fuzzing::message;
+
+pub const WORDS: &[&str] = &[
+    r#"{"jsonrpc":"2.0","id":"#,
+    r#","result":"#,
+    r#"{"jsonrpc":"2.0","id":7,"result":{}}"#,
+    r#""id":1,"#,
+    r#""id":null,"#,
+    r#""id":"7","#,
+    r#""method":"ping","#,
+    r#""params":{},"#,
+    r#""error":{"code":1,"message":"m"}"#,
+    r#""result":null"#,
+    "{",
+    "}",
+    "[",
+    "]",
+    "\"",
+    "\\",
+    "\\u00e9",
+    "\\ud800",
+    ",",
+    ":",
+    " ",
+    "\n",
+    "\r",
+    "0",
+    "-",
+    "1e5",
+    "18446744073709551615",
+    "18446744073709551616",
+    "null",
+    "true",
+];
+
+/// SPEC 5.10, I-28.
+pub fn run(frame: &[u8]) {
+    let read = message(frame);
+    assert_eq!(read.by_form, read.in_general, "{}", String::from_utf8_lossy(frame));
+    if frame.len() < SHORT_BYTES {
+        // What may follow a frame is no matter of where it is read: longer texts are read in another way.
+        let padded = [frame, &[b' '; SHORT_BYTES]].concat();
+        assert_eq!(message(&padded).in_general, read.in_general);
+    }
+    let Ok(value) = serde_json::from_slice::<Value>(frame) else { return };
+    let Some(given) = read.in_general else { return };
+    for (name, text) in given.texts {
+        let inside: Value = serde_json::from_str(&text).expect("it is a part of a JSON text");
+        assert_eq!(value.get(name), Some(&inside));
+    }
+    if let Some(method) = given.method {
+        assert_eq!(value["method"], Value::from(method));
+    }
+    if let Some(id) = given.id {
+        let written = &value["id"];
+        assert!(written.as_u64() == Some(id) || written.as_str().is_some(), "{written} as {id}");
+    }
+}
+
+const SHORT_BYTES: usize = 600;

@@ -1,0 +1,194 @@
+//! `cargo xtask fuzz`: the targets of `tests/fuzz` for longer than a submission takes.
+//!
+//! With a nightly compiler and cargo-fuzz libFuzzer looks for inputs, guided by which code they reach. What it finds is put into the build
+//! folder; `--keep` takes over into the corpus what reaches more. Without them the inputs of the tests are made, only more of them.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use crate::machine::Machine;
+use crate::run::{Run, Stop};
+
+/// What is asked for on the command line.
+struct Wish<'a> {
+    targets: Vec<&'a str>,
+    seconds: u64,
+    keeps: bool,
+}
+
+/// The command.
+pub fn fuzz(machine: &Machine, arguments: &[&str]) -> ExitCode {
+    let wish = match wish(machine, arguments) {
+        Ok(wish) => wish,
+        Err(why) => {
+            eprintln!("xtask fuzz: {why}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let bound = BUILD_BOUND + Duration::from_secs(wish.seconds + MERGE_SECONDS) * TARGETS_MAX;
+    let mut run = Run::new(machine.target.join("xtask/fuzz.log"), bound);
+    match search(machine, &mut run, &wish) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Stop::Failed(why) | Stop::NotRun(why)) => {
+            eprintln!("xtask fuzz: {why}\n{}", run.why(TAIL_LINES));
+            eprintln!("    the whole log: {}", run.log().display());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The targets are the folders of the corpus: the tests see to it that each has one.
+fn wish<'a>(machine: &Machine, arguments: &[&'a str]) -> Result<Wish<'a>, String> {
+    let mut wish = Wish { targets: Vec::new(), seconds: SECONDS, keeps: false };
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        match *argument {
+            "--seconds" => {
+                let number = rest.next().and_then(|text| text.parse().ok());
+                wish.seconds = number.ok_or("--seconds needs a number")?;
+            }
+            "--keep" => wish.keeps = true,
+            name if machine.root.join(CORPUS).join(name).is_dir() => wish.targets.push(name),
+            name => return Err(format!("no target {name}; they are the folders of {CORPUS}")),
+        }
+    }
+    Ok(wish)
+}
+
+fn search(machine: &Machine, run: &mut Run, wish: &Wish) -> Result<(), Stop> {
+    let targets = match wish.targets.is_empty() {
+        true => all(machine)?,
+        false => wish.targets.iter().map(|name| (*name).to_owned()).collect(),
+    };
+    let guided = match guided(machine, run) {
+        Ok(guided) => guided,
+        Err(Stop::NotRun(why)) => {
+            println!("not guided by coverage: {why}");
+            return replay(machine, run, &wish.targets);
+        }
+        Err(failed) => return Err(failed),
+    };
+    for name in targets {
+        let (found, kept) = (machine.target.join("fuzz/found").join(&name), folder(machine, &name));
+        for folder in [&found, &machine.target.join("fuzz/broken")] {
+            let made = std::fs::create_dir_all(folder);
+            made.map_err(|error| Stop::Failed(format!("{}: {error}", folder.display())))?;
+        }
+        let command = || {
+            let mut command = machine.command(&guided);
+            command.env("TRUNKLINE_FUZZ_TARGET", &name);
+            let prefix = machine.target.join("fuzz/broken").join(format!("{name}-"));
+            command.arg(format!("-artifact_prefix={}", prefix.display()));
+            command.arg(format!("-max_len={INPUT_BYTES_MAX}"));
+            command
+        };
+        let mut searching = command();
+        searching.arg(format!("-max_total_time={}", wish.seconds)).args(BOUNDS);
+        let printed = run.carry_out(searching.arg(&found).arg(&kept))?;
+        println!("{name:<10} {}", outcome(&printed));
+        if wish.keeps {
+            run.carry_out(command().args(["-merge=1"]).arg(&kept).arg(&found))?;
+        }
+    }
+    Ok(())
+}
+
+/// The program with the targets in it. What it needs and this machine lacks is no failure.
+fn guided(machine: &Machine, run: &mut Run) -> Result<PathBuf, Stop> {
+    let nightly = |args: &[&str]| {
+        let mut command = machine.command("rustup");
+        command.args(["run", "nightly", "cargo", "fuzz"]).args(args);
+        command
+    };
+    run.preparation("a nightly compiler and cargo-fuzz", &mut nightly(&["--version"]))?;
+    let target = machine.target.join("fuzz");
+    let mut build = nightly(&["build", "guided", "--fuzz-dir", "tests/fuzz/guided"]);
+    run.command(build.arg("--target-dir").arg(&target))?;
+    let entries = std::fs::read_dir(&target).into_iter().flatten().flatten();
+    let mut built = entries.map(|entry| entry.path().join("release/guided"));
+    built
+        .find(|path| path.is_file())
+        .ok_or_else(|| Stop::Failed("cargo-fuzz built no program".into()))
+}
+
+/// The tests of the targets, in their long form.
+fn replay(machine: &Machine, run: &mut Run, targets: &[&str]) -> Result<(), Stop> {
+    let mut cargo = machine.cargo(&["test", "-p", "trunkline-fuzz", "--test", "replay", "--"]);
+    let printed = run.carry_out(cargo.args(targets).env("TRUNKLINE_STRESS", "full"))?;
+    println!("{printed}");
+    Ok(())
+}
+
+fn all(machine: &Machine) -> Result<Vec<String>, Stop> {
+    let corpus = machine.needs(CORPUS)?;
+    let entries = std::fs::read_dir(corpus).into_iter().flatten().flatten();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    Ok(names)
+}
+
+fn folder(machine: &Machine, name: &str) -> PathBuf {
+    machine.root.join(CORPUS).join(name)
+}
+
+/// How many inputs there were, and how much code they reach, from what libFuzzer prints.
+fn outcome(printed: &str) -> String {
+    let number_behind = |mark: &str| {
+        let (_, rest) = printed.rsplit_once(mark)?;
+        rest.split_whitespace().next().map(str::to_owned)
+    };
+    let inputs = number_behind("stat::number_of_executed_units:").unwrap_or_default();
+    let edges = number_behind(" cov: ").unwrap_or_default();
+    format!("{inputs} inputs, {edges} edges reached, nothing broken")
+}
+
+const CORPUS: &str = "tests/fuzz/corpus";
+
+/// How long each target is searched, unless it is said.
+const SECONDS: u64 = 60;
+
+/// Longer inputs say nothing new, and take their time.
+const INPUT_BYTES_MAX: usize = 4 << 10;
+
+/// What is a hang and what is too much memory; what is left at the end is the runtime of the process.
+const BOUNDS: [&str; 4] =
+    ["-timeout=20", "-rss_limit_mb=2048", "-detect_leaks=0", "-print_final_stats=1"];
+
+/// The longest that a build takes from nothing.
+const BUILD_BOUND: Duration = Duration::from_secs(40 * 60);
+
+/// The longest that it takes to find out which of the inputs are kept.
+const MERGE_SECONDS: u64 = 300;
+
+/// More than there are.
+const TARGETS_MAX: u32 = 20;
+
+/// Lines of the log that are printed of a search that failed.
+const TAIL_LINES: usize = 40;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::Reach;
+
+    #[test]
+    fn targets_and_times_are_taken_from_the_command_line() {
+        let machine = Machine::new(Reach::Default).unwrap();
+        let taken = wish(&machine, &["json", "--seconds", "5", "frames", "--keep"]).unwrap();
+        assert_eq!((taken.targets, taken.seconds, taken.keeps), (vec!["json", "frames"], 5, true));
+        let taken = wish(&machine, &[]).unwrap();
+        assert_eq!((taken.targets.len(), taken.seconds, taken.keeps), (0, SECONDS, false));
+        for wrong in [&["nothing"][..], &["--seconds"], &["--seconds", "soon"]] {
+            assert!(wish(&machine, wrong).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn the_last_of_what_is_printed_counts() {
+        let printed = "#2 INITED cov: 10 ft: 11\n#9 DONE   cov: 250 ft: 600 corp: 3\n\
+                       stat::number_of_executed_units: 9000\n";
+        assert_eq!(outcome(printed), "9000 inputs, 250 edges reached, nothing broken");
+    }
+}
