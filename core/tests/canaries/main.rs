@@ -289,7 +289,7 @@ async fn credentials(request: ServerRequest) -> Result<String, Refusal> {
     Ok(json!({ "token": canary("a token of the host") }).to_string())
 }
 
-/// SPEC 4.7, 9.4, 10.5, S-48, I-21: 40 secrets or more, none of which is shown anywhere.
+/// SPEC 4.7, 9.4, 10.5, S-48: 40 secrets or more, none of which is shown anywhere.
 #[test]
 fn no_secret_is_shown() {
     shown::Log::install();

@@ -59,7 +59,7 @@ fn servers(rig: &Rig, round: usize) -> Servers {
     Servers::from_json(&all.to_string()).unwrap()
 }
 
-/// SPEC 9.5, I-06: while threads acquire and release at random, and configurations change under them, no look finds more servers than
+/// SPEC 9.5, I-03: while threads acquire and release at random, and configurations change under them, no look finds more servers than
 /// the budget has room for, and what was refused was refused for that.
 #[test]
 fn no_more_servers_run_than_the_budget_has_room_for() {
