@@ -108,5 +108,7 @@ int main(int argc, char **argv)
     RUN(a_host_that_calls_exit_leaves_nothing);
     RUN(a_host_that_ends_without_its_exit_handlers_leaves_nothing);
     RUN(a_host_that_frees_and_ends_at_once_leaves_nothing);
+    if (argc == 1)
+        score("hosts", 4);
     return 0;
 }

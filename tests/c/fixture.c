@@ -210,3 +210,14 @@ long long now_ms(void)
     clock_gettime(CLOCK_MONOTONIC, &time);
     return time.tv_sec * 1000LL + time.tv_nsec / 1000000;
 }
+
+void score(const char *row, long times)
+{
+    const char *path = getenv("TRUNKLINE_SCORES");
+    FILE *file = path ? fopen(path, "a") : NULL;
+    CHECK(file || !path);
+    if (file) {
+        CHECK(fprintf(file, "%s %ld\n", row, times) > 0);
+        CHECK(fclose(file) == 0);
+    }
+}

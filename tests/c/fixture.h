@@ -98,6 +98,9 @@ int starts_of(const char *log);
         }                                                                     \
     } while (0)
 
+/* Writes down for the scoreboard that a promise was put to the test so many times, and kept. */
+void score(const char *row, long times);
+
 void pause_ms(int milliseconds);
 /* Milliseconds on a clock that only goes forward. */
 long long now_ms(void);

@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -22,6 +22,12 @@ export const testserver =
 
 /** The path of the server that misbehaves, beside it. */
 export const faultserver = join(dirname(testserver), 'trunkline-faultserver');
+
+/** Writes down for the scoreboard that a promise was put to the test so many times, and kept. */
+export function score(row, times) {
+  const file = process.env.TRUNKLINE_SCORES;
+  if (file) appendFileSync(file, `${row} ${times}\n`);
+}
 
 /** How long a test waits for anything: a hang, not a measure. */
 export const HANG_BOUND_MS = 90_000;

@@ -18,6 +18,9 @@ from host import HANG, Log, ended_well, is_running, python, wait_until
 #: How often a scenario that depends on timing is repeated.
 REPETITIONS = 30
 
+#: The row of the scoreboard that these tests are.
+SCORE = "hosts"
+
 #: Seconds in which a host has to end with its servers: none waits for what takes a minute here, however busy the machine is.
 PROMPT = 50.0
 

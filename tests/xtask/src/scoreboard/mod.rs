@@ -98,17 +98,18 @@ fn judged(form: Form, stop: Option<&Stop>, done: u64) -> Outcome {
 pub fn of_suites(machine: &Machine, suites: &[report::Row]) -> Option<report::Row> {
     let began = Instant::now();
     let line = |row: &'static Row| {
-        let suite = suites.iter().find(|suite| Some(suite.suite) == row.source.suite());
+        let named = row.source.suites();
+        let of_it: Vec<_> = suites.iter().filter(|suite| named.contains(&suite.suite)).collect();
         let form = row.form(machine.reach == Reach::Full);
-        let outcome = match suite {
-            Some(suite) => {
-                let done = suite.scores.get(row.name).copied().unwrap_or(0);
-                judged(form, suite.result.as_ref().err(), done)
+        let outcome = match form {
+            Form::AtLeast(_) if of_it.len() < named.len() => {
+                Outcome::NotRun("its suites were not run".to_owned())
             }
-            None => Outcome::NotRun(match form {
-                Form::Absent(why) => why.to_owned(),
-                Form::AtLeast(_) => "its suite was not run".to_owned(),
-            }),
+            form => {
+                let done = of_it.iter().filter_map(|suite| suite.scores.get(row.name)).sum();
+                let stop = of_it.iter().find_map(|suite| suite.result.as_ref().err());
+                judged(form, stop, done)
+            }
         };
         Line { row, form, outcome, took: None }
     };

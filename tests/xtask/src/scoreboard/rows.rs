@@ -33,9 +33,9 @@ pub enum Form {
 #[derive(Clone, Copy)]
 pub enum Source {
     /// Tests of a suite, which can run alone as well.
-    Tests { suite: &'static str, package: &'static str, targets: &'static [Target] },
+    Tests { suites: &'static [&'static str], package: &'static str, targets: &'static [Target] },
     /// A suite, or a part of it, in a function of its own.
-    Own { suite: &'static str, run: fn(&Machine, &mut Run) -> Result<(), Stop> },
+    Own { suites: &'static [&'static str], run: fn(&Machine, &mut Run) -> Result<(), Stop> },
     /// Nothing yet: it is shown as not run.
     Missing,
 }
@@ -47,11 +47,11 @@ pub struct Target {
 }
 
 impl Source {
-    /// The suite of `cargo xtask test` that carries it out as well.
-    pub fn suite(self) -> Option<&'static str> {
+    /// The suites of `cargo xtask test` that carry it out as well, together.
+    pub fn suites(self) -> &'static [&'static str] {
         match self {
-            Source::Tests { suite, .. } | Source::Own { suite, .. } => Some(suite),
-            Source::Missing => None,
+            Source::Tests { suites, .. } | Source::Own { suites, .. } => suites,
+            Source::Missing => &[],
         }
     }
 }
@@ -64,7 +64,7 @@ impl Row {
 }
 
 const fn stress(tests: &'static [Target]) -> Source {
-    Source::Tests { suite: "core", package: "trunkline", targets: tests }
+    Source::Tests { suites: &["core"], package: "trunkline", targets: tests }
 }
 
 const STRESS: &[&str] = &["--test", "stress"];
@@ -81,7 +81,7 @@ pub const ROWS: &[Row] = &[
         gate: Form::AtLeast(120),
         full: Form::AtLeast(2_400),
         source: Source::Own {
-            suite: "reap",
+            suites: &["reap"],
             run: |machine, run| crate::reap::part(machine, run, "--close"),
         },
     },
@@ -93,7 +93,7 @@ pub const ROWS: &[Row] = &[
         gate: Form::AtLeast(144),
         full: Form::AtLeast(2_400),
         source: Source::Own {
-            suite: "reap",
+            suites: &["reap"],
             run: |machine, run| crate::reap::part(machine, run, "--host-kill"),
         },
     },
@@ -105,7 +105,7 @@ pub const ROWS: &[Row] = &[
         gate: Form::AtLeast(200),
         full: Form::AtLeast(2_000),
         source: Source::Own {
-            suite: "reap",
+            suites: &["reap"],
             run: |machine, run| crate::reap::part(machine, run, "--time"),
         },
     },
@@ -137,7 +137,7 @@ pub const ROWS: &[Row] = &[
         unit: "steps of the simulator",
         gate: Form::AtLeast(3_000_000),
         full: Form::AtLeast(10_000_000),
-        source: Source::Own { suite: "core", run: crate::suites::simulator },
+        source: Source::Own { suites: &["core"], run: crate::suites::simulator },
     },
     Row {
         number: 7,
@@ -225,7 +225,7 @@ pub const ROWS: &[Row] = &[
         gate: Form::AtLeast(1_000_000),
         full: Form::AtLeast(20_000_000),
         source: Source::Tests {
-            suite: "core",
+            suites: &["core"],
             package: "trunkline-fuzz",
             targets: &[Target { program: &["--test", "replay"], tests: &[] }],
         },
@@ -247,7 +247,7 @@ pub const ROWS: &[Row] = &[
         gate: Form::AtLeast(100),
         full: Form::AtLeast(2_000),
         source: Source::Tests {
-            suite: "core",
+            suites: &["core"],
             package: "trunkline",
             targets: &[Target { program: &["--lib"], tests: &["approvals::tests::"] }],
         },
@@ -256,10 +256,10 @@ pub const ROWS: &[Row] = &[
         number: 18,
         name: "hosts",
         what: "a host with signals or forks of its own dies or hangs",
-        unit: "set-ups",
-        gate: NOT_BUILT,
-        full: NOT_BUILT,
-        source: Source::Missing,
+        unit: "set-ups, in C, Python and Node",
+        gate: Form::AtLeast(35),
+        full: Form::AtLeast(35),
+        source: Source::Own { suites: &["c", "python", "node"], run: crate::suites::hosts },
     },
     Row {
         number: 19,
@@ -268,7 +268,7 @@ pub const ROWS: &[Row] = &[
         unit: "abusive calls",
         gate: Form::AtLeast(50_000),
         full: Form::AtLeast(1_000_000),
-        source: Source::Own { suite: "c", run: crate::suites::abuse },
+        source: Source::Own { suites: &["c"], run: crate::suites::abuse },
     },
     Row {
         number: 20,
@@ -314,7 +314,7 @@ pub const ROWS: &[Row] = &[
         gate: Form::AtLeast(1),
         full: Form::AtLeast(1),
         source: Source::Tests {
-            suite: "tidy",
+            suites: &["tidy"],
             package: "xtask",
             targets: &[Target { program: &[], tests: &["advisories::"] }],
         },

@@ -21,6 +21,13 @@ pub fn abuse(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     run.command(&mut make(machine, &["plain-abuse", "sanitized-abuse", "valgrind-abuse"]))
 }
 
+/// The programs whose hosts fork, have signals of their own, or end in their own ways.
+pub fn hosts(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
+    machine.testserver(run)?;
+    run.command(&mut machine.cargo(&["build", "-p", "trunkline-dist"]))?;
+    run.command(&mut make(machine, &["plain-fork", "plain-signals", "plain-exit"]))
+}
+
 fn make(machine: &Machine, goals: &[&str]) -> Command {
     let mut make = machine.command("make");
     // The programs wait more than they compute; what each prints stays together.

@@ -121,6 +121,13 @@ fn all() -> impl Iterator<Item = &'static Suite> {
     SUITES.iter().chain(&LONG)
 }
 
+/// The hosts with signals, forks and ends of their own, in each language: of the suites `c`, `python` and `node`.
+pub fn hosts(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
+    c::hosts(machine, run)?;
+    python::hosts(machine, run)?;
+    node::hosts(machine, run)
+}
+
 /// Prints the suites.
 pub fn list() {
     for suite in all() {

@@ -15,6 +15,13 @@ pub fn node(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     real
 }
 
+/// The tests of hosts with signals of their own, or that end in their own ways.
+pub fn hosts(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
+    machine.testserver(run)?;
+    run.command(machine.command("node").arg("bindings/node/build.mjs"))?;
+    run.command(machine.command("node").args(["--test", "bindings/node/test/process.test.mjs"]))
+}
+
 /// The declarations, used by a file of the tests, under the strictest settings.
 fn types(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     let project = machine.needs("bindings/node/test/tsconfig.json")?;

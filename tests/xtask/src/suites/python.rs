@@ -18,6 +18,14 @@ pub fn python(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     real
 }
 
+/// The tests of hosts that fork, have signals of their own, or end in their own ways.
+pub fn hosts(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
+    machine.testserver(run)?;
+    let folder = environment(machine, run)?;
+    let tests = ["-m", "pytest", "-q", "bindings/python/tests/test_hosts.py"];
+    run.command(&mut within(machine, &folder, &tests))
+}
+
 /// A virtual environment with the package installed from this tree; says its folder.
 pub fn environment(machine: &Machine, run: &mut Run) -> Result<std::path::PathBuf, Stop> {
     let folder = machine.python_environment(run, "venv", &PACKAGES)?;
