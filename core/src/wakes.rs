@@ -41,7 +41,39 @@ fn later(one: Arc<impl Wake + 'static>, which: fn(&mut Pending) -> &mut Option<W
     if !is_in_batch.unwrap_or(false) {
         return one.wake();
     }
-    PENDING.with_borrow_mut(|pending| which(pending).get_or_insert_default().push(one));
+    PENDING.with_borrow_mut(|pending| {
+        if let Some(waiting) = which(pending) {
+            waiting.push(one);
+        }
+    });
+}
+
+/// Wakes now all of whom this thread's batch told so far; without a batch there is nobody.
+pub(crate) fn wake_so_far() {
+    if Pending::is_batch() {
+        Pending::wake_all();
+        Pending::begin();
+    }
+}
+
+impl Pending {
+    /// Whether this thread has a batch that still tells.
+    fn is_batch() -> bool {
+        PENDING.try_with(|pending| pending.borrow().told.is_some()).unwrap_or(false)
+    }
+
+    fn begin() {
+        let (told, behind) = (Some(Vec::new()), Some(Vec::new()));
+        PENDING.set(Pending { told, behind });
+    }
+
+    fn wake_all() {
+        // What a wake-up itself brings about wakes at once, but for those who stand behind.
+        let told = PENDING.with_borrow_mut(|pending| pending.told.take());
+        told.into_iter().flatten().for_each(wake_safely);
+        let behind = PENDING.with_borrow_mut(|pending| pending.behind.take());
+        behind.into_iter().flatten().for_each(wake_safely);
+    }
 }
 
 /// As long as it lives, this thread wakes nobody; its end wakes all. A second one on the same thread is part of the first.
@@ -52,27 +84,21 @@ pub(crate) struct Batch {
 impl Batch {
     /// Begins one.
     pub(crate) fn begin() -> Batch {
-        let is_outer = PENDING.with_borrow_mut(|pending| {
-            let is_outer = pending.behind.is_none();
-            if is_outer {
-                *pending = Pending { told: Some(Vec::new()), behind: Some(Vec::new()) };
-            }
-            is_outer
-        });
+        // A thread that ends has none, and wakes each at once.
+        let is_outer = PENDING.try_with(|pending| pending.borrow().behind.is_none());
+        let is_outer = is_outer.unwrap_or(false);
+        if is_outer {
+            Pending::begin();
+        }
         Batch { is_outer }
     }
 }
 
 impl Drop for Batch {
     fn drop(&mut self) {
-        if !self.is_outer {
-            return;
+        if self.is_outer {
+            Pending::wake_all();
         }
-        // What a wake-up itself brings about wakes at once, but for those who stand behind.
-        let told = PENDING.with_borrow_mut(|pending| pending.told.take());
-        told.into_iter().flatten().for_each(wake_safely);
-        let behind = PENDING.with_borrow_mut(|pending| pending.behind.take());
-        behind.into_iter().flatten().for_each(wake_safely);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Every event has the members that the registry says, and no other (SPEC 16.6).
+//! Every event has the members that the registry says, and no other (SPEC 16.6); what is told at one time wakes once.
 
 mod rig;
 
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rig::{HANG, Rig, acquire, text};
 use serde_json::{Value, json};
 use trunkline::interface::{EVENTS, EventKind, Presence};
-use trunkline::{CallOptions, EventMask, Lease, Subscription};
+use trunkline::{CallOptions, CompletionQueue, EventMask, Lease, Session, Subscription};
 
 /// A host's own runtime, which has nothing to do with the library's.
 fn host<T>(future: impl Future<Output = T>) -> T {
@@ -186,6 +186,70 @@ fn a_change_wakes_when_all_were_told() {
                 "added": added, "removed": [], "changed": [], "revision": 1,
             });
             assert_eq!(event.json(), expected.to_string());
+        }
+    });
+}
+
+/// SPEC 16.2: as many streams as a host reads by one queue, one wake-up for what all are told at one time.
+#[test]
+fn many_streams_behind_one_queue_wake_it_once() {
+    const SESSIONS: usize = 20;
+    let rig = Rig::new(json!({}));
+    host(async {
+        rig.configure(json!({ "s": rig.server(&["--list-changes"]) })).await;
+        let (sent, woken) = std::sync::mpsc::channel();
+        let queue = Arc::new_cyclic(|queue: &std::sync::Weak<CompletionQueue<usize>>| {
+            let queue = queue.clone();
+            CompletionQueue::new(move || {
+                let _ = queue.upgrade().map(|queue| sent.send(queue.len()));
+            })
+        });
+        let mut sessions: Vec<(Session, Lease, Subscription)> = Vec::new();
+        for number in 0..SESSIONS {
+            let session = rig.session(&number.to_string());
+            let lease = acquire(&session, "s").await;
+            let stream = session.subscribe(EventMask(EventKind::ToolsChanged.bit())).unwrap();
+            let queue = Arc::downgrade(&queue);
+            stream.set_wake(move || {
+                let _ = queue.upgrade().map(|queue| queue.push(number));
+            });
+            sessions.push((session, lease, stream));
+        }
+        text(&sessions[0].1, "change_list", json!({ "add": ["new"] })).await;
+        assert_eq!(woken.recv_timeout(HANG), Ok(SESSIONS), "when all streams were told");
+        assert_eq!(queue.drain(SESSIONS), Vec::from_iter(0..SESSIONS));
+        for (_, _, stream) in &sessions {
+            assert!(stream.try_next().is_some());
+        }
+        assert!(woken.try_recv().is_err(), "and once");
+    });
+}
+
+/// SPEC 16.5: what is told at one time is woken for sooner where a stream has no room for all of it.
+#[test]
+fn a_stream_with_less_room_than_is_told_at_one_time_misses_nothing() {
+    const SESSIONS: usize = 20;
+    let rig = Rig::new(json!({ "limits": { "event_backlog": 4 } }));
+    host(async {
+        rig.configure(json!({ "s": rig.server(&["--list-changes"]) })).await;
+        let mut sessions = Vec::new();
+        for number in 0..SESSIONS {
+            let session = rig.session(&number.to_string());
+            let lease = acquire(&session, "s").await;
+            sessions.push((session, lease));
+        }
+        let kinds = EventMask(EventKind::ToolsChanged.bit() | EventKind::Lagged.bit());
+        let stream = Arc::new(rig.pool.subscribe(kinds).unwrap());
+        let (sent, told) = std::sync::mpsc::channel();
+        let read = Arc::downgrade(&stream);
+        stream.set_wake(move || {
+            let Some(stream) = read.upgrade() else { return };
+            std::iter::from_fn(|| stream.try_next()).for_each(|event| _ = sent.send(event.kind()));
+        });
+        text(&sessions[0].1, "change_list", json!({ "add": ["new"] })).await;
+        for number in 0..SESSIONS {
+            let kind = told.recv_timeout(HANG);
+            assert_eq!(kind, Ok(EventKind::ToolsChanged), "of session {number}");
         }
     });
 }

@@ -39,7 +39,7 @@ impl Driver {
             drop(core);
             match next {
                 Next::Work(Work::Effect(effect)) => safely(|| self.perform(effect)),
-                Next::Work(Work::Listed(end)) => safely(|| end.tell()),
+                Next::Work(Work::Listed(end)) => safely(move || end.tell()),
                 Next::News(news) => self.tell_all(news),
             }
             core = self.core();
@@ -137,8 +137,13 @@ impl Driver {
     /// Delivers one after the other, and wakes those who were told when all were.
     fn tell_all(&self, news: Vec<News>) {
         let _batch = Batch::begin();
-        for News { session, cell, notice } in news {
-            safely(|| self.deliver(Some(&session), &cell, &notice));
+        for news in news {
+            // It may be the last that holds the session, whose handlers are the host's.
+            safely(move || {
+                let News { session, cell, notice } = news;
+                tracing::debug!(session = ?session.number, ?notice, "notice");
+                self.deliver(Some(&session), &cell, &notice);
+            });
         }
     }
 
@@ -200,7 +205,6 @@ impl Core {
             else {
                 break;
             };
-            tracing::debug!(?id, ?notice, "notice");
             news.extend(self.addressed(id, notice));
         }
         match news.is_empty() {

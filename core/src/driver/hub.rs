@@ -10,9 +10,9 @@ use trunkline_pool::state::{Generation, SessionId};
 
 use super::EntryCell;
 use super::event_text::{Members, Sheet, members_of, write};
-use super::subscriber::Subscriber;
+use super::subscriber::{Pushed, Subscriber};
 use crate::api::{Event, EventMask, SessionCore};
-use crate::wakes::wake;
+use crate::wakes::{wake, wake_so_far};
 use crate::{Error, ErrorCode, Result};
 
 /// The pool's subscribers, and the order of its events.
@@ -286,7 +286,12 @@ fn put<'a>(
     let mut interested = subscribers.filter(|subscriber| subscriber.mask.contains(kind)).peekable();
     interested.peek()?;
     let (event, mut woken) = (event(), Woken::default());
-    for subscriber in interested.filter(|subscriber| subscriber.push(&event)) {
+    for subscriber in interested {
+        match subscriber.push(&event) {
+            Pushed::Behind => continue,
+            Pushed::First => {}
+            Pushed::HalfFull => woken.hurries = true,
+        }
         woken.add(subscriber);
     }
     Some((event, woken))
@@ -297,6 +302,8 @@ fn put<'a>(
 struct Woken {
     first: Option<Arc<Subscriber>>,
     others: Vec<Arc<Subscriber>>,
+    /// One of them cannot wait for the end of a batch.
+    hurries: bool,
 }
 
 impl Woken {
@@ -309,5 +316,8 @@ impl Woken {
 
     fn wake(self) {
         self.first.into_iter().chain(self.others).for_each(wake);
+        if self.hurries {
+            wake_so_far();
+        }
     }
 }

@@ -31,6 +31,16 @@ pub(crate) struct Subscriber {
     pub snapshot: String,
 }
 
+/// What an event that was added asks for.
+pub(super) enum Pushed {
+    /// To be woken.
+    First,
+    /// To be woken now, before what else is told at one time has no room.
+    HalfFull,
+    /// Nothing: whoever was woken comes to it.
+    Behind,
+}
+
 type Wake = Arc<dyn Fn() + Send + Sync>;
 
 #[derive(Default)]
@@ -63,16 +73,20 @@ impl Subscriber {
     }
 
     /// Adds an event, or counts it as missed. Whether the subscriber has to be woken.
-    pub(super) fn push(&self, event: &Event) -> bool {
+    pub(super) fn push(&self, event: &Event) -> Pushed {
         let mut queue = self.queue();
-        let was_empty = queue.events.is_empty();
-        if queue.missed > 0 || queue.events.len() >= self.backlog {
+        let before = queue.events.len();
+        if queue.missed > 0 || before >= self.backlog {
             queue.missed += 1;
             queue.last_missed_seq = event.seq();
-            return false;
+            return Pushed::Behind;
         }
         queue.events.push_back(event.clone());
-        was_empty
+        match before {
+            _ if before == self.backlog / 2 => Pushed::HalfFull,
+            0 => Pushed::First,
+            _ => Pushed::Behind,
+        }
     }
 
     /// The next event. What was missed is told where it is missing: after the events that fitted.
