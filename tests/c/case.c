@@ -172,13 +172,21 @@ bool pump(run *run, trunkline_queue *queue, bool wait)
 /* The members that stand for a server of the tests, and the program of each, in one folder. */
 static const char *const servers[][2] = {{"testserver", "trunkline-testserver"}, {"fault", "trunkline-faultserver"}};
 
+enum { PATH_BYTES = 1024 };
+
+/* The path of a program that is in the folder of the reference server. */
+static void path_beside(char path[PATH_BYTES], const char *program)
+{
+    const char *reference = getenv("TRUNKLINE_TESTSERVER"), *slash = strrchr(reference, '/');
+    snprintf(path, PATH_BYTES, "%.*s%s", slash ? (int)(slash + 1 - reference) : 0, reference, program);
+}
+
 /* `{"testserver": [flags], ...}` becomes the command that starts it. */
 static void become_server(const run *run, json *object, const char *name, const char *program)
 {
     const json *flags = json_get(object, name);
-    const char *reference = getenv("TRUNKLINE_TESTSERVER"), *slash = strrchr(reference, '/');
-    char path[1024];
-    snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash + 1 - reference) : 0, reference, program);
+    char path[PATH_BYTES];
+    path_beside(path, program);
     json *arguments = json_new(JSON_ARRAY);
     for (size_t i = 0; i < flags->count; i++)
         json_put(arguments, NULL, json_copy(flags->items[i]));
@@ -219,9 +227,12 @@ static void start_remotes(run *run, const json *remotes)
 {
     for (size_t i = 0; remotes && i < remotes->count; i++) {
         CHECK(run->remote_count < REMOTES_MAX);
-        json *flags = resolved(run, remotes->items[i]);
+        const json *fault = json_get(remotes->items[i], "fault");
+        json *flags = resolved(run, fault ? fault : remotes->items[i]);
         remote *remote = &run->remotes[run->remote_count++];
-        start_remote(remote, flags);
+        char path[PATH_BYTES];
+        path_beside(path, servers[fault ? 1 : 0][1]);
+        start_remote(remote, path, flags);
         json_put(run->saved, remotes->names[i], json_new_text(remote->address));
         json_free(flags);
     }

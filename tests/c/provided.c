@@ -51,7 +51,7 @@ static served *start(provided *of, uint64_t connection)
     CHECK(it);
     it->connection = connection;
     it->pool = of->pool;
-    it->pid = start_piped(of->flags, &it->input, &output);
+    it->pid = start_piped(getenv("TRUNKLINE_TESTSERVER"), of->flags, &it->input, &output);
     it->output = fdopen(output, "r");
     CHECK(it->output && pthread_create(&it->reader, NULL, carry, it) == 0);
     it->next = of->first;

@@ -22,10 +22,10 @@ static void make_pipe(int ends[2])
     CHECK(fcntl(ends[0], F_SETFD, FD_CLOEXEC) == 0 && fcntl(ends[1], F_SETFD, FD_CLOEXEC) == 0);
 }
 
-pid_t start_piped(const json *flags, int *to, int *from)
+pid_t start_piped(const char *program, const json *flags, int *to, int *from)
 {
     pid_t pid;
-    char *argv[FLAGS_MAX + 2] = {getenv("TRUNKLINE_TESTSERVER")};
+    char *argv[FLAGS_MAX + 2] = {(char *)program};
     int input[2], output[2];
     posix_spawn_file_actions_t actions;
     CHECK(json_is(flags, JSON_ARRAY) && flags->count <= FLAGS_MAX);
@@ -45,10 +45,10 @@ pid_t start_piped(const json *flags, int *to, int *from)
     return pid;
 }
 
-void start_remote(remote *remote, const json *flags)
+void start_remote(remote *remote, const char *program, const json *flags)
 {
     int output;
-    remote->pid = start_piped(flags, &remote->input, &output);
+    remote->pid = start_piped(program, flags, &remote->input, &output);
     FILE *printed = fdopen(output, "r");
     CHECK(printed && fgets(remote->address, sizeof remote->address, printed));
     fclose(printed);

@@ -17,10 +17,10 @@ typedef struct {
     char address[128];
 } remote;
 
-/* Starts the reference server with these flags and pipes; the ends that are left here. */
-pid_t start_piped(const json *flags, int *input, int *output);
+/* Starts the program with these flags and pipes; the ends that are left here. */
+pid_t start_piped(const char *program, const json *flags, int *input, int *output);
 /* Starts one with these flags, and reads the address that it prints. */
-void start_remote(remote *remote, const json *flags);
+void start_remote(remote *remote, const char *program, const json *flags);
 /* Visits an address of this machine as a person does; where it redirects to, which is freed, or NULL. */
 char *visit_address(const char *address);
 /* Kills it, and waits until it is gone. */

@@ -78,12 +78,12 @@ export class StartLog {
   }
 }
 
-/** A reference server that is reached by an address, which it prints. */
+/** A reference server, or another program, that is reached by an address, which it prints. */
 export class RemoteServer {
   #process;
 
-  constructor(flags) {
-    this.#process = spawn(testserver, flags, { stdio: ['pipe', 'pipe', 'inherit'] });
+  constructor(flags, program = testserver) {
+    this.#process = spawn(program, flags, { stdio: ['pipe', 'pipe', 'inherit'] });
   }
 
   async address() {

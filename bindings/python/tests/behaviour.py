@@ -15,7 +15,7 @@ from behaviour_hosts import CANCELLED, AioHost, Early, Recorder, SyncHost
 from behaviour_match import EXPECTATIONS, Missing, check, fits
 from behaviour_provided import Provided
 from behaviour_sources import Settings
-from host import HANG, Log, RemoteServer, visit
+from host import HANG, Log, RemoteServer, fault_program, visit
 
 #: Between two tries of `until`, in seconds.
 AGAIN = 0.01
@@ -92,8 +92,11 @@ class Case(Settings):
     def run(self) -> None:
         """Set-up, steps, end."""
         with contextlib.ExitStack() as remotes:
-            for name, flags in self._case.get("remotes", {}).items():
-                remote = remotes.enter_context(RemoteServer(*self._known(flags)))
+            for name, wanted in self._case.get("remotes", {}).items():
+                is_fault = isinstance(wanted, dict)
+                flags = self._known(wanted["fault"] if is_fault else wanted)
+                program = fault_program() if is_fault else None
+                remote = remotes.enter_context(RemoteServer(*flags, program=program))
                 self._saved[name] = remote.address
             self._run()
 

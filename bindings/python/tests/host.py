@@ -31,6 +31,11 @@ def server_program() -> str:
     return path
 
 
+def fault_program() -> str:
+    """The fault server, which is beside the reference server."""
+    return str(Path(server_program()).with_name("trunkline-faultserver"))
+
+
 class Log:
     """A start log: each line is a process that a reference server was or started."""
 
@@ -42,9 +47,8 @@ class Log:
         return {"command": server_program(), "args": [*flags, "--start-log", str(self.path)]}
 
     def fault_server(self, *flags: str) -> dict[str, Any]:
-        """The same of a fault server, whose program is beside the reference server's."""
-        program = Path(server_program()).with_name("trunkline-faultserver")
-        return {**self.server(*flags), "command": str(program)}
+        """The same of a fault server."""
+        return {**self.server(*flags), "command": fault_program()}
 
     def lines(self) -> list[tuple[int, str]]:
         if not self.path.exists():
@@ -64,10 +68,10 @@ class Log:
 
 
 class RemoteServer:
-    """A reference server that is reached by an address, which it prints; it runs as long as the block."""
+    """A reference server, or another, that is reached by an address, which it prints; it runs as long as the block."""
 
-    def __init__(self, *flags: str) -> None:
-        command = [server_program(), *flags]
+    def __init__(self, *flags: str, program: str | None = None) -> None:
+        command = [program or server_program(), *flags]
         pipe = subprocess.PIPE
         self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)
 

@@ -30,6 +30,15 @@ use crate::{Error, ErrorCode, Outcome, Result};
 pub struct CallResult(Reply);
 
 impl CallResult {
+    /// Of what came from the server, whose results are objects: every reader of one may count on that.
+    fn of(reply: Reply) -> Result<CallResult> {
+        if reply.json.starts_with('{') {
+            return Ok(CallResult(reply));
+        }
+        let message = "the server answered with a result that is no object";
+        Err(Error::new(ErrorCode::Protocol, message).with_outcome(Outcome::Unknown))
+    }
+
     /// Of a request that was answered here.
     fn empty() -> CallResult {
         CallResult(Reply { json: "{}".into() })
@@ -360,7 +369,7 @@ impl Call {
         result: Result<Reply>,
         generation: Generation,
     ) -> Result<CallResult> {
-        result.map(CallResult).map_err(|error| {
+        result.and_then(CallResult::of).map_err(|error| {
             if error.code() != ErrorCode::CallInterrupted {
                 return error;
             }

@@ -6,6 +6,8 @@
 #[path = "../rig/mod.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]
 mod rig;
+#[path = "../../../tests/servers/fault/rogue.rs"]
+#[allow(dead_code, reason = "the fault server uses the rest")]
 mod rogue;
 
 use std::net::TcpListener;
@@ -15,7 +17,7 @@ use serde_json::{Value, json};
 use trunkline::{AcquireOptions, CallOptions, Error, Lease, Outcome, Session};
 
 use rig::Rig;
-use rogue::{Answer, Rogue, Then, To};
+use rogue::{Answer, Rogue, Scheme, To};
 
 /// Every row has ended in this time, on a busy machine too. What has no wait of its own would wait for longer.
 const IN_TIME: Duration = Duration::from_secs(60);
@@ -30,7 +32,7 @@ const FRAME_BYTES: u64 = 200_000;
 const TOKEN: &str = "Bearer canary-0123456789";
 
 fn table() -> Value {
-    serde_json::from_str(include_str!("rows.json")).unwrap()
+    serde_json::from_str(include_str!("../../../tests/servers/fault/remotes.json")).unwrap()
 }
 
 fn rows<'a>(table: &'a Value, name: &str) -> &'a [Value] {
@@ -45,29 +47,14 @@ fn word<'a>(row: &'a Value, member: &str) -> &'a str {
 
 /// What the row sends; `other` is where its redirects lead.
 fn answer(row: &Value, other: &TcpListener) -> Answer {
-    let place = format!("//{}/mcp?x=1", other.local_addr().unwrap());
-    let text = word(row, "sends")
-        .replace("{other}", &format!("http:{place}"))
-        .replace("{other-without-scheme}", &place)
-        .replace("{long}", &"x/".repeat(20_000))
-        // A connection that ends says so, or the next message may still be sent over it.
-        .replace("content-length:", "connection: close\r\ncontent-length:");
-    let promises = "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n".repeat(100);
-    let repeated = |how: &str| Some(row["then"][how].as_str()?.replace("{promises}", &promises));
-    let then = match (repeated("repeat"), repeated("drip")) {
-        (Some(text), _) => Then::Repeat(text),
-        (_, Some(text)) => Then::Drip(text),
-        _ if row["then"] == "hang" => Then::Hang,
-        _ => Then::Close,
-    };
-    Answer { bytes: text.into_bytes(), then }
+    let then = row["then"].as_str().unwrap_or_default();
+    Answer::written(word(row, "sends"), then, other.local_addr().unwrap())
 }
 
 /// The configuration of the server at that address.
 fn config(rogue: &Rogue, kind: &str) -> Value {
-    let scheme = if kind == "websocket" { "ws" } else { "http" };
-    let url = format!("{scheme}://{}/mcp?key=canary-query", rogue.address);
-    json!({ "type": kind, "url": url, "headers": { "Authorization": TOKEN } })
+    let scheme = if kind == "websocket" { Scheme::Ws } else { Scheme::Http };
+    json!({ "type": kind, "url": scheme.url(rogue.address), "headers": { "Authorization": TOKEN } })
 }
 
 /// The row's error: its code, its words, its detail; for which there is a server's name and, where somebody can act, a hint.

@@ -10,10 +10,14 @@ use serde_json::Value;
 pub struct Remote(Child);
 
 impl Remote {
-    /// Starts one with these flags; says its address too, which it prints.
-    pub fn start(testserver: &Path, flags: &Value) -> Result<(Remote, String), String> {
+    /// Starts one with these flags, or the fault server; says its address too, which it prints.
+    pub fn start(testserver: &Path, wanted: &Value) -> Result<(Remote, String), String> {
+        let (program, flags) = match wanted.get("fault") {
+            Some(flags) => (testserver.with_file_name("trunkline-faultserver"), flags),
+            None => (testserver.to_owned(), wanted),
+        };
         let flags = flags.as_array().into_iter().flatten().filter_map(Value::as_str);
-        let mut command = Command::new(testserver);
+        let mut command = Command::new(program);
         command.args(flags).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().map_err(|error| error.to_string())?;
         let mut address = String::new();

@@ -85,6 +85,12 @@ pub fn wait_for_a_signal() -> ! {
     }
 }
 
+/// Lets go of standard output alone: what reads it sees an end.
+pub fn shut_output() {
+    // SAFETY: nothing here owns the standard streams, and writing to a closed one is an error that is ignored.
+    unsafe { libc::close(1) };
+}
+
 /// Starts a child that prepares itself and then waits.
 fn child(flags: &Flags, prepare: impl FnOnce(&Flags)) {
     if fork().is_none() {

@@ -3,13 +3,21 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::at::{At, Trouble};
 use crate::family::Companion;
 use crate::frames::Frame;
+use crate::rogue::{Scheme, To};
 
 /// Everything that the command line can say.
 #[derive(Debug, Default)]
 pub struct Flags {
     pub frame: Option<Frame>,
+    /// What is spoiled of the answers to some methods.
+    pub at: Vec<At>,
+    /// The end comes after so many messages.
+    pub die_after: Option<u32>,
+    /// Speaks the modern era, and no other.
+    pub modern: bool,
     pub companions: Vec<Companion>,
     pub slow_exit: Duration,
     pub ignore_eof: bool,
@@ -20,6 +28,12 @@ pub struct Flags {
     pub start_log: Option<PathBuf>,
     /// Text by which whoever looks for the family finds all of it.
     pub mark: String,
+    /// Listens on the loopback, for those who come with this scheme.
+    pub listen: Option<Scheme>,
+    /// There: the bytes of the answer, what comes after them, and what it answers so.
+    pub sends: String,
+    pub then: String,
+    pub to: To,
     /// Internal: this process is a helper that was executed anew.
     pub hold: bool,
 }
@@ -33,9 +47,11 @@ impl Flags {
                 "--ignore-eof" => flags.ignore_eof = true,
                 "--ignore-term" => flags.ignore_term = true,
                 "--silent" => flags.silent = true,
+                "--modern" => flags.modern = true,
                 "--hold" => flags.hold = true,
                 "--help" => {
                     println!("{HELP}\n--frame NAME, one of: {}", Frame::names().join(" "));
+                    println!("TROUBLE, one of: {}", Trouble::names().join(" "));
                     std::process::exit(0);
                 }
                 _ => {
@@ -56,6 +72,12 @@ impl Flags {
             "--slow-exit-ms" => {
                 self.slow_exit = Duration::from_millis(value.parse().map_err(|_| wrong())?);
             }
+            "--at" => self.at.push(At::named(&value).ok_or_else(wrong)?),
+            "--die-after" => self.die_after = Some(value.parse().map_err(|_| wrong())?),
+            "--listen" => self.listen = Some(Scheme::named(&value).ok_or_else(wrong)?),
+            "--sends" => self.sends = value,
+            "--then" => self.then = value,
+            "--to" => self.to = To::named(&value).ok_or_else(wrong)?,
             "--start-log" => self.start_log = Some(value.into()),
             "--mark" => self.mark = value,
             _ => return Err(format!("unknown flag {flag}")),
@@ -71,7 +93,18 @@ usage: trunkline-faultserver [flags]      (MCP over stdio; tools: any plain othe
 --mark TEXT        ignored; shows in the arguments of every process of the family
 --silent           answers nothing
 --ignore-eof  --ignore-term  --slow-exit-ms N
---helper KIND      group, setsid, double, pipes or respawn; may be repeated";
+--helper KIND      group, setsid, double, pipes or respawn; may be repeated
+--modern           speaks revision 2026-07-28, and no older one
+--die-after N      ends after so many messages
+--at METHOD[@N]=TROUBLE|JSON
+                   what becomes of the answer to METHOD, from the Nth request on; JSON stands in the place of its result;
+                   of calls those of `any` alone; may be repeated
+
+--listen http|ws   listens on the loopback instead, and prints its address
+--sends TEXT       the bytes that it answers with, whatever it is asked
+--then close|hang|repeat=TEXT|drip=TEXT
+                   what comes after them
+--to calls         it answers so to calls alone, and is a small server to all else";
 
 #[cfg(test)]
 mod tests {

@@ -70,16 +70,28 @@ pub struct Wire {
     /// What comes before the first message.
     begin: &'static [u8],
     end: &'static [u8],
+    is_silent: bool,
+    /// How many messages are written before the process ends.
+    left: Option<u32>,
 }
 
 impl Wire {
-    pub fn new(frame: Option<Frame>) -> Wire {
+    pub fn new(frame: Option<Frame>, left: Option<u32>) -> Wire {
         let begin: &[u8] = if frame == Some(Frame::Bom) { "\u{feff}".as_bytes() } else { b"" };
-        Wire { begin, end: if frame == Some(Frame::CrLf) { b"\r\n" } else { b"\n" } }
+        let end: &[u8] = if frame == Some(Frame::CrLf) { b"\r\n" } else { b"\n" };
+        Wire { begin, end, is_silent: false, left }
+    }
+
+    /// Writes nothing any more.
+    pub fn fall_silent(&mut self) {
+        self.is_silent = true;
     }
 
     /// Writes these bytes; a server whose client has gone has nothing left to do.
     pub fn write(&mut self, bytes: &[u8]) {
+        if self.is_silent {
+            return;
+        }
         let mut out = std::io::stdout().lock();
         let begin = std::mem::take(&mut self.begin);
         let written =
@@ -91,6 +103,10 @@ impl Wire {
 
     pub fn line(&mut self, bytes: &[u8]) {
         self.write(&[bytes, self.end].concat());
+        self.left = self.left.map(|left| left.saturating_sub(1));
+        if self.left == Some(0) {
+            std::process::exit(3);
+        }
     }
 
     pub fn send(&mut self, message: &Value) {
@@ -114,6 +130,19 @@ pub fn welcome(frame: Option<Frame>) -> Value {
         "protocolVersion": revision,
         "capabilities": { "tools": {} },
         "serverInfo": { "name": "trunkline-faultserver", "version": env!("CARGO_PKG_VERSION") },
+    })
+}
+
+/// What a server of the modern era says of itself.
+pub fn discovered() -> Value {
+    json!({
+        "resultType": "complete",
+        "supportedVersions": ["2026-07-28"],
+        "capabilities": { "tools": {} },
+        "ttlMs": 0,
+        "cacheScope": "private",
+        "_meta": { "io.modelcontextprotocol/serverInfo":
+            { "name": "trunkline-faultserver", "version": env!("CARGO_PKG_VERSION") } },
     })
 }
 

@@ -1,11 +1,13 @@
 //! `trunkline-faultserver`: an MCP server that behaves, by flag, as servers must not.
 //!
-//! What a client has to make of each behaviour stands in `behaviours.json` beside this file. The process has one
-//! thread, so that its helpers are plain forks of it.
+//! What a client has to make of each behaviour stands in `behaviours.json` and `remotes.json` beside this file. Over stdio
+//! the process has one thread, so that its helpers are plain forks of it.
 
+mod at;
 mod family;
 mod flags;
 mod frames;
+mod rogue;
 mod serve;
 
 fn main() {
@@ -16,6 +18,9 @@ fn main() {
             std::process::exit(2);
         }
     };
+    if let Some(scheme) = flags.listen {
+        return rogue::listen(scheme, &flags.sends, &flags.then, flags.to);
+    }
     if flags.hold {
         family::hold(&flags);
     }

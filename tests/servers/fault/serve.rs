@@ -1,5 +1,6 @@
-//! The reading loop: a small server of the legacy era, whose tool `any` does what the flags say.
+//! The reading loop: a small server of either era, whose answers are spoiled as the flags say.
 
+use std::collections::HashMap;
 use std::io::BufRead;
 
 use serde_json::{Value, json};
@@ -10,48 +11,110 @@ use crate::frames::{self, Frame, Wire};
 /// Answers requests until the input ends.
 pub fn serve(flags: &Flags) {
     let mut input = std::io::stdin().lock();
-    let mut wire = Wire::new(flags.frame);
-    let mut held = Vec::new();
+    let wire = Wire::new(flags.frame, flags.die_after);
+    let mut server = Server { flags, wire, held: Vec::new(), asked: HashMap::new() };
     let mut line = Vec::new();
     while matches!(input.read_until(b'\n', &mut line), Ok(1..)) {
         if let (Ok(message), false) = (serde_json::from_slice::<Value>(&line), flags.silent) {
-            answer(flags.frame, &message, &mut wire, &mut held);
+            server.take(&message);
         }
         line.clear();
     }
 }
 
-/// `held` is the calls of `other`, which wait for what comes of `any`.
-fn answer(frame: Option<Frame>, message: &Value, wire: &mut Wire, held: &mut Vec<Value>) {
-    let (method, id) = (message["method"].as_str().unwrap_or_default(), &message["id"]);
-    match (method, message["params"]["name"].as_str()) {
-        ("initialize", _) => wire.result(id, &frames::welcome(frame)),
-        ("ping", _) => wire.result(id, &json!({})),
-        ("tools/list", _) => wire.result(id, &frames::list(frame, &message["params"]["cursor"])),
-        ("tools/call", Some("pid")) => wire.text(id, &std::process::id().to_string()),
-        ("tools/call", Some("plain")) => wire.text(id, "plain"),
-        ("tools/call", Some("other")) => held.push(id.clone()),
-        ("tools/call", Some("hang")) => {}
-        ("tools/call", Some("any")) => {
-            frames::answer(frame, id, &message["params"]["arguments"], wire);
-            if frame != Some(Frame::LateReply) {
-                release(wire, held);
-            }
-            frames::after(frame);
-        }
-        ("notifications/cancelled", _) if frame == Some(Frame::LateReply) => {
-            wire.text(&message["params"]["requestId"], "late");
-            release(wire, held);
-        }
-        (_, _) if id.is_null() => {}
-        _ => wire.send(&json!({
-            "jsonrpc": "2.0", "id": id, "error": { "code": -32601, "message": "no such method" },
-        })),
-    }
+struct Server<'a> {
+    flags: &'a Flags,
+    wire: Wire,
+    /// The calls of `other`, which wait for what comes of `any`.
+    held: Vec<Value>,
+    /// How often each method was asked for.
+    asked: HashMap<String, u32>,
 }
 
-fn release(wire: &mut Wire, held: &mut Vec<Value>) {
-    for id in held.drain(..) {
-        wire.text(&id, "other");
+impl Server<'_> {
+    fn take(&mut self, message: &Value) {
+        let (method, id) = (message["method"].as_str().unwrap_or_default(), &message["id"]);
+        let tool = message["params"]["name"].as_str().filter(|_| method == "tools/call");
+        if method == "notifications/cancelled" && self.flags.frame == Some(Frame::LateReply) {
+            self.wire.text(&message["params"]["requestId"], "late");
+            self.release();
+        }
+        if method.is_empty() || id.is_null() || self.spoil(message) {
+            return;
+        }
+        match tool {
+            Some("other") => self.held.push(id.clone()),
+            Some("hang") => {}
+            Some("any") => self.answer_any(id, &message["params"]["arguments"]),
+            _ => match self.result(message) {
+                Some(result) => self.wire.result(id, &result),
+                None => self.wire.send(&json!({
+                    "jsonrpc": "2.0", "id": id, "error": { "code": -32601, "message": "no such method" },
+                })),
+            },
+        }
+    }
+
+    /// Whether the answer is one that the flags spoil, which is done.
+    fn spoil(&mut self, message: &Value) -> bool {
+        let (method, id) = (message["method"].as_str().unwrap_or_default(), &message["id"]);
+        if method == "tools/call" && message["params"]["name"] != "any" {
+            return false;
+        }
+        let times = self.asked.entry(method.to_owned()).or_default();
+        *times += 1;
+        let Some(at) = self.flags.at.iter().find(|at| at.method == method && at.from <= *times)
+        else {
+            return false;
+        };
+        let result = self.result(message).unwrap_or_else(|| json!({}));
+        at.trouble.spoil(id, &result, &mut self.wire);
+        if method == "tools/call" {
+            self.release();
+        }
+        true
+    }
+
+    fn answer_any(&mut self, id: &Value, arguments: &Value) {
+        frames::answer(self.flags.frame, id, arguments, &mut self.wire);
+        if self.flags.frame != Some(Frame::LateReply) {
+            self.release();
+        }
+        frames::after(self.flags.frame);
+    }
+
+    fn release(&mut self) {
+        for id in std::mem::take(&mut self.held) {
+            self.wire.result(&id, &self.text("other"));
+        }
+    }
+
+    /// The result of a request that nothing spoils, if the era has such requests.
+    fn result(&self, message: &Value) -> Option<Value> {
+        let (method, params) = (message["method"].as_str().unwrap_or_default(), &message["params"]);
+        Some(match (method, self.flags.modern) {
+            ("server/discover", true) => frames::discovered(),
+            ("initialize", false) => frames::welcome(self.flags.frame),
+            ("ping", false) => json!({}),
+            ("tools/list", _) => self.complete(frames::list(self.flags.frame, &params["cursor"])),
+            ("tools/call", _) => match params["name"].as_str().unwrap_or_default() {
+                "pid" => self.text(&std::process::id().to_string()),
+                name => self.text(name),
+            },
+            _ => return None,
+        })
+    }
+
+    /// A tool's result of one text block.
+    fn text(&self, text: &str) -> Value {
+        self.complete(json!({ "content": [{ "type": "text", "text": text }] }))
+    }
+
+    /// A result as the era has them.
+    fn complete(&self, mut result: Value) -> Value {
+        if self.flags.modern {
+            result["resultType"] = json!("complete");
+        }
+        result
     }
 }

@@ -181,7 +181,8 @@ fn faults_of(case: &Value) -> Vec<String> {
             checker.fault(format!("no member {key} in a case"));
         }
     }
-    for (name, flags) in case["remotes"].as_object().into_iter().flatten() {
+    for (name, wanted) in case["remotes"].as_object().into_iter().flatten() {
+        let flags = wanted.get("fault").unwrap_or(wanted);
         checker.saved.insert(name.clone());
         if !flags.as_array().is_some_and(|flags| flags.iter().all(Value::is_string)) {
             checker.fault(format!("the flags of {name} are no texts"));

@@ -83,8 +83,9 @@ class Running {
   }
 
   async begin() {
-    for (const [name, flags] of Object.entries(this.#behaviour.remotes ?? {})) {
-      const remote = new RemoteServer(this.#filled(flags));
+    for (const [name, wanted] of Object.entries(this.#behaviour.remotes ?? {})) {
+      const { fault } = wanted;
+      const remote = new RemoteServer(this.#filled(fault ?? wanted), fault && faultserver);
       this.#remotes.push(remote);
       this.#saved.set(name, await within(remote.address(), 'the address of a remote server'));
     }

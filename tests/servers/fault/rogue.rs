@@ -32,12 +32,75 @@ pub enum Then {
 }
 
 /// When it sends that.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum To {
     /// To everything.
+    #[default]
     Everything,
     /// To calls of tools. To all else it is a small server.
     Calls,
+}
+
+impl To {
+    pub fn named(word: &str) -> Option<To> {
+        [("everything", To::Everything), ("calls", To::Calls)]
+            .into_iter()
+            .find_map(|(name, to)| (name == word).then_some(to))
+    }
+}
+
+/// How an address begins.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Scheme {
+    Http,
+    Ws,
+}
+
+impl Scheme {
+    pub fn named(word: &str) -> Option<Scheme> {
+        [("http", Scheme::Http), ("ws", Scheme::Ws)]
+            .into_iter()
+            .find_map(|(name, scheme)| (name == word).then_some(scheme))
+    }
+
+    /// Where a server is at that address. Nobody may show what is asked for there.
+    pub fn url(self, address: SocketAddr) -> String {
+        let name = if self == Scheme::Ws { "ws" } else { "http" };
+        format!("{name}://{address}/mcp?key=canary-query")
+    }
+}
+
+impl Answer {
+    /// As it is written down: `other` is where its redirects lead.
+    pub fn written(sends: &str, then: &str, other: SocketAddr) -> Answer {
+        let place = format!("//{other}/mcp?x=1");
+        let text = sends
+            .replace("{other}", &format!("http:{place}"))
+            .replace("{other-without-scheme}", &place)
+            .replace("{long}", &"x/".repeat(20_000))
+            // A connection that ends says so, or the next message may still be sent over it.
+            .replace("content-length:", "connection: close\r\ncontent-length:");
+        let promises = "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n".repeat(100);
+        let (how, again) = then.split_once('=').unwrap_or((then, ""));
+        let again = again.replace("{promises}", &promises);
+        let then = match how {
+            "repeat" => Then::Repeat(again),
+            "drip" => Then::Drip(again),
+            "hang" => Then::Hang,
+            _ => Then::Close,
+        };
+        Answer { bytes: text.into_bytes(), then }
+    }
+}
+
+/// Answers so until the input ends, and prints its address. Whoever follows a redirect finds a server there, and is found out.
+pub fn listen(scheme: Scheme, sends: &str, then: &str, to: To) {
+    let good = Answer { bytes: Vec::new(), then: Then::Close };
+    let other = Rogue::start(To::Calls, good);
+    let rogue = Rogue::start(to, Answer::written(sends, then, other.address));
+    println!("{}", scheme.url(rogue.address));
+    let _ = std::io::stdin().read_to_end(&mut Vec::new());
+    std::process::exit(0);
 }
 
 /// A listener of the test's own process; it ends with the value.

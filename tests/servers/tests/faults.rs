@@ -1,0 +1,239 @@
+//! The behaviour cases of servers that misbehave are made from the outcomes that stand beside the fault server.
+//!
+//! `UPDATE_CASES=1 cargo test -p trunkline-testserver --test faults` writes them anew.
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+/// SPEC 5.10, S-24, I-28: each frame has its case, in all languages.
+#[test]
+fn the_behaviour_cases_of_bad_frames_are_current() {
+    check("10-bad-frames.json", rows(BEHAVIOURS, "frames").iter().map(spoiled));
+}
+
+/// SPEC 4.6, 4.8, 5.10, I-28: and so has each answer.
+#[test]
+fn the_behaviour_cases_of_bad_answers_are_current() {
+    check("10-bad-answers.json", rows(BEHAVIOURS, "answers").iter().map(spoiled));
+}
+
+/// SPEC 9.8: and each way in which the processes of a server stay.
+#[test]
+fn the_behaviour_cases_of_processes_that_stay_are_current() {
+    let rows = rows(BEHAVIOURS, "processes");
+    let closed = rows.iter().filter(|row| row.get("last").is_none());
+    check("10-processes.json", closed.map(closed_at_the_end));
+}
+
+/// SPEC 4.6, 5.10, 5.12, S-24, S-32: and each address at which no server is, and each call that is answered badly.
+#[test]
+fn the_behaviour_cases_of_bad_remotes_are_current() {
+    let (addresses, calls) = (rows(REMOTES, "addresses"), rows(REMOTES, "calls"));
+    let cases = addresses.iter().map(bad_address).chain(calls.iter().map(badly_called));
+    check("10-bad-remotes.json", cases);
+}
+
+const REMOTES: &str = include_str!("../fault/remotes.json");
+const BEHAVIOURS: &str = include_str!("../fault/behaviours.json");
+
+fn rows(written: &str, name: &str) -> Vec<Value> {
+    let written: Value = serde_json::from_str(written).unwrap();
+    written[name].as_array().unwrap().clone()
+}
+
+/// The cases are those in the file, or are put there.
+fn check(file: &str, cases: impl Iterator<Item = String>) {
+    let cases = format!("[\n{}\n]\n", cases.collect::<Vec<_>>().join(",\n"));
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../behaviour").join(file);
+    if std::env::var_os("UPDATE_CASES").is_some() {
+        std::fs::write(&file, &cases).unwrap();
+    }
+    let current = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(current == cases, "{} is stale: see the head of this test", file.display());
+}
+
+/// One case: two sessions on one connection, the bad frame in answer to the one, a call of the other under way, and a
+/// server that has nothing to do with it.
+fn spoiled(row: &Value) -> String {
+    let (name, flags) = match row["frame"].as_str() {
+        Some(frame) => {
+            (format!("bad frame: {}", frame.replace('-', " ")), json!(["--frame", frame]))
+        }
+        None => (format!("bad answer: {}", answer_name(row)), answer_flags(row)),
+    };
+    let mut steps: Vec<Value> = vec![
+        json!({ "open": "a" }),
+        json!({ "open": "b" }),
+        json!({ "acquire": ["b", "t"], "as": "apart" }),
+    ];
+    match row.get("connect") {
+        Some(refused) => steps.push(with(json!({ "acquire": ["a", "s"] }), refused)),
+        None => steps.extend(established(row)),
+    }
+    steps.push(json!({ "call": ["apart", "plain", {}], "text": "plain" }));
+    let servers = json!({ "s": { "fault": flags }, "t": { "fault": [] } });
+    written(&name, row, json!({ "servers": servers }), &steps)
+}
+
+/// What is spoiled, and in which words the row says it.
+fn answer_name(row: &Value) -> String {
+    let at = row["at"].as_str().unwrap();
+    let (method, trouble) = at.split_once('=').unwrap();
+    let trouble = row.get("name").and_then(Value::as_str).unwrap_or(trouble);
+    let era = if row["modern"] == true { " of the modern era" } else { "" };
+    format!("{method}{era}: {}", trouble.replace('-', " "))
+}
+
+fn answer_flags(row: &Value) -> Value {
+    match row["modern"] == true {
+        true => json!(["--modern", "--at", row["at"]]),
+        false => json!(["--at", row["at"]]),
+    }
+}
+
+fn established(row: &Value) -> Vec<Value> {
+    let mut steps = vec![
+        json!({ "acquire": ["a", "s"], "as": "one" }),
+        json!({ "acquire": ["b", "s"], "as": "two" }),
+        json!({ "start": { "call": ["two", "other", {}] }, "as": "other" }),
+    ];
+    if let Some(tools) = row.get("tools") {
+        let arrived = json!({ "tools": "a", "own_names": tools });
+        steps.push(json!({ "until": arrived }));
+    }
+    let mut arguments = vec![json!("one"), json!("any"), json!({})];
+    arguments.extend(row.get("call_options").cloned());
+    let outcome = |name: &str, ordinary: Value| row.get(name).cloned().unwrap_or(ordinary);
+    let called = outcome("call", json!({ "text": "any" }));
+    if row["cancel"] == true {
+        steps.push(json!({ "start": { "call": arguments }, "as": "call" }));
+        steps.push(json!({ "cancel": "call" }));
+        steps.push(with(json!({ "finish": "call" }), &called));
+    } else {
+        steps.push(with(json!({ "call": arguments }), &called));
+    }
+    steps.push(with(json!({ "finish": "other" }), &outcome("other", json!({ "text": "other" }))));
+    let mut arguments = vec![json!("two"), json!("plain"), json!({})];
+    // What is answered has all its time.
+    arguments.extend(row.get("next").and(row.get("call_options")).cloned());
+    // A connection that was lost comes back by itself.
+    let next = with(json!({ "call": arguments }), &outcome("next", json!({ "text": "plain" })));
+    steps.push(json!({ "until": next }));
+    steps
+}
+
+/// One case: the address is reached in each way, all at the same time, and `status` says of each what came of it.
+fn bad_address(row: &Value) -> String {
+    let (mut remotes, mut servers) = (Map::new(), Map::new());
+    let (mut steps, mut ends) = (vec![json!({ "open": "a" })], Vec::new());
+    for kind in row["kinds"].as_array().unwrap().iter().filter_map(Value::as_str) {
+        let scheme = if kind == "websocket" { "ws" } else { "http" };
+        let at = format!("at {kind}");
+        remotes.insert(at.clone(), remote(row, json!(["--listen", scheme])));
+        servers.insert(kind.to_owned(), remote_server(row, kind, &at));
+        steps.push(json!({ "start": { "acquire": ["a", kind] }, "as": kind }));
+        let status = json!({ "servers": { kind: { "error_code": row["code"] } } });
+        ends.push(json!({ "finish": kind, "error": refusal(row, kind) }));
+        ends.push(json!({ "status": [], "match": status }));
+    }
+    steps.extend(ends);
+    let name = format!("bad address: {}", row["input"].as_str().unwrap());
+    written(&name, &bounded(row), json!({ "remotes": remotes, "servers": servers }), &steps)
+}
+
+/// One case: a server that answers its calls badly, twice, and is connected as before.
+fn badly_called(row: &Value) -> String {
+    let remotes = json!({ "at": remote(row, json!(["--listen", "http", "--to", "calls"])) });
+    let mut server = remote_server(&json!({}), "http", "at");
+    server["era"] = json!("legacy");
+    let mut arguments = vec![json!("lease"), json!("any"), json!({})];
+    if let Some(waits) = row.get("waits_ms") {
+        arguments.push(json!({ "timeout_ms": waits, "idle_timeout_ms": waits }));
+    }
+    let mut error = refusal(row, "s");
+    error["outcome"] = json!("unknown");
+    let call = json!({ "call": arguments, "error": error });
+    let entry = json!({ "state": "active", "generation": 1, "calls": 2, "errors": 2 });
+    let steps = [
+        json!({ "open": "a" }),
+        json!({ "acquire": ["a", "s"], "as": "lease" }),
+        call.clone(),
+        call,
+        json!({ "status": [], "match": { "servers": { "s": { "entries": [entry] } } } }),
+    ];
+    let name = format!("bad answer to a call over HTTP: {}", row["input"].as_str().unwrap());
+    let given = json!({ "remotes": remotes, "servers": { "s": server } });
+    written(&name, &bounded(row), given, &steps)
+}
+
+/// The fault server that answers as the row says.
+fn remote(row: &Value, flags: Value) -> Value {
+    let mut flags = flags.as_array().unwrap().clone();
+    flags.extend([json!("--sends"), row["sends"].clone()]);
+    if let Some(then) = row.get("then") {
+        flags.extend([json!("--then"), then.clone()]);
+    }
+    json!({ "fault": flags })
+}
+
+/// A server there, with something that nobody may show.
+fn remote_server(row: &Value, kind: &str, at: &str) -> Value {
+    let headers = json!({ "Authorization": "Bearer canary-0123456789" });
+    // What ends by itself does so in less, on a busy machine too.
+    let waits = row.get("waits_ms").cloned().unwrap_or_else(|| json!(80_000));
+    json!({
+        "type": kind, "url": format!("${at}"), "headers": headers, "connect_timeout_ms": waits,
+    })
+}
+
+/// The error that the row says, with its words and without what nobody may show.
+fn refusal(row: &Value, server: &str) -> Value {
+    let mut error =
+        json!({ "code": row["code"], "server": server, "message": { "$has": row["says"] } });
+    if let Some(detail) = row.get("detail") {
+        error["detail"] = detail.clone();
+    }
+    error
+}
+
+/// What all of these cite, and the limit that what has no end is seen by.
+fn bounded(row: &Value) -> Value {
+    let spec = row.get("spec").cloned().unwrap_or_else(|| json!(["4.6", "5.10", "5.12"]));
+    json!({ "spec": spec, "options": { "limits": { "frame_bytes": 200_000 } } })
+}
+
+/// One case: it is used, and when the pool is closed nothing of it is left.
+fn closed_at_the_end(row: &Value) -> String {
+    let flags = &row["flags"];
+    let steps = [
+        json!({ "open": "a" }),
+        json!({ "acquire": ["a", "s"], "as": "lease" }),
+        json!({ "call": ["lease", "plain", {}], "text": "plain" }),
+    ];
+    let name = format!("nothing is left of a server: {}", row["name"].as_str().unwrap());
+    let row = json!({ "spec": ["9.8"], "options": { "exit_grace_ms": 100, "kill_grace_ms": 100 } });
+    written(&name, &row, json!({ "servers": { "s": { "fault": flags } } }), &steps)
+}
+
+/// The text of a case: what it is called and given, and a line for each step.
+fn written(name: &str, row: &Value, given: Value, steps: &[Value]) -> String {
+    let mut head = Map::new();
+    head.insert("name".into(), name.into());
+    head.insert("spec".into(), row["spec"].clone());
+    if let Some(options) = row.get("options") {
+        head.insert("options".into(), options.clone());
+    }
+    head.extend(given.as_object().unwrap().clone());
+    let steps: Vec<String> = steps.iter().map(|step| format!("      {step}")).collect();
+    let head = Value::Object(head).to_string();
+    let head = head.strip_suffix('}').unwrap();
+    format!("  {head},\n    \"steps\": [\n{}\n    ] }}", steps.join(",\n"))
+}
+
+/// A step with its expectations.
+fn with(mut step: Value, expectations: &Value) -> Value {
+    let members = step.as_object_mut().unwrap();
+    members.extend(expectations.as_object().unwrap().clone());
+    step
+}
