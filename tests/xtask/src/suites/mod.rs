@@ -124,8 +124,18 @@ fn all() -> impl Iterator<Item = &'static Suite> {
 /// The hosts with signals, forks and ends of their own, in each language: of the suites `c`, `python` and `node`.
 pub fn hosts(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     c::hosts(machine, run)?;
-    python::hosts(machine, run)?;
-    node::hosts(machine, run)
+    python::tests(machine, run, "bindings/python/tests/test_hosts.py")?;
+    node::tests(machine, run, "bindings/node/test/process.test.mjs")
+}
+
+/// Secrets in what a host configures, and a search for each in what is shown, from Rust, Python and Node.
+pub fn canaries(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
+    machine.testserver(run)?;
+    run.command(
+        machine.cargo(&["test", "-p", "trunkline", "--test", "canaries"]).arg("no_secret"),
+    )?;
+    python::tests(machine, run, "bindings/python/tests/test_canaries.py")?;
+    node::tests(machine, run, "bindings/node/test/canaries.test.mjs")
 }
 
 /// Prints the suites.

@@ -15,11 +15,11 @@ pub fn node(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     real
 }
 
-/// The tests of hosts with signals of their own, or that end in their own ways.
-pub fn hosts(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
+/// The tests of one file.
+pub fn tests(machine: &Machine, run: &mut Run, file: &str) -> Result<(), Stop> {
     machine.testserver(run)?;
     run.command(machine.command("node").arg("bindings/node/build.mjs"))?;
-    run.command(machine.command("node").args(["--test", "bindings/node/test/process.test.mjs"]))
+    run.command(machine.command("node").args(["--test", file]))
 }
 
 /// The declarations, used by a file of the tests, under the strictest settings.

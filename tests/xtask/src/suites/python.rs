@@ -18,12 +18,11 @@ pub fn python(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     real
 }
 
-/// The tests of hosts that fork, have signals of their own, or end in their own ways.
-pub fn hosts(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
+/// The tests of one module.
+pub fn tests(machine: &Machine, run: &mut Run, module: &str) -> Result<(), Stop> {
     machine.testserver(run)?;
     let folder = environment(machine, run)?;
-    let tests = ["-m", "pytest", "-q", "bindings/python/tests/test_hosts.py"];
-    run.command(&mut within(machine, &folder, &tests))
+    run.command(&mut within(machine, &folder, &["-m", "pytest", "-q", module]))
 }
 
 /// A virtual environment with the package installed from this tree; says its folder.
