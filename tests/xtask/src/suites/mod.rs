@@ -7,6 +7,7 @@ mod node;
 mod platforms;
 mod python;
 mod rust;
+mod supply;
 
 pub use c::abuse;
 pub use python::environment as python_environment;
@@ -92,12 +93,20 @@ static SUITES: [Suite; 14] = [
 ];
 
 /// What the long form has beside them; by name it runs in either.
-static LONG: [Suite; 1] = [Suite {
-    name: "plant",
-    what: "planted bugs, each of which the simulator finds",
-    minutes: 4,
-    run: crate::plant::suite,
-}];
+static LONG: [Suite; 2] = [
+    Suite {
+        name: "plant",
+        what: "planted bugs, each of which the simulator finds",
+        minutes: 4,
+        run: crate::plant::suite,
+    },
+    Suite {
+        name: "supply",
+        what: "licences and sources of what it is built of",
+        minutes: 6,
+        run: supply::supply,
+    },
+];
 
 /// Runs all suites, or those that are named, and prints the table.
 pub fn test(machine: &Machine, chosen: &[&str]) -> ExitCode {
