@@ -296,5 +296,7 @@ int main(int argc, char **argv)
     RUN(freeing_the_pool_ends_what_is_under_way);
     RUN(user_data_is_destroyed_when_a_start_is_refused);
     RUN(a_subscription_begins_with_a_snapshot);
+    if (argc == 1)
+        score("callbacks", 8);
     return 0;
 }

@@ -99,4 +99,4 @@ def test_no_secret_is_shown(log: Log, caplog: pytest.LogCaptureFixture, capfd: p
     assert not seen
     if scores := os.environ.get("TRUNKLINE_SCORES"):
         with open(scores, "a", encoding="utf-8") as file:
-            file.write(f"13 {len(places)}\n")
+            file.write(f"canary {len(places)}\n")

@@ -8,7 +8,7 @@ use trunkline::{AcquireOptions, CallOptions, Error};
 
 use super::person::{assert_shows_no_secret, guarded, options, visit};
 use crate::remote::host;
-use crate::rig::Rig;
+use crate::rig::{Rig, score};
 use crate::trap::Trap;
 
 /// Set in the process that is the test's own.
@@ -36,6 +36,7 @@ fn a_hostile_authorization_server_gets_nothing() {
         }
     }
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+    score::done("sign-in", cases.len() as u64);
 }
 
 fn check(case: &Value) -> Result<(), String> {

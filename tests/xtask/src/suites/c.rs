@@ -14,18 +14,11 @@ pub fn c(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     real
 }
 
-/// The program that abuses the C ABI, plain, with sanitizers and under valgrind.
-pub fn abuse(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
+/// Programs of the Makefile, by its goals.
+pub fn programs(machine: &Machine, run: &mut Run, goals: &[&str]) -> Result<(), Stop> {
     machine.testserver(run)?;
     run.command(&mut machine.cargo(&["build", "-p", "trunkline-dist"]))?;
-    run.command(&mut make(machine, &["plain-abuse", "sanitized-abuse", "valgrind-abuse"]))
-}
-
-/// The programs whose hosts fork, have signals of their own, or end in their own ways.
-pub fn hosts(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
-    machine.testserver(run)?;
-    run.command(&mut machine.cargo(&["build", "-p", "trunkline-dist"]))?;
-    run.command(&mut make(machine, &["plain-fork", "plain-signals", "plain-exit"]))
+    run.command(&mut make(machine, goals))
 }
 
 fn make(machine: &Machine, goals: &[&str]) -> Command {

@@ -9,7 +9,6 @@ mod python;
 mod rust;
 mod supply;
 
-pub use c::abuse;
 pub use python::environment as python_environment;
 pub use rust::simulator;
 
@@ -130,11 +129,23 @@ fn all() -> impl Iterator<Item = &'static Suite> {
     SUITES.iter().chain(&LONG)
 }
 
+/// The program that abuses the C ABI, plain, with sanitizers and under valgrind.
+pub fn abuse(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
+    c::programs(machine, run, &["plain-abuse", "sanitized-abuse", "valgrind-abuse"])
+}
+
 /// The hosts with signals, forks and ends of their own, in each language: of the suites `c`, `python` and `node`.
 pub fn hosts(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
-    c::hosts(machine, run)?;
+    c::programs(machine, run, &["plain-fork", "plain-signals", "plain-exit"])?;
     python::tests(machine, run, "bindings/python/tests/test_hosts.py")?;
     node::tests(machine, run, "bindings/node/test/process.test.mjs")
+}
+
+/// The callbacks that misbehave, in each language.
+pub fn callbacks(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
+    c::programs(machine, run, &["plain-callbacks"])?;
+    python::tests(machine, run, "bindings/python/tests/test_callbacks.py")?;
+    node::tests(machine, run, "bindings/node/test/callbacks.test.mjs")
 }
 
 /// Secrets in what a host configures, and a search for each in what is shown, from Rust, Python and Node.
