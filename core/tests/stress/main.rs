@@ -27,6 +27,7 @@ mod polls;
 #[path = "../rig/mod.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]
 mod rig;
+mod soak;
 #[path = "../supervisor/traces.rs"]
 #[allow(dead_code, reason = "the supervisor's tests use the rest")]
 mod traces;

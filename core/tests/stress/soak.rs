@@ -1,0 +1,248 @@
+//! A pool that goes on for long, with servers that are killed, edited and restarted and sessions that come and go: nothing grows, and no
+//! call stays (SECURITY row 21).
+
+use std::collections::BTreeMap;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use trunkline::{CallOptions, Session};
+
+use crate::rig::{HANG, Rig, score, until};
+use crate::{rounds, traces};
+
+/// How much of everything there is.
+struct Size {
+    seconds: u64,
+    servers: usize,
+    sessions: usize,
+    callers: usize,
+}
+
+impl Size {
+    /// Of this run; `TRUNKLINE_SOAK_SECONDS` makes the long form longer.
+    fn of_run() -> Size {
+        let seconds =
+            std::env::var("TRUNKLINE_SOAK_SECONDS").ok().map(|text| text.parse().unwrap());
+        Size {
+            seconds: seconds.unwrap_or(rounds(12, 20 * 60) as u64),
+            servers: rounds(20, 200),
+            sessions: rounds(100, 1_000),
+            callers: rounds(16, 64),
+        }
+    }
+}
+
+/// Whole numbers at random.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (self.0 >> 33) as usize % bound
+    }
+}
+
+/// What this process holds at one moment.
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    descriptors: usize,
+    threads: usize,
+    resident: usize,
+    processes: usize,
+}
+
+impl Sample {
+    fn take(rig: &Rig) -> Sample {
+        let resident = std::fs::read_to_string("/proc/self/statm").unwrap();
+        let resident: usize = resident.split_whitespace().nth(1).unwrap().parse().unwrap();
+        Sample {
+            descriptors: traces::descriptors(std::process::id()),
+            threads: std::fs::read_dir("/proc/self/task").unwrap().count(),
+            resident: resident * 4096,
+            processes: rig.running().len(),
+        }
+    }
+
+    fn figures(&self) -> [(&'static str, usize); 4] {
+        let Sample { descriptors, threads, resident, processes } = *self;
+        [
+            ("descriptors", descriptors),
+            ("threads", threads),
+            ("bytes", resident),
+            ("processes", processes),
+        ]
+    }
+}
+
+/// The pool under the load.
+struct Soaked {
+    rig: Rig,
+    size: Size,
+    sessions: Mutex<Vec<Session>>,
+    over: AtomicBool,
+    calls: AtomicUsize,
+    /// How many calls ended in each way.
+    ends: Mutex<BTreeMap<&'static str, usize>>,
+    seed: u64,
+}
+
+/// The servers; those that were edited so often have another argument.
+fn servers(rig: &Rig, edits: &[usize]) -> Value {
+    let server = |(number, edits): (usize, &usize)| {
+        let label = format!("{number}/{edits}");
+        (format!("s{number}"), rig.server(&["--label", &label]))
+    };
+    edits.iter().enumerate().map(server).collect()
+}
+
+impl Soaked {
+    /// A session that wants three servers.
+    fn session(&self, number: usize, dice: &mut Dice) -> Session {
+        let mut wanted = || format!("s{}", dice.below(self.size.servers));
+        let options =
+            json!({ "id": format!("c{number}"), "servers": [wanted(), wanted(), wanted()] });
+        self.rig.session_with(options)
+    }
+
+    /// Calls tools of sessions chosen at random until it is over.
+    async fn call(&self, caller: u64) {
+        let mut dice = Dice(self.seed + caller);
+        while !self.over.load(Ordering::Relaxed) {
+            let session = {
+                let sessions = self.sessions.lock().unwrap();
+                sessions[dice.below(sessions.len())].clone()
+            };
+            let Ok(tools) = session.tools() else { continue };
+            let echoes = || tools.iter().filter(|tool| tool.own_name == "echo".into());
+            let count = echoes().count();
+            if count == 0 {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+                continue;
+            }
+            let tool = echoes().nth(dice.below(count)).unwrap().name.clone();
+            let message = self.calls.fetch_add(1, Ordering::Relaxed).to_string();
+            let arguments = json!({ "message": message }).to_string();
+            let options = CallOptions::default();
+            let call = session.call_tool(&tool, &arguments, &options);
+            let end = match tokio::time::timeout(HANG, call).await.expect("a call stays") {
+                Ok(result) => {
+                    assert!(result.json().contains(&format!("\"{message}\"")), "{}", result.json());
+                    "answered"
+                }
+                Err(error) => error.code().name(),
+            };
+            *self.ends.lock().unwrap().entry(end).or_default() += 1;
+        }
+    }
+
+    /// Kills a server every two seconds, edits and restarts others, and replaces sessions, until it is over; samples all the while.
+    async fn trouble(&self) -> Vec<Sample> {
+        let mut dice = Dice(self.seed);
+        let mut edits = vec![0; self.size.servers];
+        let (mut samples, began) = (Vec::new(), Instant::now());
+        for second in 1..=self.size.seconds {
+            let left = Duration::from_secs(second).saturating_sub(began.elapsed());
+            tokio::time::sleep(left).await;
+            if second % 2 == 0 {
+                let running = self.rig.running();
+                if let Some(pid) = running.get(dice.below(running.len().max(1))) {
+                    // It may have ended since.
+                    let kill = Command::new("kill").args(["-KILL", &pid.to_string()]).output();
+                    kill.unwrap();
+                }
+            }
+            if second % 3 == 0 {
+                edits[dice.below(self.size.servers)] += 1;
+                self.rig.configure(servers(&self.rig, &edits)).await;
+            }
+            if second % 5 == 0 {
+                let server = format!("s{}", dice.below(self.size.servers));
+                self.rig.pool.restart(&server, None).await.unwrap();
+            }
+            let at = dice.below(self.size.sessions);
+            let fresh = self.session(self.size.sessions + second as usize, &mut dice);
+            let old = std::mem::replace(&mut self.sessions.lock().unwrap()[at], fresh);
+            drop(old);
+            samples.push(Sample::take(&self.rig));
+        }
+        samples
+    }
+}
+
+/// The middle of a figure over some samples.
+fn middle(samples: &[Sample], figure: usize) -> usize {
+    let mut found: Vec<usize> = samples.iter().map(|sample| sample.figures()[figure].1).collect();
+    found.sort_unstable();
+    found[found.len() / 2]
+}
+
+/// From the second quarter to the last one nothing grows by more than a fiftieth and a few.
+fn assert_flat(samples: &[Sample]) {
+    let quarter = samples.len() / 4;
+    let (early, late) = (&samples[quarter..2 * quarter], &samples[3 * quarter..]);
+    for (figure, (what, _)) in samples[0].figures().iter().enumerate() {
+        let (before, after) = (middle(early, figure), middle(late, figure));
+        println!("{what}: {before} in the second quarter, {after} in the last");
+        let slack = if *what == "bytes" { 4 << 20 } else { 12 };
+        assert!(after <= before + before / 50 + slack, "{what} grow from {before} to {after}");
+    }
+}
+
+/// S-46, I-25, SPEC 5.6: every call ends with its own answer or a typed error, descriptors, threads, memory and processes stay what they
+/// are, and the end of the pool leaves nothing.
+#[test]
+fn nothing_grows_however_long_it_goes_on() {
+    traces::alone("soak::nothing_grows_however_long_it_goes_on", || {
+        let options = json!({
+            "drain_delay_ms": 200, "reconnect": { "delays_ms": { "local": [20, 200] } },
+        });
+        let size = Size::of_run();
+        let (rig, count) = (Rig::new(options), size.sessions);
+        let soaked = Arc::new(Soaked {
+            rig,
+            size,
+            sessions: Mutex::default(),
+            over: AtomicBool::new(false),
+            calls: AtomicUsize::new(0),
+            ends: Mutex::default(),
+            seed: 7,
+        });
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .unwrap();
+        let samples = runtime.block_on(async {
+            let edits = vec![0; soaked.size.servers];
+            soaked.rig.configure(servers(&soaked.rig, &edits)).await;
+            let mut dice = Dice(soaked.seed);
+            let opened: Vec<_> = (0..count).map(|it| soaked.session(it, &mut dice)).collect();
+            *soaked.sessions.lock().unwrap() = opened;
+            let callers: Vec<_> = (0..soaked.size.callers as u64)
+                .map(|caller| {
+                    let soaked = soaked.clone();
+                    tokio::spawn(async move { soaked.call(caller + 1).await })
+                })
+                .collect();
+            let samples = soaked.trouble().await;
+            soaked.over.store(true, Ordering::Relaxed);
+            for caller in callers {
+                caller.await.unwrap();
+            }
+            samples
+        });
+        let ends = soaked.ends.lock().unwrap().clone();
+        println!("{} seconds, calls: {ends:?}", samples.len());
+        assert_flat(&samples);
+        let may_end = ["answered", "call_interrupted", "unavailable", "closed", "not_admitted"];
+        assert!(ends.keys().all(|end| may_end.contains(end)), "{ends:?}");
+        assert!(ends["answered"] > samples.len(), "{ends:?}");
+        soaked.sessions.lock().unwrap().clear();
+        until(|| soaked.rig.pool.status()["totals"]["entries"] == 0);
+        soaked.rig.wait_for_no_process();
+        score::done("soak", samples.len() as u64);
+    });
+}
