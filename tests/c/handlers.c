@@ -11,6 +11,8 @@ typedef struct {
     counter logged;
     counter destroyed;
     uint64_t request;
+    /* The request that waits for its end; 0 until the host is told of one. */
+    uint64_t waiting;
 } person;
 
 static person new_person(void)
@@ -34,10 +36,12 @@ static void ask(void *user_data, uint32_t news, uint64_t request, trunkline_str 
             OK(trunkline_request_answer(p->pool, request, TRUNKLINE_LITERAL("{\"action\": \"accept\"}"), &err));
         else if (json_is_text(message, "no"))
             OK(trunkline_request_refuse(p->pool, request, -1, TRUNKLINE_LITERAL("not now"), &err));
+        else if (json_is_text(message, "wait"))
+            p->waiting = request;
         json_free(asked);
         count_up(&p->asked);
     } else if (news == TRUNKLINE_REQUEST_NEWS_WITHDRAWN) {
-        CHECK(request == p->request);
+        CHECK(request == p->waiting);
         count_up(&p->withdrawn);
     } else if (news == TRUNKLINE_REQUEST_NEWS_LOGGED) {
         CHECK(text_has(text, "heard") && request == 0);
@@ -64,6 +68,25 @@ static void asks(person *p, uint64_t lease, const char *message, const char *mor
     json_free(result);
 }
 
+static void asks_and_is_refused(person *p, uint64_t lease)
+{
+    asks(p, lease, "no", "", "{\"error\":{\"code\":-1,\"message\":\"not now\"}}");
+}
+
+/* The server takes a request back, later each time, until it is one that the host was told of: how often. What is taken back before
+ * that is told to nobody. What is told of a request is told before anything of the next one, which is refused. */
+static int takes_back(person *p, uint64_t lease)
+{
+    int times = 0;
+    char more[40];
+    do {
+        snprintf(more, sizeof more, ", \"take_back_ms\": %d", 20 << times++);
+        asks(p, lease, "wait", more, "taken back");
+        asks_and_is_refused(p, lease);
+    } while (!p->waiting);
+    return times;
+}
+
 static uint64_t lease_of(trunkline_pool *pool, uint64_t session)
 {
     uint64_t lease;
@@ -84,14 +107,14 @@ static void handlers_answer_refuse_and_hear_of_the_end(void)
     lease = lease_of(scene.pool, session);
     asks(&p, lease, "yes", "", "{\"result\":{\"action\":\"accept\"}}");
     FAILS(TRUNKLINE_STATUS_BAD_HANDLE, trunkline_request_answer(scene.pool, p.request, TRUNKLINE_LITERAL("{}"), &err));
-    asks(&p, lease, "no", "", "{\"error\":{\"code\":-1,\"message\":\"not now\"}}");
-    asks(&p, lease, "wait", ", \"take_back_ms\": 20", "taken back");
+    asks_and_is_refused(&p, lease);
+    int times = takes_back(&p, lease);
     wait_count(&p.withdrawn, 1);
-    FAILS(TRUNKLINE_STATUS_BAD_HANDLE, trunkline_request_refuse(scene.pool, p.request, 1, none, &err));
+    FAILS(TRUNKLINE_STATUS_BAD_HANDLE, trunkline_request_refuse(scene.pool, p.waiting, 1, none, &err));
     OK(trunkline_lease_call_tool(scene.pool, lease, TRUNKLINE_LITERAL("log"), TRUNKLINE_LITERAL("{\"text\": \"heard\"}"), NULL, &buf, &err));
     trunkline_buf_free(buf);
     wait_count(&p.logged, 1);
-    CHECK(count_of(&p.asked) == 3 && count_of(&p.destroyed) == 0);
+    CHECK(count_of(&p.asked) == 3 + times && count_of(&p.withdrawn) == 1 && count_of(&p.destroyed) == 0);
     OK(trunkline_lease_release(scene.pool, lease, &err));
     OK(trunkline_session_close(scene.pool, session, 0, &err));
     wait_count(&p.destroyed, 1);
