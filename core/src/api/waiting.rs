@@ -193,9 +193,9 @@ impl WaitingCall {
                 Ok((Seeing::Held(held), _)) if !held.for_calls => return Some(Ok(held.clone())),
                 Ok(_) => {}
             }
-            let Some(need) = self.session.need(&self.tool.server) else {
-                return Some(Err(self.session.no_such_tool(&view, &self.tool.exposed)));
-            };
+            // A change that has taken the want away takes what is seen next, and then wakes who
+            // waits: until then there is no reason to give.
+            let need = self.session.need(&self.tool.server)?;
             self.keep(need);
         }
     }

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::super::asleep::tests::SERVER;
 use super::super::wanted::WantState;
 use super::*;
-use crate::{Pool, PoolOptions, Servers, Session, SessionOptions};
+use crate::{GateLists, Pool, PoolOptions, Servers, Session, SessionOptions};
 
 /// What waits so long hangs.
 const HANG: Duration = Duration::from_secs(90);
@@ -97,6 +97,27 @@ async fn a_call_that_ends_while_it_waits_needs_its_server_no_more() {
     }));
     call.cancel();
     assert_eq!(slept.recv(), Ok((false, 0)));
+    assert_eq!(ended.recv(), Ok(ErrorCode::Cancelled));
+    pool.close().await.unwrap();
+}
+
+/// SPEC 14.1, 11.5: a change takes the want away first, and then what is seen of the server. A call
+/// that looks in between ends with the reason of the change.
+#[tokio::test]
+async fn a_call_that_looks_amid_a_change_ends_with_its_reason() {
+    let (pool, session) = asleep().await;
+    let (call, ended) = call(session.core());
+    let _ = call.look();
+    let want = session.core().wants().servers.remove("s").expect("it is wanted");
+    assert!(call.look().is_none());
+    session.core().wants().servers.insert("s".into(), want);
+    pool.set_gates(GateLists::new(None, vec!["s".into()], Vec::new())).unwrap();
+    let error = call.look().and_then(Result::err).expect("it is excluded");
+    assert_eq!(
+        (error.code(), &error.detail()["reason"]),
+        (ErrorCode::ToolNotFound, &json!("excluded"))
+    );
+    call.cancel();
     assert_eq!(ended.recv(), Ok(ErrorCode::Cancelled));
     pool.close().await.unwrap();
 }
