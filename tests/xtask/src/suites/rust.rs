@@ -27,19 +27,9 @@ pub fn core(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     machine.testserver(run)?;
     simulator(machine, run)?;
     let mut cargo = machine.cargo(&["test", "--no-fail-fast"]);
-    for package in ["trunkline", "trunkline-ffi", "trunkline-testserver"] {
+    for package in ["trunkline", "trunkline-ffi", "trunkline-testserver", "trunkline-fuzz"] {
         cargo.args(["-p", package]);
     }
-    if machine.reach == Reach::Full {
-        cargo.env("TRUNKLINE_STRESS", "full");
-    }
-    run.command(&mut cargo)?;
-    fuzz(machine, run)
-}
-
-/// Apart from the others: what it puts to the test is built with more in it.
-fn fuzz(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
-    let mut cargo = machine.cargo(&["test", "--no-fail-fast", "-p", "trunkline-fuzz"]);
     if machine.reach == Reach::Full {
         cargo.env("TRUNKLINE_STRESS", "full");
     }
