@@ -104,7 +104,8 @@ impl Drop for Batch {
 
 /// The host's code: its panic ends here.
 fn wake_safely(one: Arc<dyn Wake>) {
-    if catch_unwind(AssertUnwindSafe(|| one.wake())).is_err() {
+    // It may be the last that holds what the host's function does.
+    if catch_unwind(AssertUnwindSafe(move || one.wake())).is_err() {
         tracing::error!("a wake-up panicked");
     }
 }
@@ -154,6 +155,50 @@ mod tests {
         assert_eq!(*seen.lock().unwrap(), all);
         wake(noting("at once"));
         assert_eq!(seen.lock().unwrap().last(), Some(&"at once"));
+    }
+
+    /// Whoever is woken may have been given up by the host meanwhile, whose function goes with it.
+    #[test]
+    fn what_panics_when_it_is_dropped_stops_no_batch() {
+        struct Panicking;
+        impl Wake for Panicking {
+            fn wake(&self) {}
+        }
+        impl Drop for Panicking {
+            fn drop(&mut self) {
+                panic!("as what a host's function holds may");
+            }
+        }
+        let seen = Arc::default();
+        let noting = |name| Arc::new(Noting(name, Arc::clone(&seen)));
+        let batch = Batch::begin();
+        wake(Arc::new(Panicking));
+        wake(noting("after"));
+        wake_behind(&Arc::new(Panicking));
+        wake_behind(&noting("behind"));
+        drop(batch);
+        assert_eq!(*seen.lock().unwrap(), ["after", "behind"]);
+    }
+
+    /// What was told so far is woken amid a batch, each once, and the batch goes on.
+    #[test]
+    fn a_batch_may_wake_amid_it() {
+        let seen = Arc::default();
+        let noting = |name| Arc::new(Noting(name, Arc::clone(&seen)));
+        wake_so_far();
+        let batch = Batch::begin();
+        wake_behind(&noting("behind"));
+        wake(noting("first"));
+        let inner = Batch::begin();
+        wake_so_far();
+        assert_eq!(*seen.lock().unwrap(), ["first", "behind"]);
+        wake(noting("second"));
+        drop(inner);
+        assert_eq!(seen.lock().unwrap().len(), 2);
+        drop(batch);
+        assert_eq!(*seen.lock().unwrap(), ["first", "behind", "second"]);
+        wake(noting("at once"));
+        assert_eq!(seen.lock().unwrap().len(), 4);
     }
 
     /// A wake-up that tells somebody else wakes them at once: batches do not go on for ever.

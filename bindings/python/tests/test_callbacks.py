@@ -20,7 +20,8 @@ import trunkline, trunkline.sync
 
 kind, way, config, hang = *sys.argv[1:3], json.loads(sys.argv[3]), float(sys.argv[4])
 logging.disable()
-began, go_on, inside, ends = threading.Event(), threading.Event(), [], []
+began, go_on, called_back = threading.Event(), threading.Event(), threading.Event()
+inside, ends = [], []
 
 def callback(subject):
     began.set()
@@ -30,6 +31,7 @@ def callback(subject):
         go_on.wait(hang)
     if way == "re-enter":
         inside.append(other.call_tool("echo", {"message": "inside"}).content[0]["text"])
+        called_back.set()
     if way == "close":
         pool.close()
         ends.append("closed")
@@ -64,6 +66,8 @@ else:
     for number in range(20):
         assert other.call_tool("echo", {"message": str(number)}).content[0]["text"] == str(number)
 go_on.set()
+if way == "re-enter":
+    assert called_back.wait(hang), "it calls back"
 causing.join(hang)
 assert not causing.is_alive(), "what called it ends"
 pool.close()

@@ -82,6 +82,7 @@ impl Subscription {
 
     /// Sets the function that is called when the stream goes from empty to not empty, and when it ends: on a thread of the
     /// library, or on the one whose call into the library caused the event. It must not block. It is called at once if something waits already.
+    /// What many are told at one time calls it when all were told, or when half of its room is taken.
     pub fn set_wake(&self, wake: impl Fn() + Send + Sync + 'static) {
         if !self.driver.runtime.is_forked() {
             self.subscriber.set_wake(Arc::new(wake));

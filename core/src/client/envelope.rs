@@ -106,7 +106,10 @@ fn leading_number(text: &[u8]) -> Option<(u64, &[u8])> {
 
 /// The number of an id that one of ours can be: some servers give it back as a string.
 fn own_id(text: &str) -> Option<u64> {
-    text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text).parse().ok()
+    let text = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit())
+        && !(text.len() > 1 && text.starts_with('0'));
+    is_plain.then(|| text.parse().ok())?
 }
 
 /// The id of a frame that is no JSON: its first outer member `id`, as far as the text can be followed.
@@ -173,6 +176,17 @@ mod tests {
         }
         for id in ["007", "00", "01", "-", "", "+7", "7 7"] {
             assert!(!read(id), "{id}");
+        }
+    }
+
+    /// SPEC 5.10: what is written otherwise is no id of ours, and so without effect.
+    #[test]
+    fn an_id_of_ours_is_written_as_we_write_it() {
+        for (text, id) in [("7", 7), ("\"7\"", 7), ("18446744073709551615", u64::MAX)] {
+            assert_eq!(own_id(text), Some(id));
+        }
+        for text in ["\"+7\"", "\"007\"", "\"\"", "\" 7\"", "7.0", "-0", "18446744073709551616"] {
+            assert_eq!(own_id(text), None, "{text}");
         }
     }
 

@@ -10,7 +10,7 @@ use trunkline_pool::state::{Generation, SessionId};
 
 use super::EntryCell;
 use super::event_text::{Members, Sheet, members_of, write};
-use super::subscriber::{Pushed, Subscriber};
+use super::subscriber::Subscriber;
 use crate::api::{Event, EventMask, SessionCore};
 use crate::wakes::{wake, wake_so_far};
 use crate::{Error, ErrorCode, Result};
@@ -287,12 +287,11 @@ fn put<'a>(
     interested.peek()?;
     let (event, mut woken) = (event(), Woken::default());
     for subscriber in interested {
-        match subscriber.push(&event) {
-            Pushed::Behind => continue,
-            Pushed::First => {}
-            Pushed::HalfFull => woken.hurries = true,
+        let pushed = subscriber.push(&event);
+        if pushed.is_first {
+            woken.add(subscriber);
         }
-        woken.add(subscriber);
+        woken.hurries |= pushed.is_half;
     }
     Some((event, woken))
 }
@@ -302,7 +301,7 @@ fn put<'a>(
 struct Woken {
     first: Option<Arc<Subscriber>>,
     others: Vec<Arc<Subscriber>>,
-    /// One of them cannot wait for the end of a batch.
+    /// Somebody cannot wait for the end of a batch.
     hurries: bool,
 }
 

@@ -31,14 +31,13 @@ pub(crate) struct Subscriber {
     pub snapshot: String,
 }
 
-/// What an event that was added asks for.
-pub(super) enum Pushed {
-    /// To be woken.
-    First,
-    /// To be woken now, before what else is told at one time has no room.
-    HalfFull,
-    /// Nothing: whoever was woken comes to it.
-    Behind,
+/// Where an event was put.
+#[derive(Default)]
+pub(super) struct Pushed {
+    /// Nothing was before it: the subscriber has to be woken.
+    pub(super) is_first: bool,
+    /// Half of the room is taken now: it cannot wait until all else was told.
+    pub(super) is_half: bool,
 }
 
 type Wake = Arc<dyn Fn() + Send + Sync>;
@@ -72,21 +71,17 @@ impl Subscriber {
         }
     }
 
-    /// Adds an event, or counts it as missed. Whether the subscriber has to be woken.
+    /// Adds an event, or counts it as missed.
     pub(super) fn push(&self, event: &Event) -> Pushed {
         let mut queue = self.queue();
         let before = queue.events.len();
         if queue.missed > 0 || before >= self.backlog {
             queue.missed += 1;
             queue.last_missed_seq = event.seq();
-            return Pushed::Behind;
+            return Pushed::default();
         }
         queue.events.push_back(event.clone());
-        match before {
-            _ if before == self.backlog / 2 => Pushed::HalfFull,
-            0 => Pushed::First,
-            _ => Pushed::Behind,
-        }
+        Pushed { is_first: before == 0, is_half: before == self.backlog / 2 }
     }
 
     /// The next event. What was missed is told where it is missing: after the events that fitted.
@@ -133,7 +128,7 @@ impl Subscriber {
         drop(before);
         let waits = {
             let queue = self.queue();
-            !queue.events.is_empty() || queue.ended
+            !queue.events.is_empty() || queue.missed > 0 || queue.ended
         };
         if waits {
             self.wake_now();
@@ -154,7 +149,7 @@ impl Subscriber {
         let wake = lock(&self.wake).clone();
         if let Some(wake) = wake {
             *lock(&self.waking) = Some(std::thread::current().id());
-            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| wake()));
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || wake()));
             *lock(&self.waking) = None;
         }
         drop(turn);
@@ -183,4 +178,27 @@ impl wakes::Wake for Subscriber {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    /// SPEC 16.2: what was missed waits as events do, for whoever is woken from now on, too.
+    #[test]
+    fn what_was_missed_wakes_who_begins_to_listen() {
+        let kind = EventKind::Lagged;
+        let subscriber = Subscriber::new(EventMask(kind.bit()), None, 1, String::new());
+        for seq in 1..=2 {
+            let _ = subscriber.push(&Event::new(kind, seq, "{}".into()));
+        }
+        assert_eq!(subscriber.try_next().map(|event| event.seq()), Some(1));
+        let woken = Arc::new(AtomicUsize::new(0));
+        let count = woken.clone();
+        subscriber.set_wake(Arc::new(move || _ = count.fetch_add(1, Ordering::SeqCst)));
+        assert_eq!(woken.load(Ordering::SeqCst), 1);
+        assert_eq!(subscriber.try_next().map(|event| event.seq()), Some(2));
+    }
 }

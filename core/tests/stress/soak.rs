@@ -1,5 +1,5 @@
 //! A pool that goes on for long, with servers that are killed, edited and restarted and sessions that come and go: nothing grows, and no
-//! call stays (SECURITY row 21).
+//! call stays (SECURITY row 21). It goes by the clock, since that is what it is about; what it asserts are counts.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -27,7 +27,7 @@ impl Size {
         let seconds =
             std::env::var("TRUNKLINE_SOAK_SECONDS").ok().map(|text| text.parse().unwrap());
         Size {
-            seconds: seconds.unwrap_or(rounds(12, 20 * 60) as u64),
+            seconds: seconds.unwrap_or(rounds(12, 20 * 60) as u64).max(8),
             servers: rounds(20, 200),
             sessions: rounds(100, 1_000),
             callers: rounds(16, 64),
@@ -191,7 +191,7 @@ fn assert_flat(samples: &[Sample]) {
     }
 }
 
-/// S-46, I-25, SPEC 5.6: every call ends with its own answer or a typed error, descriptors, threads, memory and processes stay what they
+/// SPEC 5.6, SECURITY row 21: every call ends with its own answer or a typed error, descriptors, threads, memory and processes stay what they
 /// are, and the end of the pool leaves nothing.
 #[test]
 fn nothing_grows_however_long_it_goes_on() {
@@ -227,6 +227,10 @@ fn nothing_grows_however_long_it_goes_on() {
                     tokio::spawn(async move { soaked.call(caller + 1).await })
                 })
                 .collect();
+            let opened = soaked.sessions.lock().unwrap().clone();
+            for session in opened {
+                session.ready(None, Some(HANG)).await.unwrap();
+            }
             let samples = soaked.trouble().await;
             soaked.over.store(true, Ordering::Relaxed);
             for caller in callers {
@@ -237,7 +241,8 @@ fn nothing_grows_however_long_it_goes_on() {
         let ends = soaked.ends.lock().unwrap().clone();
         println!("{} seconds, calls: {ends:?}", samples.len());
         assert_flat(&samples);
-        let may_end = ["answered", "call_interrupted", "unavailable", "closed", "not_admitted"];
+        // The last, where a server was edited between the look at the tools and the call.
+        let may_end = ["answered", "call_interrupted", "unavailable", "closed", "tool_not_found"];
         assert!(ends.keys().all(|end| may_end.contains(end)), "{ends:?}");
         assert!(ends["answered"] > samples.len(), "{ends:?}");
         soaked.sessions.lock().unwrap().clear();

@@ -103,7 +103,7 @@ pub fn listen(scheme: Scheme, sends: &str, then: &str, to: To) {
     std::process::exit(0);
 }
 
-/// A listener of the test's own process; it ends with the value.
+/// A listener of this process; it ends with the value.
 pub struct Rogue {
     pub address: SocketAddr,
     over: Arc<AtomicBool>,

@@ -46,7 +46,11 @@ pub fn run(bytes: &[u8]) {
             };
             let taken = reached.iter().filter(is_next).map(|at| at + 1).collect();
             match (&expected, line.len() > limit) {
-                (_, true) => reached.extend::<BTreeSet<_>>(taken),
+                // Nothing is shown of one that has not begun where it is too long.
+                (_, true) if text.iter().take(limit).all(u8::is_ascii_whitespace) => {
+                    reached.extend::<BTreeSet<_>>(taken);
+                }
+                (_, true) => reached = taken,
                 (Some(_), false) => reached = taken,
                 (None, false) => {}
             }
