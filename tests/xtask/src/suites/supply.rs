@@ -1,4 +1,4 @@
-//! What the library is built of: licences, sources and bans, by cargo-deny (https://github.com/EmbarkStudios/cargo-deny).
+//! What the library is built of: licences, sources and bans, by cargo-deny (<https://github.com/EmbarkStudios/cargo-deny>).
 
 use crate::machine::Machine;
 use crate::run::{Run, Stop};
