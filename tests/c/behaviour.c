@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { WORKERS = 4 };
+enum { WORKERS = 6 };
 
 typedef struct {
     size_t passed;

@@ -19,7 +19,7 @@ from behaviour_hosts import AioHost, SyncHost
 from host import ROOT, Log
 
 #: Cases at one time.
-WORKERS = 3
+WORKERS = 6
 
 
 def cases() -> list[dict[str, Any]]:

@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::Value;
 
 /// Cases that run at the same time: they wait more than they compute.
-const WORKERS: usize = 4;
+const WORKERS: usize = 6;
 
 fn main() {
     let filters: Vec<String> =

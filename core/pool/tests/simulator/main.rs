@@ -26,6 +26,8 @@ mod setup;
 mod words;
 mod world;
 
+use std::io::Write as _;
+
 use coverage::Coverage;
 use run::{Failure, MOVES, run};
 
@@ -78,11 +80,11 @@ fn every_invariant_holds_after_every_step() {
         coverage.join(&done.coverage);
         seed += 1;
     }
-    println!(
+    say(&format!(
         "{steps} steps in {} runs from seed {first} on, no invariant broken\n{}",
         seed - first,
         coverage.table()
-    );
+    ));
     score::done("model", steps);
     assert_eq!(coverage.surprises(), [], "met, though listed as impossible");
     // A short run, as for a planted fault, is too small to meet every pair.
@@ -97,7 +99,7 @@ fn every_invariant_holds_after_every_step() {
 #[test]
 fn every_edit_converges() {
     let (steps, runs, first) = simulate(RECONCILE_SHARE, reconcile::edit);
-    println!("{steps} steps in {runs} edited workspaces from seed {first} on");
+    say(&format!("{steps} steps in {runs} edited workspaces from seed {first} on"));
 }
 
 /// The calls of connections that are lost sooner or later: the third simulation. I-17.
@@ -106,7 +108,7 @@ fn every_edit_converges() {
 #[test]
 fn every_call_ends_once() {
     let (steps, runs, first) = simulate(CALLS_SHARE, calls::call);
-    println!("{steps} steps in {runs} connections from seed {first} on");
+    say(&format!("{steps} steps in {runs} connections from seed {first} on"));
 }
 
 /// Runs seed after seed until enough steps were made: their number, that of the runs, and the first seed.
@@ -157,10 +159,17 @@ fn number_from(variable: &str) -> Option<u64> {
     std::env::var(variable).ok()?.parse().ok()
 }
 
+/// Says what a run has made, which the runner of tests would keep to itself.
+fn say(text: &str) {
+    writeln!(std::io::stdout(), "{text}").expect("somebody reads");
+}
+
 fn replay(seed: u64) {
     let (done, result) = run(seed, &all_moves(), true);
     match result {
-        Ok(()) => println!("{}\nseed {seed} passes", done.story.unwrap_or_default().join("\n")),
+        Ok(()) => {
+            say(&format!("{}\nseed {seed} passes", done.story.unwrap_or_default().join("\n")))
+        }
         Err(failure) => panic!("{}", shrunk(seed, failure)),
     }
 }

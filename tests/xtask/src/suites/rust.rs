@@ -1,5 +1,7 @@
 //! The suites that need cargo alone.
 
+use std::process::Command;
+
 use crate::machine::{Machine, Reach};
 use crate::run::{Run, Stop};
 
@@ -23,13 +25,11 @@ pub fn tidy(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
 }
 
 /// The crates of a plain `cargo test`; with `--full`, the simulator and the stress tests in their long forms.
+///
+/// One call builds them all with the same features, so that nothing is compiled twice.
 pub fn core(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     machine.testserver(run)?;
-    simulator(machine, run)?;
-    let mut cargo = machine.cargo(&["test", "--no-fail-fast"]);
-    for package in ["trunkline", "trunkline-ffi", "trunkline-testserver", "trunkline-fuzz"] {
-        cargo.args(["-p", package]);
-    }
+    let mut cargo = tests_of(machine, &CRATES);
     if machine.reach == Reach::Full {
         cargo.env("TRUNKLINE_STRESS", "full");
     }
@@ -38,19 +38,33 @@ pub fn core(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
 
 /// The tests of the pool's crate, its simulator among them.
 pub fn simulator(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
-    let mut cargo = machine.cargo(&["test", "--no-fail-fast", "-p", "trunkline-pool"]);
-    // The simulator says how many steps it made, and from which seed on.
-    cargo.args(["--", "--nocapture"]).env("TRUNKLINE_SIMULATOR_STEPS", SIMULATOR_STEPS);
+    run.command(&mut tests_of(machine, &["trunkline-pool"]))
+}
+
+fn tests_of(machine: &Machine, crates: &[&str]) -> Command {
+    let mut cargo = machine.cargo(&["test", "--no-fail-fast"]);
+    for package in crates {
+        cargo.args(["-p", package]);
+    }
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    cargo.env("RUST_TEST_THREADS", (cores * TESTS_PER_CORE).to_string());
+    cargo.env("TRUNKLINE_SIMULATOR_STEPS", SIMULATOR_STEPS);
     if machine.reach == Reach::Full {
         cargo.env("TRUNKLINE_SIMULATOR_STEPS", SIMULATOR_STEPS_FULL);
         cargo.env("TRUNKLINE_SIMULATOR_FIRST", "random");
     }
-    run.command(&mut cargo)
+    cargo
 }
 
 pub fn header(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     run.command(&mut machine.cargo(&["test", "-p", "trunkline-header"]))
 }
+
+const CRATES: [&str; 5] =
+    ["trunkline-pool", "trunkline", "trunkline-ffi", "trunkline-testserver", "trunkline-fuzz"];
+
+/// Most of a test's time is waiting, for a process or a clock: a fifth of it was work.
+const TESTS_PER_CORE: usize = 2;
 
 /// Steps of the simulator in the default run: enough to meet every pair of its coverage.
 const SIMULATOR_STEPS: &str = "3000000";
