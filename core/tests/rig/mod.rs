@@ -3,11 +3,10 @@
 mod folder;
 #[allow(dead_code, reason = "not every test is a row of the scoreboard")]
 pub mod score;
+mod testserver;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -17,29 +16,10 @@ use trunkline::{
 };
 
 pub use folder::Folder;
+pub use testserver::testserver;
 
 /// No wait of a test comes near it; a test that reaches it hangs.
 pub const HANG: Duration = Duration::from_secs(90);
-
-/// The reference server: the one that the environment names, else built here.
-pub fn testserver() -> &'static Path {
-    static PATH: OnceLock<PathBuf> = OnceLock::new();
-    PATH.get_or_init(|| {
-        if let Some(path) = std::env::var_os("TRUNKLINE_TESTSERVER") {
-            return path.into();
-        }
-        let exe = std::env::current_exe().unwrap();
-        let profile = exe.ancestors().nth(2).unwrap();
-        let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--quiet", "--package", "trunkline-testserver", "--target-dir"]);
-        build.arg(profile.parent().unwrap()).current_dir(env!("CARGO_MANIFEST_DIR"));
-        if profile.ends_with("release") {
-            build.arg("--release");
-        }
-        assert!(build.status().unwrap().success());
-        profile.join("trunkline-testserver")
-    })
-}
 
 /// These options, without what other tests listed unless they say where that is.
 fn alone(mut options: PoolOptions) -> PoolOptions {

@@ -60,8 +60,14 @@ pub fn header(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     run.command(&mut machine.cargo(&["test", "-p", "trunkline-header"]))
 }
 
-const CRATES: [&str; 5] =
-    ["trunkline-pool", "trunkline", "trunkline-ffi", "trunkline-testserver", "trunkline-fuzz"];
+const CRATES: [&str; 6] = [
+    "trunkline-pool",
+    "trunkline",
+    "trunkline-cli",
+    "trunkline-ffi",
+    "trunkline-testserver",
+    "trunkline-fuzz",
+];
 
 /// Most of a test's time is waiting, for a process or a clock: a fifth of it was work.
 const TESTS_PER_CORE: usize = 2;

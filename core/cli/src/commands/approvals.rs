@@ -1,0 +1,253 @@
+//! `approve`, `reject` and `forget`: what a person decides about the servers of a project.
+
+use clap::ArgMatches;
+use serde_json::Value;
+
+use super::text;
+use crate::arguments::Common;
+use crate::failure::{Exit, Failure};
+use crate::opened::{Opened, with_pool};
+use crate::shown;
+use crate::terminal::Terminal;
+
+#[derive(Clone, Copy)]
+enum Verdict {
+    Approve,
+    Reject,
+}
+
+pub(super) fn approve(
+    given: &ArgMatches,
+    common: &Common,
+    terminal: &mut Terminal<'_>,
+) -> Result<Exit, Failure> {
+    let Some(server) = text(given, "server") else { return show_all(common, terminal) };
+    decide((server, text(given, "hash")), Verdict::Approve, common, terminal)
+}
+
+pub(super) fn reject(
+    given: &ArgMatches,
+    common: &Common,
+    terminal: &mut Terminal<'_>,
+) -> Result<Exit, Failure> {
+    let server = text(given, "server").unwrap_or_default();
+    decide((server, text(given, "hash")), Verdict::Reject, common, terminal)
+}
+
+pub(super) fn forget(
+    given: &ArgMatches,
+    common: &Common,
+    terminal: &mut Terminal<'_>,
+) -> Result<Exit, Failure> {
+    let server = text(given, "server").unwrap_or_default();
+    with_pool(common, terminal, |opened, terminal| {
+        let (pool, name) = (opened.pool.clone(), server.to_owned());
+        let report = opened.wait(async move { pool.forget(&name).await })??;
+        let forgotten = report["forgotten"].as_u64().unwrap_or(0);
+        if common.json {
+            shown::json(terminal, &report);
+        } else {
+            terminal.line(&format!("{forgotten} decisions forgotten"));
+        }
+        Ok(if forgotten == 0 { Exit::NotFound } else { Exit::Success })
+    })
+}
+
+fn show_all(common: &Common, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
+    with_pool(common, terminal, |opened, terminal| {
+        let report = approvals(opened)?;
+        if common.json {
+            shown::json(terminal, &report);
+            return Ok(Exit::Success);
+        }
+        let requests = report["requests"].as_array().cloned().unwrap_or_default();
+        if requests.is_empty() {
+            terminal.line("nothing waits for approval");
+        }
+        for request in &requests {
+            described(request).iter().for_each(|line| terminal.line(line));
+        }
+        Ok(Exit::Success)
+    })
+}
+
+fn decide(
+    (server, hash): (&str, Option<&str>),
+    verdict: Verdict,
+    common: &Common,
+    terminal: &mut Terminal<'_>,
+) -> Result<Exit, Failure> {
+    with_pool(common, terminal, |opened, terminal| {
+        let hash = match hash {
+            Some(hash) => hash.to_owned(),
+            None => confirmed(opened, server, verdict, terminal)?,
+        };
+        let (pool, name) = (opened.pool.clone(), server.to_owned());
+        let report = opened.wait(async move {
+            match verdict {
+                Verdict::Approve => pool.approve(&name, &hash).await,
+                Verdict::Reject => pool.reject(&name, &hash).await,
+            }
+        })??;
+        if common.json {
+            shown::json(terminal, &report);
+        } else {
+            let done = match verdict {
+                Verdict::Approve => "approved",
+                Verdict::Reject => "rejected",
+            };
+            terminal.line(done);
+        }
+        Ok(Exit::Success)
+    })
+}
+
+/// The hash of what a person was shown, and said yes to.
+fn confirmed(
+    opened: &Opened,
+    server: &str,
+    verdict: Verdict,
+    terminal: &mut Terminal<'_>,
+) -> Result<String, Failure> {
+    let report = approvals(opened)?;
+    let of_server = |row: &&Value| row["server"] == server;
+    let rows = |name: &str| report[name].as_array().into_iter().flatten();
+    let request = rows("requests").find(of_server);
+    // What was approved can be rejected as it is; what was rejected is shown again before it is approved, once it is forgotten.
+    let decided = match verdict {
+        Verdict::Approve => None,
+        Verdict::Reject => rows("decisions").find(of_server),
+    };
+    let Some(hash) = request.or(decided).and_then(|row| row["hash"].as_str()) else {
+        return Err(unknown(opened, server));
+    };
+    if let Some(request) = request {
+        described(request).iter().for_each(|line| terminal.note(line));
+    }
+    if !terminal.asks {
+        let failure = Failure::usage("nothing was decided: there is nobody to ask");
+        return Err(failure.with_hint(&format!("--hash {hash} decides about what is shown")));
+    }
+    let question = match verdict {
+        Verdict::Approve => "Let this run? [yes/no]",
+        Verdict::Reject => "Keep this from running? [yes/no]",
+    };
+    match terminal.ask(question).as_str() {
+        "yes" => Ok(hash.to_owned()),
+        _ => Err(Failure::new(Exit::Failed, "nothing was decided")),
+    }
+}
+
+/// Why nothing can be decided about a server.
+fn unknown(opened: &Opened, server: &str) -> Failure {
+    let status = opened.pool.status();
+    let known = &status["servers"][server];
+    match known["approval_state"].as_str() {
+        None => Failure::new(Exit::NotFound, "no server of that name is configured"),
+        Some("approved") => Failure::usage("the server is approved already"),
+        Some("rejected") => {
+            let hint = "`trunkline forget` makes it wait for approval again";
+            Failure::usage("the server was rejected").with_hint(hint)
+        }
+        Some(_) => Failure::usage("the server waits for no approval"),
+    }
+}
+
+fn approvals(opened: &Opened) -> Result<Value, Failure> {
+    let pool = opened.pool.clone();
+    Ok(opened.wait(async move { pool.approvals().await })??)
+}
+
+/// A request, for a person: everything in it is escaped already, but for what names the server.
+fn described(request: &Value) -> Vec<String> {
+    let escaped = &request["escaped"];
+    let name = trunkline_pool::text::escaped(shown::text(request, "server"));
+    let mut lines = vec![name];
+    let mut add = |title: &str, value: String| {
+        if !value.is_empty() {
+            lines.push(format!("  {title:<9}{value}"));
+        }
+    };
+    add("runs", shown::text(escaped, "line").to_owned());
+    add("program", shown::text(escaped, "program").to_owned());
+    add("folder", shown::text(escaped, "cwd").to_owned());
+    add("socket", shown::text(escaped, "socket_path").to_owned());
+    let origin = &request["origin"];
+    let line = origin["line"].as_u64().map(|line| format!(":{line}")).unwrap_or_default();
+    add("from", format!("{}{line}", shown::text(escaped, "file")));
+    for title in ["env", "unset_env", "inherit_env", "env_file", "headers"] {
+        add(title, names(&request[title]));
+    }
+    for taken in rows(&request["takes"]) {
+        let [kind, name] = ["kind", "name"].map(|member| shown::text(taken, member));
+        add("takes", format!("{kind} {name}, in {}", names(&taken["fields"])));
+    }
+    for risk in rows(&request["risks"]) {
+        let [kind, subject] = ["kind", "subject"].map(|member| shown::text(risk, member));
+        add("risk", format!("{kind} {subject}").trim_end().to_owned());
+    }
+    for changed in rows(&request["changes"]["fields"]) {
+        let [change, field] = ["change", "field"].map(|member| shown::text(changed, member));
+        add("change", format!("{change} {field}"));
+    }
+    add("hash", shown::text(request, "hash").to_owned());
+    lines.iter().map(|line| shown::lines(line)).collect()
+}
+
+fn rows(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+/// The texts of an array, or the one text.
+fn names(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        value => rows(value).filter_map(Value::as_str).collect::<Vec<_>>().join(" "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use super::*;
+
+    /// Runs a command line for a person who answers so, in a workspace with one server; what they are shown, and the exit.
+    fn asked(workspace: &std::path::Path, command: &[&str], answer: &str) -> (String, u8) {
+        let (mut stdin, mut stdout, mut stderr) = (answer.as_bytes(), Vec::new(), Vec::new());
+        let mut terminal = Terminal::new(&mut stdin, &mut stdout, &mut stderr);
+        terminal.asks = true;
+        let config = workspace.join(".mcp.json");
+        let book = serde_json::json!({ "approvals": workspace.join("book/approvals.json") });
+        let options = ["--workspace".into(), workspace.as_os_str().to_owned()];
+        let options = options.into_iter().chain(["--config".into(), config.into_os_string()]);
+        let options = options.chain(["--options".into(), book.to_string().into()]);
+        let words = std::iter::once("trunkline").chain(command.iter().copied()).map(OsString::from);
+        let exit = crate::run(words.chain(options), terminal);
+        stdout.splice(0..0, stderr);
+        (String::from_utf8(stdout).unwrap(), exit)
+    }
+
+    #[test]
+    fn a_decision_needs_a_yes_to_what_was_shown() {
+        let workspace = crate::folder::Folder::new();
+        let settings =
+            r#"{"mcpServers": {"demo": {"command": "no-such-program", "args": ["--a b"]}}}"#;
+        std::fs::write(workspace.join(".mcp.json"), settings).unwrap();
+        for answer in ["", "y\n", "no\n", "yes, please\n"] {
+            let (shown, exit) = asked(&workspace, &["approve", "demo"], answer);
+            assert!(shown.contains(r#"no-such-program "--a b""#), "{shown}");
+            assert_eq!(exit, 1, "{shown}");
+        }
+        let (shown, exit) = asked(&workspace, &["approve", "demo"], "yes\n");
+        assert!(shown.ends_with("approved\n") && exit == 0, "{shown}");
+        let (shown, exit) = asked(&workspace, &["approve", "demo"], "yes\n");
+        assert!(shown.contains("approved already") && exit == 2, "{shown}");
+        let (shown, exit) = asked(&workspace, &["reject", "demo"], "yes\n");
+        assert!(shown.ends_with("rejected\n") && exit == 0, "{shown}");
+        let (shown, exit) = asked(&workspace, &["approve", "demo"], "yes\n");
+        assert!(shown.contains("was rejected") && exit == 2, "{shown}");
+        let (shown, exit) = asked(&workspace, &["forget", "demo"], "");
+        assert!(shown.contains("1 decisions forgotten") && exit == 0, "{shown}");
+    }
+}

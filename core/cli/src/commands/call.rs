@@ -1,0 +1,133 @@
+//! `call`: one call of one tool.
+
+use std::sync::mpsc::channel;
+
+use clap::ArgMatches;
+use serde_json::Value;
+use trunkline::{
+    AcquireOptions, CallOptions, CallResult, Lease, Progress, ProgressReceiver, Wanted,
+};
+use trunkline_pool::text::escaped;
+
+use super::{text, values};
+use crate::arguments::Common;
+use crate::failure::{Exit, Failure};
+use crate::opened::{Opened, with_pool};
+use crate::shown;
+use crate::terminal::Terminal;
+
+pub(super) fn run(
+    given: &ArgMatches,
+    common: &Common,
+    terminal: &mut Terminal<'_>,
+) -> Result<Exit, Failure> {
+    let (server, tool) = (text(given, "server").unwrap_or_default(), text(given, "tool"));
+    let (server, tool) = (server.to_owned(), tool.unwrap_or_default().to_owned());
+    let words = given.get_many::<String>("arguments").unwrap_or_default();
+    let words: Vec<String> = words.cloned().collect();
+    let read = match &words[..] {
+        [dash] if dash == "-" => {
+            let read = terminal.read_all().map_err(|error| {
+                Failure::usage(format!("the arguments cannot be read: {error}"))
+            })?;
+            Some(values::whole(&read)?)
+        }
+        _ => None,
+    };
+    with_pool(common, terminal, |opened, terminal| {
+        let lease = acquired(opened, server, common)?;
+        let arguments = match read {
+            Some(read) => read,
+            None => values::arguments(&words, &schema(&lease, &tool)?)?,
+        };
+        let shows = !given.get_flag("quiet");
+        let result = called(opened, lease, (tool, arguments), (shows, common), terminal)?;
+        if common.json {
+            terminal.line(result.json());
+        } else {
+            show(&result, terminal);
+        }
+        Ok(if result.is_error() { Exit::Failed } else { Exit::Success })
+    })
+}
+
+fn acquired(opened: &Opened, server: String, common: &Common) -> Result<Lease, Failure> {
+    let session = opened.session(Wanted::Names(Vec::new()))?;
+    let mut options = AcquireOptions::default();
+    options.timeout = common.timeout;
+    let lease = async move { session.acquire(&server, None, &options).await };
+    Ok(opened.wait(lease)??)
+}
+
+/// What the tool says that it takes.
+fn schema(lease: &Lease, tool: &str) -> Result<Value, Failure> {
+    let tools = lease.tools()?;
+    let found = tools.iter().find(|listed| &*listed.own_name == tool);
+    let definition: Value = match found {
+        Some(listed) => serde_json::from_str(&listed.definition).unwrap_or_default(),
+        // The call says why there is none.
+        None => Value::Null,
+    };
+    Ok(definition["inputSchema"].clone())
+}
+
+fn called(
+    opened: &Opened,
+    lease: Lease,
+    (tool, arguments): (String, String),
+    (shows, common): (bool, &Common),
+    terminal: &mut Terminal<'_>,
+) -> Result<CallResult, Failure> {
+    let (send, receive) = channel();
+    let mut options = CallOptions::default();
+    options.timeout = common.timeout;
+    if shows {
+        let receiver = move |event: &str| drop(send.send(event.to_owned()));
+        options.progress = Progress::To(ProgressReceiver::new(receiver));
+    }
+    let call = async move { lease.call_tool(&tool, &arguments, &options).await };
+    let called = opened.wait_and(call, || {
+        while let Ok(event) = receive.try_recv() {
+            if common.json {
+                terminal.note(&event);
+            } else {
+                terminal.note(&step(&event));
+            }
+        }
+    })?;
+    Ok(called?)
+}
+
+/// One word of progress.
+fn step(event: &str) -> String {
+    let event: Value = serde_json::from_str(event).unwrap_or_default();
+    let of = event["total"].as_f64().map(|total| format!("/{total}")).unwrap_or_default();
+    let done = event["progress"].as_f64().unwrap_or_default();
+    let message = event["message"].as_str().map(|text| format!(" {}", escaped(text)));
+    format!("progress {done}{of}{}", message.unwrap_or_default())
+}
+
+/// The content, as far as it is text; the rest by what it is.
+fn show(result: &CallResult, terminal: &mut Terminal<'_>) {
+    let result: Value = serde_json::from_str(result.json()).unwrap_or_default();
+    let blocks = result["content"].as_array().cloned().unwrap_or_default();
+    for block in &blocks {
+        match block["text"].as_str().filter(|_| block["type"] == "text") {
+            // A program gets what the server sent.
+            Some(text) if !terminal.is_read => terminal.line(text),
+            Some(text) => terminal.line(&shown::lines(text)),
+            None => terminal.line(&format!("[{}]", escaped(&what(block)))),
+        }
+    }
+    if blocks.is_empty() && !result["structuredContent"].is_null() {
+        shown::json(terminal, &result["structuredContent"]);
+    }
+}
+
+fn what(block: &Value) -> String {
+    let kind = block["type"].as_str().unwrap_or("content");
+    let name = |value: &Value| value.as_str().map(|text| format!(" {text}")).unwrap_or_default();
+    let of_resource = &block["resource"];
+    let parts = [&block["mimeType"], &block["uri"], &of_resource["mimeType"], &of_resource["uri"]];
+    format!("{kind}{}", parts.map(name).concat())
+}

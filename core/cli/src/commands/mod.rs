@@ -1,0 +1,53 @@
+//! The commands.
+
+mod approvals;
+mod call;
+mod explain;
+mod list;
+mod status;
+mod tools;
+mod values;
+
+use clap::ArgMatches;
+use clap_complete::Shell;
+
+use crate::arguments::{self, Common};
+use crate::failure::{Exit, Failure};
+use crate::terminal::Terminal;
+
+/// Carries out the command that was given.
+pub(crate) fn run(
+    matches: &ArgMatches,
+    common: &Common,
+    terminal: &mut Terminal<'_>,
+) -> Result<Exit, Failure> {
+    let Some((name, given)) = matches.subcommand() else {
+        return Err(Failure::usage("no command"));
+    };
+    match name {
+        "list" => list::run(common, terminal),
+        "tools" => tools::run(given, common, terminal),
+        "call" => call::run(given, common, terminal),
+        "status" => status::run(given, common, terminal),
+        "explain" => explain::run(given, common, terminal),
+        "approve" => approvals::approve(given, common, terminal),
+        "reject" => approvals::reject(given, common, terminal),
+        "forget" => approvals::forget(given, common, terminal),
+        "completions" => Ok(completions(given, terminal)),
+        _ => Err(Failure::usage("no such command")),
+    }
+}
+
+fn completions(given: &ArgMatches, terminal: &mut Terminal<'_>) -> Exit {
+    let mut script = Vec::new();
+    if let Some(shell) = given.get_one::<Shell>("shell") {
+        clap_complete::generate(*shell, &mut arguments::command(), "trunkline", &mut script);
+    }
+    terminal.write(&String::from_utf8_lossy(&script));
+    Exit::Success
+}
+
+/// The text of an argument.
+fn text<'a>(given: &'a ArgMatches, name: &str) -> Option<&'a str> {
+    given.get_one::<String>(name).map(String::as_str)
+}

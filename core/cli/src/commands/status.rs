@@ -1,0 +1,136 @@
+//! `status`: how the servers stand.
+
+use clap::ArgMatches;
+use serde_json::Value;
+use trunkline::Wanted;
+use trunkline_pool::text::escaped;
+
+use crate::arguments::Common;
+use crate::failure::{Exit, Failure};
+use crate::opened::with_pool;
+use crate::shown::{self, text};
+use crate::terminal::{Terminal, Tone};
+
+pub(super) fn run(
+    given: &ArgMatches,
+    common: &Common,
+    terminal: &mut Terminal<'_>,
+) -> Result<Exit, Failure> {
+    let names = given.get_many::<String>("server").unwrap_or_default();
+    let names: Vec<String> = names.cloned().collect();
+    let wanted = if names.is_empty() { Wanted::All } else { Wanted::Names(names.clone()) };
+    with_pool(common, terminal, |opened, terminal| {
+        let session = opened.session(wanted)?;
+        let (waiting, timeout) = (session.clone(), common.timeout);
+        // A name that no settings have is told by its absence, and by the exit.
+        let _ = opened.wait(async move { waiting.ready(None, timeout).await })?;
+        let status = opened.pool.status();
+        if common.json {
+            shown::json(terminal, &status);
+        } else {
+            show(&status, terminal);
+        }
+        Ok(judged(&status, &names))
+    })
+}
+
+/// Whether all is well with the servers that are named, or with all.
+fn judged(status: &Value, names: &[String]) -> Exit {
+    let servers = &status["servers"];
+    if names.iter().any(|name| servers[name].is_null()) {
+        return Exit::NotFound;
+    }
+    let failed = |row: &Value| matches!(text(row, "reason"), "failed" | "invalid_config");
+    let of_names = names.iter().map(|name| &servers[name]);
+    let of_all = servers.as_object().into_iter().flatten().map(|(_, row)| row);
+    let any_failed = match names.is_empty() {
+        true => of_all.into_iter().any(failed),
+        false => of_names.into_iter().any(|row| row["state"] != "connected"),
+    };
+    if any_failed { Exit::Failed } else { Exit::Success }
+}
+
+/// The whole status, for people.
+pub(super) fn show(status: &Value, terminal: &mut Terminal<'_>) {
+    let totals = &status["totals"];
+    let [servers, connected, connecting, failed, skipped] =
+        ["servers", "connected", "connecting", "failed", "skipped"].map(|name| &totals[name]);
+    terminal.line(&format!(
+        "servers {servers}: {connected} connected, {connecting} connecting, {failed} failed, {skipped} kept out"
+    ));
+    let sessions = status["sessions"].as_array().map_or(0, Vec::len);
+    terminal.line(&format!(
+        "entries {}, sessions {sessions}, processes {}, ended by {}",
+        totals["entries"],
+        status["processes"],
+        text(status, "supervision")
+    ));
+    for (name, row) in status["servers"].as_object().into_iter().flatten() {
+        terminal.line("");
+        server(name, row, terminal);
+    }
+}
+
+fn server(name: &str, row: &Value, terminal: &mut Terminal<'_>) {
+    let state = text(row, "state");
+    let (word, tone) = match (state, row["reason"].as_str()) {
+        ("connected", _) => (state, Tone::Good),
+        (_, Some(reason @ ("failed" | "invalid_config" | "auth_required"))) => {
+            (reason, Tone::Wrong)
+        }
+        (_, Some(reason)) => (reason, Tone::Waiting),
+        (state, None) => (state, Tone::Waiting),
+    };
+    let counts = &row["counts"];
+    let [tools, prompts, resources] =
+        ["tools", "prompts", "resources"].map(|list| counts[list].as_u64().unwrap_or(0));
+    let name = terminal.toned(&escaped(name), Tone::Bold);
+    let word = terminal.toned(word, tone);
+    let kind = match text(row, "transport") {
+        "" => text(row, "origin").to_owned(),
+        transport => format!("{transport}, {}", text(row, "origin")),
+    };
+    terminal.line(&format!(
+        "{name}  {word}  {kind}; {tools} tools, {prompts} prompts, {resources} resources"
+    ));
+    if let Some(message) = row["last_error"]["message"].as_str() {
+        terminal.line(&format!("  {}", terminal.toned(&shown::lines(message), Tone::Wrong)));
+    }
+    if let Some(hint) = row["hint"].as_str() {
+        terminal.line(&format!("  {}", escaped(hint)));
+    }
+    for row in row["entries"].as_array().into_iter().flatten() {
+        entry(row, terminal);
+    }
+}
+
+fn entry(row: &Value, terminal: &mut Terminal<'_>) {
+    let uptime = row["uptime_ms"].as_u64().map(|time| format!(", up {} s", time / 1000));
+    let pid = row["pid"].as_u64().map(|pid| format!(", pid {pid}"));
+    let server = match (row["server_name"].as_str(), row["server_version"].as_str()) {
+        (Some(name), Some(version)) => format!(", {} {}", escaped(name), escaped(version)),
+        _ => String::new(),
+    };
+    terminal.line(&format!(
+        "  entry {}: {}, sessions {}, calls {}, errors {}, in flight {}, lost {}{}{}{server}",
+        row["entry_index"],
+        text(row, "state"),
+        row["refs"],
+        row["calls"],
+        row["errors"],
+        row["in_flight"],
+        row["losses"],
+        pid.unwrap_or_default(),
+        uptime.unwrap_or_default(),
+    ));
+    // Lines are escaped already.
+    let tail = row["stderr"].as_str().unwrap_or_default();
+    let tail: Vec<&str> = tail.lines().collect();
+    for line in tail.iter().skip(tail.len().saturating_sub(STDERR_LINES)) {
+        let line = terminal.toned(&shown::lines(line), Tone::Faint);
+        terminal.line(&format!("    stderr  {line}"));
+    }
+}
+
+/// Lines of each server's stderr that are shown.
+const STDERR_LINES: usize = 3;

@@ -1,0 +1,50 @@
+//! The command line `trunkline`, as a function: the program of that name, and the entry points of the Python and the npm package, hand
+//! it their arguments and streams.
+//!
+//! Each run has a pool of its own, which it closes before it returns. `docs/cli.md` describes the commands and the exit codes.
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod commands;
+mod failure;
+#[cfg(test)]
+#[path = "../../tests/rig/folder.rs"]
+mod folder;
+mod interrupt;
+mod opened;
+mod shown;
+mod terminal;
+
+use std::ffi::OsString;
+
+pub use failure::Exit;
+pub use terminal::Terminal;
+
+use arguments::Common;
+
+/// Carries out one command line, whose first argument is the name of the program, and says how the process is to exit.
+///
+/// While it runs, SIGINT and SIGTERM end it: what it started is ended first, unless a second signal comes. It blocks, and is not for
+/// use inside of an async runtime.
+pub fn run(arguments: impl IntoIterator<Item = OsString>, mut terminal: Terminal<'_>) -> u8 {
+    let exit = match arguments::command().try_get_matches_from(arguments) {
+        Ok(matches) => {
+            let common = Common::of(&matches);
+            let done = commands::run(&matches, &common, &mut terminal);
+            done.unwrap_or_else(|failure| failure.tell(&common, &mut terminal))
+        }
+        Err(refused) => told(&refused, &mut terminal),
+    };
+    terminal.end(exit).number()
+}
+
+/// What a command line that asks for help, or makes no sense, is answered.
+fn told(refused: &clap::Error, terminal: &mut Terminal<'_>) -> Exit {
+    let text = refused.render().to_string();
+    if refused.use_stderr() {
+        terminal.note(text.trim_end());
+        return Exit::Usage;
+    }
+    terminal.line(text.trim_end());
+    Exit::Success
+}

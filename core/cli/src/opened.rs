@@ -1,0 +1,181 @@
+//! The pool of one run, with the settings files loaded.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use trunkline::{
+    DrainOptions, Error, LoadOptions, Pool, PoolOptions, Result, Session, SessionOptions, Wanted,
+    detect,
+};
+
+use crate::arguments::Common;
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::terminal::Terminal;
+
+/// A pool, and the files that configure it.
+pub(crate) struct Opened {
+    pub(crate) pool: Pool,
+    interrupt: Interrupt,
+    /// The files that were read.
+    pub(crate) files: Vec<PathBuf>,
+    /// Files that nobody named and that cannot be read.
+    pub(crate) unread: Vec<Error>,
+}
+
+/// Runs a command with a pool, which is closed whatever comes of it.
+pub(crate) fn with_pool<T>(
+    common: &Common,
+    terminal: &mut Terminal<'_>,
+    command: impl FnOnce(&Opened, &mut Terminal<'_>) -> std::result::Result<T, Failure>,
+) -> std::result::Result<T, Failure> {
+    let mut opened = Opened::new(common)?;
+    let loaded = opened.load(common);
+    let done = loaded.and_then(|()| {
+        opened.tell_unread(common, terminal);
+        command(&opened, terminal)
+    });
+    opened.close();
+    done
+}
+
+impl Opened {
+    fn new(common: &Common) -> std::result::Result<Opened, Failure> {
+        // What it is started by is listened to before anything is.
+        let interrupt = Interrupt::listen();
+        let options = pool_options(common)?;
+        Ok(Opened { pool: Pool::new(options)?, interrupt, files: Vec::new(), unread: Vec::new() })
+    }
+
+    /// Loads the files that are named, or all that are found.
+    fn load(&mut self, common: &Common) -> std::result::Result<(), Failure> {
+        for path in &common.config {
+            self.load_file(&whole(path))??;
+        }
+        if common.config.is_empty() {
+            for file in detect(common.workspace.as_deref().unwrap_or(Path::new(""))) {
+                if let Err(error) = self.load_file(Path::new(&file.path))? {
+                    self.unread.push(error);
+                }
+            }
+        }
+        // Nobody wants a server yet, so that nothing starts; programs have been looked up then.
+        let pool = self.pool.clone();
+        self.wait(async move { pool.settled(Some(SETTLED_MAX)).await })??;
+        Ok(())
+    }
+
+    fn load_file(&mut self, path: &Path) -> std::result::Result<Result<()>, Failure> {
+        let (pool, file) = (self.pool.clone(), path.to_owned());
+        let loaded = self.wait(async move { pool.load(file, &LoadOptions::default()).await })?;
+        Ok(loaded.map(|_report| self.files.push(path.to_owned())))
+    }
+
+    fn tell_unread(&self, common: &Common, terminal: &mut Terminal<'_>) {
+        // A program finds them in the output.
+        if !common.json {
+            for error in &self.unread {
+                Failure::from(error.clone()).tell(common, terminal);
+            }
+        }
+    }
+
+    /// The files that cannot be read, for programs.
+    pub(crate) fn unread_to_json(&self) -> Value {
+        self.unread.iter().map(Error::to_json).collect()
+    }
+
+    /// The one session of the run, which wants these servers.
+    pub(crate) fn session(&self, servers: Wanted) -> std::result::Result<Session, Failure> {
+        let mut options = SessionOptions::new("cli");
+        options.servers = servers;
+        Ok(self.pool.session(options)?)
+    }
+
+    /// Waits for a future of the library, or for a signal, which cancels it.
+    pub(crate) fn wait<T: Send + 'static>(
+        &self,
+        future: impl Future<Output = Result<T>> + Send + 'static,
+    ) -> std::result::Result<Result<T>, Failure> {
+        self.wait_and(future, || {})
+    }
+
+    /// The same, with something that is done meanwhile, again and again.
+    pub(crate) fn wait_and<T: Send + 'static>(
+        &self,
+        future: impl Future<Output = Result<T>> + Send + 'static,
+        mut meanwhile: impl FnMut(),
+    ) -> std::result::Result<Result<T>, Failure> {
+        let (send, receive) = sync_channel(1);
+        let operation = self.pool.start(future, move |result| drop(send.send(result)));
+        loop {
+            let result = receive.recv_timeout(LOOK);
+            meanwhile();
+            match result {
+                Ok(result) => return Ok(result),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(Failure::new(crate::Exit::Internal, "the operation was lost"));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if let Some(signal) = self.interrupt.signal() {
+                operation.cancel();
+                return Err(Failure::signal(signal));
+            }
+        }
+    }
+
+    /// Ends what runs. Nothing of it can be told that would help.
+    fn close(&self) {
+        let pool = self.pool.clone();
+        let (send, receive) = sync_channel(1);
+        self.pool.start(
+            async move {
+                let now = DrainOptions::from_json(r#"{"mode": "force"}"#)?;
+                pool.drain_all(&now).await?;
+                pool.close().await
+            },
+            move |closed| drop(send.send(closed)),
+        );
+        let _ = receive.recv();
+    }
+}
+
+/// The path of a file without `..`: what such a path names is not where it begins. That there is no such file is told by who reads it.
+fn whole(path: &Path) -> PathBuf {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.canonicalize(),
+        _ => Path::new(".").canonicalize(),
+    };
+    match (folder, path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => path.to_owned(),
+    }
+}
+
+/// The options of the pool: the workspace is trusted, since its servers wait for approval all the same, and nobody started the
+/// program there for nothing.
+fn pool_options(common: &Common) -> std::result::Result<PoolOptions, Failure> {
+    let given = common.options.as_deref().unwrap_or("{}");
+    let given: Value = serde_json::from_str(given)
+        .map_err(|error| Failure::usage(format!("--options is no JSON: {error}")))?;
+    let Value::Object(mut options) = given else {
+        return Err(Failure::usage("--options must be a JSON object"));
+    };
+    options.entry("trusted").or_insert(true.into());
+    if let Some(workspace) = &common.workspace {
+        let Some(workspace) = workspace.to_str() else {
+            return Err(Failure::usage("the path of the workspace is no Unicode"));
+        };
+        options.insert("workspace".into(), workspace.into());
+    }
+    Ok(PoolOptions::from_json(&json!(options).to_string())?)
+}
+
+/// How often is looked for signals, and for what is to be shown meanwhile.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// How long is waited for file systems before anything is shown.
+const SETTLED_MAX: Duration = Duration::from_secs(30);

@@ -1,0 +1,133 @@
+//! The streams of one run, and what may be written to them.
+
+use std::io::{self, BufRead, ErrorKind, IsTerminal, Write};
+
+use crate::failure::Exit;
+
+/// The streams of one run, and which of them are terminals.
+pub struct Terminal<'a> {
+    stdin: &'a mut dyn BufRead,
+    stdout: &'a mut dyn Write,
+    stderr: &'a mut dyn Write,
+    /// Whether a person answers.
+    pub(crate) asks: bool,
+    /// Whether a person reads what is written.
+    pub(crate) is_read: bool,
+    colours: bool,
+    failed: Option<io::Error>,
+}
+
+/// What a text is about, as far as colours go.
+#[derive(Clone, Copy)]
+pub(crate) enum Tone {
+    Plain,
+    Good,
+    Wrong,
+    Waiting,
+    Faint,
+    Bold,
+}
+
+impl<'a> Terminal<'a> {
+    /// Streams that are no terminals.
+    pub fn new(
+        stdin: &'a mut dyn BufRead,
+        stdout: &'a mut dyn Write,
+        stderr: &'a mut dyn Write,
+    ) -> Terminal<'a> {
+        Terminal {
+            stdin,
+            stdout,
+            stderr,
+            asks: false,
+            is_read: false,
+            colours: false,
+            failed: None,
+        }
+    }
+
+    /// The same for streams that lead to those of the process: whether they are terminals is that of the process. There are no
+    /// colours where `NO_COLOR` is set or `TERM` is `dumb`.
+    pub fn of_process(
+        stdin: &'a mut dyn BufRead,
+        stdout: &'a mut dyn Write,
+        stderr: &'a mut dyn Write,
+    ) -> Terminal<'a> {
+        let is_read = io::stdout().is_terminal();
+        let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+            || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        Terminal {
+            asks: io::stdin().is_terminal() && io::stderr().is_terminal(),
+            is_read,
+            colours: is_read && !unwanted,
+            ..Terminal::new(stdin, stdout, stderr)
+        }
+    }
+
+    /// Writes a line to the output.
+    pub(crate) fn line(&mut self, text: &str) {
+        self.write(text);
+        self.write("\n");
+    }
+
+    /// Writes to the output. What goes wrong is told at the end.
+    pub(crate) fn write(&mut self, text: &str) {
+        if self.failed.is_none() {
+            self.failed = self.stdout.write_all(text.as_bytes()).err();
+        }
+    }
+
+    /// Brings the output to who reads it; whether they still do.
+    pub(crate) fn flush(&mut self) -> bool {
+        if self.failed.is_none() {
+            self.failed = self.stdout.flush().err();
+        }
+        self.failed.is_none()
+    }
+
+    /// Writes a line to the stream for errors. Where nobody reads that, nothing can be done.
+    pub(crate) fn note(&mut self, text: &str) {
+        let _ = writeln!(self.stderr, "{text}").and_then(|()| self.stderr.flush());
+    }
+
+    /// Asks a person, who answers in a line.
+    pub(crate) fn ask(&mut self, question: &str) -> String {
+        let _ = write!(self.stderr, "{question} ").and_then(|()| self.stderr.flush());
+        let mut answer = String::new();
+        // What cannot be read is no answer.
+        let _ = self.stdin.read_line(&mut answer);
+        answer.trim().to_owned()
+    }
+
+    /// Everything that comes in.
+    pub(crate) fn read_all(&mut self) -> io::Result<String> {
+        let mut text = String::new();
+        self.stdin.read_to_string(&mut text)?;
+        Ok(text)
+    }
+
+    /// The text in the colour of its tone, on a terminal.
+    pub(crate) fn toned(&self, text: &str, tone: Tone) -> String {
+        let code = match tone {
+            Tone::Good => "32",
+            Tone::Wrong => "31",
+            Tone::Waiting => "33",
+            Tone::Faint => "2",
+            Tone::Bold => "1",
+            Tone::Plain => return text.to_owned(),
+        };
+        if self.colours { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    /// The end of a run: an output that could not be written makes it a failure, unless its reader simply had enough.
+    pub(crate) fn end(mut self, exit: Exit) -> Exit {
+        self.flush();
+        match self.failed.take() {
+            Some(error) if error.kind() != ErrorKind::BrokenPipe => {
+                self.note(&format!("trunkline: the output cannot be written: {error}"));
+                Exit::Internal
+            }
+            _ => exit,
+        }
+    }
+}

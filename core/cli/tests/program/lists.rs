@@ -1,0 +1,156 @@
+//! `list`, `tools`, `status` and `explain`.
+
+use serde_json::json;
+
+use crate::rig::Home;
+
+const ESCAPE: char = '\u{1b}';
+
+/// Settings of three products, one of which is of the project, with an entry that is wrong and a file that is.
+fn mixed() -> Home {
+    let home = Home::new();
+    home.settings(
+        ".cursor/mcp.json",
+        &json!({
+            "demo": home.server(&["--tools", "2", "--generated-only"]),
+            "gone": { "command": "no-such-program" },
+            "off": { "command": "demo", "disabled": true },
+            "wrong": { "command": 7 },
+        }),
+    );
+    home.write(".codex/config.toml", "[mcp_servers.remote]\nurl = \"http://127.0.0.1:9/mcp\"\n");
+    home.settings("ws/.mcp.json", &json!({ "project": home.server(&[]) }));
+    home.write(".gemini/settings.json", "{");
+    home
+}
+
+#[test]
+fn the_list_names_every_server_and_starts_none() {
+    let home = mixed();
+    let ran = home.run(&["list"]);
+    home.is_as_written("list.txt", &ran.stdout);
+    assert_eq!(ran.exit, 0);
+    assert!(ran.stderr.contains(".gemini/settings.json"), "{ran:?}");
+    let listed = home.run(&["list", "--json"]).json();
+    let project = &listed["servers"]["project"];
+    assert_eq!((&listed["v"], &project["origin"]), (&1.into(), &"project".into()));
+    assert_eq!(project["reason"], "pending_approval");
+    assert_eq!(listed["files"].as_array().unwrap().len(), 3);
+    assert_eq!(listed["errors"][0]["code"], "invalid_config");
+    assert!(home.starts().is_empty());
+}
+
+#[test]
+fn a_file_that_is_named_is_the_only_one_and_has_to_be_read() {
+    let home = mixed();
+    let named = home.settings("other.json", &json!({ "own": home.server(&[]) }));
+    let named = named.to_str().unwrap();
+    let listed = home.run(&["list", "--json", "--config", named]).json();
+    assert_eq!(listed["servers"].as_object().unwrap().keys().collect::<Vec<_>>(), ["own"]);
+    // It is outside of the workspace, however it is named.
+    let beside = home.run(&["list", "--json", "--config", "../other.json"]).json();
+    assert_eq!(beside["servers"]["own"]["origin"], "user");
+    for missing in ["../.gemini/settings.json", "nothing.json"] {
+        let ran = home.run(&["list", "--config", missing]);
+        assert_eq!((ran.exit, &*ran.stdout), (3, ""), "{ran:?}");
+    }
+    assert_eq!(Home::new().run(&["list"]).stdout, "no servers are configured\n");
+}
+
+#[test]
+fn the_tools_of_one_server() {
+    let home = mixed();
+    let ran = home.run(&["tools", "demo"]);
+    home.is_as_written("tools.txt", &ran.stdout);
+    assert_eq!(ran.exit, 0);
+    let json = home.run(&["tools", "demo", "--json"]).json();
+    assert_eq!(json["tools"][1]["name"], "mcp__demo__tool_2");
+    assert!(json["tools"][1]["definition"]["inputSchema"].is_object());
+    let shaped = home.run(&["tools", "demo", "--shape", "openai"]).json();
+    assert_eq!(shaped[0]["type"], "function");
+    home.wait_for_no_process();
+    for (server, exit) in [("gone", 5), ("wrong", 3), ("project", 4), ("remote", 5), ("nobody", 8)]
+    {
+        let ran = home.run(&["tools", server]);
+        assert_eq!((ran.exit, &*ran.stdout), (exit, ""), "{server}: {ran:?}");
+    }
+}
+
+#[test]
+fn the_tools_of_all_servers_tell_which_failed() {
+    let home = mixed();
+    let ran = home.run(&["tools", "--json"]);
+    let json = ran.json();
+    assert_eq!((ran.exit, json["tools"].as_array().unwrap().len()), (1, 2));
+    assert_eq!(json["absent"]["gone"]["state"], "failed");
+    assert_eq!(json["absent"]["project"]["reason"], "pending_approval");
+    let ran = home.run(&["tools"]);
+    assert!(ran.stderr.contains("gone: the command no-such-program"), "{ran:?}");
+    home.wait_for_no_process();
+}
+
+#[test]
+fn the_status_tells_how_all_stand_and_leaves_nothing() {
+    let home = mixed();
+    let ran = home.run(&["status"]);
+    for text in [
+        "servers 6: 1 connected, 0 connecting, 3 failed, 2 kept out",
+        "demo  connected  stdio, user; 2 tools",
+        "  entry 0: active, sessions 1, calls 0, errors 0",
+        "gone  failed  stdio, user",
+        "project  pending_approval  project",
+    ] {
+        assert!(ran.stdout.contains(text), "{text}: {}", ran.stdout);
+    }
+    assert_eq!(ran.exit, 1);
+    let of_one = home.run(&["status", "demo", "--json"]);
+    assert_eq!(of_one.exit, 0);
+    assert_eq!(of_one.json()["servers"]["demo"]["state"], "connected");
+    assert_eq!(of_one.json()["servers"]["gone"]["reason"], "unused");
+    assert_eq!(home.run(&["status", "nobody"]).exit, 8);
+    home.wait_for_no_process();
+}
+
+#[test]
+fn an_explanation_says_why_and_where() {
+    let home = mixed();
+    for (name, exit, text) in [
+        ("demo", 0, "`demo`"),
+        ("mcp__demo__tool_1", 0, "the tool is there"),
+        ("mcp__demo__tool_9", 8, "remedy"),
+        ("gone", 1, "no-such-program"),
+        ("off", 1, "is switched off"),
+        ("wrong", 1, ".cursor/mcp.json:1"),
+        ("project", 1, "waits for approval"),
+        ("nobody", 8, "is named by no source"),
+    ] {
+        let ran = home.run(&["explain", name]);
+        assert!(ran.exit == exit && ran.stdout.contains(text), "{name}: {ran:?}");
+    }
+    home.wait_for_no_process();
+    let before = home.starts().len();
+    let unused = home.run(&["explain", "demo", "--no-start", "--json"]);
+    assert_eq!((unused.exit, &unused.json()["reason"]), (1, &"unused".into()));
+    assert_eq!(home.starts().len(), before);
+}
+
+#[test]
+fn no_secret_and_no_escape_code_is_shown() {
+    let home = Home::new();
+    let secret = "canary-4711";
+    let mut server = home.server(&["--stderr", "\u{1b}[31mred"]);
+    server["env"] = json!({ "TOKEN": secret });
+    let remote = json!({ "url": "http://127.0.0.1:9/mcp", "headers": { "Authorization": secret } });
+    let servers = json!({ "\u{1b}[2Jname": server, "remote": remote });
+    home.settings(".cursor/mcp.json", &servers);
+    home.settings("ws/.mcp.json", &json!({ "project": server, "far": remote }));
+    for words in [&["list"][..], &["tools"], &["status"], &["explain", "remote"], &["approve"]] {
+        for json in [&[][..], &["--json"]] {
+            let ran = home.run(&[words, json].concat());
+            for text in [&ran.stdout, &ran.stderr] {
+                assert!(!text.contains(secret) && !text.contains(ESCAPE), "{words:?}: {ran:?}");
+            }
+        }
+    }
+    home.wait_for_no_process();
+}

@@ -1,0 +1,8 @@
+//! The program `trunkline`, as people and scripts use it: from an empty home, with real settings files and real servers.
+
+mod approvals;
+mod calls;
+mod documented;
+mod lists;
+mod rig;
+mod usage;

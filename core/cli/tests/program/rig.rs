@@ -1,0 +1,134 @@
+//! A home and a workspace of a test, and runs of the program in them.
+
+#[path = "../../../tests/rig/folder.rs"]
+mod folder;
+#[path = "../../../tests/rig/testserver.rs"]
+mod testserver;
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+pub use testserver::testserver;
+
+/// No wait of a test comes near it; a test that reaches it hangs.
+pub const HANG: Duration = Duration::from_secs(90);
+
+/// What a run wrote, and how it exited.
+#[derive(Debug)]
+pub struct Ran {
+    pub stdout: String,
+    pub stderr: String,
+    pub exit: i32,
+}
+
+impl Ran {
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+}
+
+/// An empty home with the workspace `ws` in it.
+pub struct Home(folder::Folder);
+
+impl Home {
+    pub fn new() -> Home {
+        let home = Home(folder::Folder::new());
+        std::fs::create_dir(home.path("ws")).unwrap();
+        home
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// Writes a file, with the folders that it is in.
+    pub fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// Writes settings with these servers, as most products have them.
+    pub fn settings(&self, name: &str, servers: &Value) -> PathBuf {
+        self.write(name, &json!({ "mcpServers": servers }).to_string())
+    }
+
+    /// The reference server with these flags; its starts are logged.
+    pub fn server(&self, flags: &[&str]) -> Value {
+        let log = self.path("starts");
+        let args = flags.iter().map(|flag| json!(flag));
+        let args: Vec<Value> = args.chain([json!("--start-log"), json!(log)]).collect();
+        json!({ "command": testserver(), "args": args })
+    }
+
+    /// The program, in the workspace, with nothing of the environment of who runs the test.
+    pub fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_trunkline"));
+        command.args(words).current_dir(self.path("ws")).env_clear();
+        command.env("HOME", self.path("")).env("PATH", "/usr/local/bin:/usr/bin:/bin");
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    pub fn run(&self, words: &[&str]) -> Ran {
+        ran(self.command(words).output().unwrap())
+    }
+
+    /// The same with something to read.
+    pub fn run_with(&self, words: &[&str], input: &str) -> Ran {
+        let mut child = self.command(words).stdin(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        ran(child.wait_with_output().unwrap())
+    }
+
+    /// The servers that were started.
+    pub fn starts(&self) -> Vec<u32> {
+        let log = std::fs::read_to_string(self.path("starts")).unwrap_or_default();
+        log.lines().filter_map(|line| line.split_whitespace().next()?.parse().ok()).collect()
+    }
+
+    /// Waits until none of them runs.
+    pub fn wait_for_no_process(&self) {
+        let log = self.path("starts");
+        let runs = |pid: &u32| {
+            let arguments = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            let log = log.as_os_str().as_encoded_bytes();
+            arguments.split(|byte| *byte == 0).any(|argument| argument == log)
+        };
+        until(|| !self.starts().iter().any(runs));
+    }
+
+    /// Compares with what is written down in `golden`, where the home and the reference server have names of their own.
+    /// `UPDATE_GOLDEN` writes it down.
+    pub fn is_as_written(&self, name: &str, text: &str) {
+        let text = text.replace(testserver().to_str().unwrap(), "SERVER");
+        let text = text.replace(self.path("").to_str().unwrap(), "HOME/");
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/golden").join(name);
+        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+            std::fs::write(&path, &text).unwrap();
+        }
+        assert_eq!(text, std::fs::read_to_string(&path).unwrap_or_default(), "{name}");
+    }
+}
+
+pub fn ran(output: Output) -> Ran {
+    Ran {
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+        exit: output.status.code().expect("no signal ends it"),
+    }
+}
+
+/// Waits until it is so.
+pub fn until(mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < HANG, "it hangs");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}

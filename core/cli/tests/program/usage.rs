@@ -1,0 +1,97 @@
+//! Wrong use, help, completions, and the end of a run.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command};
+
+use serde_json::json;
+
+use crate::rig::{Home, ran};
+
+#[test]
+fn the_help_is_as_written_down() {
+    let home = Home::new();
+    let ran = home.run(&["--help"]);
+    home.is_as_written("help.txt", &ran.stdout);
+    assert_eq!((ran.exit, &*ran.stderr), (0, ""));
+    assert!(home.run(&["call", "--help"]).stdout.contains("NAME:=JSON"));
+}
+
+#[test]
+fn a_line_that_makes_no_sense_ends_with_2() {
+    let home = Home::new();
+    home.settings("ws/.cursor/mcp.json", &json!({}));
+    let lines: [&[&str]; 9] = [
+        &[],
+        &["lst"],
+        &["list", "--nothing"],
+        &["call", "demo"],
+        &["tools", "--shape", "cube"],
+        &["list", "--timeout", "-1"],
+        &["list", "--options", "{"],
+        &["list", "--options", r#"{"drain_dellay_ms": 1}"#],
+        &["approve", "--hash", "v1:00"],
+    ];
+    for line in lines {
+        let ran = home.run(line);
+        assert_eq!((ran.exit, &*ran.stdout), (2, ""), "{line:?}: {ran:?}");
+        assert!(!ran.stderr.is_empty(), "{line:?}");
+    }
+    assert!(home.run(lines[1]).stderr.contains("'list'"));
+    assert!(home.run(lines[7]).stderr.contains("drain_delay_ms"));
+}
+
+#[test]
+fn an_error_is_json_where_json_is_asked_for() {
+    let home = Home::new();
+    let ran = home.run(&["call", "nobody", "echo", "--json"]);
+    let error: serde_json::Value = serde_json::from_str(&ran.stderr).unwrap();
+    assert_eq!((&error["v"], &error["error"]["code"]), (&1.into(), &"not_admitted".into()));
+    assert_eq!((ran.exit, &*ran.stdout), (8, ""));
+}
+
+#[test]
+fn completions_complete() {
+    let home = Home::new();
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let ran = home.run(&["completions", shell]);
+        assert!(ran.exit == 0 && ran.stdout.contains("explain"), "{shell}");
+    }
+    home.write("completions", &home.run(&["completions", "bash"]).stdout);
+    let script = ". ../completions; COMP_WORDS=(trunkline expl); COMP_CWORD=1; \
+                  _trunkline trunkline expl trunkline; echo \"${COMPREPLY[@]}\"";
+    let mut bash = Command::new("bash");
+    let completed = bash.args(["-c", script]).current_dir(home.path("ws")).output().unwrap();
+    assert_eq!(ran(completed).stdout, "explain\n");
+}
+
+#[test]
+fn a_reader_that_had_enough_is_no_failure() {
+    let home = Home::new();
+    let mut child = home.command(&["completions", "bash"]).spawn().unwrap();
+    drop(child.stdout.take());
+    assert_eq!(ran(child.wait_with_output().unwrap()).exit, 0);
+}
+
+fn signalled(home: &Home, signal: &str) -> Child {
+    let words = ["call", "demo", "progress", "steps:=10000", "interval_ms:=100"];
+    let mut child = home.command(&words).spawn().unwrap();
+    let mut progress = String::new();
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    stderr.read_line(&mut progress).unwrap();
+    assert_eq!(progress, "progress 1/10000 step 1\n");
+    let kill = format!("kill -{signal} {}", child.id());
+    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    child
+}
+
+#[test]
+fn a_signal_ends_a_call_and_leaves_no_process() {
+    for (signal, exit) in [("INT", 130), ("TERM", 143)] {
+        let home = Home::new();
+        home.settings(".cursor/mcp.json", &json!({ "demo": home.server(&["--fork-child"]) }));
+        let mut child = signalled(&home, signal);
+        assert_eq!(child.wait().unwrap().code(), Some(exit));
+        assert!(!home.starts().is_empty());
+        home.wait_for_no_process();
+    }
+}
