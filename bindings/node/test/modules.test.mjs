@@ -57,6 +57,32 @@ describe('the package', () => {
   });
 });
 
+describe('the adapters', () => {
+  // Here no framework is installed.
+  for (const [adapter, wanted] of [['ai', 'ai'], ['langchain', '@langchain/core']]) {
+    it(`${adapter} says what it needs`, async () => {
+      const message = `trunkline/adapters/${adapter} needs the package ${wanted}: npm install ${wanted}`;
+      await assert.rejects(import(`../adapters/${adapter}.mjs`), { message });
+    });
+  }
+
+  it('sdk needs none, and has an error of the same shape', async () => {
+    const { Client, McpError } = await import('../adapters/sdk.mjs');
+    assert.equal(typeof Client, 'function');
+    const error = new McpError(-32001, 'late', { why: 1 });
+    assert.deepEqual([error.name, error.code, error.message, error.data], ['McpError', -32001, 'MCP error -32001: late', { why: 1 }]);
+  });
+
+  it('are found by their names, each with its types', () => {
+    for (const adapter of ['ai', 'langchain', 'sdk']) {
+      const { types, default: module } = manifest.exports[`./adapters/${adapter}`];
+      for (const file of [types, module]) assert.ok(existsSync(join(packageFolder, file)), file);
+    }
+    const imported = `import { Client } from 'trunkline/adapters/sdk'; console.log(typeof Client)`;
+    assert.equal(runInstalled(['--input-type=module', '-e', imported]), 'function\n');
+  });
+});
+
 describe('detect', () => {
   it('lists the settings files that exist: SPEC 10.3', () => {
     const folder = mkdtempSync(join(tmpdir(), 'trunkline-detect-'));

@@ -2,6 +2,7 @@
 
 pub mod real;
 
+mod adapters;
 mod c;
 mod node;
 mod platforms;
@@ -85,14 +86,14 @@ static SUITES: [Suite; 14] = [
     },
     Suite {
         name: "examples",
-        what: "the demo in each language",
+        what: "the demo in each language, and whole hosts",
         minutes: 1,
         run: crate::demo::examples,
     },
 ];
 
 /// What the long form has beside them; by name it runs in either.
-static LONG: [Suite; 2] = [
+static LONG: [Suite; 3] = [
     Suite {
         name: "plant",
         what: "planted bugs, each of which the simulator finds",
@@ -104,6 +105,12 @@ static LONG: [Suite; 2] = [
         what: "licences and sources of what it is built of",
         minutes: 6,
         run: supply::supply,
+    },
+    Suite {
+        name: "adapters",
+        what: "agent frameworks from their registries, through the adapters",
+        minutes: 5,
+        run: adapters::adapters,
     },
 ];
 

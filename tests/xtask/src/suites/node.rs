@@ -12,7 +12,10 @@ pub fn node(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     let tests = ["--test", "--test-concurrency=3", "bindings/node/test/"];
     run.command(machine.command("node").args(tests))?;
     types(machine, run)?;
-    real
+    real?;
+    // The servers from npm bring the SDK along, whose users one of the adapters is for.
+    let modules = machine.npm_packages(run, &[AI_SDK])?;
+    super::adapters::node(machine, run, &modules, &["ai", "sdk"])
 }
 
 /// The tests of one file.
@@ -32,4 +35,11 @@ fn types(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
 }
 
 /// The compiler, and Node's own types.
-const PACKAGES: [&str; 2] = ["typescript@5.9.3", "@types/node@20.19.25"];
+const PACKAGES: [&str; 2] = [TYPESCRIPT, NODE_TYPES];
+
+pub const TYPESCRIPT: &str = "typescript@5.9.3";
+
+pub const NODE_TYPES: &str = "@types/node@20.19.25";
+
+/// A framework that one of the adapters is for.
+pub const AI_SDK: &str = "ai@6.0.326";

@@ -10,12 +10,14 @@ pub fn python(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     machine.needs("bindings/python/tests")?;
     machine.testserver(run)?;
     let folder = environment(machine, run)?;
-    let real = machine.real_servers(run).map(drop);
+    let real = machine.real_servers(run).map(|_| machine.target.join(super::real::PYTHON_SERVERS));
     let within = |args: &[&str]| within(machine, &folder, args);
     run.command(&mut within(&["-m", "pytest", "-q", "bindings/python/tests"]))?;
     run.command(&mut within(&["-m", "mypy", "--strict", "-p", "trunkline"]))?;
-    run.command(&mut within(&["-m", "mypy.stubtest", "trunkline"]))?;
-    real
+    let allowed = ["--allowlist", "bindings/python/tests/stubtest.txt"];
+    run.command(within(&["-m", "mypy.stubtest", "trunkline"]).args(allowed))?;
+    // The servers are made with the package `mcp`, whose users one of the adapters is for.
+    super::adapters::python(machine, run, &real?, "test_mcp.py")
 }
 
 /// The tests of one module.
@@ -41,4 +43,7 @@ fn within(machine: &Machine, folder: &Path, args: &[&str]) -> Command {
 }
 
 /// What the tests need beside the package itself.
-const PACKAGES: [&str; 4] = ["maturin==1.16.0", "pytest==9.2.0", "mypy==2.4.1", "uvloop==0.23.0"];
+const PACKAGES: [&str; 4] = ["maturin==1.16.0", PYTEST, "mypy==2.4.1", "uvloop==0.23.0"];
+
+/// What runs tests, in whichever environment.
+pub const PYTEST: &str = "pytest==9.2.0";

@@ -19,7 +19,7 @@ pub fn real(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
 /// objects by name.
 pub fn install(machine: &Machine, run: &mut Run) -> Result<PathBuf, Stop> {
     let modules = machine.npm_packages(run, &NPM_PACKAGES)?;
-    let python = machine.python_environment(run, "servers-venv", &PYPI_PACKAGES)?;
+    let python = machine.python_environment(run, PYTHON_SERVERS, &PYPI_PACKAGES)?;
     let everything = modules.join("@modelcontextprotocol/server-everything/dist/index.js");
     let repository = repository(machine, run)?;
     let mut servers = Map::new();
@@ -124,5 +124,12 @@ const NPM_PACKAGES: [&str; 3] = [
     "supergateway@4.0.0",
 ];
 
-const PYPI_PACKAGES: [&str; 3] =
-    ["mcp-server-time==2026.10.19", "mcp-server-git==2026.10.19", "mcp-server-fetch==2026.10.24"];
+/// The environment of those from PyPI.
+pub const PYTHON_SERVERS: &str = "servers-venv";
+
+const PYPI_PACKAGES: [&str; 4] = [
+    "mcp-server-time==2026.10.19",
+    "mcp-server-git==2026.10.19",
+    "mcp-server-fetch==2026.10.24",
+    super::python::PYTEST,
+];

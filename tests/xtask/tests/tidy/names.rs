@@ -7,8 +7,8 @@ use super::{Finding, finding};
 const EMPTY_PARTS: [&str; 8] =
     ["manager", "helper", "helpers", "util", "utils", "misc", "data", "info"];
 
-/// Names of the protocol, of C, of the standard library and of traits of others that hold such a part.
-const EXCEPTED: [&str; 11] = [
+/// Names of the protocol, of C, of the standard library and of interfaces of others that hold such a part.
+const EXCEPTED: [&str; 14] = [
     "Data",
     "user_data",
     "userData",
@@ -19,6 +19,9 @@ const EXCEPTED: [&str; 11] = [
     "serverInfo",
     "get_prompt",
     "get_mut",
+    "get_response",
+    "get_server_capabilities",
+    "get_tools",
     "getPrompt",
 ];
 
@@ -36,6 +39,7 @@ pub fn banned_names(source: &Source) -> Vec<Finding> {
         return Vec::new();
     }
     let speaks_the_protocol = extension == "ts"
+        || source.is_under(&["bindings/node/adapters/", "bindings/node/test-adapters/"])
         || source.text.contains("\"data\"")
         || source.text.contains("\\\"data\\\"");
     let mut found = Vec::new();

@@ -1,0 +1,57 @@
+// The Vercel AI SDK: the tools of a session for `generateText`, `streamText` and agents.
+
+import { ToolError, callOptions, framework, schemaOf, toolsOf } from './shared.mjs';
+
+const { dynamicTool, jsonSchema } = await framework('ai', 'ai', () => import('ai'));
+
+export { ToolError };
+
+export function tools(session, { servers, onProgress, ...options } = {}) {
+  return Object.fromEntries(
+    toolsOf(session, servers).map((listed) => [listed.name, toolOf(session, listed, onProgress, options)]),
+  );
+}
+
+function toolOf(session, listed, onProgress, options) {
+  const { name, definition } = listed;
+  return dynamicTool({
+    description: definition.description,
+    ...(definition.title === undefined ? {} : { title: definition.title }),
+    inputSchema: jsonSchema(schemaOf(listed)),
+    async execute(input, { abortSignal, toolCallId }) {
+      const told = onProgress && ((event) => onProgress(name, event, toolCallId));
+      const result = await session.callTool(name, input, callOptions(options, abortSignal, told));
+      if (result.isError) throw new ToolError(name, result);
+      return result.value;
+    },
+    // Version 5 gives the output alone.
+    toModelOutput: (given) => modelOutput(given?.output ?? given),
+  });
+}
+
+/** What the model is shown of a result. */
+function modelOutput(result) {
+  const blocks = result.content ?? [];
+  if (blocks.length === 0) return { type: 'json', value: result.structuredContent ?? null };
+  return { type: 'content', value: blocks.map(part) };
+}
+
+function part(block) {
+  switch (block.type) {
+    case 'text':
+      return { type: 'text', text: block.text };
+    case 'image':
+    case 'audio':
+      return media(block.data, block.mimeType);
+    case 'resource':
+      if (block.resource.text !== undefined) return { type: 'text', text: block.resource.text };
+      return media(block.resource.blob, block.resource.mimeType ?? 'application/octet-stream');
+    default:
+      return { type: 'text', text: JSON.stringify(block) };
+  }
+}
+
+/** The one part for bytes that versions 5 and 6 both know. */
+function media(data, mediaType) {
+  return { type: 'media', data, mediaType };
+}

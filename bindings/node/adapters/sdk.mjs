@@ -1,0 +1,200 @@
+// The `Client` of the protocol's TypeScript SDKs: an object with its methods, for one server of a trunkline session.
+//
+// Of the SDK itself nothing is needed; where one is installed, errors are instances of its class.
+
+import trunkline from '../index.cjs';
+
+const { TrunklineError } = trunkline;
+
+const REQUEST_TIMEOUT = -32001;
+const CONNECTION_CLOSED = -32000;
+const INTERNAL_ERROR = -32603;
+
+/** The error of `@modelcontextprotocol/sdk`, or that of `@modelcontextprotocol/client`; else one of the same shape. */
+export const McpError = await errorClass();
+
+async function errorClass() {
+  for (const [module, name] of [['@modelcontextprotocol/sdk/types.js', 'McpError'], ['@modelcontextprotocol/client', 'ProtocolError']]) {
+    try {
+      return (await import(module))[name];
+    } catch (error) {
+      if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    }
+  }
+  return class McpError extends Error {
+    constructor(code, message, data) {
+      super(`MCP error ${code}: ${message}`);
+      Object.assign(this, { name: 'McpError', code, data });
+    }
+  };
+}
+
+/** Which of a session's events is which notification, and its params. */
+const NOTIFICATIONS = {
+  tools_changed: ['notifications/tools/list_changed', () => undefined],
+  prompts_changed: ['notifications/prompts/list_changed', () => undefined],
+  resources_changed: ['notifications/resources/list_changed', () => undefined],
+  resource_updated: ['notifications/resources/updated', ({ uri }) => ({ uri })],
+  log: ['notifications/message', ({ level, logger, data }) => ({ level, logger, data })],
+};
+
+export class Client {
+  #session;
+  #server;
+  #lease;
+  #listeners = new Map();
+  onclose;
+
+  constructor(session, server) {
+    this.#session = session;
+    this.#server = server;
+  }
+
+  async connect(options = {}) {
+    this.#lease = await asMcp(() => this.#session.acquire(this.#server, options.config, without(options, 'config')));
+  }
+
+  async close() {
+    if (this.#lease === undefined) return;
+    for (const [event, { listener }] of this.#listeners) this.#session.off(event, listener);
+    this.#listeners.clear();
+    this.#lease.release();
+    this.#lease = undefined;
+    this.onclose?.();
+  }
+
+  get lease() {
+    if (this.#lease === undefined) throw new Error('Not connected');
+    return this.#lease;
+  }
+
+  async listTools() {
+    return { tools: this.lease.tools().map(({ definition }) => definition) };
+  }
+
+  async listPrompts() {
+    return { prompts: this.#listed(this.#session.prompts()) };
+  }
+
+  async listResources() {
+    return { resources: this.#listed(this.#session.resources()) };
+  }
+
+  async listResourceTemplates() {
+    return { resourceTemplates: this.#listed(this.#session.resourceTemplates()) };
+  }
+
+  async callTool({ name, arguments: args, _meta }, schema, options) {
+    // The schema of the result is of version 1; version 2 has the options in its place.
+    const parse = schema?.parse === undefined ? undefined : (value) => schema.parse(value);
+    const given = options ?? (parse === undefined ? schema : undefined);
+    const { value } = await asMcp(() => this.lease.callTool(name, args, asked(given, _meta)));
+    return parse === undefined ? value : parse(value);
+  }
+
+  async readResource({ uri, _meta }, options) {
+    return (await asMcp(() => this.lease.readResource(uri, asked(options, _meta)))).value;
+  }
+
+  async getPrompt({ name, arguments: args, _meta }, options) {
+    return (await asMcp(() => this.lease.getPrompt(name, args, asked(options, _meta)))).value;
+  }
+
+  async complete(params, options) {
+    return (await asMcp(() => this.lease.complete(params, asked(options)))).value;
+  }
+
+  async subscribeResource({ uri }, options) {
+    await asMcp(() => this.lease.subscribeResource(uri, only(options, 'signal')));
+    return {};
+  }
+
+  async unsubscribeResource({ uri }, options) {
+    await asMcp(() => this.lease.unsubscribeResource(uri, only(options, 'signal')));
+    return {};
+  }
+
+  async ping(options) {
+    return (await asMcp(() => this.lease.request('ping', undefined, asked(options)))).value;
+  }
+
+  /** Of a method, or of the schema that version 1 names it by. */
+  setNotificationHandler(notification, handler) {
+    const method = typeof notification === 'string' ? notification : methodOf(notification);
+    const found = Object.entries(NOTIFICATIONS).find(([, [name]]) => name === method);
+    if (found === undefined) throw new TypeError(`no notification ${method}`);
+    this.removeNotificationHandler(method);
+    const [event, [, params]] = found;
+    const listener = (told) => {
+      if (told.server !== this.#server) return;
+      const given = params(told);
+      handler(given === undefined ? { method } : { method, params: given });
+    };
+    this.#listeners.set(event, { method, listener });
+    this.#session.on(event, listener);
+  }
+
+  removeNotificationHandler(method) {
+    for (const [event, kept] of this.#listeners) {
+      if (kept.method !== method) continue;
+      this.#session.off(event, kept.listener);
+      this.#listeners.delete(event);
+    }
+  }
+
+  /** Made of what the server lists; what it said of itself is not kept. */
+  getServerCapabilities() {
+    if (this.#lease === undefined) return undefined;
+    const capabilities = { tools: { listChanged: true } };
+    if (this.#listed(this.#session.prompts()).length > 0) capabilities.prompts = { listChanged: true };
+    const resources = [...this.#session.resources(), ...this.#session.resourceTemplates()];
+    if (this.#listed(resources).length > 0) capabilities.resources = { listChanged: true, subscribe: true };
+    return capabilities;
+  }
+
+  #listed(rows) {
+    const { server } = this.lease;
+    return rows.filter((row) => row.server === server).map(({ definition }) => definition);
+  }
+}
+
+/** The options of a request as a call takes them. */
+function asked({ signal, timeout, onprogress, resetTimeoutOnProgress = false, maxTotalTimeout } = {}, meta) {
+  const times = resetTimeoutOnProgress ? { idleTimeoutMs: timeout, timeoutMs: maxTotalTimeout } : { timeoutMs: timeout };
+  const progress = onprogress && (({ progress, total, message }) => onprogress({ progress, total, message }));
+  const all = { ...times, signal, progress, meta };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+}
+
+function methodOf(schema) {
+  const method = schema?.shape?.method;
+  const value = method?.value ?? method?.def?.values?.[0] ?? method?._def?.value;
+  if (typeof value !== 'string') throw new TypeError('a notification is named by its method or its schema');
+  return value;
+}
+
+function only(options, name) {
+  return options?.[name] === undefined ? undefined : { [name]: options[name] };
+}
+
+function without(options, name) {
+  return Object.fromEntries(Object.entries(options).filter(([key]) => key !== name));
+}
+
+/** What the library throws is thrown as the SDK's error, with the library's as its `cause`. */
+async function asMcp(start) {
+  try {
+    return await start();
+  } catch (error) {
+    if (!(error instanceof TrunklineError)) throw error;
+    throw Object.assign(described(error), { cause: error });
+  }
+}
+
+function described(error) {
+  const { code, detail, retryable, outcome } = error;
+  if (code === 'TRUNKLINE_SERVER_ERROR') return new McpError(detail.code, detail.message, detail.data);
+  const lost = ['TRUNKLINE_CALL_INTERRUPTED', 'TRUNKLINE_CLOSED', 'TRUNKLINE_CLOSING'].includes(code);
+  const number = code === 'TRUNKLINE_TIMEOUT' ? REQUEST_TIMEOUT : lost ? CONNECTION_CLOSED : INTERNAL_ERROR;
+  return new McpError(number, error.message, { code, retryable, outcome });
+}

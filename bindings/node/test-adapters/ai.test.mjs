@@ -1,0 +1,104 @@
+// `trunkline/adapters/ai` with the AI SDK and its own model for tests.
+
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+
+import { generateText, stepCountIs } from 'ai';
+import { MockLanguageModelV3 } from 'ai/test';
+import { TrunklineError } from 'trunkline';
+import { ToolError, tools } from 'trunkline/adapters/ai';
+
+import { PIXEL, changed, kinds, namesOf, opened, pageRuns } from './served.mjs';
+
+const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
+
+/** A model that asks for tools in an order that is written down, then says that it is done. */
+function scripted(...calls) {
+  let turn = 0;
+  return new MockLanguageModelV3({
+    async doGenerate() {
+      const call = calls[turn++];
+      if (call === undefined) {
+        return { content: [{ type: 'text', text: 'done' }], finishReason: { unified: 'stop' }, usage, warnings: [] };
+      }
+      const [toolName, input] = call;
+      const content = [{ type: 'tool-call', toolCallId: `c${turn}`, toolName, input: JSON.stringify(input) }];
+      return { content, finishReason: { unified: 'tool-calls' }, usage, warnings: [] };
+    },
+  });
+}
+
+/** Runs the loop of the SDK; what the model was told of each call, and what it was offered at first. */
+async function told(model, given, options) {
+  const { text, steps } = await generateText({ model, tools: given, prompt: 'go on', stopWhen: stepCountIs(10), ...options });
+  assert.equal(text, 'done');
+  const last = model.doGenerateCalls.at(-1).prompt;
+  const outputs = last.filter(({ role }) => role === 'tool').flatMap(({ content }) => content.map(({ output }) => output));
+  return { outputs, steps, offered: model.doGenerateCalls[0].tools };
+}
+
+it('an agent calls the tools of a session', async (t) => {
+  const session = await opened(t, { session: { exclude: { s: ['crash'] } } });
+  const model = scripted(['mcp__s__add', { a: 2, b: 3 }], ['mcp__s__fail', { text: 'no such city' }]);
+  const { outputs, offered, steps } = await told(model, tools(session));
+  assert.deepEqual(outputs, [
+    { type: 'content', value: [{ type: 'text', text: '5' }] },
+    { type: 'error-text', value: 'no such city' },
+  ]);
+  assert.deepEqual(offered.map(({ name }) => name), namesOf(session));
+  assert.ok(!namesOf(session).includes('mcp__s__crash'));
+  const { definition } = session.tools().find(({ ownName }) => ownName === 'add');
+  const shown = offered.find(({ name }) => name === 'mcp__s__add');
+  assert.equal(shown.description, definition.description);
+  assert.deepEqual(shown.inputSchema.properties, definition.inputSchema.properties);
+  const failed = steps[1].content.find(({ type }) => type === 'tool-error');
+  assert.ok(failed.error instanceof ToolError && failed.error.result.isError);
+});
+
+it('schemas are as the servers sent them', async (t) => {
+  const session = await opened(t);
+  const { offered } = await told(scripted(), tools(session));
+  const sent = session.tools().map(({ definition }) => definition.inputSchema);
+  assert.deepEqual(offered.map(({ inputSchema }) => inputSchema), sent);
+});
+
+it('results of every kind reach the model', async (t) => {
+  const session = await kinds(t);
+  const calls = ['picture', 'structured', 'resource'].map((name) => [`mcp__kinds__${name}`, { city: 'x' }]);
+  const { outputs, steps } = await told(scripted(...calls), tools(session));
+  const [picture, , resource] = outputs.map(({ value }) => value);
+  assert.deepEqual(picture.map(({ type }) => type), ['text', 'image-data', 'file-data']);
+  assert.equal(picture[1].data, PIXEL);
+  assert.deepEqual(resource.map(({ type }) => type), ['text', 'file-data', 'text']);
+  const { output } = steps[1].content.find(({ type }) => type === 'tool-result');
+  assert.deepEqual(output.structuredContent, { total: 5 });
+});
+
+it('a change is there when tools are asked for again', async (t) => {
+  const session = await opened(t, { flags: ['--list-changes'] });
+  assert.ok(!('mcp__s__fresh' in tools(session)));
+  await changed(session, 'fresh');
+  const { outputs } = await told(scripted(['mcp__s__fresh', {}]), tools(session));
+  assert.deepEqual(outputs[0].value, [{ type: 'text', text: 'fresh' }]);
+});
+
+it('progress, time-outs, an abort, and the tools of some servers', async (t) => {
+  const session = await opened(t);
+  const steps = [];
+  const heard = tools(session, { onProgress: (name, { progress }, id) => steps.push([name, progress, id]) });
+  await told(scripted(['mcp__s__progress', { steps: 2 }]), heard);
+  assert.deepEqual(steps, [['mcp__s__progress', 1, 'c1'], ['mcp__s__progress', 2, 'c1']]);
+  const late = await told(scripted(['mcp__s__sleep', { ms: 600_000 }]), tools(session, { timeoutMs: 50 }));
+  const { error } = late.steps[0].content.find(({ type }) => type === 'tool-error');
+  assert.ok(error instanceof TrunklineError && error.code === 'TRUNKLINE_TIMEOUT');
+  const abort = new AbortController();
+  const slow = tools(session, { onProgress: () => abort.abort() });
+  const endless = scripted(['mcp__s__progress', { steps: 1000, interval_ms: 1000 }]);
+  await told(endless, slow, { abortSignal: abort.signal }).then(
+    () => assert.fail('the abort was not heard of'),
+    () => assert.equal(abort.signal.aborted, true),
+  );
+  assert.deepEqual(tools(session, { servers: ['other'] }), {});
+});
+
+pageRuns('docs/migrate/ai-sdk.md');

@@ -1,0 +1,95 @@
+// `trunkline/adapters/langchain` with LangChain.js, LangGraph.js, and a model that says what it is told to.
+
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+
+import { BaseChatModel } from '@langchain/core/language_models/chat_models';
+import { AIMessage } from '@langchain/core/messages';
+import { createReactAgent } from '@langchain/langgraph/prebuilt';
+import { ToolError, tools } from 'trunkline/adapters/langchain';
+
+import { PIXEL, changed, kinds, namesOf, opened, pageRuns } from './served.mjs';
+
+/** Asks for tools in an order that is written down, then says that it is done. */
+class Scripted extends BaseChatModel {
+  offered = [];
+  #calls;
+  #turn = 0;
+
+  constructor(...calls) {
+    super({});
+    this.#calls = calls;
+  }
+
+  _llmType() {
+    return 'scripted';
+  }
+
+  bindTools(offered) {
+    this.offered.push(offered.map(({ name }) => name));
+    return this;
+  }
+
+  async _generate() {
+    const call = this.#calls[this.#turn++];
+    const message = call
+      ? new AIMessage({ content: '', tool_calls: [{ name: call[0], args: call[1], id: `c${this.#turn}`, type: 'tool_call' }] })
+      : new AIMessage('done');
+    return { generations: [{ text: '', message }] };
+  }
+}
+
+/** Runs the loop of LangGraph; the messages of its tools. */
+async function told(llm, given) {
+  const { messages } = await createReactAgent({ llm, tools: given }).invoke({ messages: [['user', 'go on']] });
+  assert.equal(messages.at(-1).content, 'done');
+  return messages.filter((message) => message.getType() === 'tool');
+}
+
+it('an agent calls the tools of a session', async (t) => {
+  const session = await opened(t, { session: { exclude: { s: ['crash'] } } });
+  const llm = new Scripted(['mcp__s__add', { a: 2, b: 3 }], ['mcp__s__fail', { text: 'no such city' }]);
+  const [added, failed] = await told(llm, tools(session));
+  assert.deepEqual([added.text, added.status], ['5', 'success']);
+  assert.deepEqual([failed.text, failed.status], ['no such city', 'error']);
+  assert.deepEqual(llm.offered[0], namesOf(session));
+  assert.ok(!namesOf(session).includes('mcp__s__crash'));
+  const sent = session.tools().map(({ definition }) => definition.inputSchema);
+  assert.deepEqual(tools(session).map(({ schema }) => schema), sent);
+});
+
+it('results of every kind are standard blocks', async (t) => {
+  const session = await kinds(t);
+  const calls = ['text', 'picture', 'structured', 'resource'].map((name) => [`mcp__kinds__${name}`, { city: 'x' }]);
+  const [text, picture, structured, resource] = await told(new Scripted(...calls), tools(session));
+  assert.deepEqual(text.artifact, { structuredContent: undefined, meta: { trace: 't1' } });
+  assert.deepEqual(picture.content.map(({ type }) => type), ['text', 'image', 'audio']);
+  assert.equal(picture.content[1].data, PIXEL);
+  assert.deepEqual(structured.artifact.structuredContent, { total: 5 });
+  assert.deepEqual(resource.content.map(({ type }) => type), ['text', 'file', 'file']);
+  assert.equal(resource.content[2].url, 'file:///c');
+});
+
+it('a change is there when tools are asked for again', async (t) => {
+  const session = await opened(t, { flags: ['--list-changes'] });
+  assert.ok(!tools(session).some(({ name }) => name === 'mcp__s__fresh'));
+  await changed(session, 'fresh');
+  const [message] = await told(new Scripted(['mcp__s__fresh', {}]), tools(session));
+  assert.equal(message.text, 'fresh');
+});
+
+it('progress, typed errors, a signal, and the tools of some servers', async (t) => {
+  const session = await opened(t);
+  const steps = [];
+  const onProgress = (name, { progress }) => steps.push([name, progress]);
+  await told(new Scripted(['mcp__s__progress', { steps: 2 }]), tools(session, { onProgress }));
+  assert.deepEqual(steps, [['mcp__s__progress', 1], ['mcp__s__progress', 2]]);
+  const byName = (options) => Object.fromEntries(tools(session, options).map((tool) => [tool.name, tool]));
+  await assert.rejects(byName({ timeoutMs: 50 }).mcp__s__sleep.invoke({ ms: 600_000 }), { code: 'TRUNKLINE_TIMEOUT' });
+  await assert.rejects(byName({ raiseErrors: true }).mcp__s__fail.invoke({ text: 'no such city' }), ToolError);
+  const signal = AbortSignal.timeout(50);
+  await assert.rejects(byName().mcp__s__sleep.invoke({ ms: 600_000 }, { signal }), () => signal.aborted);
+  assert.deepEqual(tools(session, { servers: ['other'] }), []);
+});
+
+pageRuns('docs/migrate/langchain-js.md');

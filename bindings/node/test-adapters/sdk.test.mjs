@@ -1,0 +1,105 @@
+// `trunkline/adapters/sdk` beside the TypeScript SDK of the protocol, version 1: the same answers as its own `Client`.
+
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+
+import { Client as SdkClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { CallToolResultSchema, ErrorCode, McpError, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { TrunklineError } from 'trunkline';
+import { Client, McpError as ours } from 'trunkline/adapters/sdk';
+
+import { changed, namesOf, opened, pageRuns, until } from './served.mjs';
+
+async function connected(t, options) {
+  const session = await opened(t, options);
+  const client = new Client(session, 's');
+  await client.connect();
+  return { session, client };
+}
+
+/** The SDK's client of a process of its own. */
+async function sdkClient(t) {
+  const client = new SdkClient({ name: 'test', version: '1' });
+  await client.connect(new StdioClientTransport({ command: process.env.TRUNKLINE_TESTSERVER }));
+  t.after(() => client.close());
+  return client;
+}
+
+it('its methods answer as those of the SDK do', async (t) => {
+  const { client } = await connected(t);
+  const sdk = await sdkClient(t);
+  const byName = ({ name: a }, { name: b }) => (a < b ? -1 : 1);
+  const lists = { listTools: 'tools', listPrompts: 'prompts', listResources: 'resources', listResourceTemplates: 'resourceTemplates' };
+  for (const [method, member] of Object.entries(lists)) {
+    const [mine, its] = [await client[method](), await sdk[method]()];
+    assert.deepEqual(mine[member].toSorted(byName), its[member].toSorted(byName), method);
+  }
+  const { uri } = (await sdk.listResources()).resources[0];
+  const { name } = (await sdk.listPrompts()).prompts[0];
+  const requests = [
+    (one) => one.callTool({ name: 'add', arguments: { a: 2, b: 3 } }),
+    (one) => one.callTool({ name: 'add', arguments: { a: 2, b: 3 } }, CallToolResultSchema),
+    (one) => one.callTool({ name: 'fail', arguments: { text: 'no such city' } }),
+    (one) => one.callTool({ name: 'structured', arguments: { bytes: 10 } }),
+    (one) => one.readResource({ uri }),
+    (one) => one.getPrompt({ name }),
+    (one) => one.ping(),
+  ];
+  for (const request of requests) assert.deepEqual(await request(client), await request(sdk), String(request));
+  assert.deepEqual(Object.keys(client.getServerCapabilities()).sort(), ['prompts', 'resources', 'tools']);
+});
+
+it('errors are those of the SDK, from typed ones', async (t) => {
+  const { client } = await connected(t);
+  const sdk = await sdkClient(t);
+  assert.equal(ours, McpError);
+  const requests = [
+    (one) => one.callTool({ name: 'error', arguments: { code: -32050, message: 'as asked', data: { why: 1 } } }),
+    (one) => one.readResource({ uri: 'test://nowhere' }),
+  ];
+  for (const request of requests) {
+    const [mine, its] = await Promise.all([client, sdk].map((one) => request(one).then(assert.fail, (error) => error)));
+    assert.ok(mine instanceof McpError && mine.cause instanceof TrunklineError);
+    assert.deepEqual([mine.code, mine.message, mine.data], [its.code, its.message, its.data]);
+  }
+  const late = client.callTool({ name: 'sleep', arguments: { ms: 600_000 } }, undefined, { timeout: 50 });
+  await assert.rejects(late, { code: ErrorCode.RequestTimeout });
+  const signal = AbortSignal.timeout(50);
+  await assert.rejects(client.callTool({ name: 'sleep', arguments: { ms: 600_000 } }, undefined, { signal }), { name: 'TimeoutError' });
+  await assert.rejects(new Client((await opened(t)), 'no such server').connect(), McpError);
+});
+
+it('progress and notifications reach their handlers', async (t) => {
+  const { session, client } = await connected(t, { flags: ['--list-changes'] });
+  const steps = [];
+  await client.callTool({ name: 'progress', arguments: { steps: 2 } }, CallToolResultSchema, {
+    onprogress: ({ progress, total }) => steps.push([progress, total]),
+  });
+  assert.deepEqual(steps, [[1, 2], [2, 2]]);
+  const [heard, logs] = [[], []];
+  client.setNotificationHandler(ToolListChangedNotificationSchema, (notification) => heard.push(notification));
+  client.setNotificationHandler('notifications/message', ({ params }) => logs.push(params));
+  assert.throws(() => client.setNotificationHandler('notifications/none', () => {}), TypeError);
+  await client.callTool({ name: 'log', arguments: { level: 'info', text: 'on the way' } });
+  await changed(session, 'fresh');
+  await until(() => heard.length > 0 && logs.length > 0, 'no notification');
+  assert.deepEqual(heard, [{ method: 'notifications/tools/list_changed' }]);
+  assert.deepEqual([logs[0].level, logs[0].data], ['info', 'on the way']);
+  assert.ok((await client.listTools()).tools.some(({ name }) => name === 'fresh'));
+});
+
+it('its close releases the server, and nothing of the pool', async (t) => {
+  const { session, client } = await connected(t);
+  let closed = 0;
+  client.onclose = () => closed++;
+  await client.close();
+  await client.close();
+  assert.equal(closed, 1);
+  await assert.rejects(client.listTools(), /Not connected/);
+  const result = await session.callTool('mcp__s__echo', { message: 'goes on' });
+  assert.equal(result.content[0].text, 'goes on');
+  assert.ok(namesOf(session).length > 0);
+});
+
+pageRuns('docs/migrate/mcp-typescript.md');

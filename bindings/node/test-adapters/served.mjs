@@ -1,0 +1,132 @@
+// What the tests of adapters share: sessions with the reference server, and a server whose results are of every kind.
+
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, delimiter, dirname, join } from 'node:path';
+import { it } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+import { Pool } from 'trunkline';
+
+const HANG_BOUND_MS = 90_000;
+
+export const PIXEL = Buffer.from('a small picture').toString('base64');
+
+const SUM = { type: 'object', properties: { total: { type: 'integer' } }, required: ['total'] };
+
+/** What each tool of the server `kinds` answers. */
+const RESULTS = {
+  text: { content: [{ type: 'text', text: 'a text' }], _meta: { trace: 't1' } },
+  picture: {
+    content: [
+      { type: 'text', text: 'look' },
+      { type: 'image', data: PIXEL, mimeType: 'image/png' },
+      { type: 'audio', data: PIXEL, mimeType: 'audio/wav' },
+    ],
+  },
+  structured: { content: [{ type: 'text', text: '{"total": 5}' }], structuredContent: { total: 5 } },
+  resource: {
+    content: [
+      { type: 'resource', resource: { uri: 'file:///a', mimeType: 'text/plain', text: 'of a file' } },
+      { type: 'resource', resource: { uri: 'file:///b', mimeType: 'application/pdf', blob: PIXEL } },
+      { type: 'resource_link', uri: 'file:///c', name: 'c' },
+    ],
+  },
+  wrong: { content: [{ type: 'text', text: 'no such city' }], isError: true },
+};
+
+const TOOLS = Object.keys(RESULTS).map((name) => ({
+  name,
+  description: `Answers with ${name}.`,
+  inputSchema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+  ...(name === 'structured' ? { outputSchema: SUM } : {}),
+}));
+
+function serve(connection, frame) {
+  const { method, id, params } = JSON.parse(frame);
+  const serverInfo = { name: 'kinds', version: '1' };
+  const answers = {
+    initialize: () => ({ protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo }),
+    'tools/list': () => ({ tools: TOOLS }),
+    'tools/call': () => RESULTS[params.name],
+  };
+  if (id === undefined) return;
+  const answer = answers[method];
+  const body = answer ? { result: answer() } : { error: { code: -32601, message: 'no such method' } };
+  connection.send(JSON.stringify({ jsonrpc: '2.0', id, ...body }));
+}
+
+/** A session with the reference server as `s`; at the end of the test none of its processes is left. */
+export async function opened(t, { flags = [], session = {}, server = 's' } = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'trunkline-adapters-'));
+  const starts = join(folder, 'starts');
+  const pool = new Pool({ cache: 'off' });
+  t.after(async () => {
+    await pool.close();
+    const pids = readFileSync(starts, 'utf8').split('\n').filter(Boolean).map(Number.parseFloat);
+    await until(() => pids.every((pid) => !isRunning(pid)), 'processes are left');
+    rmSync(folder, { recursive: true });
+  });
+  const command = process.env.TRUNKLINE_TESTSERVER;
+  await pool.reconcile({ [server]: { command, args: [...flags, '--start-log', starts] } });
+  const chat = pool.session('a', session);
+  await chat.ready(server, { timeoutMs: HANG_BOUND_MS });
+  return chat;
+}
+
+/** A session with the server `kinds`, held. */
+export async function kinds(t) {
+  const pool = new Pool({ cache: 'off' });
+  const chat = pool.session('a');
+  chat.provide('kinds', serve);
+  const lease = await chat.acquire('kinds');
+  // Kept until then: a lease that is garbage lets its server go.
+  t.after(() => pool.close().then(() => lease.release()));
+  return chat;
+}
+
+export const namesOf = (session) => session.tools().map(({ name }) => name);
+
+/** Has the reference server add a tool, and waits until the session has it. */
+export async function changed(session, add) {
+  await session.callTool('mcp__s__change_list', { add });
+  await until(() => namesOf(session).includes(`mcp__s__${add}`), `no tool ${add}`);
+}
+
+export async function until(holds, otherwise) {
+  const end = Date.now() + HANG_BOUND_MS;
+  while (!(await holds())) {
+    if (Date.now() > end) throw new Error(otherwise);
+    await setTimeout(5);
+  }
+}
+
+function isRunning(pid) {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2)[0] !== 'Z';
+  } catch {
+    return false;
+  }
+}
+
+/** Runs the examples of a page of the repository, with the reference server on the PATH. */
+export function pageRuns(page) {
+  const text = readFileSync(join(process.env.TRUNKLINE_REPOSITORY, page), 'utf8');
+  const programs = Array.from(text.matchAll(/^```js\n(.*?)^```$/gms), ([, code]) => code);
+  if (programs.length === 0) throw new Error(`no example in ${page}`);
+  for (const [index, code] of programs.entries()) {
+    it(`${basename(page)}: example ${index + 1} runs`, async () => {
+      // Beside the tests, where the packages are found.
+      const file = join(dirname(fileURLToPath(import.meta.url)), `${basename(page)}-${index + 1}.mjs`);
+      writeFileSync(file, code);
+      const PATH = dirname(process.env.TRUNKLINE_TESTSERVER) + delimiter + process.env.PATH;
+      const env = { ...process.env, NODE_OPTIONS: '', PATH };
+      const { stdout, stderr } = await promisify(execFile)(process.execPath, [file], { env, timeout: HANG_BOUND_MS });
+      if (stderr !== '' || stdout === '') throw new Error(`${stdout}\n${stderr}`);
+    });
+  }
+}

@@ -1,0 +1,176 @@
+"""LangChain and LangGraph: the tools of a session as LangChain's.
+
+``tools(session)`` gives the tools as they are now, for an agent that keeps the ones that it is made with. ``LiveTools(session)`` is a
+middleware of ``create_agent`` that has the session's tools of the moment at each turn of the model.
+"""
+
+# The framework is optional, and then nothing is known of its types.
+# mypy: disable-error-code="import-not-found,misc,unused-ignore"
+
+from __future__ import annotations
+
+import inspect
+import json
+from typing import Any  # LangGraph evaluates the annotations of a tool's function.
+
+from . import missing
+
+try:
+    from langchain_core.messages import content as blocks
+    from langchain_core.tools import BaseTool, StructuredTool, ToolException
+except ImportError as error:
+    raise missing("langchain", "langchain-core", error) from error
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    import trunkline
+    import trunkline.sync
+
+    _Audience = Callable[[str, trunkline.Event], object]
+    _AnySession = trunkline.Session | trunkline.sync.Session
+
+__all__ = ["LiveTools", "ToolError", "tools"]
+
+
+class ToolError(ToolException):
+    """A tool that reports an error. By default the model is shown it, as a message with the status ``error``."""
+
+    def __init__(self, result: trunkline.CallResult) -> None:
+        texts = [block["text"] for block in result.content if block.get("type") == "text"]
+        super().__init__("\n".join(texts) or "the tool reports an error without a text")
+        #: What the server sent.
+        self.result = result
+
+
+def tools(
+    session: _AnySession,
+    *,
+    servers: Iterable[str] | None = None,
+    on_progress: _Audience | None = None,
+    raise_errors: bool = False,
+    **options: Any,
+) -> list[BaseTool]:
+    """The tools of the session's view as it is now, or those of some servers.
+
+    The tools of an asyncio session are for ``ainvoke``, those of a ``trunkline.sync`` one for ``invoke`` and ``ainvoke``. The content of a message is
+    a list of LangChain's standard blocks, its artifact ``{"structured_content": …, "meta": …}``. ``on_progress`` gets the
+    name of the tool and each ``progress`` event. With ``raise_errors`` an error that a tool reports is raised as ``ToolError``; one of the pool
+    (``trunkline.TrunklineError``) always is. Further options are those of each call, such as ``timeout``.
+    """
+    wanted = None if servers is None else set(servers)
+    listed = [tool for tool in session.tools() if wanted is None or tool.server in wanted]
+    return [_tool(session, tool, on_progress, raise_errors, options) for tool in listed]
+
+
+def _tool(
+    session: _AnySession, listed: trunkline.Listed, on_progress: _Audience | None, raise_errors: bool, options: dict[str, Any]
+) -> BaseTool:
+    definition, name = listed.definition, listed.name
+    asked = dict(options)
+    if on_progress is not None:
+        told = on_progress
+        asked["progress"] = lambda event: told(name, event)
+
+    async def wait(**arguments: Any) -> tuple[Any, Any]:
+        return _output(await session.call_tool(name, arguments, **asked))  # type: ignore[misc]
+
+    def block(**arguments: Any) -> tuple[Any, Any]:
+        return _output(session.call_tool(name, arguments, **asked))  # type: ignore[arg-type]
+
+    waits = inspect.iscoroutinefunction(session.call_tool)
+    return StructuredTool(
+        name=name,
+        description=definition.get("description") or "",
+        args_schema=definition.get("inputSchema") or {"type": "object", "properties": {}},
+        coroutine=wait if waits else None,
+        func=None if waits else block,
+        response_format="content_and_artifact",
+        handle_tool_error=False if raise_errors else _shown,
+        metadata={"server": listed.server, "own_name": listed.own_name, "annotations": definition.get("annotations") or {}},
+    )
+
+
+def _output(result: trunkline.CallResult) -> tuple[Any, Any]:
+    if result.is_error:
+        raise ToolError(result)
+    artifact = {"structured_content": result.structured_content, "meta": result.meta}
+    return [_block(block) for block in result.content], artifact
+
+
+def _shown(error: ToolException) -> Any:
+    if isinstance(error, ToolError) and error.result.content:
+        return [_block(block) for block in error.result.content]
+    return str(error)
+
+
+def _block(block: dict[str, Any]) -> Any:
+    """A content block of the protocol as one of LangChain's."""
+    kind = block.get("type")
+    if kind == "text":
+        return blocks.create_text_block(block["text"])
+    if kind == "image":
+        return blocks.create_image_block(base64=block["data"], mime_type=block["mimeType"])
+    if kind == "audio":  # Messages of tools have no block for sound but a file.
+        return blocks.create_file_block(base64=block["data"], mime_type=block["mimeType"])
+    if kind == "resource_link":
+        return blocks.create_file_block(url=block["uri"], mime_type=block.get("mimeType"))
+    if kind == "resource":
+        return _resource(block["resource"])
+    return blocks.create_text_block(json.dumps(block, ensure_ascii=False))
+
+
+def _resource(contents: dict[str, Any]) -> Any:
+    if "text" in contents:
+        return blocks.create_text_block(contents["text"])
+    mime = contents.get("mimeType") or "application/octet-stream"
+    create = blocks.create_image_block if mime.startswith("image/") else blocks.create_file_block
+    return create(base64=contents["blob"], mime_type=mime)
+
+
+def __getattr__(name: str) -> Any:
+    """``LiveTools`` needs the package ``langchain`` and not its core alone, so it is made when it is asked for."""
+    if name != "LiveTools":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = made = _live_tools()
+    return made
+
+
+def _live_tools() -> type:
+    try:
+        from langchain.agents.middleware import AgentMiddleware
+    except ImportError as error:
+        raise missing("langchain", "langchain", error) from error
+
+    class LiveTools(AgentMiddleware):
+        """A middleware: the model is offered the session's tools as they are at each of its turns, and any of them is called.
+
+        It takes what ``tools`` takes. A tool that has gone meanwhile is no longer called: the model is told that there is none.
+        """
+
+        def __init__(self, session: trunkline.Session, **options: Any) -> None:
+            super().__init__()
+            self._session, self._options = session, options
+            self._revision = 0
+            self._tools: list[BaseTool] = []
+
+        def _current(self) -> list[BaseTool]:
+            revision = self._session.tools().revision
+            if revision != self._revision:
+                self._revision, self._tools = revision, tools(self._session, **self._options)
+            return self._tools
+
+        async def awrap_model_call(self, request: Any, handler: Any) -> Any:
+            """Offers the tools of the moment beside those of the agent."""
+            return await handler(request.override(tools=[*request.tools, *self._current()]))
+
+        async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
+            """Finds the tool that was offered."""
+            if request.tool is None:
+                name = request.tool_call["name"]
+                found = next((tool for tool in self._current() if tool.name == name), None)
+                request = request if found is None else request.override(tool=found)
+            return await handler(request)
+
+    return LiveTools

@@ -1,0 +1,305 @@
+"""The client of the PyPI package ``mcp``: an object with the methods of its ``ClientSession``, for one server of a trunkline session.
+
+It takes the place of a transport and a ``ClientSession``; everything that it gives back are types of ``mcp``. Errors are its ``MCPError``
+(``McpError`` before version 2), with the ``TrunklineError`` as ``__cause__``.
+"""
+
+# The framework is optional, and then nothing is known of its types.
+# mypy: disable-error-code="import-not-found,misc,unused-ignore"
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from contextlib import contextmanager
+from types import SimpleNamespace
+
+from .._errors import ServerError, TimeoutError, TrunklineError
+from .._handlers import Refusal
+from . import missing
+
+try:
+    from mcp import types
+    from mcp.shared import exceptions
+except ImportError as error:
+    raise missing("mcp", "mcp", error) from error
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any
+
+    import trunkline
+
+    _T = Any
+
+__all__ = ["ClientSession", "MCPError", "handlers"]
+
+#: The error of ``mcp``, whatever its version calls it.
+MCPError: Any = getattr(exceptions, "MCPError", None) or exceptions.McpError
+
+#: JSON-RPC codes as ``mcp`` has them.
+_REQUEST_TIMEOUT, _INTERNAL_ERROR = getattr(types, "REQUEST_TIMEOUT", 408), -32603
+
+#: Which of the session's events is which notification.
+_CHANGES = {
+    "tools_changed": "ToolListChangedNotification",
+    "prompts_changed": "PromptListChangedNotification",
+    "resources_changed": "ResourceListChangedNotification",
+}
+
+
+class ClientSession:
+    """One server of a session, with the methods of ``mcp.ClientSession``.
+
+    ``async with`` acquires the server and releases it at the end; the session and the pool stay. Names are the server's own.
+    Lists are those of the session's view, whole, in one page. Sampling and elicitation belong to the session: ``handlers`` makes the handlers
+    that it is opened with out of ``mcp``'s callbacks.
+    """
+
+    def __init__(
+        self,
+        session: trunkline.Session,
+        server: str,
+        config: Mapping[str, Any] | None = None,
+        *,
+        read_timeout_seconds: Any = None,
+        logging_callback: Callable[[Any], Any] | None = None,
+        message_handler: Callable[[Any], Any] | None = None,
+    ) -> None:
+        self._session, self._server, self._config = session, server, config
+        self._timeout = read_timeout_seconds
+        self._logging_callback, self._message_handler = logging_callback, message_handler
+        self._acquired: trunkline.Lease | None = None
+        self._listener: asyncio.Task[None] | None = None
+        self._initialized: Any = None
+
+    async def __aenter__(self) -> ClientSession:
+        with _as_mcp():
+            self._acquired = await self._session.acquire(self._server, self._config)
+        if self._logging_callback is not None or self._message_handler is not None:
+            stream = self._session.events(kinds=[*_CHANGES, "resource_updated", "log"])
+            self._listener = asyncio.create_task(self._listen(stream))
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        if self._listener is not None:
+            self._listener.cancel()
+            await asyncio.gather(self._listener, return_exceptions=True)
+            self._listener = None
+        if self._acquired is not None:
+            self._acquired.release()
+            self._acquired = None
+
+    @property
+    def lease(self) -> trunkline.Lease:
+        """The hold that it has on the server."""
+        if self._acquired is None:
+            raise RuntimeError("use it in `async with`")
+        return self._acquired
+
+    async def initialize(self) -> Any:
+        """What the server said of itself, as far as the pool keeps it: its capabilities are made of what it lists."""
+        lease = self.lease
+        status = self._session._pool.status()["servers"][lease.server]
+        entry = next(each for each in status["entries"] if each["entry_index"] == lease.entry_index)
+        capabilities: dict[str, Any] = {"tools": {"listChanged": True}}
+        if self._listed(self._session.prompts()):
+            capabilities["prompts"] = {"listChanged": True}
+        if self._listed(self._session.resources()) or self._listed(self._session.resource_templates()):
+            capabilities["resources"] = {"listChanged": True, "subscribe": True}
+        info = {"name": entry.get("server_name") or lease.server, "version": entry.get("server_version") or ""}
+        self._initialized = types.InitializeResult.model_validate(
+            {"protocolVersion": entry["protocol_version"], "capabilities": capabilities, "serverInfo": info}
+        )
+        return self._initialized
+
+    @property
+    def server_capabilities(self) -> Any:
+        """Of ``initialize``; None before it."""
+        return None if self._initialized is None else self._initialized.capabilities
+
+    def get_server_capabilities(self) -> Any:
+        """The same, as version 1 of ``mcp`` has it."""
+        return self.server_capabilities
+
+    async def list_tools(self, cursor: str | None = None, **_: Any) -> Any:
+        """The server's tools in the session's view."""
+        definitions = [tool.definition for tool in self.lease.tools()]
+        return types.ListToolsResult.model_validate({"tools": definitions})
+
+    async def list_prompts(self, cursor: str | None = None, **_: Any) -> Any:
+        """The server's prompts in the session's view."""
+        return types.ListPromptsResult.model_validate({"prompts": self._listed(self._session.prompts())})
+
+    async def list_resources(self, cursor: str | None = None, **_: Any) -> Any:
+        """The server's resources in the session's view."""
+        return types.ListResourcesResult.model_validate({"resources": self._listed(self._session.resources())})
+
+    async def list_resource_templates(self, cursor: str | None = None, **_: Any) -> Any:
+        """The server's resource templates in the session's view."""
+        templates = self._listed(self._session.resource_templates())
+        return types.ListResourceTemplatesResult.model_validate({"resourceTemplates": templates})
+
+    def _listed(self, rows: list[trunkline.Listed]) -> list[dict[str, Any]]:
+        return [row.definition for row in rows if row.server == self.lease.server]
+
+    async def call_tool(
+        self,
+        name: str,
+        arguments: dict[str, Any] | None = None,
+        read_timeout_seconds: Any = None,
+        progress_callback: Callable[[float, float | None, str | None], Any] | None = None,
+        *,
+        meta: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Calls a tool. An error that the tool reports is a result, as ever."""
+        options = self._options(read_timeout_seconds, meta)
+        told: list[asyncio.Future[Any]] = []
+        if progress_callback is not None:
+            tell = progress_callback
+
+            def progress(event: trunkline.Event) -> None:
+                answer = tell(event["progress"], event.get("total"), event.get("message"))
+                if inspect.isawaitable(answer):
+                    told.append(asyncio.ensure_future(answer))
+
+            options["progress"] = progress
+        with _as_mcp():
+            result = await self.lease.call_tool(name, arguments, **options)
+        for failed in await asyncio.gather(*told, return_exceptions=True):
+            if isinstance(failed, Exception):
+                _log.error("a progress callback failed", exc_info=failed)
+        return types.CallToolResult.model_validate(result.decoded)
+
+    async def read_resource(self, uri: Any, *, meta: Mapping[str, Any] | None = None) -> Any:
+        """Reads a resource."""
+        with _as_mcp():
+            result = await self.lease.read_resource(str(uri), **self._options(None, meta))
+        return types.ReadResourceResult.model_validate(result.decoded)
+
+    async def get_prompt(
+        self, name: str, arguments: dict[str, str] | None = None, *, meta: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Gets a prompt."""
+        with _as_mcp():
+            result = await self.lease.get_prompt(name, arguments, **self._options(None, meta))
+        return types.GetPromptResult.model_validate(result.decoded)
+
+    async def complete(
+        self, ref: Any, argument: dict[str, str], context_arguments: dict[str, str] | None = None
+    ) -> Any:
+        """Asks for completions."""
+        params: dict[str, Any] = {"ref": _dumped(ref), "argument": argument}
+        if context_arguments is not None:
+            params["context"] = {"arguments": context_arguments}
+        with _as_mcp():
+            result = await self.lease.complete(params, **self._options(None, None))
+        return types.CompleteResult.model_validate(result.decoded)
+
+    async def subscribe_resource(self, uri: Any) -> Any:
+        """From now on ``message_handler`` is told of updates of the resource."""
+        with _as_mcp():
+            await self.lease.subscribe_resource(str(uri))
+        return types.EmptyResult()
+
+    async def unsubscribe_resource(self, uri: Any) -> Any:
+        """The counterpart of ``subscribe_resource``."""
+        with _as_mcp():
+            await self.lease.unsubscribe_resource(str(uri))
+        return types.EmptyResult()
+
+    async def send_ping(self, **_: Any) -> Any:
+        """Asks the server whether it is there."""
+        with _as_mcp():
+            await self.lease.request("ping", None, **self._options(None, None))
+        return types.EmptyResult()
+
+    def _options(self, timeout: Any, meta: Mapping[str, Any] | None) -> dict[str, Any]:
+        timeout = self._timeout if timeout is None else timeout
+        if hasattr(timeout, "total_seconds"):
+            timeout = timeout.total_seconds()
+        return {"timeout": timeout, "meta": None if meta is None else dict(meta)}
+
+    async def _listen(self, stream: trunkline.EventStream) -> None:
+        async with stream:
+            async for event in stream:
+                if event.server == self._server:
+                    try:
+                        await self._tell(event)
+                    except Exception:
+                        _log.exception("a callback failed")
+
+    async def _tell(self, event: trunkline.Event) -> None:
+        kind, params = _CHANGES.get(event.type), None
+        if event.type == "resource_updated":
+            kind, params = "ResourceUpdatedNotification", {"uri": event["uri"]}
+        elif event.type == "log":
+            kind = "LoggingMessageNotification"
+            params = {"level": event["level"], "logger": event.get("logger"), "data": event["data"]}
+        assert kind is not None
+        method = getattr(types, kind).model_fields["method"].default
+        notification = getattr(types, kind).model_validate({"method": method, **({"params": params} if params else {})})
+        if event.type == "log" and self._logging_callback is not None:
+            await self._logging_callback(notification.params)
+        if self._message_handler is not None:
+            # Version 1 wraps notifications in a model of its own.
+            whole = types.ServerNotification
+            await self._message_handler(whole(notification) if isinstance(whole, type) else notification)
+
+
+def handlers(
+    *,
+    sampling_callback: Callable[[Any, Any], Any] | None = None,
+    elicitation_callback: Callable[[Any, Any], Any] | None = None,
+) -> dict[str, Callable[..., Any]]:
+    """The ``handlers`` of a pool or session, of the callbacks of ``mcp.ClientSession``."""
+    out: dict[str, Callable[..., Any]] = {}
+    if sampling_callback is not None:
+        out["sampling"] = _answered(types.CreateMessageRequestParams, sampling_callback)
+    if elicitation_callback is not None:
+        # A union in version 2, of which a form is one.
+        form = getattr(types, "ElicitRequestFormParams", None) or types.ElicitRequestParams
+        out["elicitation"] = _answered(form, elicitation_callback)
+    return out
+
+
+def _answered(params: Any, callback: Callable[[Any, Any], Any]) -> Callable[[trunkline.ServerRequest], Any]:
+    async def answer(request: trunkline.ServerRequest) -> Any:
+        context = SimpleNamespace(session=None, request_id=None, meta=request.params.get("_meta"), request=request)
+        given = await callback(context, params.model_validate(request.params))
+        if isinstance(given, types.ErrorData):
+            raise Refusal(given.code, given.message)
+        return _dumped(given)
+
+    return answer
+
+
+def _dumped(value: Any) -> Any:
+    return value.model_dump(by_alias=True, mode="json", exclude_none=True) if hasattr(value, "model_dump") else value
+
+
+@contextmanager
+def _as_mcp() -> Iterator[None]:
+    """What the library raises inside is raised as ``mcp``'s, from that."""
+    try:
+        yield
+    except TrunklineError as error:
+        raise _error(error) from error
+
+
+def _error(error: TrunklineError) -> Exception:
+    if isinstance(error, ServerError):
+        code, message, about = error.detail["code"], error.detail["message"], error.detail.get("data")
+    else:
+        code = _REQUEST_TIMEOUT if isinstance(error, TimeoutError) else _INTERNAL_ERROR
+        message, about = str(error), {"code": error.code, "retryable": error.retryable, "outcome": error.outcome}
+    described = types.ErrorData(code=code, message=message, data=about)
+    # Version 1 takes the description, version 2 its parts.
+    parts = inspect.signature(MCPError.__init__).parameters
+    raised: Exception = MCPError(code, message, about) if "code" in parts else MCPError(described)
+    return raised
+
+
+_log = logging.getLogger("trunkline")

@@ -1,0 +1,121 @@
+"""The OpenAI Agents SDK: a session as one of an agent's ``mcp_servers``."""
+
+# The framework is optional, and then nothing is known of its types.
+# mypy: disable-error-code="import-not-found,misc,unused-ignore"
+
+from __future__ import annotations
+
+from . import missing
+
+try:
+    from agents.mcp import MCPServer
+    from mcp import types
+except ImportError as error:
+    raise missing("openai_agents", "openai-agents", error) from error
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    import trunkline
+
+__all__ = ["SessionServer"]
+
+
+class SessionServer(MCPServer):
+    """All servers of a session, or some, as one server of an agent: names are the exposed ones.
+
+    ``connect`` waits until each server is ready, has failed or sleeps; ``cleanup`` ends nothing of the session or pool. The tools are read at each turn, so that
+    what changes is there at the next. ``on_progress`` gets the name of the tool and each ``progress`` event; ``timeout`` is the seconds of each call. Further options are
+    those of the SDK's ``MCPServer``, such as ``require_approval``. What the pool raises goes through the SDK's ``failure_error_function``.
+    """
+
+    def __init__(
+        self,
+        session: trunkline.Session,
+        *,
+        servers: Iterable[str] | None = None,
+        name: str | None = None,
+        timeout: float | None = None,
+        on_progress: Callable[[str, trunkline.Event], object] | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(**options)
+        self._session, self._timeout, self._on_progress = session, timeout, on_progress
+        self._servers = None if servers is None else set(servers)
+        self._name = name or session.id
+
+    @property
+    def name(self) -> str:
+        """The session's id, unless it was given another."""
+        return self._name
+
+    async def connect(self) -> None:
+        """Waits for the servers of the session."""
+        await self._session.ready()
+
+    async def cleanup(self) -> None:
+        """There is nothing of its own."""
+
+    async def __aenter__(self) -> SessionServer:
+        await self.connect()
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        await self.cleanup()
+
+    async def list_tools(self, run_context: Any = None, agent: Any = None) -> list[Any]:
+        """The tools of the session's view, under their exposed names."""
+        return [_named(types.Tool, tool) for tool in self._of(self._session.tools())]
+
+    async def call_tool(
+        self, tool_name: str, arguments: dict[str, Any] | None, meta: dict[str, Any] | None = None
+    ) -> Any:
+        """Calls a tool by its exposed name."""
+        options: dict[str, Any] = {"timeout": self._timeout, "meta": meta}
+        if self._on_progress is not None:
+            told = self._on_progress
+            options["progress"] = lambda event: told(tool_name, event)
+        result = await self._session.call_tool(tool_name, arguments, **options)
+        return types.CallToolResult.model_validate(result.decoded)
+
+    async def list_prompts(self) -> Any:
+        """The prompts of the session's view; servers that have one of the same name are told apart by ``servers``."""
+        prompts = [row.definition for row in self._of(self._session.prompts())]
+        return types.ListPromptsResult.model_validate({"prompts": prompts})
+
+    async def get_prompt(self, name: str, arguments: dict[str, Any] | None = None) -> Any:
+        """Gets a prompt of the first server that has it."""
+        async with self._holder(self._session.prompts(), name) as lease:
+            result = await lease.get_prompt(name, arguments)
+        return types.GetPromptResult.model_validate(result.decoded)
+
+    async def list_resources(self, cursor: str | None = None) -> Any:
+        """The resources of the session's view, in one page."""
+        resources = [row.definition for row in self._of(self._session.resources())]
+        return types.ListResourcesResult.model_validate({"resources": resources})
+
+    async def list_resource_templates(self, cursor: str | None = None) -> Any:
+        """The resource templates of the session's view, in one page."""
+        templates = [row.definition for row in self._of(self._session.resource_templates())]
+        return types.ListResourceTemplatesResult.model_validate({"resourceTemplates": templates})
+
+    async def read_resource(self, uri: str) -> Any:
+        """Reads a resource that a server lists."""
+        async with self._holder(self._session.resources(), uri) as lease:
+            result = await lease.read_resource(uri)
+        return types.ReadResourceResult.model_validate(result.decoded)
+
+    def _of(self, rows: list[trunkline.Listed]) -> list[trunkline.Listed]:
+        return [row for row in rows if self._servers is None or row.server in self._servers]
+
+    def _holder(self, rows: list[trunkline.Listed], own_name: str) -> trunkline.Acquiring:
+        found = next((row.server for row in self._of(rows) if row.own_name == own_name), None)
+        if found is None:
+            raise LookupError(f"no server of the session lists {own_name!r}")
+        return self._session.acquire(found)
+
+
+def _named(kind: Any, listed: trunkline.Listed) -> Any:
+    return kind.model_validate({**listed.definition, "name": listed.name})

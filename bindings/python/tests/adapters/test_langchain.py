@@ -1,0 +1,159 @@
+"""`trunkline.adapters.langchain` with LangChain, LangGraph, and a model of LangChain's own that says what it is told to."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.language_models.fake_chat_models import FakeMessagesListChatModel
+from langchain_core.messages import AIMessage, ToolMessage
+from langgraph.checkpoint.memory import InMemorySaver
+
+import trunkline
+import trunkline.sync
+from trunkline.adapters.langchain import LiveTools, ToolError, tools
+
+from host import Log, run
+from pages import examples, run_example
+from served import PIXEL, changed, kinds, names, opened
+
+
+class Scripted(FakeMessagesListChatModel):
+    """A model that asks for tools in an order that is written down; it keeps what it was offered."""
+
+    offered: list[list[str]] = []
+
+    def bind_tools(self, tools: Any, **_: Any) -> Any:
+        self.offered.append([tool.name for tool in tools])
+        return self
+
+
+def asking(*calls: tuple[str, dict[str, Any]]) -> Scripted:
+    turns: list[Any] = [
+        AIMessage("", tool_calls=[{"name": name, "args": args, "id": f"c{number}", "type": "tool_call"}])
+        for number, (name, args) in enumerate(calls)
+    ]
+    return Scripted(responses=[*turns, AIMessage("done")], offered=[])
+
+
+def of_tools(answer: dict[str, Any]) -> list[ToolMessage]:
+    return [message for message in answer["messages"] if isinstance(message, ToolMessage)]
+
+
+async def told(agent: Any, **config: Any) -> list[ToolMessage]:
+    answer = await agent.ainvoke({"messages": [("user", "go on")]}, config or None)
+    assert answer["messages"][-1].content == "done"
+    return of_tools(answer)
+
+
+def test_an_agent_calls_the_tools_of_a_session(log: Log) -> None:
+    async def main() -> None:
+        async with opened(log, exclude={"s": ["crash"]}) as session:
+            offered = tools(session)
+            assert [tool.name for tool in offered] == names(session)
+            assert "mcp__s__crash" not in names(session)
+            of_add = next(tool for tool in session.tools() if tool.own_name == "add").definition
+            assert offered[names(session).index("mcp__s__add")].args_schema == of_add["inputSchema"]
+            model = asking(("mcp__s__add", {"a": 2, "b": 3}), ("mcp__s__fail", {"text": "no such city"}))
+            added, failed = await told(create_agent(model, offered))
+            assert (added.text, added.status) == ("5", "success")
+            assert (failed.text, failed.status) == ("no such city", "error")
+            assert model.offered[0] == names(session)
+
+    run(main())
+    assert log.starts() == 1
+
+
+def test_results_of_every_kind_are_standard_blocks() -> None:
+    async def main() -> None:
+        async with kinds() as session:
+            wanted = ["text", "picture", "structured", "resource", "wrong"]
+            model = asking(*((f"mcp__kinds__{name}", {"city": "x"}) for name in wanted))
+            agent = create_agent(model, tools(session), checkpointer=InMemorySaver())
+            text, picture, structured, resource, wrong = await told(agent, configurable={"thread_id": "1"})
+            assert text.artifact == {"structured_content": None, "meta": {"trace": "t1"}}
+            assert [(block["type"], block.get("mime_type")) for block in picture.content_blocks] == [
+                ("text", None),
+                ("image", "image/png"),
+                ("file", "audio/wav"),
+            ]
+            assert picture.content_blocks[1]["base64"] == PIXEL
+            assert structured.artifact["structured_content"] == {"total": 5}
+            assert [block["type"] for block in resource.content_blocks] == ["text", "file", "file"]
+            assert resource.content_blocks[2]["url"] == "file:///c"
+            assert (wrong.status, wrong.text) == ("error", "no such city")
+
+    run(main())
+
+
+def test_what_fails_is_typed(log: Log) -> None:
+    async def main() -> None:
+        async with opened(log) as session:
+            by_name = {tool.name: tool for tool in tools(session, timeout=0.05)}
+            with pytest.raises(trunkline.TimeoutError):
+                await by_name["mcp__s__sleep"].ainvoke({"ms": 600_000})
+            by_name = {tool.name: tool for tool in tools(session, raise_errors=True)}
+            with pytest.raises(trunkline.ServerError):
+                await by_name["mcp__s__error"].ainvoke({"code": -32050})
+            with pytest.raises(ToolError) as raised:
+                await by_name["mcp__s__fail"].ainvoke({"text": "no such city"})
+            assert raised.value.result.is_error
+            waiting = asyncio.create_task(by_name["mcp__s__sleep"].ainvoke({"ms": 600_000}))
+            await asyncio.sleep(0.01)
+            waiting.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await waiting
+            with pytest.raises(trunkline.ClosedError):
+                session.close()
+                await by_name["mcp__s__echo"].ainvoke({"message": "hi"})
+
+    run(main())
+
+
+def test_live_tools_are_those_of_the_moment(log: Log) -> None:
+    async def main() -> None:
+        async with opened(log, "--list-changes") as session:
+            model = asking(("mcp__s__echo", {"message": "before"}))
+            agent = create_agent(model, middleware=[LiveTools(session)])
+            assert [message.text for message in await told(agent)] == ["before"]
+            await changed(session, "fresh")
+            later = asking(("mcp__s__fresh", {}))
+            model.responses, model.i = later.responses, 0
+            assert [message.text for message in await told(agent)] == ["fresh"]
+            assert "mcp__s__fresh" not in model.offered[0]
+            assert "mcp__s__fresh" in model.offered[-1]
+
+    run(main())
+
+
+def test_progress_is_told_by_name(log: Log) -> None:
+    async def main() -> None:
+        steps: list[Any] = []
+        async with opened(log) as session:
+            heard = tools(session, on_progress=lambda name, event: steps.append((name, event["progress"])))
+            await told(create_agent(asking(("mcp__s__progress", {"steps": 2})), heard))
+        assert steps == [("mcp__s__progress", 1), ("mcp__s__progress", 2)]
+
+    run(main())
+
+
+def test_tools_of_some_servers_and_of_a_blocking_session(log: Log) -> None:
+    with trunkline.sync.Pool(cache="off") as pool:
+        pool.reconcile({"s": log.server(), "t": log.server()})
+        with pool.session("a") as session:
+            session.ready()
+            offered = tools(session, servers=["t"])
+            assert {tool.metadata["server"] for tool in offered if tool.metadata} == {"t"}
+            model = asking(("mcp__t__echo", {"message": "blocking"}))
+            answer = create_agent(model, offered).invoke({"messages": [("user", "go on")]})
+            assert [message.text for message in of_tools(answer)] == ["blocking"]
+            assert json.dumps([tool.metadata for tool in offered])
+
+
+@pytest.mark.parametrize(("name", "program"), examples("docs/migrate/langchain.md"), ids=lambda value: value.splitlines()[0])
+def test_the_page_runs(name: str, program: str, tmp_path: Path) -> None:
+    assert run_example(name, program, tmp_path)

@@ -1,0 +1,188 @@
+"""`trunkline.adapters.mcp` with the package `mcp`."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import types
+
+import trunkline
+from trunkline.adapters.mcp import ClientSession, MCPError, handlers
+
+from host import HANG, Log, run
+from pages import examples, run_example
+from served import changed, kinds, opened
+
+#: Its models have names of their own since version 2.
+SINCE_2 = "is_error" in types.CallToolResult.model_fields
+
+
+FORM = {
+    "method": "elicitation/create",
+    "params": {"message": "your name?", "requestedSchema": {"type": "object", "properties": {"name": {"type": "string"}}}},
+}
+
+SAMPLE = {
+    "method": "sampling/createMessage",
+    "params": {"messages": [{"role": "user", "content": {"type": "text", "text": "?"}}], "maxTokens": 10},
+}
+
+
+def plain(model: Any) -> dict[str, Any]:
+    dumped: dict[str, Any] = model.model_dump(by_alias=True, mode="json", exclude_none=True)
+    return dumped
+
+
+def test_the_methods_of_a_client_session_answer_with_its_types(log: Log) -> None:
+    async def main() -> None:
+        async with opened(log) as chat:
+            async with ClientSession(chat, "s") as session:
+                initialized = await session.initialize()
+                assert isinstance(initialized, types.InitializeResult)
+                assert plain(initialized)["serverInfo"]["name"] == "trunkline-testserver"
+                assert session.server_capabilities.resources is not None
+                listed = await session.list_tools()
+                assert isinstance(listed, types.ListToolsResult)
+                own = {tool.own_name: tool.definition for tool in chat.tools()}
+                assert {tool.name: plain(tool)["inputSchema"] for tool in listed.tools} == {
+                    name: definition["inputSchema"] for name, definition in own.items()
+                }
+                result = await session.call_tool("add", {"a": 2, "b": 3})
+                assert isinstance(result, types.CallToolResult)
+                assert isinstance(result.content[0], types.TextContent) and result.content[0].text == "5"
+                failed = await session.call_tool("fail", {"text": "no such city"})
+                assert plain(failed)["isError"] is True
+                resources = (await session.list_resources()).resources
+                read = await session.read_resource(resources[0].uri)
+                assert isinstance(read, types.ReadResourceResult) and read.contents
+                assert (await session.list_resource_templates()).model_fields_set
+                prompts = (await session.list_prompts()).prompts
+                assert isinstance(await session.get_prompt(prompts[0].name), types.GetPromptResult)
+                assert isinstance(await session.send_ping(), types.EmptyResult)
+            assert (await chat.call_tool("mcp__s__echo", {"message": "goes on"})).content[0]["text"] == "goes on"
+
+    run(main())
+    assert log.starts() == 1
+
+
+def test_two_clients_of_two_sessions_share_one_process(log: Log) -> None:
+    async def main() -> set[str]:
+        async with trunkline.Pool(cache="off") as pool:
+            await pool.reconcile({"s": log.server()})
+            pids = set()
+            for chat in (pool.session("a"), pool.session("b")):
+                async with ClientSession(chat, "s") as session:
+                    pids.add((await session.call_tool("pid")).content[0].text)
+            return pids
+
+    assert len(run(main())) == 1
+    assert log.starts() == 1
+
+
+def test_results_of_every_kind_are_those_of_the_package() -> None:
+    async def main() -> None:
+        async with kinds() as chat, ClientSession(chat, "kinds") as session:
+            text = await session.call_tool("text", {"city": "x"})
+            assert text.meta == {"trace": "t1"}
+            found = await session.call_tool("picture", {"city": "x"})
+            assert [type(block) for block in found.content] == [types.TextContent, types.ImageContent, types.AudioContent]
+            structured = plain(await session.call_tool("structured", {"city": "x"}))
+            assert structured["structuredContent"] == {"total": 5}
+            found = await session.call_tool("resource", {"city": "x"})
+            assert [type(block) for block in found.content] == [types.EmbeddedResource] * 2 + [types.ResourceLink]
+
+    run(main())
+
+
+def test_errors_are_the_packages_own_from_typed_ones(log: Log) -> None:
+    async def main() -> None:
+        async with opened(log) as chat, ClientSession(chat, "s") as session:
+            with pytest.raises(MCPError) as raised:
+                await session.call_tool("error", {"code": -32050, "message": "as asked", "data": {"why": 1}})
+            assert (raised.value.error.code, raised.value.error.data) == (-32050, {"why": 1})
+            assert isinstance(raised.value.__cause__, trunkline.ServerError)
+            with pytest.raises(MCPError) as raised:
+                await session.call_tool("sleep", {"ms": 600_000}, 0.05)
+            assert isinstance(raised.value.__cause__, trunkline.TimeoutError)
+            assert raised.value.error.code == getattr(types, "REQUEST_TIMEOUT", 408)
+            with pytest.raises(MCPError) as raised:
+                await session.call_tool("no_such_tool")
+            assert isinstance(raised.value.__cause__, trunkline.ToolNotFoundError)
+            waiting = asyncio.create_task(session.call_tool("sleep", {"ms": 600_000}))
+            await asyncio.sleep(0)
+            waiting.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await waiting
+
+    run(main())
+
+
+def test_progress_and_notifications_reach_the_callbacks(log: Log) -> None:
+    async def main() -> None:
+        steps, messages, logs = [], [], []
+        told = asyncio.Event()
+
+        async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+            steps.append((progress, total, message))
+
+        async def on_log(params: Any) -> None:
+            logs.append((params.level, params.data))
+
+        async def on_message(message: Any) -> None:
+            messages.append(getattr(message, "root", message))
+            if isinstance(messages[-1], types.ToolListChangedNotification):
+                told.set()
+
+        async with opened(log, "--list-changes") as chat:
+            async with ClientSession(chat, "s", logging_callback=on_log, message_handler=on_message) as session:
+                await session.call_tool("progress", {"steps": 2}, progress_callback=on_progress)
+                assert [step[:2] for step in steps] == [(1, 2), (2, 2)]
+                await session.call_tool("log", {"level": "info", "text": "on the way"})
+                await changed(chat, "fresh")
+                await asyncio.wait_for(told.wait(), HANG)
+                assert "fresh" in [tool.name for tool in (await session.list_tools()).tools]
+                assert logs and logs[0][0] == "info"
+
+    run(main())
+
+
+def test_the_packages_callbacks_answer_what_servers_ask(log: Log) -> None:
+    async def main() -> None:
+        asked = []
+
+        async def elicit(context: Any, params: Any) -> Any:
+            asked.append(params.message)
+            return types.ElicitResult(action="decline")
+
+        async def sample(context: Any, params: Any) -> Any:
+            return types.ErrorData(code=-1, message="not today")
+
+        given = handlers(elicitation_callback=elicit, sampling_callback=sample)
+        async with opened(log, handlers=given) as chat, ClientSession(chat, "s") as session:
+            answer = (await session.call_tool("ask", FORM)).content[0].text
+            assert asked == ["your name?"] and "decline" in answer
+            assert "not today" in (await session.call_tool("ask", SAMPLE)).content[0].text
+
+    run(main())
+
+
+def test_it_is_used_within_its_block(log: Log) -> None:
+    async def main() -> None:
+        async with opened(log) as chat:
+            session = ClientSession(chat, "s")
+            with pytest.raises(RuntimeError):
+                await session.list_tools()
+            with pytest.raises(MCPError) as raised:
+                async with ClientSession(chat, "no such server"):
+                    raise AssertionError("a server that nobody configured was acquired")
+            assert isinstance(raised.value.__cause__, trunkline.TrunklineError)
+
+    run(main())
+
+
+@pytest.mark.parametrize(("name", "program"), examples("docs/migrate/mcp-python.md"), ids=lambda value: value.splitlines()[0])
+def test_the_page_runs(name: str, program: str, tmp_path: Path) -> None:
+    assert run_example(name, program, tmp_path)

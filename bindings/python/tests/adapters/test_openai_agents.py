@@ -1,0 +1,134 @@
+"""`trunkline.adapters.openai_agents` with the OpenAI Agents SDK, and a model that says what it is told to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from agents import Agent, Model, ModelResponse, RunConfig, Runner, Usage
+from mcp import types
+from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
+
+import trunkline
+from trunkline.adapters.openai_agents import SessionServer
+
+from host import Log, run
+from pages import examples, run_example
+from served import PIXEL, changed, kinds, names, opened
+
+UNTRACED = RunConfig(tracing_disabled=True)
+
+
+class Scripted(Model):
+    """Asks for tools in an order that is written down, then says that it is done."""
+
+    def __init__(self, *calls: tuple[str, dict[str, Any]]) -> None:
+        self._calls = list(calls)
+        self.offered: list[list[str]] = []
+        self.inputs: list[Any] = []
+
+    async def get_response(self, system_instructions: Any, input: Any, model_settings: Any, tools: Any, *_: Any, **__: Any) -> Any:
+        self.offered.append([tool.name for tool in tools])
+        self.inputs.append(input)
+        if self._calls:
+            name, arguments = self._calls.pop(0)
+            number = f"c{len(self.offered)}"
+            item: Any = ResponseFunctionToolCall(
+                type="function_call", name=name, arguments=json.dumps(arguments), call_id=number, id=number
+            )
+        else:
+            said = ResponseOutputText(type="output_text", text="done", annotations=[])
+            item = ResponseOutputMessage(id="m", type="message", role="assistant", status="completed", content=[said])
+        return ModelResponse(output=[item], usage=Usage(), response_id=None)
+
+    def stream_response(self, *_: Any, **__: Any) -> AsyncIterator[Any]:
+        raise NotImplementedError
+
+    def outputs(self) -> list[Any]:
+        """What it was told of its calls."""
+        return [item["output"] for item in self.inputs[-1] if item.get("type") == "function_call_output"]
+
+
+async def told(model: Scripted, server: SessionServer) -> list[Any]:
+    agent = Agent(name="a", model=model, mcp_servers=[server])
+    answer = await Runner.run(agent, "go on", run_config=UNTRACED)
+    assert answer.final_output == "done"
+    return model.outputs()
+
+
+def texts(output: Any) -> str:
+    return output if isinstance(output, str) else "".join(part["text"] for part in output)
+
+
+def test_an_agent_calls_the_tools_of_a_session(log: Log) -> None:
+    async def main() -> None:
+        async with opened(log, exclude={"s": ["crash"]}) as session:
+            model = Scripted(("mcp__s__add", {"a": 2, "b": 3}), ("mcp__s__fail", {"text": "no such city"}))
+            async with SessionServer(session) as server:
+                added, failed = await told(model, server)
+            assert texts(added) == "5"
+            assert "no such city" in texts(failed)
+            assert model.offered[0] == names(session) and "mcp__s__crash" not in model.offered[0]
+            assert (await session.call_tool("mcp__s__echo", {"message": "goes on"})).content[0]["text"] == "goes on"
+
+    run(main())
+    assert log.starts() == 1
+
+
+def test_a_change_is_there_at_the_next_turn(log: Log) -> None:
+    async def main() -> None:
+        async with opened(log, "--list-changes") as session, SessionServer(session) as server:
+            await told(Scripted(("mcp__s__echo", {"message": "before"})), server)
+            await changed(session, "fresh")
+            model = Scripted(("mcp__s__fresh", {}))
+            (output,) = await told(model, server)
+            assert "mcp__s__fresh" in model.offered[0] and "fresh" in texts(output)
+
+    run(main())
+
+
+def test_results_of_every_kind_come_as_the_server_sent_them() -> None:
+    async def main() -> None:
+        async with kinds() as session, SessionServer(session) as server:
+            result = await server.call_tool("mcp__kinds__picture", {"city": "x"})
+            assert [type(block) for block in result.content] == [types.TextContent, types.ImageContent, types.AudioContent]
+            assert result.content[1].data == PIXEL
+            result = await server.call_tool("mcp__kinds__structured", {"city": "x"})
+            assert result.model_dump(by_alias=True)["structuredContent"] == {"total": 5}
+            assert (await server.call_tool("mcp__kinds__wrong", {"city": "x"})).model_dump(by_alias=True)["isError"]
+            calls = [(f"mcp__kinds__{name}", {"city": "x"}) for name in ("picture", "wrong")]
+            picture, wrong = await told(Scripted(*calls), server)
+            assert any(part.get("type") == "input_image" for part in picture)
+            assert "no such city" in texts(wrong)
+
+    run(main())
+
+
+def test_prompts_resources_progress_and_typed_errors(log: Log) -> None:
+    async def main() -> None:
+        steps: list[Any] = []
+        async with opened(log) as session:
+            heard = SessionServer(session, on_progress=lambda name, event: steps.append((name, event["progress"])))
+            async with heard as server:
+                await server.call_tool("mcp__s__progress", {"steps": 2})
+                assert steps == [("mcp__s__progress", 1), ("mcp__s__progress", 2)]
+                prompts = (await server.list_prompts()).prompts
+                assert isinstance(await server.get_prompt(prompts[0].name), types.GetPromptResult)
+                resources = (await server.list_resources()).resources
+                assert (await server.read_resource(str(resources[0].uri))).contents
+                assert isinstance(await server.list_resource_templates(), types.ListResourceTemplatesResult)
+                with pytest.raises(LookupError):
+                    await server.read_resource("file:///nobody/lists/this")
+            with pytest.raises(trunkline.TimeoutError):
+                await SessionServer(session, timeout=0.05).call_tool("mcp__s__sleep", {"ms": 600_000})
+            assert (await SessionServer(session, servers=["other"]).list_tools()) == []
+
+    run(main())
+
+
+@pytest.mark.parametrize(("name", "program"), examples("docs/migrate/openai-agents.md"), ids=lambda value: value.splitlines()[0])
+def test_the_page_runs(name: str, program: str, tmp_path: Path) -> None:
+    assert run_example(name, program, tmp_path)

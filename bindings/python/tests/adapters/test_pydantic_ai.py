@@ -1,0 +1,124 @@
+"""`trunkline.adapters.pydantic_ai` with Pydantic AI and its own models for tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic_ai import Agent, UnexpectedModelBehavior
+from pydantic_ai.messages import BinaryContent, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
+from pydantic_ai.models.function import FunctionModel
+from pydantic_ai.models.test import TestModel
+
+import trunkline
+from trunkline.adapters.pydantic_ai import SessionToolset
+
+from host import Log, run
+from pages import examples, run_example
+from served import changed, kinds, names, opened
+
+
+class Scripted:
+    """Asks for tools in an order that is written down, then says that it is done."""
+
+    def __init__(self, *calls: tuple[str, dict[str, Any]]) -> None:
+        self._calls = list(calls)
+        self.offered: list[list[str]] = []
+        self.model = FunctionModel(self._turn)
+
+    def _turn(self, messages: Any, about: Any) -> ModelResponse:
+        self.offered.append([tool.name for tool in about.function_tools])
+        if not self._calls:
+            return ModelResponse(parts=[TextPart("done")])
+        name, arguments = self._calls.pop(0)
+        return ModelResponse(parts=[ToolCallPart(name, arguments)])
+
+
+async def told(script: Scripted, toolset: SessionToolset) -> list[Any]:
+    answer = await Agent(script.model, toolsets=[toolset]).run("go on")
+    assert answer.output == "done"
+    parts = [part for message in answer.all_messages() for part in message.parts]
+    return [part for part in parts if isinstance(part, ToolReturnPart)]
+
+
+def test_an_agent_calls_the_tools_of_a_session(log: Log) -> None:
+    async def main() -> None:
+        async with opened(log, exclude={"s": ["crash"]}) as session:
+            script = Scripted(("mcp__s__add", {"a": 2, "b": 3}), ("mcp__s__fail", {"text": "no such city"}))
+            added, failed = await told(script, SessionToolset(session))
+            assert isinstance(added, ToolReturnPart) and added.content == "5"
+            assert (failed.content, failed.outcome) == ("no such city", "retried")
+            assert script.offered[0] == names(session) and "mcp__s__crash" not in script.offered[0]
+            assert (await session.call_tool("mcp__s__echo", {"message": "goes on"})).content[0]["text"] == "goes on"
+
+    run(main())
+    assert log.starts() == 1
+
+
+def test_its_model_for_tests_fills_in_the_schemas() -> None:
+    async def main() -> None:
+        async with kinds() as session:
+            model = TestModel(call_tools=["mcp__kinds__text", "mcp__kinds__structured"])
+            answer = await Agent(model, toolsets=[SessionToolset(session, id="tools")]).run("go on")
+            assert "a text" in answer.output
+            offered = model.last_model_request_parameters
+            assert offered is not None
+            shown = {tool.name: tool.parameters_json_schema for tool in offered.function_tools}
+            assert shown == {tool.name: tool.definition["inputSchema"] for tool in session.tools()}
+
+    run(main())
+
+
+def test_results_of_every_kind_are_the_frameworks() -> None:
+    async def main() -> None:
+        async with kinds() as session:
+            wanted = ["text", "picture", "structured", "resource"]
+            calls = [(f"mcp__kinds__{name}", {"city": "x"}) for name in wanted]
+            text, picture, structured, resource = [part.content for part in await told(Scripted(*calls), SessionToolset(session))]
+            assert text == "a text" and structured == {"total": 5}
+            assert picture[0] == "look"
+            assert [(block.data, block.media_type) for block in picture[1:]] == [
+                (b"a small picture", "image/png"),
+                (b"a small picture", "audio/wav"),
+            ]
+            assert (resource[0], resource[2]) == ("of a file", "file:///c")
+            assert isinstance(resource[1], BinaryContent) and resource[1].media_type == "application/pdf"
+
+    run(main())
+
+
+def test_a_change_is_there_at_the_next_step(log: Log) -> None:
+    async def main() -> None:
+        async with opened(log, "--list-changes") as session:
+            toolset = SessionToolset(session)
+            await told(Scripted(("mcp__s__echo", {"message": "before"})), toolset)
+            await changed(session, "fresh")
+            script = Scripted(("mcp__s__fresh", {}))
+            (part,) = await told(script, toolset)
+            assert part.content == "fresh" and "mcp__s__fresh" in script.offered[0]
+
+    run(main())
+
+
+def test_progress_some_servers_and_typed_errors(log: Log) -> None:
+    async def main() -> None:
+        steps: list[Any] = []
+        async with opened(log) as session:
+            heard = SessionToolset(session, on_progress=lambda ctx, name, event: steps.append((name, event["progress"])))
+            await told(Scripted(("mcp__s__progress", {"steps": 2})), heard)
+            assert steps == [("mcp__s__progress", 1), ("mcp__s__progress", 2)]
+            script = Scripted()
+            await told(script, SessionToolset(session, servers=["other"]))
+            assert script.offered == [[]]
+            with pytest.raises(trunkline.TimeoutError):
+                await told(Scripted(("mcp__s__sleep", {"ms": 600_000})), SessionToolset(session, timeout=0.05))
+            with pytest.raises(UnexpectedModelBehavior):
+                await told(Scripted(("mcp__s__fail", {}), ("mcp__s__fail", {})), SessionToolset(session, max_retries=1))
+
+    run(main())
+
+
+@pytest.mark.parametrize(("name", "program"), examples("docs/migrate/pydantic-ai.md"), ids=lambda value: value.splitlines()[0])
+def test_the_page_runs(name: str, program: str, tmp_path: Path) -> None:
+    assert run_example(name, program, tmp_path)

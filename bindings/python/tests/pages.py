@@ -1,0 +1,45 @@
+"""The examples of pages, as programs that run."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from host import HANG, ROOT, Log, ended_well, server_program
+
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def examples(*pages: str) -> list[tuple[str, str]]:
+    """The examples of pages of the repository, each with a name."""
+    found = []
+    for page in pages:
+        blocks = BLOCK.findall((ROOT / page).read_text())
+        assert blocks, f"no example in {page}"
+        found += [(f"{Path(page).name} {number}", block) for number, block in enumerate(blocks, 1)]
+    return found
+
+
+def run_example(name: str, program: str, tmp_path: Path, starts: int = 1) -> str:
+    """Each is a whole program; ``trunkline-testserver`` stands for a server that users have. Says what it printed."""
+    log = Log(tmp_path / "starts.log")
+    program = program.replace('"trunkline-testserver"', json.dumps(server_program()))
+    program = program.replace('"args": [', f'"args": ["--start-log", {json.dumps(str(log.path))}, ')
+    # Never the decisions of the person who runs the tests.
+    env = {**os.environ, "TRUNKLINE_HOME": str(tmp_path / "home")}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=HANG,
+        cwd=tmp_path,
+        env=env,
+    )
+    ended_well(done)
+    log.settle()
+    assert log.starts() == starts, f"{name} started {log.starts()} servers"
+    return done.stdout
