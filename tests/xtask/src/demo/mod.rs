@@ -1,5 +1,6 @@
 //! `cargo xtask demo`: the main job in each language that the machine has.
 
+mod hosts;
 pub mod languages;
 mod real;
 mod transcript;
@@ -52,7 +53,7 @@ pub fn demo(machine: &Machine, chosen: &[&str]) -> ExitCode {
     if shown && !failed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// The suite `examples`: the same, quietly, and every language has to run.
+/// The suite `examples`: the same, quietly, and every language has to run; and the hosts beside the demo.
 pub fn examples(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     let mut missing = None;
     for language in &LANGUAGES {
@@ -64,7 +65,8 @@ pub fn examples(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
             }
         }
     }
-    missing.map_or(Ok(()), |why| Err(Stop::NotRun(why)))
+    missing.map_or(Ok(()), |why| Err(Stop::NotRun(why)))?;
+    hosts::hosts(machine, run)
 }
 
 /// Whether the steps are shown.
@@ -78,7 +80,7 @@ fn show(machine: &Machine, run: &mut Run, language: &Language, voice: Voice) -> 
     machine.needs(language.program)?;
     let testserver = machine.testserver(run)?.to_path_buf();
     let mut command = (language.prepare)(machine, run)?;
-    let log = fresh_start_log(machine, language);
+    let log = fresh_start_log(machine, language.name);
     let servers = json!({"demo": {
         "command": testserver,
         "args": ["--list-changes", "--label", "demo", "--start-log", log],
@@ -104,8 +106,8 @@ fn show(machine: &Machine, run: &mut Run, language: &Language, voice: Voice) -> 
     Ok(())
 }
 
-fn fresh_start_log(machine: &Machine, language: &Language) -> PathBuf {
-    let name = format!("demo-{}-{}.starts", language.name, std::process::id());
+fn fresh_start_log(machine: &Machine, program: &str) -> PathBuf {
+    let name = format!("demo-{program}-{}.starts", std::process::id());
     let path = machine.target.join("xtask").join(name);
     let _ = std::fs::remove_file(&path);
     path
