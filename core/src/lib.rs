@@ -74,10 +74,14 @@ mod handling;
 )]
 mod lookup;
 mod platform;
+#[cfg(all(test, feature = "schedules"))]
+#[path = "../tests/rig/schedules.rs"]
+mod schedules;
 #[cfg(test)]
 #[path = "../tests/rig/score.rs"]
 mod score;
 mod store;
+mod sync;
 mod transport;
 mod wakes;
 mod watch;

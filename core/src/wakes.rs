@@ -1,8 +1,13 @@
 //! Wake-ups, and batches of them: what many are told at one time wakes them when all of them were told.
 
+#[cfg(all(test, feature = "schedules"))]
+mod schedules;
+
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+
+use crate::sync::thread_local;
 
 /// Something that can be woken. A wake-up comes on a thread of the library, or on one that calls into it; it must not block.
 pub(crate) trait Wake {
@@ -41,8 +46,8 @@ fn later(one: Arc<impl Wake + 'static>, which: fn(&mut Pending) -> &mut Option<W
     if !is_in_batch.unwrap_or(false) {
         return one.wake();
     }
-    PENDING.with_borrow_mut(|pending| {
-        if let Some(waiting) = which(pending) {
+    PENDING.with(|pending| {
+        if let Some(waiting) = which(&mut pending.borrow_mut()) {
             waiting.push(one);
         }
     });
@@ -64,14 +69,14 @@ impl Pending {
 
     fn begin() {
         let (told, behind) = (Some(Vec::new()), Some(Vec::new()));
-        PENDING.set(Pending { told, behind });
+        PENDING.with(|pending| pending.replace(Pending { told, behind }));
     }
 
     fn wake_all() {
         // What a wake-up itself brings about wakes at once, but for those who stand behind.
-        let told = PENDING.with_borrow_mut(|pending| pending.told.take());
+        let told = PENDING.with(|pending| pending.borrow_mut().told.take());
         told.into_iter().flatten().for_each(wake_safely);
-        let behind = PENDING.with_borrow_mut(|pending| pending.behind.take());
+        let behind = PENDING.with(|pending| pending.borrow_mut().behind.take());
         behind.into_iter().flatten().for_each(wake_safely);
     }
 }

@@ -38,11 +38,18 @@ mod pool;
 mod pool_work;
 mod queue;
 mod raw;
+#[cfg(all(test, feature = "schedules"))]
+#[path = "../../core/tests/rig/schedules.rs"]
+mod schedules;
+#[cfg(all(test, feature = "schedules"))]
+#[path = "../../core/tests/rig/score.rs"]
+mod score;
 mod session_work;
 mod sign_in;
 mod sources;
 mod subscribe;
 mod subscription;
+mod sync;
 mod table;
 mod threads;
 mod trust;

@@ -1,7 +1,10 @@
 //! Completion queues: results and events behind one descriptor that a host's loop can poll.
 
+#[cfg(all(test, feature = "schedules"))]
+mod schedules;
+
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use trunkline::interface::words;
 use trunkline::{Error, ErrorCode, Result};
@@ -14,6 +17,7 @@ use crate::notify::Notify;
 use crate::objects::Objects;
 use crate::raw;
 use crate::subscription::{Next, Subscriber, Way};
+use crate::sync::{Mutex, MutexGuard};
 use crate::types::{Item, ItemKind, Status};
 
 /// A queue of items, with a descriptor that is readable while items wait. One queue may serve

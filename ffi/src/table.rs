@@ -4,10 +4,15 @@
 //! slot, 24 for its index. Zero is never a handle. A slot whose generations are used up is retired,
 //! so a handle never comes back.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+#[cfg(all(test, feature = "schedules"))]
+mod schedules;
+
+use std::sync::PoisonError;
 
 use trunkline::interface::words;
 use trunkline::{Error, ErrorCode, Result};
+
+use crate::sync::{Mutex, MutexGuard};
 
 /// What a handle stands for; the number is part of the handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

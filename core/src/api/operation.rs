@@ -3,13 +3,14 @@
 use std::collections::VecDeque;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
 use tokio::task::AbortHandle;
 
 use super::call::Started;
 use crate::driver::Driver;
 use crate::platform;
+use crate::sync::{Mutex, MutexGuard};
 use crate::wakes;
 use crate::{Error, ErrorCode, Result};
 

@@ -1,13 +1,15 @@
 //! The requests of ours that wait for an answer: the table of `trunkline_pool::in_flight` behind a lock, with ids, what
 //! belongs to a request, and who is told of changes. No callback runs under the lock.
 
+#[cfg(all(test, feature = "schedules"))]
+mod schedules;
+
 use std::collections::HashSet;
 use std::convert::Infallible;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::mpsc;
 use trunkline_pool::in_flight;
 use trunkline_pool::in_flight::{Callers, Held, Table, Timer, Whose};
 pub(super) use trunkline_pool::in_flight::{Clock, Missed, Next, Purpose};
@@ -16,6 +18,8 @@ use trunkline_pool::state::SessionId;
 use super::attempts::Attempts;
 use super::era::Again;
 use super::{Done, OnProgress, RequestId};
+use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::{Mutex, MutexGuard, Notify};
 use crate::transport::Via;
 
 /// Ids below belong to the handshake.

@@ -10,6 +10,7 @@ use trunkline_pool::state::{
 };
 
 use super::entry::Control;
+use super::executor::{self, Queued};
 use super::listings::ListingEnd;
 use super::{Answered, Core, Driver, EntryCell, Work, incarnation};
 use crate::api::SessionCore;
@@ -30,21 +31,16 @@ impl Driver {
     /// Ends a step: gives the mutex back, and carries out the queue unless somebody is at it already.
     pub(super) fn carry_out<'a>(self: &'a Arc<Self>, mut core: MutexGuard<'a, Core>) {
         self.set_timer(&mut core);
-        if core.executing {
-            return;
-        }
-        core.executing = true;
         let before = CARRYING_OUT.replace(true);
-        while let Some(next) = core.next() {
-            drop(core);
-            match next {
+        executor::run(
+            || self.core(),
+            core,
+            |next| match next {
                 Next::Work(Work::Effect(effect)) => safely(|| self.perform(effect)),
                 Next::Work(Work::Listed(end)) => safely(move || end.tell()),
                 Next::News(news) => self.tell_all(news),
-            }
-            core = self.core();
-        }
-        core.executing = false;
+            },
+        );
         CARRYING_OUT.set(before);
     }
 
@@ -179,21 +175,27 @@ impl Driver {
 }
 
 /// What is carried out next.
-enum Next {
+pub(super) enum Next {
     Work(Work),
     /// What sessions are told, one after the other.
     News(Vec<News>),
 }
 
 /// What one session is told of an entry.
-struct News {
+pub(super) struct News {
     session: Arc<SessionCore>,
     cell: Arc<EntryCell>,
     notice: Notice,
 }
 
-impl Core {
-    /// Takes the next of what is to be carried out; all that sessions are told at one time is one.
+impl Queued for Core {
+    type Next = Next;
+
+    fn executing(&mut self) -> &mut bool {
+        &mut self.executing
+    }
+
+    /// All that sessions are told at one time is one.
     fn next(&mut self) -> Option<Next> {
         let mut news = Vec::new();
         while news.len() < NEWS_MAX
@@ -212,7 +214,9 @@ impl Core {
             false => Some(Next::News(news)),
         }
     }
+}
 
+impl Core {
     /// What a session is told, if it and the entry are there.
     fn addressed(&self, session: SessionId, notice: Notice) -> Option<News> {
         let cell = self.entries.get(&notice.entry()?)?.clone();

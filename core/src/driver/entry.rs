@@ -1,11 +1,12 @@
 //! What callers see of an entry: published whole, read without a lock.
 
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+#[cfg(all(test, feature = "schedules"))]
+mod schedules;
 
-use arc_swap::ArcSwap;
-use tokio::sync::{Notify, mpsc};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Weak};
+
+use tokio::sync::mpsc;
 use trunkline_pool::acceptance::Held;
 use trunkline_pool::catalog::Catalog;
 use trunkline_pool::config::{Fingerprint, ServerSpec};
@@ -24,6 +25,8 @@ use crate::apart::OneByOne;
 use crate::api::SessionCore;
 use crate::auth::Context;
 use crate::client::{Connection, Kill, Provided};
+use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::{ArcSwap, Guard, Mutex, MutexGuard, Notify};
 
 /// The published state of an entry, and the way to its connection.
 pub(crate) struct EntryCell {
@@ -194,7 +197,7 @@ impl EntryCell {
     }
 
     /// What callers see now.
-    pub(crate) fn load(&self) -> arc_swap::Guard<Arc<Published>> {
+    pub(crate) fn load(&self) -> Guard<Arc<Published>> {
         self.published.load()
     }
 

@@ -1,7 +1,10 @@
 //! Events on their way to subscribers: in order and bounded.
 
+#[cfg(all(test, feature = "schedules"))]
+mod schedules;
+
 use std::collections::hash_map::Entry;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use trunkline_pool::id_map::IdMap;
@@ -12,6 +15,7 @@ use super::EntryCell;
 use super::event_text::{Members, Sheet, members_of, write};
 use super::subscriber::Subscriber;
 use crate::api::{Event, EventMask, SessionCore};
+use crate::sync::{Mutex, MutexGuard};
 use crate::wakes::{wake, wake_so_far};
 use crate::{Error, ErrorCode, Result};
 

@@ -13,6 +13,7 @@ mod carry;
 mod entry;
 mod eras;
 mod event_text;
+mod executor;
 mod gates;
 mod hold;
 mod hub;

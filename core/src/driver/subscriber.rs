@@ -1,16 +1,16 @@
 //! One subscriber's queue: bounded, with one wake-up for all that waits in it.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard};
-use std::thread::ThreadId;
+use std::sync::Arc;
 
-use tokio::sync::Notify;
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::state::SessionId;
 
 use super::event_text::{Sheet, members_of, write};
 use super::hub::About;
 use crate::api::{Event, EventMask};
+use crate::sync::thread::{self, ThreadId};
+use crate::sync::{Mutex, MutexGuard, Notify};
 use crate::wakes;
 
 /// One subscriber's queue. What an event needs of it lies at its beginning, side by side: a change is told to thousands, of whom nothing
@@ -141,14 +141,14 @@ impl Subscriber {
         if lock(&self.wake).is_none() {
             return;
         }
-        if *lock(&self.waking) == Some(std::thread::current().id()) {
+        if *lock(&self.waking) == Some(thread::current().id()) {
             // The wake function itself caused an event; whoever it woke finds the event as well.
             return;
         }
         let turn = lock(&self.turn);
         let wake = lock(&self.wake).clone();
         if let Some(wake) = wake {
-            *lock(&self.waking) = Some(std::thread::current().id());
+            *lock(&self.waking) = Some(thread::current().id());
             let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || wake()));
             *lock(&self.waking) = None;
         }
@@ -160,7 +160,7 @@ impl Subscriber {
         // The host's function is dropped without the lock, as it is called.
         let before = lock(&self.wake).take();
         drop(before);
-        if *lock(&self.waking) != Some(std::thread::current().id()) {
+        if *lock(&self.waking) != Some(thread::current().id()) {
             drop(lock(&self.turn));
         }
     }

@@ -6,6 +6,7 @@
 
 #[cfg(test)]
 mod advisories;
+mod proofs;
 mod rows;
 mod table;
 
@@ -102,6 +103,9 @@ pub fn of_suites(machine: &Machine, suites: &[report::Row]) -> Option<report::Ro
         let of_it: Vec<_> = suites.iter().filter(|suite| named.contains(&suite.suite)).collect();
         let form = row.form(machine.reach == Reach::Full);
         let outcome = match form {
+            Form::AtLeast(_) if named.is_empty() => {
+                Outcome::NotRun("by `cargo xtask scoreboard --full` alone".to_owned())
+            }
             Form::AtLeast(_) if of_it.len() < named.len() => {
                 Outcome::NotRun("its suites were not run".to_owned())
             }
