@@ -35,7 +35,7 @@ async function runExample(code) {
 }
 
 describe('the documentation', () => {
-  for (const [path, count] of [['docs/node.md', 5], ['README.md', 2], ['bindings/node/README.md', 1]]) {
+  for (const [path, count] of [['docs/node.md', 5], ['README.md', 2], ['docs/cookbook.md', 4], ['bindings/node/README.md', 1]]) {
     const examples = blocks(path);
     it(`${path} has its examples`, () => assert.ok(examples.length >= count));
     for (const [index, code] of examples.entries()) {

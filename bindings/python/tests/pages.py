@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from host import HANG, ROOT, Log, ended_well, server_program
+from host import HANG, ROOT, Log, ended_well, fault_program, server_program
 
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
@@ -24,10 +24,14 @@ def examples(*pages: str) -> list[tuple[str, str]]:
     return found
 
 
-def run_example(name: str, program: str, tmp_path: Path, starts: int = 1) -> str:
-    """Each is a whole program; ``trunkline-testserver`` stands for a server that users have. Says what it printed."""
+def run_example(name: str, program: str, tmp_path: Path, starts: int | None = 1) -> str:
+    """Each is a whole program; ``trunkline-testserver`` stands for a server that users have. Says what it printed.
+
+    ``starts`` is how many servers it is to start, or None where that is its own affair.
+    """
     log = Log(tmp_path / "starts.log")
     program = program.replace('"trunkline-testserver"', json.dumps(server_program()))
+    program = program.replace('"trunkline-faultserver"', json.dumps(fault_program()))
     program = program.replace('"args": [', f'"args": ["--start-log", {json.dumps(str(log.path))}, ')
     # Never the decisions of the person who runs the tests.
     env = {**os.environ, "TRUNKLINE_HOME": str(tmp_path / "home")}
@@ -41,5 +45,5 @@ def run_example(name: str, program: str, tmp_path: Path, starts: int = 1) -> str
     )
     ended_well(done)
     log.settle()
-    assert log.starts() == starts, f"{name} started {log.starts()} servers"
+    assert starts is None or log.starts() == starts, f"{name} started {log.starts()} servers"
     return done.stdout

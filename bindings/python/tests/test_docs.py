@@ -20,6 +20,11 @@ def test_an_example_runs(name: str, program: str, tmp_path: Path) -> None:
     run_example(name, program, tmp_path)
 
 
+@pytest.mark.parametrize(("name", "program"), examples("docs/cookbook.md"), ids=lambda value: value.splitlines()[0])
+def test_a_task_of_the_cookbook_runs(name: str, program: str, tmp_path: Path) -> None:
+    assert run_example(name, program, tmp_path, starts=None)
+
+
 def test_the_demo_runs(log: Log) -> None:
     servers = json.dumps({"demo": log.server("--list-changes")})
     done = subprocess.run(

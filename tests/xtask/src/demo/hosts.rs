@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::languages::{c_library, node_package, python_command};
 use super::{Left, fresh_start_log, settle};
-use crate::machine::Machine;
+use crate::machine::{Machine, Reach};
 use crate::run::{Run, Stop};
 
 /// One example. Its argument is a map of servers with a server `demo`, as the demo's is.
@@ -17,6 +17,14 @@ struct Host {
     /// What its last line has.
     says: &'static str,
 }
+
+/// The page of the chat server in a real browser, which not every machine has: in the long form.
+const BROWSER: Host = Host {
+    name: "browser",
+    program: "bindings/node/examples/chat/browser.mjs",
+    prepare: browser,
+    says: "the page showed the pool",
+};
 
 const HOSTS: [Host; 4] = [
     Host {
@@ -42,7 +50,8 @@ const HOSTS: [Host; 4] = [
 
 /// Runs all; each starts one server, and leaves no process.
 pub fn hosts(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
-    for host in &HOSTS {
+    let long = (machine.reach == Reach::Full).then_some(&BROWSER);
+    for host in HOSTS.iter().chain(long) {
         machine.needs(host.program)?;
         let why = |why| Stop::Failed(format!("{}: {why}", host.program));
         let testserver = machine.testserver(run)?.to_path_buf();
@@ -72,6 +81,11 @@ fn node(machine: &Machine, run: &mut Run, program: &str) -> Result<Command, Stop
     let mut command = machine.command("node");
     command.arg(program);
     Ok(command)
+}
+
+fn browser(machine: &Machine, run: &mut Run, program: &str) -> Result<Command, Stop> {
+    run.preparation("a browser (chromium)", machine.command("chromium").arg("--version"))?;
+    node(machine, run, program)
 }
 
 fn c(machine: &Machine, run: &mut Run, program: &str) -> Result<Command, Stop> {
