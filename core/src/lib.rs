@@ -67,6 +67,7 @@ mod folder;
 #[doc(hidden)]
 pub mod fuzzing;
 mod handling;
+mod inspect;
 #[allow(
     dead_code,
     unused_imports,
@@ -91,6 +92,7 @@ pub use api::{
     Operation, Pool, ProgressFeed, Servers, Session, ShapedTools, Subscription,
 };
 pub use detect::detect;
+pub use inspect::{find_program, own_folders};
 pub use transport::{HostConnection, HostServer};
 pub use trunkline_pool::config::ServerSpec;
 pub use trunkline_pool::gates::GateLists;

@@ -40,7 +40,7 @@ pub(crate) fn command() -> Command {
         .disable_help_subcommand(true)
         .args(common())
         .subcommands([list(), tools(), call(), status(), explain()])
-        .subcommands([approve(), reject(), forget(), completions()])
+        .subcommands([doctor(), approve(), reject(), forget(), completions()])
 }
 
 fn common() -> [Arg; 5] {
@@ -128,6 +128,40 @@ fn status() -> Command {
     Command::new("status")
         .about("How the servers stand; starts those of the settings")
         .arg(server().num_args(0..).help("The servers that are started; all by default"))
+        .arg(
+            Arg::new("watch")
+                .long("watch")
+                .action(ArgAction::SetTrue)
+                .help("Show it again and again, until a signal"),
+        )
+        .arg(
+            Arg::new("interval")
+                .long("interval")
+                .value_name("SECONDS")
+                .value_parser(seconds)
+                .default_value("1")
+                .requires("watch")
+                .help("The time between two views"),
+        )
+        .arg(
+            Arg::new("count")
+                .long("count")
+                .value_name("N")
+                .value_parser(value_parser!(u64).range(1..))
+                .requires("watch")
+                .help("End after so many views"),
+        )
+}
+
+fn doctor() -> Command {
+    Command::new("doctor")
+        .about("What is wrong: settings files, entries, programs, approvals, leftovers")
+        .arg(
+            Arg::new("start")
+                .long("start")
+                .action(ArgAction::SetTrue)
+                .help("Start the servers too: what they say of themselves, and what they want"),
+        )
 }
 
 fn explain() -> Command {

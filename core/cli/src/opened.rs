@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use trunkline::{
@@ -124,6 +124,21 @@ impl Opened {
                 operation.cancel();
                 return Err(Failure::signal(signal));
             }
+        }
+    }
+
+    /// Waits for so long; a signal ends it.
+    pub(crate) fn pause(&self, time: Duration) -> std::result::Result<(), Failure> {
+        let end = Instant::now() + time;
+        loop {
+            if let Some(signal) = self.interrupt.signal() {
+                return Err(Failure::signal(signal));
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(());
+            }
+            std::thread::sleep(left.min(LOOK));
         }
     }
 

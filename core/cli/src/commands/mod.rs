@@ -2,6 +2,7 @@
 
 mod approvals;
 mod call;
+mod doctor;
 mod explain;
 mod list;
 mod status;
@@ -30,6 +31,7 @@ pub(crate) fn run(
         "call" => call::run(given, common, terminal),
         "status" => status::run(given, common, terminal),
         "explain" => explain::run(given, common, terminal),
+        "doctor" => doctor::run(given, common, terminal),
         "approve" => approvals::approve(given, common, terminal),
         "reject" => approvals::reject(given, common, terminal),
         "forget" => approvals::forget(given, common, terminal),

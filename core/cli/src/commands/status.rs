@@ -1,5 +1,7 @@
 //! `status`: how the servers stand.
 
+use std::time::Duration;
+
 use clap::ArgMatches;
 use serde_json::Value;
 use trunkline::Wanted;
@@ -24,15 +26,40 @@ pub(super) fn run(
         let (waiting, timeout) = (session.clone(), common.timeout);
         // A name that no settings have is told by its absence, and by the exit.
         let _ = opened.wait(async move { waiting.ready(None, timeout).await })?;
-        let status = opened.pool.status();
-        if common.json {
-            shown::json(terminal, &status);
-        } else {
-            show(&status, terminal);
+        let mut views = match given.get_flag("watch") {
+            true => given.get_one::<u64>("count").copied().unwrap_or(u64::MAX),
+            false => 1,
+        };
+        let interval = given.get_one::<Duration>("interval").copied().unwrap_or_default();
+        loop {
+            let status = opened.pool.status();
+            view(&status, given.get_flag("watch"), common, terminal);
+            views -= 1;
+            // Whoever reads no more ends it.
+            if views == 0 || !terminal.flush() {
+                return Ok(judged(&status, &names));
+            }
+            opened.pause(interval)?;
         }
-        Ok(judged(&status, &names))
     })
 }
+
+/// One view. On a terminal one that is watched takes the place of the one before.
+fn view(status: &Value, watched: bool, common: &Common, terminal: &mut Terminal<'_>) {
+    if common.json {
+        return shown::json(terminal, status);
+    }
+    if watched && terminal.is_read {
+        terminal.write(CLEAR);
+    }
+    show(status, terminal);
+    if watched && !terminal.is_read {
+        terminal.line("");
+    }
+}
+
+/// Moves to the upper left corner, and clears what is below.
+const CLEAR: &str = "\x1b[H\x1b[J";
 
 /// Whether all is well with the servers that are named, or with all.
 fn judged(status: &Value, names: &[String]) -> Exit {

@@ -50,6 +50,7 @@ fn every_example_writes_what_the_page_says() {
             .env("PATH", format!("{}:/usr/bin:/bin", folders.join(":")));
         let ran = ran(shell.output().unwrap());
         let stdout = ran.stdout.replace(home.path("").to_str().unwrap(), "~/");
+        let stdout = stdout.replace(testserver().to_str().unwrap(), "SERVER");
         assert_eq!(stdout, output, "{line}: {ran:?}");
     }
 }

@@ -2,6 +2,7 @@
 
 mod approvals;
 mod calls;
+mod doctor;
 mod documented;
 mod lists;
 mod rig;
