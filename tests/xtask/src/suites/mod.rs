@@ -10,6 +10,7 @@ mod python;
 mod rust;
 mod supply;
 
+pub use c::programs as c_programs;
 pub use python::environment as python_environment;
 pub use rust::simulator;
 
