@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
 use clap_complete::Shell;
+use trunkline::settings::FORMATS;
 
 /// What every command takes.
 pub(crate) struct Common {
@@ -40,7 +42,7 @@ pub(crate) fn command() -> Command {
         .disable_help_subcommand(true)
         .args(common())
         .subcommands([list(), tools(), call(), status(), explain()])
-        .subcommands([doctor(), approve(), reject(), forget(), completions()])
+        .subcommands([doctor(), import(), approve(), reject(), forget(), completions()])
 }
 
 fn common() -> [Arg; 5] {
@@ -173,6 +175,36 @@ fn explain() -> Command {
                 .long("no-start")
                 .action(ArgAction::SetTrue)
                 .help("Start nothing to find out"),
+        )
+}
+
+fn import() -> Command {
+    let format = |name: &'static str| {
+        let words = FORMATS.iter().map(|format| format.name()).collect::<Vec<_>>();
+        Arg::new(name)
+            .long(name)
+            .value_name("PRODUCT")
+            .value_parser(PossibleValuesParser::new(words))
+    };
+    Command::new("import")
+        .about("Writes the servers of a settings file as another product has them")
+        .arg(
+            Arg::new("file")
+                .value_name("FILE")
+                .required(true)
+                .value_hint(ValueHint::FilePath)
+                .help("The file, of any known product"),
+        )
+        .arg(format("to").required(true).help("The product that it is written for"))
+        .arg(format("from").help("The product whose file it is, where that is not seen"))
+        .arg(
+            Arg::new("output")
+                .long("output")
+                .short('o')
+                .value_name("FILE")
+                .value_parser(value_parser!(PathBuf))
+                .value_hint(ValueHint::FilePath)
+                .help("A new file; the output by default"),
         )
 }
 

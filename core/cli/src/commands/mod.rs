@@ -4,6 +4,7 @@ mod approvals;
 mod call;
 mod doctor;
 mod explain;
+mod import;
 mod list;
 mod status;
 mod tools;
@@ -32,6 +33,7 @@ pub(crate) fn run(
         "status" => status::run(given, common, terminal),
         "explain" => explain::run(given, common, terminal),
         "doctor" => doctor::run(given, common, terminal),
+        "import" => import::run(given, common, terminal),
         "approve" => approvals::approve(given, common, terminal),
         "reject" => approvals::reject(given, common, terminal),
         "forget" => approvals::forget(given, common, terminal),

@@ -1,0 +1,225 @@
+//! One server, as a product writes it.
+
+use serde_json::{Map, Value, json};
+use trunkline::settings::{Format, Template, Unit, Variables};
+use trunkline_pool::config::{RemoteKind, ServerSpec, Transport};
+
+use super::dialect::{Dialect, dialect};
+
+/// The entry of a server, and what the product has no field for; nothing where it cannot have the server at all.
+pub(super) fn entry(
+    template: &Template,
+    format: Format,
+) -> (Option<Map<String, Value>>, Vec<String>) {
+    let Some(dialect) = dialect(format) else { return own(template) };
+    let spec = template.unexpanded();
+    let mut written = Written { format, dialect, out: Map::new(), lost: Vec::new() };
+    if !written.transport(spec) {
+        return (None, written.lost);
+    }
+    written.rest(spec, template.env_file());
+    let Written { mut out, mut lost, .. } = written;
+    for (name, value) in &mut out {
+        spelled(value, format, &mut |variable| lost.push(format!("{name}: {variable}")));
+    }
+    (Some(out), lost)
+}
+
+/// In the pool's own form nothing is lost.
+fn own(template: &Template) -> (Option<Map<String, Value>>, Vec<String>) {
+    let mut out = template.configuration().clone();
+    out.extend(template.env_file().map(|file| ("env_file".to_owned(), file.into())));
+    (Some(out), Vec::new())
+}
+
+struct Written {
+    format: Format,
+    dialect: Dialect,
+    out: Map<String, Value>,
+    lost: Vec<String>,
+}
+
+impl Written {
+    /// Writes the value into the field, or says that there is none.
+    fn put(&mut self, field: Option<&str>, name: &str, value: Value) {
+        match field {
+            Some(field) => drop(self.out.insert(field.to_owned(), value)),
+            None => self.lost.push(name.to_owned()),
+        }
+    }
+
+    /// Whether the product can have a server that is reached so.
+    fn transport(&mut self, spec: &ServerSpec) -> bool {
+        let dialect = self.dialect;
+        match &spec.transport {
+            Transport::Stdio(stdio) => {
+                self.kind(0);
+                let args = || stdio.args.iter().map(|argument| json!(argument));
+                if dialect.is_line {
+                    let line = std::iter::once(json!(stdio.command)).chain(args());
+                    self.put(Some(dialect.command), "", line.collect());
+                } else {
+                    self.put(Some(dialect.command), "", json!(stdio.command));
+                    if !stdio.args.is_empty() {
+                        self.put(Some("args"), "", args().collect());
+                    }
+                }
+                if !stdio.env.is_empty() {
+                    self.put(Some(dialect.env), "", json!(stdio.env));
+                }
+                if let Some(cwd) = &stdio.cwd {
+                    self.put(dialect.cwd, "cwd", json!(cwd));
+                }
+                if !stdio.inherit_env.is_empty() {
+                    let is_name = |text: &String| !text.contains(['*', '?', '$']);
+                    let field = dialect.inherited.filter(|_| stdio.inherit_env.iter().all(is_name));
+                    self.put(field, "inherit_env", json!(stdio.inherit_env));
+                }
+                if !stdio.unset_env.is_empty() {
+                    self.lost.push("variables that are unset".to_owned());
+                }
+                true
+            }
+            Transport::Remote(remote) => {
+                let (place, name) = match remote.kind {
+                    RemoteKind::Http => (0, "http"),
+                    RemoteKind::Sse => (1, "sse"),
+                    RemoteKind::Websocket => (2, "websocket"),
+                    _ => (3, "http"),
+                };
+                let Some(url) = dialect.urls[place] else {
+                    self.lost.push(format!("the server: its transport is {name}"));
+                    return false;
+                };
+                // One that is to be found out is most often the first.
+                if !self.kind([1, 2, 3, 1][place]) {
+                    self.lost.push(format!("the server: its transport is {name}"));
+                    return false;
+                }
+                let is_stated = dialect.kind.is_some() || Some(url) != dialect.urls[3];
+                let is_kept = match (is_stated, self.format.row().bare_url) {
+                    (true, _) => place != 3,
+                    (false, None) => place == 3,
+                    (false, Some(word)) => place != 3 && word == name,
+                };
+                if !is_kept {
+                    self.lost.push(format!("transport: {name}, which it takes otherwise"));
+                }
+                self.put(Some(url), "", json!(remote.url));
+                if !remote.headers.is_empty() {
+                    self.put(dialect.headers, "headers", json!(remote.headers));
+                }
+                if remote.socket_path.is_some() {
+                    self.lost.push("socket_path".to_owned());
+                }
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Writes the word of the transport, where the product always has one; whether it has that transport.
+    fn kind(&mut self, place: usize) -> bool {
+        let Some((field, words)) = self.dialect.kind else { return true };
+        let Some(word) = words[place] else { return false };
+        self.put(Some(field), "", json!(word));
+        true
+    }
+
+    fn rest(&mut self, spec: &ServerSpec, env_file: Option<&str>) {
+        let dialect = self.dialect;
+        let times = [
+            (spec.call_timeout, dialect.call_time, "call_timeout_ms"),
+            (spec.connect_timeout, dialect.connect_time, "connect_timeout_ms"),
+        ];
+        for (time, field, name) in times {
+            if let Some(time) = time {
+                let (field, unit) = field.unzip();
+                self.put(field, name, in_unit(time, unit.unwrap_or(Unit::Milliseconds)));
+            }
+        }
+        if let Some(include) = &spec.filter.include {
+            // An empty list is everything there.
+            let is_everything = include.is_empty() && self.format == Format::Goose;
+            let field = dialect.include.filter(|_| !is_everything);
+            self.put(field, "include", json!(include));
+        }
+        if !spec.filter.exclude.is_empty() {
+            self.put(dialect.exclude, "exclude", json!(spec.filter.exclude));
+        }
+        if spec.disabled {
+            let (field, value) = dialect.off.unzip();
+            self.put(field, "disabled", json!(value));
+        }
+        if let Some(file) = env_file {
+            self.put(dialect.env_file, "env_file", json!(file));
+        }
+        let lost = [
+            (!spec.oauth.is_empty(), "oauth"),
+            (spec.call_idle_timeout.is_some(), "call_idle_timeout_ms"),
+            (spec.share.is_some(), "share"),
+            (spec.start.is_some(), "start"),
+            (spec.era.is_some(), "era"),
+            (spec.reconnect.is_some(), "reconnect"),
+            (spec.trust, "trust"),
+            (!spec.always_load.is_empty(), "always_load"),
+            (spec.description.is_some(), "description"),
+        ];
+        self.lost
+            .extend(lost.iter().filter(|(is_there, _)| *is_there).map(|(_, name)| (*name).into()));
+        self.lost.extend(spec.unknown.keys().cloned());
+    }
+}
+
+fn in_unit(time: std::time::Duration, unit: Unit) -> Value {
+    let millis = time.as_millis() as u64;
+    match unit {
+        Unit::Seconds if millis.is_multiple_of(1_000) => json!(millis / 1_000),
+        Unit::Seconds => json!(time.as_secs_f64()),
+        Unit::DurationText => json!(format!("{millis}ms")),
+        _ => json!(millis),
+    }
+}
+
+/// Spells the variables in a value as the product does; those that it cannot have are told, and stay as they are.
+fn spelled(value: &mut Value, format: Format, lost: &mut dyn FnMut(&str)) {
+    match value {
+        Value::String(text) => *text = spelled_text(text, format, lost),
+        Value::Array(items) => items.iter_mut().for_each(|item| spelled(item, format, lost)),
+        Value::Object(map) => map.values_mut().for_each(|item| spelled(item, format, lost)),
+        _ => {}
+    }
+}
+
+fn spelled_text(text: &str, format: Format, lost: &mut dyn FnMut(&str)) -> String {
+    let variables = format.row().variables;
+    let (mut out, mut rest) = (String::new(), text);
+    while let Some((before, after)) = rest.split_once("${") {
+        let Some((name, behind)) = after.split_once('}') else { break };
+        out.push_str(before);
+        let of_env = name.strip_prefix("env:").unwrap_or(name);
+        match (variables, name.strip_prefix("secret:")) {
+            (Variables::Braces, None) if !of_env.contains(':') => {
+                out.push_str(&format!("{{env:{of_env}}}"));
+            }
+            (Variables::Secrets, Some(secret)) => {
+                out.push_str(&format!("${{{{ secrets.{secret} }}}}"));
+            }
+            (Variables::Dollar, None)
+                if !name.starts_with("cmd:") && !name.starts_with("input:") =>
+            {
+                out.push_str(&format!("${{{name}}}"));
+            }
+            (Variables::Dollar, None) if name.starts_with("input:") && format == Format::VsCode => {
+                out.push_str(&format!("${{{name}}}"));
+            }
+            _ => {
+                lost(&format!("${{{name}}}"));
+                out.push_str(&format!("${{{name}}}"));
+            }
+        }
+        rest = behind;
+    }
+    out.push_str(rest);
+    out
+}

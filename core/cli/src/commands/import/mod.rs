@@ -1,0 +1,108 @@
+//! `import`: the servers of one settings file, as another product writes them.
+
+mod dialect;
+mod entry;
+mod files;
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::ArgMatches;
+use serde_json::{Value, json};
+use trunkline::settings::{Format, ReadOptions, read};
+use trunkline_pool::text::escaped;
+
+use super::text;
+use crate::arguments::Common;
+use crate::failure::{Exit, Failure};
+use crate::shown;
+use crate::terminal::Terminal;
+
+pub(super) fn run(
+    given: &ArgMatches,
+    common: &Common,
+    terminal: &mut Terminal<'_>,
+) -> Result<Exit, Failure> {
+    let file = text(given, "file").unwrap_or_default();
+    let content = std::fs::read_to_string(file)
+        .map_err(|error| Failure::new(Exit::Settings, format!("{}: {error}", escaped(file))))?;
+    let workspace = common.workspace.as_deref().unwrap_or(Path::new("."));
+    let workspace = std::path::absolute(workspace).ok();
+    let options = ReadOptions {
+        format: text(given, "from").and_then(Format::of_name),
+        workspace: workspace.and_then(|path| path.to_str().map(str::to_owned)),
+    };
+    let to = text(given, "to").and_then(Format::of_name).unwrap_or(Format::Trunkline);
+    let made = made(&content, (file, &options), to)?;
+    if let Some(output) = given.get_one::<PathBuf>("output") {
+        save(output, &made.text)?;
+    }
+    if common.json {
+        let Made { text, servers, lost, left_out } = &made;
+        let report = json!({
+            "v": 1, "to": to.name(), "text": text, "servers": servers, "lost": lost, "left_out": left_out,
+        });
+        shown::json(terminal, &report);
+    } else {
+        if !given.contains_id("output") {
+            terminal.write(&made.text);
+        }
+        for (what, rows) in [("left out", &made.left_out), ("not written", &made.lost)] {
+            for row in rows {
+                let [server, why] = ["server", "what"].map(|member| shown::text(row, member));
+                terminal.note(&format!("{}: {what}: {}", escaped(server), escaped(why)));
+            }
+        }
+    }
+    Ok(if made.left_out.is_empty() { Exit::Success } else { Exit::Failed })
+}
+
+/// What became of a file.
+struct Made {
+    text: String,
+    /// The names that were written.
+    servers: Vec<String>,
+    /// What the other product has no field for: `{server, what}`.
+    lost: Vec<Value>,
+    /// Servers that were not written: `{server, what}`.
+    left_out: Vec<Value>,
+}
+
+fn made(content: &str, (file, options): (&str, &ReadOptions), to: Format) -> Result<Made, Failure> {
+    let source = read(content, file, options)?;
+    let (mut lost, mut left_out, mut entries) = (Vec::new(), Vec::new(), Vec::new());
+    for server in source.servers {
+        let row = |what: &str| json!({ "server": server.name, "what": what });
+        let template = match &server.template {
+            Ok(template) => template,
+            Err(error) => {
+                left_out.push(row(error.message()));
+                continue;
+            }
+        };
+        match entry::entry(template, to) {
+            (Some(written), missing) => {
+                lost.extend(missing.iter().map(|what| row(what)));
+                entries.push((server.name, written));
+            }
+            (None, missing) => left_out.extend(missing.iter().map(|what| row(what))),
+        }
+    }
+    let servers = entries.iter().map(|(name, _)| name.clone()).collect();
+    Ok(Made { text: files::text(to, entries), servers, lost, left_out })
+}
+
+/// A new file for this user alone, since settings hold secrets; one that is there stays.
+fn save(path: &Path, text: &str) -> Result<(), Failure> {
+    let mut options = std::fs::File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let saved = options.open(path).and_then(|mut file| file.write_all(text.as_bytes()));
+    saved.map_err(|error| {
+        Failure::usage(format!("{} is not written: {error}", escaped(&path.to_string_lossy())))
+    })
+}
+
+#[cfg(test)]
+mod tests;
