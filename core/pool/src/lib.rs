@@ -20,6 +20,7 @@
 //! - [`text`] and [`pattern`]: strings that others wrote, shown safely and matched.
 //! - [`id_map`]: maps by ids of our own.
 //! - [`in_flight`]: the requests of one connection that wait for an answer.
+//! - [`reader_role`]: who reads what the server of a connection writes.
 //! - [`json`]: JSON where it must be read in one way only.
 //! - [`naming`]: the names under which tools are exposed to a model.
 //! - [`shapes`]: tools in the shapes in which model APIs take them.
@@ -51,6 +52,7 @@ pub mod naming;
 pub mod options;
 pub mod pattern;
 pub mod plan;
+pub mod reader_role;
 mod scope;
 pub mod settings;
 pub mod shapes;

@@ -1,0 +1,190 @@
+//! Who reads what a server writes: the connection's task, or, for a while, the thread that waits for an answer.
+//!
+//! ```text
+//!            lend               borrow
+//!   Task ----------> Offered ---------> Waiter
+//!    ^                 |  ^               |
+//!    | take            |  +---- rest -----+
+//!    |                 | recall, claim    | give_back
+//!    +---- Returned <--+------------------+
+//! ```
+//!
+//! A thread that waits for an answer of its own call and reads it itself is woken by the server, and not by another thread. So the
+//! task lends the stream once threads wait one after another, each alone, and takes it back as soon as somebody else needs it.
+//!
+//! Invariants:
+//! 1. The stream is in one place: the task has it, or this has it, or one waiter has it. Nobody can copy it.
+//! 2. Only a waiter that borrowed it gives it back, and only the task takes it for good.
+//! 3. It rests here only while nothing is in flight that no waiter reads for: who sends such a request recalls it after the request
+//!    is in the table, and who lays it down here looks into the table afterwards, and recalls it as well.
+//! 4. It rests here unread no longer than from one [`look`](Role::look) of the task to the next but one.
+
+use std::time::{Duration, Instant};
+
+/// When a stream is lent, and how soon the task looks after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Lending {
+    /// After so many waits in a row.
+    pub waits: u32,
+    /// Each at most so long after the one before: the hop of a longer one is not worth it.
+    pub gap: Duration,
+    /// Between two looks of the task at a stream that it lent.
+    pub look: Duration,
+}
+
+impl Default for Lending {
+    fn default() -> Self {
+        const MILLISECOND: Duration = Duration::from_millis(1);
+        Lending { waits: 8, gap: MILLISECOND, look: 2 * MILLISECOND }
+    }
+}
+
+/// Where the stream `S` of one connection is. A copy of it, which tests make, needs an `S` that can be copied.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Role<S> {
+    place: Place<S>,
+    lending: Lending,
+    /// Waits in a row that found the stream with the task.
+    waits: u32,
+    last_wait: Option<Instant>,
+    /// How many of them it takes.
+    needed: u32,
+    /// How often the stream was borrowed since it was lent, and at the last look.
+    borrowed: u32,
+    seen: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Place<S> {
+    /// With the task.
+    Task,
+    /// Here, for the next waiter.
+    Offered(S),
+    /// With a waiter.
+    Waiter,
+    /// Here, for the task alone.
+    Returned(S),
+}
+
+/// Whether the task has to be told that the stream is there for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Tell {
+    /// Nothing has changed for it.
+    Nobody,
+    /// It is waited for.
+    Task,
+}
+
+impl<S> Role<S> {
+    /// The task has the stream.
+    pub fn new(lending: Lending) -> Role<S> {
+        Role {
+            place: Place::Task,
+            lending,
+            waits: 0,
+            last_wait: None,
+            needed: lending.waits,
+            borrowed: 0,
+            seen: 0,
+        }
+    }
+
+    /// Gives the stream to a thread whose call is in flight, or notes that it waits without.
+    pub fn borrow(&mut self, now: Instant) -> Option<S> {
+        match std::mem::replace(&mut self.place, Place::Waiter) {
+            Place::Offered(stream) => {
+                self.borrowed = self.borrowed.saturating_add(1);
+                return Some(stream);
+            }
+            Place::Task => {
+                let soon = |last| now.saturating_duration_since(last) <= self.lending.gap;
+                let before = if self.last_wait.is_some_and(soon) { self.waits } else { 0 };
+                self.waits = before.saturating_add(1);
+                self.last_wait = Some(now);
+                self.place = Place::Task;
+            }
+            other @ (Place::Waiter | Place::Returned(_)) => self.place = other,
+        }
+        None
+    }
+
+    /// Lays a borrowed stream down for the next waiter, in which nothing is left to be read. Whoever does looks then whether anything
+    /// is in flight, and recalls the stream if so.
+    pub fn rest(&mut self, stream: S) {
+        debug_assert!(matches!(self.place, Place::Waiter), "a waiter has it");
+        self.place = Place::Offered(stream);
+    }
+
+    /// Lays a borrowed stream down for the task, which has to be told.
+    pub fn give_back(&mut self, stream: S) {
+        debug_assert!(matches!(self.place, Place::Waiter), "a waiter has it");
+        self.place = Place::Returned(stream);
+    }
+
+    /// A request is in flight that no waiter reads for.
+    pub fn recall(&mut self) -> Tell {
+        match std::mem::replace(&mut self.place, Place::Task) {
+            Place::Offered(stream) => {
+                self.place = Place::Returned(stream);
+                return Tell::Task;
+            }
+            Place::Task => self.waits = 0,
+            // The waiter looks itself before it lays the stream down.
+            other @ (Place::Waiter | Place::Returned(_)) => self.place = other,
+        }
+        Tell::Nobody
+    }
+
+    /// Whether the task may lend the stream, if nothing is in flight.
+    pub fn may_lend(&self) -> bool {
+        matches!(self.place, Place::Task) && self.waits >= self.needed
+    }
+
+    /// The task lays its stream down for waiters. It looks then whether anything is in flight, and claims the stream if so.
+    pub fn lend(&mut self, stream: S) {
+        debug_assert!(matches!(self.place, Place::Task), "the task has it");
+        (self.borrowed, self.seen) = (0, 0);
+        self.place = Place::Offered(stream);
+    }
+
+    /// What was laid down for the task.
+    pub fn take(&mut self) -> Option<S> {
+        match std::mem::replace(&mut self.place, Place::Task) {
+            Place::Returned(stream) => Some(self.taken(stream)),
+            other => {
+                self.place = other;
+                None
+            }
+        }
+    }
+
+    /// The stream for the task, unless a waiter has it: that one gives it back soon.
+    pub fn claim(&mut self) -> Option<S> {
+        let _ = self.recall();
+        self.take()
+    }
+
+    /// A look of the task at what it lent: the stream, when it was laid down for the task, or nobody borrowed it since the look before.
+    pub fn look(&mut self) -> Option<S> {
+        let is_idle = self.borrowed == self.seen;
+        self.seen = self.borrowed;
+        if is_idle { self.claim() } else { self.take() }
+    }
+
+    /// Who lends in vain waits longer before the next time: lending costs the task as much as some waits.
+    fn taken(&mut self, stream: S) -> S {
+        let was_worth_it = self.borrowed >= self.lending.waits;
+        self.needed = match was_worth_it {
+            true => self.lending.waits,
+            false => {
+                self.needed.saturating_mul(2).min(self.lending.waits.saturating_mul(RELUCTANCE_MAX))
+            }
+        };
+        self.waits = 0;
+        stream
+    }
+}
+
+/// How many times the waits it takes at most, when it was in vain again and again.
+const RELUCTANCE_MAX: u32 = 128;
