@@ -49,7 +49,8 @@
 //!
 //! The first pool starts the runtime of the process: one worker thread, unless its options say otherwise. Every signal is
 //! blocked on the library's threads, so that the host's handlers run on the host's. Closures given to the library run on
-//! those threads, never under a lock; they must not block. After a `fork`, every function fails with `forked` in the child.
+//! those threads, never under a lock; they must not block. A host's thread that blocks for one call after another reads their answers
+//! itself where it asks to ([`Operation::read_here`]), and calls what it gave to those calls. After a `fork`, every function fails with `forked` in the child.
 #![deny(unsafe_code)]
 
 mod apart;

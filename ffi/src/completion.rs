@@ -93,6 +93,11 @@ pub(crate) struct Completion {
 }
 
 impl Completion {
+    /// Whether the thread that starts the operation waits for its end.
+    pub(crate) fn is_waited_for(&self) -> bool {
+        matches!(self.target, Some(Target::Waiter(_)))
+    }
+
     /// Ends the operation.
     pub(crate) fn finish(mut self, outcome: Result<Value>) {
         self.deliver(outcome);
@@ -191,7 +196,12 @@ pub(crate) fn wait(
 ) -> Result<Value> {
     check_may_block()?;
     let waiter = Arc::new(Waiter::default());
+    let mut launched = None;
+    let launch = |completion| launched.insert(launch(completion)).clone();
     begin(objects.clone(), Target::Waiter(waiter.clone()), |_| (), launch)?;
+    if let Some(operation) = launched {
+        operation.read_here();
+    }
     waiter.wait()
 }
 
@@ -199,25 +209,36 @@ pub(crate) fn wait(
 /// operation has one.
 #[derive(Default)]
 pub(crate) struct Waiter {
-    outcome: Mutex<Option<Result<Value>>>,
+    end: Mutex<End>,
     ended: Condvar,
+}
+
+#[derive(Default)]
+struct End {
+    outcome: Option<Result<Value>>,
+    /// The thread sleeps: to wake one that does not takes the system as long.
+    sleeps: bool,
 }
 
 impl Waiter {
     fn finish(&self, outcome: Result<Value>) {
-        *self.outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
-        self.ended.notify_one();
+        let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+        end.outcome = Some(outcome);
+        let sleeps = end.sleeps;
+        drop(end);
+        if sleeps {
+            self.ended.notify_one();
+        }
     }
 
     fn wait(&self) -> Result<Value> {
-        let mut outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            match outcome.take() {
-                Some(outcome) => return outcome,
-                None => {
-                    outcome = self.ended.wait(outcome).unwrap_or_else(PoisonError::into_inner);
-                }
+            if let Some(outcome) = end.outcome.take() {
+                return outcome;
             }
+            end.sleeps = true;
+            end = self.ended.wait(end).unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
@@ -338,7 +359,7 @@ mod tests {
         let completion = Completion { objects, handle: 0, target };
         completion.finish(Ok(Value::Nothing));
         assert!(matches!(waiter.wait(), Ok(Value::Nothing)));
-        assert!(waiter.outcome.lock().unwrap().is_none());
+        assert!(waiter.end.lock().unwrap().outcome.is_none());
     }
 
     /// I-18: a wait on a thread that runs a callback would wait for itself.

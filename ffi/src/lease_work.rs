@@ -296,10 +296,11 @@ unsafe fn call_tool(
     let lease = pool.objects.leases.find(lease)?;
     Ok(move |completion: Completion| {
         let (tool, arguments) = call;
+        let options = settings.options(&completion);
         let done = |outcome: Result<CallResult>| {
             completion.finish(outcome.map(|result| Value::Text(Buf::from(result))));
         };
-        let operation = lease.start_call_tool(&tool, &arguments, &settings.options, done);
+        let operation = lease.start_call_tool(&tool, &arguments, &options, done);
         // SAFETY: the host's function that passed the options has not returned yet.
         unsafe { settings.tell_number(operation) }
     })
@@ -327,10 +328,11 @@ unsafe fn request(
     let lease = pool.objects.leases.find(lease)?;
     Ok(move |completion: Completion| {
         let (method, params) = call;
+        let options = settings.options(&completion);
         let done = |outcome: Result<CallResult>| {
             completion.finish(outcome.map(|result| Value::Text(Buf::from(result))));
         };
-        let operation = lease.start_request(&method, &params, &settings.options, done);
+        let operation = lease.start_request(&method, &params, &options, done);
         // SAFETY: the host's function that passed the options has not returned yet.
         unsafe { settings.tell_number(operation) }
     })

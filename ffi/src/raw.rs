@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use trunkline::{CallOptions, Error, ErrorCode, Operation, Progress, Result, Retry, ServerSpec};
 
+use crate::completion::Completion;
 use crate::guard::check_fork;
 use crate::pool::PoolObject;
 use crate::queue::{Queue, QueueObject};
@@ -107,11 +108,18 @@ pub(crate) unsafe fn queue<'a>(queue: *const QueueObject) -> Result<&'a std::syn
 
 /// The options of a call, and where its number goes.
 pub(crate) struct CallSettings {
-    pub(crate) options: CallOptions,
+    options: CallOptions,
     out_call: *mut u64,
 }
 
 impl CallSettings {
+    /// The options of a call that ends there.
+    pub(crate) fn options(&self, completion: &Completion) -> CallOptions {
+        let mut options = self.options.clone();
+        options.reads_here = completion.is_waited_for();
+        options
+    }
+
     /// Tells the host the number of the call that was started, and passes the operation on.
     ///
     /// # Safety

@@ -377,10 +377,11 @@ unsafe fn call_tool(
     let session = pool.objects.sessions.find(session)?;
     Ok(move |completion: Completion| {
         let (tool, arguments) = call;
+        let options = settings.options(&completion);
         let done = |outcome: Result<CallResult>| {
             completion.finish(outcome.map(|result| Value::Text(Buf::from(result))));
         };
-        let operation = session.start_call_tool(&tool, &arguments, &settings.options, done);
+        let operation = session.start_call_tool(&tool, &arguments, &options, done);
         // SAFETY: the host's function that passed the options has not returned yet.
         unsafe { settings.tell_number(operation) }
     })

@@ -66,6 +66,8 @@ struct Content {
     outcome: Option<Result<Payload>>,
     /// Whether progress waits in the feed.
     has_progress: bool,
+    /// A thread sleeps, or did: to wake one that does not takes the system as long.
+    sleeps: bool,
 }
 
 /// What a thread that waits finds.
@@ -80,19 +82,32 @@ impl Slot {
     }
 
     fn put(&self, outcome: Result<Payload>) {
-        self.lock().outcome = Some(outcome);
-        self.changed.notify_all();
+        self.change(|content| content.outcome = Some(outcome));
     }
 
     fn tell(&self, event: &str) {
         self.progress.push(event);
-        self.lock().has_progress = true;
-        self.changed.notify_all();
+        self.change(|content| content.has_progress = true);
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Content)) {
+        let sleeps = {
+            let mut content = self.lock();
+            change(&mut content);
+            content.sleeps
+        };
+        if sleeps {
+            self.changed.notify_all();
+        }
     }
 
     /// Progress first: it came before the end.
     fn wait(&self, at_most: Duration) -> Option<Found> {
-        let is_empty = |content: &mut Content| content.outcome.is_none() && !content.has_progress;
+        let is_empty = |content: &mut Content| {
+            let is_empty = content.outcome.is_none() && !content.has_progress;
+            content.sleeps |= is_empty;
+            is_empty
+        };
         let waited = self.changed.wait_timeout_while(self.lock(), at_most, is_empty);
         let mut content = waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0;
         if std::mem::take(&mut content.has_progress) {
@@ -143,6 +158,11 @@ impl Drop for Sink {
 /// The sink that Python asked for: a [`Bridge`] with the number to deliver under, or a [`Waiter`].
 pub fn sink(to: &Bound<'_, PyAny>, token: u64) -> PyResult<Sink> {
     target(to, token).map(|target| Sink(Some(target)))
+}
+
+/// Whether the thread that starts an operation waits for its end, in [`Waiter::wait`].
+pub fn is_waited_for(to: &Bound<'_, PyAny>) -> bool {
+    to.is_instance_of::<Waiter>()
 }
 
 fn target(to: &Bound<'_, PyAny>, token: u64) -> PyResult<Target> {
@@ -269,7 +289,9 @@ impl Waiter {
         let slot = self.0.here()?;
         let deadline = seconds
             .map(|seconds| Instant::now() + Duration::from_secs_f64(seconds.clamp(0.0, 3600.0)));
+        let reading = operation.0.here()?;
         guarded(|| {
+            py.detach(|| reading.read_here());
             loop {
                 let left =
                     deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));

@@ -21,6 +21,7 @@ impl CallText {
     pub fn parse(&self, to: &Bound<'_, PyAny>) -> PyResult<CallOptions> {
         let (CallText::Plain(text) | CallText::Told(text, _)) = self;
         let mut options = CallOptions::from_json(text).or_raise(to.py())?;
+        options.reads_here = delivery::is_waited_for(to);
         if let CallText::Told(_, token) = self {
             options.progress = Progress::To(delivery::progress(to, *token)?);
         }

@@ -33,6 +33,8 @@ enum Waiter {
     Registers,
     Sends,
     Borrows,
+    /// Whether its call is still in flight.
+    HasBorrowed(Stream),
     Reads(Stream),
     Rests(Stream),
     GivesBack(Stream),
@@ -74,13 +76,15 @@ struct World {
     pipe: VecDeque<Frame>,
     notes: u8,
     notes_heard: u8,
+    /// How many calls another thread may still end.
+    cancels: u8,
 }
 
 /// The caller's request; those of a waiter are its number in tens, and the calls it has left.
 const BESIDE: u8 = 99;
 
 impl World {
-    fn new(waiters: u8, calls: u8) -> World {
+    fn new(waiters: u8, calls: u8, cancels: u8) -> World {
         let lending = Lending { waits: 1, gap: Duration::MAX, look: Duration::ZERO };
         World {
             role: Role::new(lending),
@@ -93,6 +97,7 @@ impl World {
             pipe: VecDeque::new(),
             notes: 1,
             notes_heard: 0,
+            cancels,
         }
     }
 
@@ -115,6 +120,12 @@ impl World {
             step(&|world| {
                 world.pipe.push_back(Frame::Answer(*id));
                 world.asked.remove(id)
+            });
+        }
+        for id in self.in_flight.iter().filter(|_| self.cancels > 0) {
+            step(&|world| {
+                world.cancels -= 1;
+                world.in_flight.remove(id)
             });
         }
         step(&|world| {
@@ -216,7 +227,13 @@ impl World {
                 self.asked.insert(id);
                 (Waiter::Borrows, left)
             }
-            Waiter::Borrows => (self.role.borrow(now).map_or(Waiter::Sleeps, Waiter::Reads), left),
+            Waiter::Borrows => {
+                (self.role.borrow(now).map_or(Waiter::Sleeps, Waiter::HasBorrowed), left)
+            }
+            Waiter::HasBorrowed(stream) if self.in_flight.contains(&id) => {
+                (Waiter::Reads(stream), left)
+            }
+            Waiter::HasBorrowed(stream) => (Waiter::Rests(stream), left),
             Waiter::Reads(mut stream) => {
                 stream.0.append(&mut self.pipe);
                 match stream.0.front() {
@@ -224,9 +241,8 @@ impl World {
                         self.waiters[number] = (Waiter::Reads(stream), left);
                         return false;
                     }
-                    Some(Frame::Answer(answer)) if *answer == id => {
+                    Some(Frame::Answer(answer)) if *answer == id && self.in_flight.remove(&id) => {
                         stream.0.pop_front();
-                        self.in_flight.remove(&id);
                         match stream.0.is_empty() {
                             true => (Waiter::Rests(stream), left),
                             false => (Waiter::GivesBack(stream), left),
@@ -311,7 +327,8 @@ fn all_orders(first: World, slip: Slip) -> Seen {
     while let Some(world) = open.pop() {
         seen.worlds += 1;
         let waiters = world.waiters.iter().filter(|(waiter, _)| {
-            matches!(waiter, Waiter::Reads(_) | Waiter::Rests(_) | Waiter::GivesBack(_))
+            use Waiter::{GivesBack, HasBorrowed, Reads, Rests};
+            matches!(waiter, HasBorrowed(_) | Reads(_) | Rests(_) | GivesBack(_))
         });
         let held = waiters.count();
         assert!(held + usize::from(world.task.has_stream()) <= 1, "1: {world:?}");
@@ -336,8 +353,8 @@ fn all_orders(first: World, slip: Slip) -> Seen {
 
 #[test]
 fn in_every_order_every_call_is_answered_and_what_comes_unasked_is_read() {
-    for (waiters, calls) in [(1, 4), (2, 2)] {
-        let seen = all_orders(World::new(waiters, calls), Slip::None);
+    for (waiters, calls, cancels) in [(1, 4, 0), (2, 2, 0), (1, 3, 1), (2, 1, 1)] {
+        let seen = all_orders(World::new(waiters, calls, cancels), Slip::None);
         assert!(seen.worlds > 1000 && seen.borrowed > 100, "{seen:?}");
         assert_eq!((seen.stuck, seen.unread), (0, 0), "{seen:?}");
     }
@@ -353,7 +370,7 @@ fn every_slip_is_seen() {
         Slip::RecallBeforeRegistering,
         Slip::NotTold,
     ] {
-        let seen = all_orders(World::new(1, 3), slip);
+        let seen = all_orders(World::new(1, 3, 0), slip);
         assert!(seen.stuck > 0, "{slip:?}: {seen:?}");
     }
 }

@@ -135,6 +135,14 @@ pub(super) enum Started {
 }
 
 impl Started {
+    /// Reads its answer on this thread, if nobody else needs to read.
+    pub(super) fn read_here(&self) {
+        match self {
+            Started::Once(connection, id) => connection.read_here(*id),
+            Started::Lasting(_) | Started::Waiting(_) => {}
+        }
+    }
+
     /// Ends it with `cancelled`, unless it ended.
     pub(super) fn cancel(&self) {
         match self {
@@ -155,7 +163,7 @@ pub(crate) enum Callee<'a> {
 }
 
 /// Writes a call to the wire, or lets it wait for a connection when its options say so. `done` is called exactly once: here,
-/// when nothing could be sent, else on a thread of the library, or on the one that cancels.
+/// when nothing could be sent, else on a thread of the library, or on the one that cancels, or reads the answer.
 pub(crate) fn start(
     session: &Arc<SessionCore>,
     held: &Arc<Held>,
@@ -268,6 +276,7 @@ pub(super) struct Call {
     pub timeout: Duration,
     idle_timeout: Duration,
     progress: Progress,
+    reads_here: bool,
     what: What,
     /// The text of the request's params.
     params: String,
@@ -317,6 +326,7 @@ impl Call {
             timeout,
             idle_timeout,
             progress: options.progress.clone(),
+            reads_here: options.reads_here,
             what,
             params,
         })
@@ -344,7 +354,10 @@ impl Call {
             What::Tool { .. } => "tools/call",
             What::Method(method) => method,
         };
+        // Progress is for other threads, and so is all that is read with it; who sends a call again is another thread.
+        let is_plain = matches!(self.progress, Progress::Off) && attempts.is_none();
         Request {
+            reads_here: self.reads_here && is_plain,
             method,
             params: &self.params,
             caller: Some(self.session.number),

@@ -61,6 +61,24 @@ impl Operation {
         }
     }
 
+    /// For the thread that started a call with [`CallOptions::reads_here`] and waits for its end: reads the answer on this thread where
+    /// nobody else needs to read, so that no other thread has to wake this one, and calls `done` here. It returns when the call has
+    /// ended, or another thread reads for it, which calls `done` then: so the caller goes on to wait. It blocks for milliseconds at most
+    /// while the server is silent.
+    ///
+    /// Threads that wait one after another, each alone, have this on a server over pipes; all others read elsewhere, as always.
+    ///
+    /// [`CallOptions::reads_here`]: trunkline_pool::options::CallOptions::reads_here
+    pub fn read_here(&self) {
+        if self.fork_generation != platform::fork_generation() {
+            return;
+        }
+        match &self.kind {
+            Kind::Call(started, _) => started.read_here(),
+            Kind::Ended | Kind::Task(_) => {}
+        }
+    }
+
     /// For a call: the number under which its `progress` events come; unique within its session.
     pub fn call_number(&self) -> Option<u64> {
         match self.kind {

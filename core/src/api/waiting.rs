@@ -242,6 +242,8 @@ impl WaitingCall {
         }
         let mut options = self.options.clone();
         options.timeout = Some(self.left());
+        // The thread that started the call sleeps.
+        options.reads_here = false;
         let done = move |result| {
             drop(need);
             done(result);

@@ -124,7 +124,11 @@ async fn spawn(
     let environment = Environment::of_child(program, &options.inherit_env);
     let redactor = Arc::new(Redactor::new(environment.secrets(), stdio::LINE_BYTES_MAX));
     let launched = start(program, environment, options, begun, given_up).await?;
-    let limits = StdioLimits { frame: options.frame_bytes, stderr: options.stderr_bytes };
+    let limits = StdioLimits {
+        frame: options.frame_bytes,
+        stderr: options.stderr_bytes,
+        lending: options.lending,
+    };
     let wire = StdioWire::new(options.server.clone(), launched, redactor.clone(), limits);
     Ok((Arc::new(wire), redactor))
 }

@@ -98,6 +98,11 @@ impl InFlight {
         self.lock().flight(id).is_some()
     }
 
+    /// When a request in flight gives up.
+    pub(super) fn deadline(&self, id: u64) -> Option<Instant> {
+        self.lock().flight(id).map(|flight| flight.clock.deadline())
+    }
+
     /// Takes a request out, to be answered by the caller; `None` when somebody else did.
     pub(super) fn take(&self, id: u64) -> Option<Flight> {
         let flight = self.take_out(|table| table.take(id));
@@ -201,6 +206,11 @@ impl InFlight {
             waiter.under_way.retain(|under_way| !under_way.is_closed());
         });
         self.heed(table, timer);
+    }
+
+    /// Whether nothing is in flight.
+    pub(super) fn is_empty(&self) -> bool {
+        self.lock().is_empty()
     }
 
     /// Calls in flight.

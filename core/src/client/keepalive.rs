@@ -184,6 +184,7 @@ impl Link {
             timeout,
             idle_timeout: timeout,
             progress: None,
+            reads_here: false,
         };
         self.start(request, Box::new(drop), Purpose::Own);
     }

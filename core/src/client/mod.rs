@@ -37,6 +37,7 @@ use trunkline_pool::catalog::ListKind;
 use trunkline_pool::config::{Era, ServerSpec};
 pub(crate) use trunkline_pool::in_flight::Callers;
 use trunkline_pool::options::{Handling, Offered, Refusal};
+use trunkline_pool::reader_role::Lending;
 use trunkline_pool::state::{CloseExit, LossReason, SessionId};
 
 pub(crate) use self::attempts::Attempts;
@@ -72,6 +73,8 @@ pub(crate) struct ConnectOptions {
     pub frame_bytes: usize,
     /// Bytes kept of stderr.
     pub stderr_bytes: usize,
+    /// When threads that wait for their answers read them themselves.
+    pub lending: Lending,
     /// Calls in flight on this connection.
     pub in_flight: u32,
     /// Silence before the server is asked whether it lives; zero never asks.
@@ -161,6 +164,8 @@ pub(crate) struct Request<'a> {
     /// Receives the params of each progress notification, in the order of the wire, before the result. Its presence
     /// asks for progress.
     pub progress: Option<OnProgress>,
+    /// Whether the thread that starts it calls `read_here` for its answer right after.
+    pub reads_here: bool,
 }
 
 /// The id of a request of ours on one connection.
@@ -198,6 +203,12 @@ impl Connection {
     /// queue fails the request with `limit`, `not_sent`.
     pub(crate) fn start(&self, request: Request<'_>, done: Done) -> RequestId {
         self.0.start(request, done, Purpose::Call)
+    }
+
+    /// Reads the answer to a request on this thread, which waits for it, if nobody else needs to read, and completes it here. Returns
+    /// when it has ended, or as soon as another thread reads, which completes it then. Blocks for milliseconds at most.
+    pub(crate) fn read_here(&self, RequestId(id): RequestId) {
+        self.0.wire.read_here(id, &*self.0);
     }
 
     /// Ends a request with `cancelled` and tells the server. Nothing when it already ended.

@@ -66,6 +66,26 @@ impl Inbound for Link {
         }
     }
 
+    fn take_answer(&self, request: u64, frame: &[u8]) -> bool {
+        match Message::parse(frame) {
+            Some(Message::Result { id, result }) if id == request => {
+                !self.asks_for_input(result) && self.take_result(id, result)
+            }
+            Some(Message::Error { id: Some(id), error }) if id == request => {
+                self.take_error(id, error)
+            }
+            _ => false,
+        }
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.calls.is_empty()
+    }
+
+    fn deadline(&self, request: u64) -> Option<Instant> {
+        self.calls.deadline(request)
+    }
+
     fn awaits(&self, request: u64) -> bool {
         self.calls.contains(request) || self.handshake.expects(request)
     }
@@ -180,16 +200,14 @@ impl Link {
                 if self.asks_for_input(result) && self.take_round(id, result) {
                     return Ok(());
                 }
-                if let Some(flight) = self.calls.take(id) {
-                    complete(flight.payload.done, self.judge(result));
+                if self.take_result(id, result) {
                     return Ok(());
                 }
                 self.calls.forget_abandoned(id);
                 self.take_handshake_reply(Some(id), frame)
             }
             Some(Message::Error { id, error }) => {
-                if let Some(flight) = id.and_then(|id| self.calls.take(id)) {
-                    fail(flight, self.refused(error));
+                if id.is_some_and(|id| self.take_error(id, error)) {
                     return Ok(());
                 }
                 id.into_iter().for_each(|id| self.calls.forget_abandoned(id));
@@ -204,6 +222,17 @@ impl Link {
                 Ok(())
             }
         }
+    }
+
+    /// Ends a request with its result; `false`: there is no such request.
+    fn take_result(&self, id: u64, result: &str) -> bool {
+        let flight = self.calls.take(id);
+        flight.map(|flight| complete(flight.payload.done, self.judge(result))).is_some()
+    }
+
+    /// Ends a request with the error that the server answered with; `false`: there is no such request.
+    fn take_error(&self, id: u64, error: &str) -> bool {
+        self.calls.take(id).map(|flight| fail(flight, self.refused(error))).is_some()
     }
 
     /// The error that the server answered with.

@@ -30,7 +30,8 @@ impl Link {
 
     /// The same, under an id that was taken before.
     fn start_as(&self, id: u64, request: Request<'_>, done: Done, purpose: Purpose) -> RequestId {
-        let Request { method, params, caller, attempts, timeout, idle_timeout, progress } = request;
+        let Request { method, params, caller, attempts, timeout, idle_timeout, .. } = request;
+        let Request { progress, reads_here, .. } = request;
         let token = progress.as_ref().map(|_| id);
         let begun = attempts.as_ref().map(|attempts| *attempts.begun());
         let clock = Clock::new(timeout, idle_timeout, begun, Instant::now());
@@ -49,6 +50,10 @@ impl Link {
                 complete(waiter.done, Err(failure::interrupted(&self.server, Outcome::NotSent)));
                 return RequestId(id);
             }
+        }
+        if !reads_here {
+            // After it is in the table: whoever lays the reader's role down looks there.
+            self.wire.recall_reader();
         }
         if let Some(error) = self.write(id, method, params, metadata.as_deref(), token)
             && let Some(flight) = self.calls.take(id)
@@ -118,6 +123,7 @@ impl Link {
             timeout: NEVER,
             idle_timeout: NEVER,
             progress: None,
+            reads_here: false,
         };
         let done = Box::new(move |result| {
             // Nobody waits any more when whoever asked was dropped.

@@ -12,6 +12,7 @@ use trunkline_pool::catalog::ListKind;
 use trunkline_pool::config::{ServerSpec, Transport};
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::options::{Handling, Refusal};
+use trunkline_pool::reader_role::Lending;
 use trunkline_pool::state::{CloseExit, CloseMode, ConnectionId, Input, LossReason};
 
 use super::entry::{Control, EntryCell};
@@ -295,6 +296,7 @@ fn connect_options(driver: &Driver, cell: &EntryCell, spec: &ServerSpec) -> Conn
         kill_grace: options.kill_grace,
         frame_bytes: options.limits.frame_bytes,
         stderr_bytes: options.limits.stderr_bytes,
+        lending: Lending::default(),
         in_flight: options.limits.in_flight_per_entry,
         keepalive: options.keepalive,
         keepalive_misses: options.keepalive_misses,

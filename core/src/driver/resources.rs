@@ -169,6 +169,7 @@ async fn request(
         timeout,
         idle_timeout,
         progress: None,
+        reads_here: false,
     };
     connection.start(request, Box::new(move |result| drop(send.send(result.map(drop)))));
     let lost = |_| Err(Error::new(ErrorCode::Internal, "the request was lost"));

@@ -26,7 +26,7 @@ mod watched;
 
 #[cfg(unix)]
 pub(crate) use self::{
-    pipe::{ReadPipe, WritePipe},
+    pipe::{LentPipe, ReadPipe, WritePipe},
     process::Process,
     signals::block_all_signals,
     spawner::{launch, supervision},
@@ -48,21 +48,21 @@ mod tracked;
 #[cfg(all(test, unix))]
 pub(crate) use self::tests::{
     alone_in_a_process, children_of_this_process, default_sigpipe, ignored_sigchld,
-    in_another_process, inheritable_descriptors, reap_everything,
+    in_another_process, inheritable_descriptors, read_pair, reap_everything,
 };
 
 #[cfg(any(windows, test))]
 mod windows;
 #[cfg(windows)]
 pub(crate) use self::windows::{
-    Process, ReadPipe, WritePipe, block_all_signals, launch, supervision,
+    LentPipe, Process, ReadPipe, WritePipe, block_all_signals, launch, supervision,
 };
 
 #[cfg(not(any(unix, windows)))]
 mod unsupported;
 #[cfg(not(any(unix, windows)))]
 pub(crate) use self::unsupported::{
-    Process, ReadPipe, WritePipe, block_all_signals, launch, supervision,
+    LentPipe, Process, ReadPipe, WritePipe, block_all_signals, launch, supervision,
 };
 
 use std::ffi::OsString;

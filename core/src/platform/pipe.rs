@@ -4,6 +4,7 @@ use std::future::poll_fn;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
@@ -17,6 +18,10 @@ pub(crate) struct WritePipe(AsyncFd<OwnedFd>);
 /// The end that we read from.
 #[derive(Debug)]
 pub(crate) struct ReadPipe(AsyncFd<OwnedFd>);
+
+/// The same while the runtime has nothing to do with it.
+#[derive(Debug)]
+pub(crate) struct LentPipe(OwnedFd);
 
 impl WritePipe {
     /// Registers a non-blocking descriptor with the runtime of the caller.
@@ -110,6 +115,38 @@ impl ReadPipe {
     /// `WouldBlock` when nothing is.
     pub(crate) fn read_now(&self, buffer: &mut Vec<u8>) -> io::Result<usize> {
         read_spare(self.0.get_ref().as_fd(), buffer)
+    }
+
+    /// Takes it away from the runtime, for threads that wait by themselves; itself where they cannot.
+    pub(crate) fn lend(self) -> Result<LentPipe, ReadPipe> {
+        Ok(LentPipe(self.0.into_inner()))
+    }
+}
+
+impl LentPipe {
+    /// Appends what can be read as soon as anything can; 0 is the end of the stream, or no room. Blocks the thread, at most so long.
+    ///
+    /// # Errors
+    /// `WouldBlock` when nothing came; `Interrupted` when the thread had a signal meanwhile.
+    pub(crate) fn read_within(&self, wait: Duration, buffer: &mut Vec<u8>) -> io::Result<usize> {
+        // Not before the time is over.
+        let milliseconds = wait.as_micros().div_ceil(1000);
+        let wait = libc::c_int::try_from(milliseconds).unwrap_or(libc::c_int::MAX);
+        let mut asked = libc::pollfd { fd: self.0.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        // SAFETY: one entry, which the system writes to during the call; the descriptor is open.
+        match unsafe { libc::poll(&mut asked, 1, wait) } {
+            0 => Err(io::ErrorKind::WouldBlock.into()),
+            1.. => read_spare(self.0.as_fd(), buffer),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    /// Gives it back to the runtime, on a thread of which this must be called.
+    ///
+    /// # Errors
+    /// When the runtime cannot take it.
+    pub(crate) fn take_back(self) -> io::Result<ReadPipe> {
+        ReadPipe::new(self.0)
     }
 }
 

@@ -41,6 +41,13 @@ pub(crate) fn in_another_process(
     Some(again.status().unwrap().success())
 }
 
+/// A pipe: our end, and the one that a server writes to.
+pub(crate) fn read_pair() -> (super::ReadPipe, File) {
+    let (read, write) = super::pipe::pipe().unwrap();
+    super::pipe::set_nonblocking(&read).unwrap();
+    (super::ReadPipe::new(read).unwrap(), write.into())
+}
+
 /// Descriptors that an exec would pass on, as a careless host has them.
 pub(crate) fn inheritable_descriptors(count: usize) -> Vec<File> {
     let open = || {

@@ -16,6 +16,6 @@ pub use self::host::{HostConnection, HostServer};
 #[cfg(feature = "fuzzing")]
 pub(crate) use self::http::fuzzing;
 pub(crate) use self::queue::FrameKind;
-pub(crate) use self::reader::{FrameReader, Line};
+pub(crate) use self::reader::{Ahead, FrameReader, Line};
 pub(crate) use self::wire::{BoxFuture, Graces, Inbound, Sighting, Via, Wire};
 pub(crate) use self::writer::{FrameWriter, Sent};

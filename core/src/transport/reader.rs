@@ -30,6 +30,17 @@ pub(crate) enum Line<'a> {
     Oversized(&'a [u8]),
 }
 
+/// What comes next, while it is not taken.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Ahead<'a> {
+    /// A whole frame, within the limit.
+    Frame(&'a [u8]),
+    /// Nothing yet, or the beginning of a line that may become one.
+    Part,
+    /// Anything else.
+    Other,
+}
+
 /// Cuts a stream of bytes into lines; a carriage return before the newline and a byte order mark at the start are
 /// dropped, blank lines are passed over.
 #[derive(Debug)]
@@ -79,6 +90,30 @@ impl FrameReader {
                 }
             }
         }
+    }
+
+    /// What [`next_line`](Self::next_line) would give, which nothing changes for.
+    pub(crate) fn ahead(&mut self) -> Ahead<'_> {
+        let found = memchr::memchr(b'\n', &self.buffer[self.scanned..]);
+        self.scanned = found.map_or(self.buffer.len(), |found| self.scanned + found);
+        let line = &self.buffer[self.start..self.scanned];
+        match found {
+            _ if self.skipping || self.at_stream_start || line.len() > self.limit => Ahead::Other,
+            None => Ahead::Part,
+            Some(_) if line.first() == Some(&b'{') => Ahead::Frame(line.trim_ascii_end()),
+            Some(_) => Ahead::Other,
+        }
+    }
+
+    /// Whether nothing was read that was not given out.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.start == self.buffer.len()
+    }
+
+    /// What was read and not given out.
+    #[cfg(test)]
+    pub(super) fn unread(&self) -> &[u8] {
+        &self.buffer[self.start..]
     }
 
     /// At the end of the stream: a last line without its newline.
@@ -196,6 +231,39 @@ mod tests {
         reader.rest();
         assert_eq!(reader.buffer.capacity(), 0);
         reader.room().extend_from_slice(b"{}\n");
+        assert_eq!(reader.next_line(), Some(Line::Frame(b"{}")));
+    }
+
+    #[test]
+    fn a_look_ahead_takes_nothing() {
+        let mut reader = reader_of(b"\n{\"first\":1}\r\n noise\n{\"half");
+        assert_eq!(reader.ahead(), Ahead::Other, "the start of the stream is not looked into");
+        assert_eq!(reader.next_line(), Some(Line::Frame(b"{\"first\":1}")));
+        assert_eq!(reader.ahead(), Ahead::Other);
+        assert_eq!(reader.next_line(), Some(Line::Noise(b"noise")));
+        assert_eq!(reader.ahead(), Ahead::Part);
+        reader.room().extend_from_slice(b"\":2}\r\n");
+        assert_eq!(reader.ahead(), Ahead::Frame(b"{\"half\":2}"));
+        assert_eq!(reader.ahead(), Ahead::Frame(b"{\"half\":2}"));
+        assert_eq!(reader.next_line(), Some(Line::Frame(b"{\"half\":2}")));
+        assert!(reader.is_empty());
+        assert_eq!(reader.ahead(), Ahead::Part);
+    }
+
+    #[test]
+    fn no_frame_above_the_limit_is_ahead_however_it_comes() {
+        let mut reader = FrameReader::new(8);
+        reader.room().extend_from_slice(b"{}\n{\"whole\":1}\n{\"in");
+        assert_eq!(reader.next_line(), Some(Line::Frame(b"{}")));
+        assert_eq!(reader.ahead(), Ahead::Other);
+        assert_eq!(reader.next_line(), Some(Line::Oversized(b"{\"whole\":1}")));
+        assert_eq!(reader.ahead(), Ahead::Part);
+        reader.room().extend_from_slice(b" parts\"");
+        assert_eq!(reader.ahead(), Ahead::Other);
+        assert_eq!(reader.next_line(), Some(Line::Oversized(b"{\"in parts\"")));
+        assert_eq!(reader.ahead(), Ahead::Other, "the rest of it is passed over");
+        reader.room().extend_from_slice(b":1}\n{}\n");
+        assert_eq!(reader.ahead(), Ahead::Other);
         assert_eq!(reader.next_line(), Some(Line::Frame(b"{}")));
     }
 

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 use trunkline_pool::catalog::Catalog;
@@ -26,6 +26,13 @@ pub(crate) trait Wire: Send + Sync + 'static {
 
     /// Sends a frame, which ends with its newline, or queues it. Never waits.
     fn send(&self, frame: &[u8], kind: FrameKind) -> Sent;
+
+    /// Somebody waits for an answer without reading it: from here on whoever always reads does.
+    fn recall_reader(&self) {}
+
+    /// Reads the answer to this request on the calling thread, which waits for it, if nobody else needs to read. Returns when it came,
+    /// or as soon as another reads; after the deadline of the request too.
+    fn read_here(&self, _request: u64, _inbound: &dyn Inbound) {}
 
     /// Resolves when a notification that was refused for want of room may be taken, or when none will be any more. A wire that refuses
     /// none has nothing to say.
@@ -98,6 +105,15 @@ pub(crate) trait Inbound: Send + Sync + 'static {
     /// # Errors
     /// As [`Inbound::take`].
     fn take_last(&self, line: Line<'_>) -> Result<()>;
+
+    /// Takes a frame that is nothing but the answer to this request; `false`: it is something else, and nothing was done.
+    fn take_answer(&self, request: u64, frame: &[u8]) -> bool;
+
+    /// Whether nobody waits for an answer.
+    fn is_quiet(&self) -> bool;
+
+    /// When the request of this id gives up; `None` when it has ended.
+    fn deadline(&self, request: u64) -> Option<Instant>;
 
     /// Whether the request of this id is still without its answer.
     fn awaits(&self, request: u64) -> bool;

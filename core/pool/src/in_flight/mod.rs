@@ -304,6 +304,11 @@ impl<P> Table<P> {
         timer
     }
 
+    /// Whether nothing is in flight, neither a call nor a request of the connection's own.
+    pub fn is_empty(&self) -> bool {
+        self.flights.is_empty()
+    }
+
     /// Calls in flight.
     pub fn calls(&self) -> usize {
         self.calls

@@ -256,6 +256,8 @@ pub struct CallOptions {
     pub retry: Retry,
     /// Whether the call waits while the server is reconnecting, at most for its time in all.
     pub wait: bool,
+    /// Whether the thread that starts the call reads its answer itself: right after, by `Operation::read_here`.
+    pub reads_here: bool,
 }
 
 /// What is sent again, through the next connection, when a call's own is lost (SPEC 5.7).

@@ -7,6 +7,7 @@ mod ends;
 mod eras;
 mod host;
 mod keepalive;
+mod lent;
 mod listens;
 mod odd_frames;
 mod secrets;
@@ -130,6 +131,7 @@ impl Server {
             kill_grace: Duration::from_millis(300),
             frame_bytes: 8 << 20,
             stderr_bytes: 64 << 10,
+            lending: Lending::default(),
             in_flight: 2000,
             keepalive: Duration::ZERO,
             keepalive_misses: 3,
@@ -226,6 +228,7 @@ fn request() -> Request<'static> {
         timeout: HANG,
         idle_timeout: HANG,
         progress: None,
+        reads_here: false,
     }
 }
 

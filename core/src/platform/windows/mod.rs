@@ -12,7 +12,7 @@ mod text;
 
 #[cfg(windows)]
 pub(crate) use self::{
-    pipe::{ReadPipe, WritePipe},
+    pipe::{LentPipe, ReadPipe, WritePipe},
     process::Process,
     spawn::launch,
 };

@@ -2,10 +2,12 @@
 //!
 //! A write counts as done when the system has taken it; it finishes one write before it takes the next.
 
+use std::convert::Infallible;
 use std::fs::{File, OpenOptions};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use tokio::net::windows::named_pipe::{NamedPipeServer, ServerOptions};
 
@@ -21,6 +23,10 @@ pub(crate) struct WritePipe(NamedPipeServer);
 /// The end that we read from.
 #[derive(Debug)]
 pub(crate) struct ReadPipe(NamedPipeServer);
+
+/// Nobody else than the runtime can wait for it here.
+#[derive(Debug)]
+pub(crate) struct LentPipe(Infallible);
 
 impl WritePipe {
     /// A pipe that a server reads. Needs the runtime.
@@ -98,6 +104,20 @@ impl ReadPipe {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(0),
             result => result,
         }
+    }
+
+    /// Itself: threads that wait by themselves cannot wait for it.
+    pub(crate) fn lend(self) -> Result<LentPipe, ReadPipe> {
+        Err(self)
+    }
+}
+
+impl LentPipe {
+    pub(crate) fn read_within(&self, _wait: Duration, _buffer: &mut Vec<u8>) -> io::Result<usize> {
+        match self.0 {}
+    }
+    pub(crate) fn take_back(self) -> io::Result<ReadPipe> {
+        match self.0 {}
     }
 }
 

@@ -1,6 +1,7 @@
 //! A server as a child process: how it is started, how it is spoken with, and how it ends.
 
 mod ending;
+mod output;
 mod stderr;
 mod wire;
 

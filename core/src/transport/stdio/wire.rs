@@ -1,13 +1,16 @@
 //! The pipes of one child process as a wire: its reader, its writer, its stderr and its end.
 
 use std::collections::HashSet;
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::watch;
+use trunkline_pool::reader_role::Lending;
 use trunkline_pool::state::CloseExit;
 
 use super::ending;
+use super::output::Output;
 use super::stderr::{self, StderrTail};
 use crate::platform::{Exit, Launched, Process, ReadPipe, Room};
 use crate::transport::redact::Redactor;
@@ -31,6 +34,8 @@ pub(crate) struct StdioWire {
     pub(super) stderr_read: watch::Sender<bool>,
     /// Set when nothing of the tree is left.
     ended: watch::Sender<bool>,
+    /// Who reads stdout.
+    output: Output,
     /// Stdout and stderr, until their readers have them.
     outputs: Mutex<Option<(ReadPipe, ReadPipe)>>,
     frame_bytes: usize,
@@ -42,13 +47,15 @@ pub(crate) struct Child {
     pub(super) stderr: StderrTail,
 }
 
-/// The bounds of a wire of pipes, in bytes.
+/// The bounds of a wire of pipes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StdioLimits {
-    /// Of one frame.
+    /// Of one frame, in bytes.
     pub frame: usize,
-    /// Kept of stderr.
+    /// Kept of stderr, in bytes.
     pub stderr: usize,
+    /// When waiters read for themselves.
+    pub lending: Lending,
 }
 
 impl StdioWire {
@@ -67,6 +74,7 @@ impl StdioWire {
             redactor,
             stderr_read: watch::Sender::new(false),
             ended: watch::Sender::new(false),
+            output: Output::new(limits.lending),
             outputs: Mutex::new(Some((stdout, stderr))),
             frame_bytes: limits.frame,
         }
@@ -84,6 +92,14 @@ impl Wire for StdioWire {
 
     fn send(&self, frame: &[u8], kind: FrameKind) -> Sent {
         self.writer.send(frame, kind)
+    }
+
+    fn recall_reader(&self) {
+        self.output.recall();
+    }
+
+    fn read_here(&self, request: u64, inbound: &dyn Inbound) {
+        self.output.read_here(request, inbound);
     }
 
     fn withdraw(&self, request: u64) -> bool {
@@ -143,9 +159,7 @@ impl Child {
 
 /// Reads until the server's output ends or its process does. The body of one task.
 async fn read_frames(wire: Arc<StdioWire>, stdout: ReadPipe, inbound: Arc<dyn Inbound>) {
-    let mut frames = FrameReader::new(wire.frame_bytes);
-    let result = read_to_end(&wire, &stdout, &mut frames, &*inbound).await;
-    drop(stdout);
+    let result = read_to_end(&wire, stdout, &*inbound).await;
     inbound.lost(result.err().map_or(Sighting::OutputClosed, Sighting::Broken)).await;
 }
 
@@ -174,34 +188,35 @@ async fn read_stderr(wire: Arc<StdioWire>, pipe: ReadPipe, inbound: Arc<dyn Inbo
 ///
 /// # Errors
 /// When the stream cannot be followed any more.
-async fn read_to_end(
-    wire: &StdioWire,
-    stdout: &ReadPipe,
-    frames: &mut FrameReader,
-    inbound: &dyn Inbound,
-) -> Result<()> {
+async fn read_to_end(wire: &StdioWire, mut stdout: ReadPipe, inbound: &dyn Inbound) -> Result<()> {
+    let mut frames = FrameReader::new(wire.frame_bytes);
     let exited = wire.child.process.exited();
     let mut exited = Seldom::new(exited);
     loop {
         let read = tokio::select! {
             biased;
-            read = stdout.read(frames) => read,
+            read = stdout.read(&mut frames) => read,
             // What it wrote before its end still counts; a descendant that holds the pipe does not.
-            _ = &mut exited => return read_rest(wire.frame_bytes, stdout, frames, inbound),
+            _ = &mut exited => return read_rest(wire.frame_bytes, &stdout, &mut frames, inbound),
         };
         match read {
-            Ok(0) => return take_last_line(frames, inbound),
+            Ok(0) => return take_last_line(&mut frames, inbound),
             Ok(_) => {
                 inbound.heard();
-                take_lines(frames, inbound)?;
+                take_lines(&mut frames, inbound)?;
             }
-            Err(error) => {
-                let message = format!("its output cannot be read: {}", error.kind());
-                let error = Error::new(ErrorCode::Protocol, message);
-                return Err(error.with_server(wire.server.as_ref()));
-            }
+            Err(error) => return Err(unreadable(wire, &error)),
         }
+        let lent = wire.output.lend(stdout, frames, inbound).await;
+        (stdout, frames) = lent.map_err(|error| unreadable(wire, &error))?;
+        // What a waiter has read and not taken.
+        take_lines(&mut frames, inbound)?;
     }
+}
+
+fn unreadable(wire: &StdioWire, error: &io::Error) -> Error {
+    let message = format!("its output cannot be read: {}", error.kind());
+    Error::new(ErrorCode::Protocol, message).with_server(wire.server.as_ref())
 }
 
 /// Takes what is left in the pipe, at most as much as one frame may have.

@@ -1,0 +1,262 @@
+//! What a waiter does with the stream of a pipe that the test writes to.
+
+use std::fs::File;
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::task::{JoinHandle, yield_now};
+
+use super::*;
+use crate::platform::read_pair;
+use crate::transport::{BoxFuture, Line, Sighting, Via};
+use crate::{Error, Result};
+
+const REQUEST: u64 = 7;
+const ANSWER: &str = r#"{"answer":7}"#;
+/// Of a frame, in bytes.
+const LIMIT: usize = 24;
+const HANG: Duration = Duration::from_secs(90);
+
+type Hook = Box<dyn Fn(&Waiting) + Send + Sync>;
+
+/// What is in flight, and how many answers came.
+#[derive(Default)]
+struct Waiting {
+    in_flight: Mutex<Vec<u64>>,
+    answers: AtomicUsize,
+    /// What is done when something was heard, and when it was said that nobody waits.
+    on_heard: Option<Hook>,
+    on_quiet: Option<Hook>,
+}
+
+impl Waiting {
+    fn of(in_flight: &[u64]) -> Waiting {
+        Waiting { in_flight: Mutex::new(in_flight.to_vec()), ..Waiting::default() }
+    }
+
+    fn answers(&self) -> usize {
+        self.answers.load(Ordering::SeqCst)
+    }
+}
+
+impl Inbound for Waiting {
+    fn heard(&self) {
+        self.on_heard.iter().for_each(|on_heard| on_heard(self));
+    }
+    fn take(&self, _: Line<'_>, _: Via) -> Result<()> {
+        unreachable!("a waiter takes its answer alone")
+    }
+    fn take_last(&self, _: Line<'_>) -> Result<()> {
+        unreachable!("a waiter leaves the end to the task")
+    }
+    fn take_answer(&self, request: u64, frame: &[u8]) -> bool {
+        let mut in_flight = self.in_flight.lock().unwrap();
+        let is_its = frame == ANSWER.as_bytes() && in_flight.contains(&request);
+        if is_its {
+            in_flight.retain(|id| *id != request);
+            self.answers.fetch_add(1, Ordering::SeqCst);
+        }
+        is_its
+    }
+    fn is_quiet(&self) -> bool {
+        let is_quiet = self.in_flight.lock().unwrap().is_empty();
+        self.on_quiet.iter().filter(|_| is_quiet).for_each(|on_quiet| on_quiet(self));
+        is_quiet
+    }
+    fn deadline(&self, request: u64) -> Option<Instant> {
+        self.in_flight.lock().unwrap().contains(&request).then(|| Instant::now() + HANG)
+    }
+    fn awaits(&self, _: u64) -> bool {
+        unreachable!("a pipe has no responses of its own")
+    }
+    fn refuse(&self, _: u64, _: Error) {}
+    fn gap(&self) {}
+    fn deaf(&self) {}
+    fn stderr(&self, _: &str) {}
+    fn lost(self: Arc<Self>, _: Sighting) -> BoxFuture<'static, ()> {
+        unreachable!("a waiter tells of no loss")
+    }
+}
+
+/// Lent after one wait, which there was, and never looked after.
+fn output() -> Arc<Output> {
+    let output = Arc::new(Output::new(Lending { waits: 1, gap: 2 * HANG, look: 2 * HANG }));
+    output.read_here(REQUEST, &Waiting::of(&[REQUEST]));
+    output
+}
+
+/// A stream that its task has lent, and the server's end of it.
+struct Lent {
+    output: Arc<Output>,
+    task: JoinHandle<io::Result<(ReadPipe, FrameReader)>>,
+    server: File,
+}
+
+impl Lent {
+    async fn new() -> Lent {
+        Lent::with(LIMIT).await
+    }
+
+    /// With frames of so many bytes at most.
+    async fn with(limit: usize) -> Lent {
+        let (output, (pipe, server)) = (output(), read_pair());
+        let mut frames = FrameReader::new(limit);
+        // The start of a stream is the task's.
+        frames.room().extend_from_slice(b"{}\n");
+        frames.next_line();
+        let lends = output.clone();
+        let lends = async move { lends.lend(pipe, frames, &Waiting::default()).await };
+        let lent = Lent { output, task: tokio::spawn(lends), server };
+        assert!(!lent.is_back().await);
+        lent
+    }
+
+    async fn is_back(&self) -> bool {
+        // This thread is the runtime's only one: the task goes on as far as it can.
+        yield_now().await;
+        yield_now().await;
+        self.task.is_finished()
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.server.write_all(bytes).unwrap();
+    }
+
+    /// What comes back: the pipe, and what was read and not taken.
+    async fn back(self) -> (ReadPipe, Vec<u8>, File) {
+        let (pipe, frames) = self.task.await.unwrap().unwrap();
+        let left = frames.unread().to_vec();
+        (pipe, left, self.server)
+    }
+}
+
+#[tokio::test]
+async fn answers_are_taken_and_the_stream_stays_for_the_next_who_waits() {
+    let mut lent = Lent::new().await;
+    for _ in 0..3 {
+        lent.write(format!("{ANSWER}\r\n").as_bytes());
+        let inbound = Waiting::of(&[REQUEST]);
+        lent.output.read_here(REQUEST, &inbound);
+        assert_eq!(inbound.answers(), 1);
+        assert!(!lent.is_back().await);
+    }
+    lent.output.recall();
+    assert!(lent.is_back().await);
+    assert_eq!(lent.back().await.1, b"");
+}
+
+#[tokio::test]
+async fn a_call_that_ended_before_does_not_wait() {
+    let mut lent = Lent::new().await;
+    lent.output.read_here(REQUEST, &Waiting::default());
+    assert!(!lent.is_back().await, "it was silent for nobody");
+    lent.write(format!("{ANSWER}\n").as_bytes());
+    let inbound = Waiting::of(&[REQUEST]);
+    lent.output.read_here(REQUEST, &inbound);
+    assert_eq!(inbound.answers(), 1);
+}
+
+#[tokio::test]
+async fn who_has_its_answer_leaves_the_stream_to_the_task_when_others_wait() {
+    let mut lent = Lent::new().await;
+    lent.write(format!("{ANSWER}\n").as_bytes());
+    let inbound = Waiting::of(&[REQUEST, REQUEST + 1]);
+    lent.output.read_here(REQUEST, &inbound);
+    assert_eq!(inbound.answers(), 1);
+    assert!(lent.is_back().await);
+}
+
+#[tokio::test]
+async fn whatever_is_no_answer_is_left_to_the_task_as_it_came() {
+    let behind = format!("{ANSWER}\n{{\"half\":");
+    let other = format!("{{\"other\":1}}\n{ANSWER}\n");
+    for (writes, answers, left) in [
+        ("", 0, ""),
+        ("\n", 0, "\n"),
+        ("noise\n", 0, "noise\n"),
+        ("{\"answer\"", 0, "{\"answer\""),
+        (&*behind, 1, "{\"half\":"),
+        (&*other, 0, &*other),
+        (
+            "{\"answer\": above the limit of this test\n",
+            0,
+            "{\"answer\": above the limit of this test\n",
+        ),
+    ] {
+        let mut lent = Lent::new().await;
+        lent.write(writes.as_bytes());
+        let inbound = Waiting::of(&[REQUEST]);
+        lent.output.read_here(REQUEST, &inbound);
+        assert_eq!(inbound.answers(), answers, "{writes:?}");
+        assert!(lent.is_back().await, "{writes:?}");
+        let (_, back, _) = lent.back().await;
+        assert_eq!(String::from_utf8(back).unwrap(), left, "{writes:?}");
+    }
+}
+
+/// However fast it comes: the deadlines of the call are kept elsewhere, and its thread must see them.
+#[tokio::test]
+async fn an_answer_that_does_not_end_is_left_to_the_task() {
+    const PARTS_MAX: usize = 1_000_000;
+    let mut lent = Lent::with(usize::MAX).await;
+    lent.write(b"{");
+    let (parts, server) = (Arc::new(AtomicUsize::new(0)), lent.server.try_clone().unwrap());
+    let written = parts.clone();
+    // The next part is there before it is waited for.
+    let on_heard = move |_: &Waiting| {
+        if written.fetch_add(1, Ordering::SeqCst) < PARTS_MAX {
+            (&server).write_all(b"{").unwrap();
+        }
+    };
+    let inbound = Waiting { on_heard: Some(Box::new(on_heard)), ..Waiting::of(&[REQUEST]) };
+    lent.output.read_here(REQUEST, &inbound);
+    assert!(parts.load(Ordering::SeqCst) < PARTS_MAX, "it was read to its end");
+    assert!(lent.is_back().await);
+}
+
+/// A request that begins between the look of the task and its lending finds nothing to recall.
+#[tokio::test]
+async fn a_task_that_lends_looks_afterwards_whether_somebody_waits() {
+    let (output, (pipe, _server)) = (output(), read_pair());
+    let recalls = output.clone();
+    let on_quiet = move |waiting: &Waiting| {
+        waiting.in_flight.lock().unwrap().push(REQUEST);
+        recalls.recall();
+    };
+    let inbound = Waiting { on_quiet: Some(Box::new(on_quiet)), ..Waiting::default() };
+    let lending = output.lend(pipe, FrameReader::new(LIMIT), &inbound);
+    let lent = tokio::time::timeout(HANG, lending).await.expect("it has the stream again");
+    assert!(lent.is_ok());
+    assert!(!inbound.is_quiet());
+}
+
+#[tokio::test]
+async fn the_end_of_the_stream_is_the_task_s() {
+    let lent = Lent::new().await;
+    let Lent { output, task, server } = lent;
+    drop(server);
+    output.read_here(REQUEST, &Waiting::of(&[REQUEST]));
+    let (pipe, mut frames) = task.await.unwrap().unwrap();
+    assert_eq!(pipe.read(&mut frames).await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn a_stream_is_closed_once_by_whoever_has_it_last() {
+    let (pipe, _, mut server) = {
+        let lent = Lent::new().await;
+        lent.output.recall();
+        lent.back().await
+    };
+    server.write_all(b"x").unwrap();
+    drop(pipe);
+    assert_eq!(server.write(b"x").unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+
+    let Lent { output, task, mut server } = Lent::new().await;
+    task.abort();
+    assert!(task.await.is_err());
+    server.write_all(b"x").unwrap();
+    output.recall();
+    drop(output);
+    assert_eq!(server.write(b"x").unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+}
