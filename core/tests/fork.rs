@@ -17,6 +17,50 @@ fn a_forked_child_leaves_the_parent_s_servers_alone() {
     (0..REPETITIONS).for_each(|_| fork_amid_a_call());
 }
 
+/// SPEC 16.3, DESIGN 6: a fork while another thread reads its own answer leaves the parent's stream alone, and the child has none.
+#[test]
+fn a_child_forked_while_a_thread_reads_does_not_read() {
+    let rig = Rig::new(json!({}));
+    let host = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let lease = host.block_on(async {
+        rig.configure(json!({ "s": rig.server(&[]) })).await;
+        acquire(&rig.session("a"), "s").await
+    });
+    let start = |tool: &str, arguments: &str| {
+        let (send, ended) = mpsc::channel();
+        let mut options = CallOptions::default();
+        options.reads_here = true;
+        let call = lease.start_call_tool(tool, arguments, &options, move |result| {
+            let _ = send.send(result.map(drop).map_err(|error| error.code()));
+        });
+        (call, ended)
+    };
+    for _ in 0..REPETITIONS {
+        // Enough of them, one after another, to be read here.
+        for _ in 0..20 {
+            let (call, ended) = start("echo", r#"{"message":"m"}"#);
+            call.read_here();
+            assert_eq!(ended.recv_timeout(HANG).unwrap(), Ok(()));
+        }
+        let (call, ended) = start("sleep", r#"{"ms":3}"#);
+        let reads = call.clone();
+        let reader = std::thread::spawn(move || reads.read_here());
+        // SAFETY: the child only calls the library, which touches no lock there, and ends without running destructors.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            call.read_here();
+            // SAFETY: ends the process at once.
+            unsafe { libc::_exit(i32::from(ended.try_recv().is_ok())) };
+        }
+        let mut status = 0;
+        // SAFETY: the child is ours, and `status` is writable.
+        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+        assert_eq!(status, 0);
+        assert_eq!(ended.recv_timeout(HANG).unwrap(), Ok(()));
+        reader.join().unwrap();
+    }
+}
+
 fn fork_amid_a_call() {
     let rig = Rig::new(json!({}));
     let host = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

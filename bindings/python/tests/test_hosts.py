@@ -279,6 +279,37 @@ interrupted(lambda: list(pool.events()), lambda: True)
     ended_well(host(log, program))
 
 
+def test_ctrl_c_ends_calls_that_their_thread_reads_itself(log: Log) -> None:
+    """SPEC 5.5: amid one call after another of a thread that waits alone, and in one that is silent after them; the server goes on."""
+    program = """
+pool = trunkline.sync.Pool()
+lease = blocking(pool)
+pid = text(lease.call_tool("pid"))
+
+for round in range(10):
+    calls = 0
+    def interrupt():
+        while calls < 50:
+            pass
+        os.kill(os.getpid(), signal.SIGINT)
+    signaller = threading.Thread(target=interrupt)
+    try:
+        signaller.start()
+        while True:
+            lease.call_tool("echo", {"message": "m"})
+            calls += 1
+            if calls > 50 and round % 2:
+                lease.call_tool("sleep", {"ms": 60000})
+    except KeyboardInterrupt:
+        pass
+    signaller.join()
+    assert calls >= 50
+    assert text(lease.call_tool("pid")) == pid
+"""
+    for _ in range(3):
+        ended_well(host(log, program))
+
+
 def test_signals_of_the_host_are_left_alone(log: Log) -> None:
     """I-22: SIGPIPE with its default, SIGCHLD ignored, a host that waits for every child."""
     program = """

@@ -31,6 +31,7 @@ mod soak;
 #[path = "../supervisor/traces.rs"]
 #[allow(dead_code, reason = "the supervisor's tests use the rest")]
 mod traces;
+mod waits;
 
 use std::time::Duration;
 
