@@ -362,6 +362,31 @@ mod tests {
         assert!(waiter.end.lock().unwrap().outcome.is_none());
     }
 
+    /// The others find their end without it.
+    #[test]
+    fn a_thread_that_sleeps_is_woken_by_the_end() {
+        let (waiter, (send, ended)) = (Arc::new(Waiter::default()), std::sync::mpsc::channel());
+        let waits = waiter.clone();
+        std::thread::spawn(move || send.send(waits.wait().is_ok()));
+        while !waiter.end.lock().unwrap().sleeps {
+            std::thread::yield_now();
+        }
+        waiter.finish(Ok(Value::Nothing));
+        assert_eq!(ended.recv_timeout(std::time::Duration::from_secs(90)), Ok(true));
+    }
+
+    #[test]
+    fn only_a_thread_that_waits_is_to_read_the_answer() {
+        // SAFETY: NULL is all defaults.
+        let settings = unsafe { crate::raw::call_options(std::ptr::null()) }.unwrap();
+        let reads_here = |target| {
+            let target = Some(target);
+            settings.options(&Completion { objects: Objects::new(), handle: 0, target }).reads_here
+        };
+        assert!(reads_here(Target::Waiter(Arc::default())));
+        assert!(!reads_here(Target::Queue(Arc::new(Queue::new().unwrap()), 0)));
+    }
+
     /// I-18: a wait on a thread that runs a callback would wait for itself.
     #[test]
     fn a_wait_inside_a_callback_starts_nothing() {

@@ -51,7 +51,7 @@ enum Entry {
 }
 
 impl Queue {
-    fn new() -> Result<Queue> {
+    pub(crate) fn new() -> Result<Queue> {
         let notify = Notify::new().map_err(|error| {
             Error::new(ErrorCode::Limit, format!("no descriptor for the queue: {error}"))
                 .with_detail("limit", words::limit::DESCRIPTORS)
