@@ -291,12 +291,17 @@ impl Waiter {
             .map(|seconds| Instant::now() + Duration::from_secs_f64(seconds.clamp(0.0, 3600.0)));
         let reading = operation.0.here()?;
         guarded(|| {
-            py.detach(|| reading.read_here());
+            let mut reads = Some(|| reading.read_here());
             loop {
                 let left =
                     deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
                 let slice = left.map_or(SLICE, |left| left.min(SLICE));
-                match (py.detach(|| slot.wait(slice)), progress) {
+                // Under one release of the GIL: to have it again may take as long as a call.
+                let found = py.detach(|| {
+                    reads.take().into_iter().for_each(|read| read());
+                    slot.wait(slice)
+                });
+                match (found, progress) {
                     (Some(Found::Outcome(outcome)), _) => {
                         return outcome.or_raise(py)?.into_python(py).map(Some);
                     }
