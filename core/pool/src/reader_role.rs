@@ -5,7 +5,7 @@
 //!   Task ----------> Offered ---------> Waiter
 //!    ^                 |  ^               |
 //!    | take            |  +---- rest -----+
-//!    |                 | recall, claim    | give_back
+//!    |                 | recall, call_in  | give_back; rest, once it is called in
 //!    +---- Returned <--+------------------+
 //! ```
 //!
@@ -18,6 +18,7 @@
 //! 3. It rests here only while nothing is in flight that no waiter reads for: who sends such a request recalls it after the request
 //!    is in the table, and who lays it down here looks into the table afterwards, and recalls it as well.
 //! 4. It rests here unread no longer than from one [`look`](Role::look) of the task to the next but one.
+//! 5. Once the task has called it in, no waiter gets it.
 
 use std::time::{Duration, Instant};
 
@@ -52,6 +53,8 @@ pub struct Role<S> {
     /// How often the stream was borrowed since it was lent, and at the last look.
     borrowed: u32,
     seen: u32,
+    /// Whether the task wants it at once.
+    is_called_in: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -72,7 +75,7 @@ enum Place<S> {
 pub enum Tell {
     /// Nothing has changed for it.
     Nobody,
-    /// It is waited for.
+    /// The stream was laid down for it.
     Task,
 }
 
@@ -87,11 +90,12 @@ impl<S> Role<S> {
             needed: lending.waits,
             borrowed: 0,
             seen: 0,
+            is_called_in: false,
         }
     }
 
-    /// Gives the stream to a thread whose call is in flight, or notes that it waits without.
-    pub fn borrow(&mut self, now: Instant) -> Option<S> {
+    /// Gives the stream to a thread whose call is in flight, or notes that it waits without: in a row when nothing else is in flight.
+    pub fn borrow(&mut self, now: Instant, is_alone: bool) -> Option<S> {
         match std::mem::replace(&mut self.place, Place::Waiter) {
             Place::Offered(stream) => {
                 self.borrowed = self.borrowed.saturating_add(1);
@@ -100,7 +104,7 @@ impl<S> Role<S> {
             Place::Task => {
                 let soon = |last| now.saturating_duration_since(last) <= self.lending.gap;
                 let before = if self.last_wait.is_some_and(soon) { self.waits } else { 0 };
-                self.waits = before.saturating_add(1);
+                self.waits = if is_alone { before.saturating_add(1) } else { 0 };
                 self.last_wait = Some(now);
                 self.place = Place::Task;
             }
@@ -109,11 +113,16 @@ impl<S> Role<S> {
         None
     }
 
-    /// Lays a borrowed stream down for the next waiter, in which nothing is left to be read. Whoever does looks then whether anything
-    /// is in flight, and recalls the stream if so.
-    pub fn rest(&mut self, stream: S) {
+    /// Lays a borrowed stream down for the next waiter, in which nothing is left to be read, or for the task that has called it in.
+    /// Whoever does looks then whether anything is in flight, and recalls the stream if so.
+    pub fn rest(&mut self, stream: S) -> Tell {
         debug_assert!(matches!(self.place, Place::Waiter), "a waiter has it");
+        if self.is_called_in {
+            self.place = Place::Returned(stream);
+            return Tell::Task;
+        }
         self.place = Place::Offered(stream);
+        Tell::Nobody
     }
 
     /// Lays a borrowed stream down for the task, which has to be told.
@@ -165,6 +174,17 @@ impl<S> Role<S> {
         self.take()
     }
 
+    /// The same, and no other waiter gets it.
+    pub fn call_in(&mut self) -> Option<S> {
+        self.is_called_in = true;
+        self.claim()
+    }
+
+    /// Whether a [`recall`](Self::recall) would change anything.
+    pub fn is_in_use(&self) -> bool {
+        self.waits > 0 || !matches!(self.place, Place::Task)
+    }
+
     /// A look of the task at what it lent: the stream, when it was laid down for the task, or nobody borrowed it since the look before.
     pub fn look(&mut self) -> Option<S> {
         let is_idle = self.borrowed == self.seen;
@@ -181,7 +201,7 @@ impl<S> Role<S> {
                 self.needed.saturating_mul(2).min(self.lending.waits.saturating_mul(RELUCTANCE_MAX))
             }
         };
-        self.waits = 0;
+        (self.waits, self.is_called_in) = (0, false);
         stream
     }
 }

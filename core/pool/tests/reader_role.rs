@@ -227,9 +227,12 @@ impl World {
                 self.asked.insert(id);
                 (Waiter::Borrows, left)
             }
-            Waiter::Borrows => {
-                (self.role.borrow(now).map_or(Waiter::Sleeps, Waiter::HasBorrowed), left)
-            }
+            Waiter::Borrows => (
+                self.role
+                    .borrow(now, self.in_flight.len() <= 1)
+                    .map_or(Waiter::Sleeps, Waiter::HasBorrowed),
+                left,
+            ),
             Waiter::HasBorrowed(stream) if self.in_flight.contains(&id) => {
                 (Waiter::Reads(stream), left)
             }
@@ -252,7 +255,7 @@ impl World {
                 }
             }
             Waiter::Rests(stream) => {
-                self.role.rest(stream);
+                self.told |= self.role.rest(stream) == Tell::Task;
                 (Waiter::HasRested, left)
             }
             Waiter::HasRested => {
@@ -379,7 +382,7 @@ fn lent(lending: Lending, now: Instant) -> Role<&'static str> {
     let mut role = Role::new(lending);
     for _ in 0..lending.waits {
         assert!(!role.may_lend());
-        assert_eq!(role.borrow(now), None);
+        assert_eq!(role.borrow(now, true), None);
     }
     assert!(role.may_lend());
     role.lend("stream");
@@ -391,11 +394,15 @@ fn only_waits_that_follow_each_other_soon_and_alone_count() {
     let (now, lending) = (Instant::now(), Lending::default());
     let mut role: Role<&str> = Role::new(lending);
     for wait in 0..lending.waits * 4 {
-        assert_eq!(role.borrow(now + lending.gap * 2 * wait), None);
+        assert_eq!(role.borrow(now + lending.gap * 2 * wait, true), None);
+    }
+    assert!(!role.may_lend());
+    for wait in 0..lending.waits * 4 {
+        assert_eq!(role.borrow(now, wait % 2 == 0), None);
     }
     assert!(!role.may_lend());
     for _ in 0..lending.waits * 4 {
-        assert_eq!(role.borrow(now), None);
+        assert_eq!(role.borrow(now, true), None);
         assert_eq!(role.recall(), Tell::Nobody);
     }
     assert!(!role.may_lend());
@@ -406,9 +413,9 @@ fn only_waits_that_follow_each_other_soon_and_alone_count() {
 fn a_stream_that_nobody_borrows_is_taken_back_at_the_second_look() {
     let now = Instant::now();
     let mut role = lent(Lending::default(), now);
-    assert_eq!(role.borrow(now), Some("stream"));
+    assert_eq!(role.borrow(now, true), Some("stream"));
     assert_eq!(role.look(), None);
-    role.rest("stream");
+    assert_eq!(role.rest("stream"), Tell::Nobody);
     assert_eq!(role.look(), Some("stream"));
 }
 
@@ -419,7 +426,7 @@ fn who_lends_in_vain_waits_longer_and_who_does_not_waits_no_longer() {
     let waits_for = |role: &mut Role<&str>| {
         let mut waits = 0;
         while !role.may_lend() {
-            assert_eq!(role.borrow(now), None);
+            assert_eq!(role.borrow(now, true), None);
             waits += 1;
         }
         waits
@@ -430,10 +437,44 @@ fn who_lends_in_vain_waits_longer_and_who_does_not_waits_no_longer() {
         role.lend("stream");
     }
     for _ in 0..lending.waits {
-        assert_eq!(role.borrow(now), Some("stream"));
-        role.rest("stream");
+        assert_eq!(role.borrow(now, true), Some("stream"));
+        assert_eq!(role.rest("stream"), Tell::Nobody);
     }
     assert_eq!(role.recall(), Tell::Task);
     assert_eq!(role.take(), Some("stream"));
     assert_eq!(waits_for(&mut role), lending.waits);
+}
+
+/// As when the server's process has ended: who reads in turns would keep it from the task for good.
+#[test]
+fn what_is_called_in_goes_to_no_other_waiter() {
+    let now = Instant::now();
+    let mut role = lent(Lending::default(), now);
+    assert_eq!(role.borrow(now, true), Some("stream"));
+    assert_eq!(role.call_in(), None);
+    assert_eq!(role.rest("stream"), Tell::Task);
+    assert_eq!(role.borrow(now, true), None);
+    assert_eq!(role.take(), Some("stream"));
+    // The next time that it is lent it is lent as ever.
+    role.lend("stream");
+    assert_eq!(role.borrow(now, true), Some("stream"));
+    assert_eq!(role.rest("stream"), Tell::Nobody);
+    assert_eq!(role.call_in(), Some("stream"));
+}
+
+#[test]
+fn it_is_in_use_while_waits_count_and_while_it_is_lent() {
+    let now = Instant::now();
+    let mut role = Role::new(Lending::default());
+    assert!(!role.is_in_use());
+    assert_eq!(role.borrow(now, true), None);
+    assert!(role.is_in_use());
+    assert_eq!(role.recall(), Tell::Nobody);
+    assert!(!role.is_in_use());
+    role.lend("stream");
+    assert!(role.is_in_use());
+    assert_eq!(role.recall(), Tell::Task);
+    assert!(role.is_in_use());
+    assert_eq!(role.take(), Some("stream"));
+    assert!(!role.is_in_use());
 }

@@ -1,5 +1,6 @@
 //! A lease: a session's hold on a server, and the calls through it.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -98,14 +99,15 @@ impl Lease {
         arguments: &str,
         options: &CallOptions,
     ) -> Result<CallResult> {
+        let options = &read_elsewhere(options);
         finished(|sent| {
             self.start(Callee::Tool(tool), arguments, options, |result| sent.end(result))
         })
         .await
     }
 
-    /// [`call_tool`](Self::call_tool) without a future: `done` gets the result exactly once, on a thread of the library, or, when
-    /// nothing could be sent, on this one before the function returns. It must not block.
+    /// [`call_tool`](Self::call_tool) without a future: `done` gets the result exactly once, on a thread of the library, in
+    /// [`Operation::read_here`], or, when nothing could be sent, on this thread before the function returns. It must not block.
     pub fn start_call_tool(
         &self,
         tool: &str,
@@ -130,6 +132,7 @@ impl Lease {
         params: &str,
         options: &CallOptions,
     ) -> Result<CallResult> {
+        let options = &read_elsewhere(options);
         finished(|sent| self.start_request(method, params, options, |result| sent.end(result)))
             .await
     }
@@ -298,6 +301,15 @@ impl Drop for Lease {
     fn drop(&mut self) {
         self.release();
     }
+}
+
+/// A future waits on no thread: nobody would read where it was started.
+pub(super) fn read_elsewhere(options: &CallOptions) -> Cow<'_, CallOptions> {
+    let mut options = Cow::Borrowed(options);
+    if options.reads_here {
+        options.to_mut().reads_here = false;
+    }
+    options
 }
 
 /// A call as a future: dropping it cancels the call. `start` is given the end of the call.

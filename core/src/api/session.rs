@@ -23,7 +23,7 @@ use super::event::{EventMask, Subscription};
 use super::held::{Held, Origin};
 use super::holds::Holds;
 use super::kept::Kept;
-use super::lease::{Lease, finished};
+use super::lease::{Lease, finished, read_elsewhere};
 use super::list::{Given, List, ShapedTools};
 use super::operation::Operation;
 use super::pool::{Configured, PoolCore};
@@ -234,12 +234,13 @@ impl Session {
         arguments: &str,
         options: &CallOptions,
     ) -> Result<CallResult> {
+        let options = &read_elsewhere(options);
         finished(|sent| self.start_call_tool(tool, arguments, options, |result| sent.end(result)))
             .await
     }
 
-    /// [`call_tool`](Self::call_tool) without a future: `done` gets the result exactly once, on a thread of the library, or, when
-    /// nothing could be sent, on this one before the function returns. It must not block.
+    /// [`call_tool`](Self::call_tool) without a future: `done` gets the result exactly once, on a thread of the library, in
+    /// [`Operation::read_here`], or, when nothing could be sent, on this thread before the function returns. It must not block.
     pub fn start_call_tool(
         &self,
         tool: &str,

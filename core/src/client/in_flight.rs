@@ -208,9 +208,9 @@ impl InFlight {
         self.heed(table, timer);
     }
 
-    /// Whether nothing is in flight.
-    pub(super) fn is_empty(&self) -> bool {
-        self.lock().is_empty()
+    /// Calls in flight, and requests of the connection's own that are answered soon.
+    pub(super) fn awaited(&self) -> usize {
+        self.lock().awaited()
     }
 
     /// Calls in flight.

@@ -17,6 +17,7 @@ use tokio::time::Instant;
 use trunkline_pool::catalog::ListKind;
 use trunkline_pool::interface::words;
 
+use super::in_flight::Purpose;
 use super::link::{Life, Link, count};
 use super::lists::Lists;
 use super::{Connection, Reply, RequestId, failure};
@@ -199,7 +200,7 @@ impl Link {
         // Before the request goes out: the acknowledgement may be here before the function that sends it returns.
         self.listens.streams().insert(id, Some(acknowledge));
         let params = json!({ "notifications": topic.filter() }).to_string();
-        self.start_own_as(id, "subscriptions/listen", &params, end);
+        self.start_own_as(id, Purpose::Stream, ("subscriptions/listen", &params), end);
         Stream { link: self.clone(), id: RequestId(id), acknowledged, ended }
     }
 

@@ -15,7 +15,7 @@ use super::link::{Life, Link, Loss, count};
 use super::lists::Lists;
 use super::requests::{complete, fail};
 use crate::transport::escape::escape_line;
-use crate::transport::{BoxFuture, Inbound, Line, Sighting, Via};
+use crate::transport::{Answer, BoxFuture, Inbound, Line, Sighting, Via};
 use crate::{Error, Outcome, Result};
 
 /// How long the report of a loss waits for the exit of the process, so that it can name the status.
@@ -66,20 +66,22 @@ impl Inbound for Link {
         }
     }
 
-    fn take_answer(&self, request: u64, frame: &[u8]) -> bool {
-        match Message::parse(frame) {
-            Some(Message::Result { id, result }) if id == request => {
-                !self.asks_for_input(result) && self.take_result(id, result)
+    fn take_answer(&self, request: u64, frame: &[u8]) -> Option<Answer> {
+        match Message::parse(frame)? {
+            Message::Result { id, result } if id == request && !self.asks_for_input(result) => {
+                let (flight, reply) = (self.calls.take(id)?, self.judge(result));
+                Some(Answer::new(|| complete(flight.payload.done, reply)))
             }
-            Some(Message::Error { id: Some(id), error }) if id == request => {
-                self.take_error(id, error)
+            Message::Error { id: Some(id), error } if id == request => {
+                let (flight, error) = (self.calls.take(id)?, self.refused(error));
+                Some(Answer::new(|| fail(flight, error)))
             }
-            _ => false,
+            _ => None,
         }
     }
 
-    fn is_quiet(&self) -> bool {
-        self.calls.is_empty()
+    fn awaited(&self) -> usize {
+        self.calls.awaited()
     }
 
     fn deadline(&self, request: u64) -> Option<Instant> {
@@ -200,14 +202,16 @@ impl Link {
                 if self.asks_for_input(result) && self.take_round(id, result) {
                     return Ok(());
                 }
-                if self.take_result(id, result) {
+                if let Some(flight) = self.calls.take(id) {
+                    complete(flight.payload.done, self.judge(result));
                     return Ok(());
                 }
                 self.calls.forget_abandoned(id);
                 self.take_handshake_reply(Some(id), frame)
             }
             Some(Message::Error { id, error }) => {
-                if id.is_some_and(|id| self.take_error(id, error)) {
+                if let Some(flight) = id.and_then(|id| self.calls.take(id)) {
+                    fail(flight, self.refused(error));
                     return Ok(());
                 }
                 id.into_iter().for_each(|id| self.calls.forget_abandoned(id));
@@ -222,17 +226,6 @@ impl Link {
                 Ok(())
             }
         }
-    }
-
-    /// Ends a request with its result; `false`: there is no such request.
-    fn take_result(&self, id: u64, result: &str) -> bool {
-        let flight = self.calls.take(id);
-        flight.map(|flight| complete(flight.payload.done, self.judge(result))).is_some()
-    }
-
-    /// Ends a request with the error that the server answered with; `false`: there is no such request.
-    fn take_error(&self, id: u64, error: &str) -> bool {
-        self.calls.take(id).map(|flight| fail(flight, self.refused(error))).is_some()
     }
 
     /// The error that the server answered with.

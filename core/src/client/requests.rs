@@ -30,8 +30,8 @@ impl Link {
 
     /// The same, under an id that was taken before.
     fn start_as(&self, id: u64, request: Request<'_>, done: Done, purpose: Purpose) -> RequestId {
-        let Request { method, params, caller, attempts, timeout, idle_timeout, .. } = request;
-        let Request { progress, reads_here, .. } = request;
+        let Request { method, params, caller, attempts, .. } = request;
+        let Request { timeout, idle_timeout, progress, reads_here, .. } = request;
         let token = progress.as_ref().map(|_| id);
         let begun = attempts.as_ref().map(|attempts| *attempts.begun());
         let clock = Clock::new(timeout, idle_timeout, begun, Instant::now());
@@ -103,15 +103,15 @@ impl Link {
         params: &str,
         answer: oneshot::Sender<Result<Reply>>,
     ) -> RequestId {
-        self.start_own_as(self.calls.new_id(), method, params, answer)
+        self.start_own_as(self.calls.new_id(), Purpose::Own, (method, params), answer)
     }
 
-    /// The same, under an id that was taken before.
+    /// The same, under an id that was taken before, and perhaps for a stream.
     pub(super) fn start_own_as(
         &self,
         id: u64,
-        method: &str,
-        params: &str,
+        purpose: Purpose,
+        (method, params): (&str, &str),
         answer: oneshot::Sender<Result<Reply>>,
     ) -> RequestId {
         const NEVER: Duration = Duration::MAX;
@@ -129,7 +129,7 @@ impl Link {
             // Nobody waits any more when whoever asked was dropped.
             let _ = answer.send(result);
         });
-        self.start_as(id, request, done, Purpose::Own)
+        self.start_as(id, request, done, purpose)
     }
 
     /// Ends a request with an error, unless it ended.

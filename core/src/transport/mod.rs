@@ -17,5 +17,5 @@ pub use self::host::{HostConnection, HostServer};
 pub(crate) use self::http::fuzzing;
 pub(crate) use self::queue::FrameKind;
 pub(crate) use self::reader::{Ahead, FrameReader, Line};
-pub(crate) use self::wire::{BoxFuture, Graces, Inbound, Sighting, Via, Wire};
+pub(crate) use self::wire::{Answer, BoxFuture, Graces, Inbound, Sighting, Via, Wire};
 pub(crate) use self::writer::{FrameWriter, Sent};

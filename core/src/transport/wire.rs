@@ -89,6 +89,20 @@ pub(crate) trait Wire: Send + Sync + 'static {
     }
 }
 
+/// The answer to a request that is in flight no more, which nobody was told of.
+pub(crate) struct Answer(Box<dyn FnOnce()>);
+
+impl Answer {
+    pub(crate) fn new(tell: impl FnOnce() + 'static) -> Answer {
+        Answer(Box::new(tell))
+    }
+
+    /// Ends the call: what a host does then happens on this thread.
+    pub(crate) fn tell(self) {
+        (self.0)();
+    }
+}
+
 /// Where a wire brings what it carries.
 pub(crate) trait Inbound: Send + Sync + 'static {
     /// Something came, whatever it is: the server lives.
@@ -106,11 +120,12 @@ pub(crate) trait Inbound: Send + Sync + 'static {
     /// As [`Inbound::take`].
     fn take_last(&self, line: Line<'_>) -> Result<()>;
 
-    /// Takes a frame that is nothing but the answer to this request; `false`: it is something else, and nothing was done.
-    fn take_answer(&self, request: u64, frame: &[u8]) -> bool;
+    /// Takes a frame that is nothing but the answer to this request, whose end is then told by [`Answer::tell`]; `None`: it is something
+    /// else, and nothing was done.
+    fn take_answer(&self, request: u64, frame: &[u8]) -> Option<Answer>;
 
-    /// Whether nobody waits for an answer.
-    fn is_quiet(&self) -> bool;
+    /// How many requests wait for an answer that comes soon.
+    fn awaited(&self) -> usize;
 
     /// When the request of this id gives up; `None` when it has ended.
     fn deadline(&self, request: u64) -> Option<Instant>;

@@ -44,6 +44,8 @@ pub enum Purpose {
     Call,
     /// The connection's own, such as a listing.
     Own,
+    /// The connection's own, answered when the server has no more to tell: a stream of changes.
+    Stream,
 }
 
 /// Why a request was not taken in; it is given back.
@@ -125,6 +127,7 @@ pub struct Table<P> {
     renamed: IdMap<u64, u64>,
     calls: usize,
     calls_max: usize,
+    streams: usize,
     /// When the timer looks next; `None`: not before it is woken.
     armed: Option<Instant>,
     ended: bool,
@@ -150,6 +153,7 @@ impl<P> Table<P> {
             abandoned: Abandoned::default(),
             renamed: IdMap::default(),
             calls: 0,
+            streams: 0,
             calls_max: usize::try_from(calls_max).unwrap_or(usize::MAX),
             armed: None,
             ended: false,
@@ -161,11 +165,13 @@ impl<P> Table<P> {
         if self.ended {
             return Err(Refused::Ended(flight.payload));
         }
-        if flight.purpose == Purpose::Call {
-            if self.calls >= self.calls_max {
+        match flight.purpose {
+            Purpose::Call if self.calls >= self.calls_max => {
                 return Err(Refused::Limit(flight.payload));
             }
-            self.calls += 1;
+            Purpose::Call => self.calls += 1,
+            Purpose::Stream => self.streams += 1,
+            Purpose::Own => {}
         }
         let deadline = flight.clock.deadline();
         self.flights.insert(id, flight);
@@ -188,8 +194,10 @@ impl<P> Table<P> {
         if let Some(first) = flight.first {
             self.renamed.remove(&first);
         }
-        if flight.purpose == Purpose::Call {
-            self.calls -= 1;
+        match flight.purpose {
+            Purpose::Call => self.calls -= 1,
+            Purpose::Stream => self.streams -= 1,
+            Purpose::Own => {}
         }
         Some(flight)
     }
@@ -254,7 +262,7 @@ impl<P> Table<P> {
     /// Takes everything out, for good, in the order of their ids.
     pub fn end(&mut self) -> Vec<(u64, Flight<P>)> {
         self.ended = true;
-        self.calls = 0;
+        (self.calls, self.streams) = (0, 0);
         self.renamed.clear();
         let mut flights: Vec<_> = self.flights.drain().collect();
         flights.sort_unstable_by_key(|(id, _)| *id);
@@ -304,9 +312,9 @@ impl<P> Table<P> {
         timer
     }
 
-    /// Whether nothing is in flight, neither a call nor a request of the connection's own.
-    pub fn is_empty(&self) -> bool {
-        self.flights.is_empty()
+    /// Calls in flight, and requests of the connection's own that are answered soon.
+    pub fn awaited(&self) -> usize {
+        self.flights.len() - self.streams
     }
 
     /// Calls in flight.
@@ -350,6 +358,21 @@ mod tests {
         assert!(table.has_call_before(3, &HashSet::from([2])));
         assert!(!table.has_call_before(3, &HashSet::from([1])));
         assert!(!table.has_call_before(1, &HashSet::new()));
+    }
+
+    /// Nobody waits for the end of a stream, which may be that of the connection.
+    #[test]
+    fn all_but_streams_are_awaited() {
+        let (mut table, now) = (Table::new(9), Instant::now());
+        for (id, purpose) in [(1, Purpose::Stream), (2, Purpose::Call), (3, Purpose::Own)] {
+            assert!(table.register(id, flight(purpose, None, now)).is_ok());
+        }
+        for (taken, awaited) in [(3, 1), (1, 1), (2, 0)] {
+            assert!(table.take(taken).is_some());
+            assert_eq!(table.awaited(), awaited, "{taken}");
+        }
+        assert!(table.register(4, flight(Purpose::Stream, None, now)).is_ok());
+        assert_eq!((table.end().len(), table.awaited()), (1, 0));
     }
 
     /// SPEC 5.4: a server that answers the next round before it was sent does not stop the clock for good.

@@ -256,7 +256,8 @@ pub struct CallOptions {
     pub retry: Retry,
     /// Whether the call waits while the server is reconnecting, at most for its time in all.
     pub wait: bool,
-    /// Whether the thread that starts the call reads its answer itself: right after, by `Operation::read_here`.
+    /// Whether the thread that starts the call reads its answer itself: right after, by `Operation::read_here`. Of the functions that
+    /// start a call without a future; the others take no notice. Who forgets to read waits for milliseconds more.
     pub reads_here: bool,
 }
 

@@ -5,14 +5,15 @@
 //! it leaves to the task, untouched: so everything a server can send has one place where it is handled, on the threads of the library.
 
 use std::io;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 use trunkline_pool::reader_role::{Lending, Role, Tell};
 
 use crate::platform::{LentPipe, ReadPipe, Room};
-use crate::transport::{Ahead, FrameReader, Inbound};
+use crate::transport::{Ahead, Answer, FrameReader, Inbound};
 
 /// How long a waiter reads for one answer before it leaves that to the task. Until then it does not see that its call is cancelled, or
 /// cut off, which SPEC 5.6 gives 10 ms. A timer that is due before the system's next tick, of 4 ms mostly, costs it more to set.
@@ -22,6 +23,9 @@ const WAIT_MAX: Duration = Duration::from_millis(8);
 #[derive(Debug)]
 pub(super) struct Output {
     role: Mutex<Role<Stream>>,
+    /// Whether a recall would change anything, for those who ask that at each call. Who is in the table before it looks here is seen
+    /// by whoever sets this before it looks into the table: the lock of the table orders them.
+    is_in_use: AtomicBool,
     look: Duration,
     /// Wakes the task: the stream is there for it.
     returned: Notify,
@@ -29,75 +33,93 @@ pub(super) struct Output {
 
 /// The pipe, and what was read of it and not taken.
 #[derive(Debug)]
-struct Stream {
-    pipe: LentPipe,
-    frames: FrameReader,
+pub(super) struct Stream {
+    pub(super) pipe: LentPipe,
+    pub(super) frames: FrameReader,
+}
+
+/// What becomes of the task's stream when it offers to lend it.
+pub(super) enum Offered {
+    /// Nobody wants it.
+    Kept(ReadPipe, FrameReader),
+    /// It is lent, until [`Output::returned`] or [`Output::call_in`].
+    Lent,
 }
 
 impl Output {
     /// The task reads.
     pub(super) fn new(lending: Lending) -> Output {
-        Output { role: Mutex::new(Role::new(lending)), look: lending.look, returned: Notify::new() }
+        Output {
+            role: Mutex::new(Role::new(lending)),
+            is_in_use: AtomicBool::new(false),
+            look: lending.look,
+            returned: Notify::new(),
+        }
     }
 
     /// A request is in flight that no waiter reads for.
     pub(super) fn recall(&self) {
-        let tell = self.role().recall();
-        self.tell(tell);
-    }
-
-    /// Reads the answer to a request on this thread, if the stream is offered, until the deadline of the request at most.
-    pub(super) fn read_here(&self, request: u64, inbound: &dyn Inbound) {
-        let now = Instant::now();
-        let Some(stream) = self.role().borrow(now) else { return };
-        let mut borrowed = Borrowed { output: self, stream: Some(stream) };
-        // A call that ended before the stream was borrowed has nothing to wait for.
-        let is_read = inbound.deadline(request).is_none_or(|deadline| {
-            borrowed.reads_nothing_but(request, inbound, now, deadline.min(now + WAIT_MAX))
-        });
-        if is_read {
-            borrowed.rest(inbound);
+        if self.is_in_use.load(Ordering::Acquire) {
+            let tell = self.step(Role::recall);
+            self.tell(tell);
         }
     }
 
-    /// Lends the stream if waiters would rather read for themselves, and resolves when the task has it again; at once, if not.
-    ///
-    /// # Errors
-    /// When the pipe cannot be followed any more. A dropped future leaves the stream to no task.
-    pub(super) async fn lend(
+    /// Reads the answer to a request on this thread, if the stream is offered, until the deadline of the request at most, and tells it.
+    pub(super) fn read_here(&self, request: u64, inbound: &dyn Inbound) {
+        let (now, is_alone) = (Instant::now(), inbound.awaited() <= 1);
+        let Some(stream) = self.step(|role| role.borrow(now, is_alone)) else { return };
+        let borrowed = Borrowed { output: self, stream: Some(stream) };
+        // A call that ended before the stream was borrowed has nothing to wait for.
+        let Some(deadline) = inbound.deadline(request) else { return borrowed.rest(inbound) };
+        let answer = borrowed.read(request, inbound, now, deadline.min(now + WAIT_MAX));
+        // Whoever is told may call, and wait: the stream is for others by now.
+        answer.into_iter().for_each(Answer::tell);
+    }
+
+    /// Lends the task's stream if waiters would rather read for themselves.
+    pub(super) fn offer(
         &self,
         pipe: ReadPipe,
         mut frames: FrameReader,
         inbound: &dyn Inbound,
-    ) -> io::Result<(ReadPipe, FrameReader)> {
-        if !(frames.is_empty() && self.role().may_lend() && inbound.is_quiet()) {
-            return Ok((pipe, frames));
+    ) -> Offered {
+        let is_wanted = self.is_in_use.load(Ordering::Acquire) && self.step(|role| role.may_lend());
+        if !(is_wanted && frames.is_empty() && inbound.awaited() == 0) {
+            return Offered::Kept(pipe, frames);
         }
         frames.rest();
         let pipe = match pipe.lend() {
             Ok(pipe) => pipe,
-            Err(pipe) => return Ok((pipe, frames)),
+            Err(pipe) => return Offered::Kept(pipe, frames),
         };
-        self.role().lend(Stream { pipe, frames });
+        self.step(|role| role.lend(Stream { pipe, frames }));
         // Who began a request before that found nothing to recall.
-        let claimed = if inbound.is_quiet() { None } else { self.role().claim() };
-        let Stream { pipe, frames } = match claimed {
-            Some(stream) => stream,
-            None => self.returned().await,
-        };
-        Ok((pipe.take_back()?, frames))
+        if inbound.awaited() > 0 {
+            self.recall();
+        }
+        Offered::Lent
     }
 
-    async fn returned(&self) -> Stream {
+    /// Resolves when the task has what it lent again. A dropped future changes nothing.
+    pub(super) async fn returned(&self) -> Stream {
         loop {
             let stream = tokio::select! {
                 biased;
-                () = self.returned.notified() => self.role().take(),
-                () = tokio::time::sleep(self.look) => self.role().look(),
+                () = self.returned.notified() => self.step(Role::take),
+                () = tokio::time::sleep(self.look) => self.step(Role::look),
             };
             if let Some(stream) = stream {
                 return stream;
             }
+        }
+    }
+
+    /// The same as soon as no waiter reads any more: none begins to.
+    pub(super) async fn call_in(&self) -> Stream {
+        match self.step(Role::call_in) {
+            Some(stream) => stream,
+            None => self.returned().await,
         }
     }
 
@@ -108,8 +130,11 @@ impl Output {
         }
     }
 
-    fn role(&self) -> MutexGuard<'_, Role<Stream>> {
-        self.role.lock().unwrap_or_else(PoisonError::into_inner)
+    fn step<T>(&self, step: impl FnOnce(&mut Role<Stream>) -> T) -> T {
+        let mut role = self.role.lock().unwrap_or_else(PoisonError::into_inner);
+        let outcome = step(&mut role);
+        self.is_in_use.store(role.is_in_use(), Ordering::Release);
+        outcome
     }
 }
 
@@ -121,41 +146,45 @@ struct Borrowed<'a> {
 }
 
 impl Borrowed<'_> {
-    /// Reads until the answer has come; whether nothing else has.
-    fn reads_nothing_but(
-        &mut self,
+    /// Reads until the answer has come, and lays the stream down: for others only if nothing else came.
+    fn read(
+        mut self,
         request: u64,
         inbound: &dyn Inbound,
         mut now: Instant,
         until: Instant,
-    ) -> bool {
-        let Some(Stream { pipe, frames }) = &mut self.stream else { return false };
-        loop {
+    ) -> Option<Answer> {
+        // However slowly an answer drips, however long it is, and however many signals the thread has.
+        while now <= until {
+            let Stream { pipe, frames } = self.stream.as_mut()?;
             match pipe.read_within(until.saturating_duration_since(now), frames.room()) {
                 Ok(1..) => inbound.heard(),
-                Ok(0) | Err(_) => return false,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Ok(0) | Err(_) => return None,
             }
             match frames.ahead() {
-                Ahead::Frame(frame) if inbound.take_answer(request, frame) => {
+                Ahead::Frame(frame) => {
+                    let answer = inbound.take_answer(request, frame)?;
                     frames.next_line();
-                    return frames.is_empty();
+                    if frames.is_empty() {
+                        self.rest(inbound);
+                    }
+                    return Some(answer);
                 }
                 Ahead::Part => now = Instant::now(),
-                Ahead::Frame(_) | Ahead::Other => return false,
-            }
-            // However slowly an answer drips, and however long it is.
-            if now >= until {
-                return false;
+                Ahead::Other => return None,
             }
         }
+        None
     }
 
     /// Leaves it to the next waiter, or to the task, when somebody needs that.
     fn rest(mut self, inbound: &dyn Inbound) {
         let Some(stream) = self.stream.take() else { return };
-        self.output.role().rest(stream);
+        let tell = self.output.step(|role| role.rest(stream));
+        self.output.tell(tell);
         // Who began a request before that found nothing to recall.
-        if !inbound.is_quiet() {
+        if inbound.awaited() > 0 {
             self.output.recall();
         }
     }
@@ -164,7 +193,7 @@ impl Borrowed<'_> {
 impl Drop for Borrowed<'_> {
     fn drop(&mut self) {
         if let Some(stream) = self.stream.take() {
-            self.output.role().give_back(stream);
+            self.output.step(|role| role.give_back(stream));
             self.output.returned.notify_one();
         }
     }

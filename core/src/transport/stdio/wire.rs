@@ -10,7 +10,7 @@ use trunkline_pool::reader_role::Lending;
 use trunkline_pool::state::CloseExit;
 
 use super::ending;
-use super::output::Output;
+use super::output::{Offered, Output, Stream};
 use super::stderr::{self, StderrTail};
 use crate::platform::{Exit, Launched, Process, ReadPipe, Room};
 use crate::transport::redact::Redactor;
@@ -207,11 +207,34 @@ async fn read_to_end(wire: &StdioWire, mut stdout: ReadPipe, inbound: &dyn Inbou
             }
             Err(error) => return Err(unreadable(wire, &error)),
         }
-        let lent = wire.output.lend(stdout, frames, inbound).await;
-        (stdout, frames) = lent.map_err(|error| unreadable(wire, &error))?;
-        // What a waiter has read and not taken.
-        take_lines(&mut frames, inbound)?;
+        (stdout, frames) = match wire.output.offer(stdout, frames, inbound) {
+            Offered::Kept(stdout, frames) => (stdout, frames),
+            Offered::Lent => {
+                let (lent, has_exited) = tokio::select! {
+                    biased;
+                    lent = wire.output.returned() => (lent, false),
+                    _ = &mut exited => (wire.output.call_in().await, true),
+                };
+                let (stdout, mut frames) = take_back(wire, lent, inbound)?;
+                if has_exited {
+                    return read_rest(wire.frame_bytes, &stdout, &mut frames, inbound);
+                }
+                (stdout, frames)
+            }
+        };
     }
+}
+
+/// What a waiter has read and not taken comes first: its call is answered, whatever becomes of the pipe.
+fn take_back(
+    wire: &StdioWire,
+    lent: Stream,
+    inbound: &dyn Inbound,
+) -> Result<(ReadPipe, FrameReader)> {
+    let Stream { pipe, mut frames } = lent;
+    take_lines(&mut frames, inbound)?;
+    let stdout = pipe.take_back().map_err(|error| unreadable(wire, &error))?;
+    Ok((stdout, frames))
 }
 
 fn unreadable(wire: &StdioWire, error: &io::Error) -> Error {

@@ -24,10 +24,11 @@ type Hook = Box<dyn Fn(&Waiting) + Send + Sync>;
 #[derive(Default)]
 struct Waiting {
     in_flight: Mutex<Vec<u64>>,
-    answers: AtomicUsize,
-    /// What is done when something was heard, and when it was said that nobody waits.
+    answers: Arc<AtomicUsize>,
+    /// What is done when something was heard, when it was said that nobody waits, and when an answer is told.
     on_heard: Option<Hook>,
     on_quiet: Option<Hook>,
+    on_answer: Option<Arc<dyn Fn() + Send + Sync>>,
 }
 
 impl Waiting {
@@ -50,19 +51,22 @@ impl Inbound for Waiting {
     fn take_last(&self, _: Line<'_>) -> Result<()> {
         unreachable!("a waiter leaves the end to the task")
     }
-    fn take_answer(&self, request: u64, frame: &[u8]) -> bool {
+    fn take_answer(&self, request: u64, frame: &[u8]) -> Option<Answer> {
         let mut in_flight = self.in_flight.lock().unwrap();
         let is_its = frame == ANSWER.as_bytes() && in_flight.contains(&request);
-        if is_its {
+        is_its.then(|| {
             in_flight.retain(|id| *id != request);
-            self.answers.fetch_add(1, Ordering::SeqCst);
-        }
-        is_its
+            let (answers, on_answer) = (self.answers.clone(), self.on_answer.clone());
+            Answer::new(move || {
+                on_answer.iter().for_each(|on_answer| on_answer());
+                answers.fetch_add(1, Ordering::SeqCst);
+            })
+        })
     }
-    fn is_quiet(&self) -> bool {
-        let is_quiet = self.in_flight.lock().unwrap().is_empty();
-        self.on_quiet.iter().filter(|_| is_quiet).for_each(|on_quiet| on_quiet(self));
-        is_quiet
+    fn awaited(&self) -> usize {
+        let awaited = self.in_flight.lock().unwrap().len();
+        self.on_quiet.iter().filter(|_| awaited == 0).for_each(|on_quiet| on_quiet(self));
+        awaited
     }
     fn deadline(&self, request: u64) -> Option<Instant> {
         self.in_flight.lock().unwrap().contains(&request).then(|| Instant::now() + HANG)
@@ -86,6 +90,22 @@ fn output() -> Arc<Output> {
     output
 }
 
+/// What a task does.
+async fn lend(
+    output: &Output,
+    pipe: ReadPipe,
+    frames: FrameReader,
+    inbound: &Waiting,
+) -> io::Result<(ReadPipe, FrameReader)> {
+    match output.offer(pipe, frames, inbound) {
+        Offered::Kept(pipe, frames) => Ok((pipe, frames)),
+        Offered::Lent => {
+            let Stream { pipe, frames } = output.returned().await;
+            Ok((pipe.take_back()?, frames))
+        }
+    }
+}
+
 /// A stream that its task has lent, and the server's end of it.
 struct Lent {
     output: Arc<Output>,
@@ -106,7 +126,7 @@ impl Lent {
         frames.room().extend_from_slice(b"{}\n");
         frames.next_line();
         let lends = output.clone();
-        let lends = async move { lends.lend(pipe, frames, &Waiting::default()).await };
+        let lends = async move { lend(&lends, pipe, frames, &Waiting::default()).await };
         let lent = Lent { output, task: tokio::spawn(lends), server };
         assert!(!lent.is_back().await);
         lent
@@ -225,10 +245,49 @@ async fn a_task_that_lends_looks_afterwards_whether_somebody_waits() {
         recalls.recall();
     };
     let inbound = Waiting { on_quiet: Some(Box::new(on_quiet)), ..Waiting::default() };
-    let lending = output.lend(pipe, FrameReader::new(LIMIT), &inbound);
+    let lending = lend(&output, pipe, FrameReader::new(LIMIT), &inbound);
     let lent = tokio::time::timeout(HANG, lending).await.expect("it has the stream again");
     assert!(lent.is_ok());
-    assert!(!inbound.is_quiet());
+    assert!(inbound.awaited() > 0);
+}
+
+/// What a host does when it is told of an answer may be a call that waits for the next one.
+#[tokio::test]
+async fn whoever_is_told_of_an_answer_finds_the_stream_for_others() {
+    let mut lent = Lent::new().await;
+    lent.write(format!("{ANSWER}\n").as_bytes());
+    let server = Arc::new(lent.server.try_clone().unwrap());
+    let (output, inner) = (lent.output.clone(), Arc::new(AtomicUsize::new(0)));
+    let answered = inner.clone();
+    let on_answer = move || {
+        (&*server).write_all(format!("{ANSWER}\n").as_bytes()).unwrap();
+        let next = Waiting::of(&[REQUEST]);
+        output.read_here(REQUEST, &next);
+        answered.store(next.answers(), Ordering::SeqCst);
+    };
+    let inbound = Waiting { on_answer: Some(Arc::new(on_answer)), ..Waiting::of(&[REQUEST]) };
+    lent.output.read_here(REQUEST, &inbound);
+    assert_eq!((inbound.answers(), inner.load(Ordering::SeqCst)), (1, 1));
+}
+
+/// The task wants it at once, as when the server's process has ended: it does not wait until nobody reads.
+#[tokio::test]
+async fn what_is_called_in_comes_from_whoever_reads_next() {
+    let (output, (pipe, mut server)) = (output(), read_pair());
+    let mut frames = FrameReader::new(LIMIT);
+    frames.room().extend_from_slice(b"{}\n");
+    frames.next_line();
+    assert!(matches!(output.offer(pipe, frames, &Waiting::default()), Offered::Lent));
+    server.write_all(format!("{ANSWER}\n").as_bytes()).unwrap();
+    let calls_in = output.clone();
+    let on_heard = move |_: &Waiting| {
+        assert!(calls_in.step(Role::call_in).is_none(), "the waiter has it");
+    };
+    let inbound = Waiting { on_heard: Some(Box::new(on_heard)), ..Waiting::of(&[REQUEST]) };
+    output.read_here(REQUEST, &inbound);
+    assert_eq!(inbound.answers(), 1);
+    let back = tokio::time::timeout(HANG, output.returned()).await;
+    assert!(back.expect("it was told").frames.is_empty());
 }
 
 #[tokio::test]
