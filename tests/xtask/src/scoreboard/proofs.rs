@@ -50,8 +50,9 @@ fn threads(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     let target = machine.target.join("tsan");
     for (programs, tests) in THREADS {
         let mut test = nightly(machine, &["test", "-Zbuild-std", "--target", TARGET]);
+        // Not in the environment: tests build servers of their own.
+        test.arg("--config").arg(format!("target.{TARGET}.rustflags=['-Zsanitizer=thread']"));
         test.arg("--target-dir").arg(&target).args(*programs).arg("--").args(*tests);
-        test.env("RUSTFLAGS", "-Zsanitizer=thread");
         run.command(&mut test)?;
     }
     Ok(())
