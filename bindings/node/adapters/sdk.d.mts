@@ -16,7 +16,7 @@ export const McpError: new (code: number, message: string, data?: unknown) => Er
 /** What the SDKs call `RequestOptions`. */
 export interface RequestOptions {
   signal?: AbortSignal;
-  /** Milliseconds; by default the pool's `callTimeoutMs`. */
+  /** Milliseconds, of the call in all or, with `resetTimeoutOnProgress`, without progress; by default the pool's times. */
   timeout?: number;
   resetTimeoutOnProgress?: boolean;
   maxTotalTimeout?: number;
@@ -53,11 +53,13 @@ type Meta = { _meta?: JsonObject };
 /** One server of a session. Lists are whole, in one page; names are the server's own. */
 export class Client {
   constructor(session: Session, server: string);
-  /** Acquires the server; there is no transport to give. */
+  /** Acquires the server; there is no transport to give. Once, unless it was closed since. */
   connect(options?: AcquireOptions & { config?: ServerConfig }): Promise<void>;
-  /** Releases the server. The session and the pool stay. */
+  /** Releases the server, also one that is still being connected. The session and the pool stay. */
   close(): Promise<void>;
   onclose: (() => void) | undefined;
+  /** Told what a handler of notifications throws or rejects with. */
+  onerror: ((error: unknown) => void) | undefined;
   /** The hold that it has on the server. */
   readonly lease: Lease;
   listTools(): Promise<{ tools: Array<Definition & { inputSchema: JsonObject }> }>;
@@ -82,7 +84,7 @@ export class Client {
   subscribeResource(params: { uri: string }, options?: Pick<RequestOptions, 'signal'>): Promise<{}>;
   unsubscribeResource(params: { uri: string }, options?: Pick<RequestOptions, 'signal'>): Promise<{}>;
   ping(options?: RequestOptions): Promise<JsonObject>;
-  setNotificationHandler(notification: string | NotificationSchema, handler: (notification: Notification) => void): void;
+  setNotificationHandler(notification: string | NotificationSchema, handler: (notification: Notification) => unknown): void;
   removeNotificationHandler(method: string): void;
   getServerCapabilities(): JsonObject | undefined;
 }

@@ -10,15 +10,22 @@ const REQUEST_TIMEOUT = -32001;
 const CONNECTION_CLOSED = -32000;
 const INTERNAL_ERROR = -32603;
 
+/** The longest that a call may take: a week. */
+const TIMEOUT_MAX_MS = 7 * 24 * 3600 * 1000;
+
+/** How an import fails for a package that is not there, and for one of another version that has no such module. */
+const ABSENT = new Set(['ERR_MODULE_NOT_FOUND', 'ERR_PACKAGE_PATH_NOT_EXPORTED']);
+
 /** The error of `@modelcontextprotocol/sdk`, or that of `@modelcontextprotocol/client`; else one of the same shape. */
 export const McpError = await errorClass();
 
 async function errorClass() {
   for (const [module, name] of [['@modelcontextprotocol/sdk/types.js', 'McpError'], ['@modelcontextprotocol/client', 'ProtocolError']]) {
     try {
-      return (await import(module))[name];
+      const found = (await import(module))[name];
+      if (typeof found === 'function') return found;
     } catch (error) {
-      if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
+      if (!ABSENT.has(error.code)) throw error;
     }
   }
   return class McpError extends Error {
@@ -42,8 +49,11 @@ export class Client {
   #session;
   #server;
   #lease;
+  /** The hold that `connect` waits for. */
+  #acquiring;
   #listeners = new Map();
   onclose;
+  onerror;
 
   constructor(session, server) {
     this.#session = session;
@@ -51,13 +61,29 @@ export class Client {
   }
 
   async connect(options = {}) {
-    this.#lease = await asMcp(() => this.#session.acquire(this.#server, options.config, without(options, 'config')));
+    if (this.#lease !== undefined || this.#acquiring !== undefined) throw new Error('Already connected: close it first');
+    const acquiring = asMcp(() => this.#session.acquire(this.#server, options.config, without(options, 'config')));
+    this.#acquiring = acquiring;
+    try {
+      const lease = await acquiring;
+      if (this.#acquiring !== acquiring) {
+        lease.release();
+        throw new McpError(CONNECTION_CLOSED, 'it was closed while it connected');
+      }
+      this.#lease = lease;
+    } finally {
+      if (this.#acquiring === acquiring) this.#acquiring = undefined;
+    }
+    for (const [event, { listener }] of this.#listeners) this.#session.on(event, listener);
   }
 
   async close() {
+    const acquiring = this.#acquiring;
+    this.#acquiring = undefined;
+    // What `connect` gets now it gives back, and says so itself.
+    if (acquiring !== undefined) await acquiring.catch(() => {});
     if (this.#lease === undefined) return;
     for (const [event, { listener }] of this.#listeners) this.#session.off(event, listener);
-    this.#listeners.clear();
     this.#lease.release();
     this.#lease = undefined;
     this.onclose?.();
@@ -128,10 +154,13 @@ export class Client {
     const listener = (told) => {
       if (told.server !== this.#server) return;
       const given = params(told);
-      handler(given === undefined ? { method } : { method, params: given });
+      const notification = given === undefined ? { method } : { method, params: given };
+      Promise.resolve(notification)
+        .then(handler)
+        .catch((error) => this.onerror?.(error));
     };
     this.#listeners.set(event, { method, listener });
-    this.#session.on(event, listener);
+    if (this.#lease !== undefined) this.#session.on(event, listener);
   }
 
   removeNotificationHandler(method) {
@@ -159,11 +188,17 @@ export class Client {
 }
 
 /** The options of a request as a call takes them. */
-function asked({ signal, timeout, onprogress, resetTimeoutOnProgress = false, maxTotalTimeout } = {}, meta) {
-  const times = resetTimeoutOnProgress ? { idleTimeoutMs: timeout, timeoutMs: maxTotalTimeout } : { timeoutMs: timeout };
+function asked({ signal, onprogress, ...options } = {}, meta) {
   const progress = onprogress && (({ progress, total, message }) => onprogress({ progress, total, message }));
-  const all = { ...times, signal, progress, meta };
+  const all = { ...times(options), signal, progress, meta };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+}
+
+/** The SDK has one time, which progress begins anew where that is asked for, and then perhaps one in all. */
+function times({ timeout, resetTimeoutOnProgress = false, maxTotalTimeout }) {
+  if (!resetTimeoutOnProgress) return { timeoutMs: timeout, idleTimeoutMs: timeout };
+  const timeoutMs = maxTotalTimeout ?? (timeout && TIMEOUT_MAX_MS);
+  return { timeoutMs, idleTimeoutMs: timeout && Math.min(timeout, timeoutMs) };
 }
 
 function methodOf(schema) {

@@ -102,4 +102,84 @@ it('its close releases the server, and nothing of the pool', async (t) => {
   assert.ok(namesOf(session).length > 0);
 });
 
+it('a handler that throws or rejects is told to onerror, and ends nothing', async (t) => {
+  const { session, client } = await connected(t, { flags: ['--list-changes'] });
+  const [errors, heard] = [[], []];
+  client.onerror = ({ message }) => errors.push(message);
+  client.setNotificationHandler('notifications/message', () => {
+    throw new Error('thrown');
+  });
+  client.setNotificationHandler(ToolListChangedNotificationSchema, async () => {
+    throw new Error('rejected');
+  });
+  await client.callTool({ name: 'log', arguments: { level: 'info', text: 'x' } });
+  await changed(session, 'fresh');
+  await until(() => errors.length >= 2, 'onerror was not told');
+  assert.deepEqual(errors.toSorted(), ['rejected', 'thrown']);
+  client.onerror = undefined;
+  client.setNotificationHandler('notifications/message', async ({ params }) => {
+    heard.push(params.data);
+    throw new Error('to nobody');
+  });
+  await client.callTool({ name: 'log', arguments: { level: 'info', text: 'y' } });
+  await client.callTool({ name: 'log', arguments: { level: 'info', text: 'z' } });
+  await until(() => heard.length === 2, 'the handler was not called again');
+});
+
+it('a time-out is that of the SDK, however long the pool lets a call be without progress', async (t) => {
+  const session = await opened(t, { pool: { callIdleTimeoutMs: 50, callTimeoutMs: 100 } });
+  const client = new Client(session, 's');
+  await client.connect();
+  const slow = (options, ms = 400) => client.callTool({ name: 'sleep', arguments: { ms } }, undefined, options);
+  for (const options of [
+    { timeout: 60_000 },
+    { timeout: 60_000, resetTimeoutOnProgress: true },
+    { timeout: 90_000, resetTimeoutOnProgress: true, maxTotalTimeout: 60_000 },
+  ]) {
+    assert.equal((await slow(options)).isError ?? false, false);
+  }
+  const short = { timeout: 60_000, resetTimeoutOnProgress: true, maxTotalTimeout: 50 };
+  await assert.rejects(slow(undefined, 600_000), { code: ErrorCode.RequestTimeout });
+  await assert.rejects(slow(short, 600_000), { code: ErrorCode.RequestTimeout });
+});
+
+it('what is closed while it connects holds nothing', async (t) => {
+  const session = await opened(t);
+  const leases = [];
+  const watched = {
+    acquire: async (...given) => {
+      leases.push(await session.acquire(...given));
+      return leases.at(-1);
+    },
+  };
+  const client = new Client(watched, 's');
+  const connecting = client.connect();
+  await assert.rejects(client.connect(), /Already connected/);
+  const rejected = assert.rejects(connecting, { code: ErrorCode.ConnectionClosed });
+  await client.close();
+  assert.equal(leases.length, 1);
+  await assert.rejects(leases[0].callTool('echo', { message: 'gone' }), { code: 'TRUNKLINE_CLOSED' });
+  await rejected;
+  await client.connect();
+  await assert.rejects(client.connect(), /Already connected/);
+  leases[1].release();
+});
+
+it('handlers are kept by a close, and are called while it is connected', async (t) => {
+  const session = await opened(t);
+  const client = new Client(session, 's');
+  const heard = [];
+  client.setNotificationHandler('notifications/message', ({ params }) => heard.push(params.data));
+  const said = (text) => session.callTool('mcp__s__log', { level: 'info', text });
+  await client.connect();
+  await said('first');
+  await until(() => heard.length === 1, 'nothing was heard');
+  await client.close();
+  assert.equal(session.listenerCount('log'), 0);
+  await client.connect();
+  await said('second');
+  await until(() => heard.length === 2, 'nothing was heard later');
+  assert.deepEqual(heard, ['first', 'second']);
+});
+
 pageRuns('docs/migrate/mcp-typescript.md');

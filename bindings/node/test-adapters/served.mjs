@@ -60,10 +60,10 @@ function serve(connection, frame) {
 }
 
 /** A session with the reference server as `s`; at the end of the test none of its processes is left. */
-export async function opened(t, { flags = [], session = {}, server = 's' } = {}) {
+export async function opened(t, { flags = [], pool: options = {}, session = {}, server = 's' } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'trunkline-adapters-'));
   const starts = join(folder, 'starts');
-  const pool = new Pool({ cache: 'off' });
+  const pool = new Pool({ cache: 'off', ...options });
   t.after(async () => {
     await pool.close();
     const pids = readFileSync(starts, 'utf8').split('\n').filter(Boolean).map(Number.parseFloat);
