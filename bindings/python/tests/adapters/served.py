@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
+
+import pytest
 
 import trunkline
 
 from host import HANG, Log
+
+#: The arguments of a call of the reference server that goes on until it is cancelled, and says so once it runs.
+ENDLESS = {"steps": 1_000_000, "interval_ms": 10}
 
 PIXEL = base64.b64encode(b"a small picture").decode()
 
@@ -48,17 +54,39 @@ TOOLS = [
 ]
 
 
+#: Tools beside one that is not as the protocol has it; what that one answers is not either.
+ODD_TOOLS = [*TOOLS, {"name": "odd", "inputSchema": {"type": "object"}, "annotations": {"title": 5}}]
+ODD_RESULT = {"content": [{"type": "text", "text": "before"}, {"type": "smell", "of": "roses"}]}
+
+
 async def serve(connection: trunkline.HostConnection, frame: str) -> None:
     """A server of the host's own."""
+    answer(connection, frame, TOOLS, lambda params: RESULTS[params["name"]])
+
+
+async def serve_odd(connection: trunkline.HostConnection, frame: str) -> None:
+    """One that says what frameworks refuse."""
+    answer(connection, frame, ODD_TOOLS, lambda params: ODD_RESULT)
+
+
+async def serve_given(connection: trunkline.HostConnection, frame: str) -> None:
+    """One whose tool says which arguments it was given."""
+    names = ["config", "run_manager", "callbacks", "self"]
+    schema = {"type": "object", "properties": {name: {"type": "string"} for name in names}}
+    tools = [{"name": "given", "inputSchema": schema}]
+    answer(connection, frame, tools, lambda params: {"content": [{"type": "text", "text": json.dumps(params["arguments"])}]})
+
+
+def answer(connection: trunkline.HostConnection, frame: str, tools: Any, call: Any) -> None:
     message = json.loads(frame)
     method, id = message.get("method"), message.get("id")
     if method == "initialize":
         server = {"name": "kinds", "version": "1"}
         result: Any = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": server}
     elif method == "tools/list":
-        result = {"tools": TOOLS}
+        result = {"tools": tools}
     elif method == "tools/call":
-        result = RESULTS[message["params"]["name"]]
+        result = call(message["params"])
     elif id is not None:
         error = {"code": -32601, "message": "no such method"}
         connection.send(json.dumps({"jsonrpc": "2.0", "id": id, "error": error}))
@@ -71,7 +99,8 @@ async def serve(connection: trunkline.HostConnection, frame: str) -> None:
 @asynccontextmanager
 async def opened(log: Log, *flags: str, **options: Any) -> AsyncIterator[trunkline.Session]:
     """A session with the reference server as ``s``."""
-    async with trunkline.Pool(cache="off") as pool:
+    of_pool = options.pop("pool", {})
+    async with trunkline.Pool(cache="off", **of_pool) as pool:
         await pool.reconcile({"s": log.server(*flags)})
         session = pool.session("a", **options)
         await session.ready("s", timeout=HANG)
@@ -79,8 +108,8 @@ async def opened(log: Log, *flags: str, **options: Any) -> AsyncIterator[trunkli
 
 
 @asynccontextmanager
-async def kinds() -> AsyncIterator[trunkline.Session]:
-    """A session with the server ``kinds``, held."""
+async def kinds(serve: Any = serve) -> AsyncIterator[trunkline.Session]:
+    """A session with the server ``kinds``, or another in its place, held."""
     async with trunkline.Pool(cache="off") as pool:
         session = pool.session("a")
         session.provide("kinds", serve)
@@ -99,3 +128,14 @@ async def changed(session: trunkline.Session, add: str) -> None:
         async for event in events:
             if add in event["added"]:
                 return
+
+
+async def is_cancelled(session: trunkline.Session, call: Coroutine[Any, Any, Any], begun: asyncio.Event) -> None:
+    """Cancels the task of an endless call once the call runs, and waits until the server has seen that."""
+    task = asyncio.create_task(call)
+    await asyncio.wait_for(begun.wait(), HANG)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    while (await session.call_tool("mcp__s__cancelled")).content[0]["text"] != "1":
+        await asyncio.sleep(0)

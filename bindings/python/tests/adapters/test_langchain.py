@@ -19,7 +19,7 @@ from trunkline.adapters.langchain import LiveTools, ToolError, tools
 
 from host import Log, run
 from pages import examples, run_example
-from served import PIXEL, changed, kinds, names, opened
+from served import ENDLESS, PIXEL, changed, is_cancelled, kinds, names, opened, serve_given
 
 
 class Scripted(FakeMessagesListChatModel):
@@ -102,14 +102,29 @@ def test_what_fails_is_typed(log: Log) -> None:
             with pytest.raises(ToolError) as raised:
                 await by_name["mcp__s__fail"].ainvoke({"text": "no such city"})
             assert raised.value.result.is_error
-            waiting = asyncio.create_task(by_name["mcp__s__sleep"].ainvoke({"ms": 600_000}))
-            await asyncio.sleep(0.01)
-            waiting.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await waiting
             with pytest.raises(trunkline.ClosedError):
                 session.close()
                 await by_name["mcp__s__echo"].ainvoke({"message": "hi"})
+
+    run(main())
+
+
+def test_a_cancelled_task_cancels_the_call(log: Log) -> None:
+    async def main() -> None:
+        begun = asyncio.Event()
+        async with opened(log) as session:
+            by_name = {tool.name: tool for tool in tools(session, on_progress=lambda *_: begun.set())}
+            await is_cancelled(session, by_name["mcp__s__progress"].ainvoke(ENDLESS), begun)
+
+    run(main())
+
+
+def test_arguments_may_have_the_names_of_langchains_own() -> None:
+    async def main() -> None:
+        given = {"config": "a", "run_manager": "b", "callbacks": "c", "self": "d"}
+        async with kinds(serve_given) as session:
+            (answer,) = await told(create_agent(asking(("mcp__kinds__given", given)), tools(session)))
+            assert json.loads(answer.text) == given
 
     run(main())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from trunkline.adapters.mcp import ClientSession, MCPError, handlers
 
 from host import HANG, Log, run
 from pages import examples, run_example
-from served import changed, kinds, opened
+from served import ENDLESS, ODD_TOOLS, RESULTS, changed, is_cancelled, kinds, opened, serve_odd
 
 #: Its models have names of their own since version 2.
 SINCE_2 = "is_error" in types.CallToolResult.model_fields
@@ -111,11 +112,134 @@ def test_errors_are_the_packages_own_from_typed_ones(log: Log) -> None:
             with pytest.raises(MCPError) as raised:
                 await session.call_tool("no_such_tool")
             assert isinstance(raised.value.__cause__, trunkline.ToolNotFoundError)
-            waiting = asyncio.create_task(session.call_tool("sleep", {"ms": 600_000}))
+
+    run(main())
+
+
+def test_a_cancelled_task_cancels_the_call(log: Log) -> None:
+    async def main() -> None:
+        begun = asyncio.Event()
+
+        async def on_progress(*_: Any) -> None:
+            begun.set()
+
+        async with opened(log) as chat, ClientSession(chat, "s") as session:
+            await is_cancelled(chat, session.call_tool("progress", ENDLESS, progress_callback=on_progress), begun)
+
+    run(main())
+
+
+def test_a_time_out_is_the_time_of_the_call(log: Log) -> None:
+    async def main() -> None:
+        async with opened(log, pool={"call_idle_timeout": 0.05}) as chat:
+            async with ClientSession(chat, "s", read_timeout_seconds=60) as session:
+                assert plain(await session.call_tool("sleep", {"ms": 300}))["isError"] is False
+
+    run(main())
+
+
+def test_one_odd_tool_or_block_costs_nobody_the_rest() -> None:
+    async def main() -> None:
+        async with kinds(serve_odd) as chat, ClientSession(chat, "kinds") as session:
+            assert len(chat.tools()) == len(ODD_TOOLS)
+            assert {tool.name for tool in (await session.list_tools()).tools} == set(RESULTS)
+            before, odd = (await session.call_tool("odd", {})).content
+            assert (before.text, json.loads(odd.text)) == ("before", {"type": "smell", "of": "roses"})
+
+    run(main())
+
+
+def test_progress_is_told_in_order_and_ends_with_the_call(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> None:
+        steps: list[float] = []
+        ended = asyncio.Event()
+
+        async def slower_at_first(progress: float, *_: Any) -> None:
             await asyncio.sleep(0)
-            waiting.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await waiting
+            if progress == 1:
+                for _ in range(20):
+                    await asyncio.sleep(0)
+            steps.append(progress)
+
+        async def hanging(*_: Any) -> None:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                ended.set()
+
+        async with opened(log) as chat, ClientSession(chat, "s") as session:
+            await session.call_tool("progress", {"steps": 3}, progress_callback=slower_at_first)
+            assert steps == [1, 2, 3]
+            monkeypatch.setattr("trunkline.adapters.mcp._TOLD_WITHIN", 0.01)
+            result = await session.call_tool("progress", {"steps": 1, "interval_ms": 1}, progress_callback=hanging)
+            assert result.content[0].text == "done"
+            await asyncio.wait_for(ended.wait(), HANG)
+
+    run(main())
+
+
+def test_leaving_releases_whatever_its_handlers_do(log: Log) -> None:
+    async def main() -> None:
+        heard, freed = asyncio.Event(), asyncio.Event()
+
+        async def stubborn(_: Any) -> None:
+            heard.set()
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                await freed.wait()
+
+        async with opened(log) as chat:
+            session = await ClientSession(chat, "s", logging_callback=stubborn).__aenter__()
+            lease = session.lease
+            await session.call_tool("log", {"level": "info", "text": "x"})
+            await asyncio.wait_for(heard.wait(), HANG)
+            leaving = asyncio.create_task(session.__aexit__())
+            await asyncio.sleep(0)
+            leaving.cancel()
+            with pytest.raises(trunkline.ClosedError):
+                await lease.call_tool("echo", {"message": "gone"})
+            freed.set()
+            await asyncio.gather(leaving, return_exceptions=True)
+
+    run(main())
+
+
+def test_a_session_that_closes_meanwhile_is_an_error_of_the_package(log: Log) -> None:
+    async def main() -> None:
+        async with opened(log) as chat:
+            async with ClientSession(chat, "s") as session:
+                chat.close()
+                for listed in (session.list_tools, session.list_prompts, session.list_resources, session.list_resource_templates):
+                    with pytest.raises(MCPError) as raised:
+                        await listed()
+                    assert isinstance(raised.value.__cause__, trunkline.ClosedError)
+
+            class Closing:
+                """A session that is closed between the hold and the stream."""
+
+                def acquire(self, *given: Any) -> Any:
+                    return fresh.acquire(*given)
+
+                def events(self, **given: Any) -> Any:
+                    fresh.close()
+                    return fresh.events(**given)
+
+            fresh = chat._pool.session("b")
+            with pytest.raises(MCPError) as raised:
+                async with ClientSession(Closing(), "s", message_handler=print):  # type: ignore[arg-type]
+                    raise AssertionError("a stream of a closed session")
+            assert isinstance(raised.value.__cause__, trunkline.ClosedError)
+
+    run(main())
+
+
+def test_a_server_that_is_not_there_is_an_error_of_the_package(log: Log) -> None:
+    async def main() -> None:
+        async with opened(log) as chat, ClientSession(chat, "s") as session:
+            await chat._pool.drain_all(force=True)
+            with pytest.raises(MCPError):
+                await session.initialize()
 
     run(main())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -17,7 +18,7 @@ from trunkline.adapters.openai_agents import SessionServer
 
 from host import Log, run
 from pages import examples, run_example
-from served import PIXEL, changed, kinds, names, opened
+from served import ENDLESS, PIXEL, RESULTS, changed, is_cancelled, kinds, names, opened, serve_odd
 
 UNTRACED = RunConfig(tracing_disabled=True)
 
@@ -103,6 +104,26 @@ def test_results_of_every_kind_come_as_the_server_sent_them() -> None:
             picture, wrong = await told(Scripted(*calls), server)
             assert any(part.get("type") == "input_image" for part in picture)
             assert "no such city" in texts(wrong)
+
+    run(main())
+
+
+def test_a_cancelled_task_cancels_the_call(log: Log) -> None:
+    async def main() -> None:
+        begun = asyncio.Event()
+        async with opened(log) as session:
+            server = SessionServer(session, on_progress=lambda *_: begun.set())
+            await is_cancelled(session, server.call_tool("mcp__s__progress", ENDLESS), begun)
+
+    run(main())
+
+
+def test_one_odd_tool_or_block_costs_nobody_the_rest() -> None:
+    async def main() -> None:
+        async with kinds(serve_odd) as session, SessionServer(session) as server:
+            assert {tool.name for tool in await server.list_tools()} == {f"mcp__kinds__{name}" for name in RESULTS}
+            before, odd = (await server.call_tool("mcp__kinds__odd", {})).content
+            assert (before.text, json.loads(odd.text)) == ("before", {"type": "smell", "of": "roses"})
 
     run(main())
 

@@ -64,6 +64,13 @@ def tools(
     return [_tool(session, tool, on_progress, raise_errors, options) for tool in listed]
 
 
+class _Tool(StructuredTool):
+    """A tool whose arguments travel as one value: as keywords, some names would be LangChain's own, such as ``config``."""
+
+    def _to_args_and_kwargs(self, tool_input: Any, tool_call_id: str | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return (self._parse_input(tool_input, tool_call_id),), {}
+
+
 def _tool(
     session: _AnySession, listed: trunkline.Listed, on_progress: _Audience | None, raise_errors: bool, options: dict[str, Any]
 ) -> BaseTool:
@@ -73,14 +80,14 @@ def _tool(
         told = on_progress
         asked["progress"] = lambda event: told(name, event)
 
-    async def wait(**arguments: Any) -> tuple[Any, Any]:
+    async def wait(arguments: dict[str, Any]) -> tuple[Any, Any]:
         return _output(await session.call_tool(name, arguments, **asked))  # type: ignore[misc]
 
-    def block(**arguments: Any) -> tuple[Any, Any]:
+    def block(arguments: dict[str, Any]) -> tuple[Any, Any]:
         return _output(session.call_tool(name, arguments, **asked))  # type: ignore[arg-type]
 
     waits = inspect.iscoroutinefunction(session.call_tool)
-    return StructuredTool(
+    return _Tool(
         name=name,
         description=definition.get("description") or "",
         args_schema=definition.get("inputSchema") or {"type": "object", "properties": {}},

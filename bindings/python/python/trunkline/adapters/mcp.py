@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import json
 import logging
 from contextlib import contextmanager
 from types import SimpleNamespace
@@ -41,6 +42,12 @@ MCPError: Any = getattr(exceptions, "MCPError", None) or exceptions.McpError
 
 #: JSON-RPC codes as ``mcp`` has them.
 _REQUEST_TIMEOUT, _INTERNAL_ERROR = getattr(types, "REQUEST_TIMEOUT", 408), -32603
+
+#: Seconds that a progress callback has, after the result came, for what it was not told yet.
+_TOLD_WITHIN = 10.0
+
+#: Steps of progress that may wait for a callback; the oldest make room.
+_UNTOLD_MAX = 1000
 
 #: Which of the session's events is which notification.
 _CHANGES = {
@@ -78,16 +85,23 @@ class ClientSession:
     async def __aenter__(self) -> ClientSession:
         with _as_mcp():
             self._acquired = await self._session.acquire(self._server, self._config)
-        if self._logging_callback is not None or self._message_handler is not None:
-            stream = self._session.events(kinds=[*_CHANGES, "resource_updated", "log"])
-            self._listener = asyncio.create_task(self._listen(stream))
+            try:
+                self._listen()
+            except BaseException:
+                self._release()
+                raise
         return self
 
     async def __aexit__(self, *exception: object) -> None:
-        if self._listener is not None:
-            self._listener.cancel()
-            await asyncio.gather(self._listener, return_exceptions=True)
-            self._listener = None
+        # First, since what follows waits, and may be cancelled.
+        self._release()
+        listener, self._listener = self._listener, None
+        # A handler may end the block that it is told from; the listener then ends after it.
+        if listener is not None and listener is not asyncio.current_task():
+            listener.cancel()
+            await asyncio.gather(listener, return_exceptions=True)
+
+    def _release(self) -> None:
         if self._acquired is not None:
             self._acquired.release()
             self._acquired = None
@@ -102,18 +116,28 @@ class ClientSession:
     async def initialize(self) -> Any:
         """What the server said of itself, as far as the pool keeps it: its capabilities are made of what it lists."""
         lease = self.lease
-        status = self._session._pool.status()["servers"][lease.server]
-        entry = next(each for each in status["entries"] if each["entry_index"] == lease.entry_index)
+        with _as_mcp():
+            entry = self._entry()
+        if entry is None:
+            raise _raised(_INTERNAL_ERROR, f"{lease.server}: not connected", None)
         capabilities: dict[str, Any] = {"tools": {"listChanged": True}}
         if self._listed(self._session.prompts()):
             capabilities["prompts"] = {"listChanged": True}
         if self._listed(self._session.resources()) or self._listed(self._session.resource_templates()):
             capabilities["resources"] = {"listChanged": True, "subscribe": True}
         info = {"name": entry.get("server_name") or lease.server, "version": entry.get("server_version") or ""}
-        self._initialized = types.InitializeResult.model_validate(
-            {"protocolVersion": entry["protocol_version"], "capabilities": capabilities, "serverInfo": info}
+        self._initialized = _model(
+            types.InitializeResult,
+            {"protocolVersion": entry["protocol_version"], "capabilities": capabilities, "serverInfo": info},
         )
         return self._initialized
+
+    def _entry(self) -> Any:
+        """The status of what is held, while it is connected."""
+        lease = self.lease
+        entries = self._session._pool.status()["servers"].get(lease.server, {"entries": []})["entries"]
+        of_lease = (each for each in entries if each["entry_index"] == lease.entry_index)
+        return next((each for each in of_lease if each["protocol_version"] is not None), None)
 
     @property
     def server_capabilities(self) -> Any:
@@ -126,21 +150,28 @@ class ClientSession:
 
     async def list_tools(self, cursor: str | None = None, **_: Any) -> Any:
         """The server's tools in the session's view."""
-        definitions = [tool.definition for tool in self.lease.tools()]
-        return types.ListToolsResult.model_validate({"tools": definitions})
+        with _as_mcp():
+            definitions = [tool.definition for tool in self.lease.tools()]
+        return types.ListToolsResult.model_validate({"tools": models(types.Tool, definitions)})
 
     async def list_prompts(self, cursor: str | None = None, **_: Any) -> Any:
         """The server's prompts in the session's view."""
-        return types.ListPromptsResult.model_validate({"prompts": self._listed(self._session.prompts())})
+        with _as_mcp():
+            prompts = self._listed(self._session.prompts())
+        return types.ListPromptsResult.model_validate({"prompts": models(types.Prompt, prompts)})
 
     async def list_resources(self, cursor: str | None = None, **_: Any) -> Any:
         """The server's resources in the session's view."""
-        return types.ListResourcesResult.model_validate({"resources": self._listed(self._session.resources())})
+        with _as_mcp():
+            resources = self._listed(self._session.resources())
+        return types.ListResourcesResult.model_validate({"resources": models(types.Resource, resources)})
 
     async def list_resource_templates(self, cursor: str | None = None, **_: Any) -> Any:
         """The server's resource templates in the session's view."""
-        templates = self._listed(self._session.resource_templates())
-        return types.ListResourceTemplatesResult.model_validate({"resourceTemplates": templates})
+        with _as_mcp():
+            templates = self._listed(self._session.resource_templates())
+        listed = models(types.ResourceTemplate, templates)
+        return types.ListResourceTemplatesResult.model_validate({"resourceTemplates": listed})
 
     def _listed(self, rows: list[trunkline.Listed]) -> list[dict[str, Any]]:
         return [row.definition for row in rows if row.server == self.lease.server]
@@ -156,28 +187,22 @@ class ClientSession:
     ) -> Any:
         """Calls a tool. An error that the tool reports is a result, as ever."""
         options = self._options(read_timeout_seconds, meta)
-        told: list[asyncio.Future[Any]] = []
-        if progress_callback is not None:
-            tell = progress_callback
-
-            def progress(event: trunkline.Event) -> None:
-                answer = tell(event["progress"], event.get("total"), event.get("message"))
-                if inspect.isawaitable(answer):
-                    told.append(asyncio.ensure_future(answer))
-
-            options["progress"] = progress
-        with _as_mcp():
-            result = await self.lease.call_tool(name, arguments, **options)
-        for failed in await asyncio.gather(*told, return_exceptions=True):
-            if isinstance(failed, Exception):
-                _log.error("a progress callback failed", exc_info=failed)
-        return types.CallToolResult.model_validate(result.decoded)
+        progress = None if progress_callback is None else _Progress(progress_callback)
+        try:
+            with _as_mcp():
+                result = await self.lease.call_tool(name, arguments, progress=progress, **options)
+            if progress is not None:
+                await progress.told()
+        finally:
+            if progress is not None:
+                progress.end()
+        return call_result(result.decoded)
 
     async def read_resource(self, uri: Any, *, meta: Mapping[str, Any] | None = None) -> Any:
         """Reads a resource."""
         with _as_mcp():
             result = await self.lease.read_resource(str(uri), **self._options(None, meta))
-        return types.ReadResourceResult.model_validate(result.decoded)
+        return _model(types.ReadResourceResult, result.decoded)
 
     async def get_prompt(
         self, name: str, arguments: dict[str, str] | None = None, *, meta: Mapping[str, Any] | None = None
@@ -185,7 +210,7 @@ class ClientSession:
         """Gets a prompt."""
         with _as_mcp():
             result = await self.lease.get_prompt(name, arguments, **self._options(None, meta))
-        return types.GetPromptResult.model_validate(result.decoded)
+        return _model(types.GetPromptResult, result.decoded)
 
     async def complete(
         self, ref: Any, argument: dict[str, str], context_arguments: dict[str, str] | None = None
@@ -196,7 +221,7 @@ class ClientSession:
             params["context"] = {"arguments": context_arguments}
         with _as_mcp():
             result = await self.lease.complete(params, **self._options(None, None))
-        return types.CompleteResult.model_validate(result.decoded)
+        return _model(types.CompleteResult, result.decoded)
 
     async def subscribe_resource(self, uri: Any) -> Any:
         """From now on ``message_handler`` is told of updates of the resource."""
@@ -220,9 +245,15 @@ class ClientSession:
         timeout = self._timeout if timeout is None else timeout
         if hasattr(timeout, "total_seconds"):
             timeout = timeout.total_seconds()
-        return {"timeout": timeout, "meta": None if meta is None else dict(meta)}
+        # It is the only time that there is, so progress does not count.
+        return {"timeout": timeout, "idle_timeout": timeout, "meta": None if meta is None else dict(meta)}
 
-    async def _listen(self, stream: trunkline.EventStream) -> None:
+    def _listen(self) -> None:
+        if self._logging_callback is not None or self._message_handler is not None:
+            stream = self._session.events(kinds=[*_CHANGES, "resource_updated", "log"])
+            self._listener = asyncio.create_task(self._hear(stream))
+
+    async def _hear(self, stream: trunkline.EventStream) -> None:
         async with stream:
             async for event in stream:
                 if event.server == self._server:
@@ -230,6 +261,8 @@ class ClientSession:
                         await self._tell(event)
                     except Exception:
                         _log.exception("a callback failed")
+                if self._acquired is None:
+                    return
 
     async def _tell(self, event: trunkline.Event) -> None:
         kind, params = _CHANGES.get(event.type), None
@@ -247,6 +280,38 @@ class ClientSession:
             # Version 1 wraps notifications in a model of its own.
             whole = types.ServerNotification
             await self._message_handler(whole(notification) if isinstance(whole, type) else notification)
+
+
+class _Progress:
+    """Tells a callback of the progress of one call, in the order of the wire."""
+
+    def __init__(self, callback: Callable[[float, float | None, str | None], Any]) -> None:
+        self._callback = callback
+        self._untold: asyncio.Queue[trunkline.Event | None] = asyncio.Queue(_UNTOLD_MAX)
+        self._task = asyncio.create_task(self._tell())
+
+    def __call__(self, event: trunkline.Event | None) -> None:
+        if self._untold.full():
+            self._untold.get_nowait()
+        self._untold.put_nowait(event)
+
+    async def told(self) -> None:
+        """Waits until it was told all, or hangs."""
+        self(None)
+        await asyncio.wait({self._task}, timeout=_TOLD_WITHIN)
+
+    def end(self) -> None:
+        """It is told no more."""
+        self._task.cancel()
+
+    async def _tell(self) -> None:
+        while (event := await self._untold.get()) is not None:
+            try:
+                answer = self._callback(event["progress"], event.get("total"), event.get("message"))
+                if inspect.isawaitable(answer):
+                    await answer
+            except Exception:
+                _log.exception("a progress callback failed")
 
 
 def handlers(
@@ -280,6 +345,42 @@ def _dumped(value: Any) -> Any:
     return value.model_dump(by_alias=True, mode="json", exclude_none=True) if hasattr(value, "model_dump") else value
 
 
+def models(kind: Any, definitions: list[dict[str, Any]]) -> list[Any]:
+    """What a server lists. What is not as the protocol has it is left out, and costs nobody the rest."""
+    out = []
+    for definition in definitions:
+        try:
+            out.append(kind.model_validate(definition))
+        except ValueError as error:
+            _log.warning("left out of a list: %s", error)
+    return out
+
+
+def call_result(decoded: dict[str, Any]) -> Any:
+    """The result of a tool. A block that ``mcp`` does not know is a text, which is its JSON."""
+    try:
+        return types.CallToolResult.model_validate(decoded)
+    except ValueError:
+        content = decoded.get("content")
+        known = [_known(block) for block in content] if isinstance(content, list) else []
+        return _model(types.CallToolResult, {**decoded, "content": known})
+
+
+def _known(block: Any) -> Any:
+    try:
+        types.CallToolResult.model_validate({"content": [block]})
+    except ValueError:
+        return {"type": "text", "text": json.dumps(block, ensure_ascii=False)}
+    return block
+
+
+def _model(kind: Any, decoded: dict[str, Any]) -> Any:
+    try:
+        return kind.model_validate(decoded)
+    except ValueError as error:
+        raise _raised(_INTERNAL_ERROR, f"an answer that is not as the protocol has it: {error}", None) from error
+
+
 @contextmanager
 def _as_mcp() -> Iterator[None]:
     """What the library raises inside is raised as ``mcp``'s, from that."""
@@ -295,6 +396,10 @@ def _error(error: TrunklineError) -> Exception:
     else:
         code = _REQUEST_TIMEOUT if isinstance(error, TimeoutError) else _INTERNAL_ERROR
         message, about = str(error), {"code": error.code, "retryable": error.retryable, "outcome": error.outcome}
+    return _raised(code, message, about)
+
+
+def _raised(code: int, message: str, about: Any) -> Exception:
     described = types.ErrorData(code=code, message=message, data=about)
     # Version 1 takes the description, version 2 its parts.
     parts = inspect.signature(MCPError.__init__).parameters

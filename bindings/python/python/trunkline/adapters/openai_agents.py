@@ -10,6 +10,8 @@ from . import missing
 try:
     from agents.mcp import MCPServer
     from mcp import types
+
+    from .mcp import call_result, models
 except ImportError as error:
     raise missing("openai_agents", "openai-agents", error) from error
 
@@ -67,23 +69,24 @@ class SessionServer(MCPServer):
 
     async def list_tools(self, run_context: Any = None, agent: Any = None) -> list[Any]:
         """The tools of the session's view, under their exposed names."""
-        return [_named(types.Tool, tool) for tool in self._of(self._session.tools())]
+        tools = self._of(self._session.tools())
+        return models(types.Tool, [{**tool.definition, "name": tool.name} for tool in tools])
 
     async def call_tool(
         self, tool_name: str, arguments: dict[str, Any] | None, meta: dict[str, Any] | None = None
     ) -> Any:
         """Calls a tool by its exposed name."""
-        options: dict[str, Any] = {"timeout": self._timeout, "meta": meta}
+        options: dict[str, Any] = {"timeout": self._timeout, "idle_timeout": self._timeout, "meta": meta}
         if self._on_progress is not None:
             told = self._on_progress
             options["progress"] = lambda event: told(tool_name, event)
         result = await self._session.call_tool(tool_name, arguments, **options)
-        return types.CallToolResult.model_validate(result.decoded)
+        return call_result(result.decoded)
 
     async def list_prompts(self) -> Any:
         """The prompts of the session's view; servers that have one of the same name are told apart by ``servers``."""
         prompts = [row.definition for row in self._of(self._session.prompts())]
-        return types.ListPromptsResult.model_validate({"prompts": prompts})
+        return types.ListPromptsResult.model_validate({"prompts": models(types.Prompt, prompts)})
 
     async def get_prompt(self, name: str, arguments: dict[str, Any] | None = None) -> Any:
         """Gets a prompt of the first server that has it."""
@@ -94,12 +97,13 @@ class SessionServer(MCPServer):
     async def list_resources(self, cursor: str | None = None) -> Any:
         """The resources of the session's view, in one page."""
         resources = [row.definition for row in self._of(self._session.resources())]
-        return types.ListResourcesResult.model_validate({"resources": resources})
+        return types.ListResourcesResult.model_validate({"resources": models(types.Resource, resources)})
 
     async def list_resource_templates(self, cursor: str | None = None) -> Any:
         """The resource templates of the session's view, in one page."""
         templates = [row.definition for row in self._of(self._session.resource_templates())]
-        return types.ListResourceTemplatesResult.model_validate({"resourceTemplates": templates})
+        listed = models(types.ResourceTemplate, templates)
+        return types.ListResourceTemplatesResult.model_validate({"resourceTemplates": listed})
 
     async def read_resource(self, uri: str) -> Any:
         """Reads a resource that a server lists."""
@@ -115,7 +119,3 @@ class SessionServer(MCPServer):
         if found is None:
             raise LookupError(f"no server of the session lists {own_name!r}")
         return self._session.acquire(found)
-
-
-def _named(kind: Any, listed: trunkline.Listed) -> Any:
-    return kind.model_validate({**listed.definition, "name": listed.name})
