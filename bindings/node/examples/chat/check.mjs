@@ -19,10 +19,12 @@ assert.deepEqual(replies.map(({ reply }) => reply), replies.map((_, number) => `
 assert.equal(new Set(replies.map(({ server }) => server)).size, 1);
 
 // What the page is told, until it has been told of all calls.
+const isAllTold = () => told.includes(`"refs":${CHATS}`) && told.includes(`"calls":${2 * CHATS}`);
 let told = '';
 for await (const chunk of (await fetch(`${address}/pool`)).body.pipeThrough(new TextDecoderStream())) {
   told += chunk;
-  if (told.includes(`"refs":${CHATS}`) && told.includes(`"calls":${2 * CHATS}`)) break;
+  if (isAllTold()) break;
 }
+assert.ok(isAllTold(), told);
 console.log(`${CHATS} chats, one process`);
 await close();

@@ -28,6 +28,7 @@ export async function serve(servers, port = 0) {
   const watchers = new Set();
   const http = createServer((request, response) => {
     answer(request, response, pool, chats, watchers).catch((error) => {
+      if (response.headersSent) return void response.destroy();
       response.writeHead(error.status ?? 500).end(error instanceof TrunklineError ? error.message : 'failed');
     });
   });
