@@ -1,5 +1,6 @@
 //! The pool of one run, with the settings files loaded.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
@@ -9,6 +10,7 @@ use trunkline::{
     DrainOptions, Error, LoadOptions, Pool, PoolOptions, Result, Session, SessionOptions, Wanted,
     detect,
 };
+use trunkline_pool::options::DrainMode;
 
 use crate::arguments::Common;
 use crate::failure::Failure;
@@ -19,6 +21,8 @@ use crate::terminal::Terminal;
 pub(crate) struct Opened {
     pub(crate) pool: Pool,
     interrupt: Interrupt,
+    /// The workspace as it was given; empty for the current folder.
+    pub(crate) workspace: PathBuf,
     /// The files that were read.
     pub(crate) files: Vec<PathBuf>,
     /// Files that nobody named and that cannot be read.
@@ -37,8 +41,11 @@ pub(crate) fn with_pool<T>(
         opened.tell_unread(common, terminal);
         command(&opened, terminal)
     });
-    opened.close();
-    done
+    let closed = opened.close();
+    // Why the command failed says more than what the end of the run did then.
+    let done = done?;
+    closed?;
+    Ok(done)
 }
 
 impl Opened {
@@ -46,7 +53,9 @@ impl Opened {
         // What it is started by is listened to before anything is.
         let interrupt = Interrupt::listen();
         let options = pool_options(common)?;
-        Ok(Opened { pool: Pool::new(options)?, interrupt, files: Vec::new(), unread: Vec::new() })
+        let workspace = options.workspace.clone().unwrap_or_default().into();
+        let pool = Pool::new(options)?;
+        Ok(Opened { pool, interrupt, workspace, files: Vec::new(), unread: Vec::new() })
     }
 
     /// Loads the files that are named, or all that are found.
@@ -55,8 +64,9 @@ impl Opened {
             self.load_file(&whole(path))??;
         }
         if common.config.is_empty() {
-            for file in detect(common.workspace.as_deref().unwrap_or(Path::new(""))) {
-                if let Err(error) = self.load_file(Path::new(&file.path))? {
+            // Where the pool's workspace is another one, these would be files of nobody's project, and need no approval.
+            for path in self.detected() {
+                if let Err(error) = self.load_file(&path)? {
                     self.unread.push(error);
                 }
             }
@@ -65,6 +75,15 @@ impl Opened {
         let pool = self.pool.clone();
         self.wait(async move { pool.settled(Some(SETTLED_MAX)).await })??;
         Ok(())
+    }
+
+    /// The files that are found, each once: in the home folder one is found as the user's, and again as the workspace's.
+    fn detected(&self) -> Vec<PathBuf> {
+        let mut seen = BTreeSet::new();
+        let paths = detect(&self.workspace).into_iter().map(|file| PathBuf::from(file.path));
+        paths
+            .filter(|path| seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())))
+            .collect()
     }
 
     fn load_file(&mut self, path: &Path) -> std::result::Result<Result<()>, Failure> {
@@ -142,19 +161,23 @@ impl Opened {
         }
     }
 
-    /// Ends what runs. Nothing of it can be told that would help.
-    fn close(&self) {
+    /// Ends what runs: calls are interrupted, servers may end by themselves.
+    fn close(&self) -> std::result::Result<(), Failure> {
         let pool = self.pool.clone();
         let (send, receive) = sync_channel(1);
         self.pool.start(
             async move {
-                let now = DrainOptions::from_json(r#"{"mode": "force"}"#)?;
-                pool.drain_all(&now).await?;
-                pool.close().await
+                let mut now = DrainOptions::default();
+                now.mode = DrainMode::Force;
+                let drained = pool.drain_all(&now).await;
+                pool.close().await?;
+                drained
             },
             move |closed| drop(send.send(closed)),
         );
-        let _ = receive.recv();
+        let lost = |_| Failure::new(crate::Exit::Internal, "the end of the run was lost");
+        receive.recv().map_err(lost)??;
+        Ok(())
     }
 }
 

@@ -81,6 +81,8 @@ fn called(
     let (send, receive) = channel();
     let mut options = CallOptions::default();
     options.timeout = common.timeout;
+    // The one time is that of the whole call, also where it tells no progress.
+    options.idle_timeout = common.timeout;
     if shows {
         let receiver = move |event: &str| drop(send.send(event.to_owned()));
         options.progress = Progress::To(ProgressReceiver::new(receiver));

@@ -60,14 +60,14 @@ pub(super) fn run(
     common: &Common,
     terminal: &mut Terminal<'_>,
 ) -> Result<Exit, Failure> {
-    let workspace = common.workspace.clone().unwrap_or_default();
     // Files that cannot be read are among what is found.
     let mut findings = Vec::new();
     with_pool(common, terminal, |opened, terminal| {
         findings.push(library(&opened.pool.status()));
         let mut programs = Vec::new();
-        for (path, title) in files(opened, &workspace) {
-            let (of_file, of_servers) = looked_into(&path, &title, &workspace);
+        let workspace = &opened.workspace;
+        for (path, title) in files(opened, workspace) {
+            let (of_file, of_servers) = looked_into(&path, &title, workspace);
             findings.push(of_file);
             programs.extend(of_servers);
         }

@@ -56,5 +56,5 @@ fn a_decision_holds_for_the_next_run() {
     assert_eq!(home.run(&["forget", "demo"]).exit, 0);
     assert_eq!(reason(&home), "pending_approval");
     assert_eq!(home.run(&["forget", "demo"]).exit, 8);
-    home.wait_for_no_process();
+    home.has_no_process();
 }

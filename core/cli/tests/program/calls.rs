@@ -12,7 +12,7 @@ fn home() -> Home {
 
 fn call(home: &Home, words: &[&str]) -> Ran {
     let ran = home.run(&[&["call", "demo"], words].concat());
-    home.wait_for_no_process();
+    home.has_no_process();
     ran
 }
 
@@ -78,4 +78,14 @@ fn progress_goes_to_the_stream_for_errors() {
     let steps: Vec<Value> = events.map(|event: Value| event["progress"].clone()).collect();
     assert_eq!(json!(steps).to_string().replace(".0", ""), "[1,2]");
     assert_eq!(call(&home, &["progress", "steps:=2", "--quiet"]).stderr, "");
+}
+
+/// The time that is given is the time of the whole call, also of one that tells no progress.
+#[test]
+fn a_call_may_take_the_time_that_it_is_given() {
+    let home = home();
+    let words = ["sleep", "ms:=1500", "--options", r#"{"call_idle_timeout_ms": 500}"#];
+    assert_eq!(call(&home, &words).exit, 7);
+    let ran = call(&home, &[&words[..], &["--timeout", "80"]].concat());
+    assert_eq!(ran.exit, 0, "{ran:?}");
 }

@@ -55,7 +55,7 @@ fn the_doctor_is_content_where_all_is_well() {
     assert_eq!(ran.exit, 0, "{ran:?}");
     let connected = ran.stdout.lines().last().unwrap();
     assert!(connected.starts_with("ok") && connected.contains("trunkline-testserver"), "{ran:?}");
-    home.wait_for_no_process();
+    home.has_no_process();
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn a_watched_status_is_told_again_until_it_is_enough() {
     assert_eq!(plain.stdout.matches("demo  connected").count(), 3, "{plain:?}");
     assert!(!plain.stdout.contains('\u{1b}'));
     assert_eq!(home.run(&["status", "--count", "3"]).exit, 2);
-    home.wait_for_no_process();
+    home.has_no_process();
 }
 
 #[test]
@@ -95,5 +95,5 @@ fn a_signal_ends_a_watch() {
     let kill = format!("kill -INT {}", child.id());
     assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
     assert_eq!(child.wait().unwrap().code(), Some(130));
-    home.wait_for_no_process();
+    home.has_no_process();
 }

@@ -57,6 +57,30 @@ fn a_file_that_is_named_is_the_only_one_and_has_to_be_read() {
     assert_eq!(Home::new().run(&["list"]).stdout, "no servers are configured\n");
 }
 
+/// SPEC 11.3: files are looked for in the workspace that the pool has.
+#[test]
+fn a_workspace_among_the_options_is_the_only_one() {
+    let home = Home::new();
+    let server = home.server(&[]);
+    home.settings("ws/.mcp.json", &json!({ "here": server }));
+    home.write("ws/.vscode/mcp.json", &json!({ "servers": { "here_too": server } }).to_string());
+    home.settings("other/.mcp.json", &json!({ "there": server }));
+    let options = json!({ "workspace": home.path("other") }).to_string();
+    for words in [&["tools"][..], &["status"], &["doctor", "--start"], &["call", "here", "echo"]] {
+        home.run(&[&["--options", &options][..], words].concat());
+    }
+    assert!(home.starts().is_empty());
+    let reasons = |words: &[&str]| {
+        let listed = home.run(&[&["list", "--json", "--options", &options][..], words].concat());
+        let listed = listed.json();
+        let rows = listed["servers"].as_object().unwrap().iter();
+        rows.map(|(name, row)| format!("{name} {}", row["reason"])).collect::<Vec<_>>()
+    };
+    assert_eq!(reasons(&[]), ["there \"pending_approval\""]);
+    let both = ["here \"pending_approval\"", "here_too \"pending_approval\""];
+    assert_eq!(reasons(&["--workspace", "."]), both);
+}
+
 #[test]
 fn the_tools_of_one_server() {
     let home = mixed();
@@ -68,7 +92,7 @@ fn the_tools_of_one_server() {
     assert!(json["tools"][1]["definition"]["inputSchema"].is_object());
     let shaped = home.run(&["tools", "demo", "--shape", "openai"]).json();
     assert_eq!(shaped[0]["type"], "function");
-    home.wait_for_no_process();
+    home.has_no_process();
     for (server, exit) in [("gone", 5), ("wrong", 3), ("project", 4), ("remote", 5), ("nobody", 8)]
     {
         let ran = home.run(&["tools", server]);
@@ -86,7 +110,7 @@ fn the_tools_of_all_servers_tell_which_failed() {
     assert_eq!(json["absent"]["project"]["reason"], "pending_approval");
     let ran = home.run(&["tools"]);
     assert!(ran.stderr.contains("gone: the command no-such-program"), "{ran:?}");
-    home.wait_for_no_process();
+    home.has_no_process();
 }
 
 #[test]
@@ -108,7 +132,7 @@ fn the_status_tells_how_all_stand_and_leaves_nothing() {
     assert_eq!(of_one.json()["servers"]["demo"]["state"], "connected");
     assert_eq!(of_one.json()["servers"]["gone"]["reason"], "unused");
     assert_eq!(home.run(&["status", "nobody"]).exit, 8);
-    home.wait_for_no_process();
+    home.has_no_process();
 }
 
 #[test]
@@ -127,7 +151,7 @@ fn an_explanation_says_why_and_where() {
         let ran = home.run(&["explain", name]);
         assert!(ran.exit == exit && ran.stdout.contains(text), "{name}: {ran:?}");
     }
-    home.wait_for_no_process();
+    home.has_no_process();
     let before = home.starts().len();
     let unused = home.run(&["explain", "demo", "--no-start", "--json"]);
     assert_eq!((unused.exit, &unused.json()["reason"]), (1, &"unused".into()));
@@ -152,5 +176,5 @@ fn no_secret_and_no_escape_code_is_shown() {
             }
         }
     }
-    home.wait_for_no_process();
+    home.has_no_process();
 }

@@ -91,7 +91,30 @@ fn a_signal_ends_a_call_and_leaves_no_process() {
         home.settings(".cursor/mcp.json", &json!({ "demo": home.server(&["--fork-child"]) }));
         let mut child = signalled(&home, signal);
         assert_eq!(child.wait().unwrap().code(), Some(exit));
-        assert!(!home.starts().is_empty());
-        home.wait_for_no_process();
+        // The server, and the child that outlives it where nobody ends that.
+        assert_eq!(home.starts().len(), 2);
+        home.has_no_process();
+    }
+}
+
+/// SPEC 9.8: a server may end by itself when its input does.
+#[test]
+fn a_run_lets_its_servers_end_by_themselves() {
+    let home = Home::new();
+    let mut server = home.server(&[]);
+    let ended = home.path("ended");
+    let line = format!("\"$0\" \"$@\"; echo ended >> '{}'", ended.display());
+    let mut args = vec![json!("-c"), json!(line), server["command"].take()];
+    args.extend(server["args"].as_array().unwrap().iter().cloned());
+    home.settings(".cursor/mcp.json", &json!({ "demo": { "command": "sh", "args": args } }));
+    for (runs, words) in
+        [&["tools"][..], &["status"], &["call", "demo", "echo", "message=hi"]].iter().enumerate()
+    {
+        let patient = [&["--options", r#"{"exit_grace_ms": 60000}"#], *words].concat();
+        let ran = home.run(&patient);
+        assert_eq!(ran.exit, 0, "{ran:?}");
+        home.has_no_process();
+        let text = std::fs::read_to_string(&ended).unwrap_or_default();
+        assert_eq!(text, "ended\n".repeat(runs + 1), "{words:?}");
     }
 }
