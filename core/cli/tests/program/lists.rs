@@ -81,6 +81,34 @@ fn a_workspace_among_the_options_is_the_only_one() {
     assert_eq!(reasons(&["--workspace", "."]), both);
 }
 
+/// SPEC 10.1, 11.3: the user's own files need no approval where the workspace is the home folder.
+#[test]
+fn in_the_home_folder_the_files_of_the_user_are_theirs() {
+    let home = Home::new();
+    let server = home.server(&[]);
+    home.settings(".cursor/mcp.json", &json!({ "demo": server }));
+    home.write(".codex/config.toml", "[mcp_servers.remote]\nurl = \"http://127.0.0.1:9/mcp\"\n");
+    home.settings(".mcp.json", &json!({ "project": server }));
+    home.write(".vscode/mcp.json", &json!({ "servers": { "editor": server } }).to_string());
+    let home_folder = home.path("");
+    let workspace = ["--workspace", home_folder.to_str().unwrap()];
+    let listed = home.run(&[&["list", "--json"], &workspace[..]].concat()).json();
+    for (name, origin, reason) in [
+        ("demo", "user", "unused"),
+        ("remote", "user", "unused"),
+        ("project", "project", "pending_approval"),
+        ("editor", "workspace", "pending_approval"),
+    ] {
+        let row = &listed["servers"][name];
+        assert_eq!((&row["origin"], &row["reason"]), (&json!(origin), &json!(reason)), "{name}");
+    }
+    assert_eq!(listed["files"].as_array().unwrap().len(), 4, "{listed}");
+    let called = home.run(&[&["call", "demo", "echo", "message=hi"], &workspace[..]].concat());
+    assert_eq!((&*called.stdout, called.exit), ("hi\n", 0), "{called:?}");
+    assert_eq!(home.run(&[&["call", "project", "echo"], &workspace[..]].concat()).exit, 4);
+    home.has_no_process();
+}
+
 #[test]
 fn the_tools_of_one_server() {
     let home = mixed();

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use trunkline_pool::layers::Scope;
+use trunkline_pool::settings::Platform;
 
-use crate::detect::known_scope;
+use crate::detect::{home_folder, known_scope};
 use crate::watch;
 
 /// Whether what is in the workspace says what a file holds.
@@ -20,7 +21,13 @@ impl Place {
     ///
     /// Of a way that ends early the last folder is one in which a name was looked up: one that leads into the workspace and is missing
     /// there is inside.
+    ///
+    /// In the home folder itself, what products keep for its user is not the workspace's: who says where that folder is also says that
+    /// of the user's files.
     pub(super) fn of(path: &Path, workspace: &Path) -> Place {
+        if is_home(workspace) && known_scope(path, workspace) == Some(Scope::User) {
+            return Place::Outside;
+        }
         // The workspace is written as the system writes it, which a folder of the way need not be.
         let is_inside = |folder: &Path| {
             std::fs::canonicalize(folder).is_ok_and(|folder| folder.starts_with(workspace))
@@ -57,9 +64,15 @@ impl Place {
     }
 }
 
+/// Whether a workspace is the user's own folder.
+fn is_home(workspace: &Path) -> bool {
+    let home = home_folder(Platform::current()).and_then(|home| std::fs::canonicalize(home).ok());
+    home.is_some_and(|home| home == workspace)
+}
+
 #[cfg(test)]
 mod tests {
-    use trunkline_pool::settings::{Platform, known_files};
+    use trunkline_pool::settings::known_files;
 
     use super::*;
     use crate::detect::folders;
