@@ -5,6 +5,7 @@ use trunkline::{Error, ErrorCode};
 use trunkline_pool::text::escaped;
 
 use crate::arguments::Common;
+use crate::shown;
 use crate::terminal::Terminal;
 
 /// How the process exits. Numbers keep their meaning.
@@ -123,10 +124,11 @@ impl Failure {
     /// Tells it, on the stream for errors.
     pub(crate) fn tell(self, common: &Common, terminal: &mut Terminal<'_>) -> Exit {
         if common.json {
-            terminal.note(&json!({ "v": 1, "error": self.json }).to_string());
+            let error = json!({ "v": 1, "error": self.json }).to_string();
+            terminal.note(&shown::visible_json(&error));
             return self.exit;
         }
-        terminal.note(&format!("trunkline: {}", self.message));
+        terminal.note(&format!("trunkline: {}", shown::lines(&self.message)));
         if let Some(hint) = &self.hint {
             terminal.note(&format!("  {}", escaped(hint)));
         }

@@ -20,7 +20,7 @@ use crate::terminal::Terminal;
 /// A pool, and the files that configure it.
 pub(crate) struct Opened {
     pub(crate) pool: Pool,
-    interrupt: Interrupt,
+    pub(crate) interrupt: Interrupt,
     /// The workspace as it was given; empty for the current folder.
     pub(crate) workspace: PathBuf,
     /// The files that were read.
@@ -127,6 +127,9 @@ impl Opened {
         future: impl Future<Output = Result<T>> + Send + 'static,
         mut meanwhile: impl FnMut(),
     ) -> std::result::Result<Result<T>, Failure> {
+        if let Some(signal) = self.interrupt.signal() {
+            return Err(Failure::signal(signal));
+        }
         let (send, receive) = sync_channel(1);
         let operation = self.pool.start(future, move |result| drop(send.send(result)));
         loop {

@@ -70,5 +70,21 @@ pub(crate) fn place(row: &Value) -> String {
 
 /// A value on one line of JSON.
 pub(crate) fn json(terminal: &mut Terminal<'_>, value: &Value) {
-    terminal.line(&value.to_string());
+    terminal.line(&visible_json(&value.to_string()));
+}
+
+/// JSON of the same value without what a terminal would act on.
+pub(crate) fn visible_json(json: &str) -> String {
+    let mut visible = String::with_capacity(json.len());
+    for character in json.chars() {
+        // White space stands between values; a text has it escaped.
+        if !is_hidden(character) || character.is_ascii_whitespace() {
+            visible.push(character);
+            continue;
+        }
+        for unit in character.encode_utf16(&mut [0; 2]) {
+            visible.push_str(&format!("\\u{unit:04x}"));
+        }
+    }
+    visible
 }

@@ -2,6 +2,7 @@
 
 use clap::ArgMatches;
 use serde_json::Value;
+use trunkline::{Error, ErrorCode};
 
 use super::text;
 use crate::arguments::Common;
@@ -78,16 +79,24 @@ fn decide(
     terminal: &mut Terminal<'_>,
 ) -> Result<Exit, Failure> {
     with_pool(common, terminal, |opened, terminal| {
-        let hash = match hash {
-            Some(hash) => hash.to_owned(),
+        let hashes = match hash {
+            Some(hash) => vec![named(opened, server, hash, verdict)?],
             None => confirmed(opened, server, verdict, terminal)?,
         };
         let (pool, name) = (opened.pool.clone(), server.to_owned());
         let report = opened.wait(async move {
-            match verdict {
-                Verdict::Approve => pool.approve(&name, &hash).await,
-                Verdict::Reject => pool.reject(&name, &hash).await,
+            let mut decided = Err(Error::new(ErrorCode::StaleApproval, "nothing was shown"));
+            for hash in hashes {
+                decided = match verdict {
+                    Verdict::Approve => pool.approve(&name, &hash).await,
+                    Verdict::Reject => pool.reject(&name, &hash).await,
+                };
+                // Of several that were approved one is the server's now.
+                if !decided.as_ref().is_err_and(|error| error.code() == ErrorCode::StaleApproval) {
+                    break;
+                }
             }
+            decided
         })??;
         if common.json {
             shown::json(terminal, &report);
@@ -102,23 +111,37 @@ fn decide(
     })
 }
 
-/// The hash of what a person was shown, and said yes to.
+/// A hash that was given. What was rejected is not approved unseen.
+fn named(opened: &Opened, server: &str, hash: &str, verdict: Verdict) -> Result<String, Failure> {
+    let status = opened.pool.status();
+    let known = &status["servers"][server];
+    let is_rejected = known["approval_state"] == "rejected";
+    if known.is_null() || (is_rejected && matches!(verdict, Verdict::Approve)) {
+        return Err(unknown(opened, server));
+    }
+    Ok(hash.to_owned())
+}
+
+/// The hash of what a person was shown and said yes to; those that were approved, the newest first, where that is to be taken back.
 fn confirmed(
     opened: &Opened,
     server: &str,
     verdict: Verdict,
     terminal: &mut Terminal<'_>,
-) -> Result<String, Failure> {
+) -> Result<Vec<String>, Failure> {
     let report = approvals(opened)?;
     let of_server = |row: &&Value| row["server"] == server;
     let rows = |name: &str| report[name].as_array().into_iter().flatten();
     let request = rows("requests").find(of_server);
     // What was approved can be rejected as it is; what was rejected is shown again before it is approved, once it is forgotten.
-    let decided = match verdict {
-        Verdict::Approve => None,
-        Verdict::Reject => rows("decisions").find(of_server),
+    let decided = match (request, verdict) {
+        (None, Verdict::Reject) => Some(rows("decisions").rev().filter(of_server)),
+        _ => None,
     };
-    let Some(hash) = request.or(decided).and_then(|row| row["hash"].as_str()) else {
+    let decided = request.into_iter().chain(decided.into_iter().flatten());
+    let hashes: Vec<String> =
+        decided.filter_map(|row| row["hash"].as_str()).map(str::to_owned).collect();
+    let Some(hash) = hashes.first() else {
         return Err(unknown(opened, server));
     };
     if let Some(request) = request {
@@ -132,8 +155,8 @@ fn confirmed(
         Verdict::Approve => "Let this run? [yes/no]",
         Verdict::Reject => "Keep this from running? [yes/no]",
     };
-    match terminal.ask(question).as_str() {
-        "yes" => Ok(hash.to_owned()),
+    match opened.interrupt.asking(|| terminal.ask(question)).as_str() {
+        "yes" => Ok(hashes),
         _ => Err(Failure::new(Exit::Failed, "nothing was decided")),
     }
 }
@@ -249,5 +272,26 @@ mod tests {
         assert!(shown.contains("was rejected") && exit == 2, "{shown}");
         let (shown, exit) = asked(&workspace, &["forget", "demo"], "");
         assert!(shown.contains("1 decisions forgotten") && exit == 0, "{shown}");
+    }
+
+    #[test]
+    fn what_was_approved_last_can_be_rejected() {
+        let workspace = crate::folder::Folder::new();
+        let write = |args: &str| {
+            let demo = serde_json::json!({ "command": "no-such-program", "args": [args] });
+            let settings = serde_json::json!({ "mcpServers": { "demo": demo } });
+            std::fs::write(workspace.join(".mcp.json"), settings.to_string()).unwrap();
+        };
+        for args in ["first", "second"] {
+            write(args);
+            let (shown, exit) = asked(&workspace, &["approve", "demo"], "yes\n");
+            assert!(shown.ends_with("approved\n") && exit == 0, "{shown}");
+        }
+        // Both are approved still; each is the server's in its turn.
+        for args in ["second", "first"] {
+            write(args);
+            let (shown, exit) = asked(&workspace, &["reject", "demo"], "yes\n");
+            assert!(shown.ends_with("rejected\n") && exit == 0, "{args}: {shown}");
+        }
     }
 }

@@ -43,7 +43,7 @@ pub(super) fn run(
         let shows = !given.get_flag("quiet");
         let result = called(opened, lease, (tool, arguments), (shows, common), terminal)?;
         if common.json {
-            terminal.line(result.json());
+            terminal.line(&shown::visible_json(result.json()));
         } else {
             show(&result, terminal);
         }
@@ -91,7 +91,7 @@ fn called(
     let called = opened.wait_and(call, || {
         while let Ok(event) = receive.try_recv() {
             if common.json {
-                terminal.note(&event);
+                terminal.note(&shown::visible_json(&event));
             } else {
                 terminal.note(&step(&event));
             }

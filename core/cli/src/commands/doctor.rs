@@ -73,13 +73,15 @@ pub(super) fn run(
         }
         findings.append(&mut programs);
         decisions(opened, &mut findings)?;
-        if given.get_flag("start") {
-            started(opened, common)?;
-        }
+        let ready = match given.get_flag("start") {
+            true => started(opened, common)?,
+            false => Ok(()),
+        };
         servers(&opened.pool.status(), opened, &mut findings)?;
         leftovers(&mut findings);
         let is_wrong = findings.iter().any(|found| found.state == State::Wrong);
         tell(&findings, common, terminal);
+        ready?;
         Ok(if is_wrong { Exit::Failed } else { Exit::Success })
     })
 }
@@ -152,12 +154,11 @@ fn decisions(opened: &Opened, findings: &mut Vec<Finding>) -> Result<(), Failure
     Ok(())
 }
 
-fn started(opened: &Opened, common: &Common) -> Result<(), Failure> {
+/// Starts all; whether they have started or failed in time.
+fn started(opened: &Opened, common: &Common) -> Result<trunkline::Result<()>, Failure> {
     let session = opened.session(Wanted::All)?;
     let timeout = common.timeout;
-    // What failed is in the status.
-    let _ = opened.wait(async move { session.ready(None, timeout).await })?;
-    Ok(())
+    opened.wait(async move { session.ready(None, timeout).await })
 }
 
 /// What keeps servers out, and what those say that run.

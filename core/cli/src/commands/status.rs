@@ -24,20 +24,24 @@ pub(super) fn run(
     with_pool(common, terminal, |opened, terminal| {
         let session = opened.session(wanted)?;
         let (waiting, timeout) = (session.clone(), common.timeout);
-        // A name that no settings have is told by its absence, and by the exit.
-        let _ = opened.wait(async move { waiting.ready(None, timeout).await })?;
-        let mut views = match given.get_flag("watch") {
+        let ready = opened.wait(async move { waiting.ready(None, timeout).await })?;
+        let watched = given.get_flag("watch");
+        let mut views = match watched {
             true => given.get_one::<u64>("count").copied().unwrap_or(u64::MAX),
             false => 1,
         };
         let interval = given.get_one::<Duration>("interval").copied().unwrap_or_default();
         loop {
             let status = opened.pool.status();
-            view(&status, given.get_flag("watch"), common, terminal);
+            view(&status, watched, common, terminal);
             views -= 1;
             // Whoever reads no more ends it.
             if views == 0 || !terminal.flush() {
-                return Ok(judged(&status, &names));
+                return match (judged(&status, &names), ready) {
+                    // What is told of the beginning need not hold after several views.
+                    (exit, Err(error)) if exit != Exit::NotFound && !watched => Err(error.into()),
+                    (exit, _) => Ok(exit),
+                };
             }
             opened.pause(interval)?;
         }
@@ -67,7 +71,10 @@ fn judged(status: &Value, names: &[String]) -> Exit {
     if names.iter().any(|name| servers[name].is_null()) {
         return Exit::NotFound;
     }
-    let failed = |row: &Value| matches!(text(row, "reason"), "failed" | "invalid_config");
+    let failed = |row: &Value| {
+        matches!(text(row, "reason"), "failed" | "invalid_config" | "auth_required")
+            || text(row, "state") == "connecting"
+    };
     let of_names = names.iter().map(|name| &servers[name]);
     let of_all = servers.as_object().into_iter().flatten().map(|(_, row)| row);
     let any_failed = match names.is_empty() {

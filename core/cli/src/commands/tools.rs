@@ -21,7 +21,8 @@ pub(super) fn run(
         let tools = session.tools()?;
         if let Some(shape) = text(given, "shape") {
             let shape = Shape::from_word(shape)?;
-            terminal.line(session.tools_for(shape)?.json());
+            terminal.line(&shown::visible_json(session.tools_for(shape)?.json()));
+            tell_absent(&absent, terminal);
         } else if common.json {
             let tools: Vec<Value> = tools.iter().map(to_json).collect();
             shown::json(terminal, &json!({ "v": 1, "tools": tools, "absent": absent }));
@@ -78,7 +79,7 @@ fn tell_absent(absent: &Value, terminal: &mut Terminal<'_>) {
             Some(message) => message,
             None => standing["reason"].as_str().unwrap_or("not there"),
         };
-        terminal.note(&format!("{server}: {why}"));
+        terminal.note(&format!("{server}: {}", shown::lines(why)));
     }
 }
 

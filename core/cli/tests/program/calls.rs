@@ -80,12 +80,28 @@ fn progress_goes_to_the_stream_for_errors() {
     assert_eq!(call(&home, &["progress", "steps:=2", "--quiet"]).stderr, "");
 }
 
+#[test]
+fn json_holds_nothing_that_a_terminal_acts_on() {
+    let home = home();
+    let sent = "a\u{7f}b\u{9b}31mc\u{202e}d\u{e0041}e";
+    let words = ["echo", &format!("message={sent}"), "--json"];
+    let ran = call(&home, &words);
+    assert!(ran.stdout.contains(r"a\u007fb\u009b31mc\u202ed\udb40\udc41e"), "{ran:?}");
+    assert_eq!(ran.json()["content"][0]["text"], sent);
+    let failed = call(&home, &[sent, "--json"]);
+    assert!(failed.stderr.contains(r"\u009b") && !failed.stderr.contains('\u{9b}'), "{failed:?}");
+    let plain = call(&home, &[sent]);
+    assert!(!plain.stderr.contains('\u{9b}'), "{plain:?}");
+}
+
 /// The time that is given is the time of the whole call, also of one that tells no progress.
 #[test]
 fn a_call_may_take_the_time_that_it_is_given() {
     let home = home();
-    let words = ["sleep", "ms:=1500", "--options", r#"{"call_idle_timeout_ms": 500}"#];
-    assert_eq!(call(&home, &words).exit, 7);
-    let ran = call(&home, &[&words[..], &["--timeout", "80"]].concat());
+    let options = ["--options", r#"{"call_idle_timeout_ms": 500}"#];
+    let own = call(&home, &[&["sleep", "ms:=600000"], &options[..]].concat());
+    assert_eq!(own.exit, 7, "{own:?}");
+    let given = ["sleep", "ms:=1500", "--timeout", "80"];
+    let ran = call(&home, &[&given, &options[..]].concat());
     assert_eq!(ran.exit, 0, "{ran:?}");
 }

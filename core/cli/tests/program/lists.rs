@@ -4,7 +4,8 @@ use serde_json::json;
 
 use crate::rig::Home;
 
-const ESCAPE: char = '\u{1b}';
+/// What a terminal acts on, or shows otherwise than it is.
+const HIDDEN: [char; 4] = ['\u{1b}', '\u{7f}', '\u{9b}', '\u{202e}'];
 
 /// Settings of three products, one of which is of the project, with an entry that is wrong and a file that is.
 fn mixed() -> Home {
@@ -138,6 +139,9 @@ fn the_tools_of_all_servers_tell_which_failed() {
     assert_eq!(json["absent"]["project"]["reason"], "pending_approval");
     let ran = home.run(&["tools"]);
     assert!(ran.stderr.contains("gone: the command no-such-program"), "{ran:?}");
+    let shaped = home.run(&["tools", "--shape", "openai"]);
+    assert!(shaped.stderr.contains("gone: the command no-such-program"), "{shaped:?}");
+    assert_eq!((shaped.exit, shaped.json().as_array().unwrap().len()), (1, 2));
     home.has_no_process();
 }
 
@@ -161,6 +165,17 @@ fn the_status_tells_how_all_stand_and_leaves_nothing() {
     assert_eq!(of_one.json()["servers"]["gone"]["reason"], "unused");
     assert_eq!(home.run(&["status", "nobody"]).exit, 8);
     home.has_no_process();
+}
+
+#[test]
+fn a_server_that_is_still_connecting_is_no_good_news() {
+    let home = Home::new();
+    home.settings(".cursor/mcp.json", &json!({ "mute": home.server(&["--silent"]) }));
+    for words in [&["status"][..], &["doctor", "--start"]] {
+        let ran = home.run(&[words, &["--timeout", "0.2"]].concat());
+        assert!(ran.exit == 7 && ran.stdout.contains("mute"), "{ran:?}");
+        home.has_no_process();
+    }
 }
 
 #[test]
@@ -190,17 +205,17 @@ fn an_explanation_says_why_and_where() {
 fn no_secret_and_no_escape_code_is_shown() {
     let home = Home::new();
     let secret = "canary-4711";
-    let mut server = home.server(&["--stderr", "\u{1b}[31mred"]);
+    let mut server = home.server(&["--stderr", "\u{1b}[31m\u{7f}\u{9b}31m\u{202e}red"]);
     server["env"] = json!({ "TOKEN": secret });
     let remote = json!({ "url": "http://127.0.0.1:9/mcp", "headers": { "Authorization": secret } });
-    let servers = json!({ "\u{1b}[2Jname": server, "remote": remote });
+    let servers = json!({ "\u{1b}[2J\u{7f}\u{9b}2J\u{202e}name": server, "remote": remote });
     home.settings(".cursor/mcp.json", &servers);
     home.settings("ws/.mcp.json", &json!({ "project": server, "far": remote }));
     for words in [&["list"][..], &["tools"], &["status"], &["explain", "remote"], &["approve"]] {
         for json in [&[][..], &["--json"]] {
             let ran = home.run(&[words, json].concat());
             for text in [&ran.stdout, &ran.stderr] {
-                assert!(!text.contains(secret) && !text.contains(ESCAPE), "{words:?}: {ran:?}");
+                assert!(!text.contains(secret) && !text.contains(HIDDEN), "{words:?}: {ran:?}");
             }
         }
     }

@@ -8,14 +8,10 @@ mod testserver;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 pub use testserver::testserver;
-
-/// No wait of a test comes near it; a test that reaches it hangs.
-pub const HANG: Duration = Duration::from_secs(90);
 
 /// What a run wrote, and how it exited.
 #[derive(Debug)]
@@ -132,14 +128,5 @@ pub fn ran(output: Output) -> Ran {
         stdout: String::from_utf8(output.stdout).unwrap(),
         stderr: String::from_utf8(output.stderr).unwrap(),
         exit: output.status.code().expect("no signal ends it"),
-    }
-}
-
-/// Waits until it is so.
-pub fn until(mut is_so: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < HANG, "it hangs");
-        std::thread::sleep(Duration::from_millis(5));
     }
 }
