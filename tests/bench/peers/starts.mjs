@@ -1,6 +1,6 @@
 // The workloads of a start, for the benchmark's Node clients: what they are is in tests/bench/src/starts.rs.
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cpuMs, show } from './measure.mjs';
@@ -9,6 +9,9 @@ export const SERVERS = 10;
 const SLOW = [0, 1, 3];
 const SLOW_MS = 2000;
 const STARTS = 2;
+/** How often, a millisecond apart, a log is looked at for what is about to be written. */
+const LOOKS = 1000;
+const NOBODY_WAKES = new Int32Array(new SharedArrayBuffer(4));
 
 /** Milliseconds of the clock that all processes of the machine share. */
 export function monotonic() {
@@ -27,11 +30,23 @@ class ListLog {
     return ['--list-log', this.path, ...late];
   }
 
-  /** The last moment of those that have listed, which are so many. */
+  /**
+   * The last moment of those that have listed, which are so many. Each writes it down after its answer, so that the last ones may still
+   * be about to.
+   */
   lastOf(count) {
-    const moments = readFileSync(this.path, 'utf8').trim().split('\n');
+    let moments = this.#moments();
+    for (let look = 0; look < LOOKS && moments.length < count; look += 1) {
+      Atomics.wait(NOBODY_WAKES, 0, 0, 1);
+      moments = this.#moments();
+    }
     if (moments.length !== count) throw new Error(`${moments.length} servers listed`);
-    return Math.max(...moments.map((moment) => Number(BigInt(moment)) / 1e6));
+    return Math.max(...moments);
+  }
+
+  #moments() {
+    const text = existsSync(this.path) ? readFileSync(this.path, 'utf8') : '';
+    return text.split('\n').filter(Boolean).map((moment) => Number(BigInt(moment)) / 1e6);
   }
 }
 

@@ -10,6 +10,8 @@ SERVERS = 10
 SLOW = (0, 1, 3)
 SLOW_MS = 2000
 STARTS = 2
+#: How often, a millisecond apart, a log is looked at for what is about to be written.
+LOOKS = 1000
 
 
 class ListLog:
@@ -23,11 +25,22 @@ class ListLog:
         return ["--list-log", self.path, *late]
 
     def last_of(self, count):
-        """The last moment of those that have listed, which are so many."""
-        with open(self.path) as lines:
-            moments = [int(line) / 1e9 for line in lines]
+        """The last moment of those that have listed, which are so many. Each writes it down after its answer, so that the last
+        ones may still be about to."""
+        moments = self._moments()
+        for _ in range(LOOKS):
+            if len(moments) >= count:
+                break
+            time.sleep(0.001)
+            moments = self._moments()
         assert len(moments) == count, f"{len(moments)} servers listed"
         return max(moments)
+
+    def _moments(self):
+        if not os.path.exists(self.path):
+            return []
+        with open(self.path) as lines:
+            return [int(line) / 1e9 for line in lines]
 
 
 async def measure_starts(start):
