@@ -67,6 +67,14 @@ pub fn name(machine: &Machine) -> Value {
     })
 }
 
+/// The machine and the commit, in a line.
+pub fn in_words(named: &Value) -> String {
+    let word = |name: &str| named[name].as_str().unwrap_or_default();
+    let (cpu, cores, kernel, commit) =
+        (word("cpu"), &named["cores"], word("kernel"), word("commit"));
+    format!("{cpu}, {cores} cores, Linux {kernel}, commit {commit}")
+}
+
 /// What stands behind the colon of the first line that begins so.
 fn after<'a>(text: &'a str, name: &str) -> &'a str {
     let line = text.lines().find(|line| line.starts_with(name));

@@ -9,6 +9,7 @@ mod figures;
 mod goals;
 mod instructions;
 mod kept;
+mod page;
 mod peers;
 mod plot;
 mod table;
@@ -16,6 +17,8 @@ mod workloads;
 
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde_json::Value;
 
 use chosen::Chosen;
 use figures::{Figures, Round};
@@ -25,11 +28,14 @@ use workloads::Group;
 use crate::machine::{Machine, write};
 use crate::run::{Run, Stop};
 
-/// Runs the benchmark; `rest` may hold `--rounds N`, `--only GROUP`, `--quick ROW` and the names of clients.
+/// Runs the benchmark; `rest` may hold `--rounds N`, `--only GROUP`, `--quick ROW` and the names of clients,
+/// or be `--instructions`, or `--page`, which makes the page of the documentation of what is kept.
 pub fn bench(machine: &Machine, rest: &[&str]) -> ExitCode {
     let mut run = Run::new(machine.target.join("xtask/bench.log"), HANG_BOUND);
-    if rest == ["--instructions"] {
-        return instructions::compare(machine, &mut run);
+    match rest {
+        ["--instructions"] => return instructions::compare(machine, &mut run),
+        ["--page"] => return said(page::update(machine)),
+        _ => {}
     }
     let chosen = match Chosen::parse(rest) {
         Ok(chosen) => chosen,
@@ -43,11 +49,17 @@ pub fn bench(machine: &Machine, rest: &[&str]) -> ExitCode {
         eprintln!("xtask: no client could be built");
         return ExitCode::FAILURE;
     }
+    // Before this process is pinned, and has one core.
+    let named = kept::name(machine);
     let figures = measure_all(machine, &mut run, &chosen, &ready);
     let peers: Vec<&Peer> = ready.iter().map(|started| started.peer).collect();
     table::print(&figures, &chosen.groups, &peers);
     goals::print(&figures, &|goal| chosen.has(goal));
-    match keep(machine, figures) {
+    said(keep(machine, figures, &named))
+}
+
+fn said(result: Result<(), Stop>) -> ExitCode {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(Stop::Failed(why) | Stop::NotRun(why)) => {
             eprintln!("xtask: {why}");
@@ -120,20 +132,11 @@ fn measure(
 }
 
 /// Adds the figures to those of earlier runs, and draws them all.
-fn keep(machine: &Machine, mut figures: Figures) -> Result<(), Stop> {
-    let (file, picture) =
-        (machine.target.join("xtask/bench.json"), machine.target.join("xtask/bench.svg"));
-    let named = kept::name(machine);
-    kept::add_earlier(&mut figures, &file, &named);
-    kept::write_all(&figures, &file, &named)?;
-    let word = |name: &str| named[name].as_str().unwrap_or_default().to_string();
-    let under = format!(
-        "{}, {} cores, Linux {}, commit {}",
-        word("cpu"),
-        named["cores"],
-        word("kernel"),
-        word("commit")
-    );
+fn keep(machine: &Machine, mut figures: Figures, named: &Value) -> Result<(), Stop> {
+    let (file, picture) = (machine.target.join(KEPT), machine.target.join("xtask/bench.svg"));
+    kept::add_earlier(&mut figures, &file, named);
+    kept::write_all(&figures, &file, named)?;
+    let under = kept::in_words(named);
     write(&picture, &plot::draw(&figures, &under))?;
     println!("\n{under}\nall figures: {}; the plot: {}", file.display(), picture.display());
     Ok(())
@@ -160,6 +163,9 @@ fn pin() -> String {
         }
     }
 }
+
+/// All figures, in the build folder.
+const KEPT: &str = "xtask/bench.json";
 
 /// Everything together, release builds from nothing included.
 const HANG_BOUND: Duration = Duration::from_secs(90 * 60);

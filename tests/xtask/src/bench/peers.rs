@@ -100,7 +100,7 @@ pub const PEERS: [Peer; 12] = [
     Peer {
         name: "c",
         what: "trunkline from C",
-        groups: &["calls", "loading"],
+        groups: &["calls", "faults", "loading"],
         against: Some("rmcp"),
         prepare: c,
     },

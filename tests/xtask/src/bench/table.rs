@@ -13,19 +13,30 @@ pub fn print(figures: &Figures, groups: &[&Group], peers: &[&Peer]) {
 }
 
 fn print_one(figures: &Figures, workload: &Workload, peers: &[&Peer]) {
-    let Workload { name, title, figure, unit } = *workload;
-    let key = |client| Key { client, workload: name, figure };
-    let measured: Vec<&&Peer> = peers.iter().filter(|peer| figures.has(key(peer.name))).collect();
-    if measured.is_empty() {
+    let lines = lines(figures, workload, peers);
+    if lines.is_empty() {
         return;
     }
+    let Workload { name, title, unit, .. } = *workload;
     println!("\n{title} ({name})");
-    let [pipe, peer, p99, cpu] = ["x pipe", "x peer", "p99 us", "cpu us"];
-    println!(
-        "{:<9} {unit:>11} {:>22} {pipe:>7} {peer:>7} {p99:>9} {cpu:>9}  further",
-        "client", "of the rounds"
-    );
-    for peer in measured {
+    for line in std::iter::once(heads(unit)).chain(lines) {
+        let [client, figure, rounds, pipe, peer, p99, cpu, further] = line;
+        println!(
+            "{client:<9} {figure:>11} {rounds:>22} {pipe:>7} {peer:>7} {p99:>9} {cpu:>9}  {further}"
+        );
+    }
+}
+
+/// The heads of the columns.
+pub fn heads(unit: &str) -> [String; 8] {
+    ["client", unit, "of the rounds", "x pipe", "x peer", "p99 us", "cpu us", "further"]
+        .map(str::to_owned)
+}
+
+/// What the clients gave in a workload, a line each.
+pub fn lines(figures: &Figures, workload: &Workload, peers: &[&Peer]) -> Vec<[String; 8]> {
+    let key = |client| Key { client, workload: workload.name, figure: workload.figure };
+    let line = |peer: &&Peer| {
         let own = key(peer.name);
         let median = |figure| figures.each(Key { figure, ..own }, |value| value).median();
         let against = |other: Option<&'static str>| {
@@ -33,18 +44,18 @@ fn print_one(figures: &Figures, workload: &Workload, peers: &[&Peer]) {
             figures.pairs(own, key(other), |one, other| one / other).median()
         };
         let rounds = figures.each(own, |value| value);
-        println!(
-            "{:<9} {:>11} {:>22} {:>7} {:>7} {:>9} {:>9}  {}",
-            peer.name,
+        [
+            peer.name.to_owned(),
             shown(rounds.median()),
             rounds.spread(),
             shown(against(Some("pipe"))),
             shown(against(peer.against)),
             shown(median("p99_us")),
             shown(median("cpu_us")),
-            further(figures, own)
-        );
-    }
+            further(figures, own),
+        ]
+    };
+    peers.iter().filter(|peer| figures.has(key(peer.name))).map(line).collect()
 }
 
 /// The figures that few workloads have, by their names.

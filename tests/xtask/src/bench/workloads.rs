@@ -90,6 +90,10 @@ pub const GROUPS: &[Group] = &[
         workloads: &[
             time("seq-100-calm", "100 B, one at a time, beside a server that reads"),
             time("seq-100-deaf", "100 B, one at a time, beside a server that does not read"),
+            time(
+                "seq-100-callback",
+                "100 B, one at a time, beside a callback that does not return",
+            ),
             time("loss-20", "from the kill of a server amid 20 calls to the end of the last"),
         ],
     },

@@ -94,6 +94,13 @@ pub const GOALS: &[Goal] = &[
         p50("rust", "seq-100-calm"),
         2.0,
     ),
+    below(
+        "callback",
+        "C, p99 of a call beside a blocked callback v without",
+        of("c", "seq-100-callback", "p99_us"),
+        of("c", "seq-100-calm", "p99_us"),
+        1.2,
+    ),
     small(
         "loss",
         "Rust, 20 calls of a killed server end",
