@@ -1,6 +1,7 @@
 //! What the long form alone carries out: threads in many orders, and memory under tools that see each use of it.
 
 use std::process::Command;
+use std::time::Duration;
 
 use crate::machine::Machine;
 use crate::run::{Run, Stop};
@@ -18,7 +19,7 @@ pub fn schedules(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
 /// from nothing, but the row is not run then.
 pub fn sanitizers(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     let mut missing = Vec::new();
-    for tool in [miri, threads, addresses] {
+    for tool in [miri, threads, addresses, python_addresses] {
         let before = run.counted;
         match tool(machine, run) {
             Ok(()) => run.note_score("sanitizers", run.counted - before),
@@ -34,6 +35,14 @@ pub fn sanitizers(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
 
 fn miri(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     components(machine, run, &["miri", "rust-src"])?;
+    for (fault, said) in [("race", "Data race detected"), ("freed", "Undefined Behavior")] {
+        let mut miri = nightly(machine, &["miri", "test", "--manifest-path", PLANTED]);
+        reports(
+            run,
+            miri.arg("--target-dir").arg(machine.target.join("planted")).arg(fault),
+            said,
+        )?;
+    }
     for (package, tests) in MIRI {
         let mut miri = nightly(machine, &["miri", "test", "-p", package, "--lib", "--"]);
         // The clock is the machine's.
@@ -47,20 +56,67 @@ fn miri(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
 fn threads(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     components(machine, run, &["rust-src"])?;
     machine.testserver(run)?;
-    let target = machine.target.join("tsan");
+    let mut planted = sanitized(machine, "thread", &["test", "-Zbuild-std"]);
+    planted.args(["--manifest-path", PLANTED, "race"]);
+    reports(run, &mut planted, "ThreadSanitizer: data race")?;
     for (programs, tests) in THREADS {
-        let mut test = nightly(machine, &["test", "-Zbuild-std", "--target", TARGET]);
-        // Not in the environment: tests build servers of their own.
-        test.arg("--config").arg(format!("target.{TARGET}.rustflags=['-Zsanitizer=thread']"));
-        test.arg("--target-dir").arg(&target).args(*programs).arg("--").args(*tests);
-        run.command(&mut test)?;
+        let mut test = sanitized(machine, "thread", &["test", "-Zbuild-std"]);
+        run.command(test.args(*programs).arg("--").args(*tests))?;
     }
     Ok(())
 }
 
 fn addresses(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
-    run.preparation("a C compiler", machine.command("cc").arg("--version"))?;
+    let program = machine.target.join("xtask/planted-freed");
+    let mut cc = machine.command("cc");
+    cc.args(["-g", "-fsanitize=address", "tests/planted/freed.c", "-o"]).arg(&program);
+    run.preparation("a C compiler with the address sanitizer", &mut cc)?;
+    reports(run, &mut machine.command(&program), "AddressSanitizer: heap-use-after-free")?;
     crate::suites::c_programs(machine, run, &["sanitized"])
+}
+
+/// The Python package, whose native module is instrumented, with the runtime of the C compiler's sanitizer before everything else. What an
+/// interpreter leaves when it ends is not looked at.
+fn python_addresses(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
+    components(machine, run, &["rust-src"])?;
+    machine.testserver(run)?;
+    let environment = crate::suites::python_environment(machine, run)?;
+    let mut runtime = machine.command("cc");
+    let runtime = run.carry_out(runtime.arg("-print-file-name=libasan.so"))?;
+    let python = |args: &[&str]| {
+        let mut command = machine.command(environment.join("bin/python"));
+        command.args(args).env("LD_PRELOAD", runtime.trim()).env("ASAN_OPTIONS", "detect_leaks=0");
+        command
+    };
+    let build = |more: &[&str]| {
+        let mut command = sanitized(machine, "address", &["build"]);
+        command.args(more);
+        command
+    };
+    run.command(&mut build(&["--manifest-path", PLANTED]))?;
+    run.command(&mut build(&["-p", "trunkline-python"]))?;
+    let built = machine.target.join("san-address").join(TARGET).join("debug");
+    let library = built.join("libtrunkline_planted.so");
+    let freed = format!("import ctypes; ctypes.CDLL({library:?}).read_freed()");
+    reports(run, &mut python(&["-c", &freed]), "AddressSanitizer: heap-use-after-free")?;
+    let package = built.join("python");
+    let mut copy = machine.command("cp");
+    copy.args(["-rT", "bindings/python/python"]).arg(&package);
+    run.command(&mut copy)?;
+    let module = package.join("trunkline/_trunkline.abi3.so");
+    std::fs::copy(built.join("lib_trunkline.so"), &module)
+        .map_err(|error| Stop::Failed(format!("{}: {error}", module.display())))?;
+    let mut tests = python(&["-m", "pytest", "-q"]);
+    run.command(tests.args(PYTHON).env("PYTHONPATH", &package))
+}
+
+/// A tool that does not see a planted fault shows nothing by its silence.
+fn reports(run: &mut Run, command: &mut Command, said: &str) -> Result<(), Stop> {
+    let observed = run.observe(command, PLANTED_BOUND)?;
+    match !observed.succeeded && observed.text.contains(said) {
+        true => Ok(()),
+        false => Err(Stop::Failed(format!("a planted fault is not reported: no {said:?}"))),
+    }
 }
 
 fn components(machine: &Machine, run: &mut Run, names: &[&str]) -> Result<(), Stop> {
@@ -69,17 +125,45 @@ fn components(machine: &Machine, run: &mut Run, names: &[&str]) -> Result<(), St
     run.preparation(&format!("{} of a nightly compiler", names.join(" and ")), &mut add)
 }
 
+/// A cargo command of the nightly compiler whose programs are instrumented, in a build folder of their own.
+fn sanitized(machine: &Machine, sanitizer: &str, args: &[&str]) -> Command {
+    let mut command = nightly(machine, args);
+    // Not in the environment: tests build servers of their own.
+    let flags = format!("target.{TARGET}.rustflags=['-Zsanitizer={sanitizer}']");
+    command.args(["--target", TARGET, "--config", &flags]);
+    command.arg("--target-dir").arg(machine.target.join(format!("san-{sanitizer}")));
+    command
+}
+
 fn nightly(machine: &Machine, args: &[&str]) -> Command {
     let mut command = machine.command("rustup");
     command.args(["run", "nightly", "cargo"]).args(args);
     command
 }
 
+/// Faults that the tools must see.
+const PLANTED: &str = "tests/planted/Cargo.toml";
+
+/// What building and running one of them may take.
+const PLANTED_BOUND: Duration = Duration::from_secs(20 * 60);
+
 /// Of each model; there are fourteen.
 const SCHEDULES: &str = "72000";
 
 /// What the tools are for: the one that they were tried on.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
+
+/// What uses the native module from threads, loops and callbacks; forks and ends of hosts are for the suite.
+const PYTHON: &[&str] = &[
+    "bindings/python/tests/test_calls.py",
+    "bindings/python/tests/test_callbacks.py",
+    "bindings/python/tests/test_errors.py",
+    "bindings/python/tests/test_events.py",
+    "bindings/python/tests/test_handlers.py",
+    "bindings/python/tests/test_loops.py",
+    "bindings/python/tests/test_progress.py",
+    "bindings/python/tests/test_sync.py",
+];
 
 /// What has few steps, starts no process and calls nothing foreign. A payload that panics when it is dropped is let go of on purpose, and so
 /// is left out.

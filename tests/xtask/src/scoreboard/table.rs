@@ -1,10 +1,8 @@
-//! How the scoreboard is shown: on a terminal, and as a page of the documentation.
+//! How a run of the scoreboard is shown on a terminal.
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use super::rows::{Form, Row};
-use crate::machine::{Machine, Reach};
 
 /// What came of one row.
 pub struct Line {
@@ -71,36 +69,8 @@ fn counts(lines: &[Line]) -> String {
     format!("{kept} kept, {broken} broken, {not_run} not run")
 }
 
-/// `docs/scoreboard.md`.
-pub fn page(lines: &[Line], machine: &Machine) -> String {
-    let form = if machine.reach == Reach::Full { "long form" } else { "form of the gate" };
-    let commit = machine.command("git").args(["rev-parse", "--short", "HEAD"]).output();
-    let commit = commit.map(|output| output.stdout).unwrap_or_default();
-    let commit = String::from_utf8_lossy(&commit).trim().to_owned();
-    let mut page = format!(
-        "# Scoreboard\n\nWritten by `cargo xtask scoreboard`: each promise beside what puts it to the test. The figure is how often \
-         it was broken, of how often it was tried;\na row whose tests are red, or that tried less than its goal, is BROKEN and fails \
-         the command. \"Not run\" is never a pass: the last column says why.\n\nThis table: the {form}, at commit {commit}, on {} \
-         cores. {}.\n\n",
-        std::thread::available_parallelism().map_or(0, usize::from),
-        counts(lines),
-    );
-    page.push_str("| # | Row | What must never happen | Broken | Goal | Seconds | Of |\n");
-    page.push_str("|---|---|---|---|---|---|---|\n");
-    for line in lines {
-        let Row { number, name, what, .. } = line.row;
-        let (figure, goal, seconds) = (line.figure(), line.goal(), line.seconds());
-        let note = line.note().replace('|', "\\|").replace('\n', " ");
-        let _ = writeln!(
-            page,
-            "| {number} | `{name}` | {what} | {figure} | {goal} | {seconds} | {note} |"
-        );
-    }
-    page
-}
-
 /// A number with a comma before each three digits.
-fn grouped(number: u64) -> String {
+pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {

@@ -156,12 +156,13 @@ pub fn callbacks(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     node::tests(machine, run, "bindings/node/test/callbacks.test.mjs")
 }
 
-/// Secrets in what a host configures, and a search for each in what is shown, from Rust, Python and Node.
+/// Secrets in what a host configures, and a search for each in what is shown, in each language.
 pub fn canaries(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     machine.testserver(run)?;
     run.command(
         machine.cargo(&["test", "-p", "trunkline", "--test", "canaries"]).arg("no_secret"),
     )?;
+    c::programs(machine, run, &["plain-canaries"])?;
     python::tests(machine, run, "bindings/python/tests/test_canaries.py")?;
     node::tests(machine, run, "bindings/node/test/canaries.test.mjs")
 }

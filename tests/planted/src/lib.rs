@@ -1,0 +1,41 @@
+//! Faults, each of which a tool must report: what sees none of these shows nothing by its silence.
+
+/// Reads what was freed.
+#[unsafe(no_mangle)]
+pub extern "C" fn read_freed() -> u64 {
+    let place: *const u64 = Box::into_raw(Box::new(7));
+    // SAFETY: it is of `Box::into_raw`, and given back once.
+    drop(unsafe { Box::from_raw(place.cast_mut()) });
+    // SAFETY: it is not safe, which is the fault: the place was given back.
+    unsafe { std::ptr::read_volatile(place) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::UnsafeCell;
+
+    struct Shared(UnsafeCell<u64>);
+
+    // SAFETY: it is not safe, which is the fault.
+    unsafe impl Sync for Shared {}
+
+    #[test]
+    fn race() {
+        let shared = &Shared(UnsafeCell::new(0));
+        let add = || {
+            for _ in 0..1_000 {
+                // SAFETY: it is not safe: the other thread does the same at any moment.
+                unsafe { *shared.0.get() += 1 };
+            }
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(add);
+            scope.spawn(add);
+        });
+    }
+
+    #[test]
+    fn freed() {
+        assert_ne!(super::read_freed(), u64::MAX);
+    }
+}
