@@ -32,14 +32,21 @@ pub(crate) struct Held {
     standing: AtomicU8,
     /// Behind a lock, and no swap: to drop one of those costs more than the rest of a hold.
     seen: Mutex<Arc<Seen>>,
-    /// Why it did not come back.
-    failure: Mutex<Option<Error>>,
 }
 
 /// An entry, and what a session makes of its catalog. Holds that see the same share it.
 pub(super) struct Seen {
     pub(super) cell: Arc<EntryCell>,
     pub(super) view: Arc<View>,
+    /// Why it did not come back, of a hold that has failed. Here, where hardly any hold has room for it.
+    failure: Option<Error>,
+}
+
+impl Seen {
+    /// An entry that is there.
+    pub(super) fn new(cell: Arc<EntryCell>, view: Arc<View>) -> Arc<Seen> {
+        Arc::new(Seen { cell, view, failure: None })
+    }
 }
 
 /// Whether a hold can be used.
@@ -78,7 +85,6 @@ impl Held {
             for_calls: kind == Kind::Calls,
             standing: AtomicU8::new(Standing::Held as u8),
             seen: Mutex::new(seen),
-            failure: Mutex::default(),
         })
     }
 
@@ -106,7 +112,11 @@ impl Held {
     /// The view is this from now on; the connection is not touched (SPEC 6.3).
     pub(super) fn set_view(&self, view: View) {
         if *self.view() != view {
-            self.see(|seen| Seen { cell: seen.cell.clone(), view: Arc::new(view) });
+            self.see(|Seen { cell, failure, .. }| Seen {
+                cell: cell.clone(),
+                view: Arc::new(view),
+                failure: failure.clone(),
+            });
         }
     }
 
@@ -124,13 +134,14 @@ impl Held {
 
     /// It is held again, by this entry.
     pub(super) fn come_back(&self, cell: Arc<EntryCell>) {
-        self.see(|seen| Seen { cell, view: seen.view.clone() });
+        self.see(|seen| Seen { cell, view: seen.view.clone(), failure: None });
         self.stand(Standing::Held);
     }
 
     /// It could not be had again.
     pub(super) fn fail(&self, error: Error) {
-        *self.failure() = Some(error);
+        let failure = Some(error);
+        self.see(|seen| Seen { cell: seen.cell.clone(), view: seen.view.clone(), failure });
         self.stand(Standing::Failed);
     }
 
@@ -159,7 +170,7 @@ impl Held {
                 let error =
                     Error::new(ErrorCode::Unavailable, "the server could not be acquired again");
                 let error = error.with_hint("acquire it again to try once more");
-                Err(match self.failure().clone() {
+                Err(match self.seen_now().failure.clone() {
                     Some(cause) => error.with_cause(cause),
                     None => error,
                 })
@@ -172,10 +183,22 @@ impl Held {
     /// # Errors
     /// `tool_not_found` with the reason.
     pub(super) fn tool<'a>(&self, published: &'a Published, name: &str) -> Result<&'a Item> {
+        self.tool_seen(&self.seen().view, published, name)
+    }
+
+    /// The same through a view that was looked at before.
+    ///
+    /// # Errors
+    /// As of [`tool`](Self::tool).
+    pub(super) fn tool_seen<'a>(
+        &self,
+        view: &View,
+        published: &'a Published,
+        name: &str,
+    ) -> Result<&'a Item> {
         if self.standing() == Standing::Disabled {
             return Err(tool_not_found(name, DISABLED));
         }
-        let view = &self.seen().view;
         match view.tool(&published.slot.catalog, name) {
             Ok(_) if published.slot.catalog.tasks.contains(name) => {
                 Err(tool_left_out(name, "it runs only as a task, which is not supported"))
@@ -211,10 +234,6 @@ impl Held {
 
     fn seen_now(&self) -> MutexGuard<'_, Arc<Seen>> {
         self.seen.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-
-    fn failure(&self) -> MutexGuard<'_, Option<Error>> {
-        self.failure.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 

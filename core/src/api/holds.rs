@@ -121,7 +121,7 @@ impl Holds {
         let seen = like.filter(|seen| Arc::ptr_eq(&seen.cell, &hold.cell));
         let seen = seen.unwrap_or_else(|| {
             let view = Arc::new(View::new(&server, &configured.spec, &options));
-            Arc::new(Seen { cell: hold.cell.clone(), view })
+            Seen::new(hold.cell.clone(), view)
         });
         let held = Held::new(seen, (origin, kind));
         let (having, asked) = (Having::Held(hold), 0);

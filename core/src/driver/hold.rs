@@ -1,5 +1,6 @@
 //! A lease that was granted, from the grant to the release.
 
+use std::num::NonZeroU64;
 use std::sync::{Arc, Weak};
 
 use trunkline_pool::state::{Input, LeaseId, SessionId};
@@ -17,8 +18,8 @@ pub(crate) struct LeaseHold {
     /// The entry that is held.
     pub cell: Arc<EntryCell>,
     lease: LeaseId,
-    /// The session that has it.
-    holder: Option<SessionId>,
+    /// The number of the session that has it: the first is one, so that none takes no room of its own.
+    holder: Option<NonZeroU64>,
 }
 
 impl LeaseHold {
@@ -31,12 +32,14 @@ impl LeaseHold {
     pub(crate) fn held_by(&mut self, number: SessionId, session: &Weak<SessionCore>) {
         self.leave();
         self.cell.hold(number, session);
-        self.holder = Some(number);
+        self.holder = NonZeroU64::new(number.0);
+        debug_assert!(self.holder.is_some(), "sessions are numbered from one");
     }
 
     /// The session that had it no longer has; what it alone wanted of the server is taken back.
     pub(crate) fn leave(&mut self) {
-        let Some(session) = self.holder.take() else { return };
+        let Some(number) = self.holder.take() else { return };
+        let session = SessionId(number.get());
         // While it has another lease it goes on to be told.
         if let Some(unwanted) = self.cell.unhold(session) {
             self.driver.hub.settle();

@@ -46,8 +46,8 @@ fn a_hold_that_comes_or_goes_before_the_notice_of_a_change_loses_nothing_of_it()
     let (before, after) = (catalog(&["one"]), catalog(&["one", "two"]));
     let cell = EntryCell::listing("s", before.clone());
     let held = |view: View| {
-        let seen = Seen { cell: cell.clone(), view: Arc::new(view) };
-        Seeing::Held(Held::new(Arc::new(seen), (Origin::Pool, Kind::Want)))
+        let seen = Seen::new(cell.clone(), Arc::new(view));
+        Seeing::Held(Held::new(seen, (Origin::Pool, Kind::Want)))
     };
     let trusted = || View { trust: true, ..View::default() };
     for (older, newer) in [(View::default(), View::default()), (View::default(), trusted())] {
@@ -69,8 +69,8 @@ fn a_hold_that_comes_or_goes_before_the_notice_of_a_change_loses_nothing_of_it()
 fn a_server_that_is_given_up_is_told_nothing_of() {
     let (before, after) = (catalog(&["one"]), catalog(&["one", "two"]));
     let cell = EntryCell::listing("s", before.clone());
-    let seen = Seen { cell: cell.clone(), view: Arc::default() };
-    let held = Seeing::Held(Held::new(Arc::new(seen), (Origin::Pool, Kind::Want)));
+    let seen = Seen::new(cell.clone(), Arc::default());
+    let held = Seeing::Held(Held::new(seen, (Origin::Pool, Kind::Want)));
     let mut told = Told::default();
     told.compare(&[held]);
     change(&mut told, &cell, (&before, &after));
@@ -89,8 +89,8 @@ fn what_is_told_of_a_change_begins_with_what_was_told_last() {
         by_session: Filter { include: None, exclude: vec!["thr*".into()] },
         ..View::default()
     };
-    let seen = Seen { cell: cell.clone(), view: Arc::new(view) };
-    let held = Seeing::Held(Held::new(Arc::new(seen), (Origin::Pool, Kind::Want)));
+    let seen = Seen::new(cell.clone(), Arc::new(view));
+    let held = Seeing::Held(Held::new(seen, (Origin::Pool, Kind::Want)));
     let mut told = Told::default();
     told.compare_one(&held);
     publish(&cell, after);
