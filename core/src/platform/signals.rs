@@ -5,6 +5,8 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr;
+#[cfg(target_os = "linux")]
+use std::sync::atomic::{AtomicBool, Ordering};
 
 thread_local! {
     /// Whether this is a thread of ours, on which every signal is blocked.
@@ -46,6 +48,51 @@ pub(super) fn write(fd: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
     if BLOCKED.get() {
         return write_once(fd, bytes);
     }
+    #[cfg(target_os = "linux")]
+    if let Some(result) = write_unsignalled(fd, bytes) {
+        return result;
+    }
+    write_masked(fd, bytes)
+}
+
+/// [`write`] in one call of the system, where that has such a write: Linux from 6.18 on. What answers otherwise, an older system or a
+/// sandbox that lets nobody ask, is not asked again.
+#[cfg(target_os = "linux")]
+fn write_unsignalled(fd: BorrowedFd<'_>, bytes: &[u8]) -> Option<io::Result<usize>> {
+    static IS_REFUSED: AtomicBool = AtomicBool::new(false);
+    const RWF_NOSIGNAL: libc::c_int = 0x100;
+    // Where the stream is.
+    const HERE: libc::c_long = -1;
+    while !IS_REFUSED.load(Ordering::Relaxed) {
+        let part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+        let fd = fd.as_raw_fd();
+        // SAFETY: the descriptor is borrowed for the call, and so is the one part, which is only read.
+        let written = unsafe {
+            libc::syscall(
+                libc::SYS_pwritev2,
+                fd,
+                &raw const part,
+                1_usize,
+                HERE,
+                HERE,
+                RWF_NOSIGNAL,
+            )
+        };
+        if let Ok(written) = usize::try_from(written) {
+            return Some(Ok(written));
+        }
+        let error = io::Error::last_os_error();
+        match error.kind() {
+            io::ErrorKind::Interrupted => {}
+            io::ErrorKind::WouldBlock | io::ErrorKind::BrokenPipe => return Some(Err(error)),
+            _ => IS_REFUSED.store(true, Ordering::Relaxed),
+        }
+    }
+    None
+}
+
+/// [`write`] anywhere: with the signal blocked on this thread, and taken if it came.
+fn write_masked(fd: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
     let mut pipe = MaybeUninit::<libc::sigset_t>::uninit();
     let mut before = MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: `sigemptyset` initialises the set before it is used; `before` is written by the last call.
@@ -99,6 +146,57 @@ fn write_once(fd: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
                     return Err(error);
                 }
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsFd;
+
+    use super::*;
+    use crate::platform::{alone_in_a_process, default_sigpipe};
+
+    type Way = fn(BorrowedFd<'_>, &[u8]) -> io::Result<usize>;
+
+    const WAYS: [Way; 2] = [write, write_masked];
+
+    /// I-22: whichever way the system has, the host of a closed pipe lives, and its mask is as it was.
+    #[test]
+    fn a_write_to_nobody_is_an_error_and_no_signal() {
+        let name = "platform::signals::tests::a_write_to_nobody_is_an_error_and_no_signal";
+        alone_in_a_process(name, || {
+            default_sigpipe();
+            for way in WAYS {
+                let (read, end) = crate::platform::pipe::pipe().unwrap();
+                assert_eq!(way(end.as_fd(), b"12345").unwrap(), 5);
+                drop(read);
+                let error = way(end.as_fd(), b"12345").unwrap_err();
+                assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
+                let (mut pending, mut mask) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+                // SAFETY: both calls fill the sets that are asked afterwards.
+                let is_in = unsafe {
+                    libc::sigpending(pending.as_mut_ptr());
+                    libc::pthread_sigmask(libc::SIG_BLOCK, ptr::null(), mask.as_mut_ptr());
+                    [pending, mask].map(|set| libc::sigismember(set.as_ptr(), libc::SIGPIPE))
+                };
+                assert_eq!(is_in, [0, 0]);
+            }
+        });
+    }
+
+    /// A full pipe is one, in either way.
+    #[test]
+    fn a_write_to_a_full_pipe_does_not_wait() {
+        for way in WAYS {
+            let (_read, end) = crate::platform::pipe::pipe().unwrap();
+            crate::platform::pipe::set_nonblocking(&end).unwrap();
+            let error = loop {
+                if let Err(error) = way(end.as_fd(), &[0; 4096]) {
+                    break error;
+                }
+            };
+            assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
         }
     }
 }
