@@ -352,7 +352,7 @@ impl News {
             What::Lists(source, difference) => {
                 let about = match source {
                     Source::Entry(cell, generation) => About::entry(cell, *generation),
-                    Source::Kept => About::server(self.server.clone()),
+                    Source::Kept => About::server(&self.server),
                 };
                 let stands = || session.holds.has(&self.server);
                 session.driver.tell_lists(session, &about, difference, stands);

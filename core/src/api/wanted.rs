@@ -172,7 +172,7 @@ impl SessionCore {
     ) {
         let about = match &result {
             Ok(hold) => About::entry(&hold.cell, hold.cell.load().slot.generation),
-            Err(_) => About::server(name.into()),
+            Err(_) => About::server(name),
         };
         // The hold is added under the lock of the wants: whoever ends the want meanwhile finds it, or is found by it.
         let mut wants = self.wants();

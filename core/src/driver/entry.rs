@@ -15,6 +15,7 @@ use trunkline_pool::state::{
     CloseMode, EntryId, EntryState, EntryStatus, Generation, KeyId, SessionId, Slot,
 };
 
+use super::event_text;
 use super::intern::Keyed;
 use super::kept::LastKept;
 use super::listings::Listings;
@@ -38,6 +39,8 @@ pub(crate) struct EntryCell {
     pub server: Arc<str>,
     /// The index that hosts see.
     pub index: u32,
+    /// Both, as events have them.
+    pub(super) named: Arc<str>,
     /// The configuration.
     pub spec: Arc<ServerSpec>,
     /// The identity of that.
@@ -128,6 +131,7 @@ impl EntryCell {
         EntryCell {
             entry: status.entry,
             key: status.key,
+            named: event_text::named(&keyed.name, Some(status.index)),
             server: keyed.name,
             index: status.index,
             spec: keyed.spec,

@@ -18,24 +18,32 @@ pub(super) fn write(
     fields: impl FnOnce(&mut Members<'_>),
 ) -> Arc<str> {
     let mut json = sheet.begin();
-    json.add("v", &1);
+    json.add_written(r#""v":1"#);
     json.add("seq", &seq);
-    json.add_str("type", kind.name());
-    json.add_str("scope", kind.scope().as_str());
+    json.add_word("type", kind.name());
+    json.add_word("scope", kind.scope().as_str());
     if let Some(session) = session {
         json.add_str("session", &session.id);
     }
-    if let Some(server) = &about.server {
-        json.add_str("server", server);
-    }
-    if let Some(index) = about.entry_index {
-        json.add("entry_index", &index);
+    if let Some(named) = &about.named {
+        json.add_written(named);
     }
     if let Some(generation) = about.generation {
         json.add("generation", &generation.0);
     }
     fields(&mut json);
     sheet.finish()
+}
+
+/// The members that name what events are about, for [`Members::add_written`]: a server, and an entry of it. Written once for many.
+pub(super) fn named(server: &str, entry_index: Option<u32>) -> Arc<str> {
+    let mut text = Vec::new();
+    let mut json = Members(&mut text);
+    json.add_str("server", server);
+    if let Some(index) = entry_index {
+        json.add("entry_index", &index);
+    }
+    String::from_utf8_lossy(text.strip_prefix(b"{").unwrap_or(&text)).into()
 }
 
 /// Fields that are values.
@@ -77,6 +85,7 @@ pub(super) struct Members<'a>(&'a mut Vec<u8>);
 
 impl Members<'_> {
     /// Adds one member.
+    #[inline(always)]
     pub(super) fn add<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) {
         self.name(name);
         let written = value.serialize(&mut ToText::new(self.0));
@@ -94,12 +103,24 @@ impl Members<'_> {
         self.0.push(b'"');
     }
 
+    /// Adds one member that is a word of ours.
+    #[inline(always)]
+    fn add_word(&mut self, name: &str, word: &str) {
+        debug_assert!(word.bytes().all(is_plain), "{word}");
+        self.name(name);
+        self.0.push(b'"');
+        self.0.extend_from_slice(word.as_bytes());
+        self.0.push(b'"');
+    }
+
     /// Adds members that are written already: `"name":value`, with commas between them.
     pub(super) fn add_written(&mut self, members: &str) {
-        self.0.push(b',');
+        self.0.push(if self.0.is_empty() { b'{' } else { b',' });
         self.0.extend_from_slice(members.as_bytes());
     }
 
+    // Inlined, a name is a constant that needs no copy in a loop.
+    #[inline(always)]
     fn name(&mut self, name: &str) {
         // Names of members are ours.
         debug_assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'), "{name}");
@@ -129,7 +150,7 @@ mod tests {
             ["", "plain", "a\"b", "back\\slash", "\u{0}\n\u{1f}", "\u{7f}é\u{2028}😀", &long];
         for value in hostile {
             let mut json = sheet.begin();
-            json.add("v", &1);
+            json.add_written(r#""v":1"#);
             json.add_str("text", value);
             json.add_written(r#""list":[],"more":{}"#);
             members_of(&[("value", value.into())])(&mut json);
@@ -137,6 +158,18 @@ mod tests {
             let expected = json!({ "v": 1, "text": value, "list": [], "more": {}, "value": value });
             assert_eq!(&*text, expected.to_string());
             assert!(sheet.0.capacity() <= Sheet::KEPT);
+        }
+    }
+
+    #[test]
+    fn what_is_named_once_is_written_as_members_are() {
+        for (server, index) in [("s", Some(7)), ("a\"b\n", Some(0)), ("é", None)] {
+            let (mut sheet, mut expected) = (Sheet::default(), json!({ "server": server }));
+            sheet.begin().add_written(&named(server, index));
+            if let Some(index) = index {
+                expected["entry_index"] = index.into();
+            }
+            assert_eq!(&*sheet.finish(), expected.to_string());
         }
     }
 }

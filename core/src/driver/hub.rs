@@ -12,7 +12,7 @@ use trunkline_pool::interface::EventKind;
 use trunkline_pool::state::{Generation, SessionId};
 
 use super::EntryCell;
-use super::event_text::{Members, Sheet, members_of, write};
+use super::event_text::{Members, Sheet, members_of, named, write};
 use super::subscriber::Subscriber;
 use crate::api::{Event, EventMask, SessionCore};
 use crate::sync::{Mutex, MutexGuard};
@@ -63,27 +63,21 @@ impl Own {
 /// What an event is about.
 #[derive(Default)]
 pub(crate) struct About {
-    /// The server's name.
-    pub server: Option<Arc<str>>,
-    /// The entry's index.
-    pub entry_index: Option<u32>,
+    /// The server's name, and the entry's index, as members of the text.
+    pub(super) named: Option<Arc<str>>,
     /// The incarnation.
-    pub generation: Option<Generation>,
+    pub(super) generation: Option<Generation>,
 }
 
 impl About {
     /// An incarnation of an entry.
     pub(crate) fn entry(cell: &EntryCell, generation: Generation) -> About {
-        About {
-            server: Some(cell.server.clone()),
-            entry_index: Some(cell.index),
-            generation: Some(generation),
-        }
+        About { named: Some(cell.named.clone()), generation: Some(generation) }
     }
 
     /// A server that may have no entry.
-    pub(crate) fn server(name: Arc<str>) -> About {
-        About { server: Some(name), ..About::default() }
+    pub(crate) fn server(name: &str) -> About {
+        About { named: Some(named(name, None)), ..About::default() }
     }
 }
 
