@@ -12,8 +12,9 @@ use trunkline_pool::id_map::IdMap;
 use trunkline_pool::interface::words;
 use trunkline_pool::options::{CallOptions, Progress, ProgressReceiver};
 use trunkline_pool::state::{EntryState, Generation, Slot};
+use trunkline_pool::view::View;
 
-use super::held::{Held, Standing};
+use super::held::{Held, Seen, Standing};
 use super::log_level;
 use super::operation::Operation;
 use super::params::{object, tool_params, with_meta};
@@ -172,7 +173,8 @@ pub(crate) fn start(
     options: &CallOptions,
     done: impl FnOnce(Result<CallResult>) + Send + 'static,
 ) -> Operation {
-    let cell = &held.cell();
+    let seen = held.seen();
+    let cell = &seen.cell;
     let published = cell.load();
     let unsent = |error: Error| {
         let error = session.explained(&cell.server, error);
@@ -186,7 +188,7 @@ pub(crate) fn start(
     }
     let called = (callee, arguments);
     let number = || session.calls.begin(session);
-    match Call::prepare(session, (held, cell), &published, called, options, number) {
+    match Call::prepare(session, (held, &seen), &published, called, options, number) {
         Ok(call) => {
             let number = call.number;
             Operation::call(send(call, &published, options, done), number)
@@ -206,10 +208,11 @@ pub(super) fn go_on(
     options: &CallOptions,
     done: impl FnOnce(Result<CallResult>) + Send + 'static,
 ) -> Option<Started> {
-    let cell = &held.cell();
+    let seen = held.seen();
+    let cell = &seen.cell;
     let published = cell.load();
     let called = (callee, arguments);
-    match Call::prepare(session, (held, cell), &published, called, options, || Ok(number)) {
+    match Call::prepare(session, (held, &seen), &published, called, options, || Ok(number)) {
         Ok(call) => Some(send(call, &published, options, done)),
         Err(error) => {
             session.calls.end(number);
@@ -232,7 +235,7 @@ fn send(
     // What it has in headers may be refused, and sent again then.
     let may_be_refused =
         |connection: &Connection| call.tool().is_some() && connection.mirrors_arguments();
-    call.cell.calls.fetch_add(1, Ordering::Relaxed);
+    call.cell().calls.fetch_add(1, Ordering::Relaxed);
     let started = match &published.connection {
         Some(connection) if !retry::lasts(options) && !may_be_refused(connection) => {
             start_once(call, connection, published.slot.generation, done)
@@ -268,8 +271,8 @@ pub(super) struct Call {
     pub session: Arc<SessionCore>,
     /// What it goes by.
     pub held: Arc<Held>,
-    /// The entry when it began.
-    pub cell: Arc<EntryCell>,
+    /// What the session saw when it began.
+    seen: Arc<Seen>,
     /// Unique within the session.
     pub number: u64,
     /// In all.
@@ -295,17 +298,18 @@ impl Call {
     /// Everything that can be refused before anything is sent. It gets its number last.
     fn prepare(
         session: &Arc<SessionCore>,
-        (held, cell): (&Arc<Held>, &Arc<EntryCell>),
+        (held, seen): (&Arc<Held>, &Arc<Seen>),
         published: &Published,
         (callee, arguments): (Callee<'_>, &str),
         options: &CallOptions,
         number: impl FnOnce() -> Result<u64>,
     ) -> Result<Call> {
         session.driver.check_process()?;
+        let cell = &seen.cell;
         let given = object("arguments", arguments)?;
         let (what, params) = match callee {
             Callee::Tool(tool) => {
-                let name = listed(held, published, tool)?;
+                let name = listed((held, &seen.view), published, tool)?;
                 let (params, arguments) = tool_params(tool, &given);
                 (What::Tool { name, arguments }, params)
             }
@@ -322,7 +326,7 @@ impl Call {
             number: number()?,
             session: session.clone(),
             held: held.clone(),
-            cell: cell.clone(),
+            seen: seen.clone(),
             timeout,
             idle_timeout,
             progress: options.progress.clone(),
@@ -335,9 +339,14 @@ impl Call {
     /// Whether the session sees the tool in what is published now.
     pub(super) fn check_listed(&self, published: &Published) -> Result<()> {
         match self.tool() {
-            Some(tool) => listed(&self.held, published, tool).map(drop),
+            Some(tool) => listed((&self.held, &self.held.view()), published, tool).map(drop),
             None => Ok(()),
         }
+    }
+
+    /// The entry when it began.
+    pub(super) fn cell(&self) -> &Arc<EntryCell> {
+        &self.seen.cell
     }
 
     /// The tool, by the server's own name.
@@ -373,7 +382,7 @@ impl Call {
     }
 
     fn progress_events(&self, receiver: Option<ProgressReceiver>) -> OnProgress {
-        progress::events(self.session.clone(), self.cell.clone(), self.number, receiver)
+        progress::events(self.session.clone(), self.cell().clone(), self.number, receiver)
     }
 
     /// The end of an attempt, as the caller sees it (SPEC 5.6).
@@ -387,7 +396,7 @@ impl Call {
                 return error;
             }
             let error = error
-                .with_detail("entry_index", self.cell.index)
+                .with_detail("entry_index", self.cell().index)
                 .with_detail("generation", generation.0);
             match &self.what {
                 What::Tool { name, arguments } => {
@@ -401,17 +410,17 @@ impl Call {
 
     /// The call ends with this error.
     pub(super) fn failed(&self, error: Error) -> Error {
-        self.cell.count_error();
-        error.with_server(&*self.cell.server).with_session(&*self.session.id)
+        self.cell().count_error();
+        error.with_server(&*self.cell().server).with_session(&*self.session.id)
     }
 }
 
 /// The name of a tool that the session sees.
-fn listed(held: &Held, published: &Published, tool: &str) -> Result<Arc<str>> {
+fn listed((held, view): (&Held, &View), published: &Published, tool: &str) -> Result<Arc<str>> {
     // What was given up has no lists, also on its way back, and says what became of it instead.
     let has_none = |slot: &Slot| !slot.state.is_connected() && slot.catalog.tools.is_empty();
     let is_over = |slot: &Slot| slot.state == EntryState::Closed || has_none(slot);
-    match held.tool(published, tool) {
+    match held.tool_seen(view, published, tool) {
         Ok(item) => Ok(item.name.clone()),
         Err(_) if is_over(&published.slot) && held.standing() != Standing::Disabled => {
             Ok(tool.into())

@@ -319,7 +319,7 @@ impl LastingCall {
     }
 
     fn cell(&self) -> &Arc<EntryCell> {
-        &self.call.cell
+        self.call.cell()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

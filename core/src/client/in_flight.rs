@@ -18,7 +18,7 @@ use trunkline_pool::state::SessionId;
 use super::attempts::Attempts;
 use super::era::Again;
 use super::{Done, OnProgress, RequestId};
-use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard, Notify};
 use crate::transport::Via;
 
@@ -52,6 +52,8 @@ pub(super) struct InFlight {
     /// Wakes the timer: an earlier deadline, or the end.
     pub timer: Notify,
     quiet: Notify,
+    /// Whether anybody waits for quiet, which hardly anybody does: written under the lock of the table.
+    is_quiet_awaited: AtomicBool,
 }
 
 impl InFlight {
@@ -62,6 +64,7 @@ impl InFlight {
             next_id: AtomicU64::new(FIRST_ID),
             timer: Notify::new(),
             quiet: Notify::new(),
+            is_quiet_awaited: AtomicBool::new(false),
         }
     }
 
@@ -224,8 +227,12 @@ impl InFlight {
             let quiet = self.quiet.notified();
             tokio::pin!(quiet);
             quiet.as_mut().enable();
-            if self.count() == 0 {
-                return;
+            {
+                let table = self.lock();
+                if table.calls() == 0 {
+                    return;
+                }
+                self.is_quiet_awaited.store(true, Ordering::Relaxed);
             }
             quiet.await;
         }
@@ -235,7 +242,8 @@ impl InFlight {
     fn take_out<T>(&self, take: impl FnOnce(&mut Table<Waiter>) -> T) -> T {
         let mut table = self.lock();
         let taken = take(&mut table);
-        if table.calls() == 0 {
+        if table.calls() == 0 && self.is_quiet_awaited.load(Ordering::Relaxed) {
+            self.is_quiet_awaited.store(false, Ordering::Relaxed);
             self.quiet.notify_waiters();
         }
         taken

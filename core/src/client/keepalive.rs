@@ -175,7 +175,7 @@ impl Link {
     /// Asks the server for a sign of life. Whatever it sends counts, an error too, so the answer itself is of no interest.
     fn ping(self: &Arc<Self>, timeout: Duration) {
         // The modern era has no question that is only a question; this one is the cheapest.
-        let is_modern = self.metadata.load().is_some();
+        let is_modern = self.metadata.is_modern();
         let request = Request {
             method: if is_modern { "server/discover" } else { "ping" },
             params: "{}",

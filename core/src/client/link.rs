@@ -5,12 +5,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Instant;
 
-use arc_swap::ArcSwapOption;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use trunkline_pool::state::{CloseExit, LossReason};
 
-use super::era::Metadata;
+use super::era::Introduced;
 use super::frame_transport::Handshake;
 use super::freshness::Freshness;
 use super::in_flight::InFlight;
@@ -36,7 +35,7 @@ pub(crate) struct Link {
     /// Takes the server's own secrets out of what it prints.
     pub(super) redactor: Arc<Redactor>,
     /// What each request says of us; there as soon as the server is spoken with as one of the modern era.
-    pub(super) metadata: ArcSwapOption<Metadata>,
+    pub(super) metadata: Introduced,
     pub(super) listens: Listens,
     pub(super) facts: OnceLock<ServerFacts>,
     /// Which lists the server declared.
@@ -115,7 +114,7 @@ impl Link {
             asked: ServerRequests::new(Instant::now()),
             me: me.clone(),
             redactor,
-            metadata: ArcSwapOption::empty(),
+            metadata: Introduced::default(),
             listens: Listens::default(),
             facts: OnceLock::new(),
             declared: OnceLock::new(),

@@ -146,7 +146,7 @@ impl Link {
     /// keep-alive.
     pub(super) async fn listen_to_lists(self: &Arc<Self>) {
         let Some(lists) = self.declared.get().copied().filter(Lists::change) else { return };
-        if self.metadata.load().is_none() {
+        if !self.metadata.is_modern() {
             return;
         }
         let (opened, first) = oneshot::channel();
@@ -184,7 +184,7 @@ impl Link {
 
     /// Whether a notification belongs to a stream that is open here. Over a pipe all streams share one way.
     pub(super) fn is_ours(&self, params: &str) -> bool {
-        if self.metadata.load().is_none() {
+        if !self.metadata.is_modern() {
             return true;
         }
         let tagged = serde_json::from_str::<Tagged>(params);
@@ -220,7 +220,7 @@ impl Link {
 impl Connection {
     /// Whether the server is spoken with in the modern era.
     pub(crate) fn is_modern(&self) -> bool {
-        self.0.metadata.load().is_some()
+        self.0.metadata.is_modern()
     }
 
     /// Listens to a resource of a modern server, until [`ignore`](Self::ignore) or the end of the connection.

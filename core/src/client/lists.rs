@@ -112,7 +112,7 @@ impl Link {
         };
         catalog.finish();
         self.mark_tasks(&mut catalog);
-        let is_modern = self.metadata.load().is_some();
+        let is_modern = self.metadata.is_modern();
         if is_modern {
             self.wire.take_tools(&mut catalog);
         }

@@ -244,7 +244,7 @@ impl Connection {
 
     /// Whether what is in a call's arguments may have to be in its headers too.
     pub(crate) fn mirrors_arguments(&self) -> bool {
-        self.0.metadata.load().is_some() && self.0.wire.mirrors_arguments()
+        self.0.metadata.is_modern() && self.0.wire.mirrors_arguments()
     }
 
     /// The word for its transport, where its configuration leaves that open.

@@ -22,7 +22,7 @@ impl Connection {
     /// The roots are others: the server is told, unless its era asks for them anew each time, and its lists count as changed, since
     /// they may follow the folders. Never blocks.
     pub(crate) fn roots_changed(&self) {
-        if self.0.metadata.load().is_none() {
+        if !self.0.metadata.is_modern() {
             self.0.tell_of_roots();
         }
         self.0.tell(|events| events.list_changed(ListKind::Tools));

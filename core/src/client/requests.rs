@@ -160,7 +160,7 @@ impl Link {
             self.calls.forget_abandoned(id);
             return Outcome::NotSent;
         }
-        if self.metadata.load().is_some() && self.wire.tells_withdrawals() {
+        if self.metadata.is_modern() && self.wire.tells_withdrawals() {
             // What the server says of it would come on the response that has ended.
             self.calls.forget_abandoned(id);
             return Outcome::Unknown;

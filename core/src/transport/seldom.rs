@@ -12,6 +12,8 @@ use std::task::{Context, Poll, Wake, Waker};
 pub(super) struct Seldom<F> {
     future: Pin<Box<F>>,
     bell: Arc<Bell>,
+    /// What the bell has, so that nobody takes its lock to see that it is the same.
+    waker: Option<Waker>,
 }
 
 /// What the future wakes.
@@ -24,7 +26,7 @@ struct Bell {
 impl<F: Future> Seldom<F> {
     pub(super) fn new(future: F) -> Self {
         let bell = Bell { rung: AtomicBool::new(true), waker: Mutex::default() };
-        Seldom { future: Box::pin(future), bell: Arc::new(bell) }
+        Seldom { future: Box::pin(future), bell: Arc::new(bell), waker: None }
     }
 }
 
@@ -34,8 +36,12 @@ impl<F: Future> Future for Seldom<F> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         // In this order: who rings after the question finds the waker.
-        self.bell.listen(context.waker());
-        if !self.bell.rung.swap(false, Ordering::AcqRel) {
+        if !self.waker.as_ref().is_some_and(|waker| waker.will_wake(context.waker())) {
+            self.waker = Some(context.waker().clone());
+            self.bell.listen(context.waker());
+        }
+        let rung = &self.bell.rung;
+        if !rung.load(Ordering::Acquire) || !rung.swap(false, Ordering::AcqRel) {
             return Poll::Pending;
         }
         let waker = Waker::from(self.bell.clone());
@@ -45,10 +51,7 @@ impl<F: Future> Future for Seldom<F> {
 
 impl Bell {
     fn listen(&self, waker: &Waker) {
-        let mut present = self.waker.lock().unwrap_or_else(PoisonError::into_inner);
-        if !present.as_ref().is_some_and(|present| present.will_wake(waker)) {
-            *present = Some(waker.clone());
-        }
+        *self.waker.lock().unwrap_or_else(PoisonError::into_inner) = Some(waker.clone());
     }
 }
 

@@ -52,7 +52,7 @@ impl Link {
     pub(super) async fn discover(self: &Arc<Self>) -> Result<Era> {
         let mut candidate = REVISIONS[0];
         for _ in 0..ROUNDS_MAX {
-            self.metadata.store(Some(Arc::new(self.introduction(candidate))));
+            self.metadata.set(self.introduction(candidate));
             let offered = match self.ask("server/discover").await {
                 Ok(reply) => match serde_json::from_str::<DiscoverResult>(&reply.json) {
                     Ok(result) => {

@@ -1,7 +1,10 @@
 //! What each request of the modern era says of us: the `_meta` of its params.
 
 use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use arc_swap::ArcSwapOption;
 use rmcp::model::{ClientCapabilities, Implementation};
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -32,6 +35,38 @@ impl Metadata {
     }
 }
 
+/// What the requests of one connection say of us; nothing where the server is spoken with as one of the legacy era.
+#[derive(Debug, Default)]
+pub(in crate::client) struct Introduced {
+    /// Whether there is any: a call of the legacy era has nothing more to look at.
+    is_modern: AtomicBool,
+    metadata: ArcSwapOption<Metadata>,
+}
+
+impl Introduced {
+    /// From now on they say this.
+    pub(in crate::client) fn set(&self, metadata: Metadata) {
+        self.metadata.store(Some(Arc::new(metadata)));
+        self.is_modern.store(true, Ordering::Release);
+    }
+
+    /// From now on they say nothing.
+    pub(in crate::client) fn clear(&self) {
+        self.is_modern.store(false, Ordering::Release);
+        self.metadata.store(None);
+    }
+
+    /// Whether the server is spoken with in the modern era.
+    pub(in crate::client) fn is_modern(&self) -> bool {
+        self.is_modern.load(Ordering::Acquire)
+    }
+
+    /// What a request says now.
+    pub(in crate::client) fn load(&self) -> Option<Arc<Metadata>> {
+        if self.is_modern() { self.metadata.load_full() } else { None }
+    }
+}
+
 /// Appends the params of a request with what is to be in their `_meta`, everything else as it was.
 pub(in crate::client) fn write_params(
     frame: &mut Vec<u8>,
@@ -39,6 +74,9 @@ pub(in crate::client) fn write_params(
     metadata: Option<&Metadata>,
     token: Option<u64>,
 ) {
+    if metadata.is_none() && token.is_none() {
+        return frame.extend_from_slice(params.as_bytes());
+    }
     let token = token.map(|token| token.to_string());
     let ours = metadata.into_iter().flat_map(|metadata| &metadata.members);
     let ours = ours.map(|(name, value)| (name.as_str(), value.as_str()));

@@ -10,7 +10,7 @@ mod opening;
 mod result_type;
 mod rounds;
 
-pub(super) use self::metadata::{Metadata, write_params};
+pub(super) use self::metadata::{Introduced, Metadata, write_params};
 pub(super) use self::opening::Refused;
 pub(super) use self::rounds::Again;
 

@@ -117,7 +117,7 @@ impl Link {
 
     /// After the question was answered with something that only a legacy server says.
     async fn shake_hands_after(&self, anew: Opening) -> std::result::Result<(), Refused> {
-        self.metadata.store(None);
+        self.metadata.clear();
         match self.shake_hands().await {
             Ok(()) => Ok(()),
             Err(error) => Err(self.refused_handshake(error, anew)),
@@ -145,7 +145,7 @@ impl Link {
     }
 
     fn is_legacy(&self) -> std::result::Result<(), Refused> {
-        self.metadata.store(None);
+        self.metadata.clear();
         Ok(())
     }
 

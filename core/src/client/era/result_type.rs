@@ -21,7 +21,7 @@ impl Link {
     /// The end of a request by this result.
     pub(in crate::client) fn judge(&self, result: &str) -> Result<Reply> {
         let complete = || Ok(Reply { json: result.into() });
-        if self.metadata.load().is_none() {
+        if !self.metadata.is_modern() {
             return complete();
         }
         match ResultType::of(result) {
@@ -40,7 +40,7 @@ impl Link {
 
     /// Whether a result asks for input before the request can be answered.
     pub(in crate::client) fn asks_for_input(&self, result: &str) -> bool {
-        self.metadata.load().is_some() && ResultType::of(result) == Ok(ResultType::InputRequired)
+        self.metadata.is_modern() && ResultType::of(result) == Ok(ResultType::InputRequired)
     }
 
     /// Nobody here answers what a server asks for: the call ends.
