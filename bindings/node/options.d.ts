@@ -66,6 +66,8 @@ export interface PoolOptions {
   reservedNames?: string[];
   /** Where sign-ins are kept: `memory`, the default, or the whole path of a file. */
   tokens?: string;
+  /** The whole path of a file that the status is written to each second, for other programs of the same user; none by default. */
+  statusFile?: string;
   /** Patterns of the servers that may run (`*` any characters, `?` one); all by default, `[]` is none. */
   allowed?: string[];
   /** Patterns of the servers that may not run, whatever else admits them. */

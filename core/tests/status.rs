@@ -2,9 +2,15 @@
 
 mod rig;
 
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::time::Duration;
+
 use rig::{HANG, Rig, acquire, text, until};
 use serde_json::{Value, json};
-use trunkline::{AcquireOptions, CallOptions, DrainOptions, ErrorCode, ServerSpec};
+use trunkline::{
+    AcquireOptions, CallOptions, DrainOptions, ErrorCode, Pool, PoolOptions, ServerSpec,
+};
 
 /// A host's own runtime, which has nothing to do with the library's.
 fn host<T>(future: impl Future<Output = T>) -> T {
@@ -259,4 +265,67 @@ fn a_restart_of_what_has_no_entry_says_why() {
         rig.pool.drain_all(&DrainOptions::default()).await.unwrap();
         assert_eq!(rig.pool.restart("s", None).await.err().unwrap().code(), ErrorCode::Closing);
     });
+}
+
+/// What stands in the file of the option `status_file`.
+fn published(file: &Path) -> Option<Value> {
+    serde_json::from_str(&std::fs::read_to_string(file).ok()?).ok()
+}
+
+fn with_status_file(file: &Path) -> trunkline::Result<Pool> {
+    let options = json!({ "status_file": file, "cache": "off", "approvals": "memory" });
+    Pool::new(PoolOptions::from_json(&options.to_string())?)
+}
+
+/// SPEC 9.4: the file is there at once, follows the pool, is the user's alone, and goes with the pool.
+#[test]
+fn the_status_can_be_read_from_a_file() {
+    let rig = Rig::in_workspace_with(|workspace| {
+        let options = json!({ "status_file": workspace.join("made/status.json") });
+        PoolOptions::from_json(&options.to_string()).unwrap()
+    });
+    let file = rig.path("ws").join("made/status.json");
+    let first = published(&file).unwrap();
+    assert_eq!(
+        (first["v"].as_u64(), first["pid"].as_u64()),
+        (Some(1), Some(std::process::id().into()))
+    );
+    assert_eq!(first["status"]["totals"]["servers"], 0);
+    let mode = std::fs::metadata(&file).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    host(async {
+        rig.configure(json!({ "up": rig.server(&[]) })).await;
+        let _lease = acquire(&rig.session("a"), "up").await;
+        let is_up = |now: &Value| now["status"]["servers"]["up"]["state"] == "connected";
+        until(|| published(&file).as_ref().is_some_and(is_up));
+        let now = published(&file).unwrap();
+        assert!(now["written_at_ms"].as_u64() > first["written_at_ms"].as_u64());
+        rig.pool.close().await.unwrap();
+    });
+    assert!(!file.exists());
+    std::thread::sleep(Duration::from_millis(1_500));
+    assert!(!file.exists(), "a closed pool writes no status");
+}
+
+/// SPEC 9.4: what cannot be had is refused when the pool is made, by an error that names the option.
+#[test]
+fn a_status_file_that_cannot_be_had_is_refused() {
+    let rig = Rig::new(json!({}));
+    let file = rig.path("status.json");
+    let refused = |path: &Path| with_status_file(path).err().unwrap();
+    let relative = refused(Path::new("status.json"));
+    assert_eq!(relative.code(), ErrorCode::InvalidArgument);
+    assert_eq!(relative.to_json()["detail"]["path"], "status_file");
+    let inside_a_file = refused(Path::new("/dev/null/status.json"));
+    assert_eq!(inside_a_file.code(), ErrorCode::Store);
+    let pool = with_status_file(&file).unwrap();
+    let taken = refused(&file);
+    assert_eq!(
+        (taken.code(), taken.to_json()["detail"]["option"].as_str()),
+        (ErrorCode::Store, Some("status_file"))
+    );
+    drop(pool);
+    until(|| !file.exists());
+    until(|| with_status_file(&file).is_ok());
+    until(|| !file.exists());
 }

@@ -131,6 +131,14 @@ fn status() -> Command {
         .about("How the servers stand; starts those of the settings")
         .arg(server().num_args(0..).help("The servers that are started; all by default"))
         .arg(
+            Arg::new("host")
+                .long("host")
+                .value_name("FILE")
+                .value_parser(value_parser!(PathBuf))
+                .value_hint(ValueHint::FilePath)
+                .help("The pool of a running host instead, by the file of its option `status_file`; starts nothing"),
+        )
+        .arg(
             Arg::new("watch")
                 .long("watch")
                 .action(ArgAction::SetTrue)

@@ -23,6 +23,7 @@ mod operation;
 mod params;
 mod pool;
 mod progress;
+mod published;
 mod registry;
 mod reports;
 mod retry;

@@ -18,6 +18,7 @@ use super::event::{EventMask, Subscription};
 use super::held::DISABLED;
 use super::lease::Lease;
 use super::operation::{self, Operation};
+use super::published::Published;
 use super::registry::Registry;
 use super::reports;
 use super::session::Session;
@@ -53,6 +54,8 @@ pub(crate) struct PoolCore {
     /// What the last pass made of that.
     running: Mutex<Running>,
     pub(super) registry: Registry,
+    /// Where its status can be read from outside.
+    pub(super) published: Option<Arc<Published>>,
 }
 
 /// A server's configuration with its fingerprints, each computed once.
@@ -165,14 +168,18 @@ impl Pool {
     /// A new pool with nothing in it. Returns at once.
     ///
     /// # Errors
-    /// `invalid_argument` when `workers` is not that of the runtime that the process already has, or the workspace is no
-    /// folder; `internal` when no thread can be started.
+    /// `invalid_argument` when `workers` is not that of the runtime that the process already has, the workspace is no
+    /// folder, or `status_file` no whole path; `store` when that cannot be written, or another pool writes it; `internal` when no
+    /// thread can be started.
     pub fn new(options: PoolOptions) -> Result<Pool> {
+        let published = options.status_file.as_deref().map(Published::new).transpose()?;
+        let published = published.map(Arc::new);
         let driver = Driver::new(options)?;
         let sources = Sources::new(&driver)?;
         let (running, registry) = (Mutex::default(), Registry::default());
-        let core = Arc::new(PoolCore { driver, sources, running, registry });
+        let core = Arc::new(PoolCore { driver, sources, running, registry, published });
         core.begin_sources();
+        core.publish()?;
         Ok(Pool(core))
     }
 
@@ -430,6 +437,7 @@ impl PoolCore {
         self.forget_all_kept();
         // A renewal that is under way may outlive the connection that wanted it.
         self.driver.context.close();
+        self.unpublish().await;
         self.driver.hub.end();
     }
 
@@ -447,6 +455,7 @@ impl Drop for PoolCore {
         self.ask_drain(DrainMode::Force, DrainOptions::default().timeout, drop);
         // Whoever drops the last handle waits for no file system.
         drop(self.drop_watcher());
+        self.unpublish_in_background();
         self.driver.context.close();
         self.driver.hub.end();
     }

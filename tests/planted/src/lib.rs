@@ -13,6 +13,7 @@ pub extern "C" fn read_freed() -> u64 {
 #[cfg(test)]
 mod tests {
     use std::cell::UnsafeCell;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     struct Shared(UnsafeCell<u64>);
 
@@ -22,8 +23,14 @@ mod tests {
     #[test]
     fn race() {
         let shared = &Shared(UnsafeCell::new(0));
+        // Both at one time; what is relaxed puts nothing in order.
+        let there = &AtomicUsize::new(0);
         let add = || {
-            for _ in 0..1_000 {
+            there.fetch_add(1, Ordering::Relaxed);
+            while there.load(Ordering::Relaxed) < 2 {
+                std::thread::yield_now();
+            }
+            for _ in 0..10_000 {
                 // SAFETY: it is not safe: the other thread does the same at any moment.
                 unsafe { *shared.0.get() += 1 };
             }

@@ -4,6 +4,7 @@ mod approvals;
 mod call;
 mod doctor;
 mod explain;
+mod host;
 mod import;
 mod list;
 mod status;

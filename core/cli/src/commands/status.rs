@@ -1,5 +1,6 @@
 //! `status`: how the servers stand.
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::ArgMatches;
@@ -7,6 +8,7 @@ use serde_json::Value;
 use trunkline::Wanted;
 use trunkline_pool::text::escaped;
 
+use super::host;
 use crate::arguments::Common;
 use crate::failure::{Exit, Failure};
 use crate::opened::with_pool;
@@ -20,17 +22,15 @@ pub(super) fn run(
 ) -> Result<Exit, Failure> {
     let names = given.get_many::<String>("server").unwrap_or_default();
     let names: Vec<String> = names.cloned().collect();
+    if let Some(file) = given.get_one::<PathBuf>("host") {
+        return of_host(file, &names, given, common, terminal);
+    }
     let wanted = if names.is_empty() { Wanted::All } else { Wanted::Names(names.clone()) };
     with_pool(common, terminal, |opened, terminal| {
         let session = opened.session(wanted)?;
         let (waiting, timeout) = (session.clone(), common.timeout);
         let ready = opened.wait(async move { waiting.ready(None, timeout).await })?;
-        let watched = given.get_flag("watch");
-        let mut views = match watched {
-            true => given.get_one::<u64>("count").copied().unwrap_or(u64::MAX),
-            false => 1,
-        };
-        let interval = given.get_one::<Duration>("interval").copied().unwrap_or_default();
+        let (watched, mut views, interval) = watching(given);
         loop {
             let status = opened.pool.status();
             view(&status, watched, common, terminal);
@@ -46,6 +46,40 @@ pub(super) fn run(
             opened.pause(interval)?;
         }
     })
+}
+
+/// The same of the pool of a running host. Nothing is opened here, so that a signal ends it as it ends any program.
+fn of_host(
+    file: &Path,
+    names: &[String],
+    given: &ArgMatches,
+    common: &Common,
+    terminal: &mut Terminal<'_>,
+) -> Result<Exit, Failure> {
+    let (watched, mut views, interval) = watching(given);
+    loop {
+        let host = host::read(file)?;
+        view(&host.status, watched, common, terminal);
+        if !common.json {
+            terminal.line("");
+            terminal.line(&host.said);
+        }
+        views -= 1;
+        if views == 0 || !terminal.flush() {
+            return Ok(judged(&host.status, names));
+        }
+        std::thread::sleep(interval);
+    }
+}
+
+/// Whether more than one view is shown, how many, and the time between two.
+fn watching(given: &ArgMatches) -> (bool, u64, Duration) {
+    let watched = given.get_flag("watch");
+    let views = match watched {
+        true => given.get_one::<u64>("count").copied().unwrap_or(u64::MAX),
+        false => 1,
+    };
+    (watched, views, given.get_one::<Duration>("interval").copied().unwrap_or_default())
 }
 
 /// One view. On a terminal one that is watched takes the place of the one before.

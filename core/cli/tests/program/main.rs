@@ -4,6 +4,7 @@ mod approvals;
 mod calls;
 mod doctor;
 mod documented;
+mod hosts;
 mod imports;
 mod lists;
 mod rig;

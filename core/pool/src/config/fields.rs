@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::error::{Error, ErrorCode, Result};
-use crate::interface::{OptionKind, OptionRow, Scope, Support, options};
+use crate::interface::{OptionKind, OptionRow, Scope, options};
 use crate::json::joined;
 use crate::text::escaped;
 
@@ -27,7 +27,7 @@ pub(super) struct Field {
 }
 
 impl<'a> Fields<'a> {
-    /// Refuses what differs from a known name in its case alone, and what is known and not supported (S-15).
+    /// Refuses what differs from a known name in its case alone (S-15).
     pub(super) fn new(server: &'a str, value: &Value) -> Result<Fields<'a>> {
         let Some(members) = value.as_object() else {
             return Err(invalid(server, "", "the configuration of a server must be an object"));
@@ -37,14 +37,10 @@ impl<'a> Fields<'a> {
         left.retain(|_, value| !value.is_null());
         let fields = Fields { server, left };
         for name in fields.left.keys() {
-            let Some((spelling, row)) = KNOWN.similar(name) else { continue };
+            let Some((spelling, _)) = KNOWN.similar(name) else { continue };
             if spelling != name {
                 let message = format!("`{}` must be written `{spelling}`", escaped(name));
                 return Err(fields.error(&joined("", name), &message));
-            }
-            if row.support == Support::Planned {
-                let message = format!("`{name}` is not supported by this version");
-                return Err(fields.error(name, &message));
             }
         }
         Ok(fields)

@@ -13,7 +13,7 @@ pub mod words;
 pub use errors::{ERRORS, ErrorRow, Retry};
 pub use events::{EVENTS, EnvelopeScope, EventKind, EventRow, PayloadField, Presence};
 pub use names::{node_name, python_name};
-pub use options::{OptionKind, OptionRow, SCOPES, Scope, Support, options};
+pub use options::{OptionKind, OptionRow, SCOPES, Scope, options};
 
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! The options themselves.
 
 use super::options::OptionKind::{self, *};
-use super::options::{OptionRow, Support};
+use super::options::OptionRow;
 
 const SECOND: u64 = 1_000;
 const MINUTE: u64 = 60 * SECOND;
@@ -126,6 +126,12 @@ pub(super) const POOL: &[OptionRow] = &[
         "memory",
         "where sign-ins are kept: `memory`, or the whole path of a file; a host that keeps them has the handler `credentials`",
     ),
+    row(
+        "status_file",
+        Text,
+        "none",
+        "the whole path of a file that the status is written to each second, for `trunkline status --host` and for other programs of the same user; it goes when the pool closes",
+    ),
     ALLOWED,
     EXCLUDED,
     row(
@@ -160,7 +166,6 @@ pub(super) const POOL: &[OptionRow] = &[
         "none",
         "what answers the servers of sessions without a handler of their own; of `credentials`, what lets them in; `inputs`, `secrets` and `entries`, what settings are asked for",
     ),
-    planned("status_file", Text, "none", "the path of a status snapshot for other processes"),
 ];
 
 /// When servers start.
@@ -436,16 +441,7 @@ pub(super) const fn row(
     default: &'static str,
     doc: &'static str,
 ) -> OptionRow {
-    OptionRow { name, aliases: &[], kind, default, support: Support::Full, doc }
-}
-
-pub(super) const fn planned(
-    name: &'static str,
-    kind: OptionKind,
-    default: &'static str,
-    doc: &'static str,
-) -> OptionRow {
-    OptionRow { name, aliases: &[], kind, default, support: Support::Planned, doc }
+    OptionRow { name, aliases: &[], kind, default, doc }
 }
 
 pub(super) const fn also(aliases: &'static [&'static str], row: OptionRow) -> OptionRow {

@@ -96,19 +96,8 @@ pub struct OptionRow {
     pub kind: OptionKind,
     /// The default as JSON text, or in words where it depends on something; empty when there is none.
     pub default: &'static str,
-    /// Whether this version does what the option says.
-    pub support: Support,
     /// What it means.
     pub doc: &'static str,
-}
-
-/// Whether this version does what an option says. One that is known and not supported is refused, never ignored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Support {
-    /// It does.
-    Full,
-    /// A later one will.
-    Planned,
 }
 
 /// What the value of an option looks like.
@@ -258,7 +247,6 @@ impl OptionRow {
         out.insert("type".into(), self.kind.name().into());
         self.kind.describe(&mut out);
         out.insert("default".into(), json!(self.default));
-        out.insert("supported".into(), (self.support == Support::Full).into());
         out.insert("doc".into(), self.doc.into());
         Value::Object(out)
     }

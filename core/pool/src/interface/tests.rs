@@ -166,7 +166,7 @@ fn the_registry_as_json_is_whole() {
     assert_eq!(limits["members"][4]["node"], "frameBytes");
 }
 
-/// SPEC 16.5: a row as JSON says all that a binding needs to translate it: ranges, units, names, spellings, support.
+/// SPEC 16.5: a row as JSON says all that a binding needs to translate it: ranges, units, names, spellings.
 #[test]
 fn rows_as_json_say_everything() {
     let json = to_json();
@@ -176,11 +176,10 @@ fn rows_as_json_say_everything() {
     };
     let workers = serde_json::json!({
         "name": "workers", "python": "workers", "node": "workers", "type": "integer", "min": 1, "max": 64,
-        "unit": "threads", "default": "1", "supported": true,
+        "unit": "threads", "default": "1",
         "doc": "threads of the internal runtime; one setting per process",
     });
     assert_eq!(row("pool", "workers"), workers);
-    assert_eq!(row("pool", "status_file")["supported"], false);
     assert!(row("pool", "keepalive_misses").get("unit").is_none());
     assert_eq!(row("call", "retry")["words"], serde_json::json!(["never", "not_sent", "safe"]));
     let include = row("server", "include");
@@ -218,10 +217,10 @@ fn documented_defaults_are_the_real_ones() {
     assert_eq!(DrainOptions::from_json(&text(Scope::Drain)).unwrap(), DrainOptions::default());
 }
 
-/// The defaults of supported options that are given as JSON, nested objects included.
+/// The defaults of options that are given as JSON, nested objects included.
 fn stated_defaults(rows: &'static [OptionRow]) -> serde_json::Map<String, serde_json::Value> {
     let mut out = serde_json::Map::new();
-    for row in rows.iter().filter(|row| row.support == Support::Full) {
+    for row in rows {
         if let OptionKind::Object(members) = row.kind {
             out.insert(row.name.into(), stated_defaults(members).into());
         } else if let Ok(value) = serde_json::from_str(row.default) {

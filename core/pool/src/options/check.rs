@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::nearest::nearest;
 use crate::error::{Error, ErrorCode, Result};
-use crate::interface::{OptionKind, OptionRow, Scope, Support, options};
+use crate::interface::{OptionKind, OptionRow, Scope, options};
 use crate::json::{self, DefectKind, Step, dotted, joined};
 use crate::text::escaped;
 
@@ -63,10 +63,6 @@ fn check_object(rows: &[OptionRow], given: &Map<String, Value>, path: &str) -> R
         };
         if value.is_null() {
             continue;
-        }
-        if row.support == Support::Planned {
-            let message = format!("option `{path}` is not supported by this version");
-            return Err(wrong(&path, &message));
         }
         check_value(&row.kind, value, &path)?;
     }

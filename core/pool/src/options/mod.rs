@@ -102,6 +102,8 @@ pub struct PoolOptions {
     pub commands: bool,
     /// The file that sign-ins are kept in, as a whole path; the memory alone by default.
     pub tokens: Option<String>,
+    /// The file that the status is written to each second, as a whole path; none by default.
+    pub status_file: Option<String>,
     /// What answers the servers of sessions without a handler of their own.
     pub handlers: Handlers,
 }
@@ -381,6 +383,7 @@ impl Default for PoolOptions {
             approvals: None,
             commands: false,
             tokens: None,
+            status_file: None,
             handlers: Handlers::default(),
         }
     }

@@ -78,6 +78,7 @@ impl PoolOptions {
             approvals: given.text("approvals"),
             commands: given.bool("commands").unwrap_or(default.commands),
             tokens: given.text("tokens").filter(|tokens| tokens != "memory"),
+            status_file: given.text("status_file"),
             handlers: Handlers::default(),
         })
     }

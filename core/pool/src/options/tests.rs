@@ -9,7 +9,7 @@ use super::*;
 use crate::error::{Error, ErrorCode};
 use crate::gates::GateLists;
 use crate::generate::Random;
-use crate::interface::{OptionKind, OptionRow, SCOPES, Scope, Support, options};
+use crate::interface::{OptionKind, OptionRow, SCOPES, Scope, options};
 
 fn refused(result: std::result::Result<impl std::fmt::Debug, Error>) -> (ErrorCode, Value) {
     let error = result.unwrap_err();
@@ -76,7 +76,7 @@ fn every_pool_option_is_read() {
         "limits": {"processes": 13, "entries_per_name": 14, "in_flight_per_session": 15, "in_flight_per_entry": 16,
                    "frame_bytes": 1700, "stderr_bytes": 18, "event_backlog": 19},
         "budget": {"limit": 21, "mode": "enforce"},
-        "start_gate_ms": 20, "start": "lazy", "start_parallel": 23, "inherit_env": ["A*"], "roots": ["/r"], "reserved_names": ["mcp__a__b"], "name_style": "none", "on_tool_change": "quarantine", "tokens": "/t",
+        "start_gate_ms": 20, "start": "lazy", "start_parallel": 23, "inherit_env": ["A*"], "roots": ["/r"], "reserved_names": ["mcp__a__b"], "name_style": "none", "on_tool_change": "quarantine", "tokens": "/t", "status_file": "/s",
         "allowed": ["a*"], "excluded": ["b"], "launch_allowed": [],
         "trusted": true, "untrusted_sources": ["user", "launch"], "approvals": "memory", "commands": true, "cache": "/c",
     });
@@ -129,6 +129,7 @@ fn every_pool_option_is_read() {
         approvals: Some("memory".into()),
         commands: true,
         tokens: Some("/t".into()),
+        status_file: Some("/s".into()),
         handlers: Handlers::default(),
     };
     assert_eq!(PoolOptions::from_json(&text.to_string()).unwrap(), expected);
@@ -253,21 +254,6 @@ fn an_unknown_option_is_named_with_the_nearest() {
     );
 }
 
-/// SPEC 16.5: an option that this version does not act on is refused, never taken and ignored.
-#[test]
-fn planned_options_are_refused() {
-    for scope in scopes() {
-        for row in options(scope).iter().filter(|row| row.support == Support::Planned) {
-            let text = json!({ "id": "a", row.name: {} });
-            let text = if scope == Scope::Session { text } else { json!({ row.name: {} }) };
-            let error = parse(scope, &text.to_string()).unwrap_err();
-            assert_eq!(error.code(), ErrorCode::InvalidArgument, "{}", row.name);
-            assert!(error.message().ends_with("is not supported by this version"), "{error}");
-            assert_eq!(error.detail()["path"], row.name);
-        }
-    }
-}
-
 /// SPEC 4.2: times that cannot nest are refused; a default is cut to fit.
 #[test]
 fn time_without_progress_fits_into_the_time_in_all() {
@@ -381,10 +367,8 @@ fn object(
     path: &str,
 ) -> Value {
     let mut out = serde_json::Map::new();
-    let supported: Vec<&OptionRow> =
-        rows.iter().filter(|row| row.support == Support::Full).collect();
-    let spoiled = random.below(supported.len());
-    for (index, row) in supported.into_iter().enumerate() {
+    let spoiled = random.below(rows.len());
+    for (index, row) in rows.iter().enumerate() {
         let is_spoiled = spoil.is_some() && index == spoiled;
         if !is_spoiled && row.name != "id" && random.is_one_in(2) {
             continue;

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use trunkline_pool::interface::words::{Of, WORDS};
 use trunkline_pool::interface::{
-    ERRORS, EVENTS, EventRow, OptionKind, OptionRow, Presence, SCOPES, Scope, Support, options,
+    ERRORS, EVENTS, EventRow, OptionKind, OptionRow, Presence, SCOPES, Scope, options,
 };
 
 /// SPEC 5.12, 10.3, 16.5, 16.6: what is documented is what is built.
@@ -128,9 +128,8 @@ fn payload(row: &EventRow) -> String {
 fn all_options() -> String {
     let mut page = format!(
         "{ORIGIN}# Options\n\nNames are those of C and JSON, where durations are whole milliseconds. Python has the \
-         same names without `_ms` and takes float seconds; Node has them in camelCase, in milliseconds. An option \
-         that is marked *planned* is refused until a version supports it; an unknown one is refused with the nearest \
-         name.\n"
+         same names without `_ms` and takes float seconds; Node has them in camelCase, in milliseconds. An unknown \
+         option is refused with the nearest name.\n"
     );
     for scope in SCOPES {
         let _ = write!(page, "\n## {}\n\n{}", scope.name(), intro(*scope));
@@ -158,7 +157,6 @@ fn intro(scope: Scope) -> &'static str {
 
 fn push_options(page: &mut String, rows: &[OptionRow], path: &str, scope: Scope) {
     for row in rows {
-        let planned = if row.support == Support::Planned { "*planned*: " } else { "" };
         let default = if row.default.is_empty() { "" } else { &format!("`{}`", row.default) };
         let names = match scope {
             Scope::Server => ticked(&row.spellings()[1..]),
@@ -166,7 +164,7 @@ fn push_options(page: &mut String, rows: &[OptionRow], path: &str, scope: Scope)
         };
         let _ = writeln!(
             page,
-            "| `{path}{}` | {names} | {} | {default} | {planned}{} |",
+            "| `{path}{}` | {names} | {} | {default} | {} |",
             row.name,
             type_of(&row.kind),
             row.doc

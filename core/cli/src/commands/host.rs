@@ -1,0 +1,63 @@
+//! `status --host`: what a running host says of its pool, in the file that it named by the option `status_file`.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read as _};
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde_json::Value;
+
+use crate::failure::{Exit, Failure};
+
+/// The status that the file has, and who wrote it when.
+pub(super) struct Host {
+    pub(super) status: Value,
+    /// For people: the process and the age of what it wrote.
+    pub(super) said: String,
+}
+
+/// Reads the file.
+///
+/// # Errors
+/// `NotFound` without a file, `Failed` where nobody has written it for long, `Settings` for what no host wrote.
+pub(super) fn read(path: &Path) -> Result<Host, Failure> {
+    let named = path.display();
+    let no_host = || {
+        let failure = Failure::new(Exit::NotFound, format!("no running host writes {named}"));
+        failure.with_hint("a host names the file by the option `status_file` of its pool, and takes it away at the end")
+    };
+    let file = File::open(path).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => no_host(),
+        _ => Failure::new(Exit::Settings, format!("{named} cannot be read: {error}")),
+    })?;
+    let mut text = String::new();
+    let read = file.take(FILE_BYTES_MAX).read_to_string(&mut text);
+    let whole: Value = match read.map(|_| serde_json::from_str(&text)) {
+        Ok(Ok(whole)) => whole,
+        _ => Value::Null,
+    };
+    let number = |name: &str| whole[name].as_u64();
+    let (Some(pid), Some(written), Some(period), true) =
+        (number("pid"), number("written_at_ms"), number("period_ms"), whole["status"].is_object())
+    else {
+        let message = format!("{named} is no status that a host wrote");
+        return Err(Failure::new(Exit::Settings, message));
+    };
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let age = now.saturating_sub(Duration::from_millis(written));
+    if age > Duration::from_millis(period) * PERIODS_MAX {
+        let message = format!("process {pid} wrote {named} {} s ago, and not since", age.as_secs());
+        let failure = Failure::new(Exit::Failed, message);
+        return Err(
+            failure.with_hint("it was killed, or is stopped; what it wrote last is still there")
+        );
+    }
+    let said = format!("process {pid}, {:.1} s ago", age.as_secs_f64());
+    Ok(Host { status: whole["status"].clone(), said })
+}
+
+/// Longer than any that a host writes.
+const FILE_BYTES_MAX: u64 = 2 << 20;
+
+/// A host that has not written for so many of its periods is taken to be gone; one that swaps, or waits for its disk, is not.
+const PERIODS_MAX: u32 = 10;

@@ -1,0 +1,53 @@
+//! `status --host`: the pool of a host that runs.
+
+use crate::rig::Home;
+use serde_json::json;
+use trunkline::{Pool, PoolOptions, Servers, SessionOptions};
+
+/// SPEC 9.4
+#[test]
+fn a_running_host_is_looked_at_from_outside() {
+    let home = Home::new();
+    let file = home.path("status.json");
+    let shown = |words: &[&str]| {
+        let file = file.to_str().unwrap();
+        home.run(&[&["status", "--host", file], words].concat())
+    };
+    assert_eq!(shown(&[]).exit, 8, "nobody writes it");
+    let options = json!({ "status_file": file, "cache": "off", "approvals": "memory" });
+    let pool = Pool::new(PoolOptions::from_json(&options.to_string()).unwrap()).unwrap();
+    let servers = Servers::from_json(&json!({ "up": home.server(&[]) }).to_string()).unwrap();
+    let of_it = pool.clone();
+    let session = pool.block_on(async move {
+        of_it.reconcile(servers).await?;
+        let session = of_it.session(SessionOptions::from_json(r#"{"id": "a"}"#)?)?;
+        session.ready(None, None).await?;
+        Ok(session)
+    });
+    let is_up = || shown(&["--json", "up"]).json()["servers"]["up"]["state"] == "connected";
+    while !is_up() {}
+    let ran = shown(&["up"]);
+    assert_eq!((ran.exit, ran.stderr.as_str()), (0, ""), "{ran:?}");
+    let written = format!("process {}, ", std::process::id());
+    assert!(ran.stdout.contains("up  connected") && ran.stdout.contains(&written), "{ran:?}");
+    let watched = shown(&["--watch", "--interval", "0.01", "--count", "3"]);
+    assert_eq!(watched.stdout.matches("up  connected").count(), 3, "{watched:?}");
+    assert_eq!(shown(&["other"]).exit, 8);
+    drop(session);
+    let closed = pool.clone();
+    pool.block_on(async move { closed.close().await }).unwrap();
+    assert_eq!(shown(&["--watch"]).exit, 8, "it is gone with the pool");
+}
+
+#[test]
+fn what_a_dead_host_left_and_what_no_host_wrote_are_told_apart() {
+    let home = Home::new();
+    let left = json!({ "v": 1, "pid": 7, "written_at_ms": 1000, "period_ms": 1000, "status": {} });
+    let (left, other) =
+        (home.write("left.json", &left.to_string()), home.write("other.json", "{\"v\": 1}"));
+    let shown = |file: &std::path::Path| home.run(&["status", "--host", file.to_str().unwrap()]);
+    let ran = shown(&left);
+    assert_eq!((ran.exit, ran.stdout.as_str()), (1, ""), "{ran:?}");
+    assert!(ran.stderr.contains("process 7 wrote") && ran.stderr.contains("left.json"), "{ran:?}");
+    assert_eq!(shown(&other).exit, 3);
+}
