@@ -60,19 +60,21 @@ pub(super) fn write(fd: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
 #[cfg(target_os = "linux")]
 fn write_unsignalled(fd: BorrowedFd<'_>, bytes: &[u8]) -> Option<io::Result<usize>> {
     static IS_REFUSED: AtomicBool = AtomicBool::new(false);
-    const RWF_NOSIGNAL: libc::c_int = 0x100;
+    const RWF_NOSIGNAL: libc::c_long = 0x100;
+    const ONE_PART: libc::c_long = 1;
     // Where the stream is.
     const HERE: libc::c_long = -1;
     while !IS_REFUSED.load(Ordering::Relaxed) {
         let part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
-        let fd = fd.as_raw_fd();
-        // SAFETY: the descriptor is borrowed for the call, and so is the one part, which is only read.
+        let fd = libc::c_long::from(fd.as_raw_fd());
+        // SAFETY: the descriptor is borrowed for the call, and so is the one part, which is only read. Each number is as wide as a
+        // register, since a narrower one leaves the rest of it undefined.
         let written = unsafe {
             libc::syscall(
                 libc::SYS_pwritev2,
                 fd,
                 &raw const part,
-                1_usize,
+                ONE_PART,
                 HERE,
                 HERE,
                 RWF_NOSIGNAL,
