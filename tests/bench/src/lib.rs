@@ -10,6 +10,7 @@ pub mod cached;
 pub mod calls;
 pub mod crowd;
 pub mod faults;
+pub mod least;
 pub mod loading;
 pub mod memory;
 pub mod over_http;

@@ -46,7 +46,8 @@ impl<'a> Chosen<'a> {
         }
         let mut groups: Vec<&'static Group> = GROUPS.iter().collect();
         if let Some(goal) = row.and_then(goal) {
-            let keys = goal.keys();
+            let mut keys = goal.keys();
+            keys.extend(goal.keys_beside());
             clients = keys.iter().map(|key| key.client).collect();
             let wanted: Vec<&str> =
                 keys.iter().filter_map(|key| Some(group_of(key.workload)?.name)).collect();

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::figures::Figures;
+use super::goals::Limit;
 use super::peers::{PEERS, Peer};
 use super::workloads::GROUPS;
 use super::{goals, kept, plot, table};
@@ -58,6 +59,9 @@ fn page(figures: &Figures, machine: &Value) -> String {
             verdict,
         ];
         row(&mut page, &cells);
+        if let Some(Limit { what, value, spread, word }) = goal.limit(figures) {
+            row(&mut page, &["", what, "", &unit(&goals::round(value)), &spread, word]);
+        }
     }
     page.push_str("\n## Workloads\n");
     let peers: Vec<&Peer> = PEERS.iter().collect();
@@ -92,6 +96,7 @@ const HEAD: &str = "# Benchmark
 
 Written by `cargo xtask bench --page` from the figures of a run. The method, what stands in which group, and what is not claimed are in [performance.md](performance.md).
 A goal is a bound on the median over the rounds; beside it are the least and the greatest of them. Microseconds are of this machine; ratios travel.
+A line without a row's name is a program that does nothing else, measured beside the goal above it; within the bound it shows no limit.
 
 ";
 

@@ -58,7 +58,7 @@ impl Program {
 }
 
 /// In the order of each round: neighbours are compared with each other.
-pub const PEERS: [Peer; 12] = [
+pub const PEERS: [Peer; 14] = [
     Peer {
         name: "pipe",
         what: "a bare pipe in C, the floor",
@@ -79,6 +79,20 @@ pub const PEERS: [Peer; 12] = [
         groups: &["calls"],
         against: None,
         prepare: checked,
+    },
+    Peer {
+        name: "task",
+        what: "the least of a client on tokio: a task, a table, and of each call a channel and a deadline",
+        groups: &["calls", "crowd"],
+        against: None,
+        prepare: task,
+    },
+    Peer {
+        name: "thread",
+        what: "the least of a thread that reads its answers: a lock, and poll with a deadline",
+        groups: &["calls"],
+        against: None,
+        prepare: thread,
     },
     Peer {
         name: "rust",
@@ -167,6 +181,15 @@ fn epoll(machine: &Machine, run: &mut Run) -> Result<Program, Stop> {
 fn checked(machine: &Machine, run: &mut Run) -> Result<Program, Stop> {
     run.command(&mut machine.cargo(&["build", "--release", "-p", "trunkline-bench"]))?;
     Ok(Program::new(machine.target.join("release/bench-checked")))
+}
+
+fn task(machine: &Machine, run: &mut Run) -> Result<Program, Stop> {
+    run.command(&mut machine.cargo(&["build", "--release", "-p", "trunkline-bench"]))?;
+    Ok(Program::new(machine.target.join("release/bench-least")))
+}
+
+fn thread(machine: &Machine, run: &mut Run) -> Result<Program, Stop> {
+    Ok(task(machine, run)?.argument("--thread"))
 }
 
 fn rust(machine: &Machine, run: &mut Run) -> Result<Program, Stop> {

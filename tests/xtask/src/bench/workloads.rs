@@ -72,6 +72,7 @@ pub const GROUPS: &[Group] = &[
             rate("wide-sessions", "100 B, one in flight of each of 64 sessions"),
             time("fan-out-1", "a changed list of tools reaches one session"),
             time("fan-out-1000", "a changed list of tools reaches 1,000 sessions"),
+            time("told-1000", "1,000 tasks are told of one thing by a queue each"),
         ],
     },
     Group {

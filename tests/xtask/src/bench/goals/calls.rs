@@ -1,9 +1,10 @@
 //! Calls: against the bare pipe, and against the SDKs of the protocol.
 
-use super::{Goal, above, below, cpu, p50, rate};
+use super::{Goal, Measured, above, below, cpu, p50, rate};
 
 pub const GOALS: &[Goal] = &[
-    below("rust-100", "Rust, 100 B v the pipe", p50("rust", "seq-100"), PIPE_SMALL, 1.5),
+    below("rust-100", "Rust, 100 B v the pipe", p50("rust", "seq-100"), PIPE_SMALL, 1.5)
+        .beside("a task, a table and a deadline", beside_the_pipe("task")),
     below("rust-100k", "Rust, 100 KB v the pipe", p50("rust", "seq-100k"), PIPE_LARGE, 2.2),
     below(
         "rust-100k-structured",
@@ -11,6 +12,10 @@ pub const GOALS: &[Goal] = &[
         p50("rust", "seq-100k-structured"),
         p50("pipe", "seq-100k-structured"),
         2.2,
+    )
+    .beside(
+        "a pipe and serde_json's word",
+        Measured::Ratio(p50("checked", "seq-100k-structured"), p50("pipe", "seq-100k-structured")),
     ),
     below(
         "rust-cpu",
@@ -33,7 +38,8 @@ pub const GOALS: &[Goal] = &[
         rate("rmcp", "wide-100k"),
         2.2,
     ),
-    below("c-100", "C, blocking call of 100 B v the pipe", p50("c", "seq-100"), PIPE_SMALL, 1.6),
+    below("c-100", "C, blocking call of 100 B v the pipe", p50("c", "seq-100"), PIPE_SMALL, 1.6)
+        .beside("a thread that reads, a lock and a deadline", beside_the_pipe("thread")),
     above(
         "c-wide-100",
         "C, a queue and one descriptor, 64 in flight v rmcp",
@@ -125,3 +131,8 @@ pub const OVER_HTTP: &[Goal] = &[
 
 const PIPE_SMALL: super::Key = p50("pipe", "seq-100");
 const PIPE_LARGE: super::Key = p50("pipe", "seq-100k");
+
+/// A call of 100 B by one of the programs that do nothing else.
+const fn beside_the_pipe(client: &'static str) -> Measured {
+    Measured::Ratio(p50(client, "seq-100"), PIPE_SMALL)
+}

@@ -14,6 +14,17 @@ pub struct Goal {
     pub measured: Measured,
     pub bound: Bound,
     pub unit: &'static str,
+    /// The same of a program that does nothing else, where the bound may be out of reach: what that is, and its figure.
+    pub least: Option<(&'static str, Measured)>,
+}
+
+/// What the program beside a goal gave.
+pub struct Limit {
+    pub what: &'static str,
+    pub value: f64,
+    pub spread: String,
+    /// Whether it shows that the bound is out of reach.
+    pub word: &'static str,
 }
 
 /// How a figure comes about.
@@ -35,17 +46,46 @@ pub enum Bound {
 }
 
 impl Goal {
+    /// With what a program shows that does nothing else.
+    const fn beside(self, what: &'static str, measured: Measured) -> Goal {
+        Goal { least: Some((what, measured)), ..self }
+    }
+
+    /// What that gave.
+    pub fn limit(&self, figures: &Figures) -> Option<Limit> {
+        let (what, measured) = self.least?;
+        let rounds = measured.rounds(figures);
+        let value = rounds.median()?;
+        let word = if self.bound.is_met(value) { "shows no limit" } else { "a limit" };
+        Some(Limit { what, value, spread: rounds.spread(), word })
+    }
+
     /// The figures that it is made of.
     pub fn keys(&self) -> Vec<Key> {
-        match self.measured {
+        self.measured.keys()
+    }
+
+    /// The figures of the program beside it.
+    pub fn keys_beside(&self) -> Vec<Key> {
+        self.least.map_or_else(Vec::new, |(_, measured)| measured.keys())
+    }
+
+    /// What the rounds gave.
+    pub fn rounds(&self, figures: &Figures) -> Pairs {
+        self.measured.rounds(figures)
+    }
+}
+
+impl Measured {
+    fn keys(self) -> Vec<Key> {
+        match self {
             Measured::Median(key, _) => vec![key],
             Measured::Ratio(one, other) | Measured::Difference(one, other, _) => vec![one, other],
         }
     }
 
-    /// What the rounds gave.
-    pub fn rounds(&self, figures: &Figures) -> Pairs {
-        match self.measured {
+    fn rounds(self, figures: &Figures) -> Pairs {
+        match self {
             Measured::Median(key, per) => figures.each(key, |value| value / per),
             Measured::Ratio(above, below) => figures.pairs(above, below, |a, b| a / b),
             Measured::Difference(more, less, per) => {
@@ -121,9 +161,18 @@ pub fn print(figures: &Figures, rows: &dyn Fn(&Goal) -> bool) {
         let measured = format!("{} {}", round(value), goal.unit);
         let verdict = if is_met { "met" } else { "NOT MET" };
         println!("{what:<62} {bound:>15} {measured:>12} {:>18}  {verdict}", rounds.spread());
+        print_limit(goal, figures);
     }
     let [met, missed, unknown] = counts;
     println!("{met} met, {missed} not met, {unknown} not measured");
+}
+
+/// Beneath a goal: what a program gave that does nothing else.
+fn print_limit(goal: &Goal, figures: &Figures) {
+    if let Some(Limit { what, value, spread, word }) = goal.limit(figures) {
+        let (what, measured) = (format!("  {what}"), format!("{} {}", round(value), goal.unit));
+        println!("{what:<62} {:>15} {measured:>12} {spread:>18}  {word}", "");
+    }
 }
 
 const fn p50(client: &'static str, workload: &'static str) -> Key {
@@ -150,6 +199,7 @@ const fn below(row: &'static str, what: &'static str, above: Key, against: Key, 
         measured: Measured::Ratio(above, against),
         bound: Bound::AtMost(most),
         unit: "x",
+        least: None,
     }
 }
 
@@ -167,6 +217,7 @@ const fn above(
         measured: Measured::Ratio(above, against),
         bound: Bound::AtLeast(least),
         unit: "x",
+        least: None,
     }
 }
 
@@ -179,11 +230,13 @@ const fn small(
     most: f64,
     unit: &'static str,
 ) -> Goal {
-    Goal { row, what, measured: Measured::Median(key, per), bound: Bound::AtMost(most), unit }
+    let (measured, bound) = (Measured::Median(key, per), Bound::AtMost(most));
+    Goal { row, what, measured, bound, unit, least: None }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::figures::{Figures, Round};
     use super::super::{peers, workloads};
     use super::{Bound, all, round};
     use std::collections::BTreeSet;
@@ -193,7 +246,7 @@ mod tests {
         let mut names = BTreeSet::new();
         for goal in all() {
             assert!(names.insert(goal.row), "{} is there twice", goal.row);
-            for key in goal.keys() {
+            for key in goal.keys().into_iter().chain(goal.keys_beside()) {
                 let group = workloads::group_of(key.workload);
                 let group = group.unwrap_or_else(|| panic!("no workload {}", key.workload));
                 let peer = peers::PEERS.iter().find(|peer| peer.name == key.client);
@@ -207,6 +260,21 @@ mod tests {
                 );
             }
         }
+    }
+
+    /// A program that does better than the bound says nothing against it.
+    #[test]
+    fn a_limit_is_one_beyond_the_bound() {
+        let goal = all().find(|goal| goal.row == "fan-out").unwrap();
+        let word = |micros: &str| {
+            let mut figures = Figures::default();
+            let printed = format!(r#"{{"workload":"told-1000","p50_us":{micros}}}"#);
+            figures.add("task", Round { run: 1, number: 0 }, &printed);
+            goal.limit(&figures).map(|limit| (limit.value, limit.word))
+        };
+        assert_eq!(word("300"), Some((0.3, "shows no limit")));
+        assert_eq!(word("1300"), Some((1.3, "a limit")));
+        assert!(goal.limit(&Figures::default()).is_none());
     }
 
     #[test]

@@ -46,6 +46,10 @@ pub const GOALS: &[Goal] = &[
         ),
         bound: Bound::AtMost(1.0),
         unit: "us",
+        least: Some((
+            "a task for each and a queue, told of one thing",
+            Measured::Median(p50("task", "told-1000"), 1000.0),
+        )),
     },
     small(
         "python-wakes",
@@ -69,6 +73,10 @@ pub const GOALS: &[Goal] = &[
         p50("rust", "steps-10000"),
         p50("rust", "steps-10"),
         2.0,
+    )
+    .beside(
+        "the same places in bare maps",
+        Measured::Ratio(p50("rust", "bare-10000"), p50("rust", "bare-10")),
     ),
     small(
         "memory-connection",
