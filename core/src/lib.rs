@@ -94,7 +94,7 @@ pub use api::{
 };
 pub use detect::detect;
 pub use inspect::{find_program, own_folders};
-pub use transport::{HostConnection, HostServer};
+pub use transport::{HostConnection, HostServer, JoinedRequests};
 pub use trunkline_pool::config::ServerSpec;
 pub use trunkline_pool::gates::GateLists;
 pub use trunkline_pool::interface::{self, EventKind};

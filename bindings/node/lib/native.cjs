@@ -1,8 +1,6 @@
 'use strict';
 // The addon, its one bridge in this environment, and the end of the environment.
 
-const { isMainThread } = require('node:worker_threads');
-
 const addon = require('../trunkline.node');
 
 /** Subscriptions and desks by number, held weakly: an abandoned one can be collected, and unsubscribes then. */
@@ -42,6 +40,8 @@ function watchExit() {
   if (isWatchingExit) return;
   isWatchingExit = true;
   process.on('exit', () => {
+    // Loading it takes as long as a tenth of everything here, so that it is not done before.
+    const { isMainThread } = require('node:worker_threads');
     if (isMainThread) bridge.endProcess();
     else bridge.endEnvironment();
   });

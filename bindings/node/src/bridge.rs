@@ -89,12 +89,14 @@ impl Bridge {
     /// Ends the pools of this environment, and waits for it.
     #[napi(catch_unwind)]
     pub fn end_environment(&self) {
+        self.environment.write_joined();
         ending::end_pools(Whose::Environment(self.environment.key()));
     }
 
     /// Ends the pools of all environments, and waits for it.
     #[napi(catch_unwind)]
     pub fn end_process(&self) {
+        self.environment.write_joined();
         ending::end_pools(Whose::Process);
     }
 }

@@ -15,7 +15,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use napi::bindgen_prelude::{Env, FnArgs, FunctionRef, ToNapiValue};
 use napi::{Result, check_status, sys};
 use trunkline::{
-    CallOptions, CompletionQueue, Error, Operation, Pool, Progress, ProgressFeed, ProgressReceiver,
+    CallOptions, CompletionQueue, Error, JoinedRequests, Operation, Pool, Progress, ProgressFeed,
+    ProgressReceiver,
 };
 
 use crate::failure;
@@ -45,6 +46,8 @@ pub struct Environment {
     waker: Arc<Waker>,
     pending: RefCell<Pending>,
     listeners: RefCell<Option<Listeners>>,
+    /// While what awaited a batch of results goes on.
+    joined: RefCell<Option<JoinedRequests>>,
     is_ended: Cell<bool>,
 }
 
@@ -70,6 +73,7 @@ impl Environment {
             waker,
             pending: RefCell::default(),
             listeners: RefCell::new(Some(listeners)),
+            joined: RefCell::default(),
             is_ended: Cell::new(false),
         });
         let context = Rc::into_raw(environment.clone()) as *mut c_void;
@@ -161,8 +165,18 @@ impl Environment {
     }
 
     /// Handles what arrived. On a wake-up.
+    ///
+    /// Whoever awaited one of several results goes on when this has returned, before the next wake-up, and mostly calls again: so the
+    /// calls of all are written by the next wake-up, which this asks for, and together.
     fn deliver(self: &Rc<Self>) {
-        for arrival in self.queue.drain(BATCH) {
+        if self.joined.take().is_some() {
+            // Another wake-up was asked for as well, if anything arrived meanwhile.
+            return;
+        }
+        let arrivals = self.queue.drain(BATCH);
+        let is_settled = |arrival: &&Arrival| matches!(arrival, Arrival::Settled { .. });
+        let are_several = arrivals.iter().filter(is_settled).nth(1).is_some();
+        for arrival in arrivals {
             if self.is_ended.get() {
                 return;
             }
@@ -173,9 +187,18 @@ impl Environment {
                 Arrival::Progress { number, feed } => self.report(number, &feed),
             }
         }
+        if are_several && !self.is_ended.get() {
+            self.joined.replace(Some(JoinedRequests::begin()));
+            self.waker.wake();
+        }
         if !self.queue.is_empty() {
             self.waker.wake();
         }
+    }
+
+    /// Writes what calls wait to be written with others. Before this thread waits for anything.
+    pub fn write_joined(&self) {
+        self.joined.take();
     }
 
     fn settle(self: &Rc<Self>, number: u64, result: std::result::Result<Settled, Error>) {
@@ -235,6 +258,7 @@ impl Environment {
     /// Ends all work of the environment: nobody is woken any more, calls are cancelled, its pools closed.
     fn end(&self) {
         self.is_ended.set(true);
+        self.write_joined();
         self.waker.close();
         let operations = self.pending.borrow_mut().abandon();
         for operation in operations {

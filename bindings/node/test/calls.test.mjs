@@ -8,7 +8,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 import { CallResult, TrunklineError } from '../index.mjs';
-import { openLease, openPool, rejection, textOf, until, within } from '../testing/support.mjs';
+import { openLease, openPool, rejection, testserver, textOf, until, within } from '../testing/support.mjs';
 
 /** A call whose session and lease nobody can reach any more. */
 async function callAndForget(t) {
@@ -102,6 +102,50 @@ describe('requests', () => {
     const sums = Array.from({ length: 500 }, (_, a) => lease.callTool('add', { a, b: 1 }));
     const texts = (await within(Promise.all(sums), 'the sums')).map(textOf);
     assert.deepEqual(texts, Array.from({ length: 500 }, (_, a) => String(a + 1)));
+  });
+});
+
+describe('many calls at a time', () => {
+  // SPEC 5.3, 5.6, 5.9: whoever gets one of several results calls again at once, beside the others.
+  it('each get an answer of their own, also beside calls that fail or are given up', async (t) => {
+    const { lease } = await openLease(t);
+    const ends = { answered: 0, missing: 0, aborted: 0 };
+    const round = async (lane, number) => {
+      const message = `${lane}.${number}`;
+      if ((lane + number) % 7 === 3) {
+        assert.equal((await rejection(lease.callTool('nowhere'))).code, 'TRUNKLINE_TOOL_NOT_FOUND');
+        ends.missing += 1;
+      } else if ((lane + number) % 7 === 5) {
+        const aborting = new AbortController();
+        const call = rejection(lease.callTool('sleep', { ms: 60_000 }, { signal: aborting.signal }));
+        aborting.abort(message);
+        assert.equal(await call, message);
+        ends.aborted += 1;
+      } else {
+        assert.equal(textOf(await lease.callTool('echo', { message })), message);
+        ends.answered += 1;
+      }
+    };
+    const lane = async (_, lane) => {
+      for (let number = 0; number < 21; number += 1) await round(lane, number);
+    };
+    await within(Promise.all(Array.from({ length: 64 }, lane)), 'all calls');
+    assert.deepEqual(ends, { answered: 64 * 15, missing: 64 * 3, aborted: 64 * 3 });
+    await until(async () => textOf(await lease.callTool('under_way')) === '0');
+  });
+
+  it('on several servers go to each of them', async (t) => {
+    const { pool } = openPool(t);
+    await pool.reconcile(Object.fromEntries(['a', 'b', 'c'].map((name) => [name, { command: testserver }])));
+    const session = pool.session('x', { servers: [] });
+    const leases = await Promise.all(['a', 'b', 'c'].map((name) => session.acquire(name)));
+    const lane = async (_, lane) => {
+      for (let number = 0; number < 10; number += 1) {
+        const message = `${lane}.${number}`;
+        assert.equal(textOf(await leases[(lane + number) % 3].callTool('echo', { message })), message);
+      }
+    };
+    await within(Promise.all(Array.from({ length: 32 }, lane)), 'all calls');
   });
 });
 

@@ -89,6 +89,12 @@ describe('listeners', () => {
     assert.equal(outcome.out, 'uncaught: no good: one\nuncaught: no good: two\nstill here\n');
   });
 
+  it('what is thrown beside calls that go on together leaves each of them its answer', async () => {
+    const outcome = await run('calls-beside-throws');
+    endedWell(outcome);
+    assert.equal(outcome.out, 'uncaught: 16\n0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15\n');
+  });
+
   // SPEC 16.2
   it('what a call’s own progress function throws is one too, and neither the call nor later progress is lost', async () => {
     const outcome = await run('progress-throws');

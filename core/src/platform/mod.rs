@@ -48,7 +48,7 @@ mod tracked;
 #[cfg(all(test, unix))]
 pub(crate) use self::tests::{
     alone_in_a_process, children_of_this_process, default_sigpipe, ignored_sigchld,
-    in_another_process, inheritable_descriptors, read_pair, reap_everything,
+    in_another_process, inheritable_descriptors, read_pair, reap_everything, write_pair,
 };
 
 #[cfg(any(windows, test))]

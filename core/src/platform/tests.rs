@@ -48,6 +48,14 @@ pub(crate) fn read_pair() -> (super::ReadPipe, File) {
     (super::ReadPipe::new(read).unwrap(), write.into())
 }
 
+/// The other way round: our end, and the one that a server reads from, where a read that finds nothing is `WouldBlock`.
+pub(crate) fn write_pair() -> (super::WritePipe, File) {
+    let (read, write) = super::pipe::pipe().unwrap();
+    super::pipe::set_nonblocking(&read).unwrap();
+    super::pipe::set_nonblocking(&write).unwrap();
+    (super::WritePipe::new(write).unwrap(), read.into())
+}
+
 /// Descriptors that an exec would pass on, as a careless host has them.
 pub(crate) fn inheritable_descriptors(count: usize) -> Vec<File> {
     let open = || {

@@ -3,6 +3,7 @@
 pub(crate) mod escape;
 pub(crate) mod host;
 pub(crate) mod http;
+mod joined;
 mod queue;
 mod reader;
 pub(crate) mod redact;
@@ -15,6 +16,7 @@ pub(crate) use self::host::HostWire;
 pub use self::host::{HostConnection, HostServer};
 #[cfg(feature = "fuzzing")]
 pub(crate) use self::http::fuzzing;
+pub use self::joined::JoinedRequests;
 pub(crate) use self::queue::FrameKind;
 pub(crate) use self::reader::{Ahead, FrameReader, Line};
 pub(crate) use self::wire::{Answer, BoxFuture, Graces, Inbound, Sighting, Via, Wire};

@@ -1,5 +1,6 @@
 //! Frames that wait to be written, in order and bounded.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 /// Frames that may wait, notifications apart: twice as many as there may be calls in flight by default.
@@ -63,14 +64,42 @@ impl FrameQueue {
         self.frames.push_back(Frame { bytes: frame.into(), kind });
     }
 
-    /// The bytes of the first frame.
-    pub(super) fn first(&self) -> Option<&[u8]> {
-        self.frames.front().map(|frame| &*frame.bytes)
+    /// Of all frames, whole.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The bytes of the first frame, and of those after it as long as they are no more than `most` together.
+    pub(super) fn joined(&self, most: usize) -> Option<Cow<'_, [u8]>> {
+        let first = self.frames.front()?;
+        let mut end = 0;
+        let fits = |frame: &&Frame| {
+            end += frame.bytes.len();
+            end <= most
+        };
+        let count = self.frames.iter().take_while(fits).count();
+        if count < 2 {
+            return Some(Cow::Borrowed(&first.bytes));
+        }
+        let joined: Vec<&[u8]> =
+            self.frames.iter().take(count).map(|frame| &*frame.bytes).collect();
+        Some(Cow::Owned(joined.concat()))
     }
 
     /// Takes the first frame out.
     pub(super) fn pop(&mut self) -> Option<Box<[u8]>> {
         self.remove(0)
+    }
+
+    /// Takes the first frames out of which so many bytes were written, as far as they are whole; how much of the next was written.
+    pub(super) fn pop_written(&mut self, mut written: usize) -> usize {
+        while let Some(first) = self.frames.front()
+            && first.bytes.len() <= written
+        {
+            written -= first.bytes.len();
+            self.remove(0);
+        }
+        written
     }
 
     /// Takes a request out that is not among the first `begun` frames; whether it was there.

@@ -2,15 +2,18 @@
 //!
 //! Invariants:
 //! 1. Frames reach the pipe whole and in the order of `send`: as long as one is queued, nothing is written past it.
+//!    Requests that a thread joins (`joined.rs`) are queued without a look at the pipe.
 //! 2. No caller ever waits for the pipe. A server that stops reading fills the queue, and then `send` says so (SPEC 5.11).
 //! 3. A frame that is withdrawn, or still whole in the queue at the close, was provably never sent.
 
 use std::collections::HashSet;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::ThreadId;
 
 use tokio::sync::Notify;
 
+use super::joined;
 use super::queue::{FrameKind, FrameQueue};
 use crate::platform::WritePipe;
 
@@ -19,7 +22,7 @@ use crate::platform::WritePipe;
 pub(crate) enum Sent {
     /// It is in the pipe.
     Written,
-    /// It waits for the pipe.
+    /// It waits for the pipe, or for others that are written with it.
     Queued,
     /// The queue is full; nothing of it was written.
     Full,
@@ -46,6 +49,8 @@ struct Queue {
     was_read: Option<bool>,
     /// How much of the first frame is in the pipe.
     written: usize,
+    /// The thread that joins all that is queued, which did not find the pipe full.
+    held_by: Option<ThreadId>,
     /// Nothing is taken any more.
     stopped: bool,
     /// Because a write failed.
@@ -62,6 +67,7 @@ impl FrameWriter {
                 sent: 0,
                 was_read: None,
                 written: 0,
+                held_by: None,
                 stopped: false,
                 broken: false,
             }),
@@ -70,11 +76,26 @@ impl FrameWriter {
     }
 
     /// Writes a frame, which ends with its newline, or queues it. Never waits for the pipe.
-    pub(crate) fn send(&self, frame: &[u8], kind: FrameKind) -> Sent {
+    pub(crate) fn send(self: &Arc<Self>, frame: &[u8], kind: FrameKind) -> Sent {
+        let may_join = matches!(kind, FrameKind::Request(_)) && frame.len() <= joined::BYTES;
+        let joining = if may_join { joined::on_this_thread() } else { None };
         let mut queue = self.lock();
+        let goes_on = queue.held_by.is_some() && queue.held_by == joining;
+        let fits = queue.frames.bytes() + frame.len() <= joined::BYTES;
+        if !(goes_on && fits) && queue.write_held() {
+            self.wake.notify_one();
+        }
         let Some(pipe) = queue.pipe.as_ref().filter(|_| !queue.stopped) else {
             return Sent::Closed;
         };
+        if joining.is_some() && (queue.held_by == joining || queue.frames.is_empty()) {
+            if queue.held_by.is_none() {
+                joined::note(self);
+            }
+            queue.held_by = joining;
+            queue.frames.push(frame, kind);
+            return Sent::Queued;
+        }
         let mut written = 0;
         if queue.frames.is_empty() {
             match pipe.write_now(frame) {
@@ -87,8 +108,7 @@ impl FrameWriter {
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(_) => {
-                    queue.stopped = true;
-                    queue.broken = true;
+                    queue.break_off();
                     drop(queue);
                     self.wake.notify_one();
                     return Sent::Closed;
@@ -105,6 +125,15 @@ impl FrameWriter {
             self.wake.notify_one();
         }
         Sent::Queued
+    }
+
+    /// Writes what was held back; what the pipe does not take is the writer task's.
+    pub(super) fn release(&self) {
+        let mut queue = self.lock();
+        if queue.write_held() {
+            drop(queue);
+            self.wake.notify_one();
+        }
     }
 
     /// Takes a request back; `true` means that nothing of it was written, and nothing will be.
@@ -169,18 +198,14 @@ impl FrameWriter {
 
     /// Writes as much of the queue as the pipe takes.
     fn flush(&self, pipe: &WritePipe) -> io::Result<()> {
-        let mut queue = self.lock();
-        while let Some(frame) = queue.frames.first() {
-            let whole = frame.len();
-            let count = pipe.write_now(&frame[queue.written..])?;
-            queue.sent = queue.sent.saturating_add(count);
-            queue.written += count;
-            if queue.written == whole {
-                queue.written = 0;
-                queue.frames.pop();
-            }
-        }
-        Ok(())
+        self.lock().write(pipe)
+    }
+
+    /// Fills the pipe with dots, which count as nobody's.
+    #[cfg(all(test, unix))]
+    pub(super) fn fill(&self) {
+        let queue = self.lock();
+        while queue.pipe.as_ref().is_some_and(|pipe| pipe.write_now(b".").is_ok()) {}
     }
 
     fn lock(&self) -> MutexGuard<'_, Queue> {
@@ -189,6 +214,40 @@ impl FrameWriter {
 }
 
 impl Queue {
+    /// Writes what was held back; whether the writer task has to be told, of what is left or of the end.
+    fn write_held(&mut self) -> bool {
+        if self.held_by.take().is_none() {
+            return false;
+        }
+        let Some(pipe) = self.pipe.clone() else { return false };
+        match self.write(&pipe) {
+            Ok(()) => false,
+            Err(error) => {
+                if error.kind() != io::ErrorKind::WouldBlock {
+                    self.break_off();
+                }
+                true
+            }
+        }
+    }
+
+    /// Writes as much as the pipe takes, small frames together.
+    fn write(&mut self, pipe: &WritePipe) -> io::Result<()> {
+        while let Some(frames) = self.frames.joined(joined::BYTES) {
+            let count = pipe.write_now(&frames[self.written..])?;
+            drop(frames);
+            self.sent = self.sent.saturating_add(count);
+            self.written = self.frames.pop_written(self.written + count);
+        }
+        Ok(())
+    }
+
+    /// A write failed: nobody reads any more.
+    fn break_off(&mut self) {
+        self.stopped = true;
+        self.broken = true;
+    }
+
     fn was_read(&self) -> bool {
         let asked = || self.pipe.as_ref()?.unread();
         self.was_read.unwrap_or_else(|| asked().is_none_or(|unread| unread < self.sent))

@@ -26,7 +26,7 @@ const LAST_ANSWERS_WAIT: Duration = Duration::from_millis(5);
 /// A child process that speaks over its stdin and stdout.
 pub(crate) struct StdioWire {
     pub(super) server: Arc<str>,
-    pub(super) writer: FrameWriter,
+    pub(super) writer: Arc<FrameWriter>,
     pub(super) child: Child,
     /// Takes the server's own secrets out of what it prints.
     pub(super) redactor: Arc<Redactor>,
@@ -69,7 +69,7 @@ impl StdioWire {
         let Launched { process, stdin, stdout, stderr } = launched;
         StdioWire {
             server,
-            writer: FrameWriter::new(stdin),
+            writer: Arc::new(FrameWriter::new(stdin)),
             child: Child { process, stderr: StderrTail::new(limits.stderr) },
             redactor,
             stderr_read: watch::Sender::new(false),
