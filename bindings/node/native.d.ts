@@ -16,6 +16,12 @@ export class Bridge {
   endProcess(): void;
 }
 
+export class NativeCommandLine {
+  constructor(arguments: string[]);
+  run(): Promise<number>;
+  interrupt(signal: number): void;
+}
+
 export class NativeDesk {
   number(): number;
   take(): string;

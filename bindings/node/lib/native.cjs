@@ -1,7 +1,7 @@
 'use strict';
 // The addon, its one bridge in this environment, and the end of the environment.
 
-const addon = require('../trunkline.node');
+const addon = require('./addon.cjs');
 
 /** Subscriptions and desks by number, held weakly: an abandoned one can be collected, and unsubscribes then. */
 const subscriptions = new Map();

@@ -9,6 +9,7 @@
 //! Panics: every exported function carries `catch_unwind`, and the two entry points that Node calls by pointer guard themselves.
 
 mod bridge;
+mod command_line;
 mod desk;
 mod ending;
 mod environment;

@@ -10,7 +10,7 @@ import * as names from '../index.mjs';
 import { packageFolder } from '../testing/support.mjs';
 
 const require = createRequire(import.meta.url);
-const addon = require('../trunkline.node');
+const addon = require('../lib/addon.cjs');
 const { registry } = require('../lib/native.cjs');
 
 const read = (path) => readFileSync(join(packageFolder, path), 'utf8');

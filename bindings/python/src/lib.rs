@@ -3,6 +3,7 @@
 //! Threads of the library never run Python code and never hold a Python object: they put results under a number into a
 //! queue (`delivery`), and Python takes them out on a thread of its own.
 
+mod command_line;
 mod delivery;
 mod desk;
 mod failure;
@@ -21,6 +22,8 @@ mod wakeup;
 mod _trunkline {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use crate::command_line::CommandLine;
     #[pymodule_export]
     use crate::delivery::{Bridge, Operation, Waiter};
     #[pymodule_export]

@@ -18,14 +18,15 @@ mod terminal;
 use std::ffi::OsString;
 
 pub use failure::Exit;
+pub use interrupt::Interrupt;
 pub use terminal::Terminal;
 
 use arguments::Common;
 
 /// Carries out one command line, whose first argument is the name of the program, and says how the process is to exit.
 ///
-/// While it runs, SIGINT and SIGTERM end it: what it started is ended first, unless a second signal comes. It blocks, and is not for
-/// use inside of an async runtime.
+/// What interrupts it is the terminal's [`Interrupt`]: what it started is ended first. It blocks, and is not for use inside of an async
+/// runtime.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, mut terminal: Terminal<'_>) -> u8 {
     let exit = match arguments::command().try_get_matches_from(arguments) {
         Ok(matches) => {

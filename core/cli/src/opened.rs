@@ -14,13 +14,13 @@ use trunkline_pool::options::DrainMode;
 
 use crate::arguments::Common;
 use crate::failure::Failure;
-use crate::interrupt::Interrupt;
+use crate::interrupt::Listening;
 use crate::terminal::Terminal;
 
 /// A pool, and the files that configure it.
 pub(crate) struct Opened {
     pub(crate) pool: Pool,
-    pub(crate) interrupt: Interrupt,
+    pub(crate) interrupt: Listening,
     /// The workspace as it was given; empty for the current folder.
     pub(crate) workspace: PathBuf,
     /// The files that were read.
@@ -35,7 +35,8 @@ pub(crate) fn with_pool<T>(
     terminal: &mut Terminal<'_>,
     command: impl FnOnce(&Opened, &mut Terminal<'_>) -> std::result::Result<T, Failure>,
 ) -> std::result::Result<T, Failure> {
-    let mut opened = Opened::new(common)?;
+    // What it is started by is listened to before anything is.
+    let mut opened = Opened::new(common, terminal.interrupt.listen())?;
     let loaded = opened.load(common);
     let done = loaded.and_then(|()| {
         opened.tell_unread(common, terminal);
@@ -49,9 +50,7 @@ pub(crate) fn with_pool<T>(
 }
 
 impl Opened {
-    fn new(common: &Common) -> std::result::Result<Opened, Failure> {
-        // What it is started by is listened to before anything is.
-        let interrupt = Interrupt::listen();
+    fn new(common: &Common, interrupt: Listening) -> std::result::Result<Opened, Failure> {
         let options = pool_options(common)?;
         let workspace = options.workspace.clone().unwrap_or_default().into();
         let pool = Pool::new(options)?;

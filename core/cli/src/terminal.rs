@@ -1,8 +1,9 @@
-//! The streams of one run, and what may be written to them.
+//! The streams of one run, what may be written to them, and who interrupts it.
 
 use std::io::{self, BufRead, ErrorKind, IsTerminal, Write};
 
 use crate::failure::Exit;
+use crate::interrupt::Interrupt;
 
 /// The streams of one run, and which of them are terminals.
 pub struct Terminal<'a> {
@@ -14,6 +15,7 @@ pub struct Terminal<'a> {
     /// Whether a person reads what is written.
     pub(crate) is_read: bool,
     colours: bool,
+    pub(crate) interrupt: Interrupt,
     failed: Option<io::Error>,
 }
 
@@ -42,6 +44,7 @@ impl<'a> Terminal<'a> {
             asks: false,
             is_read: false,
             colours: false,
+            interrupt: Interrupt::new(),
             failed: None,
         }
     }
@@ -62,6 +65,11 @@ impl<'a> Terminal<'a> {
             colours: is_read && !unwanted,
             ..Terminal::new(stdin, stdout, stderr)
         }
+    }
+
+    /// The same, interrupted by that; without one nothing does.
+    pub fn interrupted_by(self, interrupt: &Interrupt) -> Terminal<'a> {
+        Terminal { interrupt: interrupt.clone(), ..self }
     }
 
     /// Writes a line to the output.
