@@ -88,6 +88,10 @@ mod transport;
 mod wakes;
 mod watch;
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 pub use api::{
     CallResult, CompletionQueue, DeskNews, Event, EventMask, HandlerDesk, Lease, List, Listed,
     Operation, Pool, ProgressFeed, Servers, Session, ShapedTools, Subscription,

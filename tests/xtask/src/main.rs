@@ -1,9 +1,10 @@
-//! `cargo xtask`: the project's commands `demo`, `test`, `plant`, `fuzz`, `conformance`, `bench`, `reap` and `scoreboard`.
+//! `cargo xtask`: the project's commands `demo`, `test`, `plant`, `fuzz`, `conformance`, `bench`, `reap`, `scoreboard` and `dist`.
 
 mod bench;
 mod children;
 mod conformance;
 mod demo;
+mod dist;
 #[cfg(test)]
 #[path = "../../../core/tests/rig/folder.rs"]
 mod folder;
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         "bench" => bench::bench(&machine, &chosen),
         "demo" => demo::demo(&machine, &chosen),
         "reap" => reap::reap(&machine, &chosen),
+        "dist" => dist::dist(&machine, &chosen),
         "conformance" => conformance::conformance(&machine, &chosen),
         "fuzz" => fuzz::fuzz(&machine, &chosen),
         "plant" => plant::plant(&machine, &chosen),
@@ -69,5 +71,6 @@ cargo xtask bench [--rounds N] [--only GROUP] [--quick ROW] [CLIENT...]  compare
 cargo xtask bench --instructions       count the instructions of a call, against what is written down
 cargo xtask reap [--close] [--host-kill] [--time] [--full] [BEHAVIOUR...]  look for survivors of closes, of hosts
 cargo xtask scoreboard [--full] [ROW...]  put every promise to the test, and write docs/scoreboard.md
+cargo xtask dist [--profile NAME] [--check] [PART...]  make what is published, and try it out: crates c python npm
 
 Suites, in order:";

@@ -94,7 +94,7 @@ static SUITES: [Suite; 14] = [
 ];
 
 /// What the long form has beside them; by name it runs in either.
-static LONG: [Suite; 3] = [
+static LONG: [Suite; 4] = [
     Suite {
         name: "plant",
         what: "planted bugs, each of which the simulator finds",
@@ -112,6 +112,12 @@ static LONG: [Suite; 3] = [
         what: "agent frameworks from their registries, through the adapters",
         minutes: 5,
         run: adapters::adapters,
+    },
+    Suite {
+        name: "dist",
+        what: "what is published, each installed where nothing else is",
+        minutes: 15,
+        run: crate::dist::suite,
     },
 ];
 

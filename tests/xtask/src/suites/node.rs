@@ -1,4 +1,4 @@
-//! The Node package: its tests and its types.
+//! The Node package: its tests, its types, and the packages that npm installs.
 
 use crate::machine::Machine;
 use crate::run::{Run, Stop};
@@ -15,7 +15,8 @@ pub fn node(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     real?;
     // The servers from npm bring the SDK along, whose users one of the adapters is for.
     let modules = machine.npm_packages(run, &[AI_SDK])?;
-    super::adapters::node(machine, run, &modules, &["ai", "sdk"])
+    super::adapters::node(machine, run, &modules, &["ai", "sdk"])?;
+    crate::dist::smoke(machine, run)
 }
 
 /// The tests of one file.

@@ -1,0 +1,60 @@
+//! The crates, for crates.io.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use super::{Dist, copy};
+use crate::run::{Run, Stop};
+
+/// What is published, in the order of publishing.
+pub const PUBLISHED: [&str; 4] = ["trunkline-pool", "trunkline", "trunkline-ffi", "trunkline-cli"];
+
+/// Packs them, and builds each from what was packed.
+pub fn make(dist: &Dist, run: &mut Run) -> Result<(), Stop> {
+    let printed = run.carry_out(&mut package(dist, &PUBLISHED))?;
+    clean(&printed)?;
+    for name in PUBLISHED {
+        let file = packed(dist, name);
+        if let Some(name) = file.file_name() {
+            copy(&file, &dist.out("crates").join(name))?;
+        }
+    }
+    Ok(())
+}
+
+/// Says what would be packed, which takes no build.
+pub fn list(dist: &Dist, run: &mut Run) -> Result<(), Stop> {
+    let printed = run.carry_out(package(dist, &PUBLISHED).arg("--list"))?;
+    clean(&printed)?;
+    let licences = printed.lines().filter(|line| line.starts_with("LICENSE-")).count();
+    let wanted = 2 * PUBLISHED.len();
+    let why = || Stop::Failed(format!("{licences} licences in the crates, not {wanted}"));
+    if licences == wanted { Ok(()) } else { Err(why()) }
+}
+
+/// Packs crates, without building them.
+pub fn pack(dist: &Dist, run: &mut Run, names: &[&str]) -> Result<(), Stop> {
+    run.command(package(dist, names).arg("--no-verify"))
+}
+
+/// Where cargo puts a packed crate.
+pub fn packed(dist: &Dist, name: &str) -> PathBuf {
+    dist.machine.target.join("package").join(format!("{name}-{}.crate", dist.version))
+}
+
+fn package(dist: &Dist, names: &[&str]) -> Command {
+    // What is packed is what stands in the tree, committed or not.
+    let mut cargo = dist.machine.cargo(&["package", "--allow-dirty"]);
+    for name in names {
+        cargo.args(["-p", name]);
+    }
+    cargo
+}
+
+/// A crate that is ready to be published is packed without a warning.
+fn clean(printed: &str) -> Result<(), Stop> {
+    match printed.lines().find(|line| line.trim_start().starts_with("warning")) {
+        Some(warning) => Err(Stop::Failed(format!("cargo package: {warning}"))),
+        None => Ok(()),
+    }
+}
