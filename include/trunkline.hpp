@@ -24,7 +24,9 @@ namespace trunkline {
 
 /** The version of the library that was loaded, and its capability tags: a JSON array. */
 inline std::string version() { return trunkline_version(); }
+/** The version of the C interface that the loaded library speaks: not less than `TRUNKLINE_ABI_VERSION`. */
 inline std::uint32_t abi_version() noexcept { return trunkline_abi_version(); }
+/** The capability tags of the library: a JSON array. */
 inline std::string features() { return detail::copy(trunkline_features()); }
 /** The settings files of products that exist for this user and a workspace: `{v, files: [{path, format, scope}]}`. */
 inline std::string detect(std::string_view workspace = {}) {

@@ -60,14 +60,19 @@ inline std::uint64_t milliseconds(std::optional<std::chrono::milliseconds> time)
 /** A failure: the status, the message, and everything else that the library says of it. */
 class error : public std::runtime_error {
 public:
+    /** Takes over an error of the C interface. */
     explicit error(trunkline_error *raw)
         : std::runtime_error(detail::copy(trunkline_error_message(raw))), raw_(raw, detail::free_error()) {}
 
+    /** The stable number; `name` is its name. */
     trunkline_status code() const noexcept { return trunkline_error_code(raw_.get()); }
     /** The stable name of the code, such as `tool_not_found`. */
     std::string name() const { return detail::copy(trunkline_error_name(raw_.get())); }
+    /** The server that it is about; empty when it is about none. */
     std::string server() const { return detail::copy(trunkline_error_server(raw_.get())); }
+    /** The session that it is about; empty when it is about none. */
     std::string session() const { return detail::copy(trunkline_error_session(raw_.get())); }
+    /** Whether the same operation may succeed later without a change by the user. */
     bool retryable() const noexcept { return trunkline_error_retryable(raw_.get()); }
     /** `not_sent`, `unknown` or empty. */
     std::string outcome() const { return detail::copy(trunkline_error_outcome(raw_.get())); }
@@ -78,6 +83,7 @@ public:
         const trunkline_error *cause = trunkline_error_cause(raw_.get());
         return cause ? detail::copy(trunkline_error_json(cause)) : std::string();
     }
+    /** What the user can do about it. */
     std::string hint() const { return detail::copy(trunkline_error_hint(raw_.get())); }
     /** The arguments of the failed call; in no other text. */
     std::string arguments() const { return detail::copy(trunkline_error_arguments(raw_.get())); }
@@ -117,8 +123,11 @@ enum class retry_policy : std::uint32_t {
 
 /** Options of a call; what is not set is the default. */
 struct call_options {
+    /** How long the call may take in all; 0 for the pool's time. */
     std::chrono::milliseconds timeout{0};
+    /** How long without progress; 0 for the pool's time. */
     std::chrono::milliseconds idle_timeout{0};
+    /** Whether `progress` events of the call are wanted. */
     bool progress = false;
     /** Where the number is put by which the call's progress events name it (`call`), before the call waits. */
     std::uint64_t *out_call = nullptr;
@@ -126,10 +135,12 @@ struct call_options {
     std::uint64_t *out_op = nullptr;
     /** `_meta` of the request: a JSON object, or empty. */
     std::string meta;
+    /** When it is sent again. */
     retry_policy retry = retry_policy::never;
     /** Whether the call waits while the server is reconnecting, at most for its time in all. */
     bool wait = false;
 
+    /** The same for the C interface, good as long as these options. */
     trunkline_call_options raw() const noexcept {
         trunkline_call_options options = TRUNKLINE_CALL_OPTIONS_INIT;
         options.timeout_ms = static_cast<std::uint64_t>(timeout.count());
@@ -284,9 +295,12 @@ class pool;
  * `trunkline_request_news`, the number to answer by (`pool::answer`, `pool::refuse`), and the JSON text. What it throws refuses the request.
  */
 struct handlers {
+    /** Told of each request, and of what becomes of it; `trunkline_ask_fn` says what the parameters are. */
     using function = std::function<void(std::uint32_t news, std::uint64_t request, std::string_view json)>;
 
+    /** The handlers that servers are told of: bits, each `TRUNKLINE_MASK` of a `trunkline_handler`. */
     std::uint64_t offered = 0;
+    /** Who is told. */
     function ask;
 
 private:
@@ -312,6 +326,7 @@ private:
 /** The server's end of a connection with a server that the host provides. Cheap to copy; usable from any thread. */
 class host_connection {
 public:
+    /** Of the number that `provide` was given. */
     host_connection(std::shared_ptr<detail::pool_place> pool, std::uint64_t number) noexcept
         : pool_(std::move(pool)), number_(number) {}
     /** Sends one JSON-RPC message of the server. Never blocks. */
@@ -322,6 +337,7 @@ public:
     void close() const {
         within([&](trunkline_error **err) { return trunkline_host_close(pool_->raw, number_, err); });
     }
+    /** The number of the C interface. */
     std::uint64_t number() const noexcept { return number_; }
 
 private:

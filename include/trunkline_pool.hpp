@@ -19,6 +19,7 @@ enum class workspace_trust : std::uint32_t { untrusted = 0, trusted = 1 };
 /** One workspace's set of connections. Destroying it waits for nothing; `close` waits. */
 class pool {
 public:
+    /** `options`: a JSON object, as of `trunkline_pool_new`. Throws for a wrong one. */
     explicit pool(std::string_view options = {}) {
         trunkline_pool *raw = nullptr;
         detail::checked([&](trunkline_error **err) { return trunkline_pool_new(detail::view(options), &raw, err); });
@@ -38,7 +39,9 @@ public:
         std::lock_guard<std::mutex> lock(place_->lock);
         place_->raw = raw;
     }
+    /** Takes over the pool of another owner, which has none then. */
     pool(pool &&) noexcept = default;
+    /** Gives up its own pool, and takes over another owner's. */
     pool &operator=(pool &&other) noexcept {
         leave();
         raw_ = std::move(other.raw_);
@@ -47,6 +50,7 @@ public:
     }
     ~pool() { leave(); }
 
+    /** A session: one conversation. `options`: a JSON object, as of `trunkline_session_open`. */
     session open(std::string_view options) const {
         std::uint64_t number = 0;
         detail::checked([&](trunkline_error **err) {
@@ -86,6 +90,7 @@ public:
         });
         return lease(place_, number);
     }
+    /** The same as `acquire`, as a future. */
     std::future<lease> acquire_async(std::string_view server, std::string_view config, std::string_view session_id,
                                      std::string_view options = {}) const {
         auto take = [place = place_](trunkline_item &item) { return lease(place, std::exchange(item.handle, 0)); };
@@ -99,6 +104,7 @@ public:
     std::string reconcile(std::string_view servers) const {
         return report(&trunkline_pool_reconcile, detail::view(servers));
     }
+    /** The same as `reconcile`, as a future. */
     std::future<std::string> reconcile_async(std::string_view servers) const {
         return report_later(&trunkline_pool_reconcile_start, detail::view(servers));
     }
@@ -106,6 +112,7 @@ public:
     std::string restart(std::string_view server, std::uint32_t entry_index = TRUNKLINE_EVERY_ENTRY) const {
         return report(&trunkline_pool_restart, detail::view(server), entry_index);
     }
+    /** The same as `restart`, as a future. */
     std::future<std::string> restart_async(std::string_view server,
                                            std::uint32_t entry_index = TRUNKLINE_EVERY_ENTRY) const {
         return report_later(&trunkline_pool_restart_start, detail::view(server), entry_index);
@@ -116,6 +123,7 @@ public:
             return trunkline_pool_accept_tool(raw_.get(), detail::view(server), detail::view(tool), detail::view(digest), err);
         });
     }
+    /** The same as `accept_tool`, as a future. */
     std::future<void> accept_tool_async(std::string_view server, std::string_view tool, std::string_view digest) const {
         return detail::started_end([&](auto done, void *user_data, auto destroy, trunkline_error **err) {
             return trunkline_pool_accept_tool_start(raw_.get(), detail::view(server), detail::view(tool), detail::view(digest),
@@ -126,6 +134,7 @@ public:
     void set_roots(std::string_view roots) const {
         detail::checked([&](trunkline_error **err) { return trunkline_pool_set_roots(raw_.get(), detail::view(roots), err); });
     }
+    /** The same as `set_roots`, as a future. */
     std::future<void> set_roots_async(std::string_view roots) const {
         return detail::started_end([&](auto done, void *user_data, auto destroy, trunkline_error **err) {
             return trunkline_pool_set_roots_start(raw_.get(), detail::view(roots), done, user_data, destroy, nullptr, err);
@@ -139,6 +148,7 @@ public:
     std::string load(std::string_view path, std::string_view options = {}) const {
         return report(&trunkline_pool_load, detail::view(path), detail::view(options));
     }
+    /** The same as `load`, as a future. */
     std::future<std::string> load_async(std::string_view path, std::string_view options = {}) const {
         return report_later(&trunkline_pool_load_start, detail::view(path), detail::view(options));
     }
@@ -164,6 +174,7 @@ public:
     std::string reload(std::string_view options = {}) const {
         return report(&trunkline_pool_reload, detail::view(options));
     }
+    /** The same as `reload`, as a future. */
     std::future<std::string> reload_async(std::string_view options = {}) const {
         return report_later(&trunkline_pool_reload_start, detail::view(options));
     }
@@ -171,6 +182,7 @@ public:
     std::string settled(std::optional<std::chrono::milliseconds> timeout = {}) const {
         return report(&trunkline_pool_settled, detail::milliseconds(timeout));
     }
+    /** The same as `settled`, as a future. */
     std::future<std::string> settled_async(std::optional<std::chrono::milliseconds> timeout = {}) const {
         return report_later(&trunkline_pool_settled_start, detail::milliseconds(timeout));
     }
@@ -178,11 +190,13 @@ public:
     std::string set_trusted(workspace_trust trust) const {
         return report(&trunkline_pool_set_trusted, static_cast<std::uint32_t>(trust));
     }
+    /** The same as `set_trusted`, as a future. */
     std::future<std::string> set_trusted_async(workspace_trust trust) const {
         return report_later(&trunkline_pool_set_trusted_start, static_cast<std::uint32_t>(trust));
     }
     /** What waits for approval and what was decided: `{v, root, requests, decisions}`. */
     std::string approvals() const { return report(&trunkline_pool_approvals); }
+    /** The same as `approvals`, as a future. */
     std::future<std::string> approvals_async() const {
         return report_later(&trunkline_pool_approvals_start);
     }
@@ -190,6 +204,7 @@ public:
     std::string approve(std::string_view server, std::string_view hash) const {
         return report(&trunkline_pool_approve, detail::view(server), detail::view(hash));
     }
+    /** The same as `approve`, as a future. */
     std::future<std::string> approve_async(std::string_view server, std::string_view hash) const {
         return report_later(&trunkline_pool_approve_start, detail::view(server), detail::view(hash));
     }
@@ -197,11 +212,13 @@ public:
     std::string reject(std::string_view server, std::string_view hash) const {
         return report(&trunkline_pool_reject, detail::view(server), detail::view(hash));
     }
+    /** The same as `reject`, as a future. */
     std::future<std::string> reject_async(std::string_view server, std::string_view hash) const {
         return report_later(&trunkline_pool_reject_start, detail::view(server), detail::view(hash));
     }
     /** Forgets every decision about a server; the report. */
     std::string forget(std::string_view server) const { return report(&trunkline_pool_forget, detail::view(server)); }
+    /** The same as `forget`, as a future. */
     std::future<std::string> forget_async(std::string_view server) const {
         return report_later(&trunkline_pool_forget_start, detail::view(server));
     }
@@ -209,6 +226,7 @@ public:
     std::string sign_in(std::string_view server, std::string_view options = {}) const {
         return report(&trunkline_pool_sign_in, detail::view(server), detail::view(options));
     }
+    /** The same as `sign_in`, as a future. */
     std::future<std::string> sign_in_async(std::string_view server, std::string_view options = {}) const {
         return report_later(&trunkline_pool_sign_in_start, detail::view(server), detail::view(options));
     }
@@ -216,6 +234,7 @@ public:
     std::string finish_sign_in(std::string_view redirect_url) const {
         return report(&trunkline_pool_finish_sign_in, detail::view(redirect_url));
     }
+    /** The same as `finish_sign_in`, as a future. */
     std::future<std::string> finish_sign_in_async(std::string_view redirect_url) const {
         return report_later(&trunkline_pool_finish_sign_in_start, detail::view(redirect_url));
     }
@@ -223,6 +242,7 @@ public:
     std::string sign_out(std::string_view server) const {
         return report(&trunkline_pool_sign_out, detail::view(server));
     }
+    /** The same as `sign_out`, as a future. */
     std::future<std::string> sign_out_async(std::string_view server) const {
         return report_later(&trunkline_pool_sign_out_start, detail::view(server));
     }
@@ -230,9 +250,11 @@ public:
     std::string drain_all(std::string_view options = {}) const {
         return report(&trunkline_pool_drain_all, detail::view(options));
     }
+    /** The same as `drain_all`, as a future. */
     std::future<std::string> drain_all_async(std::string_view options = {}) const {
         return report_later(&trunkline_pool_drain_all_start, detail::view(options));
     }
+    /** The state of the pool: a JSON object, as of `trunkline_pool_status`. */
     std::string status() const { return report(&trunkline_pool_status); }
     /** Events of the whole pool; the function runs on a thread of the subscription's own. */
     subscription subscribe(event_function function, std::uint64_t mask = TRUNKLINE_EVERY_EVENT) const {
@@ -250,6 +272,7 @@ public:
             return trunkline_pool_close(raw_.get(), detail::milliseconds(timeout), err);
         });
     }
+    /** For the C interface; it stays this object's. */
     trunkline_pool *raw() const noexcept { return raw_.get(); }
 
 private:

@@ -12,9 +12,13 @@ namespace trunkline {
 
 /** What a queue gives: the end of an operation, or an event. */
 struct item {
+    /** What the host gave with the operation or subscription. */
     std::uint64_t tag = 0;
+    /** What the operation gave, such as a lease, where it gave a handle; else 0. */
     std::uint64_t handle = 0;
+    /** Whether an operation has ended or an event has come. */
     trunkline_item_kind kind = TRUNKLINE_ITEM_KIND_DONE;
+    /** The kind of the event. */
     std::uint32_t event = 0;
     /** The result, report or event: JSON. */
     std::string json;
@@ -32,6 +36,7 @@ public:
     }
     /** Readable while items wait. */
     int fd() const noexcept { return trunkline_queue_fd(raw_.get()); }
+    /** For the C interface; it stays this object's. */
     trunkline_queue *raw() const noexcept { return raw_.get(); }
     /** Up to `most` items, oldest first, without waiting. */
     std::vector<item> drain(std::size_t most = 64) {

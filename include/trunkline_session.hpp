@@ -69,6 +69,7 @@ public:
     std::string call_tool(std::string_view tool, std::string_view arguments = {}, const call_options &options = {}) const {
         return detail::call(handle_, &trunkline_lease_call_tool, tool, arguments, options);
     }
+    /** The same as `call_tool`, as a future. */
     std::future<std::string> call_tool_async(std::string_view tool, std::string_view arguments = {},
                                           const call_options &options = {}) const {
         return detail::call_async(handle_, &trunkline_lease_call_tool_start, tool, arguments, options);
@@ -77,6 +78,7 @@ public:
     std::string request(std::string_view method, std::string_view params = {}, const call_options &options = {}) const {
         return detail::call(handle_, &trunkline_lease_request, method, params, options);
     }
+    /** The same as `request`, as a future. */
     std::future<std::string> request_async(std::string_view method, std::string_view params = {},
                                           const call_options &options = {}) const {
         return detail::call_async(handle_, &trunkline_lease_request_start, method, params, options);
@@ -85,12 +87,15 @@ public:
     void subscribe_resource(std::string_view uri) const {
         detail::told(handle_, &trunkline_lease_subscribe_resource, uri);
     }
+    /** The same as `subscribe_resource`, as a future. */
     std::future<void> subscribe_resource_async(std::string_view uri) const {
         return detail::told_async(handle_, &trunkline_lease_subscribe_resource_start, uri);
     }
+    /** The session gets no more of its events. */
     void unsubscribe_resource(std::string_view uri) const {
         detail::told(handle_, &trunkline_lease_unsubscribe_resource, uri);
     }
+    /** The same as `unsubscribe_resource`, as a future. */
     std::future<void> unsubscribe_resource_async(std::string_view uri) const {
         return detail::told_async(handle_, &trunkline_lease_unsubscribe_resource_start, uri);
     }
@@ -132,6 +137,7 @@ public:
         });
         return lease(handle_.place(), number);
     }
+    /** The same as `acquire`, as a future. */
     std::future<lease> acquire_async(std::string_view server, std::string_view config = {},
                                      std::string_view options = {}) const {
         auto take = [place = handle_.place()](trunkline_item &item) {
@@ -145,6 +151,7 @@ public:
     }
     /** Waits until each server that it wants is ready, has failed or sleeps, at most for the start gate; how each stands. */
     std::string started() const { return detail::read(handle_, &trunkline_session_started); }
+    /** The same as `started`, as a future. */
     std::future<std::string> started_async() const {
         return detail::started_text([&](auto done, void *user_data, auto destroy, trunkline_error **err) {
             return trunkline_session_started_start(handle_.pool(), handle_.number(), done, user_data, destroy, nullptr, err);
@@ -157,6 +164,7 @@ public:
                                            detail::milliseconds(timeout), err);
         });
     }
+    /** The same as `ready`, as a future. */
     std::future<void> ready_async(std::string_view server = {}, std::optional<std::chrono::milliseconds> timeout = {}) const {
         return detail::started_end([&](auto done, void *user_data, auto destroy, trunkline_error **err) {
             return trunkline_session_ready_start(handle_.pool(), handle_.number(), detail::view(server),
@@ -167,6 +175,7 @@ public:
     std::string call_tool(std::string_view tool, std::string_view arguments = {}, const call_options &options = {}) const {
         return detail::call(handle_, &trunkline_session_call_tool, tool, arguments, options);
     }
+    /** The same as `call_tool`, as a future. */
     std::future<std::string> call_tool_async(std::string_view tool, std::string_view arguments = {},
                                           const call_options &options = {}) const {
         return detail::call_async(handle_, &trunkline_session_call_tool_start, tool, arguments, options);
@@ -187,8 +196,11 @@ public:
             return trunkline_session_tools_for(handle_.pool(), handle_.number(), detail::view(shape), out, err);
         });
     }
+    /** The prompts of its view: a JSON object, as of `trunkline_session_prompts`. */
     std::string prompts() const { return detail::read(handle_, &trunkline_session_prompts); }
+    /** The resources of its view. */
     std::string resources() const { return detail::read(handle_, &trunkline_session_resources); }
+    /** The resource templates of its view. */
     std::string resource_templates() const { return detail::read(handle_, &trunkline_session_resource_templates); }
     /** Changes `servers`, `include`, `exclude`, `trust`, `always_load` or `roots`; what is absent from the object stays. */
     void configure(std::string_view options) const { change(&trunkline_session_configure, options); }
@@ -226,6 +238,7 @@ public:
             return trunkline_session_close(handle_.pool(), number, detail::milliseconds(keep_for), err);
         });
     }
+    /** The number of the C interface. */
     std::uint64_t number() const noexcept { return handle_.number(); }
 
 private:

@@ -352,8 +352,11 @@ export class Session extends Emitter {
    * servers sent them, but for what the API refuses. `openai` is that of Chat Completions.
    */
   toolsFor(shape: Shape): List<JsonObject>;
+  /** The prompts of its view. */
   prompts(): List<Listed>;
+  /** The resources of its view. */
   resources(): List<Listed>;
+  /** The resource templates of its view. */
   resourceTemplates(): List<Listed>;
   /**
    * Changes what it sees and wants, at once and without touching a connection. Events tell what is different. Other `roots` are told to the
@@ -413,11 +416,15 @@ export class Lease {
   callTool(tool: string, args?: JsonObject | null, options?: CallOptions): Promise<CallResult>;
   /** Any request without a method of its own. */
   request(method: string, params?: JsonObject | null, options?: CallOptions): Promise<Result>;
+  /** Reads a resource, text or base64. */
   readResource(uri: string, options?: CallOptions): Promise<ResourceResult>;
+  /** Gets a prompt, filled in with its arguments. */
   getPrompt(name: string, args?: Record<string, string> | null, options?: CallOptions): Promise<PromptResult>;
+  /** Completions of an argument of a prompt or resource template. */
   complete(params: JsonObject, options?: CallOptions): Promise<CompletionResult>;
   /** From now on the session gets `resource_updated` for this resource. */
   subscribeResource(uri: string, options?: Abortable): Promise<void>;
+  /** The session gets no more of them. */
   unsubscribeResource(uri: string, options?: Abortable): Promise<void>;
   /** Gives the hold up; calls in flight go on. Repeating it does nothing. */
   release(): void;

@@ -274,9 +274,9 @@ export interface CallOptions extends Abortable {
   idleTimeoutMs?: number;
   /**
    * Whether progress is asked for; default false. It comes as `progress` events, and with a function also to that, in the order of
-   * the wire and before the result.
+   * the wire and before the result. What that throws, or rejects with, is a warning of the process (`process.on('warning')`): the call goes on.
    */
-  progress?: boolean | ((event: EventOf<'progress'>) => void);
+  progress?: boolean | ((event: EventOf<'progress'>) => unknown);
   /** `_meta` of the request. */
   meta?: JsonObject;
   /**

@@ -418,16 +418,19 @@ fn a_lease_ends_with_the_configuration_that_it_stands_for() {
     });
 }
 
-/// The example is built with the tests; `trunkline-testserver` is found in `PATH`, as the README has it.
+/// The example is built with the tests; `trunkline-testserver` is found in `PATH`, as the pages have it.
 #[test]
-fn the_quick_start_of_the_readme_runs() {
-    let readme = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
-    let readme = std::fs::read_to_string(readme).unwrap();
-    let (_, rest) = readme.split_once("```rust\n").unwrap();
-    let (shown, _) = rest.split_once("```").unwrap();
+fn the_quick_start_runs_as_the_pages_have_it() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let block = |page: &str, language: &str| {
+        let text = std::fs::read_to_string(root.join(page)).unwrap();
+        let (_, rest) = text.split_once(&format!("```{language}\n")).unwrap();
+        rest.split_once("```").unwrap().0.to_owned()
+    };
     let example = include_str!("../examples/quick_start.rs");
     let (_, code) = example.split_once("\n\n").unwrap();
-    assert_eq!(shown, code);
+    assert_eq!(block("README.md", "rust"), code);
+    assert_eq!(block("docs/quickstart/rust.md", "rust"), code);
 
     let exe = std::env::current_exe().unwrap();
     let program = exe.ancestors().nth(2).unwrap().join("examples/quick_start");
@@ -439,4 +442,5 @@ fn the_quick_start_of_the_readme_runs() {
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     let shown = String::from_utf8(done.stdout).unwrap();
     assert_eq!(shown.trim_end(), r#"{"content":[{"type":"text","text":"hi"}]}"#);
+    assert_eq!(shown, block("docs/quickstart/rust.md", "text"));
 }

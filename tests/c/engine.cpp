@@ -31,14 +31,12 @@ public:
     void update() {
         steps_++;
         if (!answer_ && ready_.wait_for(0s) == std::future_status::ready) {
-            const std::string arguments = R"({"message": ")" + name_ + R"( looks around"})";
-            answer_ = session_.call_tool_async("mcp__demo__echo", arguments);
-        } else if (answer_ && answer_->valid() && answer_->wait_for(0s) == std::future_status::ready) {
-            try {
-                heard_ = answer_->get();
-            } catch (const trunkline::error &failed) {
-                heard_ = failed.what(); // The world goes on without an answer.
-            }
+            ask();
+        } else if (answer_ && answer_->valid()) {
+            if (answer_->wait_for(0s) == std::future_status::ready)
+                hear();
+            else
+                frames_without_++;
         }
     }
 
@@ -46,14 +44,36 @@ public:
     const std::string &name() const { return name_; }
     const std::string &heard() const { return *heard_; }
     int steps() const { return steps_; }
+    /// Frames that were drawn while the answer was on its way.
+    int frames_without() const { return frames_without_; }
 
 private:
+    // What goes wrong is heard as well: the world goes on without an answer.
+    void ask() {
+        try {
+            ready_.get();
+            answer_ = session_.call_tool_async("mcp__demo__sleep", R"({"ms": 1500})");
+        } catch (const trunkline::error &failed) {
+            answer_.emplace();
+            heard_ = failed.what();
+        }
+    }
+
+    void hear() {
+        try {
+            heard_ = answer_->get();
+        } catch (const trunkline::error &failed) {
+            heard_ = failed.what();
+        }
+    }
+
     std::string name_;
     trunkline::session session_;
     std::future<void> ready_;
     std::optional<std::future<std::string>> answer_;
     std::optional<std::string> heard_;
     int steps_ = 0;
+    int frames_without_ = 0;
 };
 
 int main(int argc, char **argv) {
@@ -77,8 +97,13 @@ int main(int argc, char **argv) {
         std::this_thread::sleep_for(frame); // Where the world is drawn.
     }
     for (const figure &each : world) {
-        if (!each.has_heard() || each.heard().find(each.name() + " looks around") == std::string::npos || each.steps() != frames) {
-            std::cerr << each.name() << " heard nothing of use\n";
+        if (!each.has_heard() || each.heard().find("slept") == std::string::npos || each.steps() != frames) {
+            std::cerr << each.name() << " heard nothing of use: " << (each.has_heard() ? each.heard() : "") << "\n";
+            return 1;
+        }
+        // An update that waits for the answer has it in the next frame.
+        if (each.frames_without() == 0) {
+            std::cerr << each.name() << " kept the world waiting\n";
             return 1;
         }
         std::cout << each.name() << ": " << each.heard() << "\n";

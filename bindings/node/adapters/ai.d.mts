@@ -11,6 +11,7 @@ export class ToolError extends Error {
   readonly result: CallResult;
 }
 
+/** What `tools` takes: which tools, who hears of progress, and options of each call. */
 export interface ToolsOptions extends Omit<CallOptions, 'signal' | 'progress'> {
   /** The tools of these servers alone. */
   servers?: readonly string[];

@@ -36,9 +36,11 @@ export interface NotificationSchema {
 
 /** The schema of a result, of version 1 of the SDK. */
 export interface ResultSchema<T> {
+  /** The value as the schema has it; throws where it does not fit. */
   parse(value: unknown): T;
 }
 
+/** What a tool answered, as the server sent it. */
 export interface ToolResult {
   content: ContentBlock[];
   structuredContent?: JsonObject;
@@ -62,29 +64,44 @@ export class Client {
   onerror: ((error: unknown) => void) | undefined;
   /** The hold that it has on the server. */
   readonly lease: Lease;
+  /** The tools of the session's view. */
   listTools(): Promise<{ tools: Array<Definition & { inputSchema: JsonObject }> }>;
+  /** Its prompts. */
   listPrompts(): Promise<{ prompts: Definition[] }>;
+  /** Its resources. */
   listResources(): Promise<{ resources: Array<Definition & { uri: string }> }>;
+  /** Its resource templates. */
   listResourceTemplates(): Promise<{ resourceTemplates: Array<Definition & { uriTemplate: string }> }>;
+  /** Calls a tool. */
   callTool(params: { name: string; arguments?: JsonObject } & Meta, options?: RequestOptions): Promise<ToolResult>;
+  /** Calls a tool; the result is what `schema` makes of it. */
   callTool<T = ToolResult>(
     params: { name: string; arguments?: JsonObject } & Meta,
     schema: ResultSchema<T> | undefined,
     options?: RequestOptions,
   ): Promise<T>;
+  /** Reads a resource. */
   readResource(params: { uri: string } & Meta, options?: RequestOptions): Promise<{ contents: ResourceContents[] }>;
+  /** Gets a prompt, filled in with its arguments. */
   getPrompt(
     params: { name: string; arguments?: Record<string, string> } & Meta,
     options?: RequestOptions,
   ): Promise<{ description?: string; messages: Array<{ role: 'user' | 'assistant'; content: ContentBlock }> }>;
+  /** Completions of an argument of a prompt or resource template. */
   complete(
     params: JsonObject,
     options?: RequestOptions,
   ): Promise<{ completion: { values: string[]; total?: number; hasMore?: boolean } }>;
+  /** From now on handlers of `notifications/resources/updated` hear of it. */
   subscribeResource(params: { uri: string }, options?: Pick<RequestOptions, 'signal'>): Promise<{}>;
+  /** They hear of it no more. */
   unsubscribeResource(params: { uri: string }, options?: Pick<RequestOptions, 'signal'>): Promise<{}>;
+  /** Asks the server whether it is there. */
   ping(options?: RequestOptions): Promise<JsonObject>;
+  /** Sets who hears of a notification, by its method or its schema: one for each. */
   setNotificationHandler(notification: string | NotificationSchema, handler: (notification: Notification) => unknown): void;
+  /** Nobody hears of it any more. */
   removeNotificationHandler(method: string): void;
+  /** What the server said that it can do; nothing before it is connected. */
   getServerCapabilities(): JsonObject | undefined;
 }

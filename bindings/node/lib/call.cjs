@@ -45,17 +45,20 @@ function progressOf(options) {
   return { asked: { ...options, progress: true }, audience: (texts) => tell(listener, JSON.parse(texts)) };
 }
 
-/** A listener that throws ends up at `uncaughtException`, as with every emitter; the call and later events go on. */
+/** What a function throws or rejects with is a warning of the process: the call, which may have done its work, and later events go on. */
 function tell(listener, events) {
   for (const event of events) {
     try {
-      listener(decodeEvent(event));
+      const answer = listener(decodeEvent(event));
+      if (typeof answer?.then === 'function') answer.then(undefined, warn);
     } catch (error) {
-      process.nextTick(() => {
-        throw error;
-      });
+      warn(error);
     }
   }
+}
+
+function warn(error) {
+  process.emitWarning(`a progress function failed: ${error?.stack ?? error}`, { code: 'TRUNKLINE_PROGRESS_FAILED' });
 }
 
 module.exports = { callTool, send };

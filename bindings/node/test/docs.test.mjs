@@ -1,22 +1,17 @@
-// The examples of docs/node.md, and Node's of the README, run as they stand.
+// The examples of the documentation run as they stand.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
 
+import { blocks, registered } from '../testing/examples.mjs';
 import { HANG_BOUND_MS, packageFolder, repository, testserver } from '../testing/support.mjs';
 
 const run = promisify(execFile);
-
-/** The blocks of a language in a document. */
-function blocks(path) {
-  const text = readFileSync(join(repository, path), 'utf8');
-  return Array.from(text.matchAll(/^```js\n(.*?)^```$/gms), ([, code]) => code);
-}
 
 /** Runs a program where the package is installed, and the reference server on the PATH. */
 async function runExample(code) {
@@ -35,9 +30,13 @@ async function runExample(code) {
 }
 
 describe('the documentation', () => {
-  for (const [path, count] of [['docs/node.md', 5], ['README.md', 2], ['docs/cookbook.md', 4], ['bindings/node/README.md', 1]]) {
-    const examples = blocks(path);
-    it(`${path} has its examples`, () => assert.ok(examples.length >= count));
+  const pages = registered(repository);
+  it('the pages are those of the table', () => {
+    for (const page of ['README.md', 'docs/node.md', 'docs/cookbook.md']) assert.ok(page in pages, page);
+  });
+  for (const [path, count] of Object.entries(pages)) {
+    const examples = blocks(repository, path);
+    it(`${path} has its examples`, () => assert.equal(examples.length, count));
     for (const [index, code] of examples.entries()) {
       it(`${basename(path)}: example ${index + 1} runs`, async () => {
         const { stdout, stderr } = await runExample(code);
@@ -46,4 +45,10 @@ describe('the documentation', () => {
       });
     }
   }
+
+  it('the start prints what its page says', async () => {
+    const page = 'docs/quickstart/node.md';
+    const [printed] = blocks(repository, page, 'text');
+    assert.equal((await runExample(blocks(repository, page)[0])).stdout, printed);
+  });
 });

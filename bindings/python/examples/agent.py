@@ -24,17 +24,25 @@ class FakeModel:
         [("echo", {"message": "at the same time"}), ("fail", {"text": "no such city"})],
     ]
 
+    def __init__(self, chat: trunkline.Session) -> None:
+        # Exposed names are looked up, never taken apart: a server's own name may hold anything.
+        self._own_names = {tool.name: tool.own_name for tool in chat.tools()}
+
     async def turn(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> dict[str, Any]:
         told = [message["content"] for message in messages if message["role"] == "tool"]
         asked = sum(message["role"] == "assistant" for message in messages)
         if asked == len(self.PLAN):
             return {"role": "assistant", "content": "I was told: " + "; ".join(told)}
-        names = {tool["function"]["name"].rpartition("__")[2]: tool["function"]["name"] for tool in tools}
+        # A real model picks by what the tools say of themselves; this one by what its plan says.
+        offered = [tool["function"]["name"] for tool in tools]
         calls = [
-            {"id": f"{asked}.{at}", "type": "function", "function": {"name": names[name], "arguments": json.dumps(arguments)}}
+            {"id": f"{asked}.{at}", "type": "function", "function": {"name": self._pick(offered, name), "arguments": json.dumps(arguments)}}
             for at, (name, arguments) in enumerate(self.PLAN[asked])
         ]
         return {"role": "assistant", "content": None, "tool_calls": calls}
+
+    def _pick(self, offered: list[str], name: str) -> str:
+        return next(exposed for exposed in offered if self._own_names[exposed] == name)
 
 
 async def call(chat: trunkline.Session, asked: dict[str, Any]) -> dict[str, Any]:
@@ -67,7 +75,7 @@ async def main(servers: dict[str, Any]) -> None:
         await pool.reconcile(servers)
         async with pool.session("agent") as chat:
             await chat.ready()
-            print(await converse(chat, FakeModel(), "What is 2 + 3, and what is the weather?"))
+            print(await converse(chat, FakeModel(chat), "What is 2 + 3, and what is the weather?"))
 
 
 if __name__ == "__main__":

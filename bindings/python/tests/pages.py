@@ -14,6 +14,13 @@ from host import HANG, ROOT, Log, ended_well, fault_program, server_program
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
+def registered() -> list[str]:
+    """The pages whose examples ``docs/examples.txt`` says are run here."""
+    lines = (ROOT / "docs/examples.txt").read_text().splitlines()
+    rows = [line.split() for line in lines if line and not line.startswith("#")]
+    return [row[0] for row in rows if row[3:] == ["python"]]
+
+
 def examples(*pages: str) -> list[tuple[str, str]]:
     """The examples of pages of the repository, each with a name."""
     found = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,9 +11,15 @@ from pathlib import Path
 import pytest
 
 from host import HANG, ROOT, Log, ended_well
-from pages import examples, run_example
+from pages import examples, registered, run_example
 
-PAGES = ["README.md", "docs/python.md", "bindings/python/README.md"]
+#: Its tasks start as many servers as they need; an example of any other page starts one.
+COOKBOOK = "docs/cookbook.md"
+PAGES = [page for page in registered() if page != COOKBOOK]
+
+
+def test_the_pages_are_those_of_the_table() -> None:
+    assert COOKBOOK in registered() and {"README.md", "docs/python.md"} <= set(PAGES)
 
 
 @pytest.mark.parametrize(("name", "program"), examples(*PAGES), ids=lambda value: value.splitlines()[0])
@@ -20,9 +27,16 @@ def test_an_example_runs(name: str, program: str, tmp_path: Path) -> None:
     run_example(name, program, tmp_path)
 
 
-@pytest.mark.parametrize(("name", "program"), examples("docs/cookbook.md"), ids=lambda value: value.splitlines()[0])
+@pytest.mark.parametrize(("name", "program"), examples(COOKBOOK), ids=lambda value: value.splitlines()[0])
 def test_a_task_of_the_cookbook_runs(name: str, program: str, tmp_path: Path) -> None:
     assert run_example(name, program, tmp_path, starts=None)
+
+
+def test_the_start_prints_what_its_page_says(tmp_path: Path) -> None:
+    page = "docs/quickstart/python.md"
+    [(name, program)] = examples(page)
+    [printed] = re.findall(r"^```text\n(.*?)^```", (ROOT / page).read_text(), re.MULTILINE | re.DOTALL)
+    assert run_example(name, program, tmp_path) == printed
 
 
 def test_the_demo_runs(log: Log) -> None:

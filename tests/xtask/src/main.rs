@@ -1,10 +1,11 @@
-//! `cargo xtask`: the project's commands `demo`, `test`, `plant`, `fuzz`, `conformance`, `bench`, `reap`, `scoreboard` and `dist`.
+//! `cargo xtask`: the project's commands `demo`, `test`, `plant`, `fuzz`, `conformance`, `bench`, `reap`, `docs`, `scoreboard` and `dist`.
 
 mod bench;
 mod children;
 mod conformance;
 mod demo;
 mod dist;
+mod docs;
 #[cfg(test)]
 #[path = "../../../core/tests/rig/folder.rs"]
 mod folder;
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         "test" => suites::test(&machine, &chosen),
         "bench" => bench::bench(&machine, &chosen),
         "demo" => demo::demo(&machine, &chosen),
+        "docs" => docs::docs(&machine),
         "reap" => reap::reap(&machine, &chosen),
         "dist" => dist::dist(&machine, &chosen),
         "conformance" => conformance::conformance(&machine, &chosen),
@@ -70,6 +72,7 @@ cargo xtask conformance [CLIENT...]    the official conformance suite against: c
 cargo xtask bench [--rounds N] [--only GROUP] [--quick ROW] [CLIENT...]  compare clients: pipe epoll checked rust foreign c rmcp python mcp node sdk real
 cargo xtask bench --instructions       count the instructions of a call, against what is written down
 cargo xtask reap [--close] [--host-kill] [--time] [--full] [BEHAVIOUR...]  look for survivors of closes, of hosts
+cargo xtask docs                       the documentation as a site, in target/docs
 cargo xtask scoreboard [--full] [ROW...]  put every promise to the test, and write docs/scoreboard.md
 cargo xtask dist [--profile NAME] [--check] [PART...]  make what is published, and try it out: crates c python npm
 

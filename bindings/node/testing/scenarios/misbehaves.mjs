@@ -6,7 +6,7 @@ import { server } from './open.mjs';
 const [kind, way] = process.argv.slice(3);
 const uncaught = [];
 process.on('uncaughtException', (error) => uncaught.push(error.message));
-process.on('warning', () => {});
+process.on('warning', ({ code }) => { if (code === 'TRUNKLINE_PROGRESS_FAILED') uncaught.push('warned'); });
 
 let called;
 const isCalled = new Promise((resolve) => { called = resolve; });

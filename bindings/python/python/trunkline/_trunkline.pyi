@@ -85,10 +85,18 @@ class Desk:
 
 @final
 class HostConnection:
+    """The server's end of a connection with a server that the host provides."""
+
     @property
-    def id(self) -> int: ...
-    def send(self, frame: str) -> None: ...
-    def close(self) -> None: ...
+    def id(self) -> int:
+        """A number that no other connection of the process has or had."""
+    def send(self, frame: str) -> None:
+        """Sends one JSON-RPC message of the server. Never blocks, and may be called from any thread.
+
+        Raises ``LimitError`` while too many messages wait to be read, ``ClosedError`` once the connection is over.
+        """
+    def close(self) -> None:
+        """Ends the connection from the server's side. What was sent before still counts."""
 
 @final
 class Pool:

@@ -94,7 +94,7 @@ static SUITES: [Suite; 14] = [
 ];
 
 /// What the long form has beside them; by name it runs in either.
-static LONG: [Suite; 4] = [
+static LONG: [Suite; 5] = [
     Suite {
         name: "plant",
         what: "planted bugs, each of which the simulator finds",
@@ -106,6 +106,12 @@ static LONG: [Suite; 4] = [
         what: "licences and sources of what it is built of",
         minutes: 6,
         run: supply::supply,
+    },
+    Suite {
+        name: "docs",
+        what: "the documentation as a site: every page, link and public symbol",
+        minutes: 3,
+        run: crate::docs::suite,
     },
     Suite {
         name: "adapters",

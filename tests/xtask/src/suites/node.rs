@@ -30,6 +30,9 @@ pub fn tests(machine: &Machine, run: &mut Run, file: &str) -> Result<(), Stop> {
 fn types(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     let project = machine.needs("bindings/node/test/tsconfig.json")?;
     let modules = machine.npm_packages(run, &PACKAGES)?;
+    // The page of the declarations is written from them, by the compiler's own reader.
+    let reference = machine.needs("bindings/node/testing/reference.mjs")?;
+    run.command(machine.command("node").arg(reference).arg(&modules))?;
     let mut tsc = machine.command("node");
     tsc.arg(modules.join("typescript/bin/tsc")).arg("--noEmit").arg("-p").arg(project);
     run.command(tsc.arg("--typeRoots").arg(modules.join("@types")))
