@@ -19,8 +19,10 @@ pub(crate) struct Common {
 
 impl Common {
     pub(crate) fn of(matches: &ArgMatches) -> Common {
-        // An option that stands behind the command is found there as well.
-        let paths = matches.get_many::<PathBuf>("config").unwrap_or_default();
+        // Files may be named before the command and behind it; other options that stand behind it are found here as well.
+        let behind = matches.subcommand().map(|(_, behind)| behind);
+        let paths = [Some(matches), behind].into_iter().flatten();
+        let paths = paths.flat_map(|given| given.get_many::<PathBuf>("config").unwrap_or_default());
         Common {
             json: matches.get_flag("json"),
             workspace: matches.get_one::<PathBuf>("workspace").cloned(),
@@ -41,11 +43,30 @@ pub(crate) fn command() -> Command {
         .arg_required_else_help(true)
         .disable_help_subcommand(true)
         .args(common())
-        .subcommands([list(), tools(), call(), status(), explain()])
-        .subcommands([doctor(), import(), approve(), reject(), forget(), completions()])
+        .arg(config())
+        .subcommands(
+            [list(), tools(), call(), status(), explain()].map(|command| command.arg(config())),
+        )
+        .subcommands([doctor(), approve(), reject(), forget()].map(|command| command.arg(config())))
+        .subcommands([import(), completions()])
 }
 
-fn common() -> [Arg; 5] {
+/// Of the program and of each command that reads settings: one that is global would keep those behind the command alone.
+fn config() -> Arg {
+    Arg::new("config")
+        .long("config")
+        .short('c')
+        .value_name("FILE")
+        .value_parser(value_parser!(PathBuf))
+        .value_hint(ValueHint::FilePath)
+        .action(ArgAction::Append)
+        .help(
+            "A settings file of any known product, instead of all that are found; may be repeated. One outside of the workspace is \
+             the user's: its servers need no approval",
+        )
+}
+
+fn common() -> [Arg; 4] {
     [
         Arg::new("json")
             .long("json")
@@ -60,15 +81,6 @@ fn common() -> [Arg; 5] {
             .value_hint(ValueHint::DirPath)
             .global(true)
             .help("The workspace; the current folder by default"),
-        Arg::new("config")
-            .long("config")
-            .short('c')
-            .value_name("FILE")
-            .value_parser(value_parser!(PathBuf))
-            .value_hint(ValueHint::FilePath)
-            .action(ArgAction::Append)
-            .global(true)
-            .help("A settings file of any known product, instead of all that are found; may be repeated"),
         Arg::new("options")
             .long("options")
             .value_name("JSON")

@@ -105,7 +105,18 @@ impl Failure {
 
     /// A signal came.
     pub(crate) fn signal(number: u8) -> Failure {
-        Failure::new(Exit::Signal(number), "interrupted")
+        Failure::new(Exit::Signal(number), "interrupted").with_code("interrupted")
+    }
+
+    /// A person was asked, and did not say yes.
+    pub(crate) fn unconfirmed() -> Failure {
+        Failure::new(Exit::Failed, "nothing was decided").with_code("not_confirmed")
+    }
+
+    /// Another code than that of a wrong command line.
+    fn with_code(mut self, code: &str) -> Failure {
+        self.json["code"] = code.into();
+        self
     }
 
     /// Adds what can be done about it.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
+use crate::explain::Reason;
 use crate::text::escaped;
 
 /// What an operation of the library returns.
@@ -211,9 +212,15 @@ impl Error {
         &self.0.detail
     }
 
-    /// What the user can do about it.
+    /// What the user can do about it: what this error says itself, else what its reason is remedied by, else the advice of its code.
     pub fn hint(&self) -> Option<&str> {
-        self.0.hint.as_deref()
+        let remedy = || {
+            let reason = self.0.detail.get("reason").and_then(Value::as_str)?;
+            let of_gates = matches!(self.0.code, ErrorCode::NotAdmitted | ErrorCode::ToolNotFound);
+            Reason::from_word(reason).filter(|_| of_gates).map(Reason::remedy)
+        };
+        let own = self.0.hint.as_deref().or_else(remedy);
+        own.or_else(|| Some(self.0.code.row().advice))
     }
 
     /// The error that led to this one.
@@ -239,7 +246,7 @@ impl Error {
             ("server", body.server.clone().map(Value::from)),
             ("session", body.session.clone().map(Value::from)),
             ("outcome", body.outcome.map(|outcome| outcome.as_str().into())),
-            ("hint", body.hint.clone().map(Value::from)),
+            ("hint", self.hint().map(Value::from)),
             ("cause", body.cause.as_ref().map(Error::to_json)),
         ];
         for (name, value) in optional {

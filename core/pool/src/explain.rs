@@ -215,6 +215,11 @@ impl Reason {
         self.row().1
     }
 
+    /// What is so of a server with it, as it goes on after the server's name.
+    pub fn sentence(self) -> &'static str {
+        self.row().2
+    }
+
     /// What can be done about it.
     pub fn remedy(self) -> &'static str {
         self.row().3

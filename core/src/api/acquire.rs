@@ -166,7 +166,7 @@ pub(super) fn answer_with(
 /// The error of a wait that was too long.
 pub(super) fn timed_out(timeout: Duration) -> Error {
     let millis = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
-    Error::new(ErrorCode::Timeout, format!("not connected within {millis} ms"))
+    Error::new(ErrorCode::Timeout, format!("the server was not connected within {millis} ms"))
         .with_detail("which", words::deadline::CONNECT)
         .with_detail("timeout_ms", millis)
 }

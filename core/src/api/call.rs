@@ -437,7 +437,11 @@ pub(super) fn not_connected(published: &Published) -> Error {
         EntryState::AuthRequired => return lacks_credentials(slot),
         EntryState::Failed => Error::new(ErrorCode::Unavailable, "the server has failed")
             .with_hint("acquire it again to try once more"),
-        _ => Error::new(ErrorCode::Unavailable, "the server is not connected now"),
+        EntryState::Reconnecting => {
+            Error::new(ErrorCode::Unavailable, "the connection was lost, and is being made again")
+        }
+        _ => Error::new(ErrorCode::Unavailable, "the server is not connected yet")
+            .with_hint("wait until the session is `ready`, or for the event `server_ready`"),
     };
     let error = error.with_detail("state", slot.state.as_str());
     match &slot.error {

@@ -10,6 +10,7 @@ use trunkline_pool::gates::Facts;
 use trunkline_pool::interface::words;
 use trunkline_pool::naming::Naming;
 use trunkline_pool::state::{Gate, GateReason};
+use trunkline_pool::text::escaped;
 use trunkline_pool::view::View;
 
 use super::pool::{Pool, PoolCore};
@@ -317,7 +318,8 @@ pub(super) fn tool_among(
 
 /// `reason` is a word of SPEC 11.6, or `unknown`.
 pub(super) fn tool_not_found(tool: &str, reason: &str) -> Error {
-    Error::new(ErrorCode::ToolNotFound, "no such tool in this session's view")
+    let message = format!("this session's view has no tool `{}`", escaped(tool));
+    Error::new(ErrorCode::ToolNotFound, message)
         .with_detail("tool", tool)
         .with_detail("reason", reason)
 }

@@ -13,6 +13,7 @@ use trunkline_pool::options::{
 };
 use trunkline_pool::plan::Connection;
 use trunkline_pool::state::{DrainMode, Input};
+use trunkline_pool::text::escaped;
 
 use super::event::{EventMask, Subscription};
 use super::held::DISABLED;
@@ -192,8 +193,11 @@ impl Pool {
         self.0.driver.check_open()?;
         let roots = folders(&self.0.driver.workspace, &options.roots)?;
         let session = self.0.open(options, roots).map_err(|live| {
-            let error = Error::new(ErrorCode::InvalidArgument, "a live session has that id");
-            error.with_session(live.id()).with_detail("path", "id")
+            let message = format!("a live session has the id `{}`", escaped(live.id()));
+            let error = Error::new(ErrorCode::InvalidArgument, message).with_session(live.id());
+            error
+                .with_detail("path", "id")
+                .with_hint("close that session first, or take another id")
         })?;
         // After it can be found: a reconcile that comes between finds it, or is seen by it.
         session.core().follow();

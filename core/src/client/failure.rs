@@ -94,9 +94,14 @@ pub(super) fn silent(server: &Arc<str>, options: &ConnectOptions) -> Error {
 
 /// A bound of ours was reached.
 pub(super) fn limit(server: &Arc<str>, limit: &'static str) -> Error {
-    Error::new(ErrorCode::Limit, format!("the limit {limit} is reached"))
-        .with_server(server.as_ref())
-        .with_detail("limit", limit)
+    let message = match limit {
+        words::limit::FRAME_BYTES => {
+            "a message, or all pages of a list, are longer than `limits.frame_bytes` allows"
+                .to_owned()
+        }
+        limit => format!("the limit `{limit}` is reached"),
+    };
+    Error::new(ErrorCode::Limit, message).with_server(server.as_ref()).with_detail("limit", limit)
 }
 
 /// The server broke the protocol.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from trunkline.adapters.pydantic_ai import SessionToolset
 
 from host import Log, run
 from pages import examples, run_example
-from served import changed, kinds, names, opened
+from served import ENDLESS, changed, is_cancelled, kinds, names, opened
 
 
 class Scripted:
@@ -115,6 +116,17 @@ def test_progress_some_servers_and_typed_errors(log: Log) -> None:
                 await told(Scripted(("mcp__s__sleep", {"ms": 600_000})), SessionToolset(session, timeout=0.05))
             with pytest.raises(UnexpectedModelBehavior):
                 await told(Scripted(("mcp__s__fail", {}), ("mcp__s__fail", {})), SessionToolset(session, max_retries=1))
+
+    run(main())
+
+
+def test_a_cancelled_task_cancels_the_call(log: Log) -> None:
+    async def main() -> None:
+        begun = asyncio.Event()
+        async with opened(log) as session:
+            toolset = SessionToolset(session, on_progress=lambda *_: begun.set())
+            agent = Agent(Scripted(("mcp__s__progress", ENDLESS)).model, toolsets=[toolset])
+            await is_cancelled(session, agent.run("go on"), begun)
 
     run(main())
 

@@ -81,7 +81,7 @@ fn decide(
     with_pool(common, terminal, |opened, terminal| {
         let hashes = match hash {
             Some(hash) => vec![named(opened, server, hash, verdict)?],
-            None => confirmed(opened, server, verdict, terminal)?,
+            None => confirmed(opened, server, verdict, (common, terminal))?,
         };
         let (pool, name) = (opened.pool.clone(), server.to_owned());
         let report = opened.wait(async move {
@@ -127,7 +127,7 @@ fn confirmed(
     opened: &Opened,
     server: &str,
     verdict: Verdict,
-    terminal: &mut Terminal<'_>,
+    (common, terminal): (&Common, &mut Terminal<'_>),
 ) -> Result<Vec<String>, Failure> {
     let report = approvals(opened)?;
     let of_server = |row: &&Value| row["server"] == server;
@@ -144,7 +144,8 @@ fn confirmed(
     let Some(hash) = hashes.first() else {
         return Err(unknown(opened, server));
     };
-    if let Some(request) = request {
+    // A program that reads JSON has the request of `approve --json`; a person who is asked sees it here.
+    if let Some(request) = request.filter(|_| terminal.asks || !common.json) {
         described(request).iter().for_each(|line| terminal.note(line));
     }
     if !terminal.asks {
@@ -157,7 +158,7 @@ fn confirmed(
     };
     match opened.interrupt.asking(|| terminal.ask(question)).as_str() {
         "yes" => Ok(hashes),
-        _ => Err(Failure::new(Exit::Failed, "nothing was decided")),
+        _ => Err(Failure::unconfirmed()),
     }
 }
 

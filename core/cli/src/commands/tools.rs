@@ -2,7 +2,7 @@
 
 use clap::ArgMatches;
 use serde_json::{Value, json};
-use trunkline::{AcquireOptions, Listed, Session, Shape, Wanted};
+use trunkline::{AcquireOptions, Error, ErrorCode, Listed, Session, Shape, Wanted};
 
 use super::text;
 use crate::arguments::Common;
@@ -17,7 +17,7 @@ pub(super) fn run(
     terminal: &mut Terminal<'_>,
 ) -> Result<Exit, Failure> {
     with_pool(common, terminal, |opened, terminal| {
-        let (session, absent) = begun(opened, text(given, "server"), common)?;
+        let (session, absent, late) = listed(opened, text(given, "server"), common)?;
         let tools = session.tools()?;
         if let Some(shape) = text(given, "shape") {
             let shape = Shape::from_word(shape)?;
@@ -33,6 +33,10 @@ pub(super) fn run(
             table(terminal, &["TOOL", "WHAT IT DOES"], &tools.iter().map(row).collect::<Vec<_>>());
             tell_absent(&absent, terminal);
         }
+        // What is there was written first: one slow server hides none of the others.
+        if let Some(late) = late {
+            return Err(late.into());
+        }
         let failed = absent
             .as_object()
             .is_some_and(|absent| absent.values().any(|standing| standing["state"] == "failed"));
@@ -40,18 +44,28 @@ pub(super) fn run(
     })
 }
 
-/// A session whose servers have started or failed, and those that are not there. One server that is named has to be there.
-pub(super) fn begun(
+/// A session whose servers have started or failed, those that are not there, and the error of a time that was over before all had. One
+/// server that is named has to be there.
+fn listed(
     opened: &Opened,
     server: Option<&str>,
     common: &Common,
-) -> Result<(Session, Value), Failure> {
-    let Some(server) = server else {
-        let session = opened.session(Wanted::All)?;
-        let (waiting, timeout) = (session.clone(), common.timeout);
-        opened.wait(async move { waiting.ready(None, timeout).await })??;
-        return Ok((session, absent(opened)?));
+) -> Result<(Session, Value, Option<Error>), Failure> {
+    if let Some(server) = server {
+        return Ok((begun(opened, server, common)?, json!({}), None));
+    }
+    let session = opened.session(Wanted::All)?;
+    let (waiting, timeout) = (session.clone(), common.timeout);
+    let late = match opened.wait(async move { waiting.ready(None, timeout).await })? {
+        Err(error) if error.code() == ErrorCode::Timeout => Some(error),
+        done => done.map(|()| None)?,
     };
+    let absent = if late.is_some() { still_absent(opened) } else { absent(opened)? };
+    Ok((session, absent, late))
+}
+
+/// A session that has this server.
+fn begun(opened: &Opened, server: &str, common: &Common) -> Result<Session, Failure> {
     let session = opened.session(Wanted::Names(vec![server.to_owned()]))?;
     let (waiting, server) = (session.clone(), server.to_owned());
     let mut options = AcquireOptions::default();
@@ -61,7 +75,19 @@ pub(super) fn begun(
         let lease = waiting.acquire(&server, None, &options).await?;
         waiting.ready(Some(lease.server()), options.timeout).await
     })??;
-    Ok((session, json!({})))
+    Ok(session)
+}
+
+/// The same of servers that may still be on their way, by what the status says now.
+fn still_absent(opened: &Opened) -> Value {
+    let status = opened.pool.status();
+    let servers = status["servers"].as_object().cloned().unwrap_or_default();
+    let absent = servers.into_iter().filter(|(_, server)| server["state"] != "connected");
+    let standing = |(name, server): (String, Value)| {
+        let reason = server["reason"].as_str().unwrap_or("connecting").to_owned();
+        (name, json!({ "state": "waiting", "reason": reason }))
+    };
+    absent.map(standing).collect()
 }
 
 /// How the servers stand that are not ready.

@@ -1,5 +1,6 @@
 //! The arguments of a call, as they are typed.
 
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::failure::Failure;
@@ -12,14 +13,17 @@ pub(super) fn arguments(words: &[String], schema: &Value) -> Result<String, Fail
     {
         return whole(object);
     }
-    let mut object = Map::new();
+    let mut given: Vec<(&str, String)> = Vec::new();
     for word in words {
         let (name, value) = argument(word, schema)?;
-        if object.insert(name.to_owned(), value).is_some() {
+        if given.iter().any(|(other, _)| *other == name) {
             return Err(Failure::usage(format!("the argument `{name}` is there twice")));
         }
+        given.push((name, value));
     }
-    Ok(Value::Object(object).to_string())
+    // In the order and with the digits that were typed.
+    let members = given.iter().map(|(name, value)| format!("{}:{value}", Value::from(*name)));
+    Ok(format!("{{{}}}", members.collect::<Vec<_>>().join(",")))
 }
 
 /// An object that is passed on as it is written.
@@ -30,7 +34,8 @@ pub(super) fn whole(object: &str) -> Result<String, Failure> {
     }
 }
 
-fn argument<'a>(word: &'a str, schema: &Value) -> Result<(&'a str, Value), Failure> {
+/// The name, and the JSON text of the value.
+fn argument<'a>(word: &'a str, schema: &Value) -> Result<(&'a str, String), Failure> {
     let split = word.split_once('=').filter(|(name, _)| !matches!(*name, "" | ":"));
     let Some((name, text)) = split else {
         let message = format!("`{word}` is neither NAME=TEXT nor NAME:=JSON");
@@ -41,11 +46,12 @@ fn argument<'a>(word: &'a str, schema: &Value) -> Result<(&'a str, Value), Failu
         None => (name, takes_json(&schema["properties"][name]["type"])),
     };
     if !is_json {
-        return Ok((name, text.into()));
+        return Ok((name, Value::from(text).to_string()));
     }
-    let value = serde_json::from_str(text);
-    let value = value.map_err(|_| Failure::usage(format!("the argument `{name}` is no JSON")))?;
-    Ok((name, value))
+    match serde_json::from_str::<&RawValue>(text) {
+        Ok(_) => Ok((name, text.trim().to_owned())),
+        Err(_) => Err(Failure::usage(format!("the argument `{name}` is no JSON"))),
+    }
 }
 
 /// Whether a type of a schema is one that a text cannot have.
@@ -81,13 +87,26 @@ mod tests {
             "count": { "type": "integer" }, "either": { "type": ["string", "integer"] }, "text": { "type": "string" },
         } });
         let words = ["count=3", "either=4", "text=5", "unknown=6", "equals=a=b", "empty="];
-        let wanted = json!({ "count": 3, "either": "4", "text": "5", "unknown": "6", "equals": "a=b", "empty": "" });
-        assert_eq!(read(&words, schema), Ok(wanted.to_string()));
+        let wanted =
+            r#"{"count":3,"either":"4","text":"5","unknown":"6","equals":"a=b","empty":""}"#;
+        assert_eq!(read(&words, schema), Ok(wanted.to_owned()));
     }
 
     #[test]
     fn json_is_json() {
-        assert_eq!(read(&["a:=[1, null]"], json!({})), Ok(r#"{"a":[1,null]}"#.into()));
+        assert_eq!(read(&["a:=[1, null]"], json!({})), Ok(r#"{"a":[1, null]}"#.into()));
+    }
+
+    #[test]
+    fn digits_and_order_are_those_that_were_typed() {
+        let schema = json!({ "properties": { "id": { "type": "integer" } } });
+        let words = [
+            "id=123456789012345678901234567890",
+            "b:=1.0000000000000000000001",
+            "a:={\"z\":1,\"y\":2}",
+        ];
+        let wanted = r#"{"id":123456789012345678901234567890,"b":1.0000000000000000000001,"a":{"z":1,"y":2}}"#;
+        assert_eq!(read(&words, schema), Ok(wanted.to_owned()));
     }
 
     #[test]

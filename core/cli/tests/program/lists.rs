@@ -58,6 +58,35 @@ fn a_file_that_is_named_is_the_only_one_and_has_to_be_read() {
     assert_eq!(Home::new().run(&["list"]).stdout, "no servers are configured\n");
 }
 
+#[test]
+fn files_are_named_before_the_command_and_behind_it() {
+    let home = Home::new();
+    home.settings("one.json", &json!({ "one": home.server(&[]) }));
+    home.settings("two.json", &json!({ "two": home.server(&[]) }));
+    let listed = home.run(&["-c", "../one.json", "list", "-c", "../two.json", "--json"]).json();
+    let names = listed["servers"].as_object().unwrap().keys().collect::<Vec<_>>();
+    assert_eq!(names, ["one", "two"]);
+}
+
+/// A server that never answers hides nothing of the others.
+#[test]
+fn tools_lists_what_is_there_when_the_time_is_over() {
+    let home = Home::new();
+    let demo = home.server(&["--tools", "1", "--generated-only"]);
+    let hung = json!({ "command": "sleep", "args": ["600"] });
+    home.settings(".cursor/mcp.json", &json!({ "demo": demo, "hung": hung }));
+    let plain = home.run(&["tools", "-t", "10"]);
+    assert_eq!(plain.exit, 7, "{plain:?}");
+    assert!(plain.stdout.contains("mcp__demo__"), "{plain:?}");
+    assert!(plain.stderr.contains("hung: connecting"), "{plain:?}");
+    let ran = home.run(&["tools", "-t", "10", "--json"]);
+    let listed = ran.json();
+    assert_eq!((ran.exit, listed["tools"].as_array().unwrap().len()), (7, 1));
+    assert_eq!(listed["absent"]["hung"]["state"], "waiting");
+    assert!(listed["absent"].get("demo").is_none());
+    home.has_no_process();
+}
+
 /// SPEC 11.3: files are looked for in the workspace that the pool has.
 #[test]
 fn a_workspace_among_the_options_is_the_only_one() {

@@ -49,6 +49,25 @@ fn an_error_is_json_where_json_is_asked_for() {
     assert_eq!((ran.exit, &*ran.stdout), (8, ""));
 }
 
+/// Everything on the stream for errors is one JSON object then, what was typed wrong and what was to be decided included.
+#[test]
+fn a_program_reads_every_error() {
+    let home = Home::new();
+    home.settings("ws/.mcp.json", &json!({ "project": home.server(&[]) }));
+    for (words, code) in [
+        (&["--json", "no-such-command"][..], "command_line"),
+        (&["tools", "--json", "--timeout", "never"], "command_line"),
+        (&["approve", "project", "--json"], "command_line"),
+        (&["reject", "nobody", "--hash", "v1:0", "--json"], "command_line"),
+    ] {
+        let ran = home.run(words);
+        let error: serde_json::Value = serde_json::from_str(&ran.stderr).expect(&ran.stderr);
+        assert_eq!((&error["v"], &error["error"]["code"]), (&1.into(), &code.into()), "{ran:?}");
+        assert_eq!(ran.stdout, "");
+    }
+    assert_eq!(home.run(&["reject", "nobody", "--hash", "v1:0"]).exit, 8);
+}
+
 #[test]
 fn completions_complete() {
     let home = Home::new();

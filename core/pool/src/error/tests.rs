@@ -30,7 +30,8 @@ fn an_error_carries_everything() {
     let expected = json!({
         "code": "call_interrupted", "number": 21, "message": "the connection was lost", "retryable": true,
         "server": "s", "session": "a", "outcome": "not_sent", "hint": "call again",
-        "cause": {"code": "exited", "number": 17, "message": "the process ended", "retryable": true, "detail": {}},
+        "cause": {"code": "exited", "number": 17, "message": "the process ended", "retryable": true,
+            "hint": ErrorCode::Exited.row().advice, "detail": {}},
         "detail": {"tool": "echo", "generation": 2},
     });
     assert_eq!(error.to_json(), expected);
@@ -38,16 +39,18 @@ fn an_error_carries_everything() {
     assert_eq!(format!("{error:?}"), "Error(call_interrupted, s: the connection was lost)");
 }
 
-/// SPEC 5.12: a bare error has its code's defaults and nothing else.
+/// SPEC 5.12: a bare error has its code's defaults and advice, and nothing else.
 #[test]
 fn a_bare_error_has_nothing_else() {
     let error = Error::new(ErrorCode::Closed, "the pool is closed");
-    assert_eq!((error.server(), error.session(), error.hint()), (None, None, None));
+    assert_eq!((error.server(), error.session()), (None, None));
+    assert_eq!(error.hint(), Some("open the session, or acquire the server, again"));
     assert_eq!((error.outcome(), error.cause(), error.arguments()), (None, None, None));
     assert!(error.source().is_none() && error.detail().is_empty() && !error.is_retryable());
     assert_eq!(error.to_string(), "the pool is closed");
     let expected = json!({
         "code": "closed", "number": 4, "message": "the pool is closed", "retryable": false, "detail": {},
+        "hint": "open the session, or acquire the server, again",
     });
     assert_eq!(error.to_json(), expected);
 }
@@ -79,4 +82,22 @@ fn a_server_is_shown_escaped() {
     assert_eq!(error.to_string(), "a\\u{1b}[2J: closed");
     assert_eq!(format!("{error:?}"), "Error(closed, a\\u{1b}[2J: closed)");
     assert_eq!(error.server(), Some("a\u{1b}[2J"));
+}
+
+/// SPEC 5.12, 11.6: the hint of an error is the most exact that is known: its own, its reason's remedy, its code's advice.
+#[test]
+fn every_error_says_what_to_do() {
+    for code in ErrorCode::ALL {
+        let error = Error::new(*code, "so it was");
+        assert_eq!(error.hint(), Some(code.row().advice));
+        assert_eq!(error.to_json()["hint"], code.row().advice);
+    }
+    for reason in Reason::all() {
+        let error = Error::new(ErrorCode::NotAdmitted, "no").with_detail("reason", reason.as_str());
+        assert_eq!(error.hint(), Some(reason.remedy()));
+        assert_eq!(error.with_hint("its own").hint(), Some("its own"));
+    }
+    // `detail.reason` of other codes is another list of words.
+    let closed = Error::new(ErrorCode::Closed, "over").with_detail("reason", "closing");
+    assert_eq!(closed.hint(), Some(ErrorCode::Closed.row().advice));
 }

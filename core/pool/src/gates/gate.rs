@@ -1,6 +1,7 @@
 //! The answer of the gates.
 
 use crate::error::{Error, ErrorCode};
+use crate::explain::Reason;
 use crate::interface::words::gate;
 
 /// Whether a gate lets a server connect.
@@ -72,7 +73,8 @@ impl GateReason {
     /// The error of whoever asks for a server that is refused so.
     pub(crate) fn error(self) -> Error {
         let reason = self.as_str();
-        Error::new(ErrorCode::NotAdmitted, format!("the server is not admitted: {reason}"))
+        let sentence = Reason::from_word(reason).map_or("is kept out", Reason::sentence);
+        Error::new(ErrorCode::NotAdmitted, format!("the server {sentence}"))
             .with_detail("reason", reason)
     }
 }

@@ -22,6 +22,8 @@ pub struct ErrorRow {
     pub node_code: &'static str,
     /// When it occurs.
     pub doc: &'static str,
+    /// What a person can do about it, where the error itself has nothing more exact.
+    pub advice: &'static str,
 }
 
 /// Whether the same operation can succeed later without a change by the user.
@@ -49,7 +51,8 @@ impl Retry {
 /// Writes the table once: the rows, and an exhaustive mapping from code to row, so that a new code without a row
 /// does not build.
 macro_rules! errors {
-    ($($code:ident $name:literal $node:literal $retry:ident $class:literal $(($base:literal))? $doc:literal;)*) => {
+    ($($code:ident $name:literal $node:literal $retry:ident $class:literal $(($base:literal))? $doc:literal
+        => $advice:literal;)*) => {
         /// Every error code, by number.
         pub const ERRORS: &[ErrorRow] = &[$(ErrorRow {
             code: ErrorCode::$code,
@@ -59,6 +62,7 @@ macro_rules! errors {
             python_base: errors!(@base $($base)?),
             node_code: $node,
             doc: $doc,
+            advice: $advice,
         },)*];
 
         impl ErrorCode {
@@ -79,61 +83,89 @@ macro_rules! errors {
 
 errors! {
     InvalidArgument "invalid_argument" "TRUNKLINE_INVALID_ARGUMENT" Never "InvalidArgumentError" ("ValueError")
-        "a value is wrong; `detail.path` says which";
+        "a value is wrong; `detail.path` says which"
+        => "correct the value that `detail.path` names";
     UnknownOption "unknown_option" "TRUNKLINE_UNKNOWN_OPTION" Never "InvalidArgumentError" ("ValueError")
-        "an option that does not exist; `detail.option`, and the nearest name in `detail.nearest`";
+        "an option that does not exist; `detail.option`, and the nearest name in `detail.nearest`"
+        => "write the option's name as docs/reference/options.md has it, or leave it out";
     BadHandle "bad_handle" "TRUNKLINE_BAD_HANDLE" Never "BadHandleError"
-        "a handle that is stale, released or foreign";
+        "a handle that is stale, released or foreign"
+        => "use what the pool gave only with that pool, and not after its release";
     Closed "closed" "TRUNKLINE_CLOSED" Never "ClosedError"
-        "the pool, session or lease is closed";
+        "the pool, session or lease is closed"
+        => "open the session, or acquire the server, again";
     Closing "closing" "TRUNKLINE_CLOSING" Never "ClosedError"
-        "the pool is draining";
+        "the pool is draining"
+        => "make a new pool: this one takes nothing new";
     Forked "forked" "TRUNKLINE_FORKED" Never "ForkedError"
-        "the process is a fork of the one that made the pool";
+        "the process is a fork of the one that made the pool"
+        => "make a new pool in the child";
     Cancelled "cancelled" "TRUNKLINE_CANCELLED" Never "CancelledError"
-        "the host cancelled the operation; in asyncio its own `CancelledError` where it applies";
+        "the host cancelled the operation; in asyncio its own `CancelledError` where it applies"
+        => "ask again if it is still wanted";
     Timeout "timeout" "TRUNKLINE_TIMEOUT" Later "TimeoutError" ("TimeoutError")
-        "a deadline passed; `detail.which` is `connect`, `list`, `total` or `idle`";
+        "a deadline passed; `detail.which` is `connect`, `list`, `total` or `idle`"
+        => "try again, or give it more time: `detail.which` says which time it was";
     InvalidConfig "invalid_config" "TRUNKLINE_INVALID_CONFIG" Never "ConfigError"
-        "a server's configuration is wrong; `detail.source`, `path`, `line`";
+        "a server's configuration is wrong; `detail.source`, `path`, `line`"
+        => "correct the field that `detail.path` names, in the file of `detail.source` where there is one";
     UndefinedVariable "undefined_variable" "TRUNKLINE_UNDEFINED_VARIABLE" Never "ConfigError"
-        "a variable in a configuration is not defined; names it";
+        "a variable in a configuration is not defined; names it"
+        => "define the variable, or write a default into the configuration: `${NAME:-default}`";
     NotAdmitted "not_admitted" "TRUNKLINE_NOT_ADMITTED" Never "NotAdmittedError"
-        "a gate keeps the server out; `detail.reason`";
+        "a gate keeps the server out; `detail.reason`"
+        => "`explain` says which file or list keeps the server out";
     StaleApproval "stale_approval" "TRUNKLINE_STALE_APPROVAL" Never "NotAdmittedError"
-        "the hash that was shown is not that of the live configuration";
+        "the hash that was shown is not that of the live configuration"
+        => "look at the request again, and decide about what it shows now";
     BudgetExhausted "budget_exhausted" "TRUNKLINE_BUDGET_EXHAUSTED" Later "LimitError"
-        "the budget of servers is used up; `detail.budget`, `live`, `reserved`";
+        "the budget of servers is used up; `detail.budget`, `live`, `reserved`"
+        => "release or disable another server, or give the pool a larger `budget`";
     Limit "limit" "TRUNKLINE_LIMIT" Later "LimitError"
-        "processes, calls in flight, a queue or a result's size; `detail.limit` says which";
+        "processes, calls in flight, a queue or a result's size; `detail.limit` says which"
+        => "wait until less is under way, or raise the limit that `detail.limit` names";
     SpawnFailed "spawn_failed" "TRUNKLINE_SPAWN_FAILED" Later "ConnectError"
-        "the server's program could not be started; `detail.command`, `errno`";
+        "the server's program could not be started; `detail.command`, `errno`"
+        => "start the command by hand to see why";
     ConnectFailed "connect_failed" "TRUNKLINE_CONNECT_FAILED" Later "ConnectError"
-        "the server could not be reached: network, TLS, DNS";
+        "the server could not be reached: network, TLS, DNS"
+        => "check the address and the network, and whether the server runs";
     Exited "exited" "TRUNKLINE_EXITED" Later "ConnectError"
-        "the server's process ended; `detail` has its exit status or signal and the end of its stderr";
+        "the server's process ended; `detail` has its exit status or signal and the end of its stderr"
+        => "see the server's stderr in the detail, or start the command by hand";
     Protocol "protocol" "TRUNKLINE_PROTOCOL" Never "ProtocolError"
-        "the server broke the protocol, or speaks no common version of it";
+        "the server broke the protocol, or speaks no common version of it"
+        => "update the server, or tell its makers what it did";
     AuthRequired "auth_required" "TRUNKLINE_AUTH_REQUIRED" Never "AuthRequiredError"
-        "the server wants credentials; `detail` has the address, or what is missing";
+        "the server wants credentials; `detail` has the address, or what is missing"
+        => "sign in with `sign_in`, or configure the credentials";
     Unavailable "unavailable" "TRUNKLINE_UNAVAILABLE" Later "UnavailableError"
-        "the server is reconnecting; nothing was sent";
+        "the server is reconnecting; nothing was sent"
+        => "call again when the server is back: the event `reconnected` says so";
     CallInterrupted "call_interrupted" "TRUNKLINE_CALL_INTERRUPTED" ByOutcome "CallInterruptedError"
-        "the connection was lost while the call was under way; `outcome` says whether it can have run";
+        "the connection was lost while the call was under way; `outcome` says whether it can have run"
+        => "look at `outcome`: after `not_sent` call again; after `unknown` it may have run";
     ToolNotFound "tool_not_found" "TRUNKLINE_TOOL_NOT_FOUND" Never "ToolNotFoundError"
-        "no such tool in this session's view; `detail` explains why";
+        "no such tool in this session's view; `detail` explains why"
+        => "read the session's tools again; `explain` says what became of one";
     ServerError "server_error" "TRUNKLINE_SERVER_ERROR" Never "ServerError"
-        "the server answered with a JSON-RPC error; `detail.code`, `message`, `data`";
+        "the server answered with a JSON-RPC error; `detail.code`, `message`, `data`"
+        => "see what the server says in `detail`, and correct the arguments";
     Declined "declined" "TRUNKLINE_DECLINED" Never "DeclinedError"
-        "a request of the server could not be routed to a session";
+        "a request of the server could not be routed to a session"
+        => "give the session a handler for what the server asks, or a connection of its own: `share: \"session\"`";
     CrashLoop "crash_loop" "TRUNKLINE_CRASH_LOOP" Never "ConnectError"
-        "the server was lost too often; the breaker is open";
+        "the server was lost too often; the breaker is open"
+        => "mend what ends the server, which its stderr and the cause say, and acquire it again";
     Store "store" "TRUNKLINE_STORE" Later "StoreError"
-        "approvals, cache or tokens could not be read or written; `detail.errno`, `path`";
+        "approvals, cache or tokens could not be read or written; `detail.errno`, `path`"
+        => "check the path, its permissions and the room on its disk";
     WrongThread "wrong_thread" "TRUNKLINE_WRONG_THREAD" Never "WrongThreadError"
-        "a blocking call from inside a callback";
+        "a blocking call from inside a callback"
+        => "start the operation instead, or call from another thread";
     Internal "internal" "TRUNKLINE_INTERNAL" Never "InternalError"
-        "a fault of the library itself; `detail.place`";
+        "a fault of the library itself; `detail.place`"
+        => "tell the makers of the library, with `detail`";
 }
 
 impl ErrorCode {
@@ -172,6 +204,7 @@ impl ErrorRow {
             "python_base": self.python_base,
             "node_code": self.node_code,
             "doc": self.doc,
+            "advice": self.advice,
         })
     }
 }

@@ -4,6 +4,7 @@ use super::budget::Usage;
 use crate::error::{Error, ErrorCode};
 pub(super) use crate::interface::words::status_reason as reason;
 use crate::interface::words::{deadline, hidden, limit};
+use crate::text::escaped;
 
 pub(super) fn closed() -> Error {
     Error::new(ErrorCode::Closed, "the session is closed")
@@ -44,7 +45,7 @@ pub(super) fn limit_of_remembered_tools() -> Error {
 }
 
 pub(super) fn unknown_tool(tool: &str) -> Error {
-    Error::new(ErrorCode::ToolNotFound, "the server lists no such tool now")
+    Error::new(ErrorCode::ToolNotFound, format!("the server lists no tool `{}` now", escaped(tool)))
         .with_detail("tool", tool)
         .with_detail("reason", hidden::UNKNOWN)
 }
@@ -71,11 +72,11 @@ pub(super) fn crash_loop(cause: Error) -> Error {
 
 /// A connection ended without a word about why.
 pub(super) fn ended_silently() -> Error {
-    Error::new(ErrorCode::Exited, "the connection ended")
+    Error::new(ErrorCode::Exited, "the server ended without a word about why")
 }
 
 /// A connection was still there after the drain's deadline.
 pub(super) fn left_behind() -> Error {
-    Error::new(ErrorCode::Timeout, "still ending after the drain's deadline")
+    Error::new(ErrorCode::Timeout, "the server was still ending when the drain's time was over")
         .with_detail("which", deadline::TOTAL)
 }

@@ -7,6 +7,7 @@ mod settings;
 use std::fmt::Write as _;
 use std::path::Path;
 
+use trunkline_pool::explain::Reason;
 use trunkline_pool::interface::words::{Of, WORDS};
 use trunkline_pool::interface::{
     ERRORS, EVENTS, EventRow, OptionKind, OptionRow, Presence, SCOPES, Scope, options,
@@ -41,18 +42,20 @@ const ORIGIN: &str =
 fn errors() -> String {
     let mut page = format!(
         "{ORIGIN}# Errors\n\nOne error type per language. The number is the C status; 0 is success. \
-         Numbers and names are never reused.\n\n\
-         | No. | Code | Retryable | Python | Node | When |\n|---|---|---|---|---|---|\n"
+         Numbers and names are never reused. What to do stands in the error's `hint` too, where it has none that is more \
+         exact; the reasons of `not_admitted` and `tool_not_found` have [remedies](#remedies) of their own.\n\n\
+         | No. | Code | When | What to do | Retryable | Python | Node |\n|---|---|---|---|---|---|---|\n"
     );
     for row in ERRORS {
         let base = row.python_base.map(|base| format!(" ({base})")).unwrap_or_default();
         let cells = [
             (row.code as i32).to_string(),
             format!("`{}`", row.name),
+            row.doc.into(),
+            row.advice.into(),
             row.retry.as_str().into(),
             format!("`{}`{base}", row.python_class),
             format!("`{}`", row.node_code),
-            row.doc.into(),
         ];
         push_row(&mut page, &cells);
     }
@@ -67,6 +70,16 @@ fn errors() -> String {
         "Each error of a code that has such a member has one of its words.",
         lists,
     );
+    let _ = writeln!(
+        page,
+        "\n## Remedies\n\nWhat `explain` says of a reason, and the `hint` of an error that has it in `detail.reason`.\n\n\
+         | Reason | A server with it | What to do |\n|---|---|---|"
+    );
+    for reason in Reason::all() {
+        let cells =
+            [format!("`{}`", reason.as_str()), reason.sentence().into(), reason.remedy().into()];
+        push_row(&mut page, &cells);
+    }
     page
 }
 

@@ -315,7 +315,7 @@ impl Named {
             Standing::Invalid(error) => return error.clone(),
             Standing::Shut(reason) => {
                 let refused = Gate::Shut(*reason).check().err();
-                refused.unwrap_or_else(|| refusal(reason.as_str(), "the server is not admitted"))
+                refused.unwrap_or_else(|| refusal(reason.as_str(), "a gate keeps the server out"))
             }
             Standing::Waiting(Awaited::Files) => {
                 let message = "the file system is asked for what the server's configuration names";

@@ -49,9 +49,12 @@ pub(super) fn over(server: &Arc<str>) -> Error {
 
 /// A bound of ours was reached.
 pub(super) fn too_long(server: &Arc<str>) -> Error {
-    Error::new(ErrorCode::Limit, "the limit frame_bytes is reached")
-        .with_server(server.as_ref())
-        .with_detail("limit", words::limit::FRAME_BYTES)
+    Error::new(
+        ErrorCode::Limit,
+        "a message of the server is longer than `limits.frame_bytes` allows",
+    )
+    .with_server(server.as_ref())
+    .with_detail("limit", words::limit::FRAME_BYTES)
 }
 
 /// A call that did not get its answer.

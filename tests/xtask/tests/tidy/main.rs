@@ -5,6 +5,7 @@
 
 mod calls;
 mod functions;
+mod messages;
 mod names;
 mod planted;
 mod source;
@@ -29,7 +30,7 @@ struct Rule {
     find: fn(&Source) -> Vec<Finding>,
 }
 
-const RULES: [Rule; 15] = [
+const RULES: [Rule; 16] = [
     Rule { name: "file size", find: functions::long_files },
     Rule { name: "function size", find: functions::long_functions },
     Rule { name: "module doc", find: words::missing_module_doc },
@@ -43,6 +44,7 @@ const RULES: [Rule; 15] = [
     Rule { name: "napi guard", find: calls::unguarded_napi },
     Rule { name: "export guard", find: calls::unguarded_exports },
     Rule { name: "skipped tests", find: words::skipped_tests },
+    Rule { name: "messages", find: messages::weak_messages },
     Rule { name: "machine paths", find: words::machine_paths },
     Rule { name: "history", find: words::history },
 ];

@@ -54,7 +54,8 @@ def tools(
 ) -> list[BaseTool]:
     """The tools of the session's view as it is now, or those of some servers.
 
-    The tools of an asyncio session are for ``ainvoke``, those of a ``trunkline.sync`` one for ``invoke`` and ``ainvoke``. The content of a message is
+    The tools of an asyncio session are for ``ainvoke``, those of a ``trunkline.sync`` one for ``invoke``; under ``ainvoke`` these run in a
+    thread, and cancelling the agent does not cancel the call. The content of a message is
     a list of LangChain's standard blocks, its artifact ``{"structured_content": …, "meta": …}``. ``on_progress`` gets the
     name of the tool and each ``progress`` event. With ``raise_errors`` an error that a tool reports is raised as ``ToolError``; one of the pool
     (``trunkline.TrunklineError``) always is. Further options are those of each call, such as ``timeout``.
@@ -170,7 +171,10 @@ def _live_tools() -> type:
 
         async def awrap_model_call(self, request: Any, handler: Any) -> Any:
             """Offers the tools of the moment beside those of the agent."""
-            return await handler(request.override(tools=[*request.tools, *self._current()]))
+            # An agent may have been made with some of them; model APIs refuse a name that is there twice.
+            offered = {getattr(tool, "name", None) for tool in request.tools}
+            current = [tool for tool in self._current() if tool.name not in offered]
+            return await handler(request.override(tools=[*request.tools, *current]))
 
         async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
             """Finds the tool that was offered."""

@@ -256,25 +256,27 @@ class ClientSession:
     async def _hear(self, stream: trunkline.EventStream) -> None:
         async with stream:
             async for event in stream:
-                if event.server == self._server:
+                # What was missed may have been a change of any list.
+                missed = event.type == "lagged"
+                for kind in _CHANGES if missed else [event.type] if event.server == self._server else []:
                     try:
-                        await self._tell(event)
+                        await self._tell(kind, event)
                     except Exception:
                         _log.exception("a callback failed")
                 if self._acquired is None:
                     return
 
-    async def _tell(self, event: trunkline.Event) -> None:
-        kind, params = _CHANGES.get(event.type), None
-        if event.type == "resource_updated":
+    async def _tell(self, what: str, event: trunkline.Event) -> None:
+        kind, params = _CHANGES.get(what), None
+        if what == "resource_updated":
             kind, params = "ResourceUpdatedNotification", {"uri": event["uri"]}
-        elif event.type == "log":
+        elif what == "log":
             kind = "LoggingMessageNotification"
             params = {"level": event["level"], "logger": event.get("logger"), "data": event["data"]}
         assert kind is not None
         method = getattr(types, kind).model_fields["method"].default
         notification = getattr(types, kind).model_validate({"method": method, **({"params": params} if params else {})})
-        if event.type == "log" and self._logging_callback is not None:
+        if what == "log" and self._logging_callback is not None:
             await self._logging_callback(notification.params)
         if self._message_handler is not None:
             # Version 1 wraps notifications in a model of its own.

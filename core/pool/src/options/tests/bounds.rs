@@ -102,7 +102,8 @@ fn hints_name_what_was_meant() {
     assert_eq!(error.hint(), Some("did you mean `timeout_ms`?"));
     let error = pool(r#"{"reconnect":{"delays_ms":{"lokal":[]}}}"#).unwrap_err();
     assert_eq!(error.hint(), Some("the lists are `local`, `remote`"));
-    assert_eq!(pool(r#"{"qqqq":1}"#).unwrap_err().hint(), None);
+    let advice = ErrorCode::UnknownOption.row().advice;
+    assert_eq!(pool(r#"{"qqqq":1}"#).unwrap_err().hint(), Some(advice));
 }
 
 /// SPEC 16.5, S-15: numbers of `meta` are the server's to judge, members that are there twice are not.
