@@ -628,7 +628,8 @@ typedef struct {
      */
     uint32_t retry;
     /**
-     * The request's `_meta`: the text of a JSON object; empty: none.
+     * The request's `_meta`: the text of a JSON object; empty: none. A `traceparent`, `tracestate` or
+     * `baggage` in it must be as W3C defines them.
      */
     trunkline_str meta_json;
     /**

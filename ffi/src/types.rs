@@ -261,7 +261,8 @@ pub struct CallOptionsStruct {
     /// 2: also a call of a tool that is declared read-only or idempotent, when the session trusts
     /// the server.
     pub retry: u32,
-    /// The request's `_meta`: the text of a JSON object; empty: none.
+    /// The request's `_meta`: the text of a JSON object; empty: none. A `traceparent`, `tracestate` or
+    /// `baggage` in it must be as W3C defines them.
     pub meta_json: Str,
     /// NULL, or where the number is put by which the call's progress events name it (`call`),
     /// unique within its session. Written before the function returns (a blocking one: before it

@@ -24,6 +24,7 @@
 //! - [`json`]: JSON where it must be read in one way only.
 //! - [`naming`]: the names under which tools are exposed to a model.
 //! - [`shapes`]: tools in the shapes in which model APIs take them.
+//! - [`trace_context`]: the trace that a call belongs to.
 //! - [`state`]: the reducer that decides.
 //! - [`plan`]: the differences that a new desired state asks for.
 #![forbid(unsafe_code)]
@@ -58,6 +59,7 @@ pub mod settings;
 pub mod shapes;
 pub mod state;
 pub mod text;
+pub mod trace_context;
 pub mod view;
 
 pub use error::{Error, ErrorCode, Outcome, Result};

@@ -7,6 +7,7 @@ use std::ops::Range;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use trunkline_pool::json::is_value;
+use trunkline_pool::trace_context;
 
 use super::log_level;
 use crate::{Error, ErrorCode, Result};
@@ -57,6 +58,9 @@ pub(super) fn with_meta(
     level: Option<&str>,
 ) -> Result<String> {
     let meta = given.map(|meta| object("meta", meta)).transpose()?;
+    if let Some(meta) = &meta {
+        trace_context::check(meta)?;
+    }
     let Some(meta) = log_level::joined(meta, level) else { return Ok(params) };
     // Raw values: what is in them need not fit any type of ours.
     let members: HashMap<Cow<'_, str>, &RawValue> = serde_json::from_str(&params)

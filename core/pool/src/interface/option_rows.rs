@@ -319,7 +319,12 @@ pub(super) const CALL: &[OptionRow] = &[
         "whether the call waits while the server is reconnecting, at most for its time in all",
     ),
     row("progress", Bool, "false", "whether progress is asked for and delivered"),
-    row("meta", AnyObject, "none", "`_meta` of the request"),
+    row(
+        "meta",
+        AnyObject,
+        "none",
+        "`_meta` of the request; `traceparent`, `tracestate` and `baggage` in it must be as W3C defines them",
+    ),
 ];
 
 pub(super) const ACQUIRE: &[OptionRow] = &[
