@@ -329,3 +329,17 @@ fn a_status_file_that_cannot_be_had_is_refused() {
     until(|| with_status_file(&file).is_ok());
     until(|| !file.exists());
 }
+
+/// SPEC 16.7: the host's own subscriber is the only one that there ever is.
+#[test]
+fn no_subscriber_of_logs_is_installed() {
+    let rig = Rig::new(json!({}));
+    host(async {
+        rig.configure(json!({ "s": rig.server(&[]) })).await;
+        let lease = acquire(&rig.session("a"), "s").await;
+        text(&lease, "echo", json!({ "message": "x" })).await;
+        rig.pool.close().await.unwrap();
+    });
+    // It fails where there is one.
+    tracing::subscriber::set_global_default(tracing::subscriber::NoSubscriber::default()).unwrap();
+}

@@ -9,6 +9,12 @@ use serde_json::value::RawValue;
 
 use crate::{Error, ErrorCode, Result};
 
+/// The name of a member, and whether a text may be its value.
+type Rule = (&'static str, fn(&str) -> bool);
+
+const RULES: [Rule; 3] =
+    [("traceparent", is_parent), ("tracestate", is_state), ("baggage", is_baggage)];
+
 /// The most members of a `tracestate`.
 const STATES_MAX: usize = 32;
 
@@ -24,9 +30,7 @@ pub fn check(meta: &str) -> Result<()> {
     let Ok(members) = serde_json::from_str::<HashMap<Cow<'_, str>, &RawValue>>(meta) else {
         return Ok(());
     };
-    let rules: [(&str, fn(&str) -> bool); 3] =
-        [("traceparent", is_parent), ("tracestate", is_state), ("baggage", is_baggage)];
-    for (name, is_valid) in rules {
+    for (name, is_valid) in RULES {
         let Some(value) = members.get(name) else { continue };
         let text = serde_json::from_str::<Cow<'_, str>>(value.get());
         if !text.is_ok_and(|text| is_valid(&text)) {

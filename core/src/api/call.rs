@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use serde_json::Value;
 use serde_json::value::RawValue;
 use trunkline_pool::id_map::IdMap;
 use trunkline_pool::interface::words;
@@ -21,9 +22,10 @@ use super::params::{object, tool_params, with_meta};
 use super::progress;
 use super::retry::{self, LastingCall};
 use super::session::SessionCore;
+use super::usage::Usage;
 use super::waiting::WaitingCall;
 use crate::client::{Attempts, Connection, OnProgress, Reply, Request, RequestId};
-use crate::driver::{EntryCell, Published};
+use crate::driver::{Ended, EntryCell, Published};
 use crate::{Error, ErrorCode, Outcome, Result};
 
 /// The result of a call: JSON text exactly as the server sent it.
@@ -75,6 +77,7 @@ struct UnderWay {
     last: u64,
     closed: bool,
     calls: IdMap<u64, Option<Started>>,
+    usage: Usage,
 }
 
 impl Calls {
@@ -105,8 +108,16 @@ impl Calls {
         inner.closed
     }
 
-    pub(super) fn end(&self, number: u64) {
-        self.inner().calls.remove(&number);
+    pub(super) fn end(&self, number: u64, ended: Ended) {
+        let mut inner = self.inner();
+        inner.calls.remove(&number);
+        inner.usage.count(ended);
+    }
+
+    /// What its calls came to, for the status; nothing of a session that made none.
+    pub(super) fn usage(&self, session: &str) -> Option<Value> {
+        let inner = self.inner();
+        (inner.last > 0).then(|| inner.usage.to_json(session, inner.last, inner.calls.len()))
     }
 
     /// Cancels everything, and refuses what comes later.
@@ -215,7 +226,7 @@ pub(super) fn go_on(
     match Call::prepare(session, (held, &seen), &published, called, options, || Ok(number)) {
         Ok(call) => Some(send(call, &published, options, done)),
         Err(error) => {
-            session.calls.end(number);
+            session.calls.end(number, Ended { sent: 0, came: Err(error.code()) });
             let error = session.explained(&cell.server, error);
             let error = error.with_server(&*cell.server).with_session(&*session.id);
             done(Err(error.with_outcome(Outcome::NotSent)));
@@ -258,9 +269,9 @@ fn start_once(
     let call = Arc::new(call);
     let ending = call.clone();
     let done = Box::new(move |result| {
-        let result = ending.outcome(result, generation);
-        ending.session.calls.end(ending.number);
-        done(result.map_err(|error| ending.failed(error)));
+        let result = ending.outcome(result, generation).map_err(|error| ending.failed(error));
+        ending.end(&result);
+        done(result);
     });
     let id = connection.start(call.request(None), done);
     Started::Once(connection.clone(), id)
@@ -278,6 +289,7 @@ pub(super) struct Call {
     /// In all.
     pub timeout: Duration,
     idle_timeout: Duration,
+    began: Instant,
     progress: Progress,
     reads_here: bool,
     what: What,
@@ -329,6 +341,7 @@ impl Call {
             seen: seen.clone(),
             timeout,
             idle_timeout,
+            began: Instant::now(),
             progress: options.progress.clone(),
             reads_here: options.reads_here,
             what,
@@ -357,12 +370,16 @@ impl Call {
         }
     }
 
-    /// The request of the only attempt, or of one of several.
-    pub(super) fn request(&self, attempts: Option<Attempts>) -> Request<'_> {
-        let method = match &self.what {
+    fn method(&self) -> &str {
+        match &self.what {
             What::Tool { .. } => "tools/call",
             What::Method(method) => method,
-        };
+        }
+    }
+
+    /// The request of the only attempt, or of one of several.
+    pub(super) fn request(&self, attempts: Option<Attempts>) -> Request<'_> {
+        let method = self.method();
         // Progress is for other threads, and so is all that is read with it; who sends a call again is another thread.
         let is_plain = matches!(self.progress, Progress::Off) && attempts.is_none();
         Request {
@@ -406,6 +423,19 @@ impl Call {
                 What::Method(_) => error,
             }
         })
+    }
+
+    /// The call has ended: it is counted, and its session is rid of it.
+    pub(super) fn end(&self, result: &Result<CallResult>) {
+        let came = match result {
+            Ok(result) => Ok(result.json().len()),
+            Err(error) => Err(error),
+        };
+        let is_sent = !came.is_err_and(|error| error.outcome() == Some(Outcome::NotSent));
+        let sent = if is_sent { self.params.len() } else { 0 };
+        let ended = Ended { sent, came: came.map_err(Error::code) };
+        self.cell().usage.count(self.method(), self.began.elapsed(), ended);
+        self.session.calls.end(self.number, ended);
     }
 
     /// The call ends with this error.

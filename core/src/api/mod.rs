@@ -35,6 +35,7 @@ mod started;
 mod status;
 mod told;
 mod untold;
+mod usage;
 mod view;
 mod waiting;
 mod wanted;

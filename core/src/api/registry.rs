@@ -10,6 +10,7 @@ use tokio::time::Instant;
 use trunkline_pool::options::SessionOptions;
 use trunkline_pool::state::SessionId;
 
+use super::call::Calls;
 use super::configure::Disabled;
 use super::held::Origin;
 use super::pool::PoolCore;
@@ -32,7 +33,11 @@ struct Live {
     number: SessionId,
     session: WeakSession,
     disabled: Arc<Disabled>,
+    calls: Arc<Calls>,
 }
+
+/// The id of a live session, and its calls.
+pub(super) type SeenSession = (Arc<str>, Arc<Calls>);
 
 /// What a closed session left.
 pub(super) struct Kept {
@@ -78,8 +83,9 @@ impl PoolCore {
         let kept = sessions.kept.remove(&id);
         let resumed = kept.as_ref().map(|kept| (kept.number, kept.context.clone()));
         let session = Session::open(self, (options, roots), resumed);
-        let (number, disabled) = (session.core().number, session.core().disabled.clone());
-        sessions.live.insert(id, Live { number, session: session.downgrade(), disabled });
+        let core = session.core();
+        let (number, disabled, calls) = (core.number, core.disabled.clone(), core.calls.clone());
+        sessions.live.insert(id, Live { number, session: session.downgrade(), disabled, calls });
         drop(sessions);
         if let Some(kept) = kept {
             // Not under the lock: subscribers hear of it, and may look at the pool.
@@ -127,10 +133,11 @@ impl PoolCore {
         sessions.live.iter().map(|(id, live)| (id.clone(), live.disabled.clone())).collect()
     }
 
-    /// The ids of the live sessions, and how many wait to be resumed.
-    pub(super) fn session_ids(&self) -> (Vec<Arc<str>>, usize) {
+    /// The ids of the live sessions with their calls, and how many wait to be resumed. No session is held meanwhile.
+    pub(super) fn sessions_seen(&self) -> (Vec<SeenSession>, usize) {
         let sessions = self.sessions();
-        (sessions.live.keys().cloned().collect(), sessions.kept.len())
+        let live = sessions.live.iter().map(|(id, live)| (id.clone(), live.calls.clone()));
+        (live.collect(), sessions.kept.len())
     }
 
     /// Gives up what closed sessions left.

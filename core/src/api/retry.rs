@@ -303,7 +303,7 @@ impl LastingCall {
             };
             self.call.failed(error).with_outcome(outcome)
         });
-        self.session().calls.end(self.call.number);
+        self.call.end(&result);
         // The host's code: its panic ends here.
         if catch_unwind(AssertUnwindSafe(|| done(result))).is_err() {
             tracing::error!("a completion panicked");

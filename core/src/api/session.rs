@@ -69,7 +69,7 @@ pub(crate) struct SessionCore {
     pub(crate) roots: ArcSwap<Vec<PathBuf>>,
     /// The shared connections that are not told of them.
     pub(super) untold: Untold<EntryCell>,
-    pub(super) calls: Calls,
+    pub(super) calls: Arc<Calls>,
     /// The servers that it wants without asking.
     pub(super) wants: Mutex<Wants>,
     /// Something in `wants` was settled, or the session closed.
@@ -332,7 +332,7 @@ impl SessionCore {
             pool: pool.clone(),
             kept: Kept::of(pool, options.follow),
             options: Mutex::new(Arc::new(options)),
-            calls: Calls::default(),
+            calls: Arc::default(),
             wants: Mutex::default(),
             settled: Notify::new(),
             own: Mutex::default(),

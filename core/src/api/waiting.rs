@@ -27,6 +27,7 @@ use super::operation::Operation;
 use super::params;
 use super::retry::Done;
 use super::session::SessionCore;
+use crate::driver::Ended;
 use crate::{Error, ErrorCode, Outcome, Result};
 
 /// A call that waits for its server, and then the call that it became.
@@ -293,7 +294,7 @@ impl WaitingCall {
     }
 
     fn end(&self, done: Done, error: Error) {
-        self.session.calls.end(self.number);
+        self.session.calls.end(self.number, Ended { sent: 0, came: Err(error.code()) });
         let error = self.session.explained(&self.tool.server, error);
         let error = match error.server() {
             Some(_) => error,

@@ -22,6 +22,7 @@ use super::listings::Listings;
 use super::log_levels::LogLevels;
 use super::resources::Resources;
 use super::roots::ToldRoots;
+use super::usage::Usage;
 use crate::apart::OneByOne;
 use crate::api::SessionCore;
 use crate::auth::Context;
@@ -75,6 +76,8 @@ pub(crate) struct EntryCell {
     pub calls: AtomicU64,
     /// Calls that ended with an error.
     pub errors: AtomicU64,
+    /// What the calls of every entry of this server's name came to.
+    pub usage: Arc<Usage>,
 }
 
 /// What a caller sees at one moment.
@@ -152,6 +155,7 @@ impl EntryCell {
             kept: LastKept::default(),
             calls: AtomicU64::new(0),
             errors: AtomicU64::new(0),
+            usage: keyed.usage,
         }
     }
 
@@ -194,6 +198,7 @@ impl EntryCell {
             authority,
             written,
             turn,
+            usage: Arc::default(),
         };
         let cell = EntryCell::new(&status, keyed);
         cell.publish(Slot { state: EntryState::Active, catalog, ..cell.load().slot.clone() });

@@ -12,6 +12,7 @@ use trunkline_pool::state::{KeyId, ServerId, SessionId};
 
 use super::authority::Authority;
 use super::starts::Turn;
+use super::usage::Usage;
 use crate::auth::Context;
 use crate::client::Provided;
 
@@ -38,6 +39,8 @@ pub(crate) struct Keyed {
     pub written: Option<Written>,
     /// When it has its turn to connect: the earliest of those asked for since it was connected last.
     pub turn: Turn,
+    /// Where its calls are counted, with those of every key of the name.
+    pub usage: Arc<Usage>,
 }
 
 /// What a key is asked for with, beside the server's name.
@@ -72,6 +75,8 @@ pub(crate) struct Interner {
     names: Vec<Arc<str>>,
     /// The transport of each name's newest key.
     transports: Vec<&'static str>,
+    /// What the calls of each name came to.
+    usages: Vec<Arc<Usage>>,
     servers: HashMap<Arc<str>, ServerId>,
     keys: IdMap<Identity, KeyId>,
     /// By number.
@@ -102,6 +107,7 @@ impl Interner {
         let server = ServerId(self.names.len() as u32);
         self.names.push(name.clone());
         self.transports.push("");
+        self.usages.push(Arc::default());
         self.servers.insert(name, server);
         server
     }
@@ -120,6 +126,11 @@ impl Interner {
     pub(crate) fn describe(&self, server: ServerId) -> (&str, &'static str) {
         let place = server.0 as usize;
         (&self.names[place], self.transports[place])
+    }
+
+    /// What the calls of a server's name came to.
+    pub(crate) fn usage(&self, server: ServerId) -> Arc<Usage> {
+        self.usages[server.0 as usize].clone()
     }
 
     /// The numbers of a server's name and of a pool key, which is kept once more.
@@ -143,6 +154,7 @@ impl Interner {
             authority: wanted.authority.clone(),
             written: wanted.written,
             turn: wanted.turn,
+            usage: self.usage(server),
         };
         let row = Some(Row { keyed, identity, uses: 1 });
         let key = self.free.pop().unwrap_or_else(|| {

@@ -29,6 +29,7 @@ mod roots;
 mod runtime;
 mod starts;
 mod subscriber;
+mod usage;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -54,6 +55,7 @@ pub(crate) use questions::{Acquired, Answer, Answered, Wish};
 pub(crate) use runtime::Runtime;
 pub(crate) use starts::Turn;
 pub(crate) use subscriber::Subscriber;
+pub(crate) use usage::{Ended, Usage, errors_json};
 
 use self::accepted::Approvers;
 use self::eras::Eras;
@@ -302,6 +304,12 @@ impl Driver {
     pub(crate) fn last_error(&self, name: &str) -> Option<Error> {
         let core = self.core();
         core.state.last_error(core.interner.known_server(name)?).cloned()
+    }
+
+    /// What the calls of a server's name came to, also of entries that are gone.
+    pub(crate) fn usage_of(&self, name: &str) -> Option<Arc<Usage>> {
+        let core = self.core();
+        Some(core.interner.usage(core.interner.known_server(name)?))
     }
 
     /// Whether the pool ever had an entry.

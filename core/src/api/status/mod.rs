@@ -23,7 +23,7 @@ impl PoolCore {
             by_name.iter().map(|(name, server)| (&**name, row(name, server))).collect();
         let count =
             |member: &str, word: &str| rows.values().filter(|row| row[member] == word).count();
-        let (sessions, kept) = self.session_ids();
+        let (sessions, kept) = self.sessions_seen();
         let processes: usize = by_name.values().map(|server| server.pids().count()).sum();
         let totals = json!({
             "servers": rows.len(),
@@ -46,7 +46,8 @@ impl PoolCore {
             "supervision": platform::supervision(),
             "budget": self.driver.budget(),
             "refusals": self.driver.refusals(),
-            "sessions": sessions.iter().map(|id| &**id).collect::<Vec<&str>>(),
+            "sessions": sessions.iter().map(|(id, _)| &**id).collect::<Vec<&str>>(),
+            "usage": sessions.iter().filter_map(|(id, calls)| calls.usage(id)).collect::<Vec<_>>(),
             "servers": rows.into_iter().map(|(name, row)| (name.to_owned(), row)).collect::<Map<_, _>>(),
         })
     }

@@ -72,6 +72,7 @@ impl Server {
             None => pool.driver.held_of(name),
         };
         let of_pool = self.named.is_some();
+        let usage = pool.driver.usage_of(name);
         let removed = !of_pool && pool.running().is_removed(name);
         let origin = self.named.as_ref().map(|named| &named.origin);
         let Seen { gate, rest, error, .. } = self.seen(pool, name);
@@ -109,6 +110,7 @@ impl Server {
                 "quarantined": held.tools().len(),
             },
             "quarantined": quarantined(&held),
+            "usage": usage.map(|usage| usage.to_json()),
             "error_code": error.as_ref().map(|error| error.code().name()),
             "last_error": error.as_ref().map(|error| error.to_json()),
             "hint": error.as_ref().and_then(|error| error.hint()),
