@@ -3,28 +3,24 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
 use serde_json::value::RawValue;
-use trunkline_pool::id_map::IdMap;
-use trunkline_pool::interface::words;
 use trunkline_pool::options::{CallOptions, Progress, ProgressReceiver};
 use trunkline_pool::state::{EntryState, Generation, Slot};
 use trunkline_pool::view::View;
 
+use super::calls::Started;
 use super::held::{Held, Seen, Standing};
 use super::log_level;
 use super::operation::Operation;
 use super::params::{object, tool_params, with_meta};
 use super::progress;
-use super::retry::{self, LastingCall};
+use super::retry;
 use super::session::SessionCore;
-use super::usage::Usage;
-use super::waiting::WaitingCall;
-use crate::client::{Attempts, Connection, OnProgress, Reply, Request, RequestId};
+use crate::client::{Attempts, Connection, OnProgress, Reply, Request};
 use crate::driver::{Ended, EntryCell, Published};
 use crate::{Error, ErrorCode, Outcome, Result};
 
@@ -63,105 +59,6 @@ impl CallResult {
             .ok()?
             .get(name)
             .map(|value| (*value).to_owned())
-    }
-}
-
-/// The calls of a session that are under way, so that its end can cancel them (SPEC 3.12).
-#[derive(Default)]
-pub(crate) struct Calls {
-    inner: Mutex<UnderWay>,
-}
-
-#[derive(Default)]
-struct UnderWay {
-    last: u64,
-    closed: bool,
-    calls: IdMap<u64, Option<Started>>,
-    usage: Usage,
-}
-
-impl Calls {
-    /// The number of a call that may begin.
-    pub(super) fn begin(&self, session: &SessionCore) -> Result<u64> {
-        let limit = session.driver.options.limits.in_flight_per_session;
-        let mut inner = self.inner();
-        if inner.closed {
-            return Err(session.closed());
-        }
-        if inner.calls.len() >= usize::try_from(limit).unwrap_or(usize::MAX) {
-            let message = format!("the session has {limit} calls in flight, as many as it may");
-            let error = Error::new(ErrorCode::Limit, message);
-            return Err(error.with_detail("limit", words::limit::IN_FLIGHT_PER_SESSION));
-        }
-        inner.last += 1;
-        let number = inner.last;
-        inner.calls.insert(number, None);
-        Ok(number)
-    }
-
-    /// The call is on its way; whether the session was closed meanwhile.
-    pub(super) fn started(&self, number: u64, started: &Started) -> bool {
-        let mut inner = self.inner();
-        if let Some(call) = inner.calls.get_mut(&number) {
-            *call = Some(started.clone());
-        }
-        inner.closed
-    }
-
-    pub(super) fn end(&self, number: u64, ended: Ended) {
-        let mut inner = self.inner();
-        inner.calls.remove(&number);
-        inner.usage.count(ended);
-    }
-
-    /// What its calls came to, for the status; nothing of a session that made none.
-    pub(super) fn usage(&self, session: &str) -> Option<Value> {
-        let inner = self.inner();
-        (inner.last > 0).then(|| inner.usage.to_json(session, inner.last, inner.calls.len()))
-    }
-
-    /// Cancels everything, and refuses what comes later.
-    pub(crate) fn close(&self) {
-        let calls: Vec<_> = {
-            let mut inner = self.inner();
-            inner.closed = true;
-            inner.calls.values().flatten().cloned().collect()
-        };
-        calls.iter().for_each(Started::cancel);
-    }
-
-    fn inner(&self) -> std::sync::MutexGuard<'_, UnderWay> {
-        self.inner.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-}
-
-/// A call that was begun.
-#[derive(Clone)]
-pub(super) enum Started {
-    /// A request on the wire.
-    Once(Connection, RequestId),
-    /// One that may outlive a connection.
-    Lasting(Arc<LastingCall>),
-    /// One that waits for its server, or did.
-    Waiting(Arc<WaitingCall>),
-}
-
-impl Started {
-    /// Reads its answer on this thread, if nobody else needs to read.
-    pub(super) fn read_here(&self) {
-        match self {
-            Started::Once(connection, id) => connection.read_here(*id),
-            Started::Lasting(_) | Started::Waiting(_) => {}
-        }
-    }
-
-    /// Ends it with `cancelled`, unless it ended.
-    pub(super) fn cancel(&self) {
-        match self {
-            Started::Once(connection, id) => connection.cancel(*id),
-            Started::Lasting(call) => call.cancel(),
-            Started::Waiting(call) => call.cancel(),
-        }
     }
 }
 

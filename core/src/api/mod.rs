@@ -5,6 +5,7 @@ mod acquire;
 mod asleep;
 mod by_server;
 mod call;
+mod calls;
 mod configure;
 mod deferred;
 mod desk;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use tokio::task::AbortHandle;
 
-use super::call::Started;
+use super::calls::Started;
 use crate::driver::Driver;
 use crate::platform;
 use crate::sync::{Mutex, MutexGuard};

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use trunkline_pool::options::SessionOptions;
 use trunkline_pool::state::SessionId;
 
-use super::call::Calls;
+use super::calls::Calls;
 use super::configure::Disabled;
 use super::held::Origin;
 use super::pool::PoolCore;

@@ -16,7 +16,8 @@ use trunkline_pool::options::{AcquireOptions, CallOptions, Handlers, Offered, Se
 use trunkline_pool::shapes::Shape;
 use trunkline_pool::state::SessionId;
 
-use super::call::{self, CallResult, Callee, Calls};
+use super::call::{self, CallResult, Callee};
+use super::calls::Calls;
 use super::configure::Disabled;
 use super::deferred::Seeing;
 use super::event::{EventMask, Subscription};

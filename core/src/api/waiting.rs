@@ -19,7 +19,8 @@ use trunkline_pool::options::CallOptions;
 use trunkline_pool::view::Hidden;
 
 use super::asleep::{Look, Need};
-use super::call::{self, Callee, Started};
+use super::call::{self, Callee};
+use super::calls::Started;
 use super::deferred::Seeing;
 use super::explain::{tool_not_found, tool_vanished};
 use super::held::Held;

@@ -62,7 +62,7 @@ impl Fetch {
     /// The same, with another way to look up names.
     fn with(server: &Arc<str>, guard: Guard, lookup: Lookup) -> Result<Fetch, Error> {
         let unready = |reason: String| {
-            let message = format!("TLS cannot be set up: {reason}");
+            let message = format!("there is no TLS to be had: {reason}");
             Error::new(ErrorCode::ConnectFailed, message).with_server(server.as_ref())
         };
         let tls = tls().map_err(unready)?;

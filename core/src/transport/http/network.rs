@@ -152,7 +152,7 @@ fn tls_within(error: &std::io::Error) -> Option<&rustls::Error> {
 
 /// There are no roots to trust, so that nothing can be reached over TLS.
 pub(super) fn no_trust(server: &Arc<str>, reason: &str) -> Error {
-    Error::new(ErrorCode::ConnectFailed, format!("TLS cannot be set up: {}", bounded(reason)))
+    Error::new(ErrorCode::ConnectFailed, format!("there is no TLS to be had: {}", bounded(reason)))
         .with_server(server.as_ref())
         .with_detail("kind", connect_kind::TLS)
         .with_hint(
