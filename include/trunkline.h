@@ -827,7 +827,7 @@ trunkline_str trunkline_error_outcome(const trunkline_error *error);
 trunkline_str trunkline_error_detail(const trunkline_error *error);
 
 /**
- * What the user can do about it; empty when the library knows nothing.
+ * What the user can do about it: what the error says itself, else the advice of its reason or its code. Empty for no error.
  */
 trunkline_str trunkline_error_hint(const trunkline_error *error);
 

@@ -105,7 +105,7 @@ pub unsafe extern "C" fn trunkline_error_detail(error: *const ErrorObject) -> St
     unsafe { read(error, |error| Some(error.detail.get_or_init(|| detail(error)))) }
 }
 
-/// What the user can do about it; empty when the library knows nothing.
+/// What the user can do about it: what the error says itself, else the advice of its reason or its code. Empty for no error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_error_hint(error: *const ErrorObject) -> Str {
     // SAFETY: the caller passes NULL or an error that it has not freed.

@@ -19,10 +19,13 @@ pub(crate) struct Common {
 
 impl Common {
     pub(crate) fn of(matches: &ArgMatches) -> Common {
-        // Files may be named before the command and behind it; other options that stand behind it are found here as well.
+        // Files may be named before the command and, where it reads settings, behind it; other options that stand behind it are
+        // found here as well.
         let behind = matches.subcommand().map(|(_, behind)| behind);
-        let paths = [Some(matches), behind].into_iter().flatten();
-        let paths = paths.flat_map(|given| given.get_many::<PathBuf>("config").unwrap_or_default());
+        let given = [Some(matches), behind].into_iter().flatten();
+        let paths =
+            given.filter_map(|given| given.try_get_many::<PathBuf>("config").ok().flatten());
+        let paths = paths.flatten();
         Common {
             json: matches.get_flag("json"),
             workspace: matches.get_one::<PathBuf>("workspace").cloned(),
@@ -61,8 +64,7 @@ fn config() -> Arg {
         .value_hint(ValueHint::FilePath)
         .action(ArgAction::Append)
         .help(
-            "A settings file of any known product, instead of all that are found; may be repeated. One outside of the workspace is \
-             the user's: its servers need no approval",
+            "A settings file of any known product, instead of all that are found; may be repeated",
         )
 }
 

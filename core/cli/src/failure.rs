@@ -158,11 +158,15 @@ impl From<Error> for Failure {
         };
         let waits = error.detail().get("reason").is_some_and(|reason| reason == "pending_approval");
         let hint = waits.then_some("`trunkline approve` shows what would run, and approves it");
-        Failure {
+        let failure = Failure {
             exit: Exit::of(&error),
             message: format!("{at}{error}"),
-            hint: error.hint().or(hint).map(str::to_owned),
+            hint: error.hint().map(str::to_owned),
             json: error.to_json().into(),
+        };
+        match hint {
+            Some(hint) => failure.with_hint(hint),
+            None => failure,
         }
     }
 }

@@ -202,6 +202,14 @@ impl Error {
         self.0.retryable
     }
 
+    /// What another error itself says can be done about it; nothing when it has the advice of its reason or its code alone.
+    pub fn with_hint_of(self, told: &Error) -> Error {
+        match &told.0.hint {
+            Some(hint) => self.with_hint(hint.as_str()),
+            None => self,
+        }
+    }
+
     /// For calls: whether the server can have seen it.
     pub fn outcome(&self) -> Option<Outcome> {
         self.0.outcome

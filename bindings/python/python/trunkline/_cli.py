@@ -22,7 +22,9 @@ def main() -> int:
     def interrupt(number: int, _frame: FrameType | None) -> None:
         line.interrupt(number)
 
-    before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+    # What is ignored, as by a shell for what it runs in the background, stays ignored.
+    heard = [number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, interrupt) for number in heard}
     try:
         return line.run()
     finally:

@@ -48,7 +48,7 @@ pub(super) fn run(
     })
 }
 
-/// The same of the pool of a running host. Nothing is opened here, so that a signal ends it as it ends any program.
+/// The same of the pool of a running host. Nothing is opened here, so that a signal ends it at once.
 fn of_host(
     file: &Path,
     names: &[String],

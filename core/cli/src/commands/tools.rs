@@ -84,8 +84,12 @@ fn still_absent(opened: &Opened) -> Value {
     let servers = status["servers"].as_object().cloned().unwrap_or_default();
     let absent = servers.into_iter().filter(|(_, server)| server["state"] != "connected");
     let standing = |(name, server): (String, Value)| {
-        let reason = server["reason"].as_str().unwrap_or("connecting").to_owned();
-        (name, json!({ "state": "waiting", "reason": reason }))
+        let reason = server["reason"].as_str().unwrap_or("connecting");
+        let error = &server["last_error"];
+        if server["state"] == "connecting" || error.is_null() {
+            return (name, json!({ "state": "waiting", "reason": reason }));
+        }
+        (name, json!({ "state": "failed", "reason": reason, "error": error }))
     };
     absent.map(standing).collect()
 }

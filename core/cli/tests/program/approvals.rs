@@ -51,6 +51,8 @@ fn without_a_person_a_decision_needs_the_hash() {
 fn a_decision_holds_for_the_next_run() {
     let home = home();
     let hash = hash(&home);
+    let ran = home.run(&["call", "demo", "echo", "message=hi"]);
+    assert!(ran.exit == 4 && ran.stderr.contains("`trunkline approve` shows"), "{ran:?}");
     let ran = home.run(&["approve", "demo", "--hash", &hash]);
     assert_eq!((&*ran.stdout, ran.exit), ("approved\n", 0), "{ran:?}");
     assert_eq!(home.run(&["approve"]).stdout, "nothing waits for approval\n");

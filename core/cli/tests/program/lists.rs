@@ -74,15 +74,15 @@ fn tools_lists_what_is_there_when_the_time_is_over() {
     let home = Home::new();
     let demo = home.server(&["--tools", "1", "--generated-only"]);
     let hung = json!({ "command": "sleep", "args": ["600"] });
-    home.settings(".cursor/mcp.json", &json!({ "demo": demo, "hung": hung }));
-    let plain = home.run(&["tools", "-t", "10"]);
-    assert_eq!(plain.exit, 7, "{plain:?}");
-    assert!(plain.stdout.contains("mcp__demo__"), "{plain:?}");
-    assert!(plain.stderr.contains("hung: connecting"), "{plain:?}");
+    let broken = json!({ "command": "false" });
+    let servers = json!({ "demo": demo, "hung": hung, "broken": broken });
+    home.settings(".cursor/mcp.json", &servers);
     let ran = home.run(&["tools", "-t", "10", "--json"]);
     let listed = ran.json();
     assert_eq!((ran.exit, listed["tools"].as_array().unwrap().len()), (7, 1));
     assert_eq!(listed["absent"]["hung"]["state"], "waiting");
+    assert_eq!(listed["absent"]["broken"]["state"], "failed");
+    assert_eq!(listed["absent"]["broken"]["error"]["code"], "exited");
     assert!(listed["absent"].get("demo").is_none());
     home.has_no_process();
 }

@@ -57,11 +57,7 @@ fn reconnect(fields: &mut Fields<'_>) -> Result<Option<ServerReconnect>> {
     ServerReconnect::from_value(&value).map(Some).map_err(|error| {
         let member = |name| error.detail().get(name).and_then(Value::as_str);
         let path = member("path").or_else(|| member("option")).unwrap_or(&name);
-        let invalid = fields.error(path, error.message());
-        match error.hint() {
-            Some(hint) => invalid.with_hint(hint),
-            None => invalid,
-        }
+        fields.error(path, error.message()).with_hint_of(&error)
     })
 }
 

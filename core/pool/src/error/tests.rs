@@ -44,13 +44,13 @@ fn an_error_carries_everything() {
 fn a_bare_error_has_nothing_else() {
     let error = Error::new(ErrorCode::Closed, "the pool is closed");
     assert_eq!((error.server(), error.session()), (None, None));
-    assert_eq!(error.hint(), Some("open the session, or acquire the server, again"));
+    assert_eq!(error.hint(), Some(ErrorCode::Closed.row().advice));
     assert_eq!((error.outcome(), error.cause(), error.arguments()), (None, None, None));
     assert!(error.source().is_none() && error.detail().is_empty() && !error.is_retryable());
     assert_eq!(error.to_string(), "the pool is closed");
     let expected = json!({
         "code": "closed", "number": 4, "message": "the pool is closed", "retryable": false, "detail": {},
-        "hint": "open the session, or acquire the server, again",
+        "hint": ErrorCode::Closed.row().advice,
     });
     assert_eq!(error.to_json(), expected);
 }
@@ -100,4 +100,14 @@ fn every_error_says_what_to_do() {
     // `detail.reason` of other codes is another list of words.
     let closed = Error::new(ErrorCode::Closed, "over").with_detail("reason", "closing");
     assert_eq!(closed.hint(), Some(ErrorCode::Closed.row().advice));
+}
+
+/// What an error is told again as has its own hint, and never the advice of the code that it had.
+#[test]
+fn advice_of_another_code_is_not_handed_on() {
+    let told = |error: Error| Error::new(ErrorCode::CallInterrupted, "over").with_hint_of(&error);
+    let advised = told(Error::new(ErrorCode::ConnectFailed, "away"));
+    assert_eq!(advised.hint(), Some(ErrorCode::CallInterrupted.row().advice));
+    let own = told(Error::new(ErrorCode::ConnectFailed, "away").with_hint("check the address"));
+    assert_eq!(own.hint(), Some("check the address"));
 }

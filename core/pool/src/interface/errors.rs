@@ -93,7 +93,7 @@ errors! {
         => "use what the pool gave only with that pool, and not after its release";
     Closed "closed" "TRUNKLINE_CLOSED" Never "ClosedError"
         "the pool, session or lease is closed"
-        => "open the session, or acquire the server, again";
+        => "what is closed stays closed: open another session, or acquire the server again; of a pool, make another";
     Closing "closing" "TRUNKLINE_CLOSING" Never "ClosedError"
         "the pool is draining"
         => "make a new pool: this one takes nothing new";

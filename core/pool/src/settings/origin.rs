@@ -37,11 +37,7 @@ impl Origin {
         let message = self.retold_message(error.message());
         let place = self.outline.find(&written).unwrap_or(self.outline.place);
         let out = located(error.code(), &self.file, place, &written, &message);
-        let out = out.with_server(&self.server);
-        match error.hint() {
-            Some(hint) => out.with_hint(hint),
-            None => out,
-        }
+        out.with_server(&self.server).with_hint_of(error)
     }
 
     /// What a path of the configuration is in the file, by the longest part of it that moved.

@@ -206,12 +206,16 @@ fn repeated_events_change_nothing() {
     assert_eq!(bench.step(closed(0, 1)), []);
 }
 
+fn ended_silently() -> trunkline_pool::Error {
+    let message = "the server ended without a word about why";
+    trunkline_pool::Error::new(trunkline_pool::ErrorCode::Exited, message)
+}
+
 /// SPEC 3.11: a connection whose end is told without its loss counts as lost.
 #[test]
 fn an_end_without_a_loss_is_a_loss() {
     let mut bench = held();
-    let silent =
-        trunkline_pool::Error::new(trunkline_pool::ErrorCode::Exited, "the connection ended");
+    let silent = ended_silently();
     assert_eq!(
         bench.step(closed(0, 1)),
         [
@@ -229,8 +233,7 @@ fn an_end_without_a_failure_is_a_failure() {
     let mut bench = Bench::new();
     bench.step(open(0));
     bench.step(acquire(0, 0, 0));
-    let silent =
-        trunkline_pool::Error::new(trunkline_pool::ErrorCode::Exited, "the connection ended");
+    let silent = ended_silently();
     assert_eq!(
         bench.step(closed(0, 1)),
         [

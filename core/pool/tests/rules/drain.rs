@@ -6,7 +6,7 @@ use trunkline_pool::{Error, ErrorCode};
 use crate::bench::*;
 
 fn left_behind() -> Error {
-    Error::new(ErrorCode::Timeout, "still ending after the drain's deadline")
+    Error::new(ErrorCode::Timeout, "the server was still ending when the drain's time was over")
         .with_detail("which", "total")
 }
 

@@ -1,5 +1,6 @@
 //! The gates: nothing connects that they do not admit, whatever led there.
 
+use trunkline_pool::explain::Reason;
 use trunkline_pool::state::*;
 use trunkline_pool::{Error, ErrorCode};
 
@@ -14,8 +15,11 @@ fn shut(server: u32) -> Input {
 }
 
 fn not_admitted() -> Error {
-    Error::new(ErrorCode::NotAdmitted, "the server is not admitted: untrusted")
-        .with_detail("reason", "untrusted")
+    Error::new(
+        ErrorCode::NotAdmitted,
+        format!("the server {}", Reason::from_word("untrusted").unwrap().sentence()),
+    )
+    .with_detail("reason", "untrusted")
 }
 
 /// DESIGN 3 (4), SPEC 11.5: the first connect.

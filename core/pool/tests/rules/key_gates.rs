@@ -1,5 +1,6 @@
 //! The gates of keys: a configuration that is not admitted runs nowhere, and others of its name run on.
 
+use trunkline_pool::explain::Reason;
 use trunkline_pool::options::{Budget, BudgetMode};
 use trunkline_pool::state::*;
 use trunkline_pool::{Error, ErrorCode};
@@ -15,7 +16,8 @@ fn reject(key: u32) -> Input {
 }
 
 fn not_admitted(reason: &str) -> Error {
-    Error::new(ErrorCode::NotAdmitted, format!("the server is not admitted: {reason}"))
+    let sentence = Reason::from_word(reason).unwrap().sentence();
+    Error::new(ErrorCode::NotAdmitted, format!("the server {sentence}"))
         .with_detail("reason", reason)
 }
 

@@ -126,11 +126,7 @@ fn as_call(channel: &Channel, error: Error, outcome: Outcome) -> Error {
     let call = failure::interrupted(&channel.server, &message, outcome);
     let members = error.detail().iter();
     let call = members.fold(call, |call, (name, value)| call.with_detail(name, value.clone()));
-    let call = match error.hint() {
-        Some(hint) => call.with_hint(hint),
-        None => call,
-    };
-    call.with_cause(error)
+    call.with_hint_of(&error).with_cause(error)
 }
 
 /// Sends a request and takes its answer, in either form; over HTTP+SSE the stream brings it.

@@ -41,6 +41,8 @@ pub struct Dist<'a> {
     /// The target triple of this machine.
     host: String,
     profile: String,
+    /// Where the artefacts are, a folder for each part.
+    artefacts: PathBuf,
 }
 
 /// What is asked for on the command line.
@@ -71,7 +73,9 @@ pub fn suite(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
 
 /// What of it takes seconds: the packages, around what the other suites have built.
 pub fn smoke(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
-    let dist = Dist::new(machine, run, BUILT_BY_SUITES)?;
+    let mut dist = Dist::new(machine, run, BUILT_BY_SUITES)?;
+    // What is built for tests does not stand where what is published does.
+    dist.artefacts = dist.staging("artefacts")?;
     crates::list(&dist, run)?;
     npm::make(&dist, run)?;
     check::npm_prebuilt(&dist, run)
@@ -99,6 +103,8 @@ fn wish<'a>(arguments: &[&'a str]) -> Result<Wish<'a>, String> {
 
 fn all(machine: &Machine, run: &mut Run, wish: &Wish) -> Result<(), Stop> {
     let dist = Dist::new(machine, run, wish.profile)?;
+    // The sums are of one run alone.
+    emptied(&dist.artefacts)?;
     for part in &wish.parts {
         emptied(&dist.out(part.name))?;
         (part.make)(&dist, run)?;
@@ -117,12 +123,13 @@ impl<'a> Dist<'a> {
         let host = said.lines().find_map(|line| line.strip_prefix("host: "));
         let host = host.ok_or_else(|| Stop::Failed("rustc names no host".into()))?.to_owned();
         let version = version::of_workspace(machine)?;
-        Ok(Dist { machine, version, host, profile: profile.to_owned() })
+        let artefacts = machine.target.join("artefacts");
+        Ok(Dist { machine, version, host, profile: profile.to_owned(), artefacts })
     }
 
     /// Where the artefacts of a part are.
     fn out(&self, part: &str) -> PathBuf {
-        self.machine.target.join("artefacts").join(part)
+        self.artefacts.join(part)
     }
 
     /// An empty folder, for what an artefact is put together of.
@@ -137,11 +144,12 @@ impl<'a> Dist<'a> {
         self.machine.target.join(if self.profile == "dev" { "debug" } else { &self.profile })
     }
 
-    /// A command whose builds are the same wherever they are made, as far as compilers go.
+    /// A command whose builds of what is shipped are the same wherever they are made, as far as compilers go. Other builds are those of
+    /// the suites, which another environment would make anew.
     fn building(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = self.machine.command(program);
-        command.env("SOURCE_DATE_EPOCH", TIME);
         if self.profile == SHIPPED {
+            command.env("SOURCE_DATE_EPOCH", TIME);
             let cargo = std::env::var_os("CARGO_HOME").map(PathBuf::from);
             let cargo = cargo.or_else(|| Some(std::env::home_dir()?.join(".cargo")));
             let remaps = [(Some(self.machine.root.clone()), "trunkline"), (cargo, "cargo")];
@@ -173,13 +181,13 @@ impl<'a> Dist<'a> {
 
     /// Writes down the sums of all artefacts, and prints what there is.
     fn sum_up(&self, run: &mut Run) -> Result<(), Stop> {
-        let folder = self.out("");
-        let mut files = files_below(&folder)?;
+        let folder = &self.artefacts;
+        let mut files = files_below(folder)?;
         files.retain(|path| !path.ends_with(SUMS));
         let names: Vec<&Path> =
-            files.iter().filter_map(|path| path.strip_prefix(&folder).ok()).collect();
+            files.iter().filter_map(|path| path.strip_prefix(folder).ok()).collect();
         let mut sums = self.machine.command("sha256sum");
-        let sums = run.carry_out(sums.args(&names).current_dir(&folder))?;
+        let sums = run.carry_out(sums.args(&names).current_dir(folder))?;
         write(&folder.join(SUMS), &sums)?;
         for (file, name) in files.iter().zip(names) {
             let bytes = file.metadata().map_or(0, |metadata| metadata.len());

@@ -165,3 +165,26 @@ fn history_is_found() {
     assert_eq!(found("history", "core/src/a.rs", &note), [1]);
     assert_eq!(found("history", "docs/a.md", "the tissue 12 cm long, an issue of time\n"), []);
 }
+
+#[test]
+fn messages_that_say_nothing_are_found_where_an_error_is_made() {
+    let weak = |message: &str| {
+        let plain = format!("    Error::new(ErrorCode::Io, \"{message}\")\n");
+        let told = format!(
+            "    Error::new(\n        ErrorCode::Io,\n        format!(\"{message}\"),\n    )\n"
+        );
+        let found_in = |text: &str| found("messages", "core/src/a.rs", text);
+        assert_eq!(found_in(&plain), found_in(&told), "{message}");
+        !found_in(&plain).is_empty()
+    };
+    for message in
+        ["The server ended at once", "the file is away.", "invalid value given", "no server"]
+    {
+        assert!(weak(message), "{message}");
+    }
+    for message in ["the server ended before it answered", "`{path}` is no folder"] {
+        assert!(!weak(message), "{message}");
+    }
+    let elsewhere = "    Error::new(ErrorCode::Io, \"No\")\n";
+    assert_eq!(found("messages", "tests/xtask/src/a.rs", elsewhere), []);
+}
