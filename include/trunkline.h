@@ -1377,6 +1377,36 @@ trunkline_status trunkline_pool_status(trunkline_pool *pool,
                                        trunkline_error **err);
 
 /**
+ * The same with options, for what costs more than a look at the pool's own state.
+ *
+ * `options_json`: `{"processes": ...}`, with the defaults of docs/reference/options.md; empty: all
+ * defaults.
+ *
+ * `out`: the text; free it with `trunkline_buf_free`.
+ *
+ * Errors: `FORKED`, `INVALID_ARGUMENT`, `UNKNOWN_OPTION`.
+ */
+trunkline_status trunkline_pool_status_with(trunkline_pool *pool,
+                                            trunkline_str options_json,
+                                            trunkline_buf **out,
+                                            trunkline_error **err);
+
+/**
+ * What the status counts, in the text format of Prometheus (0.0.4), to be served by the host at an
+ * address of its own. Its labels are names of servers, methods of the protocol and codes of errors.
+ *
+ * `options_json`: as for `trunkline_pool_status_with`.
+ *
+ * `out`: the text; free it with `trunkline_buf_free`.
+ *
+ * Errors: `FORKED`, `INVALID_ARGUMENT`, `UNKNOWN_OPTION`.
+ */
+trunkline_status trunkline_pool_metrics(trunkline_pool *pool,
+                                        trunkline_str options_json,
+                                        trunkline_buf **out,
+                                        trunkline_error **err);
+
+/**
  * Makes these servers the pool's run-time source, and waits until that is done: what is new starts
  * in the sessions that want it, what is gone is released, what is equal is not touched. Blocks:
  * `WRONG_THREAD` inside a callback.

@@ -256,6 +256,14 @@ public:
     }
     /** The state of the pool: a JSON object, as of `trunkline_pool_status`. */
     std::string status() const { return report(&trunkline_pool_status); }
+    /** The same with options: `{"processes": true}`. */
+    std::string status(std::string_view options) const {
+        return report(&trunkline_pool_status_with, detail::view(options));
+    }
+    /** What the status counts, in the text format of Prometheus. */
+    std::string metrics(std::string_view options = {}) const {
+        return report(&trunkline_pool_metrics, detail::view(options));
+    }
     /** Events of the whole pool; the function runs on a thread of the subscription's own. */
     subscription subscribe(event_function function, std::uint64_t mask = TRUNKLINE_EVERY_EVENT) const {
         return subscription(place_, std::move(function), [&](auto called, void *data, auto... rest) {

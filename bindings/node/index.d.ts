@@ -16,6 +16,7 @@ import type {
   LoadOptions,
   PoolOptions,
   ReloadOptions,
+  StatusOptions,
   ServerConfig,
   Servers,
   SessionOptions,
@@ -322,7 +323,12 @@ export class Pool extends Emitter {
    */
   explain(name: string): Explanation;
   /** The whole pool. Always works, and never shows a secret. */
-  status(): Status;
+  status(options?: StatusOptions): Status;
+  /**
+   * What `status` counts, in the text format of Prometheus (0.0.4), for the host to serve. Labels are names of servers, methods of the protocol
+   * and codes of errors: nothing that a model or a server writes.
+   */
+  metrics(options?: StatusOptions): string;
   /** Ends everything, one-way. */
   drainAll(options?: DrainOptions): Promise<DrainReport>;
   /** Drains with the defaults, then ends every subscription. */

@@ -54,7 +54,8 @@ export class NativePool {
   finishSignIn(redirectUrl: string, number?: number): Promise<string>;
   signOut(server: string, number?: number): Promise<string>;
   explain(name: string): string;
-  status(): string;
+  status(options: string): string;
+  metrics(options: string): string;
   subscribe(kinds: number[]): NativeSubscription;
   drainAll(options: string, number?: number): Promise<string>;
   close(): Promise<void>;

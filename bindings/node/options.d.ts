@@ -318,6 +318,12 @@ export interface ReloadOptions extends Abortable {
   reconnect?: 'all' | string[];
 }
 
+/** Options of `status` and `metrics`. */
+export interface StatusOptions {
+  /** Whether memory and processor time of the servers' processes are looked up, for which the table of all processes is read; on Linux alone. */
+  processes?: boolean;
+}
+
 /** Options of a sign-in. What the server's own `oauth` says goes first. */
 export interface SignInOptions extends Abortable {
   /** Where the authorization server sends the person back to; required, here or in `oauth`. */

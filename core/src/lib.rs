@@ -107,7 +107,7 @@ pub use trunkline_pool::options::{
     AcquireOptions, CallOptions, CatalogCache, ConfigureOptions, DrainOptions, Follow, HandlerKind,
     HandlerResult, Handlers, Handling, LoadOptions, Offered, PoolOptions, Progress,
     ProgressReceiver, Reconnected, Refusal, ReloadOptions, Retry, ServerRequest, SessionOptions,
-    SignInOptions, Wanted, roots_from_json,
+    SignInOptions, StatusOptions, Wanted, roots_from_json,
 };
 pub use trunkline_pool::settings;
 pub use trunkline_pool::shapes::{self, Shape};

@@ -10,6 +10,7 @@ use rig::{HANG, Rig, acquire, text, until};
 use serde_json::{Value, json};
 use trunkline::{
     AcquireOptions, CallOptions, DrainOptions, ErrorCode, Pool, PoolOptions, ServerSpec,
+    StatusOptions,
 };
 
 /// A host's own runtime, which has nothing to do with the library's.
@@ -328,6 +329,36 @@ fn a_status_file_that_cannot_be_had_is_refused() {
     until(|| !file.exists());
     until(|| with_status_file(&file).is_ok());
     until(|| !file.exists());
+}
+
+/// SPEC 16.7: memory and processor time are those of the whole tree, and are looked up when that is asked for.
+#[test]
+#[cfg(target_os = "linux")]
+fn what_the_processes_of_a_server_take_is_told_when_it_is_asked_for() {
+    let rig = Rig::new(json!({}));
+    host(async {
+        rig.configure(json!({ "s": rig.server(&[]), "unused": rig.server(&["--label", "u"]) }))
+            .await;
+        let lease = acquire(&rig.session("a"), "s").await;
+        let asked = StatusOptions::from_json(r#"{"processes":true}"#).unwrap();
+        let memory = || rig.pool.status_with(&asked)["servers"]["s"]["memory_bytes"].as_u64();
+        let alone = memory().unwrap();
+        assert!(alone > 100_000, "{alone} bytes");
+        for setsid in [false, true] {
+            let before = memory().unwrap();
+            text(&lease, "spawn_child", json!({ "setsid": setsid })).await;
+            until(|| memory().unwrap() > before + alone / 4);
+        }
+        let status = rig.pool.status_with(&asked);
+        assert!(status["servers"]["s"]["cpu_ms"].is_u64(), "{status}");
+        assert!(status["servers"]["unused"]["memory_bytes"].is_null(), "{status}");
+        assert!(server(&rig, "s")["memory_bytes"].is_null());
+        let metrics = rig.pool.metrics(&asked).unwrap();
+        assert!(metrics.contains("trunkline_server_memory_bytes{server=\"s\"} "), "{metrics}");
+        assert!(metrics.contains("trunkline_server_cpu_seconds{server=\"s\"} "), "{metrics}");
+        let metrics = rig.pool.metrics(&StatusOptions::default()).unwrap();
+        assert!(!metrics.contains("memory"), "{metrics}");
+    });
 }
 
 /// SPEC 16.7: the host's own subscriber is the only one that there ever is.

@@ -226,7 +226,30 @@ static void a_pool_reports_its_state_and_restarts(void)
     json *status = take_json(buf);
     CHECK(json_is(json_get(json_get(status, "servers"), "s"), JSON_OBJECT));
     json_free(status);
+    OK(trunkline_pool_status_with(s.pool, TRUNKLINE_LITERAL("{\"processes\":true}"), &buf, &err));
+    status = take_json(buf);
+    CHECK(json_is(json_get(json_get(json_get(status, "servers"), "s"), "memory_bytes"), JSON_NUMBER));
+    json_free(status);
+    FAILS(TRUNKLINE_STATUS_UNKNOWN_OPTION, trunkline_pool_status_with(s.pool, TRUNKLINE_LITERAL("{\"all\":true}"), &buf, &err));
     OK(trunkline_session_ready(s.pool, s.session, none, 10000, &err));
+    close_scene(&s);
+}
+
+/* SPEC 16.7 */
+static void a_pool_writes_its_metrics(void)
+{
+    scene s = open_scene("", "");
+    acquire(&s);
+    trunkline_buf *buf = NULL;
+    OK(trunkline_pool_metrics(s.pool, none, &buf, &err));
+    trunkline_str text = trunkline_buf_str(buf);
+    char *page = calloc(text.len + 1, 1);
+    memcpy(page, text.ptr, text.len);
+    CHECK(strstr(page, "# TYPE trunkline_server_up gauge\ntrunkline_server_up{server=\"s\"} 1\n") != NULL);
+    CHECK(strstr(page, "memory") == NULL);
+    free(page);
+    trunkline_buf_free(buf);
+    FAILS(TRUNKLINE_STATUS_INVALID_ARGUMENT, trunkline_pool_metrics(s.pool, TRUNKLINE_LITERAL("[]"), &buf, &err));
     close_scene(&s);
 }
 
@@ -302,6 +325,7 @@ int main(int argc, char **argv)
     RUN(a_started_operation_ends_in_its_callback);
     RUN(other_requests_and_resources_work);
     RUN(a_pool_reports_its_state_and_restarts);
+    RUN(a_pool_writes_its_metrics);
     RUN(a_pool_acquires_for_a_session_by_its_id);
     RUN(a_drained_pool_refuses_and_closes);
     RUN(failures_are_typed);

@@ -417,6 +417,16 @@ void a_lease_may_come_while_its_pool_goes() {
     }
 }
 
+// SPEC 16.7
+void status_and_metrics_take_options() {
+    host h;
+    trunkline::lease lease = h.session.acquire("s");
+    CHECK(has(h.pool.status(), R"("memory_bytes":null)") && !has(h.pool.status(R"({"processes": true})"), R"("memory_bytes":null)"));
+    CHECK(has(h.pool.metrics(), "trunkline_server_up{server=\"s\"} 1\n") && !has(h.pool.metrics(), "memory"));
+    CHECK(has(h.pool.metrics(R"({"processes": true})"), "trunkline_server_memory_bytes{server=\"s\"} "));
+    h.pool.close();
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -435,5 +445,6 @@ int main(int argc, char **argv) {
     RUN(a_queue_gives_items);
     RUN(a_pool_may_go_before_what_it_gave);
     RUN(a_lease_may_come_while_its_pool_goes);
+    RUN(status_and_metrics_take_options);
     return 0;
 }

@@ -152,8 +152,14 @@ class Pool extends Emitter {
     return report(guarded(() => this.#native.explain(name)));
   }
 
-  status() {
-    return report(guarded(() => this.#native.status()));
+  status(options) {
+    const json = encodeOptions('status', options);
+    return report(guarded(() => this.#native.status(json)));
+  }
+
+  metrics(options) {
+    const json = encodeOptions('status', options);
+    return guarded(() => this.#native.metrics(json));
   }
 
   events(options) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use napi_derive::napi;
 use trunkline::{
     AcquireOptions, DrainOptions, GateLists, Pool, ServerSpec, Servers, SessionOptions,
-    SignInOptions, roots_from_json,
+    SignInOptions, StatusOptions, roots_from_json,
 };
 
 use crate::desk::NativeDesk;
@@ -149,10 +149,18 @@ impl NativePool {
         self.report(number, |pool| async move { pool.sign_out(&server).await })
     }
 
-    /// The whole pool as JSON text.
+    /// The whole pool as JSON text; the options are one too.
     #[napi(catch_unwind)]
-    pub fn status(&self) -> String {
-        self.pool.status().to_string()
+    pub fn status(&self, options: String) -> Result<String> {
+        let options = StatusOptions::from_json(&options).map_err(thrown)?;
+        Ok(self.pool.status_with(&options).to_string())
+    }
+
+    /// What the status counts, as a collector reads it; the options are a JSON text.
+    #[napi(catch_unwind)]
+    pub fn metrics(&self, options: String) -> Result<String> {
+        let options = StatusOptions::from_json(&options).map_err(thrown)?;
+        self.pool.metrics(&options).map_err(thrown)
     }
 
     /// Subscribes to the kinds of event with these numbers.

@@ -250,6 +250,24 @@ describe('a stream that somebody waits for', () => {
   });
 });
 
+describe('what the pool counts', () => {
+  // SPEC 16.7
+  it('is in its status, and written for collectors', async (t) => {
+    const { lease, pool } = await openLease(t);
+    await lease.callTool('echo', { message: 'hi' });
+    const status = pool.status({ processes: true });
+    const { session, calls, errors } = status.usage[0];
+    assert.deepEqual([session, calls, errors], [status.sessions[0], 1, []]);
+    const { server } = lease;
+    assert.ok(status.servers[server].memoryBytes > 100_000);
+    assert.equal(pool.status().servers[server].memoryBytes, null);
+    const page = pool.metrics();
+    assert.ok(page.includes(`mcp_client_operation_duration_seconds_count{server="${server}",mcp_method_name="tools/call"} 1\n`), page);
+    assert.ok(!page.includes('memory') && pool.metrics({ processes: true }).includes('memory'));
+    assert.throws(() => pool.status({ all: true }), { code: 'TRUNKLINE_UNKNOWN_OPTION' });
+  });
+});
+
 describe('timeouts', () => {
   // SPEC 5.4, 5.5
   it('end a call and cancel it at the server', async (t) => {

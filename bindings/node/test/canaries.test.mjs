@@ -78,7 +78,7 @@ it('shows no secret of what is configured', async (t) => {
     shown.keep('explain', pool.explain(server), session.explain(server));
   }
   shown.keep('objects', pool, session, session.tools());
-  shown.keep('status', pool.status());
+  shown.keep('status', pool.status({ processes: true }), pool.metrics({ processes: true }));
   await within(pool.close(), 'close');
   await within(heard, 'the end of the events');
   assert.ok(places.size >= 20 && shown.count > 100);

@@ -7,7 +7,8 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use trunkline::{
     AcquireOptions, DrainOptions, EventMask, GateLists, LoadOptions, PoolOptions, ReloadOptions,
-    Servers, SessionOptions, SignInOptions, SourceName, Switch, WorkspaceTrust, roots_from_json,
+    Servers, SessionOptions, SignInOptions, SourceName, StatusOptions, Switch, WorkspaceTrust,
+    roots_from_json,
 };
 
 use crate::delivery::{Operation, Payload, sink};
@@ -295,9 +296,13 @@ impl Pool {
     }
 
     /// The whole pool as JSON text.
-    fn status(&self) -> PyResult<String> {
-        let pool = self.0.here()?;
-        guarded(|| Ok(pool.status().to_string()))
+    fn status(&self, py: Python<'_>, options: &str) -> PyResult<String> {
+        self.reported(py, |pool| Ok(pool.status_with(&StatusOptions::from_json(options)?)))
+    }
+
+    /// What the status counts, as a collector reads it.
+    fn metrics(&self, py: Python<'_>, options: &str) -> PyResult<String> {
+        self.reported(py, |pool| pool.metrics(&StatusOptions::from_json(options)?))
     }
 
     /// Events of the whole pool.

@@ -7,7 +7,10 @@ import json
 
 import pytest
 
+from prometheus_client.parser import text_string_to_metric_families
+
 import trunkline
+from trunkline import sync
 
 from host import Log, run, text, wait_until
 
@@ -92,6 +95,33 @@ def test_every_kind_of_request_works(log: Log) -> None:
             assert json.loads(json.dumps(pool.status()))["v"] == 1
 
     run(main())
+
+
+def test_the_pool_writes_what_it_counts(log: Log) -> None:
+    """SPEC 16.7."""
+    with sync.Pool() as pool:
+        pool.reconcile({"s": log.server()})
+        lease = pool.session("a").acquire("s")
+        lease.call_tool("echo", {"message": "hi"})
+        status = pool.status(processes=True)
+        (row,) = status["usage"]
+        assert (row["session"], row["calls"], row["errors"]) == ("a", 1, [])
+        assert status["servers"]["s"]["memory_bytes"] > 100_000
+        assert pool.status()["servers"]["s"]["memory_bytes"] is None
+        page = pool.metrics()
+        assert 'mcp_client_operation_duration_seconds_count{server="s",mcp_method_name="tools/call"} 1\n' in page
+        assert "memory" not in page and "memory" in pool.metrics(processes=True)
+        families = {family.name: family for family in text_string_to_metric_families(pool.metrics(processes=True))}
+        (up,) = families["trunkline_server_up"].samples
+        assert (families["trunkline_server_up"].type, up.labels, up.value) == ("gauge", {"server": "s"}, 1.0)
+        durations = families["mcp_client_operation_duration_seconds"]
+        assert (durations.type, durations.samples[-1].name, durations.samples[-1].value) == (
+            "histogram",
+            "mcp_client_operation_duration_seconds_count",
+            1.0,
+        )
+        with pytest.raises(trunkline.InvalidArgumentError):
+            pool.status(all=True)
 
 
 def test_cancelling_a_task_cancels_the_call_at_the_server(log: Log) -> None:

@@ -89,7 +89,7 @@ def test_no_secret_is_shown(log: Log, caplog: pytest.LogCaptureFixture, capfd: p
                 use(shown, session, server)
                 shown.keep("explain", pool.explain(server), session.explain(server))
             shown.keep("objects", pool, session, events, *session.tools())
-            shown.keep("status", pool.status())
+            shown.keep("status", pool.status(processes=True), pool.metrics(processes=True))
         shown.keep("snapshot", events.snapshot)
     shown.keep("event", *events)
     shown.keep("log", *(record.__dict__ for record in caplog.records))

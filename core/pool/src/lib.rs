@@ -22,6 +22,7 @@
 //! - [`in_flight`]: the requests of one connection that wait for an answer.
 //! - [`reader_role`]: who reads what the server of a connection writes.
 //! - [`json`]: JSON where it must be read in one way only.
+//! - [`metrics`]: the status as a collector of metrics reads it.
 //! - [`naming`]: the names under which tools are exposed to a model.
 //! - [`shapes`]: tools in the shapes in which model APIs take them.
 //! - [`trace_context`]: the trace that a call belongs to.
@@ -49,6 +50,7 @@ pub mod in_flight;
 pub mod interface;
 pub mod json;
 pub mod layers;
+pub mod metrics;
 pub mod naming;
 pub mod options;
 pub mod pattern;

@@ -9,7 +9,8 @@ use tokio::sync::oneshot;
 use trunkline_pool::cached::Written;
 use trunkline_pool::config::{Fingerprint, ServerSpec, Share, parse_servers};
 use trunkline_pool::options::{
-    AcquireOptions, DrainOptions, Offered, PoolOptions, Reconnect, SessionOptions, Wanted,
+    AcquireOptions, DrainOptions, Offered, PoolOptions, Reconnect, SessionOptions, StatusOptions,
+    Wanted,
 };
 use trunkline_pool::plan::Connection;
 use trunkline_pool::state::{DrainMode, Input};
@@ -254,10 +255,26 @@ impl Pool {
     /// The whole pool as JSON (SPEC 9.4). Always works, and never shows a secret. In a forked child `{v, error}`: nothing of
     /// the pool is there.
     pub fn status(&self) -> Value {
+        self.status_with(&StatusOptions::default())
+    }
+
+    /// [`status`](Self::status) with what costs more than a look at the pool's own state.
+    pub fn status_with(&self, options: &StatusOptions) -> Value {
         match self.0.driver.check_process() {
-            Ok(()) => self.0.status(),
+            Ok(()) => self.0.status_with(options),
             Err(error) => json!({ "v": 1, "error": error.to_json() }),
         }
+    }
+
+    /// What [`status_with`](Self::status_with) counts, in the text format of Prometheus (0.0.4), to be served by the host at an address of its own.
+    ///
+    /// Its labels are names of servers, methods of the protocol and codes of errors: nothing that a model or a server writes.
+    ///
+    /// # Errors
+    /// `forked`.
+    pub fn metrics(&self, options: &StatusOptions) -> Result<String> {
+        self.0.driver.check_process()?;
+        Ok(self.0.metrics(options))
     }
 
     /// Events of the whole pool, its sessions' included.

@@ -35,9 +35,11 @@ pub(crate) use self::{
 mod generation;
 mod lock;
 mod own;
+mod usage;
 pub(crate) use self::generation::fork_generation;
 pub(crate) use self::lock::{FileLock, try_lock};
 pub(crate) use self::own::{check_own_folder, open_own};
+pub(crate) use self::usage::{Taken, taken};
 
 #[cfg(all(test, unix))]
 mod tests;

@@ -15,7 +15,7 @@ use rig::{Folder, Rig, testserver};
 use serde_json::{Value, json};
 use trunkline::{
     AcquireOptions, CallOptions, EventMask, HandlerKind, Handlers, LoadOptions, PoolOptions,
-    Refusal, ServerRequest, ServerSpec, Servers, Session, SourceName,
+    Refusal, ServerRequest, ServerSpec, Servers, Session, SourceName, StatusOptions,
 };
 
 /// All canaries, with the place that each was put at.
@@ -36,7 +36,9 @@ fn host<T>(future: impl Future<Output = T>) -> T {
 /// Everything that a pool and a session say of themselves.
 fn look(rig: &Rig, session: &Session, servers: &[&str]) {
     let pool = &rig.pool;
-    shown::keep("status", pool.status().to_string());
+    let all = StatusOptions::from_json(r#"{"processes":true}"#).unwrap();
+    shown::keep("status", pool.status_with(&all).to_string());
+    shown::keep("metrics", pool.metrics(&all).unwrap());
     let tools = session.tools().unwrap();
     shown::keep("tools", tools.iter().map(|tool| tool.to_json()).collect::<String>());
     for server in servers {

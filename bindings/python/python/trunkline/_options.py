@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
     _Scope = Literal[
-        "pool", "session", "configure", "call", "acquire", "drain", "sign_in", "gates", "load", "reload"
+        "pool", "session", "configure", "call", "acquire", "drain", "sign_in", "gates", "load", "reload", "status"
     ]
 
 _registry: dict[str, Any] = {}

@@ -130,10 +130,20 @@ class PoolBase(SourcesBase):
         """
         return report_of(self._native.explain, name)
 
-    def status(self) -> dict[str, Any]:
-        """The whole pool: servers, entries, processes. It always works, and never shows a secret."""
-        status: dict[str, Any] = json.loads(self._native.status())
+    def status(self, **options: Any) -> dict[str, Any]:
+        """The whole pool: servers, entries, processes. It always works, and never shows a secret.
+
+        Option: ``processes`` has the memory and processor time of the servers' processes looked up, on Linux.
+        """
+        status: dict[str, Any] = json.loads(self._native.status(encode("status", options)))
         return status
+
+    def metrics(self, **options: Any) -> str:
+        """What ``status`` counts, in the text format of Prometheus (0.0.4), for the host to serve. It has the options of ``status``.
+
+        Labels are names of servers, methods of the protocol and codes of errors: nothing that a model or a server writes.
+        """
+        return self._native.metrics(encode("status", options))
 
     def on_event(
         self, callback: Callable[[Event], object], *, kinds: str | Iterable[str] | None = None

@@ -392,6 +392,13 @@ pub(super) const RELOAD: &[OptionRow] = &[row(
     "the servers whose connections are made anew, all or these",
 )];
 
+pub(super) const STATUS: &[OptionRow] = &[row(
+    "processes",
+    Bool,
+    "false",
+    "whether memory and processor time of the servers' processes are looked up, for which the table of all processes is read; on Linux alone",
+)];
+
 pub(super) const GATES: &[OptionRow] = &[
     ALLOWED,
     EXCLUDED,

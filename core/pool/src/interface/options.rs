@@ -31,6 +31,8 @@ pub enum Scope {
     Load,
     /// `reload`.
     Reload,
+    /// `status` and `metrics`.
+    Status,
 }
 
 /// Every scope, in the order of the reference.
@@ -46,6 +48,7 @@ pub const SCOPES: &[Scope] = &[
     Scope::Gates,
     Scope::Load,
     Scope::Reload,
+    Scope::Status,
 ];
 
 impl Scope {
@@ -63,6 +66,7 @@ impl Scope {
             Scope::Gates => "gates",
             Scope::Load => "load",
             Scope::Reload => "reload",
+            Scope::Status => "status",
         }
     }
 }
@@ -81,6 +85,7 @@ pub fn options(scope: Scope) -> &'static [OptionRow] {
         Scope::Gates => option_rows::GATES,
         Scope::Load => option_rows::LOAD,
         Scope::Reload => option_rows::RELOAD,
+        Scope::Status => option_rows::STATUS,
     }
 }
 

@@ -298,6 +298,14 @@ pub struct SignInOptions {
     pub client_name: Option<String>,
 }
 
+/// Options of `status` and `metrics`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StatusOptions {
+    /// Whether memory and processor time of the servers' processes are looked up, for which the table of all processes is read.
+    pub processes: bool,
+}
+
 /// Options of `drain_all` (SPEC 9.7).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]

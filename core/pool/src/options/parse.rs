@@ -315,6 +315,17 @@ impl SignInOptions {
     }
 }
 
+impl StatusOptions {
+    /// Parses the options' JSON object; an empty text is all defaults.
+    ///
+    /// # Errors
+    /// `unknown_option` with the nearest name, `invalid_argument` with `detail.path`.
+    pub fn from_json(text: &str) -> Result<StatusOptions> {
+        let given = read(Scope::Status, text)?;
+        Ok(StatusOptions { processes: given.bool("processes").unwrap_or(false) })
+    }
+}
+
 impl DrainOptions {
     /// Parses the options' JSON object; an empty text is all defaults.
     ///

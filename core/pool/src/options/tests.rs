@@ -28,6 +28,7 @@ fn parse(scope: Scope, text: &str) -> std::result::Result<String, Error> {
         Scope::Gates => GateLists::from_json(text).map(|lists| format!("{lists:?}")),
         Scope::Load => LoadOptions::from_json(text).map(|options| format!("{options:?}")),
         Scope::Reload => ReloadOptions::from_json(text).map(|options| format!("{options:?}")),
+        Scope::Status => StatusOptions::from_json(text).map(|options| format!("{options:?}")),
         Scope::Server => unreachable!("servers have a parser of their own"),
     }
 }

@@ -5,17 +5,27 @@ mod server;
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
+use trunkline_pool::metrics;
+use trunkline_pool::options::StatusOptions;
 use trunkline_pool::state::EntryState;
 
 pub(super) use self::server::Seen;
 use self::server::Server;
 use super::pool::PoolCore;
-use crate::platform;
+use crate::platform::{self, Taken};
 
 impl PoolCore {
     /// The whole pool as JSON.
     pub(super) fn status(&self) -> Value {
-        let by_name = self.servers_seen();
+        self.status_with(&StatusOptions::default())
+    }
+
+    /// The same, with what costs more than a look at the pool's own state.
+    pub(super) fn status_with(&self, options: &StatusOptions) -> Value {
+        let mut by_name = self.servers_seen();
+        if options.processes {
+            take_stock(&mut by_name);
+        }
         let disabled_by = self.disabled_by();
         let without = |name: &str| disabled_by.get(name).map_or(&[][..], Vec::as_slice);
         let row = |name, server: &Server| server.row(self, name, without(name));
@@ -50,6 +60,11 @@ impl PoolCore {
             "usage": sessions.iter().filter_map(|(id, calls)| calls.usage(id)).collect::<Vec<_>>(),
             "servers": rows.into_iter().map(|(name, row)| (name.to_owned(), row)).collect::<Map<_, _>>(),
         })
+    }
+
+    /// What the pool did and is doing, as a collector of metrics reads it.
+    pub(super) fn metrics(&self, options: &StatusOptions) -> String {
+        metrics::text(&self.status_with(options))
     }
 
     /// Every server that a source names, or of which something is left.
@@ -94,6 +109,22 @@ impl PoolCore {
         } else {
             "not_started"
         }
+    }
+}
+
+/// Looks up what the processes of all servers take.
+fn take_stock(by_name: &mut BTreeMap<Box<str>, Server>) {
+    let of_each: Vec<Vec<u32>> = by_name.values().map(|server| server.pids().collect()).collect();
+    let mut taken = platform::taken(&of_each.concat()).into_iter();
+    for (server, pids) in by_name.values_mut().zip(of_each) {
+        let sum = |sum: Option<Taken>, one: Taken| {
+            let sum = sum.unwrap_or_default();
+            Some(Taken {
+                memory_bytes: sum.memory_bytes + one.memory_bytes,
+                cpu_ms: sum.cpu_ms + one.cpu_ms,
+            })
+        };
+        server.taken = taken.by_ref().take(pids.len()).flatten().fold(None, sum);
     }
 }
 

@@ -12,6 +12,7 @@ use trunkline_pool::state::{EntryState, EntryStatus, Gate, GateReason};
 use crate::api::pool::{Configured, PoolCore};
 use crate::api::sources::{Named, Standing};
 use crate::driver::{self, EntryCell, Published};
+use crate::platform::Taken;
 use crate::{Error, ErrorCode};
 
 /// What is known of one server.
@@ -22,6 +23,8 @@ pub(super) struct Server {
     /// What a source of the pool says of it.
     pub named: Option<Named>,
     pub entries: Vec<(EntryStatus, Arc<EntryCell>)>,
+    /// What its processes take of the machine, where that was looked up.
+    pub taken: Option<Taken>,
 }
 
 /// What keeps a server from being connected.
@@ -101,6 +104,8 @@ impl Server {
             "disabled_by": disabled_by.iter().map(|id| &**id).collect::<Vec<&str>>(),
             "pid_count": self.pids().count(),
             "entry_count": self.entries.len(),
+            "memory_bytes": self.taken.map(|taken| taken.memory_bytes),
+            "cpu_ms": self.taken.map(|taken| taken.cpu_ms),
             "counts": {
                 "tools": catalog.tools.len(),
                 "prompts": catalog.prompts.len(),
