@@ -13,7 +13,7 @@
  *   - Results. A function that can fail gives a trunkline_status, 0 for success. Outputs are
  *     written on success alone. The last parameter `err` may be NULL; otherwise an error object
  *     is written to it on failure alone, for the caller to free.
- *   - Handles. A pool, a queue, a buffer and an error are pointers, each with a function that
+ *   - Handles. A pool, a queue, logs, a buffer and an error are pointers, each with a function that
  *     frees it and takes NULL. Sessions, leases, operations, subscriptions and the connections of
  *     servers that the host provides are numbers, never
  *     0. A number that is stale, released, of another kind or of another pool is answered with
@@ -474,6 +474,11 @@ typedef struct trunkline_buf trunkline_buf;
 typedef struct trunkline_error trunkline_error;
 
 /**
+ * What the library logs, while it is told to a callback.
+ */
+typedef struct trunkline_logs trunkline_logs;
+
+/**
  * A pool: one workspace's set of connections. Any thread may use it, several at a time, until one
  * frees it.
  */
@@ -648,6 +653,12 @@ typedef struct {
      */
     uint32_t reserved;
 } trunkline_call_options;
+
+/**
+ * Called with what the library logs, on a thread of its own. `records` is the text of a JSON array of
+ * `{time_ms, level, logger, message, fields}`, good until the function returns. It must not throw.
+ */
+typedef void (*trunkline_log_fn)(void *user_data, trunkline_str records);
 
 /**
  * Called for each event, in their order, on a thread of the subscription's own. `event` is a
@@ -1304,6 +1315,32 @@ trunkline_status trunkline_detect(trunkline_str workspace,
  * Errors: `BAD_HANDLE` for what never was an operation of this pool; `FORKED`, `INVALID_ARGUMENT`.
  */
 trunkline_status trunkline_op_cancel(trunkline_pool *pool, uint64_t op, trunkline_error **err);
+
+/**
+ * Has what the library logs told to `callback`, in batches, on a thread of its own, from `level` on:
+ * `error`, `warn`, `info`, `debug` or `trace`. 4096 records wait for it at most, and one says how many
+ * were dropped. Nothing is logged without it. It needs no pool, and outlives pools.
+ *
+ * One callback of the process has the records: another `trunkline_logs_new` takes its place, and the one
+ * before is told what was logged until then.
+ *
+ * `out`: free it with `trunkline_logs_free`. It is written before the first call of `callback`.
+ *
+ * Errors: `INVALID_ARGUMENT`, `LIMIT`.
+ */
+trunkline_status trunkline_logs_new(trunkline_str level,
+                                    trunkline_log_fn callback,
+                                    void *user_data,
+                                    trunkline_destroy_fn destroy,
+                                    trunkline_logs **out,
+                                    trunkline_error **err);
+
+/**
+ * Ends it, once the callback was told what was logged so far. When it returns, no callback runs or
+ * will, and `destroy` has been called; from inside the callback it returns at once, and that callback
+ * is the last one. NULL is fine. In a forked child the parent's is left alone.
+ */
+void trunkline_logs_free(trunkline_logs *logs);
 
 /**
  * Makes a pool with nothing in it. Returns at once.

@@ -17,6 +17,7 @@
 #ifndef TRUNKLINE_HPP
 #define TRUNKLINE_HPP
 
+#include "trunkline_logs.hpp"
 #include "trunkline_pool.hpp"
 #include "trunkline_queue.hpp"
 

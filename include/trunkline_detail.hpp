@@ -42,6 +42,10 @@ struct free_pool {
     void operator()(trunkline_pool *pool) const noexcept { trunkline_pool_free(pool); }
 };
 
+struct free_logs {
+    void operator()(trunkline_logs *logs) const noexcept { trunkline_logs_free(logs); }
+};
+
 struct free_queue {
     void operator()(trunkline_queue *queue) const noexcept { trunkline_queue_free(queue); }
 };

@@ -7,6 +7,7 @@ const { EventStream } = require('./lib/events.cjs');
 const { Refusal } = require('./lib/handlers.cjs');
 const { HostConnection } = require('./lib/hosted.cjs');
 const { Lease } = require('./lib/lease.cjs');
+const { Logs, startLogs } = require('./lib/logs.cjs');
 const { Pool } = require('./lib/pool.cjs');
 const {
   CallResult,
@@ -23,6 +24,7 @@ module.exports = {
   EventStream,
   HostConnection,
   Lease,
+  Logs,
   Pool,
   PromptResult,
   Refusal,
@@ -31,4 +33,5 @@ module.exports = {
   Session,
   TrunklineError,
   detect,
+  startLogs,
 };

@@ -197,6 +197,35 @@ export type Shape = 'mcp' | 'openai' | 'openai_responses' | 'anthropic' | 'gemin
 
 // ---------------------------------------------------------------------------------------------- Events
 
+/** A record of what the library logs. */
+export interface LogRecord {
+  /** Milliseconds since 1970. */
+  timeMs: number;
+  level: LogLevel;
+  /** `trunkline.` and the place. */
+  logger: string;
+  /** A constant; what varies is in `fields`. */
+  message: string;
+  fields: JsonObject;
+}
+
+/** How urgent a record is, the most urgent first. */
+export type LogLevel = 'error' | 'warn' | 'info' | 'debug' | 'trace';
+
+/** What `startLogs` started. */
+export class Logs {
+  private constructor();
+  /** Ends it, once the function was told what was logged so far. Repeating it does nothing. */
+  close(): void;
+}
+
+/**
+ * Tells a function what the library logs from a level on (default `info`), in batches, on this thread. 4096 records wait for it at most, and one
+ * says how many were dropped. The process has one such function: starting it again, on whichever thread, takes its place. It does not keep
+ * the process alive. Nothing is logged without it.
+ */
+export function startLogs(listener: (records: LogRecord[]) => void, options?: { level?: LogLevel }): Logs;
+
 /** Events, one by one. It does not keep the process alive; leaving a `for await` loop over it unsubscribes. */
 export class EventStream<E = TrunklineEvent> implements AsyncIterableIterator<E> {
   private constructor();

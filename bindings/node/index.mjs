@@ -8,6 +8,7 @@ export const {
   EventStream,
   HostConnection,
   Lease,
+  Logs,
   Pool,
   PromptResult,
   Refusal,
@@ -16,6 +17,7 @@ export const {
   Session,
   TrunklineError,
   detect,
+  startLogs,
 } = trunkline;
 
 export default trunkline;

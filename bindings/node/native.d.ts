@@ -6,6 +6,7 @@
 export class Bridge {
   constructor(onReadable: (subscription: number) => void, onProgress: (number: number, events: string) => void);
   newDesk(names: string[]): NativeDesk;
+  startLogs(level: string): NativeLogs;
   newPool(options: string, desk?: NativeDesk): NativePool;
   reserve(): number;
   cancel(number: number): void;
@@ -28,6 +29,12 @@ export class NativeDesk {
   answer(number: number, text: string): void;
   refuse(number: number, code: number, message: string): void;
   unfit(number: number, path: string, why: string): void;
+}
+
+export class NativeLogs {
+  number(): number;
+  take(most: number): string;
+  close(): void;
 }
 
 export class NativePool {

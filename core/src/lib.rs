@@ -69,6 +69,7 @@ mod folder;
 pub mod fuzzing;
 mod handling;
 mod inspect;
+mod logs;
 #[allow(
     dead_code,
     unused_imports,
@@ -98,6 +99,7 @@ pub use api::{
 };
 pub use detect::detect;
 pub use inspect::{find_program, own_folders};
+pub use logs::LogFeed;
 pub use transport::{HostConnection, HostServer, JoinedRequests};
 pub use trunkline_pool::config::ServerSpec;
 pub use trunkline_pool::gates::GateLists;

@@ -363,7 +363,7 @@ fn what_the_processes_of_a_server_take_is_told_when_it_is_asked_for() {
 
 /// SPEC 16.7: the host's own subscriber is the only one that there ever is.
 #[test]
-fn no_subscriber_of_logs_is_installed() {
+fn no_subscriber_of_logs_is_installed_unasked() {
     let rig = Rig::new(json!({}));
     host(async {
         rig.configure(json!({ "s": rig.server(&[]) })).await;
@@ -373,4 +373,7 @@ fn no_subscriber_of_logs_is_installed() {
     });
     // It fails where there is one.
     tracing::subscriber::set_global_default(tracing::subscriber::NoSubscriber::default()).unwrap();
+    // What is logged is that one's from now on.
+    let refused = trunkline::LogFeed::start("info", || {}).err().unwrap();
+    assert_eq!(refused.code(), ErrorCode::InvalidArgument);
 }

@@ -77,7 +77,7 @@ impl Subscriber {
         let body = move || {
             ours.call_until_stopped(&signal, callback, user_data);
             drop(ours);
-            signal.change(|state| state.finished = true);
+            signal.finish();
             objects_of_thread.subscriptions.leave();
         };
         if let Err(error) = start_callback_thread("trunkline-event", body) {
@@ -148,24 +148,18 @@ impl Subscriber {
     /// thread is in, and for one that waits in turn for this thread's own.
     pub(crate) fn close(&self) {
         self.stop();
-        let Way::Thread(theirs) = &self.way else { return };
-        // A thread that is ending has none: subscriptions' threads run no code of the host's then.
-        let mine = CURRENT.try_with(|current| current.borrow().clone()).unwrap_or_default();
-        let Some(mine) = mine else { return theirs.wait_for(|state| state.finished) };
-        if mine.may_wait_for(theirs) {
-            theirs.wait_for(|state| state.finished);
-            mine.note_wait(None);
+        if let Way::Thread(signal) = &self.way {
+            signal.wait_until_finished();
         }
     }
 
     fn call_until_stopped(&self, signal: &Arc<Signal>, callback: EventFn, user_data: UserData) {
-        CURRENT.set(Some(signal.clone()));
-        let stopped = |signal: &Signal| signal.lock().stopped;
+        signal.begin();
         'stream: loop {
             signal.wait_for(|state| std::mem::take(&mut state.woken) || state.stopped);
             loop {
                 match self.next() {
-                    _ if stopped(signal) => break 'stream,
+                    _ if signal.is_stopped() => break 'stream,
                     Next::Ended => break 'stream,
                     Next::Nothing => break,
                     Next::Event(event) => call(callback, &user_data, &event),
@@ -186,7 +180,7 @@ fn call(callback: EventFn, user_data: &UserData, event: &Event) {
     in_callback(|| unsafe { callback(user_data.pointer, number, json) });
 }
 
-/// What a subscription's thread waits for, and what is waited for from it.
+/// What a thread that calls the host waits for, and what is waited for from it.
 #[derive(Default)]
 pub(crate) struct Signal {
     state: Mutex<SignalState>,
@@ -217,6 +211,37 @@ impl Signal {
     pub(crate) fn wait_until_woken(&self) -> bool {
         self.wait_for(|state| std::mem::take(&mut state.woken) || state.stopped);
         self.lock().stopped
+    }
+
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.lock().stopped
+    }
+
+    /// This thread is the one whose signal it is, until it says that it has finished.
+    pub(crate) fn begin(self: &Arc<Self>) {
+        CURRENT.set(Some(self.clone()));
+    }
+
+    pub(crate) fn finish(&self) {
+        self.change(|state| state.finished = true);
+    }
+
+    pub(crate) fn is_current(self: &Arc<Self>) -> bool {
+        Self::current().is_some_and(|current| Arc::ptr_eq(&current, self))
+    }
+
+    /// Waits for its thread to finish, unless that is this one, or waits for this one itself.
+    pub(crate) fn wait_until_finished(self: &Arc<Self>) {
+        let Some(mine) = Self::current() else { return self.wait_for(|state| state.finished) };
+        if mine.may_wait_for(self) {
+            self.wait_for(|state| state.finished);
+            mine.note_wait(None);
+        }
+    }
+
+    /// A thread that is ending has none: such threads run no code of the host's then.
+    fn current() -> Option<Arc<Signal>> {
+        CURRENT.try_with(|current| current.borrow().clone()).unwrap_or_default()
     }
 
     fn change(&self, change: impl FnOnce(&mut SignalState)) {
@@ -305,7 +330,7 @@ impl Subscriptions {
 }
 
 thread_local! {
-    /// The subscription whose thread this is; none on every other thread.
+    /// The one whose thread this is; none on every other thread.
     static CURRENT: RefCell<Option<Arc<Signal>>> = const { RefCell::new(None) };
 }
 

@@ -361,6 +361,10 @@ pub type HostReceiveFn =
 /// is bad already.
 pub type HostClosedFn = Option<unsafe extern "C" fn(user_data: *mut c_void, connection: u64)>;
 
+/// Called with what the library logs, on a thread of its own. `records` is the text of a JSON array of
+/// `{time_ms, level, logger, message, fields}`, good until the function returns. It must not throw.
+pub type LogFn = Option<unsafe extern "C" fn(user_data: *mut c_void, records: Str)>;
+
 /// Called exactly once for each `user_data` that was handed over, after its last callback, or
 /// before the function returns when that function fails. May be NULL.
 pub type DestroyFn = Option<unsafe extern "C" fn(user_data: *mut c_void)>;

@@ -3,6 +3,7 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <type_traits>
 
@@ -20,6 +21,7 @@ static_assert(std::is_move_constructible_v<trunkline::lease> && !std::is_copy_co
 static_assert(std::is_move_assignable_v<trunkline::session> && !std::is_copy_constructible_v<trunkline::session>);
 static_assert(std::is_move_constructible_v<trunkline::pool> && !std::is_copy_constructible_v<trunkline::pool>);
 static_assert(std::is_move_constructible_v<trunkline::queue> && !std::is_copy_constructible_v<trunkline::queue>);
+static_assert(std::is_move_constructible_v<trunkline::logs> && !std::is_copy_constructible_v<trunkline::logs>);
 static_assert(std::is_nothrow_destructible_v<trunkline::subscription>);
 
 /// A pool with the reference server as `s`, and the log of its starts.
@@ -418,6 +420,28 @@ void a_lease_may_come_while_its_pool_goes() {
 }
 
 // SPEC 16.7
+void logs_are_told_as_long_as_they_live() {
+    tally connected;
+    std::optional<trunkline::logs> logs;
+    logs.emplace([&](std::string_view records) {
+        if (has(std::string(records), R"("message":"connected")"))
+            connected.up();
+        throw std::runtime_error("contained");
+    });
+    host h;
+    trunkline::lease lease = h.session.acquire("s");
+    connected.wait(1);
+    logs.reset();
+    try {
+        trunkline::logs([](std::string_view) {}, "loud");
+        CHECK(false);
+    } catch (const trunkline::error &failure) {
+        CHECK(failure.code() == TRUNKLINE_STATUS_INVALID_ARGUMENT && has(failure.detail(), R"("path":"level")"));
+    }
+    h.pool.close();
+}
+
+// SPEC 16.7
 void status_and_metrics_take_options() {
     host h;
     trunkline::lease lease = h.session.acquire("s");
@@ -445,6 +469,7 @@ int main(int argc, char **argv) {
     RUN(a_queue_gives_items);
     RUN(a_pool_may_go_before_what_it_gave);
     RUN(a_lease_may_come_while_its_pool_goes);
+    RUN(logs_are_told_as_long_as_they_live);
     RUN(status_and_metrics_take_options);
     return 0;
 }

@@ -12,6 +12,7 @@ use crate::desk::NativeDesk;
 use crate::ending::{self, Whose};
 use crate::environment::{Environment, Listeners};
 use crate::failure::{self, Result};
+use crate::logs::NativeLogs;
 use crate::pool::NativePool;
 
 /// What `lib/native.cjs` makes once per environment.
@@ -44,6 +45,12 @@ impl Bridge {
     #[napi(catch_unwind)]
     pub fn new_desk(&self, names: Vec<String>) -> Result<NativeDesk> {
         NativeDesk::new(&self.environment, &names)
+    }
+
+    /// What the library logs from a level on.
+    #[napi(catch_unwind)]
+    pub fn start_logs(&self, level: String) -> Result<NativeLogs> {
+        NativeLogs::new(&self.environment, &level)
     }
 
     /// A new pool; the options are a JSON text.

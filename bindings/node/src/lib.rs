@@ -16,6 +16,7 @@ mod environment;
 mod failure;
 mod hosted;
 mod lease;
+mod logs;
 mod pending;
 mod pool;
 mod reply;

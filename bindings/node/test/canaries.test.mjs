@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { it } from 'node:test';
 import { inspect } from 'node:util';
 
+import { startLogs } from '../index.mjs';
 import { openPool, repository, score, testserver, within } from '../testing/support.mjs';
 
 /** The inputs, and the place of each canary in them by its secret. */
@@ -58,6 +59,7 @@ async function use(shown, session, server) {
 it('shows no secret of what is configured', async (t) => {
   const { given, places } = inputs();
   const shown = new Shown();
+  const logs = startLogs((records) => shown.keep('log', ...records), { level: 'trace' });
   const { pool } = openPool(t);
   pool.on('error', (event) => shown.keep('event', event));
   const events = pool.events();
@@ -80,6 +82,7 @@ it('shows no secret of what is configured', async (t) => {
   shown.keep('objects', pool, session, session.tools());
   shown.keep('status', pool.status({ processes: true }), pool.metrics({ processes: true }));
   await within(pool.close(), 'close');
+  logs.close();
   await within(heard, 'the end of the events');
   assert.ok(places.size >= 20 && shown.count > 100);
   const seen = [...places].flatMap(([secret, place]) => shown.placesOf(secret).slice(0, 1).map((text) => [place, text]));

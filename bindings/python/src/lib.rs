@@ -10,6 +10,7 @@ mod failure;
 mod fork;
 mod hosted;
 mod lease;
+mod logs;
 mod options;
 mod pool;
 mod result;
@@ -32,6 +33,8 @@ mod _trunkline {
     use crate::hosted::HostConnection;
     #[pymodule_export]
     use crate::lease::Lease;
+    #[pymodule_export]
+    use crate::logs::Logs;
     #[pymodule_export]
     use crate::pool::Pool;
     #[pymodule_export]

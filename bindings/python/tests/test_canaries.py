@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import pickle
 import re
@@ -73,7 +72,8 @@ def use(shown: Shown, session: trunkline.sync.Session, server: str) -> None:
 
 def test_no_secret_is_shown(log: Log, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]) -> None:
     """S-48."""
-    caplog.set_level(logging.DEBUG)
+    caplog.set_level(1)
+    logs = trunkline.start_logs("trace")
     given, places = inputs()
     shown = Shown()
     with trunkline.sync.Pool(cache="off") as pool, pool.events() as events:
@@ -92,6 +92,8 @@ def test_no_secret_is_shown(log: Log, caplog: pytest.LogCaptureFixture, capfd: p
             shown.keep("status", pool.status(processes=True), pool.metrics(processes=True))
         shown.keep("snapshot", events.snapshot)
     shown.keep("event", *events)
+    logs.close()
+    assert any(record.name.startswith("trunkline.") for record in caplog.records)
     shown.keep("log", *(record.__dict__ for record in caplog.records))
     shown.keep("output", capfd.readouterr())
     assert len(places) >= 20 and len(shown) > 100

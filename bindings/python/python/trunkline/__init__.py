@@ -28,6 +28,7 @@ from ._errors import (
     WrongThreadError,
 )
 from ._handlers import Refusal, ServerRequest
+from ._logs import Logs, start_logs
 from ._results import CallResult, Event, List, Listed
 from ._shared import EventCallback, detect, features
 from ._trunkline import HostConnection, __version__
@@ -54,6 +55,7 @@ __all__ = [
     "LimitError",
     "List",
     "Listed",
+    "Logs",
     "NotAdmittedError",
     "Pool",
     "ProtocolError",
@@ -70,6 +72,7 @@ __all__ = [
     "__version__",
     "detect",
     "features",
+    "start_logs",
 ]
 
 # Where users find them is where tracebacks and pickles should say that they are.

@@ -1,0 +1,88 @@
+"""What the library logs, as records of ``logging``."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+
+from . import _exit, _trunkline
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+#: Records that are taken at once.
+_BATCH = 256
+
+#: ``logging`` has no level below ``DEBUG``.
+_LEVELS = {
+    "error": logging.ERROR,
+    "warn": logging.WARNING,
+    "info": logging.INFO,
+    "debug": logging.DEBUG,
+    "trace": 5,
+}
+
+
+class Logs:
+    """What ``start_logs`` started. It ends with ``close()``, or at the interpreter's exit."""
+
+    def __init__(self, level: str) -> None:
+        self._native = _trunkline.Logs(level)
+        name = "trunkline-logs"
+        self._thread = threading.Thread(target=_run, args=(self._native,), name=name, daemon=True)
+        _exit.keep_thread(self._thread, self._native.close)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Ends it, once what was logged so far is in the hands of ``logging``. Repeating it does nothing."""
+        self._native.close()
+        if self._thread is not threading.current_thread():
+            self._thread.join()
+
+    def __enter__(self) -> Logs:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+def start_logs(level: str = "info") -> Logs:
+    """Hands what the library logs, from this level on, to loggers of ``logging`` whose names begin with ``trunkline.``
+
+    ``level`` is ``"error"``, ``"warn"``, ``"info"``, ``"debug"`` or ``"trace"``, which is 5 in Python; what a logger shows is its own
+    affair. A thread of its own calls the loggers, once for all that came meanwhile. 4096 records wait for it at most, and one
+    says how many were dropped. Starting it again takes the place of what was started before. Nothing is logged without it.
+    """
+    return Logs(level)
+
+
+def _run(native: _trunkline.Logs) -> None:
+    try:
+        while True:
+            batch = native.take(_BATCH)
+            for text in batch:
+                _emit(json.loads(text))
+            if not batch:
+                if native.ended():
+                    return
+                native.wait()
+    finally:
+        _exit.forget_thread(threading.current_thread())
+
+
+def _emit(row: dict[str, Any]) -> None:
+    logger, level = logging.getLogger(row["logger"]), _LEVELS[row["level"]]
+    if not logger.isEnabledFor(level):
+        return
+    fields = row["fields"]
+    text = " ".join([row["message"], *(f"{name}={value}" for name, value in fields.items())])
+    record = logger.makeRecord(logger.name, level, "(trunkline)", 0, text, (), None, extra={"fields": fields})
+    record.created = row["time_ms"] / 1000
+    record.msecs = float(row["time_ms"] % 1000)
+    try:
+        logger.handle(record)
+    except Exception:
+        # A filter of the host's: the next record is logged all the same.
+        logging.getLogger("trunkline").exception("a record could not be logged")

@@ -1,0 +1,59 @@
+//! What the library logs, on its way to Python's `logging`.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use trunkline::LogFeed;
+
+use crate::failure::{OrRaise, guarded};
+use crate::fork::Owned;
+use crate::subscription::Flag;
+
+struct Room {
+    feed: LogFeed,
+    flag: Arc<Flag>,
+}
+
+/// The records of the library, from one level on.
+#[pyclass(frozen, module = "trunkline._trunkline")]
+pub struct Logs(Owned<Room>);
+
+#[pymethods]
+impl Logs {
+    #[new]
+    fn new(py: Python<'_>, level: &str) -> PyResult<Self> {
+        guarded(|| {
+            let flag = Arc::<Flag>::default();
+            let woken = flag.clone();
+            let feed = LogFeed::start(level, move || woken.raise()).or_raise(py)?;
+            Ok(Logs(Owned::new(Room { feed, flag })))
+        })
+    }
+
+    /// The records that wait, oldest first, as JSON texts.
+    fn take(&self, most: usize) -> PyResult<Vec<String>> {
+        let room = self.0.here()?;
+        guarded(|| Ok(room.feed.take(most)))
+    }
+
+    /// Whether nothing waits and nothing will come.
+    fn ended(&self) -> PyResult<bool> {
+        let room = self.0.here()?;
+        guarded(|| Ok(room.feed.is_ended()))
+    }
+
+    /// Waits until it is woken, without the GIL.
+    fn wait(&self, py: Python<'_>) -> PyResult<()> {
+        let flag = &self.0.here()?.flag;
+        guarded(|| flag.wait_in_slices(py, None).map(drop))
+    }
+
+    /// Ends it; what waits can still be taken. Repeating it does nothing.
+    fn close(&self) -> PyResult<()> {
+        let room = self.0.here()?;
+        guarded(|| {
+            room.feed.end();
+            Ok(())
+        })
+    }
+}
