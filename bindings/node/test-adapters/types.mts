@@ -5,6 +5,7 @@ import { CallToolResultSchema, ToolListChangedNotificationSchema } from '@modelc
 import type { StructuredToolInterface } from '@langchain/core/tools';
 import { Pool, type CallResult } from 'trunkline';
 import { ToolError, tools } from 'trunkline/adapters/ai';
+import { instrument, traceMeta, uninstrument } from 'trunkline/otel';
 import { tools as langchainTools } from 'trunkline/adapters/langchain';
 import { Client, McpError, type ToolResult } from 'trunkline/adapters/sdk';
 
@@ -16,6 +17,9 @@ export async function used(model: LanguageModel): Promise<void> {
   tools(session, { timeout: 50 });
   const list: StructuredToolInterface[] = langchainTools(session, { raiseErrors: true });
   list.at(0);
+  instrument({ baggage: true });
+  await session.callTool('mcp__s__x', {}, { meta: traceMeta({ k: 1 }, { baggage: false }) });
+  uninstrument();
   const client = new Client(session, 's');
   await client.connect({ timeoutMs: 1000, config: { command: 'x' } });
   const plain: ToolResult = await client.callTool({ name: 'x' }, { timeout: 5 });

@@ -12,7 +12,7 @@ from host import ROOT
 PACKAGE = ROOT / "bindings/python/python/trunkline"
 
 #: The modules that users import, in the order of the page. Adapters have pages of their own beside it.
-MODULES = ["__init__", "sync", "adapters/langchain", "adapters/openai_agents", "adapters/pydantic_ai", "adapters/mcp"]
+MODULES = ["__init__", "sync", "otel", "adapters/langchain", "adapters/openai_agents", "adapters/pydantic_ai", "adapters/mcp"]
 
 HEAD = """<!-- Written from the sources of the Python package; do not edit. -->
 

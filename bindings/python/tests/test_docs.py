@@ -39,6 +39,22 @@ def test_the_start_prints_what_its_page_says(tmp_path: Path) -> None:
     assert run_example(name, program, tmp_path) == printed
 
 
+#: What each example of the page prints, among other things.
+OBSERVED = [
+    'mcp_client_operation_duration_seconds_count{server="demo",mcp_method_name="tools/call"} 1',
+    '"name": "tools/call mcp__demo__echo"',
+    "trunkline.client.connect: connected",
+]
+
+
+@pytest.mark.parametrize("place", range(len(OBSERVED)))
+def test_what_is_observed_is_printed(place: int, tmp_path: Path) -> None:
+    """SPEC 16.7."""
+    programs = examples("docs/observability.md")
+    assert len(programs) == len(OBSERVED)
+    assert OBSERVED[place] in run_example(*programs[place], tmp_path)
+
+
 def test_the_demo_runs(log: Log) -> None:
     servers = json.dumps({"demo": log.server("--list-changes")})
     done = subprocess.run(

@@ -13,7 +13,7 @@ pub fn adapters(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     }
     run.command(machine.command("node").arg("bindings/node/build.mjs"))?;
     let modules = machine.npm_packages(run, &NPM)?;
-    node(machine, run, &modules, &["ai", "langchain", "sdk"])?;
+    node(machine, run, &modules, &["ai", "langchain", "otel", "sdk"])?;
     types(machine, run, &modules)
 }
 
@@ -65,11 +65,14 @@ const PYTHON: [(&str, &[&str], &str); 2] = [
     ("mcp1-venv", &["mcp==1.30.0", super::python::PYTEST], "test_mcp.py"),
 ];
 
-const NPM: [&str; 6] = [
+const NPM: [&str; 9] = [
     super::node::AI_SDK,
     "@langchain/core@1.4.0",
     "@langchain/langgraph@1.7.3",
     "@modelcontextprotocol/sdk@1.32.2",
     super::node::TYPESCRIPT,
     super::node::NODE_TYPES,
+    super::node::OTEL[0],
+    super::node::OTEL[1],
+    super::node::OTEL[2],
 ];

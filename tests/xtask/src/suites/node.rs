@@ -14,8 +14,8 @@ pub fn node(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     types(machine, run)?;
     real?;
     // The servers from npm bring the SDK along, whose users one of the adapters is for.
-    let modules = machine.npm_packages(run, &[AI_SDK])?;
-    super::adapters::node(machine, run, &modules, &["ai", "sdk"])?;
+    let modules = machine.npm_packages(run, &[AI_SDK, OTEL[0], OTEL[1], OTEL[2]])?;
+    super::adapters::node(machine, run, &modules, &["ai", "otel", "sdk"])?;
     crate::dist::smoke(machine, run)
 }
 
@@ -47,3 +47,10 @@ pub const NODE_TYPES: &str = "@types/node@20.19.25";
 
 /// A framework that one of the adapters is for.
 pub const AI_SDK: &str = "ai@6.0.326";
+
+/// OpenTelemetry: what hosts call, and its own providers for the tests.
+pub const OTEL: [&str; 3] = [
+    "@opentelemetry/api@1.9.0",
+    "@opentelemetry/sdk-metrics@2.12.1",
+    "@opentelemetry/sdk-trace-base@2.12.1",
+];

@@ -1,0 +1,141 @@
+// Spans and durations of requests through the host's own OpenTelemetry provider, by its conventions for MCP.
+//
+// Nothing loads this module but the host; it needs `@opentelemetry/api` alone. Nothing of a request's arguments or of its
+// answer is told. A span has names of tools and prompts, and the address of a resource without what stands before its host and behind its
+// path; a duration has neither, since models invent names.
+
+import { createRequire } from 'node:module';
+
+import { SpanKind, SpanStatusCode, context, metrics, propagation, trace } from '@opentelemetry/api';
+
+const require = createRequire(import.meta.url);
+const { version } = require('./package.json');
+const { Lease, Session, TrunklineError } = require('./index.cjs');
+
+/** The bounds of the conventions, in seconds. */
+const BOUNDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
+
+/** By the name of a function: the method of its request, the attribute that its first argument is, and where its options stand. */
+const REQUESTS = {
+  callTool: { method: 'tools/call', attribute: 'gen_ai.tool.name', options: 2 },
+  getPrompt: { method: 'prompts/get', attribute: 'gen_ai.prompt.name', options: 2 },
+  readResource: { method: 'resources/read', attribute: 'mcp.resource.uri', options: 1 },
+  complete: { method: 'completion/complete', options: 1 },
+  request: { options: 2 },
+};
+
+/** What durations tell apart. */
+const METHODS = new Set(Object.values(REQUESTS).flatMap(({ method }) => method ?? []));
+
+/** What is in the names of spans. */
+const NAMED = new Set(['gen_ai.tool.name', 'gen_ai.prompt.name']);
+
+/** What the classes had before. */
+let originals = [];
+
+/** `meta` for a call, with the current trace in it as W3C writes it; a `traceparent` that it has already stays. */
+export function traceMeta(meta = {}, { baggage = false } = {}) {
+  const active = context.active();
+  const ours = {};
+  const ids = trace.getSpanContext(active);
+  if (ids !== undefined && trace.isSpanContextValid(ids) && meta.traceparent === undefined) {
+    const flags = (ids.traceFlags & 0xff).toString(16).padStart(2, '0');
+    ours.traceparent = `00-${ids.traceId}-${ids.spanId}-${flags}`;
+    const state = ids.traceState?.serialize();
+    if (state) ours.tracestate = state;
+  }
+  if (baggage) {
+    const entries = propagation.getBaggage(active)?.getAllEntries() ?? [];
+    const text = entries.map(([key, { value }]) => `${encodeURIComponent(key)}=${encodeURIComponent(value)}`).join(',');
+    if (text !== '') ours.baggage = text;
+  }
+  return { ...ours, ...meta };
+}
+
+/** Gives each request of every session and lease a span, whose trace goes to the server, and a duration. */
+export function instrument({ tracerProvider = trace, meterProvider = metrics, baggage = false } = {}) {
+  uninstrument();
+  const tracer = tracerProvider.getTracer('trunkline', version);
+  const duration = meterProvider.getMeter('trunkline', version).createHistogram('mcp.client.operation.duration', {
+    unit: 's',
+    description: 'How long requests to MCP servers take, from being sent to their answer.',
+    advice: { explicitBucketBoundaries: BOUNDS },
+  });
+  for (const { prototype } of [Session, Lease]) {
+    for (const [name, row] of Object.entries(REQUESTS)) {
+      const before = Object.getOwnPropertyDescriptor(prototype, name);
+      if (before === undefined) continue;
+      originals.push([prototype, name, before]);
+      Object.defineProperty(prototype, name, { ...before, value: observed({ tracer, duration, baggage }, before.value, row) });
+    }
+  }
+}
+
+/** Undoes `instrument`; requests under way end as they began. */
+export function uninstrument() {
+  for (const [prototype, name, before] of originals) Object.defineProperty(prototype, name, before);
+  originals = [];
+}
+
+function observed({ tracer, duration, baggage }, original, row) {
+  return function request(...given) {
+    const method = row.method ?? String(given[0]);
+    const { name, attributes } = described(method, row.attribute, given[0]);
+    const counted = { 'mcp.method.name': METHODS.has(method) ? method : '_OTHER' };
+    const began = performance.now();
+    return tracer.startActiveSpan(name, { kind: SpanKind.CLIENT, attributes }, async (span) => {
+      const failed = ({ kind, told }) => {
+        counted['error.type'] = kind;
+        span.setAttributes(told);
+        span.setStatus({ code: SpanStatusCode.ERROR });
+      };
+      try {
+        const result = await original.apply(this, withMeta(given, row.options, baggage));
+        if (method === 'tools/call' && result.isError) failed({ kind: 'tool_error', told: { 'error.type': 'tool_error' } });
+        return result;
+      } catch (error) {
+        failed(failureOf(error));
+        throw error;
+      } finally {
+        span.end();
+        duration.record((performance.now() - began) / 1000, counted);
+      }
+    });
+  };
+}
+
+/** The name of a span, and what it says from its beginning. */
+function described(method, attribute, subject) {
+  const attributes = { 'mcp.method.name': method };
+  if (method === 'tools/call') attributes['gen_ai.operation.name'] = 'execute_tool';
+  if (attribute === undefined) return { name: method, attributes };
+  const text = String(subject);
+  attributes[attribute] = NAMED.has(attribute) ? text : plain(text);
+  return { name: NAMED.has(attribute) ? `${method} ${text}` : method, attributes };
+}
+
+/** An address without the places in which secrets stand. */
+const plain = (uri) => uri.split(/[?#]/, 1)[0].replace(/^([^/]*\/\/)[^/]*@/, '$1');
+
+/** The arguments with the trace in their options; options that are none are the library's to refuse. */
+function withMeta(given, place, baggage) {
+  const options = given[place] ?? {};
+  const meta = options.meta ?? {};
+  if (typeof options !== 'object' || typeof meta !== 'object' || Array.isArray(meta)) return given;
+  const joined = traceMeta(meta, { baggage });
+  if (Object.keys(joined).length === 0) return given;
+  const out = [...given];
+  out[place] = { ...options, meta: joined };
+  return out;
+}
+
+/** The name of an error's code that all languages share. */
+const nameOf = ({ code }) => code.replace(/^TRUNKLINE_/, '').toLowerCase();
+
+/** What a failure counts as, and what its span says: of the protocol's errors there are as many as servers make up. */
+function failureOf(error) {
+  const kind = error instanceof TrunklineError ? nameOf(error) : (error?.name ?? '_OTHER');
+  const code = error?.detail?.code;
+  if (kind !== 'server_error' || code === undefined) return { kind, told: { 'error.type': kind } };
+  return { kind, told: { 'error.type': String(code), 'rpc.response.status_code': String(code) } };
+}

@@ -1,0 +1,194 @@
+"""Spans and durations of requests through the host's own OpenTelemetry provider, by its conventions for MCP.
+
+Nothing imports this module but the host, and it needs ``opentelemetry-api`` alone: ``instrument()`` once, as a host instruments anything
+else. Nothing of a request's arguments or of its answer is told. A span has names of tools and prompts, and the address of a resource without
+what stands before its host and behind its path; a duration has neither, since models invent names.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+try:
+    from opentelemetry import metrics, trace
+    from opentelemetry.baggage.propagation import W3CBaggagePropagator
+    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+except ImportError as error:
+    raise ImportError(
+        f"trunkline.otel needs opentelemetry-api: pip install opentelemetry-api ({error})", name=error.name
+    ) from error
+
+from . import _aio, _trunkline, sync
+from ._errors import TrunklineError
+
+__all__ = ["instrument", "trace_meta", "uninstrument"]
+
+#: The bounds of the conventions, in seconds.
+_BOUNDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
+
+#: By the name of a function: the method of its request, which ``request`` is given itself, and the attribute that its subject is.
+_REQUESTS: dict[str, tuple[str | None, str | None]] = {
+    "call_tool": ("tools/call", "gen_ai.tool.name"),
+    "get_prompt": ("prompts/get", "gen_ai.prompt.name"),
+    "read_resource": ("resources/read", "mcp.resource.uri"),
+    "complete": ("completion/complete", None),
+    "request": (None, None),
+}
+
+#: What durations tell apart.
+_METHODS = {method for method, _ in _REQUESTS.values() if method is not None}
+
+#: What is in the names of spans.
+_NAMED = {"gen_ai.tool.name", "gen_ai.prompt.name"}
+
+#: What the classes had before, by class and name.
+_originals: dict[tuple[type, str], Any] = {}
+
+
+def trace_meta(meta: Mapping[str, Any] | None = None, *, baggage: bool = False) -> dict[str, Any]:
+    """``meta`` for a call, with the current trace in it as W3C writes it; a ``traceparent`` that it has already stays.
+
+    Without a current span nothing is added. ``baggage`` adds the host's baggage, which every server then reads.
+    """
+    joined = dict(meta or {})
+    carrier: dict[str, str] = {}
+    if "traceparent" not in joined:
+        TraceContextTextMapPropagator().inject(carrier)
+    if baggage and "baggage" not in joined:
+        W3CBaggagePropagator().inject(carrier)
+    return {**carrier, **joined}
+
+
+def instrument(
+    *,
+    tracer_provider: trace.TracerProvider | None = None,
+    meter_provider: metrics.MeterProvider | None = None,
+    baggage: bool = False,
+) -> None:
+    """Gives each request of every session and lease of the process a span, whose trace goes to the server, and a duration.
+
+    The providers are the global ones by default. Repeating it replaces the providers. ``baggage`` sends the host's baggage along.
+    """
+    uninstrument()
+    operations = _Operations(tracer_provider, meter_provider, baggage)
+    for kind in (_aio.Session, _aio.Lease, sync.Session, sync.Lease):
+        for name, (method, attribute) in _REQUESTS.items():
+            original = vars(kind).get(name)
+            if original is not None:
+                _originals[kind, name] = original
+                setattr(kind, name, _observed(operations, original, method, attribute))
+
+
+def uninstrument() -> None:
+    """Undoes ``instrument``; requests under way end as they began."""
+    while _originals:
+        (kind, name), original = _originals.popitem()
+        setattr(kind, name, original)
+
+
+def _observed(operations: _Operations, original: Any, method: str | None, attribute: str | None) -> Any:
+    _, first, *_ = inspect.signature(original).parameters
+
+    def begun(args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        subject = args[0] if args else options.get(first)
+        return operations.operation(method or str(subject), (attribute, subject), options)
+
+    @functools.wraps(original)
+    async def awaited(self: Any, *args: Any, **options: Any) -> Any:
+        with begun(args, options) as ended:
+            return ended(await original(self, *args, **options))
+
+    @functools.wraps(original)
+    def blocking(self: Any, *args: Any, **options: Any) -> Any:
+        with begun(args, options) as ended:
+            return ended(original(self, *args, **options))
+
+    return awaited if inspect.iscoroutinefunction(original) else blocking
+
+
+class _Operations:
+    def __init__(self, tracers: Any, meters: Any, baggage: bool) -> None:
+        version = _trunkline.__version__
+        self._tracer = trace.get_tracer("trunkline", version, tracers)
+        meter = metrics.get_meter("trunkline", version, meters)
+        self._duration = meter.create_histogram(
+            "mcp.client.operation.duration",
+            unit="s",
+            description="How long requests to MCP servers take, from being sent to their answer.",
+            explicit_bucket_boundaries_advisory=_BOUNDS,
+        )
+        self._baggage = baggage
+
+    @contextmanager
+    def operation(
+        self, method: str, subject: tuple[str | None, Any], options: dict[str, Any]
+    ) -> Iterator[Any]:
+        name, attributes = _described(method, subject)
+        counted = {"mcp.method.name": method if method in _METHODS else "_OTHER"}
+        began = time.perf_counter()
+        with self._tracer.start_as_current_span(
+            name,
+            kind=trace.SpanKind.CLIENT,
+            attributes=attributes,
+            record_exception=False,
+            set_status_on_exception=False,
+        ) as span:
+            given = options.get("meta")
+            meta = trace_meta(given, baggage=self._baggage) if isinstance(given, (Mapping, type(None))) else None
+            if meta:
+                options["meta"] = meta
+
+            def failed(kind: str, told: dict[str, str]) -> None:
+                counted["error.type"] = kind
+                span.set_attributes(told)
+                span.set_status(trace.StatusCode.ERROR)
+
+            def ended(result: Any) -> Any:
+                if method == "tools/call" and result.is_error:
+                    failed("tool_error", {"error.type": "tool_error"})
+                return result
+
+            try:
+                yield ended
+            except BaseException as error:
+                failed(*_failure(error))
+                raise
+            finally:
+                self._duration.record(time.perf_counter() - began, counted)
+
+
+def _described(method: str, subject: tuple[str | None, Any]) -> tuple[str, dict[str, str]]:
+    """The name of a span, and what it says from its beginning."""
+    attributes = {"mcp.method.name": method}
+    if method == "tools/call":
+        attributes["gen_ai.operation.name"] = "execute_tool"
+    attribute, value = subject
+    if attribute is None:
+        return method, attributes
+    if attribute not in _NAMED:
+        attributes[attribute] = _plain(str(value))
+        return method, attributes
+    attributes[attribute] = str(value)
+    return f"{method} {value}", attributes
+
+
+def _plain(uri: str) -> str:
+    """An address without the places in which secrets stand."""
+    return re.sub(r"^([^/]*//)[^/]*@", r"\1", re.split("[?#]", uri, maxsplit=1)[0])
+
+
+def _failure(error: BaseException) -> tuple[str, dict[str, str]]:
+    """What a failure counts as, and what its span says: of the protocol's errors there are as many as servers make up."""
+    if not isinstance(error, TrunklineError):
+        kind = type(error).__qualname__
+        return kind, {"error.type": kind}
+    if error.code == "server_error" and "code" in error.detail:
+        code = str(error.detail["code"])
+        return error.code, {"error.type": code, "rpc.response.status_code": code}
+    return error.code, {"error.type": error.code}
