@@ -17,8 +17,9 @@ pub(crate) fn fork_generation() -> u64 {
 fn register() {
     extern "C" fn in_child() {
         GENERATION.fetch_add(1, Ordering::Relaxed);
+        super::lock::close_inherited();
     }
-    // SAFETY: the handler only adds to an atomic, which is allowed in a forked child; the library is never unloaded.
+    // SAFETY: the handler only uses atomics and closes files, which is allowed in a forked child; the library is never unloaded.
     let failed = unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
     if failed != 0 {
         tracing::error!(errno = failed, "forks cannot be noticed");

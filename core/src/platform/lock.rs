@@ -1,23 +1,93 @@
 //! A lock on a file, between the processes of a machine.
+//!
+//! On Unix a forked child has the descriptors of its parent, and so its locks, for as long as it runs. Those that are held are closed in
+//! the child: a lock ends with the process that took it, though that is killed and leaves children.
 
 use std::fs::File;
 use std::io;
+#[cfg(unix)]
+use std::mem::ManuallyDrop;
 use std::path::Path;
+#[cfg(unix)]
+use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
-/// A lock, until it is dropped.
+/// A lock, until it is dropped. In a forked child it is the parent's.
+#[cfg(unix)]
 pub(crate) struct FileLock {
-    #[cfg_attr(not(unix), expect(dead_code, reason = "that it is open is the lock"))]
-    file: File,
+    /// In a forked child it is closed.
+    file: ManuallyDrop<File>,
+    /// Where its descriptor is noted.
+    held: Option<&'static AtomicI32>,
+    fork_generation: u64,
+}
+
+#[cfg(unix)]
+impl FileLock {
+    fn new(file: File) -> FileLock {
+        use std::os::fd::AsRawFd;
+        let fork_generation = super::fork_generation();
+        let note = |place: &&AtomicI32| {
+            place.compare_exchange(NONE, file.as_raw_fd(), Relaxed, Relaxed).is_ok()
+        };
+        let held = HELD.iter().find(note);
+        FileLock { file: ManuallyDrop::new(file), held, fork_generation }
+    }
+
+    /// Closes the file.
+    fn close(&mut self) {
+        if let Some(place) = self.held.take() {
+            place.store(NONE, Relaxed);
+        }
+        // SAFETY: only the drop comes here, once, and nothing uses the file after it.
+        unsafe { ManuallyDrop::drop(&mut self.file) };
+    }
 }
 
 #[cfg(unix)]
 impl Drop for FileLock {
     fn drop(&mut self) {
         use std::os::fd::AsRawFd;
-        // Said, not left to the descriptor's end: a child that the host forked meanwhile has it open too.
-        // SAFETY: the descriptor is open for as long as `file` is.
-        unsafe { libc::flock(self.file.as_raw_fd(), libc::LOCK_UN) };
+        if self.fork_generation == super::fork_generation() {
+            // Said, not left to the descriptor's end: a child may have it open too.
+            // SAFETY: the descriptor is open until `close`.
+            unsafe { libc::flock(self.file.as_raw_fd(), libc::LOCK_UN) };
+        } else if self.held.is_some() {
+            // Closed by the fork: its number may be that of another file.
+            return;
+        }
+        self.close();
     }
+}
+
+/// The descriptors of the locks that are held.
+#[cfg(unix)]
+static HELD: [AtomicI32; HELD_MAX] = [const { AtomicI32::new(NONE) }; HELD_MAX];
+
+/// The locks of status files, and those of what is written at one time, which are few. One beyond these stays open in children.
+#[cfg(unix)]
+const HELD_MAX: usize = 64;
+
+/// No descriptor.
+#[cfg(unix)]
+const NONE: i32 = -1;
+
+/// Closes the locks of the parent. For the child of a fork, where next to nothing may be done.
+#[cfg(unix)]
+pub(super) fn close_inherited() {
+    for place in &HELD {
+        let descriptor = place.swap(NONE, Relaxed);
+        if descriptor != NONE {
+            // SAFETY: the descriptor is that of a lock, which never uses it in this process.
+            unsafe { libc::close(descriptor) };
+        }
+    }
+}
+
+/// The same where no process is forked.
+#[cfg(not(unix))]
+pub(crate) struct FileLock {
+    #[expect(dead_code, reason = "that it is open is the lock")]
+    file: File,
 }
 
 /// Takes the lock that a file stands for, if nobody has it; it goes with what this gives. The file is made if need be, and stays.
@@ -34,9 +104,10 @@ pub(crate) fn try_lock(path: &Path) -> io::Result<Option<FileLock>> {
         .mode(0o600)
         .custom_flags(options)
         .open(path)?;
-    // SAFETY: the descriptor is open for as long as `file` is.
-    if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } == 0 {
-        return Ok(Some(FileLock { file }));
+    let lock = FileLock::new(file);
+    // SAFETY: the descriptor is open for as long as `lock` is.
+    if unsafe { libc::flock(lock.file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } == 0 {
+        return Ok(Some(lock));
     }
     match io::Error::last_os_error() {
         error if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
@@ -66,7 +137,10 @@ pub(crate) fn try_lock(_path: &Path) -> io::Result<Option<FileLock>> {
 #[cfg(test)]
 #[cfg(unix)]
 mod tests {
-    use super::try_lock;
+    use std::cell::RefCell;
+    use std::io::{Read as _, Write as _};
+
+    use super::{FileLock, try_lock};
     use crate::folder::Folder;
 
     /// SPEC 15.3: a child that was forked meanwhile has the descriptor open for as long as it runs.
@@ -81,5 +155,54 @@ mod tests {
         drop(lock);
         assert!(try_lock(&path).unwrap().is_some());
         drop(inherited);
+    }
+
+    /// SPEC 16.3: nothing that a child drops is let go in its parent.
+    #[test]
+    fn a_forked_child_that_drops_a_lock_lets_go_of_nothing() {
+        let folder = Folder::new();
+        let path = folder.join("lock");
+        let lock = RefCell::new(try_lock(&path).unwrap());
+        beside_a_child(|| drop(lock.take()), || assert!(try_lock(&path).unwrap().is_none()));
+        drop(lock);
+        assert!(try_lock(&path).unwrap().is_some());
+    }
+
+    /// SPEC 16.3, 9.4: what was killed can be started again, though its children go on.
+    #[test]
+    fn a_lock_ends_with_the_process_that_took_it() {
+        let folder = Folder::new();
+        let path = folder.join("lock");
+        let lock = RefCell::new(try_lock(&path).unwrap());
+        let is_killed = || {
+            // The end of a process closes its files, and says nothing of locks.
+            let mut lock: FileLock = lock.take().unwrap();
+            lock.close();
+            std::mem::forget(lock);
+            assert!(try_lock(&path).unwrap().is_some());
+        };
+        beside_a_child(|| (), is_killed);
+    }
+
+    /// Does something while a forked child runs, which does something at its start.
+    fn beside_a_child(in_child: impl FnOnce(), meanwhile: impl FnOnce()) {
+        let (mut started, mut starts) = std::io::pipe().unwrap();
+        let (mut ended, ends) = std::io::pipe().unwrap();
+        // SAFETY: the child drops a lock at most, waits for a pipe, and ends without running destructors.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            drop(ends);
+            in_child();
+            let _ = starts.write_all(b".");
+            let _ = ended.read(&mut [0]);
+            // SAFETY: ends the process at once.
+            unsafe { libc::_exit(0) };
+        }
+        started.read_exact(&mut [0]).unwrap();
+        meanwhile();
+        drop(ends);
+        let mut status = 0;
+        // SAFETY: the child is ours, and `status` is writable.
+        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
     }
 }
