@@ -4,9 +4,8 @@ mod rig;
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::time::Duration;
 
-use rig::{HANG, Rig, acquire, text, until};
+use rig::{Folder, HANG, Rig, acquire, text, until};
 use serde_json::{Value, json};
 use trunkline::{
     AcquireOptions, CallOptions, DrainOptions, ErrorCode, Pool, PoolOptions, ServerSpec,
@@ -304,8 +303,60 @@ fn the_status_can_be_read_from_a_file() {
         rig.pool.close().await.unwrap();
     });
     assert!(!file.exists());
-    std::thread::sleep(Duration::from_millis(1_500));
-    assert!(!file.exists(), "a closed pool writes no status");
+}
+
+/// SPEC 9.4, 4.7: what servers wrote to stderr is in the file too, however many there are.
+#[test]
+fn a_status_with_much_stderr_is_written_whole() {
+    const TAIL: usize = 64 << 10;
+    let rig = Rig::in_workspace_with(|workspace| {
+        let options = json!({ "status_file": workspace.join("status.json") });
+        PoolOptions::from_json(&options.to_string()).unwrap()
+    });
+    let file = rig.path("ws").join("status.json");
+    host(async {
+        let name = |number: usize| format!("s{number}");
+        let servers: serde_json::Map<String, Value> =
+            (0..18).map(|number| (name(number), rig.server(&["--label", &name(number)]))).collect();
+        rig.configure(servers.into()).await;
+        let session = rig.session("a");
+        let line = "x".repeat(1_000) + "\n";
+        for number in 0..18 {
+            let lease = acquire(&session, &name(number)).await;
+            text(&lease, "stderr", json!({ "text": line.repeat(TAIL / line.len() + 1) })).await;
+        }
+        let is_full = |now: &Value| {
+            let rows = now["status"]["servers"].as_object().unwrap().values();
+            let lines = |row: &Value| row["entries"][0]["stderr"].as_array().map_or(0, Vec::len);
+            rows.filter(|row| lines(row) >= TAIL / line.len() - 1).count() == 18
+        };
+        until(|| published(&file).as_ref().is_some_and(is_full));
+        assert_eq!(published(&file).unwrap()["left_out"], json!([]));
+    });
+}
+
+/// In the environment of a host that has one pool and drops it.
+const HOST: &str = "TRUNKLINE_TEST_STATUS_HOST";
+
+/// SPEC 9.4: the file goes also with the last pool of a process, which nobody closed.
+#[test]
+fn the_file_of_the_last_pool_goes_with_it() {
+    if std::env::var_os(HOST).is_some() {
+        for _ in 0..100 {
+            let folder = Folder::new();
+            let file = folder.join("status.json");
+            drop(with_status_file(&file).unwrap());
+            until(|| !file.exists());
+        }
+        return;
+    }
+    // No other test of this process keeps the runtime alive there.
+    let again = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "the_file_of_the_last_pool_goes_with_it"])
+        .env(HOST, "")
+        .output()
+        .unwrap();
+    assert!(again.status.success(), "{again:?}");
 }
 
 /// SPEC 9.4: what cannot be had is refused when the pool is made, by an error that names the option.

@@ -1,10 +1,11 @@
 //! A pool's status as a file, for other programs of the same user to read while the pool runs (option `status_file`, SPEC 9.4).
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
+use trunkline_pool::options::STATUS_FILE_BYTES_MAX;
 
 use super::pool::PoolCore;
 use crate::apart::OneByOne;
@@ -47,20 +48,21 @@ impl Published {
     }
 
     /// Puts a status in the place of the one before; nothing once it is over.
-    fn write(&self, status: &Value) -> Result<()> {
+    fn write(&self, status: Value) -> Option<Result<()>> {
         let lock = self.lock();
-        if lock.is_none() {
-            return Ok(());
-        }
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let text = json!({
-            "v": 1,
-            "pid": std::process::id(),
-            "written_at_ms": now.as_millis() as u64,
-            "period_ms": PERIOD.as_millis() as u64,
-            "status": status,
-        });
-        self.file.write(text.to_string().as_bytes())
+        lock.as_ref()?;
+        let text = text(status, STATUS_FILE_BYTES_MAX);
+        Some(
+            text.map_err(|error| self.file.failed("written", &error))
+                .and_then(|text| self.file.write_passing(text.as_bytes())),
+        )
+    }
+
+    /// The same with what the pool says now; nothing once that is gone.
+    fn write_of(&self, pool: &Weak<PoolCore>) -> Option<Result<()>> {
+        // The pool is not kept by a write that waits for its disk.
+        let status = pool.upgrade()?.status();
+        self.write(status)
     }
 
     /// Removes the file, and lets another pool have its name.
@@ -78,6 +80,33 @@ impl Published {
     }
 }
 
+/// What is in the file. A status that is too long for it is without what servers wrote to stderr, and says so.
+fn text(mut status: Value, bytes_max: usize) -> std::io::Result<String> {
+    let mut left_out = Vec::new();
+    loop {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let text = json!({
+            "v": 1,
+            "pid": std::process::id(),
+            "written_at_ms": now.as_millis() as u64,
+            "period_ms": PERIOD.as_millis() as u64,
+            "left_out": left_out,
+            "status": status,
+        });
+        let text = text.to_string();
+        if text.len() <= bytes_max {
+            return Ok(text);
+        }
+        if !left_out.is_empty() {
+            return Err(std::io::ErrorKind::FileTooLarge.into());
+        }
+        left_out.push("stderr");
+        let servers = status["servers"].as_object_mut().into_iter().flatten();
+        let entries = servers.filter_map(|(_, server)| server["entries"].as_array_mut());
+        entries.flatten().for_each(|entry| entry["stderr"] = Value::Null);
+    }
+}
+
 impl PoolCore {
     /// Writes the status down, now and each second from then on; nothing without a file for it.
     ///
@@ -86,16 +115,19 @@ impl PoolCore {
     pub(super) fn publish(self: &Arc<PoolCore>) -> Result<()> {
         let Some(published) = self.published.clone() else { return Ok(()) };
         let named = |error: Error| error.with_detail("option", "status_file");
-        published.write(&self.status()).map_err(named)?;
+        published.write(self.status()).transpose().map_err(named)?;
         let pool = Arc::downgrade(self);
         self.driver.spawn(async move {
             let mut has_failed = false;
             loop {
                 tokio::time::sleep(PERIOD).await;
-                let Some(status) = pool.upgrade().map(|pool| pool.status()) else { return };
-                let write = published.clone();
-                let written = published.turns.run(move || write.write(&status)).await;
-                let failed = written.and_then(Result::err);
+                let (write, pool) = (published.clone(), pool.clone());
+                let failed = match published.turns.run(move || write.write_of(&pool)).await {
+                    Some(None) => return,
+                    Some(Some(written)) => written.err(),
+                    // It panicked, which was told.
+                    None => continue,
+                };
                 if let Some(error) = failed.as_ref().filter(|_| !has_failed) {
                     tracing::warn!("{error}");
                 }
@@ -116,10 +148,49 @@ impl PoolCore {
     /// The same, for who may not wait.
     pub(super) fn unpublish_in_background(&self) {
         if let Some(published) = self.published.clone() {
-            self.driver.runtime.handle().spawn_blocking(move || published.remove());
+            // The last pool may be going, and the runtime with it would forget what it has not begun.
+            let runtime = self.driver.runtime.clone();
+            self.driver.runtime.handle().spawn_blocking(move || {
+                published.remove();
+                drop(runtime);
+            });
         }
     }
 }
 
 /// From one status to the next.
 const PERIOD: Duration = Duration::from_secs(1);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::folder::Folder;
+
+    /// SPEC 9.4: no late status comes back, and nobody goes on to write.
+    #[test]
+    fn nothing_is_written_once_it_is_over() {
+        let folder = Folder::new();
+        let file = folder.join("status.json");
+        let published = Published::new(file.to_str().unwrap()).unwrap();
+        assert!(published.write(json!({})).unwrap().is_ok() && file.exists());
+        published.remove();
+        assert!(published.write(json!({})).is_none() && !file.exists());
+        assert!(Published::new(file.to_str().unwrap()).is_ok(), "another may have it");
+    }
+
+    /// SPEC 9.4, S-12.
+    #[test]
+    fn what_is_too_long_is_without_stderr_and_says_so() {
+        let entry = |stderr: Value| json!({ "entry_index": 0, "stderr": stderr });
+        let status = |stderr: Value| json!({ "servers": { "a": { "entries": [entry(stderr.clone()), entry(stderr)] }, "b": { "entries": [] } } });
+        let written = |bytes_max| -> Value {
+            let full = status(json!(["x".repeat(1000)]));
+            serde_json::from_str(&text(full, bytes_max).unwrap()).unwrap()
+        };
+        let (whole, cut) = (written(3000), written(2000));
+        assert_eq!(whole["status"], status(json!(["x".repeat(1000)])));
+        assert_eq!((&whole["left_out"], &cut["left_out"]), (&json!([]), &json!(["stderr"])));
+        assert_eq!(cut["status"], status(Value::Null));
+        assert!(text(status(json!([])), 100).is_err());
+    }
+}

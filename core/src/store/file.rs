@@ -5,7 +5,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::place::{Place, write_whole};
+use super::place::{Place, write_new, write_whole};
 use super::stamp::Stamp;
 use crate::platform::{check_own_folder, open_own};
 use crate::{Error, ErrorCode, Result};
@@ -72,6 +72,23 @@ impl OwnFile {
             place.settle(&self.path, &new)
         });
         written.map_err(|error| self.failed("written", &error))
+    }
+
+    /// The same for what is worth nothing after a power cut: it need not come to the disk, and who writes it bounds it.
+    ///
+    /// # Errors
+    /// `store`.
+    pub(crate) fn write_passing(&self, bytes: &[u8]) -> Result<()> {
+        let new = self.beside("new");
+        let put = write_new(&new, bytes).and_then(|file| {
+            // Where a file that is open cannot be renamed.
+            drop(file);
+            fs::rename(&new, &self.path)
+        });
+        put.map_err(|error| {
+            drop(fs::remove_file(&new));
+            self.failed("written", &error)
+        })
     }
 
     /// What tells whether another file has its name since, without reading it.

@@ -59,8 +59,13 @@ fn is_unable(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported)
 }
 
-/// A new file of that path, on the disk. The lock is held, so that what has its name is of a process that died while it wrote.
+/// A new file of that path, on the disk.
 pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_new(path, bytes)?.sync_all()
+}
+
+/// A new file of that path. The lock is held, so that what has its name is of a process that died while it wrote.
+pub(super) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<File> {
     let mut options = File::options();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -68,5 +73,5 @@ pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let _ = fs::remove_file(path);
     let mut file = options.open(path)?;
     file.write_all(bytes)?;
-    file.sync_all()
+    Ok(file)
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
+use trunkline_pool::options::STATUS_FILE_BYTES_MAX;
 
 use crate::failure::{Exit, Failure};
 
@@ -31,7 +32,7 @@ pub(super) fn read(path: &Path) -> Result<Host, Failure> {
         _ => Failure::new(Exit::Settings, format!("{named} cannot be read: {error}")),
     })?;
     let mut text = String::new();
-    let read = file.take(FILE_BYTES_MAX).read_to_string(&mut text);
+    let read = file.take(STATUS_FILE_BYTES_MAX as u64).read_to_string(&mut text);
     let whole: Value = match read.map(|_| serde_json::from_str(&text)) {
         Ok(Ok(whole)) => whole,
         _ => Value::Null,
@@ -55,9 +56,6 @@ pub(super) fn read(path: &Path) -> Result<Host, Failure> {
     let said = format!("process {pid}, {:.1} s ago", age.as_secs_f64());
     Ok(Host { status: whole["status"].clone(), said })
 }
-
-/// Longer than any that a host writes.
-const FILE_BYTES_MAX: u64 = 2 << 20;
 
 /// A host that has not written for so many of its periods is taken to be gone; one that swaps, or waits for its disk, is not.
 const PERIODS_MAX: u32 = 10;

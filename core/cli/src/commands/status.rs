@@ -192,8 +192,8 @@ fn entry(row: &Value, terminal: &mut Terminal<'_>) {
         uptime.unwrap_or_default(),
     ));
     // Lines are escaped already.
-    let tail = row["stderr"].as_str().unwrap_or_default();
-    let tail: Vec<&str> = tail.lines().collect();
+    let tail = row["stderr"].as_array().into_iter().flatten();
+    let tail: Vec<&str> = tail.filter_map(Value::as_str).collect();
     for line in tail.iter().skip(tail.len().saturating_sub(STDERR_LINES)) {
         let line = terminal.toned(&shown::lines(line), Tone::Faint);
         terminal.line(&format!("    stderr  {line}"));

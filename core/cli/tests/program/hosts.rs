@@ -1,5 +1,7 @@
 //! `status --host`: the pool of a host that runs.
 
+use std::time::{Duration, Instant};
+
 use crate::rig::Home;
 use serde_json::json;
 use trunkline::{Pool, PoolOptions, Servers, SessionOptions};
@@ -16,7 +18,10 @@ fn a_running_host_is_looked_at_from_outside() {
     assert_eq!(shown(&[]).exit, 8, "nobody writes it");
     let options = json!({ "status_file": file, "cache": "off", "approvals": "memory" });
     let pool = Pool::new(PoolOptions::from_json(&options.to_string()).unwrap()).unwrap();
-    let servers = Servers::from_json(&json!({ "up": home.server(&[]) }).to_string()).unwrap();
+    let servers = Servers::from_json(
+        &json!({ "up": home.server(&["--stderr-text", "it is up"]) }).to_string(),
+    )
+    .unwrap();
     let of_it = pool.clone();
     let session = pool.block_on(async move {
         of_it.reconcile(servers).await?;
@@ -25,11 +30,12 @@ fn a_running_host_is_looked_at_from_outside() {
         Ok(session)
     });
     let is_up = || shown(&["--json", "up"]).json()["servers"]["up"]["state"] == "connected";
-    while !is_up() {}
+    until(is_up);
     let ran = shown(&["up"]);
     assert_eq!((ran.exit, ran.stderr.as_str()), (0, ""), "{ran:?}");
     let written = format!("process {}, ", std::process::id());
     assert!(ran.stdout.contains("up  connected") && ran.stdout.contains(&written), "{ran:?}");
+    assert!(ran.stdout.contains("stderr  it is up"), "{ran:?}");
     let watched = shown(&["--watch", "--interval", "0.01", "--count", "3"]);
     assert_eq!(watched.stdout.matches("up  connected").count(), 3, "{watched:?}");
     assert_eq!(shown(&["other"]).exit, 8);
@@ -51,3 +57,15 @@ fn what_a_dead_host_left_and_what_no_host_wrote_are_told_apart() {
     assert!(ran.stderr.contains("process 7 wrote") && ran.stderr.contains("left.json"), "{ran:?}");
     assert_eq!(shown(&other).exit, 3);
 }
+
+/// Each look is a run of the program.
+fn until(mut holds: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < HANG, "it never came");
+        std::thread::park_timeout(Duration::from_millis(50));
+    }
+}
+
+/// A test that reaches it hangs.
+const HANG: Duration = Duration::from_secs(90);

@@ -158,7 +158,7 @@ errors! {
         "the server was lost too often; the breaker is open"
         => "mend what ends the server, which its stderr and the cause say, and acquire it again";
     Store "store" "TRUNKLINE_STORE" Later "StoreError"
-        "approvals, cache or tokens could not be read or written; `detail.errno`, `path`"
+        "approvals, cache, tokens or the status file could not be read or written; `detail.errno`, `path`"
         => "check the path, its permissions and the room on its disk";
     WrongThread "wrong_thread" "TRUNKLINE_WRONG_THREAD" Never "WrongThreadError"
         "a blocking call from inside a callback"

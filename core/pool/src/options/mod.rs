@@ -108,6 +108,10 @@ pub struct PoolOptions {
     pub handlers: Handlers,
 }
 
+/// The most bytes of a [`status_file`](PoolOptions::status_file), for who writes it and who reads it: some hundred servers with all that
+/// is kept of their stderr, or thousands without.
+pub const STATUS_FILE_BYTES_MAX: usize = 16 << 20;
+
 /// What becomes of a tool whose definition changed (SPEC 7.6).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum OnToolChange {
