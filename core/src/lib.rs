@@ -100,7 +100,9 @@ pub use api::{
 pub use detect::detect;
 pub use inspect::{find_program, own_folders};
 pub use logs::LogFeed;
-pub use transport::{HostConnection, HostServer, JoinedRequests};
+#[doc(hidden)]
+pub use transport::JoinedRequests;
+pub use transport::{HostConnection, HostServer};
 pub use trunkline_pool::config::ServerSpec;
 pub use trunkline_pool::gates::GateLists;
 pub use trunkline_pool::interface::{self, EventKind};

@@ -9,8 +9,8 @@ use std::time::Duration;
 use rig::{HANG, Rig, acquire, runs, text, until};
 use serde_json::json;
 use trunkline::{
-    AcquireOptions, CallOptions, CompletionQueue, Error, ErrorCode, EventMask, Pool, PoolOptions,
-    SessionOptions,
+    AcquireOptions, CallOptions, CompletionQueue, Error, ErrorCode, EventMask, JoinedRequests,
+    Pool, PoolOptions, SessionOptions,
 };
 
 /// A host's own runtime, which has nothing to do with the library's.
@@ -443,4 +443,30 @@ fn the_quick_start_runs_as_the_pages_have_it() {
     let shown = String::from_utf8(done.stdout).unwrap();
     assert_eq!(shown.trim_end(), r#"{"content":[{"type":"text","text":"hi"}]}"#);
     assert_eq!(shown, block("docs/quickstart/rust.md", "text"));
+}
+
+/// SPEC 5.3: a thread that holds requests back, and waits for one of them, has its answer.
+#[test]
+fn a_thread_that_holds_requests_back_can_wait_for_one() {
+    let rig = Rig::new(json!({}));
+    let host = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let lease = host.block_on(async {
+        rig.configure(json!({ "s": rig.server(&[]) })).await;
+        acquire(&rig.session("a"), "s").await
+    });
+    let mut options = CallOptions::default();
+    options.reads_here = true;
+    let start = |send: tokio::sync::oneshot::Sender<bool>| {
+        lease.start_call_tool("echo", r#"{"message":"m"}"#, &options, move |result| {
+            let _ = send.send(result.is_ok());
+        })
+    };
+    let joined = JoinedRequests::begin();
+    let (send, ended) = tokio::sync::oneshot::channel();
+    start(send).read_here();
+    assert!(ended.blocking_recv().unwrap());
+    let (send, ended) = tokio::sync::oneshot::channel();
+    start(send);
+    assert!(rig.pool.block_on(async move { Ok(ended.await.unwrap()) }).unwrap());
+    drop(joined);
 }

@@ -11,6 +11,7 @@ use super::calls::Started;
 use crate::driver::Driver;
 use crate::platform;
 use crate::sync::{Mutex, MutexGuard};
+use crate::transport::write_held;
 use crate::wakes;
 use crate::{Error, ErrorCode, Result};
 
@@ -73,6 +74,7 @@ impl Operation {
         if self.fork_generation != platform::fork_generation() {
             return;
         }
+        write_held();
         match &self.kind {
             Kind::Call(started, _) => started.read_here(),
             Kind::Ended | Kind::Task(_) => {}

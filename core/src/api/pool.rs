@@ -28,6 +28,7 @@ use super::sources::{Running, Sources};
 use crate::auth::{Context, context};
 use crate::client::Provided;
 use crate::driver::{Answered, Authority, Candidate, Driver, Keyed, carries_out, folders};
+use crate::transport::write_held;
 use crate::{Error, ErrorCode, Result};
 
 /// The connections of one workspace. Cheap to clone; all clones are one pool.
@@ -167,7 +168,8 @@ impl Servers {
 }
 
 impl Pool {
-    /// A new pool with nothing in it. Returns at once.
+    /// A new pool with nothing in it. Returns at once, but for the file system: what is kept in files is opened in the caller's thread, and the
+    /// first status is written to `status_file` there, so that what cannot be had is told.
     ///
     /// # Errors
     /// `invalid_argument` when `workers` is not that of the runtime that the process already has, the workspace is no
@@ -338,6 +340,7 @@ impl Pool {
             // The waiter is there until it has the result.
             let _ = send.send(result);
         });
+        write_held();
         let lost = |_| Err(Error::new(ErrorCode::Internal, "the operation was lost"));
         receive.recv().unwrap_or_else(lost)
     }

@@ -3,8 +3,8 @@
 //! Invariants:
 //! 1. What is held back is in the queue of its writer, in the order of `send`. Nothing is written past it: whatever else is sent on
 //!    the connection, also by another thread that holds back, writes it first.
-//! 2. It is bounded by [`BYTES`] for each connection, and held until the [`JoinedRequests`] of its thread end; a request that is
-//!    sent when [`HELD_MAX`] has passed writes what was held before it.
+//! 2. It is bounded by [`BYTES`] for each connection, and held until the [`JoinedRequests`] of its thread end, or that thread waits
+//!    for the library; a request that is sent when [`HELD_MAX`] has passed writes what was held before it.
 
 #[cfg(all(test, unix))]
 mod tests;
@@ -32,13 +32,27 @@ struct Joining {
     held_max: Duration,
     /// Those that hold something back.
     writers: Vec<Arc<FrameWriter>>,
+    fork_generation: u64,
 }
 
-/// As long as it lives, requests that this thread sends over pipes are held back; its end writes them, together. For a thread that is
-/// about to send many at once, and waits for none of them meanwhile. A second one on the same thread is part of the first.
+impl Joining {
+    /// Those whose requests are to be written. In a forked child the requests are the parent's.
+    fn take(&mut self) -> Vec<Arc<FrameWriter>> {
+        let mut writers = std::mem::take(&mut self.writers);
+        if self.fork_generation != platform::fork_generation() {
+            writers.clear();
+        }
+        writers
+    }
+}
+
+/// As long as it lives, requests that this thread sends over pipes are held back; its end writes them, together, and so does a wait of
+/// this thread for the library. For a thread that is about to send many at once, and waits for nothing else meanwhile. A second one on
+/// the same thread is part of the first.
+#[must_use = "it holds requests back for as long as it lives"]
+#[doc(hidden)]
 pub struct JoinedRequests {
     is_outer: bool,
-    fork_generation: u64,
     /// It belongs to its thread.
     thread: PhantomData<*const ()>,
 }
@@ -55,30 +69,32 @@ impl JoinedRequests {
             let is_outer = joining.is_none();
             joining.get_or_insert_with(|| {
                 let (since, writers) = (Instant::now(), Vec::new());
-                Joining { since, held_max, writers }
+                let fork_generation = platform::fork_generation();
+                Joining { since, held_max, writers, fork_generation }
             });
             is_outer
         };
-        JoinedRequests {
-            // A thread that ends holds nothing back.
-            is_outer: JOINING.try_with(begin).unwrap_or(false),
-            fork_generation: platform::fork_generation(),
-            thread: PhantomData,
-        }
+        // A thread that ends holds nothing back.
+        let is_outer = JOINING.try_with(begin).unwrap_or(false);
+        JoinedRequests { is_outer, thread: PhantomData }
     }
 }
 
 impl Drop for JoinedRequests {
     fn drop(&mut self) {
-        if !self.is_outer {
-            return;
-        }
-        let joining = JOINING.try_with(|joining| joining.borrow_mut().take()).unwrap_or(None);
-        // In a forked child the requests are the parent's.
-        if self.fork_generation == platform::fork_generation() {
-            joining.into_iter().flat_map(|joining| joining.writers).for_each(|one| one.release());
+        if self.is_outer {
+            let joining = JOINING.try_with(|joining| joining.borrow_mut().take()).unwrap_or(None);
+            release(joining.map(|mut joining| joining.take()).unwrap_or_default());
         }
     }
+}
+
+/// Writes what this thread holds back: it is about to wait.
+pub(crate) fn write_held() {
+    let held = |joining: &RefCell<Option<Joining>>| {
+        joining.borrow_mut().as_mut().map(Joining::take).unwrap_or_default()
+    };
+    release(JOINING.try_with(held).unwrap_or_default());
 }
 
 /// This thread, if it holds requests back. Those that were held long enough are written. Not to be called under a writer's lock.
@@ -90,11 +106,14 @@ pub(super) fn on_this_thread() -> Option<ThreadId> {
             return Some(Vec::new());
         }
         joining.since = Instant::now();
-        Some(std::mem::take(&mut joining.writers))
+        Some(joining.take())
     };
-    let overdue = JOINING.try_with(overdue).unwrap_or(None)?;
-    overdue.into_iter().for_each(|writer| writer.release());
+    release(JOINING.try_with(overdue).unwrap_or(None)?);
     Some(thread::current().id())
+}
+
+fn release(writers: Vec<Arc<FrameWriter>>) {
+    writers.into_iter().for_each(|writer| writer.release());
 }
 
 /// Notes that a writer holds something back.

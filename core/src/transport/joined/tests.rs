@@ -178,3 +178,19 @@ async fn what_was_stopped_is_not_written() {
     writer.close();
     assert_eq!(written(&read), "");
 }
+
+/// A thread that waits for the library waits for what it held back, too.
+#[tokio::test]
+async fn a_thread_that_waits_writes_what_it_holds() {
+    let (writer, read) = pair();
+    let joined = JoinedRequests::begin_for(FOR_EVER);
+    (1..=2).for_each(|id| assert_eq!(request(&writer, id), Sent::Queued));
+    assert_eq!(written(&read), "");
+    write_held();
+    assert_eq!(written(&read), "1\n2\n");
+    request(&writer, 3);
+    assert_eq!(written(&read), "", "it goes on holding back");
+    drop(joined);
+    assert_eq!(written(&read), "3\n");
+    write_held();
+}
