@@ -95,8 +95,8 @@ pub(crate) fn start(
         return Operation::ended();
     }
     let called = (callee, arguments);
-    let number = || session.calls.begin(session);
-    match Call::prepare(session, (held, &seen), &published, called, options, number) {
+    let begin = || Ok((session.calls.begin(session)?, Instant::now()));
+    match Call::prepare(session, (held, &seen), &published, called, options, begin) {
         Ok(call) => {
             let number = call.number;
             Operation::call(send(call, &published, options, done), number)
@@ -108,10 +108,10 @@ pub(crate) fn start(
     }
 }
 
-/// The same for a call of a tool that has its number already, and waited for the server. Nothing when it ended here.
+/// The same for a call of a tool that has its number already, and waited for the server since it `began`. Nothing when it ended here.
 pub(super) fn go_on(
     session: &Arc<SessionCore>,
-    number: u64,
+    (number, began): (u64, Instant),
     (held, callee, arguments): (&Arc<Held>, Callee<'_>, &str),
     options: &CallOptions,
     done: impl FnOnce(Result<CallResult>) + Send + 'static,
@@ -120,10 +120,13 @@ pub(super) fn go_on(
     let cell = &seen.cell;
     let published = cell.load();
     let called = (callee, arguments);
-    match Call::prepare(session, (held, &seen), &published, called, options, || Ok(number)) {
+    let begun = || Ok((number, began));
+    match Call::prepare(session, (held, &seen), &published, called, options, begun) {
         Ok(call) => Some(send(call, &published, options, done)),
         Err(error) => {
-            session.calls.end(number, Ended { sent: 0, came: Err(error.code()) });
+            let ended = Ended { sent: 0, came: Err(error.code()) };
+            cell.usage.count(CALL_TOOL, began.elapsed(), ended);
+            session.calls.end(number, ended);
             let error = session.explained(&cell.server, error);
             let error = error.with_server(&*cell.server).with_session(&*session.id);
             done(Err(error.with_outcome(Outcome::NotSent)));
@@ -204,14 +207,14 @@ enum What {
 }
 
 impl Call {
-    /// Everything that can be refused before anything is sent. It gets its number last.
+    /// Everything that can be refused before anything is sent. It begins last: that gives its number, and the moment.
     fn prepare(
         session: &Arc<SessionCore>,
         (held, seen): (&Arc<Held>, &Arc<Seen>),
         published: &Published,
         (callee, arguments): (Callee<'_>, &str),
         options: &CallOptions,
-        number: impl FnOnce() -> Result<u64>,
+        begin: impl FnOnce() -> Result<(u64, Instant)>,
     ) -> Result<Call> {
         session.driver.check_process()?;
         let cell = &seen.cell;
@@ -231,14 +234,15 @@ impl Call {
             return Err(not_connected(published));
         }
         let (timeout, idle_timeout) = timeouts(session, cell, options);
+        let (number, began) = begin()?;
         Ok(Call {
-            number: number()?,
+            number,
             session: session.clone(),
             held: held.clone(),
             seen: seen.clone(),
             timeout,
             idle_timeout,
-            began: Instant::now(),
+            began,
             progress: options.progress.clone(),
             reads_here: options.reads_here,
             what,
@@ -269,7 +273,7 @@ impl Call {
 
     fn method(&self) -> &str {
         match &self.what {
-            What::Tool { .. } => "tools/call",
+            What::Tool { .. } => CALL_TOOL,
             What::Method(method) => method,
         }
     }
@@ -396,3 +400,6 @@ fn timeouts(
     let idle = idle.unwrap_or(pool.call_idle_timeout);
     (total, idle.min(total))
 }
+
+/// The method that calls a tool.
+pub(super) const CALL_TOOL: &str = "tools/call";

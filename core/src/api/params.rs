@@ -51,16 +51,24 @@ pub(super) fn object<'a>(path: &str, text: &'a str) -> Result<Cow<'a, str>> {
     Ok(value.into())
 }
 
+/// Refuses a `_meta` that no request may have.
+pub(super) fn check_meta(given: Option<&str>) -> Result<()> {
+    given.map_or(Ok(()), |meta| meta_object(meta).map(drop))
+}
+
+fn meta_object(text: &str) -> Result<Cow<'_, str>> {
+    let meta = object("meta", text)?;
+    trace_context::check(&meta)?;
+    Ok(meta)
+}
+
 /// The params with the host's `_meta`, and what it says of the log. A `_meta` that stands in the params already stays as it is.
 pub(super) fn with_meta(
     params: String,
     given: Option<&str>,
     level: Option<&str>,
 ) -> Result<String> {
-    let meta = given.map(|meta| object("meta", meta)).transpose()?;
-    if let Some(meta) = &meta {
-        trace_context::check(meta)?;
-    }
+    let meta = given.map(meta_object).transpose()?;
     let Some(meta) = log_level::joined(meta, level) else { return Ok(params) };
     // Raw values: what is in them need not fit any type of ours.
     let members: HashMap<Cow<'_, str>, &RawValue> = serde_json::from_str(&params)

@@ -78,6 +78,8 @@ pub(super) fn start(
     };
     let checked = session.driver.check_process();
     let checked = checked.and_then(|()| params::object("arguments", arguments).map(drop));
+    // No server is started for what can never be sent.
+    let checked = checked.and_then(|()| params::check_meta(options.meta.as_deref()));
     let number = match checked.and_then(|()| session.calls.begin(session)) {
         Ok(number) => number,
         Err(error) => return refused(done, error),
@@ -251,8 +253,8 @@ impl WaitingCall {
             done(result);
         };
         let callee = Callee::Tool(&self.tool.own);
-        let called = (held, callee, &*self.arguments);
-        let Some(started) = call::go_on(&self.session, self.number, called, &options, done) else {
+        let (begun, called) = ((self.number, self.began), (held, callee, &*self.arguments));
+        let Some(started) = call::go_on(&self.session, begun, called, &options, done) else {
             return;
         };
         let cancelled = {
@@ -295,7 +297,10 @@ impl WaitingCall {
     }
 
     fn end(&self, done: Done, error: Error) {
-        self.session.calls.end(self.number, Ended { sent: 0, came: Err(error.code()) });
+        let ended = Ended { sent: 0, came: Err(error.code()) };
+        let usage = self.session.driver.usage_of_called(&self.tool.server);
+        usage.count(call::CALL_TOOL, self.began.elapsed(), ended);
+        self.session.calls.end(self.number, ended);
         let error = self.session.explained(&self.tool.server, error);
         let error = match error.server() {
             Some(_) => error,

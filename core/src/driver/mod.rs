@@ -312,6 +312,13 @@ impl Driver {
         Some(core.interner.usage(core.interner.known_server(name)?))
     }
 
+    /// Where a call of that name is counted which came to no entry.
+    pub(crate) fn usage_of_called(&self, name: &str) -> Arc<Usage> {
+        let mut core = self.core();
+        let server = core.interner.server(name);
+        core.interner.usage(server)
+    }
+
     /// Whether the pool ever had an entry.
     pub(crate) fn has_started(&self) -> bool {
         self.core().state.has_started()

@@ -1,5 +1,6 @@
 //! What the calls of one server's name came to, over all of its entries: counted on the way of every call, without a lock.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
@@ -15,9 +16,12 @@ const BOUNDS_MS: [u64; 14] =
 const METHODS: [&str; 5] =
     ["tools/call", "resources/read", "prompts/get", "completion/complete", "_OTHER"];
 
-/// The counts of one server's name.
+/// The counts of one server's name; nothing until its first call, since most names that a pool hears of are never called.
 #[derive(Default)]
-pub(crate) struct Usage {
+pub(crate) struct Usage(OnceLock<Box<Counts>>);
+
+#[derive(Default)]
+struct Counts {
     sent: AtomicU64,
     received: AtomicU64,
     /// By the number of the code.
@@ -44,6 +48,17 @@ pub(crate) struct Ended {
 impl Usage {
     /// Counts the end of a call.
     pub(crate) fn count(&self, method: &str, took: Duration, ended: Ended) {
+        self.0.get_or_init(Box::default).count(method, took, ended);
+    }
+
+    /// For the status; nothing of what was never called.
+    pub(crate) fn to_json(&self) -> Option<Value> {
+        self.0.get().map(|counts| counts.to_json())
+    }
+}
+
+impl Counts {
+    fn count(&self, method: &str, took: Duration, ended: Ended) {
         self.sent.fetch_add(ended.sent as u64, Relaxed);
         match ended.came {
             Ok(received) => self.received.fetch_add(received as u64, Relaxed),
@@ -57,8 +72,8 @@ impl Usage {
         durations.total_us.fetch_add(took, Relaxed);
     }
 
-    /// For the status; what never happened is left out.
-    pub(crate) fn to_json(&self) -> Value {
+    /// What never happened is left out.
+    fn to_json(&self) -> Value {
         let counts = self.errors.iter().map(|count| count.load(Relaxed));
         let rows = METHODS.iter().zip(&self.durations);
         json!({
@@ -100,16 +115,13 @@ mod tests {
     #[test]
     fn a_call_is_counted_where_it_belongs_and_nowhere_else() {
         let usage = Usage::default();
-        assert_eq!(
-            usage.to_json(),
-            json!({ "bytes_sent": 0, "bytes_received": 0, "errors": [], "durations": [] })
-        );
+        assert_eq!(usage.to_json(), None);
         let ended = |came| Ended { sent: 7, came };
         usage.count("tools/call", Duration::from_millis(10), ended(Ok(5)));
         usage.count("tools/call", Duration::from_micros(10_001), ended(Err(ErrorCode::Timeout)));
         usage.count("no/such", Duration::from_secs(301), ended(Err(ErrorCode::Internal)));
         usage.count("tools/call", Duration::MAX, Ended { sent: 0, came: Ok(1) });
-        let told = usage.to_json();
+        let told = usage.to_json().unwrap();
         assert_eq!((&told["bytes_sent"], &told["bytes_received"]), (&json!(21), &json!(6)));
         let errors = json!([{ "code": "timeout", "count": 1 }, { "code": "internal", "count": 1 }]);
         assert_eq!(told["errors"], errors);

@@ -115,7 +115,7 @@ impl Server {
                 "quarantined": held.tools().len(),
             },
             "quarantined": quarantined(&held),
-            "usage": usage.map(|usage| usage.to_json()),
+            "usage": usage.and_then(|usage| usage.to_json()),
             "error_code": error.as_ref().map(|error| error.code().name()),
             "last_error": error.as_ref().map(|error| error.to_json()),
             "hint": error.as_ref().and_then(|error| error.hint()),
