@@ -8,12 +8,18 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 import { CallResult, TrunklineError } from '../index.mjs';
-import { openLease, openPool, rejection, testserver, textOf, until, within } from '../testing/support.mjs';
+import { HANG_BOUND_MS, openLease, openPool, rejection, testserver, textOf, until, within } from '../testing/support.mjs';
 
 /** A call whose session and lease nobody can reach any more. */
 async function callAndForget(t) {
   const { lease } = await openLease(t);
   return lease.callTool('sleep', { ms: 300 });
+}
+
+/** Keeps this thread busy until something holds, or for so long. */
+function blockUntil(holds, ms) {
+  const nothing = new Int32Array(new SharedArrayBuffer(4));
+  for (const end = Date.now() + ms; !holds() && Date.now() < end; ) Atomics.wait(nothing, 0, 0, 1);
 }
 
 setFlagsFromString('--expose-gc');
@@ -146,6 +152,48 @@ describe('many calls at a time', () => {
       }
     };
     await within(Promise.all(Array.from({ length: 32 }, lane)), 'all calls');
+  });
+
+  // SPEC 5.3
+  it('are written together when what they follow arrived together', async (t) => {
+    const { pool, lease } = await openLease(t);
+    const isAnswered = () => pool.status().servers.s.entries[0].inFlight === 0;
+    // It does not go on before the turn of the event loop in which it is called is over, unless it is written at once.
+    const isHeldBack = async () => {
+      const both = [lease.callTool('echo', { message: 'a' }), lease.callTool('echo', { message: 'b' })];
+      blockUntil(isAnswered, HANG_BOUND_MS);
+      // Both are on their way to this thread.
+      blockUntil(() => false, 20);
+      await both[0];
+      const call = lease.callTool('echo', { message: 'c' });
+      blockUntil(isAnswered, 500);
+      const held = !isAnswered();
+      assert.equal(textOf(await within(call, 'the call')), 'c');
+      await both[1];
+      return held;
+    };
+    let held = false;
+    // Two answers may be told one after the other, if rarely.
+    for (let tries = 0; tries < 10 && !held; tries += 1) held = await isHeldBack();
+    assert.ok(held, 'each call was written at once');
+  });
+
+  // SPEC 5.6, 9.7
+  it('that are held back when their pool closes are answered, or fail by type', async (t) => {
+    const { pool, lease } = await openLease(t);
+    let closing;
+    const lane = async (_, number) => {
+      await lease.callTool('echo', { message: 'first' });
+      const call = lease.callTool('echo', { message: String(number) });
+      closing ??= pool.close();
+      return call.then(textOf, (error) => {
+        assert.ok(error instanceof TrunklineError, String(error));
+        return 'failed';
+      });
+    };
+    const ends = await within(Promise.all(Array.from({ length: 16 }, lane)), 'all calls');
+    ends.forEach((end, number) => assert.ok(end === String(number) || end === 'failed', end));
+    await within(closing, 'the close');
   });
 });
 

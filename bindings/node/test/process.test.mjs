@@ -65,6 +65,13 @@ describe('worker threads', () => {
     assert.equal(outcome.starts, REPETITIONS);
   });
 
+  it('workers that call process.exit while calls are held back leave no server', async () => {
+    const outcome = await run('workers', { args: [String(REPETITIONS), '3', 'exit-held'] });
+    endedWell(outcome);
+    assert.equal(outcome.out, 'called\nend\n');
+    assert.equal(outcome.starts, REPETITIONS);
+  });
+
   it('workers that end by themselves have an environment each', async () => {
     const outcome = await run('workers', { args: [String(REPETITIONS), '2', 'natural'] });
     endedWell(outcome);

@@ -12,6 +12,17 @@ session.on('log', () => {});
 if (ending === 'natural') {
   const result = await lease.callTool('echo', { message: 'from a worker' });
   parentPort.postMessage(result.content[0].text);
+} else if (ending === 'exit-held') {
+  // Whoever goes on first ends the thread, beside calls that wait to be written.
+  const lane = async () => {
+    await lease.callTool('echo', { message: 'first' });
+    lease.callTool('echo', { message: 'held' }).catch(() => {});
+    queueMicrotask(() => {
+      parentPort.postMessage('called');
+      process.exit(0);
+    });
+  };
+  for (let number = 0; number < 8; number += 1) lane().catch(() => {});
 } else {
   traffic(lease, 16, () => {
     parentPort.postMessage('running');

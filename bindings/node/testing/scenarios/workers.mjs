@@ -1,4 +1,4 @@
-// Workers, each with a pool of its own, so many rounds; their end is `terminate`, `exit` or `natural`.
+// Workers, each with a pool of its own, so many rounds; their end is `terminate`, `exit`, `exit-held` or `natural`.
 
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
