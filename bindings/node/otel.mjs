@@ -58,7 +58,7 @@ export function instrument({ tracerProvider = trace, meterProvider = metrics, ba
   const tracer = tracerProvider.getTracer('trunkline', version);
   const duration = meterProvider.getMeter('trunkline', version).createHistogram('mcp.client.operation.duration', {
     unit: 's',
-    description: 'How long requests to MCP servers take, from being sent to their answer.',
+    description: 'How long requests to MCP servers take, from the call to its answer.',
     advice: { explicitBucketBoundaries: BOUNDS },
   });
   for (const { prototype } of [Session, Lease]) {

@@ -95,7 +95,7 @@ fn of_calls(page: &mut Page, servers: &[(&str, &Value)]) {
             page.sample("", &labels, number(&error["count"]).unwrap_or(0.0));
         }
     }
-    let help = "How long requests to servers take, from being sent to their answer.";
+    let help = "How long requests to servers take, from the call to its answer.";
     page.family("mcp_client_operation_duration_seconds", "histogram", help);
     for (server, row) in servers {
         for durations in rows(&row["usage"]["durations"]) {
@@ -210,7 +210,7 @@ mod tests {
         row["memory_bytes"] = json!(1 << 20);
         row["cpu_ms"] = json!(1500);
         let text = text(&status(json!({ "s": row })));
-        let histogram = "# HELP mcp_client_operation_duration_seconds How long requests to servers take, from being sent to their answer.
+        let histogram = "# HELP mcp_client_operation_duration_seconds How long requests to servers take, from the call to its answer.
 # TYPE mcp_client_operation_duration_seconds histogram
 mcp_client_operation_duration_seconds_bucket{server=\"s\",mcp_method_name=\"tools/call\",le=\"0.01\"} 2
 mcp_client_operation_duration_seconds_bucket{server=\"s\",mcp_method_name=\"tools/call\",le=\"1\"} 3

@@ -120,7 +120,7 @@ class _Operations:
         self._duration = meter.create_histogram(
             "mcp.client.operation.duration",
             unit="s",
-            description="How long requests to MCP servers take, from being sent to their answer.",
+            description="How long requests to MCP servers take, from the call to its answer.",
             explicit_bucket_boundaries_advisory=_BOUNDS,
         )
         self._baggage = baggage
