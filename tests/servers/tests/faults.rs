@@ -108,6 +108,10 @@ fn established(row: &Value) -> Vec<Value> {
     let called = outcome("call", json!({ "text": "any" }));
     if row["cancel"] == true {
         steps.push(json!({ "start": { "call": arguments }, "as": "call" }));
+        // It is cancelled once the server has it: what came behind it is answered.
+        let under_way = json!({ "servers": { "s": { "entries": [{ "in_flight": 2 }] } } });
+        steps.push(json!({ "until": { "status": [], "match": under_way } }));
+        steps.push(json!({ "call": ["two", "plain", {}], "text": "plain" }));
         steps.push(json!({ "cancel": "call" }));
         steps.push(with(json!({ "finish": "call" }), &called));
     } else {
