@@ -2,14 +2,14 @@
 
 mod rig;
 
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use rig::{HANG, Rig, acquire, text, until};
+use rig::{HANG, Rig, acquire, runs, text, until};
 use serde_json::{Value, json};
 use trunkline::{
     AcquireOptions, CallOptions, DrainOptions, Error, ErrorCode, EventMask, Outcome, ServerSpec,
-    SessionOptions,
+    Servers, SessionOptions,
 };
 
 fn host<T>(future: impl Future<Output = T>) -> T {
@@ -302,4 +302,48 @@ fn resource_subscriptions_follow_their_subscribers() {
             tokio::task::yield_now().await;
         }
     });
+}
+
+/// SPEC 5.3, 5.11: requests that the library's thread sends after answers which came together are written together, but not later for
+/// a task that then keeps the thread to itself: here until its call has had its effect.
+#[test]
+fn a_task_that_keeps_the_librarys_thread_after_a_call_delays_no_call() {
+    let rig = Rig::new(json!({}));
+    let pool = rig.pool.clone();
+    let server = rig.server(&[]);
+    let servers = Servers::from_json(&json!({ "s": server }).to_string()).unwrap();
+    let outcome = rig.pool.block_on(async move {
+        pool.reconcile(servers).await?;
+        let session = pool.session(SessionOptions::from_json(r#"{"id":"a","servers":[]}"#)?)?;
+        let lease = Arc::new(acquire(&session, "s").await);
+        let pid: u32 = text(&lease, "pid", json!({})).await.parse().unwrap();
+        let lanes: Vec<_> = (0..32)
+            .map(|number| {
+                let lease = lease.clone();
+                tokio::spawn(async move {
+                    let options = CallOptions::default();
+                    // As many batches as it takes to have them written together, and more.
+                    for _ in 0..500 {
+                        lease.call_tool("echo", r#"{"message":"m"}"#, &options).await?;
+                    }
+                    if number == 0 {
+                        lease.start_call_tool("crash", "{}", &options, drop);
+                        let begun = std::time::Instant::now();
+                        while runs(pid) {
+                            assert!(begun.elapsed() < HANG, "the call never went out");
+                            std::thread::sleep(Duration::from_millis(1));
+                        }
+                    }
+                    Ok::<_, Error>(())
+                })
+            })
+            .collect();
+        // The other calls are answered, or were interrupted by the end of the server.
+        for (number, lane) in lanes.into_iter().enumerate() {
+            let ended = lane.await.map_err(|panicked| assert!(!panicked.is_panic(), "{panicked}"));
+            assert!(number > 0 || ended.is_ok_and(|ended| ended.is_ok()));
+        }
+        Ok(())
+    });
+    outcome.unwrap();
 }

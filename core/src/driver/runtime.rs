@@ -11,6 +11,7 @@ use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
 use crate::platform;
+use crate::transport;
 use crate::{Error, ErrorCode, Result};
 
 /// A hold on the process's runtime.
@@ -109,6 +110,7 @@ impl Threads {
         let (tell, told) = sync_channel(1);
         std::thread::Builder::new().name(THREAD_NAME.into()).spawn(move || {
             platform::block_all_signals();
+            transport::take_turns();
             let runtime = match prepared(&mut Builder::new_current_thread()).build() {
                 Ok(runtime) => runtime,
                 Err(error) => return drop(tell.send(Err(error))),

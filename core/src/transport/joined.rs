@@ -5,9 +5,13 @@
 //!    the connection, also by another thread that holds back, writes it first.
 //! 2. It is bounded by [`BYTES`] for each connection, and held until the [`JoinedRequests`] of its thread end, or that thread waits
 //!    for the library; a request that is sent when [`HELD_MAX`] has passed writes what was held before it.
+//! 3. What the library's own thread holds back, in a turn (`joined/turn.rs`), is written at the end of the turn, and by another thread
+//!    (`joined/watch.rs`) when that is long in coming.
 
 #[cfg(all(test, unix))]
 mod tests;
+mod turn;
+mod watch;
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -15,6 +19,9 @@ use std::sync::Arc;
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
+pub(super) use self::turn::Turn;
+pub(crate) use self::turn::take_turns;
+use self::watch::Watch;
 use super::FrameWriter;
 use crate::platform;
 
@@ -28,10 +35,14 @@ thread_local! {
 }
 
 struct Joining {
+    /// How many began it, and have not ended.
+    begun: usize,
     since: Instant,
     held_max: Duration,
     /// Those that hold something back.
     writers: Vec<Arc<FrameWriter>>,
+    /// Who writes that when the thread does not.
+    watch: Option<Arc<Watch>>,
     fork_generation: u64,
 }
 
@@ -41,6 +52,8 @@ impl Joining {
         let mut writers = std::mem::take(&mut self.writers);
         if self.fork_generation != platform::fork_generation() {
             writers.clear();
+        } else if let Some(watch) = &self.watch {
+            watch.written();
         }
         writers
     }
@@ -52,7 +65,6 @@ impl Joining {
 #[must_use = "it holds requests back for as long as it lives"]
 #[doc(hidden)]
 pub struct JoinedRequests {
-    is_outer: bool,
     /// It belongs to its thread.
     thread: PhantomData<*const ()>,
 }
@@ -64,29 +76,44 @@ impl JoinedRequests {
     }
 
     fn begin_for(held_max: Duration) -> JoinedRequests {
-        let begin = |joining: &RefCell<Option<Joining>>| {
-            let mut joining = joining.borrow_mut();
-            let is_outer = joining.is_none();
-            joining.get_or_insert_with(|| {
-                let (since, writers) = (Instant::now(), Vec::new());
-                let fork_generation = platform::fork_generation();
-                Joining { since, held_max, writers, fork_generation }
-            });
-            is_outer
-        };
-        // A thread that ends holds nothing back.
-        let is_outer = JOINING.try_with(begin).unwrap_or(false);
-        JoinedRequests { is_outer, thread: PhantomData }
+        begin(held_max, None);
+        JoinedRequests { thread: PhantomData }
     }
 }
 
 impl Drop for JoinedRequests {
     fn drop(&mut self) {
-        if self.is_outer {
-            let joining = JOINING.try_with(|joining| joining.borrow_mut().take()).unwrap_or(None);
-            release(joining.map(|mut joining| joining.take()).unwrap_or_default());
-        }
+        end();
     }
+}
+
+/// This thread holds back from now on, as many times as it began.
+fn begin(held_max: Duration, watch: Option<Arc<Watch>>) {
+    let begin = |joining: &RefCell<Option<Joining>>| {
+        let mut joining = joining.borrow_mut();
+        let joining = joining.get_or_insert_with(|| {
+            let (since, writers) = (Instant::now(), Vec::new());
+            let fork_generation = platform::fork_generation();
+            Joining { begun: 0, since, held_max, writers, watch, fork_generation }
+        });
+        joining.begun += 1;
+    };
+    // A thread that ends holds nothing back.
+    let _ = JOINING.try_with(begin);
+}
+
+/// One of those that began has ended; the last one writes.
+fn end() {
+    let end = |joining: &RefCell<Option<Joining>>| {
+        let mut joining = joining.borrow_mut();
+        let begun = joining.as_mut().map(|joining| {
+            joining.begun -= 1;
+            joining.begun
+        });
+        joining.take_if(|_| begun == Some(0))
+    };
+    let ended = JOINING.try_with(end).unwrap_or(None);
+    release(ended.map(|mut joining| joining.take()).unwrap_or_default());
 }
 
 /// Writes what this thread holds back: it is about to wait.
@@ -102,7 +129,9 @@ pub(super) fn on_this_thread() -> Option<ThreadId> {
     let overdue = |joining: &RefCell<Option<Joining>>| {
         let mut joining = joining.borrow_mut();
         let joining = joining.as_mut()?;
-        if joining.writers.is_empty() || joining.since.elapsed() <= joining.held_max {
+        // Somebody else looks at the clock of a thread that is watched.
+        let is_due = || joining.watch.is_none() && joining.since.elapsed() > joining.held_max;
+        if joining.writers.is_empty() || !is_due() {
             return Some(Vec::new());
         }
         joining.since = Instant::now();
@@ -119,9 +148,11 @@ fn release(writers: Vec<Arc<FrameWriter>>) {
 /// Notes that a writer holds something back.
 pub(super) fn note(writer: &Arc<FrameWriter>) {
     let note = |joining: &RefCell<Option<Joining>>| {
-        if let Some(Joining { since, writers, .. }) = joining.borrow_mut().as_mut() {
-            if writers.is_empty() {
-                *since = Instant::now();
+        if let Some(Joining { since, writers, watch, .. }) = joining.borrow_mut().as_mut() {
+            match watch {
+                Some(watch) => watch.holds(writer),
+                None if writers.is_empty() => *since = Instant::now(),
+                None => {}
             }
             writers.push(writer.clone());
         }

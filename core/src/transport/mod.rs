@@ -17,7 +17,7 @@ pub use self::host::{HostConnection, HostServer};
 #[cfg(feature = "fuzzing")]
 pub(crate) use self::http::fuzzing;
 pub use self::joined::JoinedRequests;
-pub(crate) use self::joined::write_held;
+pub(crate) use self::joined::{take_turns, write_held};
 pub(crate) use self::queue::FrameKind;
 pub(crate) use self::reader::{Ahead, FrameReader, Line};
 pub(crate) use self::wire::{Answer, BoxFuture, Graces, Inbound, Sighting, Via, Wire};

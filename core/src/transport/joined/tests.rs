@@ -194,3 +194,49 @@ async fn a_thread_that_waits_writes_what_it_holds() {
     assert_eq!(written(&read), "3\n");
     write_held();
 }
+
+fn turn() -> Turn {
+    let watch = Arc::new(Watch::default());
+    watch.look();
+    assert!(watch.begin(Instant::now));
+    Turn::of(watch)
+}
+
+/// SPEC 5.11: what the tasks send that a batch of answers woke is written at the end of its turn, in order, once each had the thread.
+#[tokio::test]
+async fn a_turn_ends_behind_the_tasks_that_its_answers_woke() {
+    let (writer, read) = pair();
+    let sends = |id| {
+        let (writer, (wake, woken)) = (writer.clone(), tokio::sync::oneshot::channel::<()>());
+        (wake, tokio::spawn(async move { woken.await.map(|()| request(&writer, id)) }))
+    };
+    let (wakes, tasks): (Vec<_>, Vec<_>) = (1..=3).map(sends).unzip();
+    tokio::task::yield_now().await;
+    let turn = turn();
+    wakes.into_iter().for_each(|wake| wake.send(()).unwrap());
+    let probe = tokio::spawn({
+        let read = read.try_clone().unwrap();
+        async move { written(&read) }
+    });
+    turn.end_behind_others().await;
+    assert_eq!(written(&read), "1\n2\n3\n");
+    assert_eq!(probe.await.unwrap(), "", "it was written before all had the thread");
+    for task in tasks {
+        assert_eq!(task.await.unwrap(), Ok(Sent::Queued));
+    }
+    assert_eq!(request(&writer, 4), Sent::Written);
+}
+
+/// Two connections that are read by one thread.
+#[tokio::test]
+async fn a_turn_amid_another_holds_nothing_beyond_the_first_end() {
+    let (writer, read) = pair();
+    let (first, second) = (turn(), turn());
+    assert_eq!(request(&writer, 1), Sent::Queued);
+    drop(first);
+    assert_eq!(written(&read), "1\n");
+    assert_eq!(request(&writer, 2), Sent::Queued);
+    drop(second);
+    assert_eq!(written(&read), "2\n");
+    assert_eq!(request(&writer, 3), Sent::Written);
+}

@@ -13,6 +13,7 @@ use super::ending;
 use super::output::{Offered, Output, Stream};
 use super::stderr::{self, StderrTail};
 use crate::platform::{Exit, Launched, Process, ReadPipe, Room};
+use crate::transport::joined::Turn;
 use crate::transport::redact::Redactor;
 use crate::transport::seldom::Seldom;
 use crate::transport::{
@@ -203,7 +204,9 @@ async fn read_to_end(wire: &StdioWire, mut stdout: ReadPipe, inbound: &dyn Inbou
             Ok(0) => return take_last_line(&mut frames, inbound),
             Ok(_) => {
                 inbound.heard();
-                take_lines(&mut frames, inbound)?;
+                if let Some(turn) = take_lines(&mut frames, inbound)? {
+                    turn.end_behind_others().await;
+                }
             }
             Err(error) => return Err(unreadable(wire, &error)),
         }
@@ -232,7 +235,7 @@ fn take_back(
     inbound: &dyn Inbound,
 ) -> Result<(ReadPipe, FrameReader)> {
     let Stream { pipe, mut frames } = lent;
-    take_lines(&mut frames, inbound)?;
+    drop(take_lines(&mut frames, inbound)?);
     let stdout = pipe.take_back().map_err(|error| unreadable(wire, &error))?;
     Ok((stdout, frames))
 }
@@ -254,16 +257,21 @@ fn read_rest(
             Ok(0) | Err(_) => break,
             Ok(count) => left = left.saturating_sub(count),
         }
-        take_lines(frames, inbound)?;
+        drop(take_lines(frames, inbound)?);
     }
     take_last_line(frames, inbound)
 }
 
-fn take_lines(frames: &mut FrameReader, inbound: &dyn Inbound) -> Result<()> {
+/// Several are a turn, of which the end is the caller's.
+fn take_lines(frames: &mut FrameReader, inbound: &dyn Inbound) -> Result<Option<Turn>> {
+    let Some(line) = frames.next_line() else { return Ok(None) };
+    inbound.take(line, Via::Common)?;
+    let mut turn = None;
     while let Some(line) = frames.next_line() {
+        turn = turn.or_else(Turn::begin);
         inbound.take(line, Via::Common)?;
     }
-    Ok(())
+    Ok(turn)
 }
 
 fn take_last_line(frames: &mut FrameReader, inbound: &dyn Inbound) -> Result<()> {
