@@ -255,6 +255,40 @@ fn a_restart_names_entries_that_are_gone_meanwhile() {
     });
 }
 
+/// SPEC 3.2: what is acquired after a loss works, however long the process takes that lost its output: until its exit is known, or for
+/// 100 ms, the pool has not heard of the loss.
+#[test]
+fn nobody_is_granted_a_connection_that_is_lost() {
+    let rig = Rig::new(json!({ "reconnect": { "delays_ms": { "local": [0] } } }));
+    host(async {
+        let server = rig.server(&[]);
+        let program = r#""$@"; exec >&-; exec sleep 60"#;
+        let words = [json!("-c"), json!(program), json!("sh"), server["command"].clone()];
+        let arguments = words.iter().chain(server["args"].as_array().unwrap());
+        let arguments: Vec<&Value> = arguments.collect();
+        rig.configure(json!({ "s": { "command": "/bin/sh", "args": arguments } })).await;
+        let session = rig.session("a");
+        let mut lease = acquire(&session, "s").await;
+        for generation in 1..4 {
+            assert_eq!(lease.generation(), generation);
+            let crashed = lease.call_tool("crash", "{}", &CallOptions::default()).await;
+            assert_eq!(crashed.unwrap_err().code(), ErrorCode::CallInterrupted);
+            // The lease before keeps the entry, so that it comes back.
+            let again = acquire(&session, "s").await;
+            assert_eq!(text(&again, "echo", json!({ "message": "on" })).await, "on");
+            lease = again;
+        }
+        drop(lease);
+        let lease = acquire(&session, "s").await;
+        let crashed = lease.call_tool("crash", "{}", &CallOptions::default()).await;
+        assert_eq!(crashed.unwrap_err().code(), ErrorCode::CallInterrupted);
+        let mut short = AcquireOptions::default();
+        short.timeout = Some(Duration::ZERO);
+        let error = session.acquire("s", None, &short).await.map(drop).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::Timeout);
+    });
+}
+
 /// SPEC 16.6: every consumer of a stream gets its events and its end.
 #[test]
 fn two_consumers_of_one_subscription_both_see_the_end() {

@@ -108,6 +108,24 @@ impl SessionCore {
         timeout: Option<Duration>,
     ) -> Result<LeaseHold> {
         self.note_new_credentials(name, configured);
+        let end = timeout.map(|timeout| (Instant::now() + timeout, timeout));
+        let mut hold = self.granted(name, configured, end).await?;
+        // The pool hears of a loss once the exit of the process is known. The hold keeps the entry until then, so that it comes back.
+        while hold.cell.is_lost() {
+            let told = self.by(end, hold.cell.until_told_of_loss()).await;
+            told.map_err(|error| self.named(name, error))?;
+            hold = self.granted(name, configured, end).await?;
+        }
+        Ok(hold)
+    }
+
+    /// What the pool grants, as far as it has heard.
+    async fn granted(
+        self: &Arc<Self>,
+        name: &str,
+        configured: &Arc<Configured>,
+        end: Option<(Instant, Duration)>,
+    ) -> Result<LeaseHold> {
         let acquired = self.driver.acquire(self.question(name, configured), || {
             let (send, receive) = oneshot::channel();
             // A hold that nobody waits for is dropped here, and so released.
@@ -117,7 +135,7 @@ impl SessionCore {
         match acquired {
             Acquired::Granted(hold) => Ok(hold),
             Acquired::Asked(ticket, receive) => {
-                let result = self.wait_for(ticket, receive, timeout).await;
+                let result = self.wait_for(ticket, receive, end).await;
                 result.map_err(|error| self.named(name, error))
             }
         }
@@ -128,23 +146,27 @@ impl SessionCore {
         &self,
         ticket: Ticket,
         receive: oneshot::Receiver<Result<LeaseHold>>,
-        timeout: Option<Duration>,
+        end: Option<(Instant, Duration)>,
     ) -> Result<LeaseHold> {
         let waiting = CancelAcquire { driver: &self.driver, ticket: Some(ticket) };
-        let result = match timeout {
-            None => receive.await,
-            Some(timeout) => tokio::select! {
-                biased;
-                result = receive => result,
-                () = self.driver.runtime.sleep_until(Instant::now() + timeout) => {
-                    drop(waiting);
-                    return Err(timed_out(timeout));
-                }
-            },
-        };
+        let result = self.by(end, receive).await?;
         waiting.over();
         let dead = |_| Err(Error::new(ErrorCode::Internal, "the pool gave no answer"));
         result.unwrap_or_else(dead)
+    }
+
+    /// What comes before the end of the wait, where it has one.
+    async fn by<T>(
+        &self,
+        end: Option<(Instant, Duration)>,
+        coming: impl Future<Output = T>,
+    ) -> Result<T> {
+        let Some((end, timeout)) = end else { return Ok(coming.await) };
+        tokio::select! {
+            biased;
+            came = coming => Ok(came),
+            () = self.driver.runtime.sleep_until(end) => Err(timed_out(timeout)),
+        }
     }
 }
 

@@ -44,7 +44,7 @@ pub(crate) use self::attempts::Attempts;
 pub(crate) use self::era::Opening;
 pub(crate) use self::failure::out_of_reach;
 use self::in_flight::Purpose;
-use self::link::Link;
+use self::link::{Life, Link};
 pub(crate) use self::lists::Listed;
 pub(crate) use self::requests::EARLIER_ROUNDS;
 pub(crate) use self::server_requests::Question;
@@ -219,6 +219,11 @@ impl Connection {
     /// Lists everything again, all pages (SPEC 4.3). Dropping the future cancels the requests under way.
     pub(crate) async fn list(&self) -> Result<Listed> {
         self.0.relist().await
+    }
+
+    /// Whether it was lost, which is told only once the exit of its process is known, or was waited for.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.0.stands() == Life::Lost
     }
 
     /// Calls in flight.

@@ -223,6 +223,25 @@ impl EntryCell {
         self.changed.notify_waiters();
     }
 
+    /// Whether callers see a connection that is lost, since the pool has not heard of the loss.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.load().connection.as_ref().is_some_and(Connection::is_lost)
+    }
+
+    /// Resolves when callers see no such connection. A dropped future changes nothing.
+    pub(crate) async fn until_told_of_loss(&self) {
+        loop {
+            let changed = self.changed.notified();
+            let mut changed = std::pin::pin!(changed);
+            // Registered before the look, so that nothing is missed between the look and the wait.
+            changed.as_mut().enable();
+            if !self.is_lost() {
+                return;
+            }
+            changed.await;
+        }
+    }
+
     /// A new incarnation begins; its task is reached through `control`.
     pub(crate) fn begin(&self, generation: Generation, control: mpsc::Sender<Control>) {
         let control = Some(control);
