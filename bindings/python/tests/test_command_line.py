@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import pty
+import select
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
 
@@ -120,3 +125,37 @@ print("not any more")
 
 def test_it_is_imported_by_its_own_command_alone() -> None:
     ended_well(python("import sys, trunkline; assert 'trunkline._cli' not in sys.modules"))
+
+
+@pytest.mark.parametrize(("end", "exit_code"), [("q", 0), ("\x03", 130), (signal.SIGTERM, 143)])
+def test_the_live_view_gives_the_terminal_back(end: str | signal.Signals, exit_code: int, tmp_path: Path) -> None:
+    file = tmp_path / "status.json"
+    status = {"totals": {}, "servers": {}, "sessions": ["chat-1"]}
+    written = {"v": 1, "pid": 7, "written_at_ms": int(time.time() * 1000), "period_ms": 3_600_000, "status": status}
+    file.write_text(json.dumps(written))
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 30, 110, 0, 0))
+    before = termios.tcgetattr(theirs)
+    words = [*COMMANDS[1], "status", "--host", str(file), "--watch", "--interval", "0.1"]
+    process = subprocess.Popen(
+        words, stdin=theirs, stdout=theirs, stderr=theirs, env={**environment(tmp_path), "TERM": "xterm"}
+    )
+    shown = b""
+    while b"chat-1" not in shown:
+        assert select.select([ours], [], [], HANG)[0], shown
+        shown += os.read(ours, 4096)
+    if isinstance(end, str):
+        os.write(ours, end.encode())
+    else:
+        process.send_signal(end)
+    # What is not read holds the program up.
+    begun = time.monotonic()
+    while process.poll() is None or select.select([ours], [], [], 0)[0]:
+        assert time.monotonic() - begun < HANG, shown
+        if select.select([ours], [], [], 0.05)[0]:
+            shown += os.read(ours, 4096)
+    assert process.returncode == exit_code
+    assert shown.index(b"\x1b[?1049h") < shown.index(b"\x1b[?1049l") and b"\x1b[?25h" in shown
+    assert termios.tcgetattr(theirs) == before
+    os.close(ours)
+    os.close(theirs)

@@ -156,7 +156,7 @@ fn status() -> Command {
             Arg::new("watch")
                 .long("watch")
                 .action(ArgAction::SetTrue)
-                .help("Show it again and again, until a signal"),
+                .help("Show it again and again; on a terminal as a whole screen with keys (`?` lists them)"),
         )
         .arg(
             Arg::new("interval")

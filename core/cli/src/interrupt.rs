@@ -75,6 +75,11 @@ impl Listening {
         answer
     }
 
+    /// A key stands for that signal: the run ends as by the signal itself, and the next one ends the process at once.
+    pub(crate) fn tell(&self, signal: u8) {
+        self.0.tell(signal);
+    }
+
     /// The signal that came.
     pub(crate) fn signal(&self) -> Option<u8> {
         match self.0.signal.load(Ordering::SeqCst) {

@@ -11,8 +11,10 @@ mod failure;
 #[path = "../../tests/rig/folder.rs"]
 mod folder;
 mod interrupt;
+mod live;
 mod opened;
 mod shown;
+mod standing;
 mod terminal;
 
 use std::ffi::OsString;

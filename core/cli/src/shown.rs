@@ -54,6 +54,11 @@ pub(crate) fn lines(text: &str) -> String {
     text.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
+/// A text that others wrote, on one line.
+pub(crate) fn plain(text: &str) -> String {
+    visible(&text.replace('\t', "    "))
+}
+
 /// As [`escaped`], but a backslash is itself where nothing has to be escaped.
 fn visible(text: &str) -> String {
     if text.chars().any(is_hidden) { escaped(text) } else { text.to_owned() }

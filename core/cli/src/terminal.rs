@@ -2,8 +2,11 @@
 
 use std::io::{self, BufRead, ErrorKind, IsTerminal, Write};
 
-use crate::failure::Exit;
-use crate::interrupt::Interrupt;
+use serde_json::Value;
+
+use crate::failure::{Exit, Failure};
+use crate::interrupt::{Interrupt, Listening};
+use crate::live::{self, Look, Pace};
 
 /// The streams of one run, and which of them are terminals.
 pub struct Terminal<'a> {
@@ -14,6 +17,8 @@ pub struct Terminal<'a> {
     pub(crate) asks: bool,
     /// Whether a person reads what is written.
     pub(crate) is_read: bool,
+    /// Whether a person reads what is written, and their keys can be read: what is shown may take the whole terminal.
+    pub(crate) is_screen: bool,
     colours: bool,
     pub(crate) interrupt: Interrupt,
     failed: Option<io::Error>,
@@ -43,6 +48,7 @@ impl<'a> Terminal<'a> {
             stderr,
             asks: false,
             is_read: false,
+            is_screen: false,
             colours: false,
             interrupt: Interrupt::new(),
             failed: None,
@@ -59,9 +65,15 @@ impl<'a> Terminal<'a> {
         let is_read = io::stdout().is_terminal();
         let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
             || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        // Windows has no such variable, and terminals that all do what is needed.
+        let is_able = match std::env::var_os("TERM") {
+            Some(term) => term != "dumb",
+            None => cfg!(windows),
+        };
         Terminal {
             asks: io::stdin().is_terminal() && io::stderr().is_terminal(),
             is_read,
+            is_screen: is_read && is_able && io::stdin().is_terminal(),
             colours: is_read && !unwanted,
             ..Terminal::new(stdin, stdout, stderr)
         }
@@ -83,6 +95,16 @@ impl<'a> Terminal<'a> {
         if self.failed.is_none() {
             self.failed = self.stdout.write_all(text.as_bytes()).err();
         }
+    }
+
+    /// Shows looks on the whole terminal until a person has enough of it; the last status.
+    pub(crate) fn live(
+        &mut self,
+        listening: &Listening,
+        pace: Pace,
+        look: impl FnMut() -> Result<Look, Failure>,
+    ) -> Result<Value, Failure> {
+        live::watch(self.stdout, self.colours, listening, pace, look)
     }
 
     /// Brings the output to who reads it; whether they still do.

@@ -5,14 +5,16 @@ use std::time::Duration;
 
 use clap::ArgMatches;
 use serde_json::Value;
-use trunkline::Wanted;
+use trunkline::{Pool, StatusOptions, Wanted};
 use trunkline_pool::text::escaped;
 
 use super::host;
 use crate::arguments::Common;
 use crate::failure::{Exit, Failure};
+use crate::live::{Look, Pace};
 use crate::opened::with_pool;
 use crate::shown::{self, text};
+use crate::standing;
 use crate::terminal::{Terminal, Tone};
 
 pub(super) fn run(
@@ -25,12 +27,18 @@ pub(super) fn run(
     if let Some(file) = given.get_one::<PathBuf>("host") {
         return of_host(file, &names, given, common, terminal);
     }
+    let watched = given.get_flag("watch");
     let wanted = if names.is_empty() { Wanted::All } else { Wanted::Names(names.clone()) };
     with_pool(common, terminal, |opened, terminal| {
         let session = opened.session(wanted)?;
+        if watched && terminal.is_screen && !common.json {
+            let look = || Ok(Look { status: with_processes(&opened.pool), said: String::new() });
+            let status = terminal.live(&opened.interrupt, pace(given), look)?;
+            return Ok(judged(&status, &names));
+        }
         let (waiting, timeout) = (session.clone(), common.timeout);
         let ready = opened.wait(async move { waiting.ready(None, timeout).await })?;
-        let (watched, mut views, interval) = watching(given);
+        let Pace { mut views, interval } = pace(given);
         loop {
             let status = opened.pool.status();
             view(&status, watched, common, terminal);
@@ -56,7 +64,14 @@ fn of_host(
     common: &Common,
     terminal: &mut Terminal<'_>,
 ) -> Result<Exit, Failure> {
-    let (watched, mut views, interval) = watching(given);
+    let watched = given.get_flag("watch");
+    if watched && terminal.is_screen && !common.json {
+        // A signal has to find the terminal given back.
+        let listening = terminal.interrupt.listen();
+        let look = || host::read(file).map(|host| Look { status: host.status, said: host.said });
+        return Ok(judged(&terminal.live(&listening, pace(given), look)?, names));
+    }
+    let Pace { mut views, interval } = pace(given);
     loop {
         let host = host::read(file)?;
         view(&host.status, watched, common, terminal);
@@ -72,14 +87,20 @@ fn of_host(
     }
 }
 
-/// Whether more than one view is shown, how many, and the time between two.
-fn watching(given: &ArgMatches) -> (bool, u64, Duration) {
-    let watched = given.get_flag("watch");
-    let views = match watched {
+/// How many views are shown, and the time between two.
+fn pace(given: &ArgMatches) -> Pace {
+    let views = match given.get_flag("watch") {
         true => given.get_one::<u64>("count").copied().unwrap_or(u64::MAX),
         false => 1,
     };
-    (watched, views, given.get_one::<Duration>("interval").copied().unwrap_or_default())
+    Pace { views, interval: given.get_one::<Duration>("interval").copied().unwrap_or_default() }
+}
+
+/// The status with what the servers use, which is looked up for people alone.
+fn with_processes(pool: &Pool) -> Value {
+    let mut options = StatusOptions::default();
+    options.processes = true;
+    pool.status_with(&options)
 }
 
 /// One view. On a terminal one that is watched takes the place of the one before.
@@ -140,15 +161,7 @@ pub(super) fn show(status: &Value, terminal: &mut Terminal<'_>) {
 }
 
 fn server(name: &str, row: &Value, terminal: &mut Terminal<'_>) {
-    let state = text(row, "state");
-    let (word, tone) = match (state, row["reason"].as_str()) {
-        ("connected", _) => (state, Tone::Good),
-        (_, Some(reason @ ("failed" | "invalid_config" | "auth_required"))) => {
-            (reason, Tone::Wrong)
-        }
-        (_, Some(reason)) => (reason, Tone::Waiting),
-        (state, None) => (state, Tone::Waiting),
-    };
+    let (word, tone) = standing::of(row);
     let counts = &row["counts"];
     let [tools, prompts, resources] =
         ["tools", "prompts", "resources"].map(|list| counts[list].as_u64().unwrap_or(0));

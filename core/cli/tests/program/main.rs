@@ -7,5 +7,9 @@ mod documented;
 mod hosts;
 mod imports;
 mod lists;
+#[cfg(target_os = "linux")]
+mod live;
 mod rig;
+#[cfg(target_os = "linux")]
+mod screen;
 mod usage;

@@ -1,0 +1,101 @@
+//! The terminal while the live view has it: raw, on its other screen, without a cursor. Whatever ends the view gives it back.
+
+use std::io::{self, BufWriter, Write};
+use std::panic::{self, PanicHookInfo};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use crossterm::cursor::Show;
+use crossterm::execute;
+use crossterm::terminal::{
+    Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+
+use super::view::View;
+use super::{Look, draw};
+
+/// Gives the terminal back when it is dropped.
+pub(super) struct Screen<'a> {
+    terminal: Terminal<CrosstermBackend<BufWriter<&'a mut dyn Write>>>,
+    // Behind the terminal: what a panic says is told on the screen that people go back to.
+    _raw: Raw,
+    _panics: Panics,
+}
+
+impl<'a> Screen<'a> {
+    pub(super) fn enter(out: &'a mut dyn Write) -> io::Result<Screen<'a>> {
+        let panics = Panics::keep();
+        let raw = Raw::enable()?;
+        let backend = CrosstermBackend::new(BufWriter::with_capacity(FRAME_BYTES, out));
+        let mut screen = Screen { terminal: Terminal::new(backend)?, _raw: raw, _panics: panics };
+        // Not `Terminal::clear`, which asks the terminal where the cursor is and waits for the answer.
+        execute!(screen.terminal.backend_mut(), EnterAlternateScreen, Clear(ClearType::All))?;
+        Ok(screen)
+    }
+
+    pub(super) fn draw(&mut self, look: &Look, view: &View) -> io::Result<()> {
+        self.terminal.draw(|frame| draw::draw(frame, look, view)).map(drop)
+    }
+}
+
+impl Drop for Screen<'_> {
+    fn drop(&mut self) {
+        // A terminal that is gone needs nothing.
+        let _ = execute!(self.terminal.backend_mut(), LeaveAlternateScreen, Show);
+    }
+}
+
+/// Keys come as they are pressed, and are not shown.
+struct Raw;
+
+impl Raw {
+    fn enable() -> io::Result<Raw> {
+        enable_raw_mode().map(|()| Raw)
+    }
+}
+
+impl Drop for Raw {
+    fn drop(&mut self) {
+        let _ = disable_raw_mode();
+    }
+}
+
+/// What a panic of this thread says is kept while the screen is another one, and told behind it.
+struct Panics {
+    said: Arc<Mutex<Option<String>>>,
+    before: Arc<Hook>,
+}
+
+type Hook = dyn Fn(&PanicHookInfo<'_>) + Send + Sync;
+
+impl Panics {
+    fn keep() -> Panics {
+        let said = Arc::new(Mutex::new(None));
+        let before: Arc<Hook> = Arc::from(panic::take_hook());
+        let (keeping, others, drawing) = (said.clone(), before.clone(), thread::current().id());
+        panic::set_hook(Box::new(move |panic| match thread::current().id() == drawing {
+            true => {
+                let mut said = keeping.lock().unwrap_or_else(PoisonError::into_inner);
+                *said = Some(panic.to_string());
+            }
+            false => others(panic),
+        }));
+        Panics { said, before }
+    }
+}
+
+impl Drop for Panics {
+    fn drop(&mut self) {
+        if !thread::panicking() {
+            let before = self.before.clone();
+            return panic::set_hook(Box::new(move |panic| before(panic)));
+        }
+        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let _ = writeln!(io::stderr(), "{}", said.unwrap_or_default());
+    }
+}
+
+/// A frame goes out in one piece: more bytes than that have only very large terminals.
+const FRAME_BYTES: usize = 64 << 10;

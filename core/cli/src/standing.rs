@@ -1,0 +1,19 @@
+//! How a server stands, in a word.
+
+use serde_json::Value;
+
+use crate::shown::text;
+use crate::terminal::Tone;
+
+/// The word for a server's row of the status, and what it means for whoever looks.
+pub(crate) fn of(server: &Value) -> (&str, Tone) {
+    let state = text(server, "state");
+    match (state, server["reason"].as_str()) {
+        ("connected", _) => (state, Tone::Good),
+        (_, Some(reason @ ("failed" | "invalid_config" | "auth_required"))) => {
+            (reason, Tone::Wrong)
+        }
+        (_, Some(reason)) => (reason, Tone::Waiting),
+        (state, None) => (state, Tone::Waiting),
+    }
+}
