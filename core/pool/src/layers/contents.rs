@@ -84,6 +84,14 @@ impl Contents {
         Contents { servers: servers.collect(), lists, inputs, format: Some(format) }
     }
 
+    /// What a server was read as that a settings file has.
+    pub fn template(&self, server: &str) -> Option<Template> {
+        match &self.servers.get(server)?.entry {
+            Entry::Template(template) => Some(Template::clone(template)),
+            Entry::Literal(_) | Entry::Invalid(_) => None,
+        }
+    }
+
     /// Whether it says the same, wherever and in whatever order it stands (SPEC 13.3, 13.5).
     pub fn means(&self, other: &Contents) -> bool {
         let Contents { servers, lists, inputs, format: _ } = self;

@@ -43,7 +43,7 @@ pub use format::{
 };
 pub use known::KNOWN_FILES;
 pub use place::Place;
-pub use read::{ReadOptions, read};
+pub use read::{ReadOptions, read, read_again};
 pub use source::{
     Approval, Approved, FINDINGS_MAX, Finding, FindingKind, Input, InputKind, Lists, Secrecy,
     Server, Skipped, Source,

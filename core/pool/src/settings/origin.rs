@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::place::Place;
+use super::format::Format;
+use super::place::{Place, Shift};
 use super::syntax::{Node, leads_to};
 use crate::error::{Error, ErrorCode};
 use crate::text::escaped;
@@ -11,21 +12,32 @@ use crate::text::escaped;
 /// number of backquotes.
 const PATHS_TOLD_MAX: usize = 8;
 
-/// Where an entry and its parts stand.
+/// What an entry was read from: all that decides what it is read as.
 #[derive(Clone)]
 pub(super) struct Origin {
+    pub format: Format,
     pub file: String,
     pub server: String,
-    /// The entry, without its values.
-    pub outline: Node,
+    /// The entry, as it stands there. Its values may be secrets.
+    pub node: Node,
+    /// How deep it lies.
+    pub depth: usize,
     /// Paths of the configuration, and what they are in the file.
     pub moved: Vec<(String, String)>,
 }
 
 impl Origin {
+    /// How far what is written there was moved, if it is written as it was.
+    pub(super) fn moved_to(&self, entry: &Written<'_>) -> Option<Shift> {
+        let Written { format, file, server, node, depth } = *entry;
+        let of = (self.format, &*self.file, &*self.server, self.depth);
+        let shift = Shift::new(self.node.place, node.place);
+        (of == (format, file, server, depth) && self.node.is_moved(shift, node)).then_some(shift)
+    }
+
     /// An error about a path of the file's entry.
     pub(super) fn error(&self, path: &str, message: &str) -> Error {
-        let place = self.outline.find(path).unwrap_or(self.outline.place);
+        let place = self.node.find(path).unwrap_or(self.node.place);
         located(ErrorCode::InvalidConfig, &self.file, place, path, message)
             .with_server(&self.server)
     }
@@ -35,7 +47,7 @@ impl Origin {
         let path = error.detail().get("path").and_then(|path| path.as_str()).unwrap_or_default();
         let written = self.written(path);
         let message = self.retold_message(error.message());
-        let place = self.outline.find(&written).unwrap_or(self.outline.place);
+        let place = self.node.find(&written).unwrap_or(self.node.place);
         let out = located(error.code(), &self.file, place, &written, &message);
         out.with_server(&self.server).with_hint_of(error)
     }
@@ -58,6 +70,17 @@ impl Origin {
         });
         parts.collect::<Vec<_>>().join("`")
     }
+}
+
+/// An entry of a file: all that decides what it is read as.
+#[derive(Clone, Copy)]
+pub(super) struct Written<'a> {
+    pub format: Format,
+    pub file: &'a str,
+    pub server: &'a str,
+    pub node: &'a Node,
+    /// How deep it lies in the file.
+    pub depth: usize,
 }
 
 /// An error about a place of a file.

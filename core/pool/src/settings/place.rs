@@ -19,6 +19,36 @@ impl Place {
     }
 }
 
+/// Where a part of a text stands now that stood elsewhere: as many lines further on, and where it shares its first line with what was
+/// put before it, as many characters.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shift {
+    from: Place,
+    to: Place,
+}
+
+impl Shift {
+    /// From where the part began to where it begins.
+    pub(super) fn new(from: Place, to: Place) -> Shift {
+        Shift { from, to }
+    }
+
+    pub(super) fn is_none(self) -> bool {
+        self.from == self.to
+    }
+
+    /// Where a place of the part is. What an alias brings may stand before the part, so that the difference may be less than nothing.
+    pub(super) fn of(self, place: Place) -> Place {
+        let Shift { from, to } = self;
+        let moved = |at: usize, from: usize, to: usize| at.wrapping_sub(from).wrapping_add(to);
+        let column = match place.line == from.line {
+            true => moved(place.column, from.column, to.column),
+            false => place.column,
+        };
+        Place::new(moved(place.line, from.line, to.line), column)
+    }
+}
+
 /// Finds the place of an offset without counting the lines anew each time.
 pub(super) struct Lines<'a> {
     text: &'a str,

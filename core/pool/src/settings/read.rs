@@ -2,16 +2,17 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::entry::{self, Notes};
+use super::entry;
 use super::files::{format_of_name, known_file};
 use super::format::{Container, Format};
 use super::inputs;
 use super::lists;
-use super::origin::located;
+use super::origin::{Written, located};
 use super::place::Place;
 use super::recognise::recognised;
 use super::source::{FINDINGS_MAX, Finding, FindingKind, Lists, Server, Skipped, Source};
 use super::syntax::{Flaw, Malformed, Node, Syntax};
+use super::template::Template;
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::joined;
 use crate::text::escaped;
@@ -40,6 +41,22 @@ const SERVERS_MAX: usize = 10_000;
 /// `invalid_config` when the file as a whole cannot be read, with `detail.source`, `path`, `line` and `column`. A bad entry
 /// is not such an error: it is in [`Server::template`].
 pub fn read(text: &str, file: &str, options: &ReadOptions) -> Result<Source> {
+    read_again(text, file, options, &|_| None)
+}
+
+/// [`read`] of a file that may have been read before: it comes to the same, whatever was read then.
+///
+/// `before` gives what was read for a server of that name. An entry that is written the same is not read anew, so that what a file with
+/// many servers costs is as much as changed.
+///
+/// # Errors
+/// Those of [`read`].
+pub fn read_again(
+    text: &str,
+    file: &str,
+    options: &ReadOptions,
+    before: &dyn Fn(&str) -> Option<Template>,
+) -> Result<Source> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let file_error = |place, path: &str, message: &str| {
         located(ErrorCode::InvalidConfig, file, place, path, message)
@@ -66,6 +83,7 @@ pub fn read(text: &str, file: &str, options: &ReadOptions) -> Result<Source> {
     let mut reader = Reader {
         file,
         format,
+        before,
         source: Source {
             format,
             syntax,
@@ -84,6 +102,7 @@ pub fn read(text: &str, file: &str, options: &ReadOptions) -> Result<Source> {
 struct Reader<'a> {
     file: &'a str,
     format: Format,
+    before: &'a dyn Fn(&str) -> Option<Template>,
     source: Source,
 }
 
@@ -248,15 +267,20 @@ impl Reader<'_> {
     }
 
     fn server(&mut self, name: &str, place: Place, node: &Node, depth: usize) {
-        let row = self.format.row();
-        if let Some(what) = entry::own_type(row, node) {
+        let (format, file) = (self.format, self.file);
+        let written = Written { format, file, server: name, node, depth };
+        let before = (self.before)(name).and_then(|before| before.again(&written));
+        if before.is_none()
+            && let Some(what) = entry::own_type(format.row(), node)
+        {
             self.source.skipped.push(Skipped { name: name.to_owned(), place, what });
             return;
         }
-        let mut notes = Notes::default();
-        let template = entry::read(row, self.file, name, node, depth, &mut notes);
-        self.source.approvals.append(&mut notes.approvals);
-        self.source.findings.append(&mut notes.findings);
+        let template = before.map_or_else(|| entry::read(&written), Ok);
+        if let Ok(template) = &template {
+            self.source.approvals.extend_from_slice(&template.notes().approvals);
+            self.source.findings.extend_from_slice(&template.notes().findings);
+        }
         self.source.servers.push(Server { name: name.to_owned(), place, template });
     }
 }

@@ -1,11 +1,13 @@
 //! A server as a file describes it, before its variables are expanded.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::entry::Notes;
 use super::masked;
-use super::origin::Origin;
+use super::origin::{Origin, Written};
 use super::place::Place;
 use crate::config::ServerSpec;
 use crate::error::{Error, ErrorCode, Result};
@@ -15,10 +17,22 @@ use crate::error::{Error, ErrorCode, Result};
 /// Two templates are equal when they mean the same, wherever and however they are written. `Debug` prints no value.
 #[derive(Clone)]
 pub struct Template {
+    meaning: Arc<Meaning>,
+    told: Arc<Told>,
+}
+
+/// What it does.
+struct Meaning {
     configuration: Map<String, Value>,
     spec: ServerSpec,
     env_file: Option<String>,
+}
+
+/// Where it stands, and how it is written.
+#[derive(Clone)]
+struct Told {
     provenance: Vec<Provenance>,
+    notes: Notes,
     origin: Origin,
 }
 
@@ -31,39 +45,62 @@ impl Template {
         configuration: Map<String, Value>,
         env_file: Option<String>,
         provenance: Vec<Provenance>,
-        origin: Origin,
+        (origin, notes): (Origin, Notes),
     ) -> Result<Template> {
         let spec =
             masked::parse(&origin.server, &configuration).map_err(|error| origin.retold(&error))?;
-        Ok(Template { configuration, spec, env_file, provenance, origin })
+        let meaning = Arc::new(Meaning { configuration, spec, env_file });
+        Ok(Template { meaning, told: Arc::new(Told { provenance, notes, origin }) })
+    }
+
+    /// What that entry would be read as, where it is written as the one that this was read from, wherever it stands now.
+    pub(super) fn again(&self, entry: &Written<'_>) -> Option<Template> {
+        let shift = self.told.origin.moved_to(entry)?;
+        if shift.is_none() {
+            return Some(self.clone());
+        }
+        let mut told = Told::clone(&self.told);
+        told.origin.node = entry.node.clone();
+        let Notes { approvals, findings } = &mut told.notes;
+        let provenance = told.provenance.iter_mut().map(|one| &mut one.place);
+        let approvals = approvals.iter_mut().map(|one| &mut one.place);
+        let findings = findings.iter_mut().map(|one| &mut one.place);
+        provenance.chain(approvals).chain(findings).for_each(|place| *place = shift.of(*place));
+        Some(Template { meaning: self.meaning.clone(), told: Arc::new(told) })
+    }
+
+    /// What the entry says without effect, or of what may run unasked.
+    pub(super) fn notes(&self) -> &Notes {
+        &self.told.notes
     }
 
     /// The configuration in the pool's own form, variables and all. Its values may be secrets.
     pub fn configuration(&self) -> &Map<String, Value> {
-        &self.configuration
+        &self.meaning.configuration
     }
 
     /// The same, parsed. Its texts still hold variables, so that it must not be connected to.
     pub fn unexpanded(&self) -> &ServerSpec {
-        &self.spec
+        &self.meaning.spec
     }
 
     /// The file of variables that join the environment, below what the entry itself sets; not read yet.
     pub fn env_file(&self) -> Option<&str> {
-        self.env_file.as_deref()
+        self.meaning.env_file.as_deref()
     }
 
     /// What it does. Where it stands and how it is written is apart: taken apart without `..`, so that a new field has to be put on
     /// one side or the other.
     pub(crate) fn behaviour(&self) -> (&ServerSpec, Option<&str>) {
         // The specification is all of the configuration, parsed.
-        let Template { configuration: _, spec, env_file, provenance: _, origin: _ } = self;
+        let Template { meaning, told: _ } = self;
+        let Meaning { configuration: _, spec, env_file } = &**meaning;
         (spec, env_file.as_deref())
     }
 
     /// The fields that were read other than the pool's own configuration would read them.
     pub fn provenance(&self) -> &[Provenance] {
-        &self.provenance
+        &self.told.provenance
     }
 
     /// The server from this template's configuration with its variables expanded.
@@ -71,8 +108,9 @@ impl Template {
     /// # Errors
     /// `invalid_config` in the terms of the file, with `detail.source`, `path`, `line` and `column`.
     pub fn spec_of(&self, expanded: &Map<String, Value>) -> Result<ServerSpec> {
-        let parsed = ServerSpec::from_value(&self.origin.server, &Value::Object(expanded.clone()));
-        parsed.map_err(|error| self.origin.retold(&error))
+        let parsed =
+            ServerSpec::from_value(&self.told.origin.server, &Value::Object(expanded.clone()));
+        parsed.map_err(|error| self.told.origin.retold(&error))
     }
 
     /// The server from this template's configuration with only some of its variables expanded; it must not be connected to.
@@ -80,27 +118,28 @@ impl Template {
     /// # Errors
     /// As those of [`spec_of`](Template::spec_of), as far as the variables that are left let it be told.
     pub(crate) fn looked_up(&self, looked_up: &Map<String, Value>) -> Result<ServerSpec> {
-        let parsed = masked::parse(&self.origin.server, looked_up);
-        parsed.map_err(|error| self.origin.retold(&error))
+        let parsed = masked::parse(&self.told.origin.server, looked_up);
+        parsed.map_err(|error| self.told.origin.retold(&error))
     }
 
     /// An error about a field of the configuration, such as `env.TOKEN`, in the terms of the file.
     pub fn error(&self, code: ErrorCode, path: &str, message: &str) -> Error {
-        self.origin.retold(&Error::new(code, message).with_detail("path", path))
+        self.told.origin.retold(&Error::new(code, message).with_detail("path", path))
     }
 }
 
 impl PartialEq for Template {
     fn eq(&self, other: &Template) -> bool {
-        self.spec == other.spec && self.env_file == other.env_file
+        // What was read once is often the same.
+        Arc::ptr_eq(&self.meaning, &other.meaning) || self.behaviour() == other.behaviour()
     }
 }
 
 impl fmt::Debug for Template {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Template")
-            .field("spec", &self.spec)
-            .field("provenance", &self.provenance)
+            .field("spec", self.unexpanded())
+            .field("provenance", &self.provenance())
             .finish_non_exhaustive()
     }
 }

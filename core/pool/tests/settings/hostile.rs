@@ -10,7 +10,7 @@ use crate::golden::files;
 const MUTANTS: u64 = 300;
 
 /// A stream of numbers that depends on its seed alone.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
     fn below(&mut self, limit: usize) -> usize {
@@ -82,7 +82,7 @@ const PIECES: &[&str] = &[
     "é漢🦀",
 ];
 
-fn mutant(text: &str, random: &mut Random) -> String {
+pub(crate) fn mutant(text: &str, random: &mut Random) -> String {
     let mut characters: Vec<char> = text.chars().collect();
     for _ in 0..=random.below(4) {
         let at = random.below(characters.len() + 1);

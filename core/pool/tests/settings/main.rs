@@ -3,6 +3,7 @@
 //! Each file below `files` has its reading beside it, in a file with `.reading` after its name.
 //! `UPDATE_READINGS=1 cargo test -p trunkline-pool --test settings` writes the readings anew; each is to be looked at.
 
+mod again;
 mod bounds;
 mod golden;
 mod hostile;

@@ -127,9 +127,9 @@ impl PoolCore {
     /// `invalid_config` when it cannot be read, or lies where a file of its source may not.
     pub(super) async fn read_file(&self, source: &SourceName, file: &File) -> Result<Option<Said>> {
         let workspace = self.driver.workspace.clone();
-        let (scope, file) = (source.scope(), file.clone());
+        let (scope, file, before) = (source.scope(), file.clone(), self.says_now(source));
         // The file system may take its time, and others wait for this thread.
-        self.off_thread(move || says(scope, &file, &workspace)).await
+        self.off_thread(move || says((scope, before.as_deref()), &file, &workspace)).await
     }
 
     /// See [`Pool::reload`].

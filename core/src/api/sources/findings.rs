@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 use trunkline_pool::layers::{Contents, Granted, Scope, SourceName};
-use trunkline_pool::settings::{FINDINGS_MAX, FindingKind, Place, Source};
+use trunkline_pool::settings::{FINDINGS_MAX, FindingKind, Place, ReadOptions, Source, read_again};
+
+use crate::Result;
 
 /// What a text says that is a source, or becomes one.
 #[derive(Default)]
@@ -14,10 +16,19 @@ pub(super) struct Said {
 }
 
 impl Said {
-    /// What was read, as a source of that scope.
-    pub(super) fn of(source: Source, scope: Scope) -> Said {
+    /// What a text says as a source of that scope. What the source said before saves the reading of what is written the same.
+    ///
+    /// # Errors
+    /// `invalid_config` for a text that cannot be read as a whole.
+    pub(super) fn read(
+        text: &str,
+        file: &str,
+        options: &ReadOptions,
+        (scope, before): (Scope, Option<&Contents>),
+    ) -> Result<Said> {
+        let source = read_again(text, file, options, &|server| before?.template(server))?;
         let findings = Findings::of(&source, scope);
-        Said { contents: Contents::of_settings(source), findings }
+        Ok(Said { contents: Contents::of_settings(source), findings })
     }
 }
 

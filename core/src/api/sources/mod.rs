@@ -38,7 +38,7 @@ use trunkline_pool::gates::GateLists;
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::layers::{Contents, Entry, Scope, SourceName, Switch, WorkspaceTrust};
 use trunkline_pool::options::ReloadOptions;
-use trunkline_pool::settings::{ReadOptions, read};
+use trunkline_pool::settings::ReadOptions;
 use trunkline_pool::state::GateReason;
 
 use self::accepted::Accepted;
@@ -133,9 +133,9 @@ impl Pool {
                 "" => source.scope().as_str(),
                 part => part,
             };
-            read(text, file, &options)
+            Said::read(text, file, &options, (source.scope(), self.0.says_now(source).as_deref()))
         });
-        let said = read.transpose()?.map(|read| Said::of(read, source.scope()));
+        let said = read.transpose()?;
         Ok(self.0.put_source(source, said))
     }
 
@@ -278,6 +278,11 @@ impl PoolCore {
     /// Sets the host's lists.
     pub(super) fn set_host_lists(self: &Arc<Self>, lists: GateLists) {
         self.change(|desired| desired.host_lists = lists);
+    }
+
+    /// What a source says by what was read of it last.
+    pub(super) fn says_now(&self, source: &SourceName) -> Option<Arc<Contents>> {
+        self.sources.desired().layers.contents(source).cloned()
     }
 
     /// Replaces a source, or removes it; the report.

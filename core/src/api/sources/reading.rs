@@ -15,8 +15,8 @@ use futures_util::stream::FuturesUnordered;
 use serde_json::Value;
 use tokio::time::Instant;
 use trunkline_pool::interface::EventKind;
-use trunkline_pool::layers::{Scope, SourceName, WorkspaceTrust};
-use trunkline_pool::settings::{ReadOptions, read};
+use trunkline_pool::layers::{Contents, Scope, SourceName, WorkspaceTrust};
+use trunkline_pool::settings::ReadOptions;
 
 use super::desired::{Again, Desired, File, Word};
 use super::entry::Fresh;
@@ -267,8 +267,12 @@ where
     }
 }
 
-/// What a file of a scope says now; nothing when there is none.
-pub(super) fn says(scope: Scope, file: &File, workspace: &Path) -> Result<Option<Said>> {
+/// What a file of a scope says now, given what it said before; nothing when there is none.
+pub(super) fn says(
+    (scope, before): (Scope, Option<&Contents>),
+    file: &File,
+    workspace: &Path,
+) -> Result<Option<Said>> {
     let refused = |message: String| {
         let error = Error::new(ErrorCode::InvalidConfig, message);
         Err(error.with_detail("source", &*file.shown).with_detail("path", ""))
@@ -288,7 +292,7 @@ pub(super) fn says(scope: Scope, file: &File, workspace: &Path) -> Result<Option
     }
     let options =
         ReadOptions { format: file.format, workspace: workspace.to_str().map(str::to_owned) };
-    Ok(Some(Said::of(read(&text, &file.shown, &options)?, scope)))
+    Said::read(&text, &file.shown, &options, (scope, before)).map(Some)
 }
 
 /// The text of a file; nothing when there is none.

@@ -195,7 +195,7 @@ impl Entry {
         };
         if what != Approved::Names(Vec::new()) {
             let (path, place) = (path.to_owned(), member.place);
-            self.approvals.push(Approval { server: None, path, place, what });
+            self.notes.approvals.push(Approval { server: None, path, place, what });
         }
         Ok(())
     }
@@ -206,7 +206,7 @@ impl Entry {
             if mode.is_some_and(|mode| mode != "prompt") {
                 let path = joined(&joined(path, &tool.name), "approval_mode");
                 let what = Approved::Names(vec![tool.name.clone()]);
-                self.approvals.push(Approval { server: None, path, place: tool.place, what });
+                self.notes.approvals.push(Approval { server: None, path, place: tool.place, what });
             }
         }
         Ok(())

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::format::{FormatRow, NullEnv, Variables};
-use super::origin::Origin;
+use super::origin::{Origin, Written};
 use super::place::Place;
 use super::source::{Approval, Finding, FindingKind};
 use super::syntax::{Content, Member, Node};
@@ -18,8 +18,8 @@ use crate::config::check_name;
 use crate::error::Result;
 use crate::json::joined;
 
-/// What an entry gave beside its template.
-#[derive(Default)]
+/// What an entry says without effect, or of what may run unasked.
+#[derive(Clone, Default)]
 pub(super) struct Notes {
     pub approvals: Vec<Approval>,
     pub findings: Vec<Finding>,
@@ -51,19 +51,15 @@ pub(super) fn own_type(row: &FormatRow, node: &Node) -> Option<String> {
     brings_none.then(|| "extension".to_owned())
 }
 
-/// Reads the entry of a server; `depth` is how deep it lies in the file.
-pub(super) fn read(
-    row: &'static FormatRow,
-    file: &str,
-    server: &str,
-    node: &Node,
-    depth: usize,
-    notes: &mut Notes,
-) -> Result<Template> {
+/// Reads the entry of a server.
+pub(super) fn read(written: &Written<'_>) -> Result<Template> {
+    let Written { format, file, server, node, depth } = *written;
     let mut origin = Origin {
+        format,
         file: file.to_owned(),
         server: server.to_owned(),
-        outline: node.outline(),
+        node: node.clone(),
+        depth,
         moved: Vec::new(),
     };
     check_name(server).map_err(|error| origin.retold(&error))?;
@@ -74,20 +70,14 @@ pub(super) fn read(
     let Some(members) = node.members() else {
         return Err(origin.error("", "the configuration of a server must be an object"));
     };
-    let mut entry = Entry::of(row);
+    let mut entry = Entry::of(format.row());
     let read = entry.members(members, "").and_then(|()| entry.finish(node));
     read.map_err(|fault| origin.error(&fault.path, &fault.message))?;
     origin.moved = entry.moved;
-    let template = Template::new(entry.out, entry.env_file, entry.provenance, origin)?;
-    notes.approvals.extend(entry.approvals.into_iter().map(|mut approval| {
-        approval.server = Some(server.to_owned());
-        approval
-    }));
-    notes.findings.extend(entry.findings.into_iter().map(|mut finding| {
-        finding.server = Some(server.to_owned());
-        finding
-    }));
-    Ok(template)
+    let Entry { out, env_file, provenance, mut notes, .. } = entry;
+    notes.approvals.iter_mut().for_each(|one| one.server = Some(server.to_owned()));
+    notes.findings.iter_mut().for_each(|one| one.server = Some(server.to_owned()));
+    Template::new(out, env_file, provenance, (origin, notes))
 }
 
 /// An entry while it is read.
@@ -107,8 +97,7 @@ struct Entry {
     /// Headers that other fields than `headers` give: name, value, and the path and the place of the field.
     headers: Vec<(String, String, String, Place)>,
     provenance: Vec<Provenance>,
-    approvals: Vec<Approval>,
-    findings: Vec<Finding>,
+    notes: Notes,
     is_quarantined: bool,
 }
 
@@ -124,8 +113,7 @@ impl Entry {
             secrets: Vec::new(),
             headers: Vec::new(),
             provenance: Vec::new(),
-            approvals: Vec::new(),
-            findings: Vec::new(),
+            notes: Notes::default(),
             is_quarantined: false,
         }
     }
@@ -205,7 +193,7 @@ impl Entry {
     }
 
     fn find(&mut self, path: &str, place: Place, kind: FindingKind) {
-        self.findings.push(Finding { server: None, path: path.to_owned(), place, kind });
+        self.notes.findings.push(Finding { server: None, path: path.to_owned(), place, kind });
     }
 
     /// The variables of an environment, by the product's rules.

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Number, Value};
 
-use super::place::Place;
+use super::place::{Place, Shift};
 use crate::json::{DEPTH_MAX, Step, dotted, joined};
 
 /// The syntaxes of settings files.
@@ -185,25 +185,42 @@ impl Node {
         }
     }
 
-    /// The same tree without its values, for places alone.
-    pub(super) fn outline(&self) -> Node {
-        let content = match &self.content {
-            Content::List(items) => Content::List(items.iter().map(Node::outline).collect()),
-            Content::Map(members) => {
-                let members = members.iter().map(|member| Member {
-                    name: member.name.clone(),
-                    place: member.place,
-                    node: member.node.outline(),
-                });
-                Content::Map(members.collect())
+    /// Whether it is that tree, every part of it moved by as much.
+    pub(super) fn is_moved(&self, by: Shift, to: &Node) -> bool {
+        if by.of(self.place) != to.place {
+            return false;
+        }
+        match (&self.content, &to.content) {
+            (Content::Null, Content::Null) => true,
+            (Content::Bool(one), Content::Bool(other)) => one == other,
+            (Content::Number(one, written), Content::Number(other, now)) => {
+                one == other && written == now
             }
-            Content::Null
-            | Content::Bool(_)
-            | Content::Number(..)
-            | Content::Text(_)
-            | Content::Flawed(_) => Content::Null,
-        };
-        Node::new(self.place, content)
+            (Content::Text(one), Content::Text(other)) => one == other,
+            (Content::Flawed(one), Content::Flawed(other)) => one == other,
+            (Content::List(some), Content::List(others)) => {
+                let mut both = some.iter().zip(others);
+                some.len() == others.len() && both.all(|(one, other)| one.is_moved(by, other))
+            }
+            (Content::Map(some), Content::Map(others)) => {
+                let is_moved = |(one, other): (&Member, &Member)| {
+                    one.name == other.name
+                        && by.of(one.place) == other.place
+                        && one.node.is_moved(by, &other.node)
+                };
+                some.len() == others.len() && some.iter().zip(others).all(is_moved)
+            }
+            (
+                Content::Null
+                | Content::Bool(_)
+                | Content::Number(..)
+                | Content::Text(_)
+                | Content::Flawed(_)
+                | Content::List(_)
+                | Content::Map(_),
+                _,
+            ) => false,
+        }
     }
 
     /// The first part that two readers could understand differently. `depth` is how deep this node lies itself.

@@ -58,10 +58,10 @@ fn a_look_that_panics_is_a_failure_of_its_server() {
 #[test]
 fn looks_that_nobody_waits_for_are_carried_out() {
     let pool = pool();
-    let read = trunkline_pool::settings::read(SERVERS, "settings.json", &Default::default());
-    let said = Said::of(read.unwrap(), project().scope());
+    let of = (project().scope(), None);
+    let said = Said::read(SERVERS, "settings.json", &Default::default(), of);
     let begun = pool.0.begin(Fresh::No, |desired| {
-        desired.put(&project(), Some(said));
+        desired.put(&project(), Some(said.unwrap()));
         Default::default()
     });
     drop(begun);
