@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use trunkline_pool::gates::{Approval, JoinedLists};
 use trunkline_pool::interface::words;
 use trunkline_pool::layers::SourceName;
@@ -452,7 +452,7 @@ impl Row {
         let error = self.error.as_ref().map(|error| error.to_json());
         let rest = [("source", source), ("reason", reason), ("error", error)];
         out.extend(rest.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
-        json!(out)
+        out.into()
     }
 }
 
