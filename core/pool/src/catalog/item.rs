@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use super::{Item, ListKind, Skipped};
-use crate::json::{Malformed, canonical, members};
+use crate::json::{canonical, members};
 use crate::text::{escaped, is_hidden};
 
 /// The longest name of a tool or prompt, in bytes. The protocol recommends 128 characters.
@@ -110,8 +110,10 @@ impl Item {
         if !definition.starts_with('{') {
             return Err(nameless("it is no object".into()));
         }
-        let members =
-            members(definition).map_err(|fault| nameless(format!("it {}", fault.sentence())))?;
+        let form = canonical(definition);
+        // Of what has no form the name is looked for all the same.
+        let members = members(form.as_deref().unwrap_or(definition));
+        let members = members.map_err(|fault| nameless(format!("it {}", fault.sentence())))?;
         let key = key_member(list);
         let raw = members.iter().find(|(name, _)| name == key).map(|(_, value)| *value);
         let raw = raw.ok_or_else(|| nameless(format!("it has no `{key}`")))?;
@@ -120,10 +122,8 @@ impl Item {
         let named = |reason: String| Skipped { list, name: Some(shown(&name)), reason };
         check_name(list, &name).map_err(|reason| named(reason.into()))?;
         // The whole has to have one meaning, or what a model is shown would depend on who reads it.
-        let unreadable = |fault: Malformed| named(format!("it {}", fault.sentence()));
-        let canonical = canonical(definition).map_err(unreadable)?;
-        let digest =
-            digest(list, &self::members(&canonical).map_err(unreadable)?).map_err(named)?;
+        form.as_ref().map_err(|fault| named(format!("it {}", fault.sentence())))?;
+        let digest = digest(list, &members).map_err(named)?;
         Ok(Item { name: name.into(), definition: definition.into(), digest })
     }
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
+use memchr::memchr2;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -136,13 +137,18 @@ impl<'a> Scanner<'a> {
     fn string(&mut self) -> Result<Cow<'a, str>, Malformed> {
         self.peek();
         let bytes = self.rest.as_bytes();
-        let mut end = 1;
-        while end < bytes.len() && bytes[end] != b'"' {
-            end += if bytes[end] == b'\\' { 2 } else { 1 };
+        let (mut end, mut is_escaped) = (1, false);
+        loop {
+            let left = bytes.get(end..).ok_or(Malformed::NotJson)?;
+            end += memchr2(b'"', b'\\', left).ok_or(Malformed::NotJson)?;
+            if bytes[end] == b'"' {
+                break;
+            }
+            (end, is_escaped) = (end + 2, true);
         }
         let (string, rest) = self.rest.split_at_checked(end + 1).ok_or(Malformed::NotJson)?;
         self.rest = rest;
-        if string.contains('\\') {
+        if is_escaped {
             return serde_json::from_str(string).map(Cow::Owned).map_err(|_| Malformed::NotJson);
         }
         let plain = string.get(1..end).ok_or(Malformed::NotJson)?;
@@ -172,8 +178,9 @@ impl<'a> Scanner<'a> {
 }
 
 fn write_string(string: &str, out: &mut String) {
+    // Looked at to the end whatever is found, many bytes at a time: nearly all are plain.
     let is_plain = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\';
-    if !string.bytes().all(is_plain) {
+    if !string.bytes().fold(true, |are_plain, byte| are_plain & is_plain(byte)) {
         return out.push_str(&serde_json::Value::from(string).to_string());
     }
     // What nothing has to be escaped in is written in one way.

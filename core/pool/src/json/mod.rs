@@ -4,7 +4,7 @@ mod canonical;
 mod strict;
 mod value;
 
-pub(crate) use canonical::{Malformed, canonical, members};
+pub(crate) use canonical::{canonical, members};
 pub(crate) use strict::{Defect, DefectKind, parse};
 pub use value::is_value;
 
