@@ -81,6 +81,8 @@ async fn run(rig: &Rig, servers: Value) {
         }
         look(rig, &session, &names);
     }
+    // A pass in the background may hold it on beyond its drop.
+    session.close(None);
 }
 
 fn with_events(rig: &Rig, then: impl FnOnce()) {
@@ -245,6 +247,7 @@ fn files(rig: &Rig) {
                     let acquired = session.acquire("f", None, &AcquireOptions::default()).await;
                     acquired.err().iter().for_each(|error| shown::keep_error("acquire", error));
                     look(rig, &session, &["f"]);
+                    session.close(None);
                 }
             })
         });
