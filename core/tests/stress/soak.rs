@@ -77,6 +77,16 @@ impl Sample {
     }
 }
 
+/// For a plot: a line of JSON for each second.
+fn write_down(samples: &[Sample]) {
+    let Some(file) = std::env::var_os("TRUNKLINE_SOAK_FILE") else { return };
+    let line = |sample: &Sample| {
+        let figures: BTreeMap<_, _> = sample.figures().into_iter().collect();
+        format!("{}\n", json!(figures))
+    };
+    std::fs::write(file, samples.iter().map(line).collect::<String>()).unwrap();
+}
+
 /// The pool under the load.
 struct Soaked {
     rig: Rig,
@@ -240,6 +250,7 @@ fn nothing_grows_however_long_it_goes_on() {
         });
         let ends = soaked.ends.lock().unwrap().clone();
         println!("{} seconds, calls: {ends:?}", samples.len());
+        write_down(&samples);
         assert_flat(&samples);
         // The last, where a server was edited between the look at the tools and the call.
         let may_end = ["answered", "call_interrupted", "unavailable", "closed", "tool_not_found"];

@@ -21,6 +21,7 @@ mod run;
 mod score;
 mod scoreboard;
 mod suites;
+mod svg;
 
 use std::process::ExitCode;
 

@@ -4,17 +4,14 @@ use std::fmt::Write;
 
 use super::figures::Figures;
 use super::goals::{self, Goal, round};
+use crate::svg::{END, begin, text};
 
 /// The plot as SVG; `under` is the line of text at its foot.
 pub fn draw(figures: &Figures, under: &str) -> String {
     let measured = |goal: &'static Goal| Some((goal, goal.rounds(figures).median()?));
     let rows: Vec<(&Goal, f64)> = goals::all().filter_map(measured).collect();
     let height = HEAD + ROW * rows.len() as f64 + FOOT;
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" \
-         viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\" font-size=\"12\">\n\
-         <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
-    );
+    let mut svg = begin(WIDTH, height);
     text(&mut svg, 8.0, 20.0, "Measured against the goal; shorter is better, the line is the goal");
     for (number, (goal, value)) in rows.iter().enumerate() {
         bar(&mut svg, HEAD + ROW * number as f64, goal, *value);
@@ -28,7 +25,7 @@ pub fn draw(figures: &Figures, under: &str) -> String {
         height - FOOT
     );
     text(&mut svg, 8.0, height - 8.0, under);
-    svg + "</svg>\n"
+    svg + END
 }
 
 fn bar(svg: &mut String, top: f64, goal: &Goal, value: f64) {
@@ -46,11 +43,6 @@ fn bar(svg: &mut String, top: f64, goal: &Goal, value: f64) {
     let said =
         format!("{} {}{beyond} ({} {})", round(value), goal.unit, goal.bound.shown(), goal.unit);
     text(svg, LEFT + UNIT * LONGEST + 8.0, top + 13.0, &said);
-}
-
-fn text(svg: &mut String, x: f64, y: f64, said: &str) {
-    let said = said.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    let _ = writeln!(svg, "<text x=\"{x}\" y=\"{y}\">{said}</text>");
 }
 
 /// Pixels: the whole, what stands left of the bars, and a bar that is just met.

@@ -10,6 +10,7 @@ mod mutants;
 mod page;
 mod proofs;
 mod rows;
+mod soak;
 mod table;
 
 use std::process::ExitCode;

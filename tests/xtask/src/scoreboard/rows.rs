@@ -1,6 +1,6 @@
 //! The rows of the scoreboard, as one table: what is counted, how much of it each form does, and what counts it.
 
-use super::proofs;
+use super::{proofs, soak};
 use crate::machine::Machine;
 use crate::run::{Run, Stop};
 
@@ -289,7 +289,7 @@ pub const ROWS: &[Row] = &[
         unit: "seconds of calls, with a server killed every two; its long form is flat within a fiftieth",
         gate: Form::AtLeast(12),
         full: Form::AtLeast(20 * 60),
-        source: stress(&[Target { program: STRESS, tests: &["soak::"] }]),
+        source: Source::Own { suites: &["core"], run: soak::soak },
     },
     Row {
         number: 22,
