@@ -140,22 +140,26 @@ def test_the_live_view_gives_the_terminal_back(end: str | signal.Signals, exit_c
     process = subprocess.Popen(
         words, stdin=theirs, stdout=theirs, stderr=theirs, env={**environment(tmp_path), "TERM": "xterm"}
     )
-    shown = b""
-    while b"chat-1" not in shown:
-        assert select.select([ours], [], [], HANG)[0], shown
-        shown += os.read(ours, 4096)
-    if isinstance(end, str):
-        os.write(ours, end.encode())
-    else:
-        process.send_signal(end)
-    # What is not read holds the program up.
-    begun = time.monotonic()
-    while process.poll() is None or select.select([ours], [], [], 0)[0]:
-        assert time.monotonic() - begun < HANG, shown
-        if select.select([ours], [], [], 0.05)[0]:
+    try:
+        shown = b""
+        while b"chat-1" not in shown:
+            assert select.select([ours], [], [], HANG)[0], shown
             shown += os.read(ours, 4096)
-    assert process.returncode == exit_code
-    assert shown.index(b"\x1b[?1049h") < shown.index(b"\x1b[?1049l") and b"\x1b[?25h" in shown
-    assert termios.tcgetattr(theirs) == before
+        if isinstance(end, str):
+            os.write(ours, end.encode())
+        else:
+            process.send_signal(end)
+        # What is not read holds the program up.
+        begun = time.monotonic()
+        while process.poll() is None or select.select([ours], [], [], 0)[0]:
+            assert time.monotonic() - begun < HANG, shown
+            if select.select([ours], [], [], 0.05)[0]:
+                shown += os.read(ours, 4096)
+        assert process.returncode == exit_code
+        assert shown.index(b"\x1b[?1049h") < shown.index(b"\x1b[?1049l") and b"\x1b[?25h" in shown
+        assert termios.tcgetattr(theirs) == before
+    finally:
+        process.kill()
+        process.wait()
     os.close(ours)
     os.close(theirs)

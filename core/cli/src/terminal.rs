@@ -19,6 +19,8 @@ pub struct Terminal<'a> {
     pub(crate) is_read: bool,
     /// Whether a person reads what is written, and their keys can be read: what is shown may take the whole terminal.
     pub(crate) is_screen: bool,
+    /// Whether a person reads what is written, and a view can take the place of another.
+    pub(crate) clears: bool,
     colours: bool,
     pub(crate) interrupt: Interrupt,
     failed: Option<io::Error>,
@@ -49,6 +51,7 @@ impl<'a> Terminal<'a> {
             asks: false,
             is_read: false,
             is_screen: false,
+            clears: false,
             colours: false,
             interrupt: Interrupt::new(),
             failed: None,
@@ -73,7 +76,8 @@ impl<'a> Terminal<'a> {
         Terminal {
             asks: io::stdin().is_terminal() && io::stderr().is_terminal(),
             is_read,
-            is_screen: is_read && is_able && io::stdin().is_terminal(),
+            is_screen: is_read && is_able && io::stdin().is_terminal() && live::has_room(),
+            clears: is_read && is_able,
             colours: is_read && !unwanted,
             ..Terminal::new(stdin, stdout, stderr)
         }

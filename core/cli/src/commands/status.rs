@@ -108,11 +108,11 @@ fn view(status: &Value, watched: bool, common: &Common, terminal: &mut Terminal<
     if common.json {
         return shown::json(terminal, status);
     }
-    if watched && terminal.is_read {
+    if watched && terminal.clears {
         terminal.write(CLEAR);
     }
     show(status, terminal);
-    if watched && !terminal.is_read {
+    if watched && !terminal.clears {
         terminal.line("");
     }
 }

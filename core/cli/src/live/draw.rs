@@ -2,6 +2,7 @@
 //!
 //! Names, messages and lines are others' words: each goes through [`plain`] before it is in a cell.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use ratatui::Frame;
@@ -66,7 +67,8 @@ fn totals<'a>(look: &Look, view: &View) -> Paragraph<'a> {
         plain(text(status, "supervision")),
     );
     if let Some(limit) = status["budget"]["limit"].as_u64() {
-        second.push_str(&format!(", budget {} of {limit}", status["budget"]["live"]));
+        let live = status["budget"]["live"].as_u64().unwrap_or(0);
+        second.push_str(&format!(", budget {live} of {limit}"));
     }
     if !look.said.is_empty() {
         second.push_str(&format!("  ({})", plain(&look.said)));
@@ -180,8 +182,10 @@ fn cell<'a>(column: usize, word: &str) -> Cell<'a> {
 fn draw_sessions(frame: &mut Frame<'_>, area: Rect, status: &Value, view: &View) {
     let ids = sessions(status);
     let usage = status["usage"].as_array().map_or(&[][..], Vec::as_slice);
+    let usage: HashMap<&str, &Value> =
+        usage.iter().map(|row| (text(row, "session"), row)).collect();
     let rows = ids.iter().map(|id| {
-        let used = usage.iter().find(|row| text(row, "session") == *id);
+        let used = usage.get(id);
         let number = |member: &str| used.and_then(|row| row[member].as_u64()).unwrap_or(0);
         let errors = used.and_then(|row| row["errors"].as_array()).into_iter().flatten();
         let errors: u64 = errors.filter_map(|row| row["count"].as_u64()).sum();
@@ -254,8 +258,18 @@ fn draw_stderr(frame: &mut Frame<'_>, area: Rect, status: &Value, view: &View) {
     let is_empty = lines.is_empty();
     frame.render_widget(Paragraph::new(lines).block(block), area);
     if is_empty {
-        nothing(frame, area, "nothing was written");
+        let said = match is_left_out(status, view.server.as_deref()) {
+            true => "left out: there is too much of all servers",
+            false => "nothing was written",
+        };
+        nothing(frame, area, said);
     }
+}
+
+/// Whether the file of a host has entries without it.
+fn is_left_out(status: &Value, server: Option<&str>) -> bool {
+    let entries = server.and_then(|name| status["servers"][name]["entries"].as_array());
+    entries.is_some_and(|entries| entries.iter().any(|entry| entry["stderr"].is_null()))
 }
 
 fn draw_help(frame: &mut Frame<'_>) {
@@ -275,8 +289,8 @@ const HELP: [&str; 8] = [
     "page up, page down  the same by ten",
     "home, end           the first, the last",
     "tab, shift+tab      the next part, the one before",
-    "?                   these keys",
-    "q, esc              quit",
+    "?                   these keys; esc closes them",
+    "q                   quit",
     "ctrl+c              quit as a signal does",
     "BUSY                calls under way",
 ];

@@ -1,9 +1,11 @@
 //! The live view of `status --watch`: a whole terminal, redrawn with each status, with keys for a person.
 //!
 //! What is drawn is a function of a status and a [`View`] (`draw.rs`), and what a key does one of a view (`view.rs`). `screen.rs` is the
-//! terminal itself, and gives it back as it was.
+//! terminal itself, and gives it back as it was; `keys.rs` waits for keys. Of signals the library of the terminal listens to that of its
+//! size, beside whoever else does, for as long as the process lives.
 
 mod draw;
+mod keys;
 mod screen;
 #[cfg(test)]
 mod tests;
@@ -12,11 +14,12 @@ mod view;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use crossterm::event::{self, Event};
+use crossterm::event::Event;
 use serde_json::Value;
 
 use crate::failure::{Exit, Failure};
 use crate::interrupt::Listening;
+use keys::Keys;
 use screen::Screen;
 use view::{Turn, View};
 
@@ -47,6 +50,8 @@ pub(crate) fn watch(
     let mut now = look()?;
     let mut view = View::new(has_colours);
     let mut screen = Screen::enter(out).map_err(|error| lost(&error))?;
+    // Gone before the terminal is given back.
+    let keys = Keys::begin().map_err(|error| lost(&error))?;
     loop {
         let next = Instant::now() + pace.interval;
         view.follow(&now.status);
@@ -55,11 +60,14 @@ pub(crate) fn watch(
         if pace.views == 0 {
             return Ok(now.status);
         }
-        while let Some(left) = next.checked_duration_since(Instant::now()) {
+        // Once at least, however long it takes to draw.
+        loop {
             if let Some(signal) = listening.signal() {
                 return Err(Failure::signal(signal));
             }
-            match turn(left.min(GLANCE), &mut view, &now.status).map_err(|error| lost(&error))? {
+            let left = next.saturating_duration_since(Instant::now());
+            let event = keys.next(left.min(GLANCE)).map_err(|error| lost(&error))?;
+            match event.map_or(Turn::Same, |event| turn(event, &mut view, &now.status)) {
                 Turn::Same => {}
                 Turn::Redraw => screen.draw(&now, &view).map_err(|error| lost(&error))?,
                 Turn::Quit => return Ok(now.status),
@@ -69,21 +77,26 @@ pub(crate) fn watch(
                     return Err(Failure::signal(SIGINT));
                 }
             }
+            if left.is_zero() {
+                break;
+            }
         }
         now = look()?;
     }
 }
 
-/// Waits for a key, or for another size of the terminal.
-fn turn(time: Duration, view: &mut View, status: &Value) -> std::io::Result<Turn> {
-    if !event::poll(time)? {
-        return Ok(Turn::Same);
-    }
-    Ok(match event::read()? {
+/// What comes of a key, or of another size of the terminal.
+fn turn(event: Event, view: &mut View, status: &Value) -> Turn {
+    match event {
         Event::Key(key) => view.press(key, status),
         Event::Resize(..) => Turn::Redraw,
         _ => Turn::Same,
-    })
+    }
+}
+
+/// Whether the terminal says how large it is: a line that is nobody's window may have no size.
+pub(crate) fn has_room() -> bool {
+    matches!(crossterm::terminal::size(), Ok((1.., 1..)))
 }
 
 fn lost(error: &std::io::Error) -> Failure {

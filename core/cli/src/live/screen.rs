@@ -1,7 +1,9 @@
 //! The terminal while the live view has it: raw, on its other screen, without a cursor. Whatever ends the view gives it back.
 
+use std::cell::Cell;
 use std::io::{self, BufWriter, Write};
 use std::panic::{self, PanicHookInfo};
+use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
@@ -18,7 +20,8 @@ use super::{Look, draw};
 
 /// Gives the terminal back when it is dropped.
 pub(super) struct Screen<'a> {
-    terminal: Terminal<CrosstermBackend<BufWriter<&'a mut dyn Write>>>,
+    terminal: Terminal<CrosstermBackend<BufWriter<Output<'a>>>>,
+    is_given_back: Rc<Cell<bool>>,
     // Behind the terminal: what a panic says is told on the screen that people go back to.
     _raw: Raw,
     _panics: Panics,
@@ -28,8 +31,11 @@ impl<'a> Screen<'a> {
     pub(super) fn enter(out: &'a mut dyn Write) -> io::Result<Screen<'a>> {
         let panics = Panics::keep();
         let raw = Raw::enable()?;
-        let backend = CrosstermBackend::new(BufWriter::with_capacity(FRAME_BYTES, out));
-        let mut screen = Screen { terminal: Terminal::new(backend)?, _raw: raw, _panics: panics };
+        let is_given_back = Rc::new(Cell::new(false));
+        let output = Output { out, is_given_back: is_given_back.clone() };
+        let backend = CrosstermBackend::new(BufWriter::with_capacity(FRAME_BYTES, output));
+        let terminal = Terminal::new(backend)?;
+        let mut screen = Screen { terminal, is_given_back, _raw: raw, _panics: panics };
         // Not `Terminal::clear`, which asks the terminal where the cursor is and waits for the answer.
         execute!(screen.terminal.backend_mut(), EnterAlternateScreen, Clear(ClearType::All))?;
         Ok(screen)
@@ -42,8 +48,34 @@ impl<'a> Screen<'a> {
 
 impl Drop for Screen<'_> {
     fn drop(&mut self) {
+        self.is_given_back.set(true);
         // A terminal that is gone needs nothing.
         let _ = execute!(self.terminal.backend_mut(), LeaveAlternateScreen, Show);
+    }
+}
+
+/// What is written to. A terminal that is gone when it is given back is no failure: what has drawn on it would tell of one on the very
+/// terminal.
+struct Output<'a> {
+    out: &'a mut dyn Write,
+    is_given_back: Rc<Cell<bool>>,
+}
+
+impl Output<'_> {
+    fn judged<T>(&self, result: io::Result<T>, instead: T) -> io::Result<T> {
+        if self.is_given_back.get() { Ok(result.unwrap_or(instead)) } else { result }
+    }
+}
+
+impl Write for Output<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes);
+        self.judged(written, bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let flushed = self.out.flush();
+        self.judged(flushed, ())
     }
 }
 

@@ -185,7 +185,7 @@ fn keys_end_it_and_escape_leaves_the_help_first() {
     let mut view = viewing(&status);
     assert_eq!(pressed(&mut view, &status, &[KeyCode::Char('q')]), Turn::Quit);
     assert_eq!(pressed(&mut view, &status, &[KeyCode::Char('?'), KeyCode::Esc]), Turn::Redraw);
-    assert_eq!(pressed(&mut view, &status, &[KeyCode::Esc]), Turn::Quit);
+    assert_eq!(pressed(&mut view, &status, &[KeyCode::Esc]), Turn::Same);
     assert_eq!(pressed(&mut view, &status, &[KeyCode::Char('c')]), Turn::Same);
     let interrupt = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
     assert_eq!(view.press(interrupt, &status), Turn::Interrupt);

@@ -65,8 +65,9 @@ impl View {
             KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => {
                 return Turn::Interrupt;
             }
-            KeyCode::Esc if self.has_help => self.has_help = false,
-            KeyCode::Char('q') | KeyCode::Esc => return Turn::Quit,
+            // It ends nothing: the first byte of an arrow that comes in two parts is the same.
+            KeyCode::Esc => self.has_help = false,
+            KeyCode::Char('q') => return Turn::Quit,
             KeyCode::Char('?') => self.has_help = !self.has_help,
             KeyCode::Tab => self.pane = self.beside(1),
             KeyCode::BackTab => self.pane = self.beside(PANES.len() - 1),

@@ -72,8 +72,44 @@ fn the_view_follows_the_size_of_the_terminal() {
     let mut screen = watching(&home);
     screen.resize(80, 20);
     screen.until(|screen| screen.row(20).contains("q quit") && screen.row(30).is_empty());
-    screen.press("\u{1b}");
+    screen.press("q");
     ended(screen, &home, 1);
+}
+
+/// A key that stops in its middle is waited for, and keeps nothing else waiting.
+#[test]
+fn half_of_a_key_holds_up_neither_the_view_nor_a_signal() {
+    let home = Home::new();
+    let file = host(&home);
+    let line = format!(
+        "\"{}\" status --host \"{}\" --watch --interval 0.1",
+        env!("CARGO_BIN_EXE_trunkline"),
+        file.display()
+    );
+    let mut screen = Screen::start(&home, &line);
+    screen.until(|screen| screen.text().contains("chat-1"));
+    screen.press("\u{1b}[");
+    let text = std::fs::read_to_string(&file).unwrap().replace("chat-1", "chat-2");
+    home.write("status.json", &text);
+    screen.until(|screen| screen.text().contains("chat-2"));
+    assert!(Command::new("kill").arg(screen.pid()).status().unwrap().success());
+    ended(screen, &home, 143);
+}
+
+/// However quickly the views follow one another.
+#[test]
+fn a_key_is_heard_where_there_is_no_time_between_two_views() {
+    let home = Home::new();
+    let file = host(&home);
+    let line = format!(
+        "\"{}\" status --host \"{}\" --watch --interval 0.000001",
+        env!("CARGO_BIN_EXE_trunkline"),
+        file.display()
+    );
+    let mut screen = Screen::start(&home, &line);
+    screen.until(|screen| screen.text().contains("chat-1"));
+    screen.press("q");
+    ended(screen, &home, 0);
 }
 
 #[test]
@@ -121,7 +157,7 @@ fn a_terminal_that_can_do_nothing_gets_the_views_one_after_the_other() {
     let mut screen = Screen::start(&home, &line);
     let (exit, _) = screen.end();
     assert_eq!(exit, Some(0));
-    assert!(screen.modes.is_empty(), "{:?}", screen.modes);
+    assert!(screen.modes.is_empty() && !screen.was_cleared, "{:?}", screen.modes);
     assert!(screen.text().contains("servers 0"), "{}", screen.text());
 }
 

@@ -20,6 +20,7 @@ pub struct Screen<'a> {
     at: (usize, usize),
     /// The sequences that change the terminal, in their order.
     pub modes: Vec<String>,
+    pub was_cleared: bool,
     /// What was written since the other screen was left.
     pub behind: String,
 }
@@ -50,8 +51,8 @@ impl<'a> Screen<'a> {
         });
         let stdin = child.stdin.take();
         let (rest, cells, modes) = (Vec::new(), BTreeMap::new(), Vec::new());
-        let behind = String::new();
-        Screen { home, child, stdin, bytes, rest, cells, at: (1, 1), modes, behind }
+        let (at, was_cleared, behind) = ((1, 1), false, String::new());
+        Screen { home, child, stdin, bytes, rest, cells, at, modes, was_cleared, behind }
     }
 
     /// Presses keys.
@@ -165,7 +166,10 @@ impl<'a> Screen<'a> {
                 let mut numbers = numbers.split(';').map(|number| number.parse().unwrap_or(1));
                 self.at = (numbers.next().unwrap_or(1), numbers.next().unwrap_or(1));
             }
-            "J" => self.cells.clear(),
+            "J" => {
+                self.cells.clear();
+                self.was_cleared = true;
+            }
             "h" | "l" => self.modes.push(sequence.to_owned()),
             "m" => {}
             _ => panic!("no program here writes {sequence:?}"),
