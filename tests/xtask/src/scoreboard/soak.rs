@@ -18,11 +18,13 @@ pub fn soak(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     if machine.reach == Reach::Full {
         cargo.env("TRUNKLINE_STRESS", "full");
     }
-    run.command(&mut cargo)?;
-    match machine.reach {
-        Reach::Full => write(&machine.root.join(PLOT), &draw(&read(&file)?)),
-        Reach::Default => Ok(()),
+    // What an earlier one left is none of this one's.
+    let _ = std::fs::remove_file(&file);
+    let came = run.command(&mut cargo);
+    if machine.reach == Reach::Full && file.exists() {
+        write(&machine.root.join(PLOT), &draw(&read(&file)?)?)?;
     }
+    came
 }
 
 fn read(file: &Path) -> Result<Vec<Value>, Stop> {
@@ -33,12 +35,14 @@ fn read(file: &Path) -> Result<Vec<Value>, Stop> {
 }
 
 /// A band for each figure, from nothing at its foot to the greatest sample at its head.
-fn draw(samples: &[Value]) -> String {
+fn draw(samples: &[Value]) -> Result<String, Stop> {
     let mut svg = begin(WIDTH, HEAD + BAND * FIGURES.len() as f64);
     text(&mut svg, LEFT, 20.0, &format!("A soak of {} seconds: what the host held", samples.len()));
     for (number, (figure, unit, divisor)) in FIGURES.iter().enumerate() {
-        let values: Vec<f64> =
-            samples.iter().map(|sample| sample[figure].as_f64().unwrap_or(0.0) / divisor).collect();
+        let missing = || Stop::Failed(format!("a sample of the soak has no {figure}"));
+        let value = |sample: &Value| sample[figure].as_f64().map(|value| value / divisor);
+        let values: Option<Vec<f64>> = samples.iter().map(value).collect();
+        let values = values.ok_or_else(missing)?;
         let (least, greatest) = values.iter().fold((f64::MAX, 0.0_f64), |(least, most), value| {
             (least.min(*value), most.max(*value))
         });
@@ -59,7 +63,7 @@ fn draw(samples: &[Value]) -> String {
             LEFT + PLOTTED
         );
     }
-    svg + END
+    Ok(svg + END)
 }
 
 /// By the names of the samples: what they count, and of how many of these one is shown.
@@ -89,7 +93,8 @@ mod tests {
     fn each_second_is_a_point_of_each_figure() {
         let sample =
             |it| json!({ "descriptors": 10 * it, "threads": 9, "bytes": 2 << 20, "processes": 3 });
-        let svg = draw(&[sample(1), sample(2), sample(1)]);
+        let Ok(svg) = draw(&[sample(1), sample(2), sample(1)]) else { panic!("it has all") };
+        assert!(draw(&[json!({ "descriptors": 1 })]).is_err());
         let lines: Vec<&str> = svg.lines().filter(|line| line.contains("<polyline")).collect();
         assert_eq!(lines.len(), 4);
         assert!(lines.iter().all(|line| line.matches(',').count() == 3), "{svg}");
