@@ -13,7 +13,7 @@ mod tests;
 mod turn;
 mod watch;
 
-use std::cell::RefCell;
+use std::cell::{RefCell, RefMut};
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::thread::{self, ThreadId};
@@ -47,12 +47,10 @@ struct Joining {
 }
 
 impl Joining {
-    /// Those whose requests are to be written. In a forked child the requests are the parent's.
+    /// Those whose requests are to be written.
     fn take(&mut self) -> Vec<Arc<FrameWriter>> {
-        let mut writers = std::mem::take(&mut self.writers);
-        if self.fork_generation != platform::fork_generation() {
-            writers.clear();
-        } else if let Some(watch) = &self.watch {
+        let writers = std::mem::take(&mut self.writers);
+        if let Some(watch) = &self.watch {
             watch.written();
         }
         writers
@@ -87,10 +85,19 @@ impl Drop for JoinedRequests {
     }
 }
 
+/// What this thread has. In a forked child what is there is the parent's, with all that is held: the child has nothing.
+fn of_this_process(joining: &RefCell<Option<Joining>>) -> RefMut<'_, Option<Joining>> {
+    let mut joining = joining.borrow_mut();
+    let of_parent = |it: &Joining| it.fork_generation != platform::fork_generation();
+    // Not dropped: a lock of its may be held for ever by a thread that the child does not have.
+    std::mem::forget(joining.take_if(|it| of_parent(it)));
+    joining
+}
+
 /// This thread holds back from now on, as many times as it began.
 fn begin(held_max: Duration, watch: Option<Arc<Watch>>) {
     let begin = |joining: &RefCell<Option<Joining>>| {
-        let mut joining = joining.borrow_mut();
+        let mut joining = of_this_process(joining);
         let joining = joining.get_or_insert_with(|| {
             let (since, writers) = (Instant::now(), Vec::new());
             let fork_generation = platform::fork_generation();
@@ -105,7 +112,7 @@ fn begin(held_max: Duration, watch: Option<Arc<Watch>>) {
 /// One of those that began has ended; the last one writes.
 fn end() {
     let end = |joining: &RefCell<Option<Joining>>| {
-        let mut joining = joining.borrow_mut();
+        let mut joining = of_this_process(joining);
         let begun = joining.as_mut().map(|joining| {
             joining.begun -= 1;
             joining.begun
@@ -119,7 +126,7 @@ fn end() {
 /// Writes what this thread holds back: it is about to wait.
 pub(crate) fn write_held() {
     let held = |joining: &RefCell<Option<Joining>>| {
-        joining.borrow_mut().as_mut().map(Joining::take).unwrap_or_default()
+        of_this_process(joining).as_mut().map(Joining::take).unwrap_or_default()
     };
     release(JOINING.try_with(held).unwrap_or_default());
 }
@@ -127,7 +134,7 @@ pub(crate) fn write_held() {
 /// This thread, if it holds requests back. Those that were held long enough are written. Not to be called under a writer's lock.
 pub(super) fn on_this_thread() -> Option<ThreadId> {
     let overdue = |joining: &RefCell<Option<Joining>>| {
-        let mut joining = joining.borrow_mut();
+        let mut joining = of_this_process(joining);
         let joining = joining.as_mut()?;
         // Somebody else looks at the clock of a thread that is watched.
         let is_due = || joining.watch.is_none() && joining.since.elapsed() > joining.held_max;

@@ -240,3 +240,20 @@ async fn a_turn_amid_another_holds_nothing_beyond_the_first_end() {
     assert_eq!(written(&read), "2\n");
     assert_eq!(request(&writer, 3), Sent::Written);
 }
+
+/// SPEC 16.3: a child that was forked amid a turn holds nothing back, and writes nothing of its parent's.
+#[tokio::test]
+async fn a_forked_child_has_no_part_in_the_turn_of_its_parent() {
+    let (writer, read) = pair();
+    let turn = turn();
+    assert_eq!(request(&writer, 1), Sent::Queued);
+    let fork = |joining: &RefCell<Option<Joining>>| {
+        joining.borrow_mut().as_mut().unwrap().fork_generation += 1;
+    };
+    JOINING.with(fork);
+    let (of_child, read_of_child) = pair();
+    assert_eq!(request(&of_child, 2), Sent::Written);
+    assert_eq!((written(&read_of_child).as_str(), written(&read).as_str()), ("2\n", ""));
+    drop(turn);
+    assert_eq!(request(&of_child, 3), Sent::Written);
+}

@@ -14,6 +14,7 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use super::watch::Watch;
+use crate::platform;
 
 thread_local! {
     static WATCH: RefCell<Option<Arc<Watch>>> = const { RefCell::new(None) };
@@ -30,6 +31,7 @@ pub(crate) fn take_turns() {
 #[must_use = "it holds requests back for as long as it lives"]
 pub(in crate::transport) struct Turn {
     watch: Arc<Watch>,
+    fork_generation: u64,
 }
 
 impl Turn {
@@ -42,7 +44,7 @@ impl Turn {
     /// One that the watch counts already.
     pub(super) fn of(watch: Arc<Watch>) -> Turn {
         super::begin(Duration::MAX, Some(watch.clone()));
-        Turn { watch }
+        Turn { watch, fork_generation: platform::fork_generation() }
     }
 
     /// Ends it once the tasks that wait for the thread now had it. A dropped future ends it at once.
@@ -61,6 +63,10 @@ impl Turn {
 
 impl Drop for Turn {
     fn drop(&mut self) {
+        // In a forked child nobody watches, and what was held is the parent's.
+        if self.fork_generation != platform::fork_generation() {
+            return;
+        }
         // Also where another connection's turn goes on: nothing is held for longer than the turn that it began in.
         super::write_held();
         super::end();

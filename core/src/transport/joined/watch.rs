@@ -146,7 +146,7 @@ fn look_on(watch: Weak<Watch>) -> bool {
             thread::sleep(LOOK);
         }
     };
-    thread::Builder::new().name("trunkline-watch".into()).spawn(looking).is_ok()
+    thread::Builder::new().name("trunkline-turns".into()).spawn(looking).is_ok()
 }
 
 #[cfg(all(test, unix))]
