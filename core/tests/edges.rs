@@ -8,8 +8,8 @@ use std::time::Duration;
 use rig::{HANG, Rig, acquire, runs, text, until};
 use serde_json::{Value, json};
 use trunkline::{
-    AcquireOptions, CallOptions, DrainOptions, Error, ErrorCode, EventMask, Outcome, ServerSpec,
-    Servers, SessionOptions,
+    AcquireOptions, CallOptions, DrainOptions, Error, ErrorCode, EventMask, Lease, Outcome,
+    ServerSpec, Servers, SessionOptions,
 };
 
 fn host<T>(future: impl Future<Output = T>) -> T {
@@ -255,33 +255,48 @@ fn a_restart_names_entries_that_are_gone_meanwhile() {
     });
 }
 
-/// SPEC 3.2: what is acquired after a loss works, however long the process takes that lost its output: until its exit is known, or for
-/// 100 ms, the pool has not heard of the loss.
+/// A server that goes on for a minute once its output is closed: until its exit is known, or for 100 ms, the pool has not heard of a loss.
+fn lingering(rig: &Rig) -> Value {
+    let server = rig.server(&[]);
+    let program = r#""$@"; exec >&-; exec sleep 60"#;
+    let words = [json!("-c"), json!(program), json!("sh"), server["command"].clone()];
+    let arguments: Vec<&Value> = words.iter().chain(server["args"].as_array().unwrap()).collect();
+    json!({ "s": { "command": "/bin/sh", "args": arguments } })
+}
+
+async fn crash(lease: &Lease) {
+    let crashed = lease.call_tool("crash", "{}", &CallOptions::default()).await;
+    assert_eq!(crashed.unwrap_err().code(), ErrorCode::CallInterrupted);
+}
+
+/// SPEC 3.2: what is acquired right after a loss waits for the next connection.
 #[test]
-fn nobody_is_granted_a_connection_that_is_lost() {
+fn nobody_who_acquires_is_granted_a_connection_that_is_lost() {
     let rig = Rig::new(json!({ "reconnect": { "delays_ms": { "local": [0] } } }));
     host(async {
-        let server = rig.server(&[]);
-        let program = r#""$@"; exec >&-; exec sleep 60"#;
-        let words = [json!("-c"), json!(program), json!("sh"), server["command"].clone()];
-        let arguments = words.iter().chain(server["args"].as_array().unwrap());
-        let arguments: Vec<&Value> = arguments.collect();
-        rig.configure(json!({ "s": { "command": "/bin/sh", "args": arguments } })).await;
+        rig.configure(lingering(&rig)).await;
         let session = rig.session("a");
         let mut lease = acquire(&session, "s").await;
         for generation in 1..4 {
             assert_eq!(lease.generation(), generation);
-            let crashed = lease.call_tool("crash", "{}", &CallOptions::default()).await;
-            assert_eq!(crashed.unwrap_err().code(), ErrorCode::CallInterrupted);
+            crash(&lease).await;
             // The lease before keeps the entry, so that it comes back.
             let again = acquire(&session, "s").await;
             assert_eq!(text(&again, "echo", json!({ "message": "on" })).await, "on");
             lease = again;
         }
-        drop(lease);
+    });
+}
+
+/// SPEC 3.2: no longer than the caller waits.
+#[test]
+fn who_acquires_what_is_lost_waits_as_long_as_it_says() {
+    let rig = Rig::new(json!({ "reconnect": { "delays_ms": { "local": [600_000] } } }));
+    host(async {
+        rig.configure(lingering(&rig)).await;
+        let session = rig.session("a");
         let lease = acquire(&session, "s").await;
-        let crashed = lease.call_tool("crash", "{}", &CallOptions::default()).await;
-        assert_eq!(crashed.unwrap_err().code(), ErrorCode::CallInterrupted);
+        crash(&lease).await;
         let mut short = AcquireOptions::default();
         short.timeout = Some(Duration::ZERO);
         let error = session.acquire("s", None, &short).await.map(drop).unwrap_err();
