@@ -1,7 +1,7 @@
 //! `status --watch` on a terminal: the live view, and the terminal behind it.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -36,6 +36,18 @@ fn host(home: &Home) -> PathBuf {
     let written = json!({ "v": 1, "pid": 7, "written_at_ms": u64::try_from(now).unwrap(),
         "period_ms": 3_600_000, "left_out": [], "status": status });
     home.write("status.json", &written.to_string())
+}
+
+/// The live view of that file.
+fn following<'a>(home: &'a Home, file: &Path, interval: &str) -> Screen<'a> {
+    let line = format!(
+        "\"{}\" status --host \"{}\" --watch --interval {interval}",
+        env!("CARGO_BIN_EXE_trunkline"),
+        file.display()
+    );
+    let mut screen = Screen::start(home, &line);
+    screen.until(|screen| screen.text().contains("chat-1"));
+    screen
 }
 
 /// Whether the terminal and the machine are as they were.
@@ -81,16 +93,11 @@ fn the_view_follows_the_size_of_the_terminal() {
 fn half_of_a_key_holds_up_neither_the_view_nor_a_signal() {
     let home = Home::new();
     let file = host(&home);
-    let line = format!(
-        "\"{}\" status --host \"{}\" --watch --interval 0.1",
-        env!("CARGO_BIN_EXE_trunkline"),
-        file.display()
-    );
-    let mut screen = Screen::start(&home, &line);
-    screen.until(|screen| screen.text().contains("chat-1"));
+    let mut screen = following(&home, &file, "0.1");
     screen.press("\u{1b}[");
     let text = std::fs::read_to_string(&file).unwrap().replace("chat-1", "chat-2");
-    home.write("status.json", &text);
+    // Whole or not at all, as a host writes it.
+    std::fs::rename(home.write("next.json", &text), &file).unwrap();
     screen.until(|screen| screen.text().contains("chat-2"));
     assert!(Command::new("kill").arg(screen.pid()).status().unwrap().success());
     ended(screen, &home, 143);
@@ -101,13 +108,7 @@ fn half_of_a_key_holds_up_neither_the_view_nor_a_signal() {
 fn a_key_is_heard_where_there_is_no_time_between_two_views() {
     let home = Home::new();
     let file = host(&home);
-    let line = format!(
-        "\"{}\" status --host \"{}\" --watch --interval 0.000001",
-        env!("CARGO_BIN_EXE_trunkline"),
-        file.display()
-    );
-    let mut screen = Screen::start(&home, &line);
-    screen.until(|screen| screen.text().contains("chat-1"));
+    let mut screen = following(&home, &file, "0.000001");
     screen.press("q");
     ended(screen, &home, 0);
 }
@@ -127,20 +128,13 @@ fn a_key_that_interrupts_and_a_signal_give_the_terminal_back() {
 fn a_host_is_watched_until_it_goes() {
     let home = Home::new();
     let file = host(&home);
-    let line = format!(
-        "\"{}\" status --host \"{}\" --watch --interval 0.1",
-        env!("CARGO_BIN_EXE_trunkline"),
-        file.display()
-    );
-    let mut screen = Screen::start(&home, &line);
-    screen
-        .until(|screen| screen.text().contains("process 7, ") && screen.text().contains("chat-1"));
+    let mut screen = following(&home, &file, "0.1");
+    screen.until(|screen| screen.text().contains("process 7, "));
     std::fs::remove_file(&file).unwrap();
     assert_eq!(screen.end(), (Some(8), true), "{:?}", screen.modes);
     assert!(screen.behind.contains("no running host writes"), "{}", screen.behind);
     host(&home);
-    let mut screen = Screen::start(&home, &line);
-    screen.until(|screen| screen.text().contains("chat-1"));
+    let screen = following(&home, &file, "0.1");
     assert!(Command::new("kill").arg(screen.pid()).status().unwrap().success());
     ended(screen, &home, 143);
 }
