@@ -92,8 +92,9 @@ fn cell(form: Form, came: &Value) -> String {
         _ => return format!("not run; goal {}", grouped(least)),
     };
     let commit = came["commit"].as_str().unwrap_or_default();
-    let seconds = came["seconds"].as_u64().unwrap_or_default();
-    format!("{figure} (goal {}; {seconds} s, {commit})", grouped(least))
+    // A row that suites carried out with others took no time of its own.
+    let took = came["seconds"].as_u64().map_or(String::new(), |seconds| format!("{seconds} s, "));
+    format!("{figure} (goal {}; {took}{commit})", grouped(least))
 }
 
 const FIGURES: &str = "docs/scoreboard.json";
@@ -142,6 +143,9 @@ mod tests {
         );
         assert_eq!(cell(form, &Value::Null), "not run; goal 1,000");
         assert_eq!(cell(Form::Absent("never"), &came(Outcome::Kept(1))), "not run: never");
+        let mut of_suites = came(Outcome::Kept(1_200));
+        of_suites.as_object_mut().unwrap().remove("seconds");
+        assert_eq!(cell(form, &of_suites), "**0 of 1,200** (goal 1,000; abc, 2026-01-02)");
         // The goal was raised since.
         assert!(
             cell(Form::AtLeast(5_000), &came(Outcome::Kept(1_200)))
