@@ -93,6 +93,8 @@ mod watch;
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+#[doc(hidden)]
+pub use api::Bell;
 pub use api::{
     CallResult, CompletionQueue, DeskNews, Event, EventMask, HandlerDesk, Lease, List, Listed,
     Operation, Pool, ProgressFeed, Servers, Session, ShapedTools, Subscription,

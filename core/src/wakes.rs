@@ -22,7 +22,7 @@ type Waiting = Vec<Arc<dyn Wake>>;
 struct Pending {
     /// Those of whom a batch tells; nothing outside of one.
     told: Option<Waiting>,
-    /// Those whom these wake in turn; nothing outside of a batch.
+    /// Those whom these wake in turn; nothing outside of a batch. It is there whenever `told` is.
     behind: Option<Waiting>,
 }
 
@@ -41,68 +41,71 @@ pub(crate) fn wake_behind(one: &Arc<impl Wake + 'static>) {
 }
 
 fn later(one: Arc<impl Wake + 'static>, which: fn(&mut Pending) -> &mut Option<Waiting>) {
-    // A thread that ends has no batch any more.
-    let is_in_batch = PENDING.try_with(|pending| which(&mut pending.borrow_mut()).is_some());
-    if !is_in_batch.unwrap_or(false) {
+    if Pending::with(|pending| which(pending).is_some()) != Some(true) {
         return one.wake();
     }
-    PENDING.with(|pending| {
-        if let Some(waiting) = which(&mut pending.borrow_mut()) {
-            waiting.push(one);
-        }
-    });
+    Pending::with(|pending| which(pending).get_or_insert_default().push(one));
 }
 
 /// Wakes now all of whom this thread's batch told so far; without a batch there is nobody.
 pub(crate) fn wake_so_far() {
-    if Pending::is_batch() {
-        Pending::wake_all();
-        Pending::begin();
+    let is_batch = Pending::with(|pending| pending.told.is_some()).unwrap_or(false);
+    if is_batch {
+        drop(Batch { ends_told: true, ends_behind: true });
+        std::mem::forget(Batch::begin());
     }
 }
 
 impl Pending {
-    /// Whether this thread has a batch that still tells.
-    fn is_batch() -> bool {
-        PENDING.try_with(|pending| pending.borrow().told.is_some()).unwrap_or(false)
+    /// Of this thread. A thread that ends has none.
+    fn with<T>(look: impl FnOnce(&mut Pending) -> T) -> Option<T> {
+        PENDING.try_with(|pending| look(&mut pending.borrow_mut())).ok()
     }
 
-    fn begin() {
-        let (told, behind) = (Some(Vec::new()), Some(Vec::new()));
-        PENDING.with(|pending| pending.replace(Pending { told, behind }));
-    }
-
-    fn wake_all() {
+    fn wake_all(which: fn(&mut Pending) -> Option<Waiting>) {
         // What a wake-up itself brings about wakes at once, but for those who stand behind.
-        let told = PENDING.with(|pending| pending.borrow_mut().told.take());
-        told.into_iter().flatten().for_each(wake_safely);
-        let behind = PENDING.with(|pending| pending.borrow_mut().behind.take());
-        behind.into_iter().flatten().for_each(wake_safely);
+        let waiting = Pending::with(which).flatten();
+        waiting.into_iter().flatten().for_each(wake_safely);
     }
 }
 
 /// As long as it lives, this thread wakes nobody; its end wakes all. A second one on the same thread is part of the first.
 pub(crate) struct Batch {
-    is_outer: bool,
+    ends_told: bool,
+    ends_behind: bool,
 }
 
 impl Batch {
     /// Begins one.
     pub(crate) fn begin() -> Batch {
-        // A thread that ends has none, and wakes each at once.
-        let is_outer = PENDING.try_with(|pending| pending.borrow().behind.is_none());
-        let is_outer = is_outer.unwrap_or(false);
-        if is_outer {
-            Pending::begin();
-        }
-        Batch { is_outer }
+        let ends_behind = Batch::open(|pending| &mut pending.behind);
+        Batch { ends_told: Batch::open(|pending| &mut pending.told), ends_behind }
+    }
+
+    /// Begins one in which only those wait who stand behind others: each of the others is woken at once.
+    pub(crate) fn of_those_behind() -> Batch {
+        Batch { ends_told: false, ends_behind: Batch::open(|pending| &mut pending.behind) }
+    }
+
+    /// Whether it is the one that began.
+    fn open(which: fn(&mut Pending) -> &mut Option<Waiting>) -> bool {
+        let open = |pending: &mut Pending| {
+            let waiting = which(pending);
+            let is_new = waiting.is_none();
+            waiting.get_or_insert_default();
+            is_new
+        };
+        Pending::with(open).unwrap_or(false)
     }
 }
 
 impl Drop for Batch {
     fn drop(&mut self) {
-        if self.is_outer {
-            Pending::wake_all();
+        if self.ends_told {
+            Pending::wake_all(|pending| pending.told.take());
+        }
+        if self.ends_behind {
+            Pending::wake_all(|pending| pending.behind.take());
         }
     }
 }
@@ -204,6 +207,25 @@ mod tests {
         assert_eq!(*seen.lock().unwrap(), ["first", "behind", "second"]);
         wake(noting("at once"));
         assert_eq!(seen.lock().unwrap().len(), 4);
+    }
+
+    /// SPEC 16.2: who is told is woken at once where only those behind wait, or when a batch within ends, so that what is told keeps its
+    /// order; those behind wait for the outer end.
+    #[test]
+    fn a_batch_may_be_of_those_behind_alone() {
+        let seen = Arc::default();
+        let noting = |name| Arc::new(Noting(name, Arc::clone(&seen)));
+        let batch = Batch::of_those_behind();
+        wake_behind(&noting("behind"));
+        wake(noting("at once"));
+        let inner = Batch::begin();
+        wake(noting("at the end of the inner one"));
+        assert_eq!(*seen.lock().unwrap(), ["at once"]);
+        drop(inner);
+        wake_so_far();
+        assert_eq!(*seen.lock().unwrap(), ["at once", "at the end of the inner one"]);
+        drop(batch);
+        assert_eq!(seen.lock().unwrap().last(), Some(&"behind"));
     }
 
     /// A wake-up that tells somebody else wakes them at once: batches do not go on for ever.

@@ -470,3 +470,32 @@ fn a_thread_that_holds_requests_back_can_wait_for_one() {
     assert!(rig.pool.block_on(async move { Ok(ended.await.unwrap()) }).unwrap());
     drop(joined);
 }
+
+/// SPEC 16.2: answers that were read together are one wake-up of who hears of them by one queue.
+#[test]
+fn answers_that_arrive_together_wake_their_queue_once() {
+    const CALLS: usize = 20;
+    let rig = Rig::new(json!({}));
+    let lease = host(async {
+        rig.configure(json!({ "s": rig.server(&[]) })).await;
+        acquire(&rig.session("a"), "s").await
+    });
+    let (sent, woken) = mpsc::channel();
+    let queue = Arc::new_cyclic(|queue: &std::sync::Weak<CompletionQueue<bool>>| {
+        let queue = queue.clone();
+        CompletionQueue::new(move || {
+            let _ = queue.upgrade().map(|queue| sent.send(queue.len()));
+        })
+    });
+    let joined = JoinedRequests::begin();
+    for _ in 0..CALLS {
+        let queue = queue.clone();
+        let done = move |result: trunkline::Result<_>| queue.push(result.is_ok());
+        lease.start_call_tool("echo", r#"{"message":"m"}"#, &CallOptions::default(), done);
+    }
+    // The server reads them together, and answers in one piece.
+    drop(joined);
+    assert_eq!(woken.recv_timeout(HANG), Ok(CALLS), "when all of them were told");
+    assert_eq!(queue.drain(CALLS), [true; CALLS]);
+    assert!(woken.try_recv().is_err(), "and once");
+}

@@ -384,7 +384,7 @@ mod tests {
             settings.options(&Completion { objects: Objects::new(), handle: 0, target }).reads_here
         };
         assert!(reads_here(Target::Waiter(Arc::default())));
-        assert!(!reads_here(Target::Queue(Arc::new(Queue::new().unwrap()), 0)));
+        assert!(!reads_here(Target::Queue(Queue::new().unwrap(), 0)));
     }
 
     /// I-18: a wait on a thread that runs a callback would wait for itself.

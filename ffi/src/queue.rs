@@ -4,10 +4,10 @@
 mod schedules;
 
 use std::collections::VecDeque;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, PoisonError, Weak};
 
 use trunkline::interface::words;
-use trunkline::{Error, ErrorCode, Result};
+use trunkline::{Bell, Error, ErrorCode, Result};
 
 use crate::buf::Buf;
 use crate::completion::{Value, free_parts, item_of};
@@ -33,13 +33,17 @@ pub(crate) struct Queue {
     /// Held while somebody drains, so that one subscription's events keep their order.
     turn: Mutex<()>,
     notify: Notify,
+    bell: Bell,
 }
 
+/// While entries wait, the bell has rung or the descriptor is readable.
 #[derive(Default)]
 struct State {
     entries: VecDeque<Entry>,
     /// Operations that will end, or have ended, in this queue.
     owed: usize,
+    /// The bell has rung, and the descriptor is not readable yet.
+    rung: bool,
     signalled: bool,
     closed: bool,
 }
@@ -51,12 +55,18 @@ enum Entry {
 }
 
 impl Queue {
-    pub(crate) fn new() -> Result<Queue> {
+    pub(crate) fn new() -> Result<Arc<Queue>> {
         let notify = Notify::new().map_err(|error| {
             Error::new(ErrorCode::Limit, format!("no descriptor for the queue: {error}"))
                 .with_detail("limit", words::limit::DESCRIPTORS)
         })?;
-        Ok(Queue { state: Mutex::default(), turn: Mutex::default(), notify })
+        Ok(Arc::new_cyclic(|queue: &Weak<Queue>| {
+            let queue = queue.clone();
+            let bell = Bell::new(move || {
+                let _ = queue.upgrade().map(|queue| queue.announce());
+            });
+            Queue { state: Mutex::default(), turn: Mutex::default(), notify, bell }
+        }))
     }
 
     /// Makes room for one result.
@@ -86,13 +96,32 @@ impl Queue {
     }
 
     fn push(&self, entry: Entry) {
+        if self.add(entry) {
+            self.bell.ring();
+        }
+    }
+
+    /// Whether the bell is to be rung.
+    fn add(&self, entry: Entry) -> bool {
         let mut state = self.lock();
         if state.closed {
             drop(state);
-            return drop(entry);
+            drop(entry);
+            return false;
         }
         state.entries.push_back(entry);
-        self.signal(&mut state);
+        let rings = !state.rung && !state.signalled;
+        state.rung |= rings;
+        rings
+    }
+
+    /// The bell is heard: the descriptor tells of what is left by now.
+    fn announce(&self) {
+        let mut state = self.lock();
+        state.rung = false;
+        if !state.entries.is_empty() {
+            self.signal(&mut state);
+        }
     }
 
     /// Takes up to `most` items out, oldest first, and gives each to `take` with its number.
@@ -122,9 +151,11 @@ impl Queue {
             }
         }
         let mut state = self.lock();
-        if state.entries.is_empty() && state.signalled {
+        if !state.entries.is_empty() {
+            // The bell may have been heard while its only entry was in hand here.
+            self.signal(&mut state);
+        } else if std::mem::take(&mut state.signalled) {
             self.notify.clear();
-            state.signalled = false;
         }
         count
     }
@@ -188,7 +219,7 @@ pub unsafe extern "C" fn trunkline_queue_new(
         guard(err, || {
             let out = raw::out(out, "out")?;
             prepare_process();
-            let queue = Arc::new(Queue::new()?);
+            let queue = Queue::new()?;
             out.write(Box::into_raw(Box::new(QueueObject { forks: forks(), queue })));
             Ok(())
         })
@@ -273,7 +304,7 @@ const RESULTS_MAX: usize = 1 << 20;
 
 #[cfg(test)]
 mod tests {
-    use trunkline::{EventMask, Pool, PoolOptions};
+    use trunkline::{EventKind, EventMask, Pool, PoolOptions, Servers};
 
     use super::*;
 
@@ -282,7 +313,7 @@ mod tests {
     #[test]
     fn a_subscription_has_one_place_in_the_queue_however_often_it_is_woken() {
         let pool = Pool::new(PoolOptions::default()).unwrap();
-        let queue = Arc::new(Queue::new().unwrap());
+        let queue = Queue::new().unwrap();
         let stream = pool.subscribe(EventMask::ALL).unwrap();
         let subscriber = Subscriber::queued(stream, queue.clone(), 1, 1);
         for _ in 0..3 {
@@ -292,5 +323,52 @@ mod tests {
         assert_eq!(queue.drain(1, |_, _| ()), 0);
         queue.push_events(subscriber);
         assert_eq!(queue.lock().entries.len(), 1);
+    }
+
+    fn is_readable(queue: &Queue) -> bool {
+        let mut watched = libc::pollfd { fd: queue.notify.fd(), events: libc::POLLIN, revents: 0 };
+        // SAFETY: one valid pollfd that lives through the call.
+        unsafe { libc::poll(&mut watched, 1, 0) > 0 }
+    }
+
+    /// SPEC 16.2: of what arrives together the host is woken when all of it is there, unless it came by itself and took it.
+    #[test]
+    fn the_descriptor_is_readable_once_the_bell_is_heard() {
+        let (queue, objects) = (Queue::new().unwrap(), Objects::new());
+        let add = |tag| {
+            queue.register().unwrap();
+            queue.add(Entry::Done(tag, Ok(Value::Nothing), objects.clone()))
+        };
+        assert_eq!([add(1), add(2)], [true, false], "it rings once");
+        assert!(!is_readable(&queue));
+        queue.announce();
+        assert!(is_readable(&queue) && !add(3), "it is readable already");
+        assert_eq!(queue.drain(9, |_, _| ()), 3);
+        assert!(!is_readable(&queue) && add(4));
+        assert_eq!(queue.drain(9, |_, _| ()), 1);
+        queue.announce();
+        assert!(!is_readable(&queue), "nothing is left");
+    }
+
+    /// I-18: the only entry may be in hand when the bell is heard, and have more in it than the host takes.
+    #[test]
+    fn what_a_subscription_has_left_keeps_the_descriptor_readable() {
+        let pool = Pool::new(PoolOptions::default()).unwrap();
+        let queue = Queue::new().unwrap();
+        let stream = pool.subscribe(EventMask(EventKind::Reconciled.bit())).unwrap();
+        let subscriber = Subscriber::queued(stream, queue.clone(), 1, 1);
+        for servers in [r#"{"s":{"command":"sleep","disabled":true}}"#, "{}"] {
+            let servers = Servers::from_json(servers).unwrap();
+            let of_it = pool.clone();
+            pool.block_on(async move { of_it.reconcile(servers).await }).unwrap();
+        }
+        assert!(subscriber.take_place() && queue.add(Entry::Events(subscriber)));
+        let taken = queue.drain(1, |_, item| {
+            queue.announce();
+            // SAFETY: nobody else has the item.
+            unsafe { free_parts(&item) };
+        });
+        assert_eq!(taken, 1);
+        assert!(is_readable(&queue));
     }
 }

@@ -46,7 +46,7 @@ pub use desk::{DeskNews, HandlerDesk};
 pub use event::{Event, EventMask, Subscription};
 pub use lease::Lease;
 pub use list::{List, ShapedTools};
-pub use operation::{CompletionQueue, Operation};
+pub use operation::{Bell, CompletionQueue, Operation};
 pub use pool::{Pool, Servers};
 pub use progress::ProgressFeed;
 pub use session::Session;

@@ -148,21 +148,37 @@ impl<T, F: FnOnce(Result<T>)> Drop for Completion<T, F> {
 /// empty, never under its lock.
 pub struct CompletionQueue<T> {
     items: Mutex<VecDeque<T>>,
-    bell: Arc<Bell>,
+    bell: Bell,
 }
 
-struct Bell(Box<dyn Fn() + Send + Sync>);
+/// What wakes an event loop: at once, or when all is told that arrived together.
+#[doc(hidden)]
+pub struct Bell(Arc<Hammer>);
 
-impl wakes::Wake for Bell {
+struct Hammer(Box<dyn Fn() + Send + Sync>);
+
+impl wakes::Wake for Hammer {
     fn wake(&self) {
         (self.0)();
+    }
+}
+
+impl Bell {
+    /// `wake` is called on threads of the library, or on one that calls into it, and must not block.
+    pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Bell {
+        Bell(Arc::new(Hammer(Box::new(wake))))
+    }
+
+    /// Wakes it once for each ring; later than this returns where more is to be told first.
+    pub fn ring(&self) {
+        wakes::wake_behind(&self.0);
     }
 }
 
 impl<T> CompletionQueue<T> {
     /// An empty queue. `wake` is called on threads of the library and must not block.
     pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Self {
-        CompletionQueue { items: Mutex::default(), bell: Arc::new(Bell(Box::new(wake))) }
+        CompletionQueue { items: Mutex::default(), bell: Bell::new(wake) }
     }
 
     /// Adds a result; wakes if it is the first. Bounded by the operations under way, of which each adds one.
@@ -173,7 +189,7 @@ impl<T> CompletionQueue<T> {
             items.len() == 1
         };
         if first {
-            wakes::wake_behind(&self.bell);
+            self.bell.ring();
         }
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use shuttle::thread;
 
-use super::Queue;
+use super::{Entry, Queue};
 use crate::completion::{Value, free_parts};
 use crate::objects::Objects;
 use crate::schedules::check;
@@ -25,19 +25,30 @@ fn drain(queue: &Queue, most: usize) -> Vec<u64> {
     tags
 }
 
+/// Brings two results, one by one or in a batch, whose bell is heard after both.
+fn bring(queue: &Queue, first: u64, is_batch: bool, objects: &Arc<Objects>) {
+    let mut rings = false;
+    for tag in first..first + 2 {
+        queue.register().unwrap();
+        if is_batch {
+            rings |= queue.add(Entry::Done(tag, Ok(Value::Nothing), objects.clone()));
+        } else {
+            queue.push_done(tag, Ok(Value::Nothing), objects);
+        }
+    }
+    if rings {
+        queue.announce();
+    }
+}
+
 /// Two threads drain what two others bring: each result comes once, those of one thread in order.
 #[test]
 fn every_result_comes_out_once_and_the_descriptor_says_so() {
     check(|| {
-        let (queue, objects) = (Arc::new(Queue::new().unwrap()), Objects::new());
-        let bringing = [0, 10].map(|first| {
+        let (queue, objects) = (Queue::new().unwrap(), Objects::new());
+        let bringing = [(0, false), (10, true)].map(|(first, is_batch)| {
             let (queue, objects) = (queue.clone(), objects.clone());
-            thread::spawn(move || {
-                for tag in first..first + 2 {
-                    queue.register().unwrap();
-                    queue.push_done(tag, Ok(Value::Nothing), &objects);
-                }
-            })
+            thread::spawn(move || bring(&queue, first, is_batch, &objects))
         });
         let draining = [1, 2].map(|most| {
             let queue = queue.clone();
@@ -65,7 +76,7 @@ fn every_result_comes_out_once_and_the_descriptor_says_so() {
 #[test]
 fn a_closed_queue_keeps_nothing() {
     check(|| {
-        let (queue, objects) = (Arc::new(Queue::new().unwrap()), Objects::new());
+        let (queue, objects) = (Queue::new().unwrap(), Objects::new());
         let (bringing, theirs) = (queue.clone(), objects.clone());
         queue.register().unwrap();
         queue.register().unwrap();

@@ -19,6 +19,7 @@ use crate::transport::seldom::Seldom;
 use crate::transport::{
     BoxFuture, FrameKind, FrameReader, FrameWriter, Graces, Inbound, Sent, Sighting, Via, Wire,
 };
+use crate::wakes::Batch;
 use crate::{Error, ErrorCode, Result};
 
 /// How long the reader has the word when a write has failed.
@@ -262,8 +263,9 @@ fn read_rest(
     take_last_line(frames, inbound)
 }
 
-/// Several are a turn, of which the end is the caller's.
+/// Event loops are woken once, when all are taken. Several are a turn, of which the end is the caller's.
 fn take_lines(frames: &mut FrameReader, inbound: &dyn Inbound) -> Result<Option<Turn>> {
+    let _wakes = Batch::of_those_behind();
     let Some(line) = frames.next_line() else { return Ok(None) };
     inbound.take(line, Via::Common)?;
     let mut turn = None;
