@@ -94,7 +94,7 @@ mod watch;
 struct Readme;
 
 #[doc(hidden)]
-pub use api::Bell;
+pub use api::{Bell, Loan, ReadBy};
 pub use api::{
     CallResult, CompletionQueue, DeskNews, Event, EventMask, HandlerDesk, Lease, List, Listed,
     Operation, Pool, ProgressFeed, Servers, Session, ShapedTools, Subscription,
@@ -103,7 +103,7 @@ pub use detect::detect;
 pub use inspect::{find_program, own_folders};
 pub use logs::LogFeed;
 #[doc(hidden)]
-pub use transport::JoinedRequests;
+pub use transport::{EventLoop, JoinedRequests};
 pub use transport::{HostConnection, HostServer};
 pub use trunkline_pool::config::ServerSpec;
 pub use trunkline_pool::gates::GateLists;

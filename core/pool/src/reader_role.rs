@@ -12,12 +12,16 @@
 //! A thread that waits for an answer of its own call and reads it itself is woken by the server, and not by another thread. So the
 //! task lends the stream once threads wait one after another, each alone, and takes it back as soon as somebody else needs it.
 //!
+//! An event loop must not wait for one answer. So the stream rests here while its call is in flight, and the loop borrows it whenever
+//! the system says that there is something to read, for as long as it takes to read that.
+//!
 //! Invariants:
 //! 1. The stream is in one place: the task has it, or this has it, or one waiter has it. Nobody can copy it.
 //! 2. Only a waiter that borrowed it gives it back, and only the task takes it for good.
-//! 3. It rests here only while nothing is in flight that no waiter reads for: who sends such a request recalls it after the request
-//!    is in the table, and who lays it down here looks into the table afterwards, and recalls it as well.
-//! 4. It rests here unread no longer than from one [`look`](Role::look) of the task to the next but one.
+//! 3. It rests here only while nothing is in flight that no waiter reads for, and no loop for whose one call it rests: who sends such a
+//!    request recalls it after the request is in the table, and who lays it down here looks into the table afterwards, and recalls it
+//!    as well.
+//! 4. It rests here unread no longer than from one [`look`](Role::look) of the task to the next but one, also when a loop is blocked.
 //! 5. Once the task has called it in, no waiter gets it.
 
 use std::time::{Duration, Instant};
@@ -96,25 +100,39 @@ impl<S> Role<S> {
 
     /// Gives the stream to a thread whose call is in flight, or notes that it waits without: in a row when nothing else is in flight.
     pub fn borrow(&mut self, now: Instant, is_alone: bool) -> Option<S> {
+        let stream = self.borrow_ready();
+        if stream.is_none() {
+            self.note_wait(now, is_alone);
+        }
+        stream
+    }
+
+    /// The stream, if it is offered, for an event loop whose call is in flight, and nothing else: it stays here, and is for that loop
+    /// to [`borrow_ready`](Self::borrow_ready). Otherwise notes that the loop waits without.
+    pub fn reserve(&mut self, now: Instant) -> Option<&mut S> {
+        self.note_wait(now, true);
+        match &mut self.place {
+            Place::Offered(stream) => Some(stream),
+            Place::Task | Place::Waiter | Place::Returned(_) => None,
+        }
+    }
+
+    /// Gives the stream to a loop that was told that it can be read, unless somebody else has it by now.
+    pub fn borrow_ready(&mut self) -> Option<S> {
         match std::mem::replace(&mut self.place, Place::Waiter) {
             Place::Offered(stream) => {
                 self.borrowed = self.borrowed.saturating_add(1);
-                return Some(stream);
+                Some(stream)
             }
-            Place::Task => {
-                let soon = |last| now.saturating_duration_since(last) <= self.lending.gap;
-                let before = if self.last_wait.is_some_and(soon) { self.waits } else { 0 };
-                self.waits = if is_alone { before.saturating_add(1) } else { 0 };
-                self.last_wait = Some(now);
-                self.place = Place::Task;
+            other => {
+                self.place = other;
+                None
             }
-            other @ (Place::Waiter | Place::Returned(_)) => self.place = other,
         }
-        None
     }
 
-    /// Lays a borrowed stream down for the next waiter, in which nothing is left to be read, or for the task that has called it in.
-    /// Whoever does looks then whether anything is in flight, and recalls the stream if so.
+    /// Lays a borrowed stream down for the next waiter, in which nothing is left to be read but half of what its own loop waits for, or
+    /// for the task that has called it in. Whoever does looks then whether anything else is in flight, and recalls the stream if so.
     pub fn rest(&mut self, stream: S) -> Tell {
         debug_assert!(matches!(self.place, Place::Waiter), "a waiter has it");
         if self.is_called_in {
@@ -190,6 +208,17 @@ impl<S> Role<S> {
         let is_idle = self.borrowed == self.seen;
         self.seen = self.borrowed;
         if is_idle { self.claim() } else { self.take() }
+    }
+
+    /// Of waits without the stream only those count that find it with the task.
+    fn note_wait(&mut self, now: Instant, is_alone: bool) {
+        if !matches!(self.place, Place::Task) {
+            return;
+        }
+        let soon = |last| now.saturating_duration_since(last) <= self.lending.gap;
+        let before = if self.last_wait.is_some_and(soon) { self.waits } else { 0 };
+        self.waits = if is_alone { before.saturating_add(1) } else { 0 };
+        self.last_wait = Some(now);
     }
 
     /// Who lends in vain waits longer before the next time: lending costs the task as much as some waits.

@@ -81,6 +81,16 @@ impl Operation {
         }
     }
 
+    /// The call that it is, in the process that started it.
+    pub(super) fn started(&self) -> Option<&Started> {
+        match &self.kind {
+            Kind::Call(started, _) if self.fork_generation == platform::fork_generation() => {
+                Some(started)
+            }
+            Kind::Call(..) | Kind::Ended | Kind::Task(_) => None,
+        }
+    }
+
     /// For a call: the number under which its `progress` events come; unique within its session.
     pub fn call_number(&self) -> Option<u64> {
         match self.kind {

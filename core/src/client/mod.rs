@@ -30,7 +30,7 @@ mod timer;
 mod tests;
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use trunkline_pool::catalog::ListKind;
@@ -50,8 +50,8 @@ pub(crate) use self::requests::EARLIER_ROUNDS;
 pub(crate) use self::server_requests::Question;
 use crate::apart::OneByOne;
 use crate::auth::Credentials;
-use crate::transport::HostServer;
 use crate::transport::stdio::ProgramCheck;
+use crate::transport::{EventLoop, HostServer, ReadBy};
 use crate::{Error, Result};
 
 /// What one attempt to connect needs besides the server's configuration.
@@ -164,7 +164,7 @@ pub(crate) struct Request<'a> {
     /// Receives the params of each progress notification, in the order of the wire, before the result. Its presence
     /// asks for progress.
     pub progress: Option<OnProgress>,
-    /// Whether the thread that starts it calls `read_here` for its answer right after.
+    /// Whether the thread that starts it calls `read_here` for its answer right after, or `read_on`.
     pub reads_here: bool,
 }
 
@@ -209,6 +209,16 @@ impl Connection {
     /// when it has ended, or as soon as another thread reads, which completes it then. Blocks for milliseconds at most.
     pub(crate) fn read_here(&self, RequestId(id): RequestId) {
         self.0.wire.read_here(id, &*self.0);
+    }
+
+    /// Lets the event loop that started a request as one that is read here read its answer, if nobody else needs to read.
+    pub(crate) fn read_on(&self, event_loop: &EventLoop, RequestId(id): RequestId) -> ReadBy {
+        self.0.wire.lend_to(event_loop, id, &*self.0)
+    }
+
+    /// What does not keep it.
+    pub(crate) fn downgrade(&self) -> WeakConnection {
+        WeakConnection(Arc::downgrade(&self.0))
     }
 
     /// Ends a request with `cancelled` and tells the server. Nothing when it already ended.
@@ -260,6 +270,21 @@ impl Connection {
     /// The negotiated protocol version, and the server's name and version as it gave them.
     pub(crate) fn server_facts(&self) -> ServerFacts {
         self.0.facts.get().cloned().unwrap_or_default()
+    }
+}
+
+/// A connection that may be gone.
+pub(crate) struct WeakConnection(Weak<Link>);
+
+impl WeakConnection {
+    /// Reads what there is for a loop that waits for the answer to a request; whether it is to go on with that.
+    pub(crate) fn read_ready(&self, request: u64) -> bool {
+        self.0.upgrade().is_some_and(|link| link.wire.read_ready(request, &*link))
+    }
+
+    /// Somebody waits for an answer without reading it.
+    pub(crate) fn recall_reader(&self) {
+        self.0.upgrade().into_iter().for_each(|link| link.wire.recall_reader());
     }
 }
 

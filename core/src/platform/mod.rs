@@ -26,7 +26,7 @@ mod watched;
 
 #[cfg(unix)]
 pub(crate) use self::{
-    pipe::{LentPipe, ReadPipe, WritePipe},
+    pipe::{LentPipe, PipeCopy, ReadPipe, WritePipe},
     process::Process,
     signals::block_all_signals,
     spawner::{launch, supervision},
@@ -57,14 +57,14 @@ pub(crate) use self::tests::{
 mod windows;
 #[cfg(windows)]
 pub(crate) use self::windows::{
-    LentPipe, Process, ReadPipe, WritePipe, block_all_signals, launch, supervision,
+    LentPipe, PipeCopy, Process, ReadPipe, WritePipe, block_all_signals, launch, supervision,
 };
 
 #[cfg(not(any(unix, windows)))]
 mod unsupported;
 #[cfg(not(any(unix, windows)))]
 pub(crate) use self::unsupported::{
-    LentPipe, Process, ReadPipe, WritePipe, block_all_signals, launch, supervision,
+    LentPipe, PipeCopy, Process, ReadPipe, WritePipe, block_all_signals, launch, supervision,
 };
 
 use std::ffi::OsString;

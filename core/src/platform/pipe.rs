@@ -23,6 +23,10 @@ pub(crate) struct ReadPipe(AsyncFd<OwnedFd>);
 #[derive(Debug)]
 pub(crate) struct LentPipe(OwnedFd);
 
+/// Another descriptor of a lent pipe, for who waits by a system of its own until that can be read.
+#[derive(Debug)]
+pub(crate) struct PipeCopy(OwnedFd);
+
 impl WritePipe {
     /// Registers a non-blocking descriptor with the runtime of the caller.
     pub(super) fn new(fd: OwnedFd) -> io::Result<Self> {
@@ -141,12 +145,35 @@ impl LentPipe {
         }
     }
 
+    /// Appends what is there now, as [`ReadPipe::read_now`].
+    ///
+    /// # Errors
+    /// `WouldBlock` when nothing is.
+    pub(crate) fn read_now(&self, buffer: &mut Vec<u8>) -> io::Result<usize> {
+        read_spare(self.0.as_fd(), buffer)
+    }
+
+    /// A descriptor to wait for it by.
+    ///
+    /// # Errors
+    /// When the process may have no more.
+    pub(crate) fn copy(&self) -> io::Result<PipeCopy> {
+        self.0.try_clone().map(PipeCopy)
+    }
+
     /// Gives it back to the runtime, on a thread of which this must be called.
     ///
     /// # Errors
     /// When the runtime cannot take it.
     pub(crate) fn take_back(self) -> io::Result<ReadPipe> {
         ReadPipe::new(self.0)
+    }
+}
+
+impl PipeCopy {
+    /// Its number, as long as this is there.
+    pub(crate) fn number(&self) -> libc::c_int {
+        self.0.as_raw_fd()
     }
 }
 

@@ -22,6 +22,10 @@ pub(crate) struct ReadPipe(Infallible);
 #[derive(Debug)]
 pub(crate) struct LentPipe(Infallible);
 
+/// Another descriptor of what is never lent.
+#[derive(Debug)]
+pub(crate) struct PipeCopy(Infallible);
+
 /// Refuses.
 pub(crate) async fn launch(_launch: Launch) -> Result<Launched, LaunchError> {
     Err(LaunchError::new("start a process on this system", io::ErrorKind::Unsupported.into()))
@@ -84,7 +88,19 @@ impl LentPipe {
     pub(crate) fn read_within(&self, _wait: Duration, _buffer: &mut Vec<u8>) -> io::Result<usize> {
         match self.0 {}
     }
+    pub(crate) fn read_now(&self, _buffer: &mut Vec<u8>) -> io::Result<usize> {
+        match self.0 {}
+    }
+    pub(crate) fn copy(&self) -> io::Result<PipeCopy> {
+        match self.0 {}
+    }
     pub(crate) fn take_back(self) -> io::Result<ReadPipe> {
+        match self.0 {}
+    }
+}
+
+impl PipeCopy {
+    pub(crate) fn number(&self) -> i32 {
         match self.0 {}
     }
 }

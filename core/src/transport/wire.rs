@@ -13,7 +13,7 @@ use trunkline_pool::catalog::Catalog;
 use trunkline_pool::state::CloseExit;
 
 use super::stdio::Child;
-use super::{FrameKind, Line, Sent};
+use super::{EventLoop, FrameKind, Line, ReadBy, Sent};
 use crate::{Error, Result};
 
 /// A future behind a trait object.
@@ -33,6 +33,16 @@ pub(crate) trait Wire: Send + Sync + 'static {
     /// Reads the answer to this request on the calling thread, which waits for it, if nobody else needs to read. Returns when it came,
     /// or as soon as another reads; after the deadline of the request too.
     fn read_here(&self, _request: u64, _inbound: &dyn Inbound) {}
+
+    /// Lets an event loop read the answer to this request of its own, if nobody else needs to read.
+    fn lend_to(&self, _event_loop: &EventLoop, _request: u64, _inbound: &dyn Inbound) -> ReadBy {
+        ReadBy::Library
+    }
+
+    /// Reads what there is for a loop that waits for the answer to this request; whether it is to go on with that.
+    fn read_ready(&self, _request: u64, _inbound: &dyn Inbound) -> bool {
+        false
+    }
 
     /// Resolves when a notification that was refused for want of room may be taken, or when none will be any more. A wire that refuses
     /// none has nothing to say.

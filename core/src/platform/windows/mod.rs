@@ -12,7 +12,7 @@ mod text;
 
 #[cfg(windows)]
 pub(crate) use self::{
-    pipe::{LentPipe, ReadPipe, WritePipe},
+    pipe::{LentPipe, PipeCopy, ReadPipe, WritePipe},
     process::Process,
     spawn::launch,
 };

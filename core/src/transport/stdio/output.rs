@@ -1,6 +1,8 @@
 //! What a server writes to stdout, and who reads it: the connection's task, or a thread that waits for its answer. The rules are
 //! `trunkline_pool::reader_role`; here is what whoever reads does.
 //!
+//! An event loop does not wait: it is told when there is something to read, and borrows the stream for as long as that takes.
+//!
 //! A waiter takes one thing, the answer that it waits for. Whatever else comes, and silence, an error or the end of the stream as well,
 //! it leaves to the task, untouched: so everything a server can send has one place where it is handled, on the threads of the library.
 
@@ -13,7 +15,9 @@ use tokio::sync::Notify;
 use trunkline_pool::reader_role::{Lending, Role, Tell};
 
 use crate::platform::{LentPipe, ReadPipe, Room};
-use crate::transport::{Ahead, Answer, FrameReader, Inbound};
+use crate::transport::{
+    Ahead, Answer, Borrower, EventLoop, FrameReader, Inbound, LentOutput, ReadBy,
+};
 
 /// How long a waiter reads for one answer before it leaves that to the task. Until then it does not see that its call is cancelled, or
 /// cut off, which SPEC 5.6 gives 10 ms. A timer that is due before the system's next tick, of 4 ms mostly, costs it more to set.
@@ -36,6 +40,8 @@ pub(super) struct Output {
 pub(super) struct Stream {
     pub(super) pipe: LentPipe,
     pub(super) frames: FrameReader,
+    /// The event loop that may read it.
+    pub(super) borrower: Option<Borrower>,
 }
 
 /// What becomes of the task's stream when it offers to lend it.
@@ -77,6 +83,45 @@ impl Output {
         answer.into_iter().for_each(Answer::tell);
     }
 
+    /// Lets an event loop read the answer to a request of its own, if the stream is offered and nothing else is in flight.
+    pub(super) fn lend_to(
+        &self,
+        event_loop: &EventLoop,
+        request: u64,
+        inbound: &dyn Inbound,
+    ) -> ReadBy {
+        if inbound.awaited() > 1 {
+            self.recall();
+            return ReadBy::Library;
+        }
+        let now = Instant::now();
+        let reserve = |role: &mut Role<Stream>| {
+            role.reserve(now).map(|stream| stream.reserve(event_loop, request))
+        };
+        match self.step(reserve) {
+            None => ReadBy::Library,
+            // What is told of the loan before must not be told under the lock.
+            Some(Ok((read_by, _before))) => read_by,
+            Some(Err(_)) => {
+                self.recall();
+                ReadBy::Library
+            }
+        }
+    }
+
+    /// Reads what there is, once, for the loop that the stream is lent to. Whether it is to go on polling until its next call.
+    pub(super) fn read_ready(&self, request: u64, inbound: &dyn Inbound) -> bool {
+        let Some(stream) = self.step(Role::borrow_ready) else { return false };
+        let borrowed = Borrowed { output: self, stream: Some(stream) };
+        // Whatever comes when its call has ended is the task's.
+        if inbound.deadline(request).is_none() {
+            return false;
+        }
+        let (answer, goes_on) = borrowed.read_once(request, inbound);
+        answer.into_iter().for_each(Answer::tell);
+        goes_on
+    }
+
     /// Lends the task's stream if waiters would rather read for themselves.
     pub(super) fn offer(
         &self,
@@ -93,7 +138,7 @@ impl Output {
             Ok(pipe) => pipe,
             Err(pipe) => return Offered::Kept(pipe, frames),
         };
-        self.step(|role| role.lend(Stream { pipe, frames }));
+        self.step(|role| role.lend(Stream { pipe, frames, borrower: None }));
         // Who began a request before that found nothing to recall.
         if inbound.awaited() > 0 {
             self.recall();
@@ -138,6 +183,22 @@ impl Output {
     }
 }
 
+impl Stream {
+    /// The loan to a loop, new or renewed, and the one that it takes the place of.
+    fn reserve(
+        &mut self,
+        event_loop: &EventLoop,
+        request: u64,
+    ) -> io::Result<(ReadBy, Option<Borrower>)> {
+        let renewed = self.borrower.as_ref().and_then(|it| it.renew(event_loop, request));
+        if let Some(number) = renewed {
+            return Ok((ReadBy::Loan(number), None));
+        }
+        let (output, borrower) = LentOutput::new(event_loop, request, self.pipe.copy()?);
+        Ok((ReadBy::NewLoan(output), self.borrower.replace(borrower)))
+    }
+}
+
 /// The stream while a waiter has it. Dropped, it goes to the task.
 struct Borrowed<'a> {
     output: &'a Output,
@@ -156,7 +217,7 @@ impl Borrowed<'_> {
     ) -> Option<Answer> {
         // However slowly an answer drips, however long it is, and however many signals the thread has.
         while now <= until {
-            let Stream { pipe, frames } = self.stream.as_mut()?;
+            let Stream { pipe, frames, .. } = self.stream.as_mut()?;
             match pipe.read_within(until.saturating_duration_since(now), frames.room()) {
                 Ok(1..) => inbound.heard(),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -165,10 +226,7 @@ impl Borrowed<'_> {
             match frames.ahead() {
                 Ahead::Frame(frame) => {
                     let answer = inbound.take_answer(request, frame)?;
-                    frames.next_line();
-                    if frames.is_empty() {
-                        self.rest(inbound);
-                    }
+                    self.pass_answer(inbound);
                     return Some(answer);
                 }
                 Ahead::Part => now = Instant::now(),
@@ -176,6 +234,52 @@ impl Borrowed<'_> {
             }
         }
         None
+    }
+
+    /// Reads what is there now. Lays the stream down for others only if that was the answer, or a part of it. The second value says
+    /// which it was.
+    fn read_once(mut self, request: u64, inbound: &dyn Inbound) -> (Option<Answer>, bool) {
+        const LEFT: (Option<Answer>, bool) = (None, false);
+        let Some(Stream { pipe, frames, .. }) = self.stream.as_mut() else { return LEFT };
+        match pipe.read_now(frames.room()) {
+            Ok(1..) => inbound.heard(),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Ok(0) | Err(_) => return LEFT,
+        }
+        match frames.ahead() {
+            Ahead::Frame(frame) => match inbound.take_answer(request, frame) {
+                Some(answer) => (Some(answer), self.pass_answer(inbound)),
+                None => LEFT,
+            },
+            Ahead::Part => {
+                self.rest_for(request, inbound);
+                (None, true)
+            }
+            Ahead::Other => LEFT,
+        }
+    }
+
+    /// Goes beyond the answer that was taken; whether the stream is for others then, and not for the task.
+    fn pass_answer(mut self, inbound: &dyn Inbound) -> bool {
+        let Some(Stream { frames, .. }) = self.stream.as_mut() else { return false };
+        frames.next_line();
+        let is_all = frames.is_empty();
+        if is_all {
+            self.rest(inbound);
+        }
+        is_all
+    }
+
+    /// Leaves it for the loop that goes on to wait for this request, or to the task, when somebody else needs that.
+    fn rest_for(mut self, request: u64, inbound: &dyn Inbound) {
+        let Some(stream) = self.stream.take() else { return };
+        let tell = self.output.step(|role| role.rest(stream));
+        self.output.tell(tell);
+        // In this order: what is in flight is then seen to be its own, or has recalled the stream by itself.
+        let (awaited, is_its) = (inbound.awaited(), inbound.deadline(request).is_some());
+        if awaited > usize::from(is_its) {
+            self.output.recall();
+        }
     }
 
     /// Leaves it to the next waiter, or to the task, when somebody needs that.

@@ -17,7 +17,8 @@ use crate::transport::joined::Turn;
 use crate::transport::redact::Redactor;
 use crate::transport::seldom::Seldom;
 use crate::transport::{
-    BoxFuture, FrameKind, FrameReader, FrameWriter, Graces, Inbound, Sent, Sighting, Via, Wire,
+    BoxFuture, EventLoop, FrameKind, FrameReader, FrameWriter, Graces, Inbound, ReadBy, Sent,
+    Sighting, Via, Wire,
 };
 use crate::wakes::Batch;
 use crate::{Error, ErrorCode, Result};
@@ -102,6 +103,14 @@ impl Wire for StdioWire {
 
     fn read_here(&self, request: u64, inbound: &dyn Inbound) {
         self.output.read_here(request, inbound);
+    }
+
+    fn lend_to(&self, event_loop: &EventLoop, request: u64, inbound: &dyn Inbound) -> ReadBy {
+        self.output.lend_to(event_loop, request, inbound)
+    }
+
+    fn read_ready(&self, request: u64, inbound: &dyn Inbound) -> bool {
+        self.output.read_ready(request, inbound)
     }
 
     fn withdraw(&self, request: u64) -> bool {
@@ -235,7 +244,8 @@ fn take_back(
     lent: Stream,
     inbound: &dyn Inbound,
 ) -> Result<(ReadPipe, FrameReader)> {
-    let Stream { pipe, mut frames } = lent;
+    let Stream { pipe, mut frames, borrower } = lent;
+    drop(borrower);
     drop(take_lines(&mut frames, inbound)?);
     let stdout = pipe.take_back().map_err(|error| unreadable(wire, &error))?;
     Ok((stdout, frames))

@@ -100,7 +100,7 @@ async fn lend(
     match output.offer(pipe, frames, inbound) {
         Offered::Kept(pipe, frames) => Ok((pipe, frames)),
         Offered::Lent => {
-            let Stream { pipe, frames } = output.returned().await;
+            let Stream { pipe, frames, .. } = output.returned().await;
             Ok((pipe.take_back()?, frames))
         }
     }
@@ -318,4 +318,140 @@ async fn a_stream_is_closed_once_by_whoever_has_it_last() {
     output.recall();
     drop(output);
     assert_eq!(server.write(b"x").unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+}
+
+/// An event loop, and the loans of which it was told that they are over.
+fn event_loop() -> (EventLoop, std::sync::mpsc::Receiver<u64>) {
+    let (send, over) = std::sync::mpsc::channel();
+    let tell = move |loan| {
+        let _ = send.send(loan);
+    };
+    (EventLoop::new(tell), over)
+}
+
+fn new_loan(read_by: ReadBy) -> LentOutput {
+    match read_by {
+        ReadBy::NewLoan(loan) => loan,
+        ReadBy::Loan(_) | ReadBy::Library => panic!("no new loan"),
+    }
+}
+
+/// DESIGN 6.
+#[tokio::test]
+async fn a_loop_reads_one_answer_after_another_without_waiting() {
+    let ((its, over), mut lent) = (event_loop(), Lent::new().await);
+    let loan = new_loan(lent.output.lend_to(&its, REQUEST, &Waiting::of(&[REQUEST])));
+    for _ in 0..3 {
+        let inbound = Waiting::of(&[REQUEST]);
+        let again = lent.output.lend_to(&its, REQUEST, &inbound);
+        assert!(matches!(again, ReadBy::Loan(number) if number == loan.number()));
+        assert!(lent.output.read_ready(REQUEST, &inbound), "there is nothing yet");
+        lent.write(ANSWER.as_bytes());
+        assert!(lent.output.read_ready(REQUEST, &inbound), "half of it");
+        assert_eq!(inbound.answers(), 0);
+        lent.write(b"\n");
+        assert!(lent.output.read_ready(REQUEST, &inbound));
+        assert_eq!(inbound.answers(), 1);
+        assert!(!lent.is_back().await);
+    }
+    assert!(over.try_recv().is_err());
+    lent.output.recall();
+    assert_eq!(lent.back().await.1, b"");
+    assert_eq!(over.try_iter().collect::<Vec<_>>(), [loan.number()]);
+}
+
+#[tokio::test]
+async fn a_loop_leaves_whatever_is_no_answer_to_the_task_as_it_came() {
+    let behind = format!("{ANSWER}\n{{\"half\":");
+    let other = format!("{{\"other\":1}}\n{ANSWER}\n");
+    for (writes, answers, left) in [
+        ("noise\n", 0, "noise\n"),
+        ("{\"answer\": above the limit", 0, "{\"answer\": above the limit"),
+        (&*behind, 1, "{\"half\":"),
+        (&*other, 0, &*other),
+    ] {
+        let ((its, over), mut lent) = (event_loop(), Lent::new().await);
+        let inbound = Waiting::of(&[REQUEST]);
+        let loan = new_loan(lent.output.lend_to(&its, REQUEST, &inbound));
+        lent.write(writes.as_bytes());
+        assert!(!lent.output.read_ready(REQUEST, &inbound), "{writes:?}");
+        assert!(!lent.output.read_ready(REQUEST, &inbound), "nothing is on loan");
+        assert_eq!(inbound.answers(), answers, "{writes:?}");
+        let (_, back, _) = lent.back().await;
+        assert_eq!(String::from_utf8(back).unwrap(), left);
+        assert_eq!(over.try_iter().collect::<Vec<_>>(), [loan.number()]);
+    }
+}
+
+/// Whether it was cancelled, or its time was over: what comes then is nobody's whom the loop knows.
+#[tokio::test]
+async fn a_loop_whose_call_has_ended_leaves_what_comes_to_the_task() {
+    let ((its, _over), mut lent) = (event_loop(), Lent::new().await);
+    let _loan = new_loan(lent.output.lend_to(&its, REQUEST, &Waiting::of(&[REQUEST])));
+    lent.write(format!("{ANSWER}\n").as_bytes());
+    assert!(!lent.output.read_ready(REQUEST, &Waiting::default()));
+    let (pipe, left, _server) = lent.back().await;
+    assert_eq!(left, b"", "it was not even read");
+    let mut frames = FrameReader::new(LIMIT);
+    assert_eq!(pipe.read(&mut frames).await.unwrap(), ANSWER.len() + 1);
+}
+
+#[tokio::test]
+async fn a_second_call_in_flight_takes_the_stream_from_a_loop() {
+    let ((its, _over), lent) = (event_loop(), Lent::new().await);
+    let _loan = new_loan(lent.output.lend_to(&its, REQUEST, &Waiting::of(&[REQUEST])));
+    let both = Waiting::of(&[REQUEST, REQUEST + 1]);
+    assert!(matches!(lent.output.lend_to(&its, REQUEST + 1, &both), ReadBy::Library));
+    assert!(lent.is_back().await);
+    assert!(!lent.output.read_ready(REQUEST + 1, &both));
+}
+
+/// While the loop has the stream nobody can recall it.
+#[tokio::test]
+async fn a_loop_that_read_a_part_looks_afterwards_whether_somebody_else_waits() {
+    for ends in [false, true] {
+        let ((its, _over), mut lent) = (event_loop(), Lent::new().await);
+        let output = lent.output.clone();
+        // Another request begins, and the loop's own may end.
+        let on_heard = move |waiting: &Waiting| {
+            let mut in_flight = waiting.in_flight.lock().unwrap();
+            in_flight.push(REQUEST + 1);
+            in_flight.retain(|id| !ends || *id != REQUEST);
+            output.recall();
+        };
+        let inbound = Waiting { on_heard: Some(Box::new(on_heard)), ..Waiting::of(&[REQUEST]) };
+        let _loan = new_loan(lent.output.lend_to(&its, REQUEST, &inbound));
+        lent.write(b"{\"half");
+        assert!(lent.output.read_ready(REQUEST, &inbound));
+        assert!(lent.is_back().await, "{ends}");
+        assert_eq!(lent.back().await.1, b"{\"half");
+    }
+}
+
+/// Two loops of one process may share a connection: each is told of its own loan.
+#[tokio::test]
+async fn another_loop_takes_the_place_of_the_first() {
+    let ((first, first_over), (second, second_over)) = (event_loop(), event_loop());
+    let (lent, inbound) = (Lent::new().await, Waiting::of(&[REQUEST]));
+    let of_first = new_loan(lent.output.lend_to(&first, REQUEST, &inbound));
+    let of_second = new_loan(lent.output.lend_to(&second, REQUEST, &inbound));
+    assert_eq!(first_over.try_iter().collect::<Vec<_>>(), [of_first.number()]);
+    let Lent { output, task, .. } = lent;
+    task.abort();
+    assert!(task.await.is_err());
+    output.recall();
+    drop(output);
+    assert_eq!(second_over.try_iter().collect::<Vec<_>>(), [of_second.number()]);
+}
+
+#[tokio::test]
+async fn a_loop_leaves_the_end_of_the_stream_to_the_task() {
+    let (its, _over) = event_loop();
+    let Lent { output, task, server } = Lent::new().await;
+    let inbound = Waiting::of(&[REQUEST]);
+    let _loan = new_loan(output.lend_to(&its, REQUEST, &inbound));
+    drop(server);
+    assert!(!output.read_ready(REQUEST, &inbound));
+    let (pipe, mut frames) = task.await.unwrap().unwrap();
+    assert_eq!(pipe.read(&mut frames).await.unwrap(), 0);
 }
