@@ -4,7 +4,11 @@
 // texts. Promises are rejected with the JSON text of an error; exceptions carry it in `message`, under the code `TRUNKLINE`.
 
 export class Bridge {
-  constructor(onReadable: (subscription: number) => void, onProgress: (number: number, events: string) => void);
+  constructor(
+    onReadable: (subscription: number) => void,
+    onProgress: (number: number, events: string) => void,
+    hasLibuv: boolean,
+  );
   newDesk(names: string[]): NativeDesk;
   startLogs(level: string): NativeLogs;
   newPool(options: string, desk?: NativeDesk): NativePool;

@@ -12,6 +12,8 @@ const audiences = new Map();
 const bridge = new addon.Bridge(
   (number) => subscriptions.get(number)?.deref()?.onReadable(),
   (number, events) => audiences.get(number)?.(events),
+  // Bun exports the functions of libuv, and ends the process when one is called.
+  process.versions.bun === undefined,
 );
 
 const registry = JSON.parse(bridge.registry());

@@ -24,19 +24,20 @@ pub struct Bridge {
 #[napi]
 impl Bridge {
     /// `on_readable` is called with the number of a subscription that has events, or ended; `on_progress` with the number of an
-    /// operation that made progress, and its events.
+    /// operation that made progress, and its events. `has_libuv` says whether the event loop is libuv's.
     #[napi(constructor, catch_unwind)]
     pub fn new(
         env: Env,
         on_readable: Function<f64, ()>,
         on_progress: Function<FnArgs<(f64, String)>, ()>,
+        has_libuv: bool,
     ) -> Result<Self> {
         let listeners = || {
             let on_progress = on_progress.create_ref()?;
             Ok(Listeners { on_readable: on_readable.create_ref()?, on_progress })
         };
         let environment = listeners()
-            .and_then(|listeners| Environment::open(env.raw(), listeners))
+            .and_then(|listeners| Environment::open(env.raw(), listeners, has_libuv))
             .map_err(failure::of_node)?;
         Ok(Bridge { environment })
     }

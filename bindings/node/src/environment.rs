@@ -2,9 +2,10 @@
 //!
 //! An environment is the main thread's or a worker thread's; each has its own. The library's threads push into the queue; its
 //! first item wakes the JavaScript thread, which then settles a whole batch. While promises are pending the waker holds the
-//! event loop; the count goes from and to zero on the JavaScript thread only, so there is no race in that.
+//! event loop; the count goes from and to zero on the JavaScript thread only, so there is no race in that. A call that waits alone is
+//! answered without them: `polls` reads its answer on the JavaScript thread.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::ffi::c_void;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,6 +23,7 @@ use trunkline::{
 use crate::failure;
 use crate::lease::NativeLease;
 use crate::pending::{Deferred, Owner, Pending};
+use crate::polls::{Poll, Polls};
 use crate::reply::{Arrival, Queue, Reply, Settled};
 use crate::waker::{Callbacks, Waker};
 use crate::{ending, text};
@@ -48,6 +50,9 @@ pub struct Environment {
     listeners: RefCell<Option<Listeners>>,
     /// While what awaited a batch of results goes on.
     joined: RefCell<Option<JoinedRequests>>,
+    /// Absent where it cannot poll. Made for the first call.
+    polls: OnceCell<Option<Polls>>,
+    can_poll: bool,
     is_ended: Cell<bool>,
 }
 
@@ -61,8 +66,13 @@ impl ToNapiValue for Promise {
 }
 
 impl Environment {
-    /// The state of the environment that runs on this thread. It lives until that ends.
-    pub fn open(env: sys::napi_env, listeners: Listeners) -> Result<Rc<Environment>> {
+    /// The state of the environment that runs on this thread. It lives until that ends. `can_poll` says whether its event loop is that of
+    /// Node.
+    pub fn open(
+        env: sys::napi_env,
+        listeners: Listeners,
+        can_poll: bool,
+    ) -> Result<Rc<Environment>> {
         static KEYS: AtomicU64 = AtomicU64::new(1);
         let waker = Arc::new(Waker::new());
         let woken = waker.clone();
@@ -74,6 +84,8 @@ impl Environment {
             pending: RefCell::default(),
             listeners: RefCell::new(Some(listeners)),
             joined: RefCell::default(),
+            polls: OnceCell::new(),
+            can_poll,
             is_ended: Cell::new(false),
         });
         let context = Rc::into_raw(environment.clone()) as *mut c_void;
@@ -144,6 +156,7 @@ impl Environment {
             None => CallOptions::default(),
             Some(text) => CallOptions::from_json(&text).map_err(failure::thrown)?,
         };
+        options.reads_here = true;
         if let (Progress::On, Some(number)) = (&options.progress, told) {
             let (queue, feed) = (self.queue.clone(), Arc::new(ProgressFeed::new()));
             let number = number as u64;
@@ -154,6 +167,42 @@ impl Environment {
             }));
         }
         Ok(options)
+    }
+
+    /// Lets the event loop read the answer to a call that was just started, where nobody else needs to read.
+    pub fn await_answer(self: &Rc<Self>, operation: &Operation) {
+        let open = || {
+            let queue = self.queue.clone();
+            let over = move |loan| queue.push(Arrival::LoanOver { loan });
+            Polls::open(self.env, over).filter(|_| self.can_poll)
+        };
+        if let Some(polls) = self.polls.get_or_init(open) {
+            polls.await_answer(operation, self);
+        }
+    }
+
+    /// What the event loop polls.
+    pub fn polls(&self) -> Option<&Polls> {
+        self.polls.get()?.as_ref()
+    }
+
+    /// Reads what a server has written whose output is on loan to the loop, and settles what that ends.
+    pub fn read_ready(self: &Rc<Self>, poll: &Poll) {
+        let Some(polls) = self.polls() else { return };
+        self.write_joined();
+        if !self.waker.awake(|| poll.read()) {
+            polls.pause(poll);
+        }
+        if !self.queue.is_empty() {
+            let _handles = Scope::open(self.env);
+            let _callback = polls.scope();
+            self.deliver();
+        }
+    }
+
+    /// Asks for what arrived to be handled soon.
+    pub fn wake(&self) {
+        self.waker.wake();
     }
 
     /// Cancels the operation with that number, if it is still under way.
@@ -184,6 +233,9 @@ impl Environment {
             match arrival {
                 Arrival::Settled { number, result } => self.settle(number, result),
                 Arrival::Readable { subscription } => self.announce(subscription),
+                Arrival::LoanOver { loan } => {
+                    self.polls().into_iter().for_each(|polls| polls.close(loan));
+                }
                 Arrival::Progress { number, feed } => self.report(number, &feed),
             }
         }

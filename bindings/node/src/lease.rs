@@ -97,9 +97,12 @@ impl NativeLease {
         let options = self.environment.call_options(options, number)?;
         let owner = Owner::Lease(self.held.clone());
         self.environment.promise(number, owner, |reply| {
-            self.held.lease.start_call_tool(&tool, &arguments, &options, move |result| {
-                reply.send(result.map(Settled::Call));
-            })
+            let call =
+                self.held.lease.start_call_tool(&tool, &arguments, &options, move |result| {
+                    reply.send(result.map(Settled::Call));
+                });
+            self.environment.await_answer(&call);
+            call
         })
     }
 
@@ -115,9 +118,11 @@ impl NativeLease {
         let options = self.environment.call_options(options, number)?;
         let owner = Owner::Lease(self.held.clone());
         self.environment.promise(number, owner, |reply| {
-            self.held.lease.start_request(&method, &params, &options, move |result| {
+            let call = self.held.lease.start_request(&method, &params, &options, move |result| {
                 reply.send(result.map(Settled::Call));
-            })
+            });
+            self.environment.await_answer(&call);
+            call
         })
     }
 

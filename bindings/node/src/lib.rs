@@ -3,10 +3,10 @@
 //! A private bridge: it converts, calls the core, and converts back. Names, option spelling, error classes, iterators and
 //! disposal belong to the JavaScript files in `lib/`, and `native.d.ts` lists what they may use of this.
 //!
-//! Threads: everything here runs on the environment's JavaScript thread, except `reply::Reply` and
+//! Threads: everything here runs on the environment's JavaScript thread, except `reply::Reply`, the end of a loan and
 //! `waker::Waker::wake`, which the library's own threads use. No JavaScript runs on those.
 //!
-//! Panics: every exported function carries `catch_unwind`, and the two entry points that Node calls by pointer guard themselves.
+//! Panics: every exported function carries `catch_unwind`, and what Node and libuv call by pointer guards itself.
 
 mod bridge;
 mod command_line;
@@ -18,10 +18,12 @@ mod hosted;
 mod lease;
 mod logs;
 mod pending;
+mod polls;
 mod pool;
 mod reply;
 mod session;
 mod sources;
 mod subscription;
 mod text;
+mod uv;
 mod waker;

@@ -26,6 +26,11 @@ pub enum Arrival {
         /// What waits to be told.
         feed: Arc<ProgressFeed>,
     },
+    /// The output of a server is not on loan to the event loop any more.
+    LoanOver {
+        /// The number of the loan.
+        loan: u64,
+    },
     /// A subscription went from empty to not empty, or ended.
     Readable {
         /// The number of the subscription.

@@ -129,9 +129,11 @@ impl NativeSession {
         let options = self.environment.call_options(options, number)?;
         let owner = Owner::Session(self.session.clone());
         self.environment.promise(number, owner, |reply| {
-            self.session.start_call_tool(&tool, &arguments, &options, move |result| {
+            let call = self.session.start_call_tool(&tool, &arguments, &options, move |result| {
                 reply.send(result.map(Settled::Call));
-            })
+            });
+            self.environment.await_answer(&call);
+            call
         })
     }
 

@@ -23,6 +23,14 @@ if (ending === 'natural') {
     });
   };
   for (let number = 0; number < 8; number += 1) lane().catch(() => {});
+} else if (ending.endsWith('-alone')) {
+  for (let call = 0; call < 200; call += 1) await lease.callTool('echo', { message: 'x' });
+  parentPort.postMessage('running');
+  for (let call = 0; ending !== 'natural-alone'; call += 1) {
+    const answer = lease.callTool('echo', { message: 'x' });
+    if (ending === 'exit-alone' && call === 20) process.exit(0);
+    await answer;
+  }
 } else {
   traffic(lease, 16, () => {
     parentPort.postMessage('running');

@@ -1,4 +1,5 @@
-// Workers, each with a pool of its own, so many rounds; their end is `terminate`, `exit`, `exit-held` or `natural`.
+// Workers, each with a pool of its own, so many rounds; their end is `terminate`, `exit`, `exit-held` or `natural`, the first,
+// the second and the last also as `…-alone`: amid calls one after another.
 
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
@@ -13,7 +14,7 @@ async function round() {
   });
   const exit = once(worker, 'exit');
   const [message] = await once(worker, 'message');
-  if (ending === 'terminate') await worker.terminate();
+  if (ending.startsWith('terminate')) await worker.terminate();
   await exit;
   return message;
 }
