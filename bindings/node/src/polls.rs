@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::null_mut;
 use std::rc::Rc;
 
-use napi::sys;
+use napi::{check_status, sys};
 use trunkline::{EventLoop, Loan, Operation, ReadBy};
 
 use crate::environment::Environment;
@@ -22,8 +22,8 @@ pub struct Polls {
     env: sys::napi_env,
     uv: &'static Uv,
     uv_loop: *mut sys::uv_loop_s,
-    /// What continues on the loop belongs to it.
-    context: sys::napi_async_context,
+    /// What continues on the loop belongs to it. From the first loan on.
+    context: Cell<sys::napi_async_context>,
     borrower: EventLoop,
     open: RefCell<Vec<Rc<Poll>>>,
     /// Handles that libuv has not given back.
@@ -47,20 +47,14 @@ impl Polls {
     /// Nothing yet; absent where the loop cannot poll. `over` is told of loans that are over, on any thread.
     pub fn open(env: sys::napi_env, over: impl Fn(u64) + Send + Sync + 'static) -> Option<Polls> {
         let uv = Uv::of_process()?;
-        let (mut uv_loop, mut context) = (null_mut(), null_mut());
-        let name = text::to_js(env, "trunkline").ok()?;
-        // SAFETY: `env` is current on this thread, and both results are written before they are read.
-        let statuses = unsafe {
-            [
-                sys::napi_get_uv_event_loop(env, &mut uv_loop),
-                sys::napi_async_init(env, null_mut(), name, &mut context),
-            ]
-        };
-        (statuses == [sys::Status::napi_ok; 2]).then(|| Polls {
+        let mut uv_loop = null_mut();
+        // SAFETY: `env` is current on this thread, and the result is written before it is read.
+        let status = unsafe { sys::napi_get_uv_event_loop(env, &mut uv_loop) };
+        (status == sys::Status::napi_ok).then(|| Polls {
             env,
             uv,
             uv_loop,
-            context,
+            context: Cell::new(null_mut()),
             borrower: EventLoop::new(over),
             open: RefCell::default(),
             handles: Cell::new(0),
@@ -107,8 +101,9 @@ impl Polls {
     pub fn scope(&self) -> Option<CallbackScope> {
         let (env, mut scope) = (self.env, null_mut());
         // SAFETY: `env` is current on this thread, and the context was made in it; the object is not used by any Node that this runs in.
-        let status =
-            unsafe { sys::napi_open_callback_scope(env, null_mut(), self.context, &mut scope) };
+        let status = unsafe {
+            sys::napi_open_callback_scope(env, null_mut(), self.context.get(), &mut scope)
+        };
         (status == sys::Status::napi_ok).then_some(CallbackScope(env, scope))
     }
 
@@ -117,7 +112,7 @@ impl Polls {
     }
 
     fn add(&self, loan: Loan, environment: &Rc<Environment>) {
-        let layout = layout(self.uv).filter(|_| self.hook(environment));
+        let layout = layout(self.uv).filter(|_| self.hook(environment).is_ok());
         let Some(layout) = layout else { return loan.give_up() };
         // SAFETY: the layout is not of size zero.
         let handle: Handle = unsafe { alloc_zeroed(layout) }.cast();
@@ -136,7 +131,7 @@ impl Polls {
         // SAFETY: the handle is initialised; `on_closed` gives the reference back.
         unsafe {
             (self.uv.unref)(handle);
-            (self.uv.set_data)(handle, Rc::into_raw(poll.clone()) as *mut c_void);
+            (self.uv.attach)(handle, Rc::into_raw(poll.clone()) as *mut c_void);
         }
         self.handles.set(self.handles.get() + 1);
         self.go_on(&poll);
@@ -150,29 +145,29 @@ impl Polls {
         }
     }
 
-    /// Has the environment end only when libuv has given back every handle.
-    fn hook(&self, environment: &Rc<Environment>) -> bool {
+    /// Has what a loan needs for as long as the environment lives, which ends only when libuv has given back every handle.
+    fn hook(&self, environment: &Rc<Environment>) -> napi::Result<()> {
         if self.is_hooked.get() {
-            return true;
+            return Ok(());
         }
+        let (name, mut made) = (text::to_js(self.env, "trunkline")?, null_mut());
+        // SAFETY: `env` is current on this thread, and the result is written before it is read.
+        check_status!(unsafe { sys::napi_async_init(self.env, null_mut(), name, &mut made) })?;
         let context = Rc::into_raw(environment.clone()) as *mut c_void;
-        // SAFETY: `env` is current on this thread; `on_end` takes over the reference that `context` is.
-        let status = unsafe {
+        // SAFETY: as above; `on_end` takes over the reference that `context` is.
+        check_status!(unsafe {
             sys::napi_add_async_cleanup_hook(self.env, Some(on_end), context, null_mut())
-        };
-        self.is_hooked.set(status == sys::Status::napi_ok);
-        if !self.is_hooked.get() {
-            // SAFETY: nobody else took it over.
-            drop(unsafe { Rc::from_raw(context as *const Environment) });
-        }
-        self.is_hooked.get()
+        })?;
+        self.context.set(made);
+        self.is_hooked.set(true);
+        Ok(())
     }
 
     fn end(&self, hook: sys::napi_async_cleanup_hook_handle) {
         self.is_ended.set(true);
         self.end.set(hook);
         // SAFETY: the context was made in this environment, and no scope is opened with it any more.
-        unsafe { sys::napi_async_destroy(self.env, self.context) };
+        unsafe { sys::napi_async_destroy(self.env, self.context.get()) };
         let numbers: Vec<u64> = self.open.borrow().iter().map(|poll| poll.loan.number()).collect();
         numbers.into_iter().for_each(|number| self.close(number));
         self.tell_end();
@@ -227,7 +222,7 @@ unsafe extern "C" fn on_polled(handle: Handle, _status: c_int, _events: c_int) {
     let Some(uv) = Uv::of_process() else { return };
     // SAFETY: the reference that `add` gave to the handle, which is not closed; the count is raised for the clone made of it.
     let poll = unsafe {
-        let poll = (uv.data)(handle) as *const Poll;
+        let poll = (uv.attached)(handle) as *const Poll;
         Rc::increment_strong_count(poll);
         Rc::from_raw(poll)
     };
@@ -251,7 +246,7 @@ unsafe extern "C" fn on_end(hook: sys::napi_async_cleanup_hook_handle, context: 
 unsafe extern "C" fn on_closed(handle: Handle) {
     let Some(uv) = Uv::of_process() else { return };
     // SAFETY: the reference that `add` gave to the handle comes back here, once.
-    let poll = unsafe { Rc::from_raw((uv.data)(handle) as *const Poll) };
+    let poll = unsafe { Rc::from_raw((uv.attached)(handle) as *const Poll) };
     let _ = catch_unwind(AssertUnwindSafe(|| {
         if let Some(polls) = poll.environment.polls() {
             polls.forget_handle(handle);

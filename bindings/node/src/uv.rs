@@ -25,8 +25,8 @@ pub struct Uv {
     pub poll_start: unsafe extern "C" fn(Handle, events: c_int, OnPolled) -> c_int,
     pub poll_stop: unsafe extern "C" fn(Handle) -> c_int,
     pub unref: unsafe extern "C" fn(Handle),
-    pub set_data: unsafe extern "C" fn(Handle, *mut c_void),
-    pub data: unsafe extern "C" fn(Handle) -> *mut c_void,
+    pub attach: unsafe extern "C" fn(Handle, *mut c_void),
+    pub attached: unsafe extern "C" fn(Handle) -> *mut c_void,
     pub close: unsafe extern "C" fn(Handle, Option<OnClosed>),
 }
 
@@ -59,8 +59,8 @@ impl Uv {
                 poll_start: function(c"uv_poll_start")?,
                 poll_stop: function(c"uv_poll_stop")?,
                 unref: function(c"uv_unref")?,
-                set_data: function(c"uv_handle_set_data")?,
-                data: function(c"uv_handle_get_data")?,
+                attach: function(c"uv_handle_set_data")?,
+                attached: function(c"uv_handle_get_data")?,
                 close: function(c"uv_close")?,
             })
         }
