@@ -123,8 +123,8 @@ impl Driver {
                     self.deliver(None, &cell, &notice);
                 }
             }
-            Audience::Session(id) => {
-                let news = self.core().addressed(id, notice);
+            Audience::Sessions(sessions) => {
+                let news = self.core().addressed(&sessions, notice);
                 self.tell_all(news.into_iter().collect());
             }
         }
@@ -133,13 +133,17 @@ impl Driver {
     /// Delivers one after the other, and wakes those who were told when all were.
     fn tell_all(&self, news: Vec<News>) {
         let _batch = Batch::begin();
-        for news in news {
-            // It may be the last that holds the session, whose handlers are the host's.
-            safely(move || {
-                let News { session, cell, notice } = news;
-                tracing::debug!(session = ?session.number, ?notice, "notice");
-                self.deliver(Some(&session), &cell, &notice);
-            });
+        for News { sessions, cell, notice } in news {
+            for session in sessions {
+                // It may be the last that holds the session, whose handlers are the host's.
+                safely(|| {
+                    let session = session;
+                    tracing::debug!(session = ?session.number, ?notice, "notice");
+                    self.deliver(Some(&session), &cell, &notice);
+                });
+            }
+            // And so may the cell be, of a server of the host's own.
+            safely(move || drop((cell, notice)));
         }
     }
 
@@ -177,13 +181,13 @@ impl Driver {
 /// What is carried out next.
 pub(super) enum Next {
     Work(Work),
-    /// What sessions are told, one after the other.
+    /// What sessions are told.
     News(Vec<News>),
 }
 
-/// What one session is told of an entry.
+/// What sessions are told of an entry, one after the other.
 pub(super) struct News {
-    session: Arc<SessionCore>,
+    sessions: Vec<Arc<SessionCore>>,
     cell: Arc<EntryCell>,
     notice: Notice,
 }
@@ -197,17 +201,12 @@ impl Queued for Core {
 
     /// All that sessions are told at one time is one.
     fn next(&mut self) -> Option<Next> {
-        let mut news = Vec::new();
-        while news.len() < NEWS_MAX
-            && let Some(Work::Effect(Effect::Notify { audience: Audience::Session(_), .. })) =
-                self.work.front()
-        {
-            let Some(Work::Effect(Effect::Notify { audience: Audience::Session(id), notice })) =
-                self.work.pop_front()
-            else {
-                break;
-            };
-            news.extend(self.addressed(id, notice));
+        let (mut news, mut room) = (Vec::new(), NEWS_MAX);
+        while let Some((sessions, notice)) = self.take_notice(room) {
+            if let Some(addressed) = self.addressed(&sessions, notice) {
+                room -= sessions.len();
+                news.push(addressed);
+            }
         }
         match news.is_empty() {
             true => self.work.pop_front().map(Next::Work),
@@ -217,12 +216,32 @@ impl Queued for Core {
 }
 
 impl Core {
-    /// What a session is told, if it and the entry are there.
-    fn addressed(&self, session: SessionId, notice: Notice) -> Option<News> {
+    /// Takes the next work if it tells sessions something: so many of them, while others wait for their turn.
+    fn take_notice(&mut self, room: usize) -> Option<(Vec<SessionId>, Notice)> {
+        let Work::Effect(Effect::Notify { audience: Audience::Sessions(ids), notice }) =
+            self.work.front_mut()?
+        else {
+            return None;
+        };
+        if ids.len() > room {
+            let mut now = std::mem::take(ids).into_vec();
+            *ids = now.split_off(room).into();
+            return (room > 0).then(|| (now, notice.clone()));
+        }
+        let Some(Work::Effect(Effect::Notify { audience: Audience::Sessions(ids), notice })) =
+            self.work.pop_front()
+        else {
+            return None;
+        };
+        Some((ids.into_vec(), notice))
+    }
+
+    /// What those of these sessions are told that are there, if the entry is.
+    fn addressed(&self, sessions: &[SessionId], notice: Notice) -> Option<News> {
         let cell = self.entries.get(&notice.entry()?)?.clone();
         // The last, since to drop a session takes the lock that is held here.
-        let session = self.sessions.get(&session).and_then(Weak::upgrade)?;
-        Some(News { session, cell, notice })
+        let core = |id| self.sessions.get(id).and_then(Weak::upgrade);
+        Some(News { sessions: sessions.iter().filter_map(core).collect(), cell, notice })
     }
 }
 

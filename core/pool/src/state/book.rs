@@ -12,7 +12,7 @@ use super::notice::{Audience, Notice};
 use super::protocol::{Effect, Family};
 use super::{Name, PoolState, Timer};
 use crate::error::Error;
-use crate::ids::{ConnectionId, EntryId, Generation, Moment, ServerId};
+use crate::ids::{ConnectionId, EntryId, Generation, Moment, ServerId, SessionId};
 
 /// The process slots (SPEC 9.6).
 ///
@@ -177,15 +177,15 @@ impl PoolState {
 
     /// Tells every session that holds the entry. A closed session whose holds are kept hears
     /// nothing.
-    pub(super) fn tell_holders(&self, id: EntryId, notice: &Notice, out: &mut Vec<Effect>) {
+    pub(super) fn tell_holders(&self, id: EntryId, notice: Notice, out: &mut Vec<Effect>) {
         let Some(entry) = self.entries.get(id) else {
             return;
         };
-        for &session in &entry.holders {
-            if self.sessions.get(session).is_some_and(|session| session.is_open()) {
-                let audience = Audience::Session(session);
-                out.push(Effect::Notify { audience, notice: notice.clone() });
-            }
+        let is_open =
+            |id: &SessionId| self.sessions.get(*id).is_some_and(|session| session.is_open());
+        let holders: Box<[SessionId]> = entry.holders.iter().copied().filter(is_open).collect();
+        if !holders.is_empty() {
+            out.push(Effect::Notify { audience: Audience::Sessions(holders), notice });
         }
     }
 

@@ -42,7 +42,7 @@ impl PoolState {
             }
             let generation = connection.generation;
             let notice = Notice::Reconnected { entry: id, generation, attempts, downtime };
-            self.tell_holders(id, &notice, &mut told);
+            self.tell_holders(id, notice, &mut told);
         }
         if let Some(news) = self.take_lists(id, catalog, out) {
             self.tell_news(id, news, &mut told);
@@ -156,7 +156,7 @@ impl PoolState {
         };
         let generation = entry.generation;
         let notice = Notice::CatalogChanged { entry: id, generation, before, after, difference };
-        self.tell_holders(id, &notice, out);
+        self.tell_holders(id, notice, out);
     }
 
     /// The incarnation that was ending is gone: go on with what waited for that.
@@ -205,7 +205,7 @@ impl PoolState {
         if connected {
             let reason = if to_gate { LossReason::Gate } else { LossReason::Shutdown };
             let notice = Notice::Disconnected { entry: id, generation, reason };
-            self.tell_holders(id, &notice, &mut told);
+            self.tell_holders(id, notice, &mut told);
         }
         if to_gate {
             self.tell_change(id, catalog, Arc::default(), &[], &mut told);

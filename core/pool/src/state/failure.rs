@@ -119,7 +119,7 @@ impl PoolState {
         self.publish(id, out);
         self.announce(id, reason::LOST, out);
         if let Some(notice) = first {
-            self.tell_holders(id, &notice, out);
+            self.tell_holders(id, notice, out);
         }
     }
 
@@ -169,7 +169,7 @@ impl PoolState {
         self.announce(id, why, out);
         // The holders hear of the failure first, and then that the tools are gone (SPEC 5.8).
         for notice in first.into_iter().chain([Notice::Failed { entry: id, generation, error }]) {
-            self.tell_holders(id, &notice, out);
+            self.tell_holders(id, notice, out);
         }
         self.tell_change(id, before, Arc::default(), &[], out);
     }

@@ -12,12 +12,12 @@ use crate::ids::{EntryId, Generation, ServerId, SessionId};
 use crate::options::Budget;
 
 /// Who is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Audience {
     /// Every subscriber of the pool.
     Pool,
-    /// One session that holds the entry.
-    Session(SessionId),
+    /// These sessions, each of which holds the entry, one after the other.
+    Sessions(Box<[SessionId]>),
     /// Every subscriber of the pool and of every session, once (the scope `workspace`).
     Everybody,
 }

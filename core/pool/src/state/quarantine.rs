@@ -70,7 +70,7 @@ impl PoolState {
         if !news.newly_held.tools().is_empty() {
             let held = news.newly_held;
             let notice = Notice::ToolsQuarantined { entry: id, generation, held };
-            self.tell_holders(id, &notice, out);
+            self.tell_holders(id, notice, out);
         }
         let after = entry.catalog.clone();
         self.tell_change(id, news.before, after, &news.renewed, out);
@@ -87,10 +87,11 @@ impl PoolState {
         else {
             return;
         };
-        for session in sessions {
+        let newcomers: Box<[SessionId]> = sessions.into_iter().collect();
+        if !newcomers.is_empty() {
             let (generation, held) = (entry.generation, entry.held.clone());
             let notice = Notice::ToolsQuarantined { entry: id, generation, held };
-            out.push(Effect::Notify { audience: Audience::Session(session), notice });
+            out.push(Effect::Notify { audience: Audience::Sessions(newcomers), notice });
         }
     }
 

@@ -351,7 +351,12 @@ pub fn status(
 }
 
 pub fn tell(session: u64, notice: Notice) -> Effect {
-    Effect::Notify { audience: Audience::Session(SessionId(session)), notice }
+    tell_all(&[session], notice)
+}
+
+pub fn tell_all(sessions: &[u64], notice: Notice) -> Effect {
+    let sessions = sessions.iter().copied().map(SessionId).collect();
+    Effect::Notify { audience: Audience::Sessions(sessions), notice }
 }
 
 pub fn lost(session: u64, entry: u32, generation: u32, reason: LossReason) -> Effect {
@@ -377,10 +382,15 @@ pub fn auth_required(entry: u32, generation: u32, error: Error) -> Effect {
 }
 
 pub fn changed(session: u64, entry: u32, generation: u32, before: u8, after: u8) -> Effect {
+    changed_for(&[session], entry, generation, before, after)
+}
+
+/// All who hold the entry hear of it.
+pub fn changed_for(sessions: &[u64], entry: u32, generation: u32, before: u8, after: u8) -> Effect {
     let (before, after) = (tools(before), tools(after));
     let difference = Arc::new(Difference::between(&before, &after));
     let (entry, generation) = (EntryId(entry), Generation(generation));
-    tell(session, Notice::CatalogChanged { entry, generation, before, after, difference })
+    tell_all(sessions, Notice::CatalogChanged { entry, generation, before, after, difference })
 }
 
 /// The tool comes with another definition than it had.

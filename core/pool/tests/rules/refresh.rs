@@ -117,7 +117,7 @@ fn every_holder_hears_of_a_change() {
     bench.step(stale(0, 1));
     assert_eq!(
         bench.step(listed(0, 1, 1, 2)),
-        [publish(0, 1, Active, 2), changed(0, 0, 1, 1, 2), changed(1, 0, 1, 1, 2)]
+        [publish(0, 1, Active, 2), changed_for(&[0, 1], 0, 1, 1, 2)]
     );
 }
 

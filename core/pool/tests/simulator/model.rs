@@ -257,7 +257,7 @@ impl Model {
             // What everybody is told is held against the budget.
             Effect::Notify { audience: Audience::Everybody, .. } => {}
             Effect::ToolAccepted { .. } | Effect::KeepAccepted { .. } => {}
-            Effect::Notify { audience, notice } => self.notified(*audience, notice, held)?,
+            Effect::Notify { audience, notice } => self.notified(audience, notice, held)?,
             _ => return Err(format!("an effect that nobody expects: {effect:?}")),
         }
         Ok(())
@@ -304,17 +304,22 @@ impl Model {
         Ok(())
     }
 
-    fn notified(&mut self, to: Audience, notice: &Notice, held: &Holds) -> Result<(), String> {
+    fn notified(&mut self, to: &Audience, notice: &Notice, held: &Holds) -> Result<(), String> {
         let entry = entry_of(notice);
         let told = self.entries.entry(entry).or_default();
         let slot = told.slot.clone().ok_or("a notice before anything was published")?;
-        if let Audience::Session(session) = to {
-            let mut holder = held.get(&entry).is_some_and(|holders| holders.contains(&session));
-            if matches!(notice, Notice::ToolsQuarantined { .. }) {
-                holder |= self.leases.values().any(|lease| *lease == (session, entry));
+        if let Audience::Sessions(sessions) = to {
+            let once: BTreeSet<&SessionId> = sessions.iter().collect();
+            check!(!once.is_empty() && once.len() == sessions.len(), "told twice: {sessions:?}");
+            for session in sessions {
+                let mut holder = held.get(&entry).is_some_and(|holders| holders.contains(session));
+                if matches!(notice, Notice::ToolsQuarantined { .. }) {
+                    holder |= self.leases.values().any(|lease| *lease == (*session, entry));
+                }
+                check!(holder, "{session:?} is told {notice:?}, but holds nothing");
+                let is_open = self.sessions.get(session) == Some(&None);
+                check!(is_open, "{session:?} is told, but closed");
             }
-            check!(holder, "{session:?} is told {notice:?}, but holds nothing");
-            check!(self.sessions.get(&session) == Some(&None), "{session:?} is told, but closed");
         }
         let Notice::StatusChanged { from, to, generation, .. } = notice else {
             return self.holder_is_told(entry, notice, &slot);
@@ -456,8 +461,8 @@ fn entry_of(notice: &Notice) -> EntryId {
 /// What a session is told of an entry, in order.
 pub fn heard(effects: &[Effect], session: SessionId, of: EntryId) -> Vec<&'static str> {
     let word = |effect: &Effect| match effect {
-        Effect::Notify { audience: Audience::Session(to), notice }
-            if *to == session && entry_of(notice) == of =>
+        Effect::Notify { audience: Audience::Sessions(to), notice }
+            if to.contains(&session) && entry_of(notice) == of =>
         {
             Some(match notice {
                 Notice::Disconnected { .. } => "disconnected",
