@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use trunkline_pool::acceptance::Held as HeldBack;
-use trunkline_pool::catalog::{Catalog, Difference};
+use trunkline_pool::catalog::Catalog;
 use trunkline_pool::options::SessionOptions;
 use trunkline_pool::state::{EntryId, Generation, Input, Ticket};
 use trunkline_pool::view::View;
@@ -17,7 +17,7 @@ use super::deferred::{AllDeferred, Deferred, FirstSight, Seeing};
 use super::held::{Held, Origin, Seen};
 use super::pool::Configured;
 use super::session::SessionCore;
-use super::told::{News, Sight, Told};
+use super::told::{ListChange, News, Sight, Told};
 use crate::driver::{EntryCell, LeaseHold};
 
 /// A session's holds, until it is closed.
@@ -251,16 +251,11 @@ impl Holds {
     }
 
     /// The lists of an entry are others, which the session is told as far as it sees it.
-    pub(crate) fn listed(
-        &self,
-        session: &SessionCore,
-        from: (&Arc<EntryCell>, Generation),
-        change: (&Arc<Catalog>, &Arc<Catalog>, &Arc<Difference>),
-    ) {
+    pub(crate) fn listed(&self, session: &SessionCore, change: &Arc<ListChange>) {
         let mut tells = false;
         let first = {
             let told = &mut self.inner().told;
-            told.listed(from, change).and_then(|news| told.next_with(news, &mut tells))
+            told.listed(change).and_then(|news| told.next_with(news, &mut tells))
         };
         self.tell_from(first, tells, session);
     }

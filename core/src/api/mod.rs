@@ -53,4 +53,5 @@ pub use pool::{Pool, Servers};
 pub use progress::ProgressFeed;
 pub use session::Session;
 pub(crate) use session::SessionCore;
+pub(crate) use told::ListChange;
 pub use view::Listed;

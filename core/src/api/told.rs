@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use trunkline_pool::acceptance::{Held as HeldBack, HeldTool};
 use trunkline_pool::catalog::{Catalog, Difference};
-use trunkline_pool::state::{EntryState, Generation};
+use trunkline_pool::state::{EntryState, Generation, Notice};
 use trunkline_pool::view::{Shown, View};
 
 use super::by_server::ByServer;
@@ -37,7 +37,7 @@ pub(super) struct Sight {
 
 /// Where lists come from.
 #[derive(Clone)]
-enum Source {
+pub(super) enum Source {
     /// This entry, by that connection.
     Entry(Arc<EntryCell>, Generation),
     /// They were kept.
@@ -163,14 +163,43 @@ pub(super) struct Told {
 }
 
 /// Something to be told.
-pub(super) struct News {
-    server: Arc<str>,
-    what: What,
+pub(super) enum News {
+    /// What a server shows is other than the session was told.
+    Lists { server: Arc<str>, source: Source, difference: Arc<Difference> },
+    /// The lists of an entry are others. With what the session hears of that, where it is not the whole change.
+    Change(Arc<ListChange>, Option<Arc<Difference>>),
+    /// A tool is held back.
+    HeldBack(Arc<EntryCell>, Generation, HeldTool),
 }
 
-enum What {
-    Lists(Source, Arc<Difference>),
-    HeldBack(Arc<EntryCell>, Generation, HeldTool),
+/// How the lists of an entry changed: made once for all who hold it.
+pub(crate) struct ListChange {
+    cell: Arc<EntryCell>,
+    generation: Generation,
+    before: Arc<Catalog>,
+    after: Arc<Catalog>,
+    difference: Arc<Difference>,
+    /// What is held back since.
+    held_back: HeldBack,
+    about: About,
+}
+
+impl ListChange {
+    /// That of a notice, if it is one of a change.
+    pub(crate) fn of(cell: &Arc<EntryCell>, notice: &Notice) -> Option<Arc<ListChange>> {
+        let Notice::CatalogChanged { generation, before, after, difference, .. } = notice else {
+            return None;
+        };
+        Some(Arc::new(ListChange {
+            cell: cell.clone(),
+            generation: *generation,
+            before: before.clone(),
+            after: after.clone(),
+            difference: difference.clone(),
+            held_back: cell.load().slot.held.clone(),
+            about: About::entry_of_many(cell, *generation),
+        }))
+    }
 }
 
 impl Told {
@@ -232,37 +261,35 @@ impl Told {
             }
             (None, Some(_)) => {
                 self.servers.remove(server);
-                self.news.retain(|news| news.server != *server);
+                self.news.retain(|news| news.server() != server);
             }
             (None, None) => {}
         }
     }
 
     /// The lists of an entry are these: what the session is to be told of that. Nothing of an entry that is not seen.
-    pub(super) fn listed(
-        &mut self,
-        (cell, generation): (&Arc<EntryCell>, Generation),
-        (before, after, difference): (&Arc<Catalog>, &Arc<Catalog>, &Arc<Difference>),
-    ) -> Option<News> {
-        let told = self.sight(cell)?;
-        let from_there = Arc::ptr_eq(&told.catalog, before);
-        let before = std::mem::replace(&mut told.catalog, after.clone());
-        told.held_back = cell.load().slot.held.clone();
-        if let Source::Entry(_, of) = &mut told.source {
-            *of = generation;
+    pub(super) fn listed(&mut self, change: &Arc<ListChange>) -> Option<News> {
+        let told = self.sight(&change.cell)?;
+        let from_there = Arc::ptr_eq(&told.catalog, &change.before);
+        let before = std::mem::replace(&mut told.catalog, change.after.clone());
+        if !told.held_back.is_same(&change.held_back) {
+            told.held_back = change.held_back.clone();
         }
-        let difference = match from_there {
+        if let Source::Entry(_, of) = &mut told.source {
+            *of = change.generation;
+        }
+        let difference = &change.difference;
+        let own = match from_there {
             // It was told of the lists that the change begins with: its view alone decides what it hears.
-            true if told.sees_all => difference.clone(),
-            true => told.view.of_difference(difference),
+            true if told.sees_all => return Some(News::Change(change.clone(), None)),
+            true => told.view.apply(difference),
             false => {
                 let before = Shown { catalog: &before, view: &told.view };
                 let own = Shown::difference(Some(before), Some(told.shown()));
-                Arc::new(own.with_renewed(&difference.renewed()))
+                own.with_renewed(&difference.renewed())
             }
         };
-        let (server, source) = (told.server.clone(), told.source.clone());
-        News::of_lists((server, source), difference)
+        (!own.is_empty()).then(|| News::Change(change.clone(), Some(Arc::new(own))))
     }
 
     /// These tools are held back newly. `unseen` is the view of an entry that is not seen yet; without it, nothing is told of one.
@@ -282,7 +309,7 @@ impl Told {
         };
         let Some(view) = view else { return };
         for tool in held.tools().iter().filter(|tool| view.admits(&tool.item.name)) {
-            self.news.push_back(News::of_held_back(cell, generation, tool));
+            self.news.push_back(News::HeldBack(cell.clone(), generation, tool.clone()));
         }
     }
 
@@ -324,40 +351,42 @@ impl Told {
             let name = &tool.item.name;
             let stays = current.tool(name).is_some_and(|tool_now| tool_now.item == tool.item);
             if stays && now.view.admits(name) && !old.view.admits(name) {
-                self.news.push_back(News::of_held_back(cell, *generation, tool));
+                self.news.push_back(News::HeldBack(cell.clone(), *generation, tool.clone()));
             }
         }
     }
 
     fn lists(&mut self, (server, source): (Arc<str>, Source), difference: Arc<Difference>) {
-        self.news.extend(News::of_lists((server, source), difference));
+        let is_empty = difference.is_empty();
+        self.news.extend((!is_empty).then_some(News::Lists { server, source, difference }));
     }
 }
 
 impl News {
-    fn of_lists((server, source): (Arc<str>, Source), difference: Arc<Difference>) -> Option<News> {
-        let is_empty = difference.is_empty();
-        let what = What::Lists(source, difference);
-        (!is_empty).then_some(News { server, what })
-    }
-
-    fn of_held_back(cell: &Arc<EntryCell>, generation: Generation, tool: &HeldTool) -> News {
-        let what = What::HeldBack(cell.clone(), generation, tool.clone());
-        News { server: cell.server.clone(), what }
+    fn server(&self) -> &Arc<str> {
+        match self {
+            News::Lists { server, .. } => server,
+            News::Change(change, _) => &change.cell.server,
+            News::HeldBack(cell, ..) => &cell.server,
+        }
     }
 
     /// Tells it, while the session has the server.
     pub(super) fn tell(&self, session: &SessionCore) {
-        match &self.what {
-            What::Lists(source, difference) => {
+        let has_it = || session.holds.has(self.server());
+        match self {
+            News::Lists { server, source, difference } => {
                 let about = match source {
                     Source::Entry(cell, generation) => About::entry(cell, *generation),
-                    Source::Kept => About::server(&self.server),
+                    Source::Kept => About::server(server),
                 };
-                let stands = || session.holds.has(&self.server);
-                session.driver.tell_lists(session, &about, difference, stands);
+                session.driver.tell_lists(session, &about, difference, has_it);
             }
-            What::HeldBack(cell, generation, tool) => {
+            News::Change(change, own) => {
+                let difference = own.as_ref().unwrap_or(&change.difference);
+                session.driver.tell_lists(session, &change.about, difference, has_it);
+            }
+            News::HeldBack(cell, generation, tool) => {
                 let (about, stands) =
                     (About::entry(cell, *generation), || cell.is_held_by(session.number));
                 session.driver.tell_held_back(session, &about, tool, stands);

@@ -13,7 +13,7 @@ use super::entry::Control;
 use super::executor::{self, Queued};
 use super::listings::ListingEnd;
 use super::{Answered, Core, Driver, EntryCell, Work, incarnation};
-use crate::api::SessionCore;
+use crate::api::{ListChange, SessionCore};
 use crate::wakes::Batch;
 use crate::{Error, ErrorCode};
 
@@ -134,16 +134,20 @@ impl Driver {
     fn tell_all(&self, news: Vec<News>) {
         let _batch = Batch::begin();
         for News { sessions, cell, notice } in news {
+            let change = ListChange::of(&cell, &notice);
             for session in sessions {
                 // It may be the last that holds the session, whose handlers are the host's.
                 safely(|| {
                     let session = session;
                     tracing::debug!(session = ?session.number, ?notice, "notice");
-                    self.deliver(Some(&session), &cell, &notice);
+                    match &change {
+                        Some(change) => session.holds.listed(&session, change),
+                        None => self.deliver(Some(&session), &cell, &notice),
+                    }
                 });
             }
             // And so may the cell be, of a server of the host's own.
-            safely(move || drop((cell, notice)));
+            safely(move || drop((cell, change)));
         }
     }
 

@@ -1,10 +1,11 @@
 //! The text of an event, written member by member.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
 use serde_json::Value;
 use trunkline_pool::interface::EventKind;
+use trunkline_pool::state::Generation;
 
 use super::hub::About;
 use crate::api::SessionCore;
@@ -20,8 +21,7 @@ pub(super) fn write(
     let mut json = sheet.begin();
     json.add_written(r#""v":1"#);
     json.add("seq", &seq);
-    json.add_word("type", kind.name());
-    json.add_word("scope", kind.scope().as_str());
+    json.add_written(head(kind));
     if let Some(session) = session {
         json.add_str("session", &session.id);
     }
@@ -35,6 +35,19 @@ pub(super) fn write(
     sheet.finish()
 }
 
+/// The members that every event of a kind has.
+fn head(kind: EventKind) -> &'static str {
+    HEADS[kind as usize].get_or_init(|| {
+        let (name, scope) = (kind.name(), kind.scope().as_str());
+        debug_assert!(name.bytes().chain(scope.bytes()).all(is_plain), "{name} {scope}");
+        format!(r#""type":"{name}","scope":"{scope}""#).into()
+    })
+}
+
+/// By the number of the kind, which is a bit of [`EventMask`](crate::EventMask).
+static HEADS: [OnceLock<Box<str>>; u64::BITS as usize] =
+    [const { OnceLock::new() }; u64::BITS as usize];
+
 /// The members that name what events are about, for [`Members::add_written`]: a server, and an entry of it. Written once for many.
 pub(super) fn named(server: &str, entry_index: Option<u32>) -> Arc<str> {
     let mut text = Vec::new();
@@ -44,6 +57,11 @@ pub(super) fn named(server: &str, entry_index: Option<u32>) -> Arc<str> {
         json.add("entry_index", &index);
     }
     String::from_utf8_lossy(text.strip_prefix(b"{").unwrap_or(&text)).into()
+}
+
+/// The same with the incarnation.
+pub(super) fn named_of(named: &str, generation: Generation) -> Arc<str> {
+    format!(r#"{named},"generation":{generation}"#, generation = generation.0).into()
 }
 
 /// Fields that are values.
@@ -100,16 +118,6 @@ impl Members<'_> {
         self.name(name);
         self.0.push(b'"');
         self.0.extend_from_slice(value.as_bytes());
-        self.0.push(b'"');
-    }
-
-    /// Adds one member that is a word of ours.
-    #[inline(always)]
-    fn add_word(&mut self, name: &str, word: &str) {
-        debug_assert!(word.bytes().all(is_plain), "{word}");
-        self.name(name);
-        self.0.push(b'"');
-        self.0.extend_from_slice(word.as_bytes());
         self.0.push(b'"');
     }
 

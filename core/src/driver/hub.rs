@@ -12,7 +12,7 @@ use trunkline_pool::interface::EventKind;
 use trunkline_pool::state::{Generation, SessionId};
 
 use super::EntryCell;
-use super::event_text::{Members, Sheet, members_of, named, write};
+use super::event_text::{Members, Sheet, members_of, named, named_of, write};
 use super::subscriber::Subscriber;
 use crate::api::{Event, EventMask, SessionCore};
 use crate::sync::{Mutex, MutexGuard};
@@ -73,6 +73,11 @@ impl About {
     /// An incarnation of an entry.
     pub(crate) fn entry(cell: &EntryCell, generation: Generation) -> About {
         About { named: Some(cell.named.clone()), generation: Some(generation) }
+    }
+
+    /// The same, written once for many who are told.
+    pub(crate) fn entry_of_many(cell: &EntryCell, generation: Generation) -> About {
+        About { named: Some(named_of(&cell.named, generation)), generation: None }
     }
 
     /// A server that may have no entry.

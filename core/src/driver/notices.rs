@@ -32,11 +32,8 @@ impl Driver {
                     self.forget(cell.entry);
                 }
             }
-            Notice::CatalogChanged { generation, before, after, difference, .. } => {
-                let Some(session) = session else { return };
-                let change = (before, after, difference);
-                session.holds.listed(session, (cell, *generation), change);
-            }
+            // It is made once for all who are told.
+            Notice::CatalogChanged { .. } => {}
             Notice::ToolsQuarantined { generation, held, .. } => {
                 let Some(session) = session else { return };
                 session.holds.held_back(session, (cell, *generation), held);

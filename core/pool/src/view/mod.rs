@@ -10,8 +10,6 @@ mod revision;
 mod tests;
 mod viewed;
 
-use std::sync::Arc;
-
 use crate::catalog::{Catalog, Difference, Filter, Item};
 use crate::config::ServerSpec;
 use crate::interface::words::hidden;
@@ -100,14 +98,6 @@ impl View {
     /// What the session is told of a difference between two catalogs. Resources are not filtered.
     pub fn apply(&self, difference: &Difference) -> Difference {
         self.by_session.apply(&self.by_server.apply(difference))
-    }
-
-    /// The same of a difference that many share: without a filter it is that one.
-    pub fn of_difference(&self, difference: &Arc<Difference>) -> Arc<Difference> {
-        match self.hides_nothing() {
-            true => difference.clone(),
-            false => Arc::new(self.apply(difference)),
-        }
     }
 
     /// Whether it admits everything.

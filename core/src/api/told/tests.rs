@@ -24,7 +24,11 @@ fn publish(cell: &EntryCell, catalog: &Arc<Catalog>) {
 /// The notice of a change.
 fn change(told: &mut Told, cell: &Arc<EntryCell>, (before, after): (&Arc<Catalog>, &Arc<Catalog>)) {
     let difference = Arc::new(Difference::between(before, after));
-    let news = told.listed((cell, Generation(1)), (before, after, &difference));
+    let (entry, generation) = (cell.entry, Generation(1));
+    let (before, after) = (before.clone(), after.clone());
+    let notice = Notice::CatalogChanged { entry, generation, before, after, difference };
+    let change = ListChange::of(cell, &notice).expect("it is the notice of a change");
+    let news = told.listed(&change);
     told.news.extend(news);
 }
 
@@ -33,9 +37,12 @@ fn added(told: &mut Told) -> Vec<String> {
     let mut tells = false;
     let mut added = Vec::new();
     while let Some(news) = told.next(&mut tells) {
-        if let What::Lists(_, difference) = news.what {
-            added.extend(difference.tools.added.iter().map(|name| name.to_string()));
-        }
+        let difference = match news {
+            News::Lists { difference, .. } => difference,
+            News::Change(change, own) => own.unwrap_or_else(|| change.difference.clone()),
+            News::HeldBack(..) => continue,
+        };
+        added.extend(difference.tools.added.iter().map(|name| name.to_string()));
     }
     added
 }
