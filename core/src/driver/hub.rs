@@ -86,16 +86,6 @@ impl About {
     }
 }
 
-/// Whom an event was told.
-enum Told {
-    /// There was no reason for it any more.
-    Nobody,
-    /// No subscriber wanted it, so it was not written.
-    Unheard { seq: u64 },
-    /// Some.
-    Heard(Event),
-}
-
 impl Hub {
     pub(crate) fn new(backlog: usize) -> Hub {
         Hub { backlog, inner: Mutex::default() }
@@ -192,7 +182,9 @@ impl Hub {
         fields: &[(&str, Value)],
         stands: impl FnOnce() -> bool,
     ) {
-        self.tell(kind, session, about, members_of(fields), stands);
+        self.tell(kind, session, stands, |sheet, seq| {
+            Event::new(kind, seq, write(sheet, (kind, seq), session, about, members_of(fields)))
+        });
     }
 
     /// [`publish_if`](Self::publish_if), with fields that are written only when somebody hears of them.
@@ -204,7 +196,9 @@ impl Hub {
         fields: impl FnOnce(&mut Members<'_>),
         stands: impl FnOnce() -> bool,
     ) {
-        self.tell(kind, Some(session), about, fields, stands);
+        self.tell(kind, Some(session), stands, |sheet, seq| {
+            Event::new(kind, seq, write(sheet, (kind, seq), Some(session), about, fields))
+        });
     }
 
     /// [`publish_if`](Self::publish_if), and the event itself, whether or not somebody subscribed to it; none when there is no
@@ -217,28 +211,27 @@ impl Hub {
         fields: &[(&str, Value)],
         stands: impl FnOnce() -> bool,
     ) -> Option<Event> {
-        match self.tell(kind, session, about, members_of(fields), stands) {
-            Told::Nobody => None,
-            Told::Unheard { seq } => {
-                let (sheet, fields) = (&mut Sheet::default(), members_of(fields));
-                let text = write(sheet, (kind, seq), session, about, fields);
-                Some(Event::new(kind, seq, text))
-            }
-            Told::Heard(event) => Some(event),
-        }
+        let event = |sheet: &mut Sheet, seq| {
+            Event::new(kind, seq, write(sheet, (kind, seq), session, about, members_of(fields)))
+        };
+        let mut heard = None;
+        let seq =
+            self.tell(kind, session, stands, |sheet, seq| heard.insert(event(sheet, seq)).clone())?;
+        // Nobody wanted it, so that it was not written.
+        Some(heard.unwrap_or_else(|| event(&mut Sheet::default(), seq)))
     }
 
+    /// Tells it, written when somebody wants it; its number, unless there was no reason for it any more.
     fn tell(
         &self,
         kind: EventKind,
         session: Option<&SessionCore>,
-        about: &About,
-        fields: impl FnOnce(&mut Members<'_>),
         stands: impl FnOnce() -> bool,
-    ) -> Told {
+        event: impl FnOnce(&mut Sheet, u64) -> Event,
+    ) -> Option<u64> {
         let mut guard = self.inner();
         if session.is_some_and(SessionCore::is_closed) || !stands() {
-            return Told::Nobody;
+            return None;
         }
         let inner = &mut *guard;
         inner.seq += 1;
@@ -246,13 +239,10 @@ impl Hub {
         let own = session.and_then(|session| inner.sessions.get(&session.number));
         let subscribers = inner.pool.iter().chain(own.into_iter().flat_map(Own::iter));
         let sheet = &mut inner.sheet;
-        let event = || Event::new(kind, seq, write(sheet, (kind, seq), session, about, fields));
-        let Some((event, woken)) = put(kind, subscribers, event) else {
-            return Told::Unheard { seq };
-        };
+        let woken = put(kind, subscribers, || event(sheet, seq));
         drop(guard);
         woken.wake();
-        Told::Heard(event)
+        Some(seq)
     }
 
     /// Tells every subscriber, of the pool and of each session, the same event once.
@@ -263,14 +253,12 @@ impl Hub {
         let seq = inner.seq;
         let subscribers = inner.pool.iter().chain(inner.sessions.values().flat_map(Own::iter));
         let sheet = &mut inner.sheet;
-        let put = put(kind, subscribers, || {
+        let woken = put(kind, subscribers, || {
             let (about, fields) = (About::default(), members_of(fields));
             Event::new(kind, seq, write(sheet, (kind, seq), None, &about, fields))
         });
         drop(guard);
-        if let Some((_, woken)) = put {
-            woken.wake();
-        }
+        woken.wake();
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -278,25 +266,26 @@ impl Hub {
     }
 }
 
-/// Puts one event into the queues of those who want it; the event and who is to be woken, if there is anybody.
+/// Puts one event into the queues of those who want it, if there is anybody; who is to be woken.
 ///
 /// The lock is held: two events must reach every queue in the order of their numbers.
 fn put<'a>(
     kind: EventKind,
     subscribers: impl Iterator<Item = &'a Arc<Subscriber>>,
     event: impl FnOnce() -> Event,
-) -> Option<(Event, Woken)> {
-    let mut interested = subscribers.filter(|subscriber| subscriber.mask.contains(kind)).peekable();
-    interested.peek()?;
-    let (event, mut woken) = (event(), Woken::default());
-    for subscriber in interested {
-        let pushed = subscriber.push(&event);
-        if pushed.is_first {
-            woken.add(subscriber);
-        }
-        woken.hurries |= pushed.is_half;
+) -> Woken {
+    let mut interested = subscribers.filter(|subscriber| subscriber.mask.contains(kind));
+    let mut woken = Woken::default();
+    let Some(mut last) = interested.next() else {
+        return woken;
+    };
+    let event = event();
+    for next in interested {
+        woken.push(last, event.clone());
+        last = next;
     }
-    Some((event, woken))
+    woken.push(last, event);
+    woken
 }
 
 /// The subscribers that are to be woken once no lock is held.
@@ -309,7 +298,12 @@ struct Woken {
 }
 
 impl Woken {
-    fn add(&mut self, subscriber: &Arc<Subscriber>) {
+    fn push(&mut self, subscriber: &Arc<Subscriber>, event: Event) {
+        let pushed = subscriber.push(event);
+        self.hurries |= pushed.is_half;
+        if !pushed.wakes {
+            return;
+        }
         match self.first {
             None => self.first = Some(subscriber.clone()),
             Some(_) => self.others.push(subscriber.clone()),

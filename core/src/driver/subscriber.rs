@@ -34,8 +34,8 @@ pub(crate) struct Subscriber {
 /// Where an event was put.
 #[derive(Default)]
 pub(super) struct Pushed {
-    /// Nothing was before it: the subscriber has to be woken.
-    pub(super) is_first: bool,
+    /// Nothing was before it, and somebody waits for it: the subscriber has to be woken.
+    pub(super) wakes: bool,
     /// Half of the room is taken now: it cannot wait until all else was told.
     pub(super) is_half: bool,
 }
@@ -49,6 +49,24 @@ struct Queue {
     missed: u64,
     last_missed_seq: u64,
     ended: bool,
+    /// Whether there is a wake function.
+    has_wake: bool,
+    /// How many wait in [`Subscriber::next`].
+    waiting: usize,
+}
+
+/// One that may wait in [`Subscriber::next`], counted from when it found nothing until it ends.
+struct Waiting<'a> {
+    subscriber: &'a Subscriber,
+    is_counted: bool,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        if self.is_counted {
+            self.subscriber.queue().waiting -= 1;
+        }
+    }
 }
 
 impl Subscriber {
@@ -72,7 +90,7 @@ impl Subscriber {
     }
 
     /// Adds an event, or counts it as missed.
-    pub(super) fn push(&self, event: &Event) -> Pushed {
+    pub(super) fn push(&self, event: Event) -> Pushed {
         let mut queue = self.queue();
         let before = queue.events.len();
         if queue.missed > 0 || before >= self.backlog {
@@ -80,37 +98,45 @@ impl Subscriber {
             queue.last_missed_seq = event.seq();
             return Pushed::default();
         }
-        queue.events.push_back(event.clone());
-        Pushed { is_first: before == 0, is_half: before == self.backlog / 2 }
+        queue.events.push_back(event);
+        let wakes = before == 0 && (queue.has_wake || queue.waiting > 0);
+        Pushed { wakes, is_half: before == self.backlog / 2 }
     }
 
     /// The next event. What was missed is told where it is missing: after the events that fitted.
     pub(crate) fn try_next(&self) -> Option<Event> {
-        let mut queue = self.queue();
-        if let Some(event) = queue.events.pop_front() {
-            return Some(event);
-        }
-        let missed = std::mem::take(&mut queue.missed);
-        let seq = queue.last_missed_seq;
-        (missed > 0).then(|| {
-            let (kind, fields) = (EventKind::Lagged, [("missed", missed.into())]);
-            let (sheet, about) = (&mut Sheet::default(), About::default());
-            Event::new(kind, seq, write(sheet, (kind, seq), None, &about, members_of(&fields)))
-        })
+        self.queue().take()
     }
 
     /// The next event, or `None` at the end of the stream.
     pub(crate) async fn next(&self) -> Option<Event> {
+        let mut waiting = Waiting { subscriber: self, is_counted: false };
         loop {
-            let arrived = self.arrived.notified();
-            let event = self.try_next();
-            if event.is_some() || self.is_ended() {
-                // One notification stands for all that waits: whoever else waits for an event looks in turn.
-                self.arrived.notify_one();
-                return event;
+            if let Some(taken) = self.take_or_wait(&mut waiting) {
+                return taken;
             }
-            arrived.await;
+            // A notification that came since the look is kept for it.
+            self.arrived.notified().await;
         }
+    }
+
+    /// What [`next`](Self::next) returns; nothing when it has to wait, which is noted in the same moment, so that whoever tells the
+    /// next event knows of it.
+    fn take_or_wait(&self, waiting: &mut Waiting<'_>) -> Option<Option<Event>> {
+        let mut queue = self.queue();
+        let event = queue.take();
+        if event.is_none() && !queue.ended {
+            queue.waiting += usize::from(!waiting.is_counted);
+            waiting.is_counted = true;
+            return None;
+        }
+        let others = queue.waiting - usize::from(waiting.is_counted);
+        drop(queue);
+        if others > 0 {
+            // One notification stands for all that waits: whoever else waits for an event looks in turn.
+            self.arrived.notify_one();
+        }
+        Some(event)
     }
 
     pub(crate) fn is_ended(&self) -> bool {
@@ -127,7 +153,8 @@ impl Subscriber {
         let before = lock(&self.wake).replace(wake);
         drop(before);
         let waits = {
-            let queue = self.queue();
+            let mut queue = self.queue();
+            queue.has_wake = true;
             !queue.events.is_empty() || queue.missed > 0 || queue.ended
         };
         if waits {
@@ -170,6 +197,22 @@ impl Subscriber {
     }
 }
 
+impl Queue {
+    /// The next event that waits.
+    fn take(&mut self) -> Option<Event> {
+        if let Some(event) = self.events.pop_front() {
+            return Some(event);
+        }
+        let missed = std::mem::take(&mut self.missed);
+        let seq = self.last_missed_seq;
+        (missed > 0).then(|| {
+            let (kind, fields) = (EventKind::Lagged, [("missed", missed.into())]);
+            let (sheet, about) = (&mut Sheet::default(), About::default());
+            Event::new(kind, seq, write(sheet, (kind, seq), None, &about, members_of(&fields)))
+        })
+    }
+}
+
 impl wakes::Wake for Subscriber {
     fn wake(&self) {
         self.wake_now();
@@ -182,7 +225,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
+    use std::pin::{Pin, pin};
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::{Context, Poll, Waker};
 
     use super::*;
 
@@ -192,7 +237,7 @@ mod tests {
         let kind = EventKind::Lagged;
         let subscriber = Subscriber::new(EventMask(kind.bit()), None, 1, String::new());
         for seq in 1..=2 {
-            let _ = subscriber.push(&Event::new(kind, seq, "{}".into()));
+            let _ = subscriber.push(Event::new(kind, seq, "{}".into()));
         }
         assert_eq!(subscriber.try_next().map(|event| event.seq()), Some(1));
         let woken = Arc::new(AtomicUsize::new(0));
@@ -200,5 +245,36 @@ mod tests {
         subscriber.set_wake(Arc::new(move || _ = count.fetch_add(1, Ordering::SeqCst)));
         assert_eq!(woken.load(Ordering::SeqCst), 1);
         assert_eq!(subscriber.try_next().map(|event| event.seq()), Some(2));
+    }
+
+    /// SPEC 16.2: the first event of an empty queue wakes who waits for it, and nobody where nobody does: what waits is found by the
+    /// next look.
+    #[test]
+    fn an_event_wakes_who_waits() {
+        let kind = EventKind::Warning;
+        let subscriber = Subscriber::new(EventMask(kind.bit()), None, 8, String::new());
+        let push = |seq| subscriber.push(Event::new(kind, seq, "{}".into())).wakes;
+        let mut context = Context::from_waker(Waker::noop());
+        let mut looks =
+            |next: Pin<&mut dyn Future<Output = Option<Event>>>| match next.poll(&mut context) {
+                Poll::Ready(event) => event.map(|event| event.seq()),
+                Poll::Pending => None,
+            };
+        assert!(!push(1));
+        assert_eq!(looks(pin!(subscriber.next())), Some(1));
+        {
+            let mut waits = pin!(subscriber.next());
+            assert_eq!(looks(waits.as_mut()), None);
+            assert!(push(2) && !push(3));
+            subscriber.wake_now();
+            assert_eq!(looks(waits), Some(2));
+        }
+        assert_eq!(looks(pin!(subscriber.next())), Some(3));
+        // Who was dropped waits no more.
+        assert_eq!(looks(pin!(subscriber.next())), None);
+        assert!(!push(4));
+        subscriber.set_wake(Arc::new(|| ()));
+        assert_eq!(looks(pin!(subscriber.next())), Some(4));
+        assert!(push(5));
     }
 }
