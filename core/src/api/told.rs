@@ -168,8 +168,15 @@ pub(super) enum News {
     Lists { server: Arc<str>, source: Source, difference: Arc<Difference> },
     /// The lists of an entry are others. With what the session hears of that, where it is not the whole change.
     Change(Arc<ListChange>, Option<Arc<Difference>>),
-    /// A tool is held back.
-    HeldBack(Arc<EntryCell>, Generation, HeldTool),
+    /// A tool is held back. In a box: it is rare, and larger than the others, which are moved for each session.
+    HeldBack(Box<NewlyHeld>),
+}
+
+/// A tool that is held back newly.
+pub(super) struct NewlyHeld {
+    cell: Arc<EntryCell>,
+    generation: Generation,
+    tool: HeldTool,
 }
 
 /// How the lists of an entry changed: made once for all who hold it.
@@ -309,7 +316,7 @@ impl Told {
         };
         let Some(view) = view else { return };
         for tool in held.tools().iter().filter(|tool| view.admits(&tool.item.name)) {
-            self.news.push_back(News::HeldBack(cell.clone(), generation, tool.clone()));
+            self.news.push_back(News::of_held_back(cell, generation, tool));
         }
     }
 
@@ -351,7 +358,7 @@ impl Told {
             let name = &tool.item.name;
             let stays = current.tool(name).is_some_and(|tool_now| tool_now.item == tool.item);
             if stays && now.view.admits(name) && !old.view.admits(name) {
-                self.news.push_back(News::HeldBack(cell.clone(), *generation, tool.clone()));
+                self.news.push_back(News::of_held_back(cell, *generation, tool));
             }
         }
     }
@@ -363,11 +370,16 @@ impl Told {
 }
 
 impl News {
+    fn of_held_back(cell: &Arc<EntryCell>, generation: Generation, tool: &HeldTool) -> News {
+        let (cell, tool) = (cell.clone(), tool.clone());
+        News::HeldBack(Box::new(NewlyHeld { cell, generation, tool }))
+    }
+
     fn server(&self) -> &Arc<str> {
         match self {
             News::Lists { server, .. } => server,
             News::Change(change, _) => &change.cell.server,
-            News::HeldBack(cell, ..) => &cell.server,
+            News::HeldBack(held) => &held.cell.server,
         }
     }
 
@@ -386,7 +398,8 @@ impl News {
                 let difference = own.as_ref().unwrap_or(&change.difference);
                 session.driver.tell_lists(session, &change.about, difference, has_it);
             }
-            News::HeldBack(cell, generation, tool) => {
+            News::HeldBack(held) => {
+                let NewlyHeld { cell, generation, tool } = &**held;
                 let (about, stands) =
                     (About::entry(cell, *generation), || cell.is_held_by(session.number));
                 session.driver.tell_held_back(session, &about, tool, stands);

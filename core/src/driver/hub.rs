@@ -311,7 +311,10 @@ impl Woken {
     }
 
     fn wake(self) {
-        self.first.into_iter().chain(self.others).for_each(wake);
+        if let Some(first) = self.first {
+            wake(first);
+            self.others.into_iter().for_each(wake);
+        }
         if self.hurries {
             wake_so_far();
         }
