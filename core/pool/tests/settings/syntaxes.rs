@@ -49,6 +49,8 @@ fn json_is_read_with_the_freedoms_of_json5() {
             ("{ $a_1: null, 'b c': true } // end\n", json!({ "$a_1": null, "b c": true })),
             ("\"two \\\r\nlines\"", json!("two lines")),
             ("\"\\ud83e\\udd80\"", json!("🦀")),
+            // JSON holds back only what stands before the space.
+            ("\"a\tb\u{7f}\"", json!("a\tb\u{7f}")),
         ],
     );
     all_are_refused(

@@ -69,13 +69,14 @@ impl Reader<'_> {
         Node::new(self.lines.place(start), content)
     }
 
-    /// The parser lets control characters stand in strings as they are; no other reader of these files does.
+    /// The parser lets control characters stand in strings as they are; no other reader of these files does. The one behind the
+    /// letters is none to JSON.
     fn string(&self, start: usize, end: usize, value: &str) -> Content {
         let written = self.text.get(start..end).unwrap_or_default();
         let mut escaped = false;
         for character in written.chars() {
             let is_continuation = escaped && matches!(character, '\n' | '\r');
-            if character.is_ascii_control() && character != '\t' && !is_continuation {
+            if character < ' ' && character != '\t' && !is_continuation {
                 return Content::Flawed("holds a control character");
             }
             escaped = match character {
