@@ -59,6 +59,18 @@ pub fn is_running(pid: u32) -> bool {
     state.is_some_and(|state| state != 'Z' && state != 'X')
 }
 
+/// What all children that have ended took of the processors, and theirs.
+pub fn processor_time() -> Duration {
+    // SAFETY: all zeros are a valid rusage, and the call writes to it alone.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage);
+        usage
+    };
+    let micros = |time: libc::timeval| time.tv_sec as u64 * 1_000_000 + time.tv_usec as u64;
+    Duration::from_micros(micros(usage.ru_utime) + micros(usage.ru_stime))
+}
+
 fn is_alive_after_grace(group: i32) -> bool {
     let deadline = Instant::now() + GRACE;
     loop {
@@ -98,7 +110,7 @@ const GRACE: Duration = Duration::from_secs(2);
 
 #[cfg(test)]
 mod tests {
-    use super::{Ended, run};
+    use super::{Ended, processor_time, run};
     use std::process::Command;
     use std::time::Duration;
 
@@ -117,6 +129,13 @@ mod tests {
     fn a_command_that_ends_gives_its_status() {
         let Ended::With(status) = shell("exit 3", Duration::from_secs(60)) else { panic!() };
         assert_eq!(status.code(), Some(3));
+    }
+
+    #[test]
+    fn what_a_command_took_of_the_processor_is_known() {
+        let before = processor_time();
+        shell("i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done", Duration::from_secs(60));
+        assert!(processor_time() > before);
     }
 
     #[test]

@@ -1,12 +1,18 @@
 //! `cargo xtask fuzz`: the targets of `tests/fuzz` for longer than a submission takes.
 //!
 //! With a nightly compiler and cargo-fuzz libFuzzer looks for inputs, guided by which code they reach. What it finds is put into the build
-//! folder; `--keep` takes over into the corpus what reaches more. Without them the inputs of the tests are made, only more of them.
+//! folder; `--keep` takes over into the corpus what reaches more. How long a target was searched adds up from run to run
+//! (`docs/fuzz.json`). Without them the inputs of the tests are made, only more of them.
 
-use std::path::PathBuf;
-use std::process::ExitCode;
+mod searched;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
 use std::time::Duration;
 
+use searched::{Came, Searched};
+
+use crate::children;
 use crate::machine::Machine;
 use crate::run::{Run, Stop};
 
@@ -14,6 +20,8 @@ use crate::run::{Run, Stop};
 struct Wish<'a> {
     targets: Vec<&'a str>,
     seconds: u64,
+    /// How often each target has its turn.
+    rounds: u32,
     keeps: bool,
 }
 
@@ -26,7 +34,8 @@ pub fn fuzz(machine: &Machine, arguments: &[&str]) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let bound = BUILD_BOUND + Duration::from_secs(wish.seconds + MERGE_SECONDS) * TARGETS_MAX;
+    let bound =
+        BUILD_BOUND + Duration::from_secs(wish.seconds + MERGE_SECONDS) * TARGETS_MAX * wish.rounds;
     let mut run = Run::new(machine.target.join("xtask/fuzz.log"), bound);
     match search(machine, &mut run, &wish) {
         Ok(()) => ExitCode::SUCCESS,
@@ -40,13 +49,17 @@ pub fn fuzz(machine: &Machine, arguments: &[&str]) -> ExitCode {
 
 /// The targets are the folders of the corpus: the tests see to it that each has one.
 fn wish<'a>(machine: &Machine, arguments: &[&'a str]) -> Result<Wish<'a>, String> {
-    let mut wish = Wish { targets: Vec::new(), seconds: SECONDS, keeps: false };
+    let mut wish = Wish { targets: Vec::new(), seconds: SECONDS, rounds: 1, keeps: false };
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
         match *argument {
             "--seconds" => {
                 let number = rest.next().and_then(|text| text.parse().ok());
                 wish.seconds = number.ok_or("--seconds needs a number")?;
+            }
+            "--rounds" => {
+                let number = rest.next().and_then(|text| text.parse().ok());
+                wish.rounds = number.ok_or("--rounds needs a number")?;
             }
             "--keep" => wish.keeps = true,
             name if machine.root.join(CORPUS).join(name).is_dir() => wish.targets.push(name),
@@ -69,29 +82,92 @@ fn search(machine: &Machine, run: &mut Run, wish: &Wish) -> Result<(), Stop> {
         }
         Err(failed) => return Err(failed),
     };
-    for name in targets {
-        let (found, kept) = (machine.target.join("fuzz/found").join(&name), folder(machine, &name));
-        for folder in [&found, &machine.target.join("fuzz/broken")] {
+    let mut broken: Vec<&str> = Vec::new();
+    for _ in 0..wish.rounds {
+        for name in &targets {
+            if broken.contains(&name.as_str()) {
+                continue;
+            }
+            let target = Target { machine, guided: &guided, name };
+            let came = target.search(run, wish.seconds)?;
+            println!("{name:<10} {}", in_words(&came));
+            searched::note(machine, name, &came)?;
+            match came {
+                Came::Found => broken.push(name),
+                Came::Nothing(_) if wish.keeps => target.keep(run)?,
+                Came::Nothing(_) => {}
+            }
+        }
+    }
+    match broken.is_empty() {
+        true => Ok(()),
+        false => Err(Stop::Failed(format!("broken: {}", broken.join(", ")))),
+    }
+}
+
+/// A target in the program that libFuzzer drives.
+struct Target<'a> {
+    machine: &'a Machine,
+    guided: &'a Path,
+    name: &'a str,
+}
+
+impl Target<'_> {
+    /// Looks for inputs for a while.
+    fn search(&self, run: &mut Run, seconds: u64) -> Result<Came, Stop> {
+        for folder in [&self.found(), &self.broken()] {
             let made = std::fs::create_dir_all(folder);
             made.map_err(|error| Stop::Failed(format!("{}: {error}", folder.display())))?;
         }
-        let command = || {
-            let mut command = machine.command(&guided);
-            command.env("TRUNKLINE_FUZZ_TARGET", &name);
-            let prefix = machine.target.join("fuzz/broken").join(format!("{name}-"));
-            command.arg(format!("-artifact_prefix={}", prefix.display()));
-            command.arg(format!("-max_len={INPUT_BYTES_MAX}"));
-            command
-        };
-        let mut searching = command();
-        searching.arg(format!("-max_total_time={}", wish.seconds)).args(BOUNDS);
-        let printed = run.carry_out(searching.arg(&found).arg(&kept))?;
-        println!("{name:<10} {}", outcome(&printed));
-        if wish.keeps {
-            run.carry_out(command().args(["-merge=1"]).arg(&kept).arg(&found))?;
+        let before = children::processor_time();
+        let mut searching = self.command();
+        searching.arg(format!("-max_total_time={seconds}")).arg(self.found()).arg(self.corpus());
+        let observed = run.observe(&mut searching, Duration::MAX)?;
+        let processor = children::processor_time().saturating_sub(before);
+        let searched = searched(processor, &observed.text);
+        match breaking(&observed.text) {
+            None if observed.succeeded => Ok(Came::Nothing(searched)),
+            None => Err(Stop::Failed(format!("{}: libFuzzer failed by itself", self.name))),
+            Some(input) if self.was_only_held_up(run, input)? => Ok(Came::Nothing(searched)),
+            Some(_) => Ok(Came::Found),
         }
     }
-    Ok(())
+
+    /// Whether an input took long for what the machine did meanwhile: by itself it takes no time.
+    fn was_only_held_up(&self, run: &mut Run, input: &str) -> Result<bool, Stop> {
+        let is_hang = input.rsplit('/').next().is_some_and(|name| name.contains("-timeout-"));
+        if !is_hang {
+            return Ok(false);
+        }
+        Ok(run.observe(self.command().arg(input), Duration::MAX)?.succeeded)
+    }
+
+    /// Takes over into the corpus what reaches more.
+    fn keep(&self, run: &mut Run) -> Result<(), Stop> {
+        let mut merging = self.command();
+        run.carry_out(merging.arg("-merge=1").arg(self.corpus()).arg(self.found())).map(drop)
+    }
+
+    fn command(&self) -> Command {
+        let mut command = self.machine.command(self.guided);
+        command.env("TRUNKLINE_FUZZ_TARGET", self.name);
+        let prefix = self.broken().join(format!("{}-", self.name));
+        command.arg(format!("-artifact_prefix={}", prefix.display()));
+        command.arg(format!("-max_len={INPUT_BYTES_MAX}")).args(BOUNDS);
+        command
+    }
+
+    fn found(&self) -> PathBuf {
+        self.machine.target.join("fuzz/found").join(self.name)
+    }
+
+    fn broken(&self) -> PathBuf {
+        self.machine.target.join("fuzz/broken")
+    }
+
+    fn corpus(&self) -> PathBuf {
+        self.machine.root.join(CORPUS).join(self.name)
+    }
 }
 
 /// The program with the targets in it. What it needs and this machine lacks is no failure.
@@ -129,19 +205,30 @@ fn all(machine: &Machine) -> Result<Vec<String>, Stop> {
     Ok(names)
 }
 
-fn folder(machine: &Machine, name: &str) -> PathBuf {
-    machine.root.join(CORPUS).join(name)
-}
-
-/// How many inputs there were, and how much code they reach, from what libFuzzer prints.
-fn outcome(printed: &str) -> String {
+/// How much was searched, from what libFuzzer prints.
+fn searched(processor: Duration, printed: &str) -> Searched {
     let number_behind = |mark: &str| {
         let (_, rest) = printed.rsplit_once(mark)?;
-        rest.split_whitespace().next().map(str::to_owned)
+        rest.split_whitespace().next()?.parse().ok()
     };
-    let inputs = number_behind("stat::number_of_executed_units:").unwrap_or_default();
-    let edges = number_behind(" cov: ").unwrap_or_default();
-    format!("{inputs} inputs, {edges} edges reached, nothing broken")
+    let inputs = number_behind("stat::number_of_executed_units:").unwrap_or(0);
+    Searched { processor, inputs, edges: number_behind(" cov: ").unwrap_or(0) }
+}
+
+/// The file of the input that broke something, where libFuzzer says that there is one.
+fn breaking(printed: &str) -> Option<&str> {
+    let (_, rest) = printed.rsplit_once("Test unit written to ")?;
+    rest.lines().next().map(str::trim)
+}
+
+fn in_words(came: &Came) -> String {
+    match came {
+        Came::Found => "BROKEN".to_owned(),
+        Came::Nothing(Searched { processor, inputs, edges }) => {
+            let seconds = processor.as_secs();
+            format!("{seconds} s, {inputs} inputs, {edges} edges reached, nothing broken")
+        }
+    }
 }
 
 const CORPUS: &str = "tests/fuzz/corpus";
@@ -176,11 +263,13 @@ mod tests {
     #[test]
     fn targets_and_times_are_taken_from_the_command_line() {
         let machine = Machine::new(Reach::Default).unwrap();
-        let taken = wish(&machine, &["json", "--seconds", "5", "frames", "--keep"]).unwrap();
+        let said = ["json", "--seconds", "5", "frames", "--keep", "--rounds", "3"];
+        let taken = wish(&machine, &said).unwrap();
         assert_eq!((taken.targets, taken.seconds, taken.keeps), (vec!["json", "frames"], 5, true));
+        assert_eq!(taken.rounds, 3);
         let taken = wish(&machine, &[]).unwrap();
         assert_eq!((taken.targets.len(), taken.seconds, taken.keeps), (0, SECONDS, false));
-        for wrong in [&["nothing"][..], &["--seconds"], &["--seconds", "soon"]] {
+        for wrong in [&["nothing"][..], &["--seconds"], &["--seconds", "soon"], &["--rounds"]] {
             assert!(wish(&machine, wrong).is_err(), "{wrong:?}");
         }
     }
@@ -189,6 +278,11 @@ mod tests {
     fn the_last_of_what_is_printed_counts() {
         let printed = "#2 INITED cov: 10 ft: 11\n#9 DONE   cov: 250 ft: 600 corp: 3\n\
                        stat::number_of_executed_units: 9000\n";
-        assert_eq!(outcome(printed), "9000 inputs, 250 edges reached, nothing broken");
+        let processor = Duration::from_secs(5);
+        assert_eq!(searched(processor, printed), Searched { processor, inputs: 9_000, edges: 250 });
+        assert_eq!(breaking(printed), None);
+        let broken =
+            "MS: 1\nartifact_prefix='/b/a-'; Test unit written to /b/a-crash-1\nBase64: \n";
+        assert_eq!(breaking(broken), Some("/b/a-crash-1"));
     }
 }

@@ -70,6 +70,19 @@ impl Machine {
         command
     }
 
+    /// The commit and its day; a star where files were changed since.
+    pub fn commit(&self) -> String {
+        let said = |arguments: &[&str]| {
+            let output = self.command("git").args(arguments).output();
+            let text = output.map(|output| output.stdout).unwrap_or_default();
+            String::from_utf8_lossy(&text).trim().to_owned()
+        };
+        let changed = said(&["status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs"]);
+        let star = if changed.is_empty() { "" } else { "*" };
+        let named = said(&["log", "-1", "--format=%h, %cs"]);
+        named.replacen(',', &format!("{star},"), 1)
+    }
+
     /// Builds the reference server, once.
     pub fn testserver(&self, run: &mut Run) -> Result<&Path, Stop> {
         if self.testserver.get().is_none() {

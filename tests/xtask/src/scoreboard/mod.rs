@@ -17,6 +17,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use rows::{Form, ROWS, Row, Source};
+pub use table::grouped;
 use table::{Line, Outcome};
 
 use crate::machine::{Machine, Reach};

@@ -18,7 +18,7 @@ pub fn update(machine: &Machine, lines: &[Line]) -> Result<(), Stop> {
     let file = machine.root.join(FIGURES);
     let mut kept = read(&file)?;
     for line in lines {
-        if let Some(came) = came_of(line, &commit(machine)) {
+        if let Some(came) = came_of(line, &machine.commit()) {
             kept.entry(line.row.name).or_insert_with(|| json!({}))[form] = came;
         }
     }
@@ -50,19 +50,6 @@ fn came_of(line: &Line, commit: &str) -> Option<Value> {
         came["seconds"] = json!(took.as_secs());
     }
     Some(came)
-}
-
-/// The commit and its day; a star where files were changed since.
-fn commit(machine: &Machine) -> String {
-    let said = |arguments: &[&str]| {
-        let output = machine.command("git").args(arguments).output();
-        let text = output.map(|output| output.stdout).unwrap_or_default();
-        String::from_utf8_lossy(&text).trim().to_owned()
-    };
-    let changed = said(&["status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs"]);
-    let star = if changed.is_empty() { "" } else { "*" };
-    let named = said(&["log", "-1", "--format=%h, %cs"]);
-    named.replacen(',', &format!("{star},"), 1)
 }
 
 fn page(kept: &Map<String, Value>) -> String {

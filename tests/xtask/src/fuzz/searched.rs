@@ -1,0 +1,181 @@
+//! How long each target has been searched since something was last found in it: kept from run to run, and shown on the page.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use crate::machine::{Machine, write};
+use crate::run::Stop;
+use crate::scoreboard::grouped;
+
+/// What came of a search.
+#[derive(Debug, PartialEq)]
+pub enum Came {
+    Nothing(Searched),
+    /// An input that breaks the target.
+    Found,
+}
+
+/// How much was searched.
+#[derive(Debug, Default, PartialEq)]
+pub struct Searched {
+    pub processor: Duration,
+    pub inputs: u64,
+    /// What all inputs together reach.
+    pub edges: u64,
+}
+
+/// Adds what came to what is kept, and writes the page anew. Several searches may do so at a time.
+pub fn note(machine: &Machine, target: &str, came: &Came) -> Result<(), Stop> {
+    let path = machine.target.join("xtask/searched.lock");
+    let lock = locked(&path);
+    let lock = lock.map_err(|error| Stop::Failed(format!("{}: {error}", path.display())))?;
+    let mut kept = read(&machine.root)?;
+    add(&mut kept, target, came, &machine.commit());
+    let text = serde_json::to_string_pretty(&kept).unwrap_or_default();
+    write(&machine.root.join(KEPT), &(text + "\n"))?;
+    let page = machine.root.join(PAGE);
+    write(&page, &shown(&text_of(&page)?, &kept)?)?;
+    drop(lock);
+    Ok(())
+}
+
+/// A file that one process at a time has open; closing it is enough.
+fn locked(path: &Path) -> std::io::Result<File> {
+    let file = File::create(path)?;
+    // SAFETY: the descriptor is open throughout the call.
+    match unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX) } {
+        0 => Ok(file),
+        _ => Err(std::io::Error::last_os_error()),
+    }
+}
+
+fn read(root: &Path) -> Result<Map<String, Value>, Stop> {
+    let path = root.join(KEPT);
+    let text = text_of(&path)?;
+    serde_json::from_str(&text)
+        .map_err(|error| Stop::Failed(format!("{}: {error}", path.display())))
+}
+
+fn text_of(path: &Path) -> Result<String, Stop> {
+    std::fs::read_to_string(path)
+        .map_err(|error| Stop::Failed(format!("{}: {error}", path.display())))
+}
+
+/// Whatever was searched before a finding counts no more.
+fn add(kept: &mut Map<String, Value>, target: &str, came: &Came, commit: &str) {
+    let Came::Nothing(searched) = came else {
+        kept.insert(target.to_owned(), json!({ "found": commit }));
+        return;
+    };
+    let before = kept.get(target).cloned().unwrap_or_default();
+    let of = |key: &str| before[key].as_u64().unwrap_or(0);
+    let since = before["since"].as_str().unwrap_or(commit);
+    let mut sum = json!({
+        "processor_ms": of("processor_ms") + searched.processor.as_millis() as u64,
+        "inputs": of("inputs") + searched.inputs,
+        "edges": searched.edges,
+        "since": since,
+        "until": commit,
+    });
+    if let Some(found) = before["found"].as_str() {
+        sum["found"] = found.into();
+    }
+    kept.insert(target.to_owned(), sum);
+}
+
+/// The page with the table of these.
+fn shown(page: &str, kept: &Map<String, Value>) -> Result<String, Stop> {
+    let (before, rest) = page
+        .split_once(HEAD)
+        .ok_or_else(|| Stop::Failed(format!("{PAGE} has no table of what was searched")))?;
+    let behind = rest.find("\n\n").map_or("\n", |end| &rest[end..]);
+    let mut table = String::from(HEAD);
+    for (target, kept) in kept {
+        let number = |key: &str| kept[key].as_u64().unwrap_or(0);
+        let commit = |key: &str| kept[key].as_str().unwrap_or("-").to_owned();
+        let seconds = number("processor_ms") / 1_000;
+        let (goal, inputs, edges) = (grouped(GOAL_SECONDS), number("inputs"), number("edges"));
+        let _ = write!(
+            table,
+            "\n| `{target}` | {} of {goal} s | {} | {} | {} | {} | {} |",
+            grouped(seconds),
+            grouped(inputs),
+            grouped(edges),
+            commit("since"),
+            commit("until"),
+            commit("found"),
+        );
+    }
+    Ok(format!("{before}{table}{behind}"))
+}
+
+/// What is kept, by the names of the targets.
+const KEPT: &str = "docs/fuzz.json";
+const PAGE: &str = "docs/fuzz.md";
+
+/// Processor time that each target is to be searched for since the last finding (SECURITY row 15).
+const GOAL_SECONDS: u64 = 3_600;
+
+const HEAD: &str = "\
+| Target | Processor time | Inputs | Edges reached | Since | Until | Last finding |
+| --- | --- | --- | --- | --- | --- | --- |";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nothing(seconds: u64, inputs: u64, edges: u64) -> Came {
+        Came::Nothing(Searched { processor: Duration::from_secs(seconds), inputs, edges })
+    }
+
+    #[test]
+    fn searches_add_up_until_something_is_found() {
+        let mut kept = Map::new();
+        add(&mut kept, "json", &nothing(3, 10, 7), "a, 2026-01-01");
+        add(&mut kept, "json", &nothing(4, 20, 9), "b, 2026-01-02");
+        let both = json!({
+            "processor_ms": 7_000, "inputs": 30, "edges": 9,
+            "since": "a, 2026-01-01", "until": "b, 2026-01-02",
+        });
+        assert_eq!(kept["json"], both);
+        add(&mut kept, "json", &Came::Found, "c, 2026-01-03");
+        assert_eq!(kept["json"], json!({ "found": "c, 2026-01-03" }));
+        add(&mut kept, "json", &nothing(1, 2, 3), "d, 2026-01-04");
+        let anew = json!({
+            "processor_ms": 1_000, "inputs": 2, "edges": 3,
+            "since": "d, 2026-01-04", "until": "d, 2026-01-04", "found": "c, 2026-01-03",
+        });
+        assert_eq!(kept["json"], anew);
+    }
+
+    #[test]
+    fn the_table_alone_is_written_anew() {
+        let mut kept = Map::new();
+        add(&mut kept, "json", &nothing(4_000, 1_234, 9), "a, 2026-01-01");
+        let row = "| `json` | 4,000 of 3,600 s | 1,234 | 9 | a, 2026-01-01 | a, 2026-01-01 | - |";
+        let before = format!("# A\n\n{HEAD}\n| old |\n\nB\n");
+        assert_eq!(shown(&before, &kept).unwrap(), format!("# A\n\n{HEAD}\n{row}\n\nB\n"));
+        assert!(shown("# A\n", &kept).is_err());
+    }
+
+    /// Each target stands in the table, with what is kept of it.
+    #[test]
+    fn the_page_is_made_of_what_is_kept() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
+        let kept = read(root).unwrap();
+        let page = text_of(&root.join(PAGE)).unwrap();
+        assert_eq!(shown(&page, &kept).unwrap(), page);
+        let corpus = std::fs::read_dir(root.join("tests/fuzz/corpus")).unwrap();
+        let mut targets: Vec<_> =
+            corpus.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut named: Vec<_> = kept.keys().cloned().collect();
+        targets.sort();
+        named.sort();
+        assert_eq!(named, targets);
+    }
+}
