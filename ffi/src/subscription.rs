@@ -2,25 +2,26 @@
 //! queue drains.
 
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use trunkline::interface::words;
-use trunkline::{Error, ErrorCode, Event, Result, Subscription};
+use trunkline::{Error, ErrorCode, Event, Result};
 
 use crate::completion::UserData;
 use crate::dispatch::no_thread;
 use crate::guard::in_callback;
 use crate::objects::Objects;
 use crate::queue::Queue;
+use crate::sync::Stream;
+use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::threads::start_callback_thread;
 use crate::types::{EventFn, Str};
 
 /// What a subscription handle stands for.
 pub(crate) struct Subscriber {
     /// `None` once it ended or was closed.
-    stream: Mutex<Option<Subscription>>,
+    stream: crate::sync::Mutex<Option<Stream>>,
     pub(crate) way: Way,
 }
 
@@ -48,13 +49,13 @@ impl Subscriber {
     /// A subscriber whose events wait in its stream until the queue is drained. Nothing comes
     /// before [`listen`](Self::listen).
     pub(crate) fn queued(
-        stream: Subscription,
+        stream: impl Into<Stream>,
         queue: Arc<Queue>,
         tag: u64,
         handle: u64,
     ) -> Arc<Subscriber> {
         let way = Way::Queue { queue, tag, handle, placed: AtomicBool::new(false) };
-        Arc::new(Subscriber { stream: Mutex::new(Some(stream)), way })
+        Arc::new(Subscriber { stream: crate::sync::Mutex::new(Some(stream.into())), way })
     }
 
     /// A subscriber with a thread that calls the host. Nothing comes before
@@ -65,13 +66,14 @@ impl Subscriber {
     /// destroyed.
     pub(crate) fn with_thread(
         objects: &Arc<Objects>,
-        stream: Subscription,
+        stream: impl Into<Stream>,
         callback: EventFn,
         user_data: UserData,
     ) -> Result<Arc<Subscriber>> {
         let signal = Arc::new(Signal::default());
         let way = Way::Thread(signal.clone());
-        let subscriber = Arc::new(Subscriber { stream: Mutex::new(Some(stream)), way });
+        let subscriber =
+            Arc::new(Subscriber { stream: crate::sync::Mutex::new(Some(stream.into())), way });
         objects.subscriptions.enter()?;
         let (ours, objects_of_thread) = (subscriber.clone(), objects.clone());
         let body = move || {
@@ -168,7 +170,7 @@ impl Subscriber {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Subscription>> {
+    fn lock(&self) -> crate::sync::MutexGuard<'_, Option<Stream>> {
         self.stream.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,13 +1,19 @@
-//! Results that come while the queue is drained: its descriptor is readable whenever something waits, and at rest only then.
+//! Results and events that come while the queue is drained: its descriptor is readable whenever something waits, and at rest only then.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use shuttle::sync::Mutex;
 use shuttle::thread;
+use trunkline::{Event, EventKind, EventMask, Pool, PoolOptions, Servers};
 
 use super::{Entry, Queue};
 use crate::completion::{Value, free_parts};
 use crate::objects::Objects;
 use crate::schedules::check;
+use crate::subscription::Subscriber;
+use crate::sync::Stream;
+use crate::sync::fed::Fed;
+use crate::types::ItemKind;
 
 fn is_readable(queue: &Queue) -> bool {
     let mut watched = libc::pollfd { fd: queue.notify.fd(), events: libc::POLLIN, revents: 0 };
@@ -89,5 +95,145 @@ fn a_closed_queue_keeps_nothing() {
         bringing.join().unwrap();
         assert_eq!(Arc::strong_count(&objects), 1);
         assert!(drain(&queue, 8).is_empty());
+    });
+}
+
+/// Events of a real pool, in order: a model tells these.
+fn events() -> &'static [Event] {
+    static EVENTS: OnceLock<Vec<Event>> = OnceLock::new();
+    EVENTS.get_or_init(|| {
+        let pool = Pool::new(PoolOptions::default()).unwrap();
+        let stream = pool.subscribe(EventMask(EventKind::Reconciled.bit())).unwrap();
+        for number in 0..EVENTS_TOLD {
+            let servers = format!(r#"{{"s{number}":{{"command":"sleep","disabled":true}}}}"#);
+            let (of_it, servers) = (pool.clone(), Servers::from_json(&servers).unwrap());
+            pool.block_on(async move { of_it.reconcile(servers).await }).unwrap();
+        }
+        std::iter::from_fn(|| stream.try_next()).collect()
+    })
+}
+
+const EVENTS_TOLD: usize = 3;
+
+/// A subscriber that listens, and what tells it.
+fn subscribed(queue: &Arc<Queue>) -> (Arc<Subscriber>, Arc<Fed>) {
+    let fed = Arc::new(Fed::default());
+    let subscriber = Subscriber::queued(Stream::Fed(fed.clone()), queue.clone(), TAG, 1);
+    subscriber.listen();
+    (subscriber, fed)
+}
+
+const TAG: u64 = 7;
+
+/// What a host finds in an item: the kind, and of an event its text.
+type Taken = Mutex<Vec<(u32, String)>>;
+
+fn take(queue: &Queue, most: usize, taken: &Taken) {
+    queue.drain(most, |_, item| {
+        // SAFETY: the item was made here, and its text is read before it is freed.
+        let text = unsafe { item.buf.as_ref() }.map(|buf| buf.text().to_owned());
+        taken.lock().unwrap().push((item.kind as u32, text.unwrap_or_default()));
+        // SAFETY: nobody else has the item.
+        unsafe { free_parts(&item) };
+    });
+}
+
+fn texts(events: &[Event]) -> Vec<(u32, String)> {
+    events.iter().map(|event| (ItemKind::Event as u32, event.json().to_owned())).collect()
+}
+
+/// I-18, SPEC 16.2: two threads drain what a stream tells, one of them an item at a time, while a result comes as well: each event comes
+/// once and in order, then the end, once, and the descriptor tells of whatever is left.
+#[test]
+fn every_event_comes_out_once_and_in_order_and_then_the_end() {
+    events();
+    check(|| {
+        let (queue, objects) = (Queue::new().unwrap(), Objects::new());
+        let (_subscriber, fed) = subscribed(&queue);
+        let taken = Arc::new(Taken::default());
+        let telling = thread::spawn(move || {
+            events().iter().cloned().for_each(|event| fed.tell(event));
+            fed.end();
+        });
+        let bringing = queue.clone();
+        let bringing = thread::spawn(move || {
+            bringing.register().unwrap();
+            bringing.push_done(1, Ok(Value::Nothing), &objects);
+        });
+        let draining = [1, 2].map(|most| {
+            let (queue, taken) = (queue.clone(), taken.clone());
+            thread::spawn(move || (0..3).for_each(|_| take(&queue, most, &taken)))
+        });
+        telling.join().unwrap();
+        bringing.join().unwrap();
+        draining.into_iter().for_each(|thread| thread.join().unwrap());
+        while is_readable(&queue) {
+            take(&queue, 1, &taken);
+        }
+        assert!(queue.lock().entries.is_empty(), "something waits, and nobody is told");
+        let mut taken = std::mem::take(&mut *taken.lock().unwrap());
+        let done = taken.iter().position(|(kind, _)| *kind == ItemKind::Done as u32);
+        taken.remove(done.expect("the result comes"));
+        let mut expected = texts(events());
+        expected.push((ItemKind::End as u32, String::new()));
+        assert_eq!(taken, expected);
+    });
+}
+
+/// I-18: a stream has one place in the queue, whoever tells and takes meanwhile.
+#[test]
+fn a_stream_has_one_place() {
+    events();
+    check(|| {
+        let queue = Queue::new().unwrap();
+        let (_subscriber, fed) = subscribed(&queue);
+        let telling = thread::spawn(move || {
+            events().iter().cloned().for_each(|event| fed.tell(event));
+            fed.end();
+        });
+        let taken = Taken::default();
+        for _ in 0..EVENTS_TOLD {
+            take(&queue, 1, &taken);
+            assert!(queue.lock().entries.len() <= 1, "it stands there twice");
+        }
+        telling.join().unwrap();
+        assert!(queue.lock().entries.len() <= 1, "it stands there twice");
+        while is_readable(&queue) {
+            take(&queue, 1, &taken);
+        }
+        assert_eq!(taken.lock().unwrap().len(), EVENTS_TOLD + 1);
+    });
+}
+
+/// SPEC 16.2: a subscription that is closed while its events are told and taken gives nothing afterwards, and leaves no place behind
+/// that keeps the descriptor readable; nor does a queue that is freed keep the subscriber.
+#[test]
+fn a_closed_subscription_or_queue_leaves_nothing() {
+    events();
+    check(|| {
+        let queue = Queue::new().unwrap();
+        let (subscriber, fed) = subscribed(&queue);
+        let telling = thread::spawn(move || {
+            events().iter().cloned().for_each(|event| fed.tell(event));
+        });
+        let taken = Arc::new(Taken::default());
+        let (draining, theirs) = (queue.clone(), taken.clone());
+        let draining = thread::spawn(move || take(&draining, 1, &theirs));
+        subscriber.close();
+        let after = Taken::default();
+        take(&queue, 9, &after);
+        telling.join().unwrap();
+        draining.join().unwrap();
+        take(&queue, 9, &after);
+        assert!(after.lock().unwrap().is_empty(), "events of a closed subscription");
+        assert!(taken.lock().unwrap().len() <= 1);
+        assert!(!is_readable(&queue), "nothing waits");
+        let (other, fed) = subscribed(&queue);
+        let telling = thread::spawn(move || fed.tell(events()[0].clone()));
+        queue.close();
+        telling.join().unwrap();
+        take(&queue, 9, &after);
+        assert!(after.lock().unwrap().is_empty(), "events of a closed queue");
+        assert_eq!(Arc::strong_count(&other), 1, "a closed queue holds a subscriber");
     });
 }

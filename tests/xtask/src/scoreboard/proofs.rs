@@ -147,7 +147,7 @@ const PLANTED: &str = "tests/planted/Cargo.toml";
 /// What building and running one of them may take.
 const PLANTED_BOUND: Duration = Duration::from_secs(20 * 60);
 
-/// Of each model; there are fourteen.
+/// Of each model; there are seventeen.
 const SCHEDULES: &str = "72000";
 
 /// What the tools are for: the one that they were tried on.

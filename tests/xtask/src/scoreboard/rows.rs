@@ -140,7 +140,7 @@ pub const ROWS: &[Row] = &[
         number: 7,
         name: "schedules",
         what: "an order of threads breaks an invariant",
-        unit: "orders, at random, of fourteen models",
+        unit: "orders, at random, of seventeen models",
         gate: FULL_ALONE,
         full: Form::AtLeast(1_000_000),
         source: Source::Own { suites: &[], run: proofs::schedules },

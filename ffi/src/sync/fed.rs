@@ -1,0 +1,117 @@
+//! A stream of events that a model feeds, where it is no subscription: the library's own is checked in its own models.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, PoisonError};
+
+use shuttle::sync::{Mutex, MutexGuard};
+use trunkline::{Event, Subscription};
+
+/// What a subscriber reads.
+pub(crate) enum Stream {
+    Subscribed(Subscription),
+    #[cfg_attr(not(test), expect(dead_code, reason = "a model makes it"))]
+    Fed(Arc<Fed>),
+}
+
+/// Events of a model. It is woken as a subscription is: when it goes from empty to not empty, and when it ends.
+#[derive(Default)]
+pub(crate) struct Fed {
+    state: Mutex<State>,
+    wake: Mutex<Option<Wake>>,
+    /// Held while the wake function runs.
+    turn: Mutex<()>,
+}
+
+type Wake = Arc<dyn Fn() + Send + Sync>;
+
+#[derive(Default)]
+struct State {
+    events: VecDeque<Event>,
+    ended: bool,
+}
+
+#[cfg_attr(not(test), expect(dead_code, reason = "a model feeds it"))]
+impl Fed {
+    pub(crate) fn tell(&self, event: Event) {
+        let was_empty = {
+            let mut state = self.lock();
+            state.events.push_back(event);
+            state.events.len() == 1
+        };
+        if was_empty {
+            self.wake();
+        }
+    }
+
+    pub(crate) fn end(&self) {
+        self.lock().ended = true;
+        self.wake();
+    }
+}
+
+impl Fed {
+    fn wake(&self) {
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let wake = self.wake.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(wake) = wake {
+            wake();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Stream {
+    pub(crate) fn try_next(&self) -> Option<Event> {
+        match self {
+            Stream::Subscribed(stream) => stream.try_next(),
+            Stream::Fed(fed) => fed.lock().events.pop_front(),
+        }
+    }
+
+    pub(crate) fn is_ended(&self) -> bool {
+        match self {
+            Stream::Subscribed(stream) => stream.is_ended(),
+            Stream::Fed(fed) => {
+                let state = fed.lock();
+                state.ended && state.events.is_empty()
+            }
+        }
+    }
+
+    pub(crate) fn set_wake(&self, wake: impl Fn() + Send + Sync + 'static) {
+        let fed = match self {
+            Stream::Subscribed(stream) => return stream.set_wake(wake),
+            Stream::Fed(fed) => fed,
+        };
+        let before =
+            fed.wake.lock().unwrap_or_else(PoisonError::into_inner).replace(Arc::new(wake));
+        drop(before);
+        let waits = {
+            let state = fed.lock();
+            !state.events.is_empty() || state.ended
+        };
+        if waits {
+            fed.wake();
+        }
+    }
+}
+
+impl Drop for Stream {
+    /// As with a subscription, no wake function runs when it returns.
+    fn drop(&mut self) {
+        if let Stream::Fed(fed) = self {
+            let before = fed.wake.lock().unwrap_or_else(PoisonError::into_inner).take();
+            drop(before);
+            drop(fed.turn.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+}
+
+impl From<Subscription> for Stream {
+    fn from(stream: Subscription) -> Stream {
+        Stream::Subscribed(stream)
+    }
+}
