@@ -37,6 +37,7 @@ pub fn run(bytes: &[u8]) {
                 0 => line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line),
                 _ => line,
             };
+            let mark = line.len() - text.len();
             let expected = read(text, limit);
             let is_next = |at: &&usize| match given.get(**at) {
                 Some(given) if line.len() > limit => {
@@ -46,8 +47,8 @@ pub fn run(bytes: &[u8]) {
             };
             let taken = reached.iter().filter(is_next).map(|at| at + 1).collect();
             match (&expected, line.len() > limit) {
-                // Nothing is shown of one that has not begun where it is too long.
-                (_, true) if text.iter().take(limit).all(u8::is_ascii_whitespace) => {
+                // Nothing is shown of one that has not begun where it is too long, its byte order mark included.
+                (_, true) if text.iter().take(limit - mark).all(u8::is_ascii_whitespace) => {
                     reached.extend::<BTreeSet<_>>(taken);
                 }
                 (_, true) => reached = taken,
