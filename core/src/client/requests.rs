@@ -90,7 +90,11 @@ impl Link {
             sent
         });
         match sent {
-            Sent::Written | Sent::Queued => None,
+            Sent::Written => {
+                self.wire.request_written(self);
+                None
+            }
+            Sent::Queued => None,
             Sent::Full => Some(self.limit_reached(words::limit::QUEUED_BYTES)),
             Sent::Closed => Some(failure::interrupted(&self.server, Outcome::NotSent)),
         }

@@ -19,8 +19,8 @@ use std::sync::Arc;
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
-pub(super) use self::turn::Turn;
 pub(crate) use self::turn::take_turns;
+pub(super) use self::turn::{Turn, reads_on_this_thread};
 use self::watch::Watch;
 use super::FrameWriter;
 use crate::platform;

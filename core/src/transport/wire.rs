@@ -27,6 +27,9 @@ pub(crate) trait Wire: Send + Sync + 'static {
     /// Sends a frame, which ends with its newline, or queues it. Never waits.
     fn send(&self, frame: &[u8], kind: FrameKind) -> Sent;
 
+    /// A request was written whole: whoever always reads may look for its answer before it waits.
+    fn request_written(&self, _inbound: &dyn Inbound) {}
+
     /// Somebody waits for an answer without reading it: from here on whoever always reads does.
     fn recall_reader(&self) {}
 

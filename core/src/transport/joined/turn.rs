@@ -26,6 +26,11 @@ pub(crate) fn take_turns() {
     let _ = WATCH.try_with(|watch| watch.replace(Some(Arc::default())));
 }
 
+/// Whether this thread has all of the library's tasks, those that read among them.
+pub(in crate::transport) fn reads_on_this_thread() -> bool {
+    WATCH.try_with(|watch| watch.borrow().is_some()).unwrap_or(false)
+}
+
 /// As long as it lives, requests of this thread over pipes are held back.
 #[derive(Debug)]
 #[must_use = "it holds requests back for as long as it lives"]

@@ -1,5 +1,6 @@
 //! A server as a child process: how it is started, how it is spoken with, and how it ends.
 
+mod early;
 mod ending;
 mod output;
 mod stderr;

@@ -9,11 +9,12 @@ use tokio::sync::watch;
 use trunkline_pool::reader_role::Lending;
 use trunkline_pool::state::CloseExit;
 
+use super::early::Early;
 use super::ending;
 use super::output::{Offered, Output, Stream};
 use super::stderr::{self, StderrTail};
 use crate::platform::{Exit, Launched, Process, ReadPipe, Room};
-use crate::transport::joined::Turn;
+use crate::transport::joined::{self, Turn};
 use crate::transport::redact::Redactor;
 use crate::transport::seldom::Seldom;
 use crate::transport::{
@@ -39,6 +40,8 @@ pub(crate) struct StdioWire {
     ended: watch::Sender<bool>,
     /// Who reads stdout.
     output: Output,
+    /// What its task looks for before it waits.
+    early: Early,
     /// Stdout and stderr, until their readers have them.
     outputs: Mutex<Option<(ReadPipe, ReadPipe)>>,
     frame_bytes: usize,
@@ -78,6 +81,7 @@ impl StdioWire {
             stderr_read: watch::Sender::new(false),
             ended: watch::Sender::new(false),
             output: Output::new(limits.lending),
+            early: Early::default(),
             outputs: Mutex::new(Some((stdout, stderr))),
             frame_bytes: limits.frame,
         }
@@ -95,6 +99,13 @@ impl Wire for StdioWire {
 
     fn send(&self, frame: &[u8], kind: FrameKind) -> Sent {
         self.writer.send(frame, kind)
+    }
+
+    fn request_written(&self, inbound: &dyn Inbound) {
+        // Elsewhere another thread would be woken for it.
+        if joined::reads_on_this_thread() && inbound.awaited() == 1 {
+            self.early.ask();
+        }
     }
 
     fn recall_reader(&self) {
@@ -206,6 +217,10 @@ async fn read_to_end(wire: &StdioWire, mut stdout: ReadPipe, inbound: &dyn Inbou
     loop {
         let read = tokio::select! {
             biased;
+            () = wire.early.asked() => match look(wire, &stdout, &mut frames) {
+                Some(read) => read,
+                None => continue,
+            },
             read = stdout.read(&mut frames) => read,
             // What it wrote before its end still counts; a descendant that holds the pipe does not.
             _ = &mut exited => return read_rest(wire.frame_bytes, &stdout, &mut frames, inbound),
@@ -236,6 +251,18 @@ async fn read_to_end(wire: &StdioWire, mut stdout: ReadPipe, inbound: &dyn Inbou
             }
         };
     }
+}
+
+/// Reads what is there now; nothing when nothing is.
+fn look(
+    wire: &StdioWire,
+    stdout: &ReadPipe,
+    frames: &mut FrameReader,
+) -> Option<io::Result<usize>> {
+    let read = stdout.read_now(frames.room());
+    let is_empty = matches!(&read, Err(error) if error.kind() == io::ErrorKind::WouldBlock);
+    wire.early.looked(!is_empty);
+    (!is_empty).then_some(read)
 }
 
 /// What a waiter has read and not taken comes first: its call is answered, whatever becomes of the pipe.
