@@ -94,6 +94,10 @@ impl Output {
             self.recall();
             return ReadBy::Library;
         }
+        // It was refused, or has ended: what is in flight is another's.
+        if inbound.deadline(request).is_none() {
+            return ReadBy::Library;
+        }
         let now = Instant::now();
         let reserve = |role: &mut Role<Stream>| {
             role.reserve(now).map(|stream| stream.reserve(event_loop, request))

@@ -406,6 +406,18 @@ async fn a_second_call_in_flight_takes_the_stream_from_a_loop() {
     assert!(!lent.output.read_ready(REQUEST + 1, &both));
 }
 
+/// It was refused, since another is in flight and no more may be.
+#[tokio::test]
+async fn a_call_that_is_over_takes_no_loan_from_the_one_in_flight() {
+    let ((its, _over), mut lent) = (event_loop(), Lent::new().await);
+    let inbound = Waiting::of(&[REQUEST]);
+    let _loan = new_loan(lent.output.lend_to(&its, REQUEST, &inbound));
+    assert!(matches!(lent.output.lend_to(&its, REQUEST + 1, &inbound), ReadBy::Library));
+    lent.write(format!("{ANSWER}\n").as_bytes());
+    assert!(lent.output.read_ready(REQUEST, &inbound));
+    assert_eq!(inbound.answers(), 1);
+}
+
 /// While the loop has the stream nobody can recall it.
 #[tokio::test]
 async fn a_loop_that_read_a_part_looks_afterwards_whether_somebody_else_waits() {
