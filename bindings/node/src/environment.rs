@@ -20,6 +20,7 @@ use trunkline::{
     ProgressReceiver,
 };
 
+use crate::async_context::AsyncContext;
 use crate::failure;
 use crate::lease::NativeLease;
 use crate::pending::{Deferred, Owner, Pending};
@@ -53,6 +54,8 @@ pub struct Environment {
     /// Absent where it cannot poll. Made for the first call.
     polls: OnceCell<Option<Polls>>,
     can_poll: bool,
+    /// What goes on when the loop has read an answer; no call's. Absent where it cannot poll.
+    context: Option<AsyncContext>,
     is_ended: Cell<bool>,
 }
 
@@ -86,6 +89,7 @@ impl Environment {
             joined: RefCell::default(),
             polls: OnceCell::new(),
             can_poll,
+            context: if can_poll { Some(AsyncContext::new(env)?) } else { None },
             is_ended: Cell::new(false),
         });
         let context = Rc::into_raw(environment.clone()) as *mut c_void;
@@ -156,7 +160,8 @@ impl Environment {
             None => CallOptions::default(),
             Some(text) => CallOptions::from_json(&text).map_err(failure::thrown)?,
         };
-        options.reads_here = true;
+        // What comes of progress is for other threads.
+        options.reads_here = matches!(options.progress, Progress::Off);
         if let (Progress::On, Some(number)) = (&options.progress, told) {
             let (queue, feed) = (self.queue.clone(), Arc::new(ProgressFeed::new()));
             let number = number as u64;
@@ -170,11 +175,14 @@ impl Environment {
     }
 
     /// Lets the event loop read the answer to a call that was just started, where nobody else needs to read.
-    pub fn await_answer(self: &Rc<Self>, operation: &Operation) {
+    pub fn await_answer(self: &Rc<Self>, operation: &Operation, options: &CallOptions) {
+        if !options.reads_here {
+            return;
+        }
         let open = || {
             let queue = self.queue.clone();
             let over = move |loan| queue.push(Arrival::LoanOver { loan });
-            Polls::open(self.env, over).filter(|_| self.can_poll)
+            if self.can_poll { Polls::open(self.env, over) } else { None }
         };
         if let Some(polls) = self.polls.get_or_init(open) {
             polls.await_answer(operation, self);
@@ -186,16 +194,16 @@ impl Environment {
         self.polls.get()?.as_ref()
     }
 
-    /// Reads what a server has written whose output is on loan to the loop, and settles what that ends.
-    pub fn read_ready(self: &Rc<Self>, poll: &Poll) {
+    /// Reads what a server has written whose output is on loan to the loop, and settles what that ends. `goes_on`: it is still polled.
+    pub fn read_ready(self: &Rc<Self>, poll: &Poll, goes_on: bool) {
         let Some(polls) = self.polls() else { return };
         self.write_joined();
-        if !self.waker.awake(|| poll.read()) {
+        if !self.waker.awake(|| poll.read()) || !goes_on {
             polls.pause(poll);
         }
         if !self.queue.is_empty() {
             let _handles = Scope::open(self.env);
-            let _callback = polls.scope();
+            let _callback = self.context.as_ref().and_then(AsyncContext::scope);
             self.deliver();
         }
     }
@@ -319,6 +327,7 @@ impl Environment {
         ending::end_pools(ending::Whose::Environment(self.key));
         self.listeners.borrow_mut().take();
         while !self.queue.drain(BATCH).is_empty() {}
+        self.context.iter().for_each(AsyncContext::end);
     }
 }
 

@@ -101,7 +101,7 @@ impl NativeLease {
                 self.held.lease.start_call_tool(&tool, &arguments, &options, move |result| {
                     reply.send(result.map(Settled::Call));
                 });
-            self.environment.await_answer(&call);
+            self.environment.await_answer(&call, &options);
             call
         })
     }
@@ -121,7 +121,7 @@ impl NativeLease {
             let call = self.held.lease.start_request(&method, &params, &options, move |result| {
                 reply.send(result.map(Settled::Call));
             });
-            self.environment.await_answer(&call);
+            self.environment.await_answer(&call, &options);
             call
         })
     }

@@ -8,6 +8,7 @@
 //!
 //! Panics: every exported function carries `catch_unwind`, and what Node and libuv call by pointer guards itself.
 
+mod async_context;
 mod bridge;
 mod command_line;
 mod desk;

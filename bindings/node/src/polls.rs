@@ -14,7 +14,6 @@ use napi::{check_status, sys};
 use trunkline::{EventLoop, Loan, Operation, ReadBy};
 
 use crate::environment::Environment;
-use crate::text;
 use crate::uv::{self, Handle, Uv};
 
 /// What one environment polls.
@@ -22,8 +21,6 @@ pub struct Polls {
     env: sys::napi_env,
     uv: &'static Uv,
     uv_loop: *mut sys::uv_loop_s,
-    /// What continues on the loop belongs to it. From the first loan on.
-    context: Cell<sys::napi_async_context>,
     borrower: EventLoop,
     open: RefCell<Vec<Rc<Poll>>>,
     /// Handles that libuv has not given back.
@@ -54,7 +51,6 @@ impl Polls {
             env,
             uv,
             uv_loop,
-            context: Cell::new(null_mut()),
             borrower: EventLoop::new(over),
             open: RefCell::default(),
             handles: Cell::new(0),
@@ -97,16 +93,6 @@ impl Polls {
         unsafe { (self.uv.poll_stop)(poll.handle) };
     }
 
-    /// A scope around what goes on when answers were read.
-    pub fn scope(&self) -> Option<CallbackScope> {
-        let (env, mut scope) = (self.env, null_mut());
-        // SAFETY: `env` is current on this thread, and the context was made in it; the object is not used by any Node that this runs in.
-        let status = unsafe {
-            sys::napi_open_callback_scope(env, null_mut(), self.context.get(), &mut scope)
-        };
-        (status == sys::Status::napi_ok).then_some(CallbackScope(env, scope))
-    }
-
     fn find(&self, number: u64) -> Option<Rc<Poll>> {
         self.open.borrow().iter().find(|poll| poll.loan.number() == number).cloned()
     }
@@ -139,35 +125,36 @@ impl Polls {
     }
 
     fn go_on(&self, poll: &Poll) {
-        if poll.is_paused.replace(false) {
+        if poll.is_paused.get() {
             // SAFETY: the handle is initialised, and not closed. A failure leaves the answer to the library, which looks after it.
-            unsafe { (self.uv.poll_start)(poll.handle, uv::READABLE, on_polled) };
+            let status = unsafe { (self.uv.poll_start)(poll.handle, uv::READABLE, on_polled) };
+            poll.is_paused.set(status != 0);
         }
     }
 
-    /// Has what a loan needs for as long as the environment lives, which ends only when libuv has given back every handle.
+    /// The environment ends only when libuv has given back every handle.
     fn hook(&self, environment: &Rc<Environment>) -> napi::Result<()> {
         if self.is_hooked.get() {
             return Ok(());
         }
-        let (name, mut made) = (text::to_js(self.env, "trunkline")?, null_mut());
-        // SAFETY: `env` is current on this thread, and the result is written before it is read.
-        check_status!(unsafe { sys::napi_async_init(self.env, null_mut(), name, &mut made) })?;
-        let context = Rc::into_raw(environment.clone()) as *mut c_void;
-        // SAFETY: as above; `on_end` takes over the reference that `context` is.
-        check_status!(unsafe {
+        let context = Rc::into_raw(environment.clone());
+        // SAFETY: `env` is current on this thread; `on_end` takes over the reference that `context` is.
+        let status = unsafe {
+            let context = context as *mut c_void;
             sys::napi_add_async_cleanup_hook(self.env, Some(on_end), context, null_mut())
-        })?;
-        self.context.set(made);
-        self.is_hooked.set(true);
-        Ok(())
+        };
+        if status == sys::Status::napi_ok {
+            self.is_hooked.set(true);
+        } else {
+            // SAFETY: nobody took the reference over.
+            drop(unsafe { Rc::from_raw(context) });
+        }
+        check_status!(status)
     }
 
     fn end(&self, hook: sys::napi_async_cleanup_hook_handle) {
         self.is_ended.set(true);
         self.end.set(hook);
-        // SAFETY: the context was made in this environment, and no scope is opened with it any more.
-        unsafe { sys::napi_async_destroy(self.env, self.context.get()) };
         let numbers: Vec<u64> = self.open.borrow().iter().map(|poll| poll.loan.number()).collect();
         numbers.into_iter().for_each(|number| self.close(number));
         self.tell_end();
@@ -199,16 +186,6 @@ impl Poll {
     }
 }
 
-/// What awaited a result goes on when this is dropped.
-pub struct CallbackScope(sys::napi_env, sys::napi_callback_scope);
-
-impl Drop for CallbackScope {
-    fn drop(&mut self) {
-        // SAFETY: it was opened in this environment, on this thread, and is closed once, in the reverse order.
-        unsafe { sys::napi_close_callback_scope(self.0, self.1) };
-    }
-}
-
 /// Of the memory of a handle.
 fn layout(uv: &Uv) -> Option<Layout> {
     /// As `malloc` aligns, which libuv counts on.
@@ -218,7 +195,7 @@ fn layout(uv: &Uv) -> Option<Layout> {
     Layout::from_size_align(size, ALIGNMENT).ok().filter(|layout| layout.size() > 0)
 }
 
-unsafe extern "C" fn on_polled(handle: Handle, _status: c_int, _events: c_int) {
+unsafe extern "C" fn on_polled(handle: Handle, status: c_int, _events: c_int) {
     let Some(uv) = Uv::of_process() else { return };
     // SAFETY: the reference that `add` gave to the handle, which is not closed; the count is raised for the clone made of it.
     let poll = unsafe {
@@ -226,8 +203,8 @@ unsafe extern "C" fn on_polled(handle: Handle, _status: c_int, _events: c_int) {
         Rc::increment_strong_count(poll);
         Rc::from_raw(poll)
     };
-    // Errors too are told to the library, by reading.
-    let read = || poll.environment.read_ready(&poll);
+    // Errors too are told to the library, by reading; libuv has stopped to poll then.
+    let read = || poll.environment.read_ready(&poll, status == 0);
     if catch_unwind(AssertUnwindSafe(read)).is_err() {
         poll.environment.wake();
     }

@@ -132,7 +132,7 @@ impl NativeSession {
             let call = self.session.start_call_tool(&tool, &arguments, &options, move |result| {
                 reply.send(result.map(Settled::Call));
             });
-            self.environment.await_answer(&call);
+            self.environment.await_answer(&call, &options);
             call
         })
     }

@@ -206,6 +206,11 @@ describe('a process', () => {
     }
   });
 
+  it('has progress functions that do not run in what such a call was made in', async () => {
+    const { code, out, err } = await run('contexts');
+    assert.deepEqual({ code, out, err }, { code: 0, out: 'nobody\n', err: '' });
+  });
+
   it('has workers that are terminated amid such a call', async () => {
     const { code, out, err, starts } = await run('workers', { args: [String(REPETITIONS), '3', 'terminate-alone'] });
     assert.deepEqual({ code, out, err, starts }, { code: 0, out: 'running\nend\n', err: '', starts: REPETITIONS });
