@@ -1680,8 +1680,9 @@ trunkline_status trunkline_pool_acquire_enqueue(trunkline_pool *pool,
 trunkline_status trunkline_queue_new(trunkline_queue **out, trunkline_error **err);
 
 /**
- * The descriptor to poll for reading: readable while items wait. It is the queue's own; do not
- * read, write or close it. -1 of NULL, and in a forked child.
+ * The descriptor to poll for reading: readable while items wait, as soon as all are there that
+ * arrived together. It is the queue's own; do not read, write or close it. -1 of NULL, and in a
+ * forked child.
  */
 int32_t trunkline_queue_fd(const trunkline_queue *queue);
 

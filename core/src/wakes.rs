@@ -47,12 +47,13 @@ fn later(one: Arc<impl Wake + 'static>, which: fn(&mut Pending) -> &mut Option<W
     Pending::with(|pending| which(pending).get_or_insert_default().push(one));
 }
 
-/// Wakes now all of whom this thread's batch told so far; without a batch there is nobody.
+/// Wakes now all of whom this thread's batch told so far, and those behind them; without a batch there is nobody.
 pub(crate) fn wake_so_far() {
-    let is_batch = Pending::with(|pending| pending.told.is_some()).unwrap_or(false);
-    if is_batch {
-        drop(Batch { ends_told: true, ends_behind: true });
-        std::mem::forget(Batch::begin());
+    let is_open = |pending: &mut Pending| (pending.told.is_some(), pending.behind.is_some());
+    let (ends_told, ends_behind) = Pending::with(is_open).unwrap_or_default();
+    if ends_behind {
+        drop(Batch { ends_told, ends_behind });
+        std::mem::forget(if ends_told { Batch::begin() } else { Batch::of_those_behind() });
     }
 }
 
@@ -222,10 +223,24 @@ mod tests {
         wake(noting("at the end of the inner one"));
         assert_eq!(*seen.lock().unwrap(), ["at once"]);
         drop(inner);
-        wake_so_far();
         assert_eq!(*seen.lock().unwrap(), ["at once", "at the end of the inner one"]);
         drop(batch);
         assert_eq!(seen.lock().unwrap().last(), Some(&"behind"));
+    }
+
+    /// Where a stream is half full its event loop is woken, whatever else is to be read together with that.
+    #[test]
+    fn those_behind_alone_are_woken_so_far_as_well() {
+        let seen = Arc::default();
+        let noting = |name| Arc::new(Noting(name, Arc::clone(&seen)));
+        let batch = Batch::of_those_behind();
+        wake_behind(&noting("before"));
+        wake_so_far();
+        assert_eq!(*seen.lock().unwrap(), ["before"]);
+        wake_behind(&noting("after"));
+        assert_eq!(seen.lock().unwrap().len(), 1, "the batch goes on");
+        drop(batch);
+        assert_eq!(*seen.lock().unwrap(), ["before", "after"]);
     }
 
     /// A wake-up that tells somebody else wakes them at once: batches do not go on for ever.

@@ -226,8 +226,9 @@ pub unsafe extern "C" fn trunkline_queue_new(
     }
 }
 
-/// The descriptor to poll for reading: readable while items wait. It is the queue's own; do not
-/// read, write or close it. -1 of NULL, and in a forked child.
+/// The descriptor to poll for reading: readable while items wait, as soon as all are there that
+/// arrived together. It is the queue's own; do not read, write or close it. -1 of NULL, and in a
+/// forked child.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_queue_fd(queue: *const QueueObject) -> i32 {
     // SAFETY: the caller passes NULL or a queue that it has not freed.
