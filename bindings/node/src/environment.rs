@@ -53,8 +53,7 @@ pub struct Environment {
     joined: RefCell<Option<JoinedRequests>>,
     /// Absent where it cannot poll. Made for the first call.
     polls: OnceCell<Option<Polls>>,
-    can_poll: bool,
-    /// What goes on when the loop has read an answer; no call's. Absent where it cannot poll.
+    /// What goes on when the loop has read an answer; no call's. Absent where the loop is not that of Node.
     context: Option<AsyncContext>,
     is_ended: Cell<bool>,
 }
@@ -88,7 +87,6 @@ impl Environment {
             listeners: RefCell::new(Some(listeners)),
             joined: RefCell::default(),
             polls: OnceCell::new(),
-            can_poll,
             context: if can_poll { Some(AsyncContext::new(env)?) } else { None },
             is_ended: Cell::new(false),
         });
@@ -182,7 +180,7 @@ impl Environment {
         let open = || {
             let queue = self.queue.clone();
             let over = move |loan| queue.push(Arrival::LoanOver { loan });
-            if self.can_poll { Polls::open(self.env, over) } else { None }
+            self.context.as_ref().and_then(|_| Polls::open(self.env, over))
         };
         if let Some(polls) = self.polls.get_or_init(open) {
             polls.await_answer(operation, self);

@@ -70,15 +70,16 @@ impl Wake for Bell {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::sync::atomic::AtomicUsize;
 
     use tokio::sync::oneshot;
 
     use super::*;
 
+    /// How often something was woken.
     #[derive(Default)]
-    struct Count(AtomicUsize);
+    pub(in crate::transport) struct Count(AtomicUsize);
 
     impl Wake for Count {
         fn wake(self: Arc<Self>) {
@@ -87,7 +88,7 @@ mod tests {
     }
 
     impl Count {
-        fn now(&self) -> usize {
+        pub(in crate::transport) fn now(&self) -> usize {
             self.0.load(Ordering::Relaxed)
         }
     }

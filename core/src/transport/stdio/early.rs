@@ -71,19 +71,10 @@ impl Early {
 mod tests {
     use std::pin::pin;
     use std::sync::Arc;
-    use std::sync::atomic::AtomicUsize;
-    use std::task::{Context, Wake};
+    use std::task::Context;
 
     use super::*;
-
-    #[derive(Default)]
-    struct Count(AtomicUsize);
-
-    impl Wake for Count {
-        fn wake(self: Arc<Self>) {
-            self.0.fetch_add(1, Ordering::Relaxed);
-        }
-    }
+    use crate::transport::seldom::tests::Count;
 
     #[test]
     fn a_reader_that_waits_is_woken_and_looks_once() {
@@ -94,7 +85,7 @@ mod tests {
         let mut context = Context::from_waker(&waker);
         assert!(pin!(early.asked()).poll(&mut context).is_pending());
         early.ask();
-        assert_eq!(count.0.load(Ordering::Relaxed), 1);
+        assert_eq!(count.now(), 1);
         assert!(pin!(early.asked()).poll(&mut context).is_ready());
         assert!(pin!(early.asked()).poll(&mut context).is_pending());
     }
