@@ -10,6 +10,7 @@ use trunkline_pool::interface::words;
 use trunkline_pool::state::LossReason;
 
 use super::envelope::{Message, find_id};
+use super::era::ResultType;
 use super::failure;
 use super::link::{Life, Link, Loss, count};
 use super::lists::Lists;
@@ -68,8 +69,12 @@ impl Inbound for Link {
 
     fn take_answer(&self, request: u64, frame: &[u8]) -> Option<Answer> {
         match Message::parse(frame)? {
-            Message::Result { id, result } if id == request && !self.asks_for_input(result) => {
-                let (flight, reply) = (self.calls.take(id)?, self.judge(result));
+            Message::Result { id, result } if id == request => {
+                let said = self.said_by(result);
+                if said == Ok(ResultType::InputRequired) {
+                    return None;
+                }
+                let (flight, reply) = (self.calls.take(id)?, self.judge(result, said));
                 Some(Answer::new(|| complete(flight.payload.done, reply)))
             }
             Message::Error { id: Some(id), error } if id == request => {
@@ -199,11 +204,12 @@ impl Link {
             }
             Some(Message::Malformed { id }) => self.fail_by_id(id, unreadable()),
             Some(Message::Result { id, result }) => {
-                if self.asks_for_input(result) && self.take_round(id, result) {
+                let said = self.said_by(result);
+                if said == Ok(ResultType::InputRequired) && self.take_round(id, result) {
                     return Ok(());
                 }
                 if let Some(flight) = self.calls.take(id) {
-                    complete(flight.payload.done, self.judge(result));
+                    complete(flight.payload.done, self.judge(result, said));
                     return Ok(());
                 }
                 self.calls.forget_abandoned(id);

@@ -32,10 +32,12 @@ pub(crate) use self::{
     spawner::{launch, supervision},
 };
 
+mod copied;
 mod generation;
 mod lock;
 mod own;
 mod usage;
+pub(crate) use self::copied::copied;
 pub(crate) use self::generation::fork_generation;
 pub(crate) use self::lock::{FileLock, try_lock};
 pub(crate) use self::own::{check_own_folder, open_own};

@@ -6,26 +6,34 @@ use serde::Deserialize;
 
 use crate::client::link::Link;
 use crate::client::{Reply, failure};
+use crate::platform::copied;
 use crate::{Error, ErrorCode, Outcome, Result};
 
 /// The kinds of result that are understood here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ResultType {
+pub(in crate::client) enum ResultType {
     /// The answer itself.
     Complete,
     /// The server needs answers of ours first, and the request again with them (SPEC 15.4).
     InputRequired,
 }
 
+/// What a result says that it is, or the unknown word in its place.
+pub(in crate::client) type Said = std::result::Result<ResultType, String>;
+
 impl Link {
-    /// The end of a request by this result.
-    pub(in crate::client) fn judge(&self, result: &str) -> Result<Reply> {
-        let complete = || Ok(Reply { json: result.into() });
-        if !self.metadata.is_modern() {
-            return complete();
+    /// What a result says that it is. In the legacy era each is the answer itself.
+    pub(in crate::client) fn said_by(&self, result: &str) -> Said {
+        match self.metadata.is_modern() {
+            true => ResultType::of(result),
+            false => Ok(ResultType::Complete),
         }
-        match ResultType::of(result) {
-            Ok(ResultType::Complete) => complete(),
+    }
+
+    /// The end of a request by this result.
+    pub(in crate::client) fn judge(&self, result: &str, said: Said) -> Result<Reply> {
+        match said {
+            Ok(ResultType::Complete) => Ok(Reply { json: copied(result) }),
             // Of a request that can have no further rounds.
             Ok(ResultType::InputRequired) => Err(self.input_required()),
             Err(unknown) => {
@@ -36,11 +44,6 @@ impl Link {
                 Err(error.with_detail("result_type", shown).with_outcome(Outcome::Unknown))
             }
         }
-    }
-
-    /// Whether a result asks for input before the request can be answered.
-    pub(in crate::client) fn asks_for_input(&self, result: &str) -> bool {
-        self.metadata.is_modern() && ResultType::of(result) == Ok(ResultType::InputRequired)
     }
 
     /// Nobody here answers what a server asks for: the call ends.
@@ -56,7 +59,7 @@ const TYPE_SHOWN_CHARS: usize = 80;
 
 impl ResultType {
     /// The type of a result, or the unknown word in its place.
-    fn of(result: &str) -> std::result::Result<ResultType, String> {
+    fn of(result: &str) -> Said {
         #[derive(Deserialize)]
         struct Typed<'a> {
             #[serde(rename = "resultType", borrow, default)]
