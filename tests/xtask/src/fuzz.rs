@@ -127,7 +127,10 @@ impl Target<'_> {
         let searched = searched(processor, &observed.text);
         match breaking(&observed.text) {
             None if observed.succeeded => Ok(Came::Nothing(searched)),
-            None => Err(Stop::Failed(format!("{}: libFuzzer failed by itself", self.name))),
+            None => {
+                let why = format!("{}: libFuzzer failed by itself: {}", self.name, observed.ended);
+                Err(Stop::Failed(why))
+            }
             Some(input) if self.was_only_held_up(run, input)? => Ok(Came::Nothing(searched)),
             Some(_) => Ok(Came::Found),
         }

@@ -21,6 +21,8 @@ pub enum Stop {
 /// What a command did that may fail.
 pub struct Observed {
     pub succeeded: bool,
+    /// How it ended, in words.
+    pub ended: String,
     /// What it printed.
     pub text: String,
 }
@@ -70,13 +72,7 @@ impl Run {
         let words = in_words(command);
         match self.watch(command, Duration::MAX)? {
             (Ended::With(status), text) if status.success() => Ok(text),
-            (Ended::With(status), _) => Err(Stop::Failed(format!("{words}: {status}"))),
-            (Ended::AtItsBound, _) => {
-                Err(Stop::Failed(format!("{words}: killed at the hang bound")))
-            }
-            (Ended::LeavingProcesses, _) => {
-                Err(Stop::Failed(format!("{words}: left a process behind")))
-            }
+            (ended, _) => Err(Stop::Failed(format!("{words}: {}", end_in_words(&ended)))),
         }
     }
 
@@ -84,7 +80,7 @@ impl Run {
     pub fn observe(&mut self, command: &mut Command, bound: Duration) -> Result<Observed, Stop> {
         let (ended, text) = self.watch(command, bound)?;
         let succeeded = matches!(ended, Ended::With(status) if status.success());
-        Ok(Observed { succeeded, text })
+        Ok(Observed { succeeded, ended: end_in_words(&ended), text })
     }
 
     /// Writes down that a promise was put to the test so many times, as tests do by `core/tests/rig/score.rs`.
@@ -204,6 +200,14 @@ fn passed_in(line: &str) -> Option<u64> {
 fn said_by_simulator(line: &str) -> Option<&str> {
     let said = line.rsplit(" ... ").next()?.trim();
     (said.contains(" steps in ") && said.contains(" from seed ")).then_some(said)
+}
+
+fn end_in_words(ended: &Ended) -> String {
+    match ended {
+        Ended::With(status) => status.to_string(),
+        Ended::AtItsBound => "killed at the hang bound".to_owned(),
+        Ended::LeavingProcesses => "left a process behind".to_owned(),
+    }
 }
 
 /// The program and its first arguments, for messages.
