@@ -14,7 +14,7 @@ use searched::{Came, Searched};
 
 use crate::children;
 use crate::machine::Machine;
-use crate::run::{Run, Stop};
+use crate::run::{Observed, Run, Stop};
 
 /// What is asked for on the command line.
 struct Wish<'a> {
@@ -125,14 +125,16 @@ impl Target<'_> {
         let observed = run.observe(&mut searching, Duration::MAX)?;
         let processor = children::processor_time().saturating_sub(before);
         let searched = searched(processor, &observed.text);
-        match breaking(&observed.text) {
-            None if observed.succeeded => Ok(Came::Nothing(searched)),
-            None => {
+        match breaking(&observed) {
+            Breaking::None => Ok(Came::Nothing(searched)),
+            Breaking::Input(input) if self.was_only_held_up(run, input)? => {
+                Ok(Came::Nothing(searched))
+            }
+            Breaking::Input(_) => Ok(Came::Found),
+            Breaking::Itself => {
                 let why = format!("{}: libFuzzer failed by itself: {}", self.name, observed.ended);
                 Err(Stop::Failed(why))
             }
-            Some(input) if self.was_only_held_up(run, input)? => Ok(Came::Nothing(searched)),
-            Some(_) => Ok(Came::Found),
         }
     }
 
@@ -218,10 +220,25 @@ fn searched(processor: Duration, printed: &str) -> Searched {
     Searched { processor, inputs, edges: number_behind(" cov: ").unwrap_or(0) }
 }
 
-/// The file of the input that broke something, where libFuzzer says that there is one.
-fn breaking(printed: &str) -> Option<&str> {
-    let (_, rest) = printed.rsplit_once("Test unit written to ")?;
-    rest.lines().next().map(str::trim)
+/// What ended a search before its time.
+#[derive(Debug, PartialEq)]
+enum Breaking<'a> {
+    /// Nothing did. An input that took long is written down then too, and breaks nothing.
+    None,
+    /// The input of this file.
+    Input(&'a str),
+    /// No input is known.
+    Itself,
+}
+
+fn breaking(observed: &Observed) -> Breaking<'_> {
+    if observed.succeeded {
+        return Breaking::None;
+    }
+    match observed.text.rsplit_once("Test unit written to ") {
+        Some((_, rest)) => Breaking::Input(rest.lines().next().unwrap_or_default().trim()),
+        None => Breaking::Itself,
+    }
 }
 
 fn in_words(came: &Came) -> String {
@@ -242,9 +259,15 @@ const SECONDS: u64 = 60;
 /// Longer inputs say nothing new, and take their time.
 const INPUT_BYTES_MAX: usize = 4 << 10;
 
-/// What is a hang and what is too much memory; what is left at the end is the runtime of the process.
-const BOUNDS: [&str; 4] =
-    ["-timeout=20", "-rss_limit_mb=2048", "-detect_leaks=0", "-print_final_stats=1"];
+/// What is a hang and what is too much memory; what is left at the end is the runtime of the process. Without the names of
+/// functions no other program is started for them, which would outlive the search on a busy machine.
+const BOUNDS: [&str; 5] = [
+    "-timeout=20",
+    "-rss_limit_mb=2048",
+    "-detect_leaks=0",
+    "-print_funcs=0",
+    "-print_final_stats=1",
+];
 
 /// The longest that a build takes from nothing.
 const BUILD_BOUND: Duration = Duration::from_secs(40 * 60);
@@ -283,9 +306,19 @@ mod tests {
                        stat::number_of_executed_units: 9000\n";
         let processor = Duration::from_secs(5);
         assert_eq!(searched(processor, printed), Searched { processor, inputs: 9_000, edges: 250 });
-        assert_eq!(breaking(printed), None);
+    }
+
+    #[test]
+    fn an_input_that_was_only_slow_breaks_nothing() {
+        let ended = |succeeded, text: &str| {
+            let (text, ended) = (text.to_owned(), String::new());
+            Observed { succeeded, ended, text }
+        };
         let broken =
             "MS: 1\nartifact_prefix='/b/a-'; Test unit written to /b/a-crash-1\nBase64: \n";
-        assert_eq!(breaking(broken), Some("/b/a-crash-1"));
+        let slow = "artifact_prefix='/b/a-'; Test unit written to /b/a-slow-unit-2\nDone 9 runs\n";
+        assert_eq!(breaking(&ended(false, broken)), Breaking::Input("/b/a-crash-1"));
+        assert_eq!(breaking(&ended(true, slow)), Breaking::None);
+        assert_eq!(breaking(&ended(false, "Done 9 runs\n")), Breaking::Itself);
     }
 }
