@@ -4,7 +4,7 @@
 use std::ffi::c_void;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use trunkline::{Error, ErrorCode, Lease, Operation, Pool, Result};
+use trunkline::{Error, ErrorCode, Lease, Operation, Pool, Result, took_results};
 
 use crate::buf::Buf;
 use crate::error::ErrorObject;
@@ -195,6 +195,8 @@ pub(crate) fn wait(
     launch: impl FnOnce(Completion) -> Operation,
 ) -> Result<Value> {
     check_may_block()?;
+    // A thread that waits for its answer writes the request itself.
+    took_results(0);
     let waiter = Arc::new(Waiter::default());
     let mut launched = None;
     let launch = |completion| launched.insert(launch(completion)).clone();

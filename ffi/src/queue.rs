@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError, Weak};
 
 use trunkline::interface::words;
-use trunkline::{Bell, Error, ErrorCode, Result};
+use trunkline::{Bell, Error, ErrorCode, Result, took_results};
 
 use crate::buf::Buf;
 use crate::completion::{Value, free_parts, item_of};
@@ -127,7 +127,7 @@ impl Queue {
     /// Takes up to `most` items out, oldest first, and gives each to `take` with its number.
     fn drain(&self, most: usize, mut take: impl FnMut(usize, Item)) -> usize {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut count = 0;
+        let (mut count, mut results) = (0, 0);
         while count < most {
             let Some(entry) = self.lock().entries.pop_front() else { break };
             match entry {
@@ -135,6 +135,7 @@ impl Queue {
                     self.lock().owed -= 1;
                     take(count, item_of(outcome, tag, &objects));
                     count += 1;
+                    results += 1;
                 }
                 Entry::Events(subscriber) => {
                     subscriber.leave_place();
@@ -151,6 +152,7 @@ impl Queue {
             }
         }
         let mut state = self.lock();
+        took_results(results + state.entries.len());
         if !state.entries.is_empty() {
             // The bell may have been heard while its only entry was in hand here.
             self.signal(&mut state);
@@ -305,9 +307,10 @@ const RESULTS_MAX: usize = 1 << 20;
 
 #[cfg(test)]
 mod tests {
-    use trunkline::{EventKind, EventMask, Pool, PoolOptions, Servers};
+    use trunkline::{EventKind, EventMask, Pool, PoolOptions, Servers, leaves_requests};
 
     use super::*;
+    use crate::completion::wait;
 
     /// I-18: a host that takes fewer items at a time than there are leaves the place where it was; the next wake-up then
     /// finds it there.
@@ -349,6 +352,34 @@ mod tests {
         assert_eq!(queue.drain(9, |_, _| ()), 1);
         queue.announce();
         assert!(!is_readable(&queue), "nothing is left");
+    }
+
+    /// What a host calls after several results is left to the library's thread, also where it takes them one by one; a call that waits
+    /// for its answer is not.
+    #[test]
+    fn a_thread_that_takes_several_results_leaves_its_next_requests() {
+        let (queue, objects) = (Queue::new().unwrap(), Objects::new());
+        let bring = |count| {
+            for tag in 0..count {
+                queue.register().unwrap();
+                queue.push_done(tag, Ok(Value::Nothing), &objects);
+            }
+        };
+        let leaves_after = |most| {
+            queue.drain(most, |_, _| ());
+            leaves_requests()
+        };
+        bring(1);
+        assert!(!leaves_after(9), "it came alone");
+        bring(2);
+        assert!(leaves_after(9));
+        assert!(!leaves_after(9), "nothing came");
+        bring(2);
+        assert_eq!([leaves_after(1), leaves_after(1)], [true, false]);
+        bring(2);
+        assert!(leaves_after(9));
+        assert!(wait(&objects, |_completion| panic!("nothing to start")).is_err());
+        assert!(!leaves_requests(), "it waits");
     }
 
     /// I-18: the only entry may be in hand when the bell is heard, and have more in it than the host takes.

@@ -8,6 +8,7 @@
 //! 3. What the library's own thread holds back, in a turn (`joined/turn.rs`), is written at the end of the turn, and by another thread
 //!    (`joined/watch.rs`) when that is long in coming.
 
+mod left;
 #[cfg(all(test, unix))]
 mod tests;
 mod turn;
@@ -19,6 +20,7 @@ use std::sync::Arc;
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
+pub use self::left::{leaves_requests, took_results};
 pub(crate) use self::turn::take_turns;
 pub(super) use self::turn::{Turn, reads_on_this_thread};
 use self::watch::Watch;

@@ -17,7 +17,7 @@ pub(crate) use self::host::HostWire;
 pub use self::host::{HostConnection, HostServer};
 #[cfg(feature = "fuzzing")]
 pub(crate) use self::http::fuzzing;
-pub use self::joined::JoinedRequests;
+pub use self::joined::{JoinedRequests, leaves_requests, took_results};
 pub(crate) use self::joined::{take_turns, write_held};
 pub use self::loan::EventLoop;
 pub(crate) use self::loan::{Borrower, LentOutput, ReadBy};

@@ -2,7 +2,7 @@
 //!
 //! Invariants:
 //! 1. Frames reach the pipe whole and in the order of `send`: as long as one is queued, nothing is written past it.
-//!    Requests that a thread joins (`joined.rs`) are queued without a look at the pipe.
+//!    Requests that a thread joins (`joined.rs`), or leaves to the writer task, are queued without a look at the pipe.
 //! 2. No caller ever waits for the pipe. A server that stops reading fills the queue, and then `send` says so (SPEC 5.11).
 //! 3. A frame that is withdrawn, or still whole in the queue at the close, was provably never sent.
 
@@ -97,7 +97,8 @@ impl FrameWriter {
             return Sent::Queued;
         }
         let mut written = 0;
-        if queue.frames.is_empty() {
+        let is_left = may_join && joined::leaves_requests();
+        if queue.frames.is_empty() && !is_left {
             match pipe.write_now(frame) {
                 Ok(count) => {
                     queue.sent = queue.sent.saturating_add(count);

@@ -257,3 +257,52 @@ async fn a_forked_child_has_no_part_in_the_turn_of_its_parent() {
     drop(turn);
     assert_eq!(request(&of_child, 3), Sent::Written);
 }
+
+/// SPEC 5.11: after several results taken together requests are left to the writer task, which is told, and writes them in order; after
+/// one that came alone they are written at once, behind those. Other threads write for themselves.
+#[tokio::test]
+async fn requests_that_follow_several_results_are_left_to_the_writer_task() {
+    let ((writer, read), (other, other_read)) = (pair(), pair());
+    took_results(1);
+    assert_eq!(request(&writer, 1), Sent::Written);
+    took_results(2);
+    assert_eq!(request(&writer, 2), Sent::Queued);
+    assert_eq!(request(&writer, 3), Sent::Queued);
+    assert_eq!(written(&read), "1\n");
+    let elsewhere = move || (request(&other, 9), other);
+    let (sent, _other) = std::thread::spawn(elsewhere).join().unwrap();
+    assert_eq!((sent, written(&other_read).as_str()), (Sent::Written, "9\n"));
+    took_results(0);
+    assert_eq!(request(&writer, 4), Sent::Queued, "nothing is written past them");
+    let writing = tokio::spawn({
+        let writer = writer.clone();
+        async move { writer.drain().await }
+    });
+    let all = async {
+        let mut all = String::new();
+        while all.len() < "2\n3\n4\n".len() {
+            tokio::task::yield_now().await;
+            all += &written(&read);
+        }
+        all
+    };
+    assert_eq!(tokio::time::timeout(HANG, all).await.unwrap(), "2\n3\n4\n");
+    assert_eq!(request(&writer, 5), Sent::Written);
+    writer.close();
+    writing.await.unwrap().unwrap();
+}
+
+/// SPEC 5.6: a request that was taken back while it was left was provably not sent; one that is larger than what is joined is not left.
+#[tokio::test]
+async fn what_is_left_can_be_taken_back() {
+    let (writer, read) = pair();
+    took_results(2);
+    let large = [b"y".repeat(BYTES), b"\n".to_vec()].concat();
+    assert_eq!(writer.send(&large, FrameKind::Request(1)), Sent::Written);
+    assert_eq!(request(&writer, 2), Sent::Queued);
+    assert!(writer.withdraw(2));
+    assert_eq!(request(&writer, 3), Sent::Queued);
+    assert_eq!(writer.stop(), [3]);
+    assert_eq!(written(&read).len(), large.len());
+    took_results(0);
+}
