@@ -11,11 +11,11 @@ use crate::driver::{Driver, Subscriber};
 pub struct Event {
     kind: EventKind,
     seq: u64,
-    json: Arc<str>,
+    json: String,
 }
 
 impl Event {
-    pub(crate) fn new(kind: EventKind, seq: u64, json: Arc<str>) -> Event {
+    pub(crate) fn new(kind: EventKind, seq: u64, json: String) -> Event {
         Event { kind, seq, json }
     }
 

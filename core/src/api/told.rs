@@ -19,7 +19,7 @@ use super::by_server::ByServer;
 use super::deferred::{Deferred, Seeing};
 use super::held::Held;
 use super::session::SessionCore;
-use crate::driver::{About, EntryCell};
+use crate::driver::{About, Differing, EntryCell};
 
 /// What an entry shows to a session at one moment.
 #[derive(Clone)]
@@ -188,7 +188,8 @@ pub(crate) struct ListChange {
     difference: Arc<Difference>,
     /// What is held back since.
     held_back: HeldBack,
-    about: About,
+    /// What the session is told that hears the whole difference.
+    whole: Differing,
 }
 
 impl ListChange {
@@ -204,7 +205,7 @@ impl ListChange {
             after: after.clone(),
             difference: difference.clone(),
             held_back: cell.load().slot.held.clone(),
-            about: About::entry_of_many(cell, *generation),
+            whole: Differing::new(About::entry(cell, *generation), difference.clone()),
         }))
     }
 }
@@ -392,11 +393,16 @@ impl News {
                     Source::Entry(cell, generation) => About::entry(cell, *generation),
                     Source::Kept => About::server(server),
                 };
-                session.driver.tell_lists(session, &about, difference, has_it);
+                let differing = Differing::new(about, difference.clone());
+                session.driver.tell_lists(session, &differing, has_it);
             }
-            News::Change(change, own) => {
-                let difference = own.as_ref().unwrap_or(&change.difference);
-                session.driver.tell_lists(session, &change.about, difference, has_it);
+            News::Change(change, None) => {
+                session.driver.tell_lists(session, &change.whole, has_it);
+            }
+            News::Change(change, Some(own)) => {
+                let about = About::entry(&change.cell, change.generation);
+                let differing = Differing::new(about, own.clone());
+                session.driver.tell_lists(session, &differing, has_it);
             }
             News::HeldBack(held) => {
                 let NewlyHeld { cell, generation, tool } = &**held;

@@ -1,39 +1,79 @@
-//! The text of an event, written member by member.
+//! Events on their way, and their text, which is written member by member.
 
+use std::fmt::{Display, Write};
+use std::num::NonZeroU64;
 use std::sync::{Arc, OnceLock};
 
-use serde::Serialize;
 use serde_json::Value;
 use trunkline_pool::interface::EventKind;
-use trunkline_pool::state::Generation;
 
 use super::hub::About;
-use crate::api::SessionCore;
+use crate::api::{Event, SessionCore};
 
-/// The event's JSON: the envelope of SPEC 16.6, then the fields.
-pub(super) fn write(
-    sheet: &mut Sheet,
-    (kind, seq): (EventKind, u64),
-    session: Option<&SessionCore>,
-    about: &About,
-    fields: impl FnOnce(&mut Members<'_>),
-) -> Arc<str> {
-    let mut json = sheet.begin();
-    json.add_written(r#""v":1"#);
-    json.add("seq", &seq);
-    json.add_written(head(kind));
-    if let Some(session) = session {
-        json.add_str("session", &session.id);
-    }
-    if let Some(named) = &about.named {
-        json.add_written(named);
-    }
-    if let Some(generation) = about.generation {
-        json.add("generation", &generation.0);
-    }
-    fields(&mut json);
-    sheet.finish()
+/// What an event says to all who are told of it.
+pub(super) struct Said {
+    kind: EventKind,
+    /// What it is about, then the fields.
+    members: Members,
 }
+
+impl Said {
+    pub(super) fn new(
+        kind: EventKind,
+        about: &About,
+        fields: impl FnOnce(&mut Members),
+    ) -> Arc<Said> {
+        let mut members = Members::default();
+        if let Some(named) = &about.named {
+            members.add_written(named);
+        }
+        if let Some(generation) = about.generation {
+            members.add_number("generation", generation.0.into());
+        }
+        fields(&mut members);
+        Arc::new(Said { kind, members })
+    }
+}
+
+/// An event that nobody has taken. Its text is written when somebody does: what waits for thousands is small.
+#[derive(Clone)]
+pub(super) struct Untaken {
+    pub(super) seq: u64,
+    pub(super) session: Option<Arc<str>>,
+    pub(super) said: Arc<Said>,
+    /// The number of the list that is another, where one is.
+    pub(super) revision: Option<NonZeroU64>,
+}
+
+impl Untaken {
+    pub(super) fn new(seq: u64, session: Option<&SessionCore>, said: Arc<Said>) -> Untaken {
+        let session = session.map(|session| session.id.clone());
+        Untaken { seq, session, said, revision: None }
+    }
+
+    /// The event, with its JSON: the envelope of SPEC 16.6, then the fields.
+    pub(super) fn take(self) -> Event {
+        let Untaken { seq, session, said, revision } = self;
+        let session = session.as_deref();
+        let room = ENVELOPE_MAX + session.map_or(0, str::len) + said.members.0.len();
+        let mut json = Members(String::with_capacity(room));
+        json.0.push_str(r#"{"v":1"#);
+        json.add_number("seq", seq);
+        json.add_written(head(said.kind));
+        if let Some(session) = session {
+            json.add_str("session", session);
+        }
+        json.0.push_str(&said.members.0);
+        if let Some(revision) = revision {
+            json.add_number("revision", revision.get());
+        }
+        json.0.push('}');
+        Event::new(said.kind, seq, json.0)
+    }
+}
+
+/// The room for all of an event's text but the session's id and what it says, in bytes.
+const ENVELOPE_MAX: usize = 192;
 
 /// The members that every event of a kind has.
 fn head(kind: EventKind) -> &'static str {
@@ -50,81 +90,48 @@ static HEADS: [OnceLock<Box<str>>; u64::BITS as usize] =
 
 /// The members that name what events are about, for [`Members::add_written`]: a server, and an entry of it. Written once for many.
 pub(super) fn named(server: &str, entry_index: Option<u32>) -> Arc<str> {
-    let mut text = Vec::new();
-    let mut json = Members(&mut text);
+    let mut json = Members::default();
     json.add_str("server", server);
     if let Some(index) = entry_index {
-        json.add("entry_index", &index);
+        json.add_number("entry_index", index.into());
     }
-    String::from_utf8_lossy(text.strip_prefix(b"{").unwrap_or(&text)).into()
-}
-
-/// The same with the incarnation.
-pub(super) fn named_of(named: &str, generation: Generation) -> Arc<str> {
-    format!(r#"{named},"generation":{generation}"#, generation = generation.0).into()
+    json.0.trim_start_matches(',').into()
 }
 
 /// Fields that are values.
-pub(super) fn members_of(fields: &[(&str, Value)]) -> impl FnOnce(&mut Members<'_>) {
+pub(super) fn members_of(fields: &[(&str, Value)]) -> impl FnOnce(&mut Members) {
     |json| fields.iter().for_each(|(name, value)| json.add(name, value))
 }
 
-/// Where texts are written, one after the other.
+/// Members of a JSON object, as they are written one by one, with a comma before each. No name comes twice.
 #[derive(Default)]
-pub(super) struct Sheet(Vec<u8>);
+pub(super) struct Members(String);
 
-impl Sheet {
-    /// The room that is kept for the next text, in bytes: that of an event about a server with a few fields.
-    const KEPT: usize = 1024;
-
-    fn begin(&mut self) -> Members<'_> {
-        self.0.clear();
-        Members(&mut self.0)
-    }
-
-    fn finish(&mut self) -> Arc<str> {
-        self.0.push(b'}');
-        let text = match std::str::from_utf8(&self.0) {
-            Ok(text) => text.into(),
-            // What is written as JSON is text.
-            Err(_) => String::from_utf8_lossy(&self.0).into(),
-        };
-        if self.0.capacity() > Sheet::KEPT {
-            self.0 = Vec::new();
-        }
-        text
-    }
-}
-
-type ToText<'a> = serde_json::Serializer<&'a mut Vec<u8>>;
-
-/// The text of a JSON object, as it is written member by member. No name comes twice.
-pub(super) struct Members<'a>(&'a mut Vec<u8>);
-
-impl Members<'_> {
-    /// Adds one member.
-    #[inline(always)]
-    pub(super) fn add<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) {
+impl Members {
+    fn add(&mut self, name: &str, value: &Value) {
         self.name(name);
-        let written = value.serialize(&mut ToText::new(self.0));
-        debug_assert!(written.is_ok(), "neither memory nor these values refuse to be written");
+        self.display(value);
     }
 
-    /// Adds one member that is text.
-    pub(super) fn add_str(&mut self, name: &str, value: &str) {
+    fn add_number(&mut self, name: &str, number: u64) {
+        self.name(name);
+        self.display(&number);
+    }
+
+    fn add_str(&mut self, name: &str, value: &str) {
         if !value.bytes().all(is_plain) {
-            return self.add(name, value);
+            return self.add(name, &value.into());
         }
         self.name(name);
-        self.0.push(b'"');
-        self.0.extend_from_slice(value.as_bytes());
-        self.0.push(b'"');
+        self.0.push('"');
+        self.0.push_str(value);
+        self.0.push('"');
     }
 
     /// Adds members that are written already: `"name":value`, with commas between them.
     pub(super) fn add_written(&mut self, members: &str) {
-        self.0.push(if self.0.is_empty() { b'{' } else { b',' });
-        self.0.extend_from_slice(members.as_bytes());
+        self.0.push(',');
+        self.0.push_str(members);
     }
 
     // Inlined, a name is a constant that needs no copy in a loop.
@@ -132,9 +139,14 @@ impl Members<'_> {
     fn name(&mut self, name: &str) {
         // Names of members are ours.
         debug_assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'), "{name}");
-        self.0.extend_from_slice(if self.0.is_empty() { b"{\"" } else { b",\"" });
-        self.0.extend_from_slice(name.as_bytes());
-        self.0.extend_from_slice(b"\":");
+        self.0.push_str(",\"");
+        self.0.push_str(name);
+        self.0.push_str("\":");
+    }
+
+    fn display(&mut self, value: &impl Display) {
+        let written = write!(self.0, "{value}");
+        debug_assert!(written.is_ok(), "neither memory nor these values refuse to be written");
     }
 }
 
@@ -146,38 +158,45 @@ fn is_plain(byte: u8) -> bool {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use trunkline_pool::state::Generation;
 
     use super::*;
 
-    /// SPEC 16.6: every text is written as JSON has it, whatever is in it, and a long one leaves nothing behind for the next.
+    /// SPEC 16.6: every text is written as JSON has it, whatever is in it.
     #[test]
     fn texts_are_json() {
-        let mut sheet = Sheet::default();
-        let long = "x".repeat(2 * Sheet::KEPT);
-        let hostile =
-            ["", "plain", "a\"b", "back\\slash", "\u{0}\n\u{1f}", "\u{7f}é\u{2028}😀", &long];
+        let hostile = ["", "plain", "a\"b", "back\\slash", "\u{0}\n\u{1f}", "\u{7f}é\u{2028}😀"];
         for value in hostile {
-            let mut json = sheet.begin();
-            json.add_written(r#""v":1"#);
-            json.add_str("text", value);
-            json.add_written(r#""list":[],"more":{}"#);
-            members_of(&[("value", value.into())])(&mut json);
-            let text = sheet.finish();
-            let expected = json!({ "v": 1, "text": value, "list": [], "more": {}, "value": value });
-            assert_eq!(&*text, expected.to_string());
-            assert!(sheet.0.capacity() <= Sheet::KEPT);
+            let about =
+                About { named: Some(named(value, Some(7))), generation: Some(Generation(3)) };
+            let kind = EventKind::ToolsChanged;
+            let said = Said::new(kind, &about, |json| {
+                json.add_written(r#""list":[],"more":{}"#);
+                members_of(&[("value", value.into())])(json);
+            });
+            let session = Some(value.into());
+            let event = Untaken { seq: u64::MAX, session, said, revision: NonZeroU64::new(5) };
+            let event = event.take();
+            let expected = json!({
+                "v": 1, "seq": u64::MAX, "type": "tools_changed", "scope": "session", "session": value,
+                "server": value, "entry_index": 7, "generation": 3,
+                "list": [], "more": {}, "value": value, "revision": 5,
+            });
+            assert_eq!(event.json(), expected.to_string());
+            assert_eq!((event.kind(), event.seq()), (kind, u64::MAX));
         }
     }
 
+    /// The rest of the text is written once, and what each has for itself beside it.
     #[test]
-    fn what_is_named_once_is_written_as_members_are() {
-        for (server, index) in [("s", Some(7)), ("a\"b\n", Some(0)), ("é", None)] {
-            let (mut sheet, mut expected) = (Sheet::default(), json!({ "server": server }));
-            sheet.begin().add_written(&named(server, index));
-            if let Some(index) = index {
-                expected["entry_index"] = index.into();
-            }
-            assert_eq!(&*sheet.finish(), expected.to_string());
-        }
+    fn an_event_says_no_more_than_there_is() {
+        let about = About::server("s");
+        let server = Untaken::new(1, None, Said::new(EventKind::Lagged, &about, |_| ())).take();
+        let nothing = Said::new(EventKind::Lagged, &About::default(), |_| ());
+        let nothing = Untaken::new(2, None, nothing).take();
+        let [mut one, two] = [1, 2]
+            .map(|seq| json!({ "v": 1, "seq": seq, "type": "lagged", "scope": "subscriber" }));
+        one["server"] = "s".into();
+        assert_eq!([server.json(), nothing.json()], [one, two].map(|json| json.to_string()));
     }
 }

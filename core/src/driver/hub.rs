@@ -4,6 +4,7 @@
 mod schedules;
 
 use std::collections::hash_map::Entry;
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -12,7 +13,7 @@ use trunkline_pool::interface::EventKind;
 use trunkline_pool::state::{Generation, SessionId};
 
 use super::EntryCell;
-use super::event_text::{Members, Sheet, members_of, named, named_of, write};
+use super::event_text::{Said, Untaken, members_of, named};
 use super::subscriber::Subscriber;
 use crate::api::{Event, EventMask, SessionCore};
 use crate::sync::{Mutex, MutexGuard};
@@ -29,7 +30,6 @@ pub(crate) struct Hub {
 struct Inner {
     seq: u64,
     ended: bool,
-    sheet: Sheet,
     pool: Vec<Arc<Subscriber>>,
     sessions: IdMap<SessionId, Own>,
 }
@@ -73,11 +73,6 @@ impl About {
     /// An incarnation of an entry.
     pub(crate) fn entry(cell: &EntryCell, generation: Generation) -> About {
         About { named: Some(cell.named.clone()), generation: Some(generation) }
-    }
-
-    /// The same, written once for many who are told.
-    pub(crate) fn entry_of_many(cell: &EntryCell, generation: Generation) -> About {
-        About { named: Some(named_of(&cell.named, generation)), generation: None }
     }
 
     /// A server that may have no entry.
@@ -182,22 +177,23 @@ impl Hub {
         fields: &[(&str, Value)],
         stands: impl FnOnce() -> bool,
     ) {
-        self.tell(kind, session, stands, |sheet, seq| {
-            Event::new(kind, seq, write(sheet, (kind, seq), session, about, members_of(fields)))
+        self.tell(kind, session, stands, |seq| {
+            Untaken::new(seq, session, Said::new(kind, about, members_of(fields)))
         });
     }
 
-    /// [`publish_if`](Self::publish_if), with fields that are written only when somebody hears of them.
-    pub(super) fn publish_written(
+    /// [`publish_if`](Self::publish_if), of a list that is another, with its number and what is said to all.
+    pub(super) fn publish_list(
         &self,
         kind: EventKind,
-        session: &SessionCore,
-        about: &About,
-        fields: impl FnOnce(&mut Members<'_>),
+        (session, revision): (&SessionCore, u64),
+        said: impl FnOnce() -> Arc<Said>,
         stands: impl FnOnce() -> bool,
     ) {
-        self.tell(kind, Some(session), stands, |sheet, seq| {
-            Event::new(kind, seq, write(sheet, (kind, seq), Some(session), about, fields))
+        let revision = NonZeroU64::new(revision);
+        self.tell(kind, Some(session), stands, |seq| Untaken {
+            revision,
+            ..Untaken::new(seq, Some(session), said())
         });
     }
 
@@ -211,23 +207,19 @@ impl Hub {
         fields: &[(&str, Value)],
         stands: impl FnOnce() -> bool,
     ) -> Option<Event> {
-        let event = |sheet: &mut Sheet, seq| {
-            Event::new(kind, seq, write(sheet, (kind, seq), session, about, members_of(fields)))
-        };
-        let mut heard = None;
-        let seq =
-            self.tell(kind, session, stands, |sheet, seq| heard.insert(event(sheet, seq)).clone())?;
-        // Nobody wanted it, so that it was not written.
-        Some(heard.unwrap_or_else(|| event(&mut Sheet::default(), seq)))
+        let said = Said::new(kind, about, members_of(fields));
+        let event = |seq| Untaken::new(seq, session, said.clone());
+        let seq = self.tell(kind, session, stands, event)?;
+        Some(event(seq).take())
     }
 
-    /// Tells it, written when somebody wants it; its number, unless there was no reason for it any more.
+    /// Tells it, made when somebody wants it; its number, unless there was no reason for it any more.
     fn tell(
         &self,
         kind: EventKind,
         session: Option<&SessionCore>,
         stands: impl FnOnce() -> bool,
-        event: impl FnOnce(&mut Sheet, u64) -> Event,
+        event: impl FnOnce(u64) -> Untaken,
     ) -> Option<u64> {
         let mut guard = self.inner();
         if session.is_some_and(SessionCore::is_closed) || !stands() {
@@ -238,8 +230,7 @@ impl Hub {
         let seq = inner.seq;
         let own = session.and_then(|session| inner.sessions.get(&session.number));
         let subscribers = inner.pool.iter().chain(own.into_iter().flat_map(Own::iter));
-        let sheet = &mut inner.sheet;
-        let woken = put(kind, subscribers, || event(sheet, seq));
+        let woken = put(kind, subscribers, || event(seq));
         drop(guard);
         woken.wake();
         Some(seq)
@@ -252,10 +243,8 @@ impl Hub {
         inner.seq += 1;
         let seq = inner.seq;
         let subscribers = inner.pool.iter().chain(inner.sessions.values().flat_map(Own::iter));
-        let sheet = &mut inner.sheet;
         let woken = put(kind, subscribers, || {
-            let (about, fields) = (About::default(), members_of(fields));
-            Event::new(kind, seq, write(sheet, (kind, seq), None, &about, fields))
+            Untaken::new(seq, None, Said::new(kind, &About::default(), members_of(fields)))
         });
         drop(guard);
         woken.wake();
@@ -272,7 +261,7 @@ impl Hub {
 fn put<'a>(
     kind: EventKind,
     subscribers: impl Iterator<Item = &'a Arc<Subscriber>>,
-    event: impl FnOnce() -> Event,
+    event: impl FnOnce() -> Untaken,
 ) -> Woken {
     let mut interested = subscribers.filter(|subscriber| subscriber.mask.contains(kind));
     let mut woken = Woken::default();
@@ -298,7 +287,7 @@ struct Woken {
 }
 
 impl Woken {
-    fn push(&mut self, subscriber: &Arc<Subscriber>, event: Event) {
+    fn push(&mut self, subscriber: &Arc<Subscriber>, event: Untaken) {
         let pushed = subscriber.push(event);
         self.hurries |= pushed.is_half;
         if !pushed.wakes {

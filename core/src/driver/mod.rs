@@ -50,7 +50,7 @@ pub(crate) use entry::{EntryCell, Published};
 pub(crate) use hold::LeaseHold;
 pub(crate) use hub::{About, Hub};
 pub(crate) use intern::{Interner, Keyed, Wanted};
-pub(crate) use notices::auth_need;
+pub(crate) use notices::{Differing, auth_need};
 pub(crate) use questions::{Acquired, Answer, Answered, Wish};
 pub(crate) use runtime::Runtime;
 pub(crate) use starts::Turn;

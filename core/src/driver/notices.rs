@@ -1,19 +1,48 @@
 //! From the reducer's notices to the events that subscribers see.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value};
 use trunkline_pool::acceptance::HeldTool;
-use trunkline_pool::catalog::{Difference, ListKind};
+use trunkline_pool::catalog::{Change, Difference, ListKind};
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::state::{ConnectionId, EntryState, Generation, Notice};
 
-use super::event_text::Members;
+use super::event_text::Said;
 use super::hub::About;
 use super::{Driver, EntryCell};
 use crate::Error;
 use crate::api::SessionCore;
 use crate::client::Callers;
+
+/// What is different in the lists of a server, as sessions are told: written once, when the first hears of it.
+pub(crate) struct Differing {
+    about: About,
+    difference: Arc<Difference>,
+    tools: OnceLock<Arc<Said>>,
+    prompts: OnceLock<Arc<Said>>,
+    resources: OnceLock<Arc<Said>>,
+}
+
+type OfList<'a> = (EventKind, ListKind, &'a Change, &'a OnceLock<Arc<Said>>);
+
+impl Differing {
+    pub(crate) fn new(about: About, difference: Arc<Difference>) -> Differing {
+        let [tools, prompts, resources] = Default::default();
+        Differing { about, difference, tools, prompts, resources }
+    }
+
+    /// Those of the lists that differ.
+    fn lists(&self) -> impl Iterator<Item = OfList<'_>> {
+        let Difference { tools, prompts, resources, .. } = &*self.difference;
+        let lists = [
+            (EventKind::ToolsChanged, ListKind::Tools, tools, &self.tools),
+            (EventKind::PromptsChanged, ListKind::Prompts, prompts, &self.prompts),
+            (EventKind::ResourcesChanged, ListKind::Resources, resources, &self.resources),
+        ];
+        lists.into_iter().filter(|(_, _, change, _)| !change.is_empty())
+    }
+}
 
 impl Driver {
     /// Delivers one notice of an entry, to a session that holds it or to the pool.
@@ -65,22 +94,15 @@ impl Driver {
     pub(crate) fn tell_lists(
         &self,
         session: &SessionCore,
-        about: &About,
-        difference: &Difference,
+        differing: &Differing,
         stands: impl Fn() -> bool,
     ) {
-        let lists = [
-            (EventKind::ToolsChanged, ListKind::Tools, &difference.tools),
-            (EventKind::PromptsChanged, ListKind::Prompts, &difference.prompts),
-            (EventKind::ResourcesChanged, ListKind::Resources, &difference.resources),
-        ];
-        for (kind, list, change) in lists.into_iter().filter(|(.., change)| !change.is_empty()) {
+        for (kind, list, change, said) in differing.lists() {
             let revision = session.number_of_change(list);
-            let fields = |json: &mut Members<'_>| {
-                json.add_written(change.members());
-                json.add("revision", &revision);
-            };
-            self.hub.publish_written(kind, session, about, fields, &stands);
+            let write =
+                || Said::new(kind, &differing.about, |json| json.add_written(&change.members()));
+            let said = || said.get_or_init(write).clone();
+            self.hub.publish_list(kind, (session, revision), said, &stands);
         }
     }
 

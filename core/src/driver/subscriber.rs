@@ -6,7 +6,7 @@ use std::sync::Arc;
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::state::SessionId;
 
-use super::event_text::{Sheet, members_of, write};
+use super::event_text::{Said, Untaken, members_of};
 use super::hub::About;
 use crate::api::{Event, EventMask};
 use crate::sync::thread::{self, ThreadId};
@@ -44,7 +44,7 @@ type Wake = Arc<dyn Fn() + Send + Sync>;
 
 #[derive(Default)]
 struct Queue {
-    events: VecDeque<Event>,
+    events: VecDeque<Untaken>,
     /// Events that did not fit since the queue was last emptied.
     missed: u64,
     last_missed_seq: u64,
@@ -90,12 +90,12 @@ impl Subscriber {
     }
 
     /// Adds an event, or counts it as missed.
-    pub(super) fn push(&self, event: Event) -> Pushed {
+    pub(super) fn push(&self, event: Untaken) -> Pushed {
         let mut queue = self.queue();
         let before = queue.events.len();
         if queue.missed > 0 || before >= self.backlog {
             queue.missed += 1;
-            queue.last_missed_seq = event.seq();
+            queue.last_missed_seq = event.seq;
             return Pushed::default();
         }
         queue.events.push_back(event);
@@ -105,7 +105,8 @@ impl Subscriber {
 
     /// The next event. What was missed is told where it is missing: after the events that fitted.
     pub(crate) fn try_next(&self) -> Option<Event> {
-        self.queue().take()
+        let event = self.queue().take();
+        event.map(Untaken::take)
     }
 
     /// The next event, or `None` at the end of the stream.
@@ -136,7 +137,7 @@ impl Subscriber {
             // One notification stands for all that waits: whoever else waits for an event looks in turn.
             self.arrived.notify_one();
         }
-        Some(event)
+        Some(event.map(Untaken::take))
     }
 
     pub(crate) fn is_ended(&self) -> bool {
@@ -199,16 +200,16 @@ impl Subscriber {
 
 impl Queue {
     /// The next event that waits.
-    fn take(&mut self) -> Option<Event> {
+    fn take(&mut self) -> Option<Untaken> {
         if let Some(event) = self.events.pop_front() {
             return Some(event);
         }
         let missed = std::mem::take(&mut self.missed);
         let seq = self.last_missed_seq;
         (missed > 0).then(|| {
-            let (kind, fields) = (EventKind::Lagged, [("missed", missed.into())]);
-            let (sheet, about) = (&mut Sheet::default(), About::default());
-            Event::new(kind, seq, write(sheet, (kind, seq), None, &about, members_of(&fields)))
+            let fields = [("missed", missed.into())];
+            let said = Said::new(EventKind::Lagged, &About::default(), members_of(&fields));
+            Untaken::new(seq, None, said)
         })
     }
 }
@@ -231,13 +232,17 @@ mod tests {
 
     use super::*;
 
+    fn event(kind: EventKind, seq: u64) -> Untaken {
+        Untaken::new(seq, None, Said::new(kind, &About::default(), |_| ()))
+    }
+
     /// SPEC 16.2: what was missed waits as events do, for whoever is woken from now on, too.
     #[test]
     fn what_was_missed_wakes_who_begins_to_listen() {
         let kind = EventKind::Lagged;
         let subscriber = Subscriber::new(EventMask(kind.bit()), None, 1, String::new());
         for seq in 1..=2 {
-            let _ = subscriber.push(Event::new(kind, seq, "{}".into()));
+            let _ = subscriber.push(event(kind, seq));
         }
         assert_eq!(subscriber.try_next().map(|event| event.seq()), Some(1));
         let woken = Arc::new(AtomicUsize::new(0));
@@ -247,13 +252,30 @@ mod tests {
         assert_eq!(subscriber.try_next().map(|event| event.seq()), Some(2));
     }
 
+    /// SPEC 16.6: events come in the order of their numbers, whether one waits or several do.
+    #[test]
+    fn what_waits_keeps_its_order() {
+        let kind = EventKind::Warning;
+        let subscriber = Subscriber::new(EventMask(kind.bit()), None, 3, String::new());
+        let (mut told, mut heard) = (0, Vec::new());
+        for (tells, takes) in [(2, 1), (1, 2), (1, 2), (3, 1), (1, 4)] {
+            for _ in 0..tells {
+                told += 1;
+                let _ = subscriber.push(event(kind, told));
+            }
+            heard.extend((0..takes).map_while(|_| subscriber.try_next()).map(|event| event.seq()));
+        }
+        assert_eq!(heard, (1..=told).collect::<Vec<u64>>());
+        assert!(!subscriber.is_ended() && subscriber.try_next().is_none());
+    }
+
     /// SPEC 16.2: the first event of an empty queue wakes who waits for it, and nobody where nobody does: what waits is found by the
     /// next look.
     #[test]
     fn an_event_wakes_who_waits() {
         let kind = EventKind::Warning;
         let subscriber = Subscriber::new(EventMask(kind.bit()), None, 8, String::new());
-        let push = |seq| subscriber.push(Event::new(kind, seq, "{}".into())).wakes;
+        let push = |seq| subscriber.push(event(kind, seq)).wakes;
         let mut context = Context::from_waker(Waker::noop());
         let mut looks =
             |next: Pin<&mut dyn Future<Output = Option<Event>>>| match next.poll(&mut context) {

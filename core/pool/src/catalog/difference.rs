@@ -1,8 +1,7 @@
 //! What is different between two catalogs (SPEC 7.4).
 
 use std::cmp::Ordering;
-use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -45,25 +44,18 @@ impl Difference {
     }
 }
 
-/// What is made once of a change and does not belong to it: all are equal, and a copy begins without.
-#[derive(Default)]
-pub(super) struct Text(OnceLock<Box<str>>);
-
 impl Change {
     /// Of these names, each list sorted.
     pub fn new(added: Vec<Arc<str>>, removed: Vec<Arc<str>>, changed: Vec<Arc<str>>) -> Change {
-        Change { added, removed, changed, text: Text::default() }
+        Change { added, removed, changed }
     }
 
-    /// Its three lists as members of a JSON object: `"added":[…],"removed":[…],"changed":[…]`. Made once, for all who are told of
-    /// the same change, which does not change any more.
-    pub fn members(&self) -> &str {
-        self.text.0.get_or_init(|| {
-            let list = |names: &[Arc<str>]| Value::from_iter(names.iter().map(|name| &**name));
-            let [added, removed, changed] =
-                [&self.added, &self.removed, &self.changed].map(|names| list(names));
-            format!(r#""added":{added},"removed":{removed},"changed":{changed}"#).into()
-        })
+    /// Its three lists as members of a JSON object: `"added":[…],"removed":[…],"changed":[…]`.
+    pub fn members(&self) -> String {
+        let list = |names: &[Arc<str>]| Value::from_iter(names.iter().map(|name| &**name));
+        let [added, removed, changed] =
+            [&self.added, &self.removed, &self.changed].map(|names| list(names));
+        format!(r#""added":{added},"removed":{removed},"changed":{changed}"#)
     }
 
     /// Whether no name came, went or changed.
@@ -112,25 +104,5 @@ impl Change {
             names.dedup();
         }
         self
-    }
-}
-
-impl Clone for Text {
-    fn clone(&self) -> Text {
-        Text::default()
-    }
-}
-
-impl PartialEq for Text {
-    fn eq(&self, _other: &Text) -> bool {
-        true
-    }
-}
-
-impl Eq for Text {}
-
-impl fmt::Debug for Text {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("_")
     }
 }

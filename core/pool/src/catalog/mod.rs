@@ -166,8 +166,6 @@ pub struct Change {
     pub removed: Vec<Arc<str>>,
     /// Another digest.
     pub changed: Vec<Arc<str>>,
-    /// The three as text, once that was asked for.
-    text: difference::Text,
 }
 
 /// What is different between two catalogs.
