@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
-/// By server, in the order of their names.
-pub(super) struct ByServer<T>(Vec<(Arc<str>, T)>);
+use smallvec::SmallVec;
+
+/// By server, in the order of their names. The first lies in the map itself: most sessions have one, and a change is told to thousands of
+/// them, of whom nothing is in a cache.
+pub(super) struct ByServer<T>(SmallVec<[(Arc<str>, T); 1]>);
 
 impl<T> Default for ByServer<T> {
     fn default() -> Self {
-        ByServer(Vec::new())
+        ByServer(SmallVec::new())
     }
 }
 

@@ -30,15 +30,17 @@ pub(crate) struct Holds {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct HoldId(u64);
 
+/// What it was told lies at the beginning, near what else of a session a change is told by.
 #[derive(Default)]
+#[repr(C)]
 struct Inner {
+    told: Told,
     closed: bool,
-    holds: Rows<Row>,
-    /// Whether one of them may be inherited.
+    /// Whether one of the holds may be inherited.
     may_inherit: bool,
+    holds: Rows<Row>,
     /// What is seen of servers that it wants and does not hold.
     deferred: AllDeferred,
-    told: Told,
 }
 
 struct Row {

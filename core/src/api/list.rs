@@ -110,20 +110,22 @@ impl Shaped {
 
 /// What a session was given last, and what the next lists go by.
 #[derive(Default)]
+#[repr(C)]
 pub(super) struct Given {
-    last: ArcSwapOption<Lists>,
     /// Whether a change was told since the last lists were made.
     is_behind: AtomicBool,
+    last: ArcSwapOption<Lists>,
     /// Held while lists are made: what a list holds, and the number of a change that is told meanwhile, have one order.
     book: Mutex<Book>,
 }
 
 /// What outlasts each of a session's lists.
 #[derive(Default)]
+#[repr(C)]
 pub(super) struct Book {
+    numbers: Numbers,
     pub(super) order: Order,
     pub(super) bare_names: BareNames,
-    numbers: Numbers,
 }
 
 #[derive(Default)]

@@ -43,8 +43,9 @@ pub(super) struct Pushed {
 type Wake = Arc<dyn Fn() + Send + Sync>;
 
 #[derive(Default)]
+#[repr(C)]
 struct Queue {
-    events: VecDeque<Untaken>,
+    events: Events,
     /// Events that did not fit since the queue was last emptied.
     missed: u64,
     last_missed_seq: u64,
@@ -53,6 +54,31 @@ struct Queue {
     has_wake: bool,
     /// How many wait in [`Subscriber::next`].
     waiting: usize,
+}
+
+/// Events in the order in which they came. The first lies in the queue itself: mostly there is one.
+#[derive(Default)]
+struct Events {
+    /// There is one while there are others.
+    first: Option<Untaken>,
+    others: VecDeque<Untaken>,
+}
+
+impl Events {
+    fn len(&self) -> usize {
+        self.first.as_ref().map_or(0, |_| 1 + self.others.len())
+    }
+
+    fn push(&mut self, event: Untaken) {
+        match self.first {
+            None => self.first = Some(event),
+            Some(_) => self.others.push_back(event),
+        }
+    }
+
+    fn pop(&mut self) -> Option<Untaken> {
+        std::mem::replace(&mut self.first, self.others.pop_front())
+    }
 }
 
 /// One that may wait in [`Subscriber::next`], counted from when it found nothing until it ends.
@@ -98,7 +124,7 @@ impl Subscriber {
             queue.last_missed_seq = event.seq;
             return Pushed::default();
         }
-        queue.events.push_back(event);
+        queue.events.push(event);
         let wakes = before == 0 && (queue.has_wake || queue.waiting > 0);
         Pushed { wakes, is_half: before == self.backlog / 2 }
     }
@@ -142,7 +168,7 @@ impl Subscriber {
 
     pub(crate) fn is_ended(&self) -> bool {
         let queue = self.queue();
-        queue.ended && queue.events.is_empty() && queue.missed == 0
+        queue.ended && queue.events.len() == 0 && queue.missed == 0
     }
 
     pub(super) fn end(&self) {
@@ -156,7 +182,7 @@ impl Subscriber {
         let waits = {
             let mut queue = self.queue();
             queue.has_wake = true;
-            !queue.events.is_empty() || queue.missed > 0 || queue.ended
+            queue.events.len() > 0 || queue.missed > 0 || queue.ended
         };
         if waits {
             self.wake_now();
@@ -201,7 +227,7 @@ impl Subscriber {
 impl Queue {
     /// The next event that waits.
     fn take(&mut self) -> Option<Untaken> {
-        if let Some(event) = self.events.pop_front() {
+        if let Some(event) = self.events.pop() {
             return Some(event);
         }
         let missed = std::mem::take(&mut self.missed);
