@@ -21,6 +21,9 @@ mod wakeup;
 /// Everything that the Python layer uses.
 #[pyo3::pymodule]
 mod _trunkline {
+    use std::collections::HashMap;
+
+    use pyo3::exceptions::PyKeyError;
     use pyo3::prelude::*;
 
     #[pymodule_export]
@@ -53,6 +56,23 @@ mod _trunkline {
     #[pyfunction]
     fn interface() -> PyResult<String> {
         crate::failure::guarded(|| Ok(trunkline::interface::to_json().to_string()))
+    }
+
+    /// How the options of one scope are called, as JSON text.
+    #[pyfunction]
+    fn option_names(scope: &str) -> PyResult<String> {
+        crate::failure::guarded(|| {
+            let found = trunkline::interface::SCOPES.iter().find(|known| known.name() == scope);
+            let scope = *found.ok_or_else(|| PyKeyError::new_err(scope.to_owned()))?;
+            Ok(trunkline::interface::names_to_json(scope).to_string())
+        })
+    }
+
+    /// The types of events, each with its bit in a mask.
+    #[pyfunction]
+    fn event_bits() -> PyResult<HashMap<&'static str, u64>> {
+        let bits = trunkline::interface::EVENTS.iter().map(|row| (row.name, row.kind.bit()));
+        crate::failure::guarded(|| Ok(bits.collect()))
     }
 
     /// The capability tags of this version.

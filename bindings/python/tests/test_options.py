@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import Any
 
 import pytest
 
 import trunkline
 import trunkline.sync
-from trunkline import _options
+from trunkline import _options, _trunkline
 
 
 def encoded(scope: Any, **options: Any) -> Any:
@@ -47,6 +49,43 @@ def test_every_option_of_the_table_has_its_python_name() -> None:
         for row in _options.registry()["options"][scope]:
             assert row["python"] == row["name"].removesuffix("_ms"), (scope, row)
             assert (row.get("unit") == "milliseconds") == row["name"].endswith("_ms"), row
+
+
+def test_a_host_that_begins_reads_no_table_that_it_does_not_use() -> None:
+    """The whole of them takes as long as the pool itself."""
+    program = """
+import trunkline.sync
+with trunkline.sync.Pool(start="lazy") as pool, pool.session("a") as session:
+    session.events(kinds="tools_changed").close()
+options = trunkline._options
+print(options._registry, [*options._tables])
+"""
+    printed = subprocess.check_output([sys.executable, "-c", program], text=True)
+    assert printed == "{} ['pool', 'session']\n"
+
+
+@pytest.mark.parametrize("scope", list(_options.registry()["options"]))
+def test_the_names_of_a_scope_are_those_of_the_whole_table(scope: str) -> None:
+    """SPEC 16.5."""
+    whole = _options.registry()["options"][scope]
+    names = json.loads(_trunkline.option_names(scope))
+    assert [row["name"] for row in names] == [row["name"] for row in whole]
+    if scope != "server":
+        assert names == _without_texts(whole)
+
+
+def _without_texts(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    kept = [{name: row[name] for name in row if name not in ("type", "default", "doc")} for row in rows]
+    for row in kept:
+        if "members" in row:
+            row["members"] = _without_texts(row["members"])
+    return kept
+
+
+def test_every_event_has_its_bit() -> None:
+    """SPEC 8.1."""
+    rows = _options.registry()["events"]
+    assert _trunkline.event_bits() == {row["type"]: 1 << row["bit"] for row in rows}
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ _tables: dict[str, dict[str, Any]] = {}
 
 
 def registry() -> dict[str, Any]:
-    """The library's table of errors, events and options."""
+    """The library's table of errors, events and options. It is long: what most hosts need of it is read by itself."""
     if not _registry:
         _registry.update(json.loads(_trunkline.interface()))
     return _registry
@@ -29,7 +29,7 @@ def registry() -> dict[str, Any]:
 
 def _table(scope: _Scope) -> dict[str, Any]:
     if scope not in _tables:
-        _tables[scope] = _by_python_name(registry()["options"][scope])
+        _tables[scope] = _by_python_name(json.loads(_trunkline.option_names(scope)))
     return _tables[scope]
 
 
@@ -113,7 +113,7 @@ def mask(kinds: str | Iterable[str] | None) -> int:
     """The events of those types as bits; all of them for None."""
     if kinds is None:
         return (1 << 64) - 1
-    bits = {row["type"]: 1 << row["bit"] for row in registry()["events"]}
+    bits = _trunkline.event_bits()
     out = 0
     for kind in (kinds,) if isinstance(kinds, str) else kinds:
         if kind not in bits:

@@ -19,8 +19,10 @@ __all__ = [
     "__version__",
     "_panic",
     "detect",
+    "event_bits",
     "features",
     "interface",
+    "option_names",
 ]
 
 __version__: str
@@ -33,6 +35,8 @@ _State: TypeAlias = Literal[
 ]
 
 def interface() -> str: ...
+def option_names(scope: str) -> str: ...
+def event_bits() -> dict[str, int]: ...
 def features() -> list[str]: ...
 def detect(workspace: str | PathLike[str]) -> str: ...
 def _panic() -> None: ...

@@ -42,6 +42,13 @@ pub fn to_json() -> Value {
     })
 }
 
+/// How the options of a scope are called, and what of their values a binding has to translate: `[{name, python, node, …}]`.
+///
+/// A binding reads it when its host first uses the scope; the whole takes it several times as long as making a pool.
+pub fn names_to_json(scope: Scope) -> Value {
+    options(scope).iter().map(OptionRow::names_to_json).collect()
+}
+
 fn server_field(row: &OptionRow) -> Value {
     let mut out = row.to_json();
     if let Value::Object(members) = &mut out {

@@ -175,7 +175,7 @@ impl OptionKind {
         }
     }
 
-    fn describe(&self, out: &mut Map<String, Value>) {
+    fn describe(&self, out: &mut Map<String, Value>, member: fn(&OptionRow) -> Value) {
         match self {
             OptionKind::Integer { min, max, unit } => {
                 out.insert("min".into(), (*min).into());
@@ -197,8 +197,7 @@ impl OptionKind {
                 out.insert("words".into(), (*words).into());
             }
             OptionKind::Object(rows) => {
-                let rows = rows.iter().map(OptionRow::to_json).collect::<Vec<_>>();
-                out.insert("members".into(), rows.into());
+                out.insert("members".into(), rows.iter().map(member).collect());
             }
             OptionKind::Bool
             | OptionKind::Text
@@ -242,17 +241,29 @@ impl OptionRow {
 
     /// Its place in the registry as JSON.
     pub fn to_json(&self) -> Value {
-        let mut out = Map::new();
-        out.insert("name".into(), self.name.into());
-        out.insert("python".into(), self.python_name().into());
-        out.insert("node".into(), self.node_name().into());
+        let mut out = self.names();
         if !self.aliases.is_empty() {
             out.insert("aliases".into(), self.aliases.into());
         }
         out.insert("type".into(), self.kind.name().into());
-        self.kind.describe(&mut out);
+        self.kind.describe(&mut out, OptionRow::to_json);
         out.insert("default".into(), json!(self.default));
         out.insert("doc".into(), self.doc.into());
         Value::Object(out)
+    }
+
+    /// Of that, its names and what its values look like.
+    pub(super) fn names_to_json(&self) -> Value {
+        let mut out = self.names();
+        self.kind.describe(&mut out, OptionRow::names_to_json);
+        Value::Object(out)
+    }
+
+    fn names(&self) -> Map<String, Value> {
+        let mut out = Map::new();
+        out.insert("name".into(), self.name.into());
+        out.insert("python".into(), self.python_name().into());
+        out.insert("node".into(), self.node_name().into());
+        out
     }
 }
