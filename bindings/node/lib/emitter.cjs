@@ -4,7 +4,7 @@
 const { EventEmitter } = require('node:events');
 
 const { errorOf, nodeCode } = require('./errors.cjs');
-const { KINDS, Subscription, kindNumbers } = require('./events.cjs');
+const { KINDS, Subscription, decodeEvent, kindNumbers } = require('./events.cjs');
 
 /** Events handed to listeners before other work of the event loop gets its turn. */
 const BATCH = 256;
@@ -163,7 +163,7 @@ class Emitter extends EventEmitter {
   /** A listener that throws ends up at `uncaughtException`, as with every emitter; the events after it are not lost. */
   #emit(event) {
     try {
-      this.emit(event.type, event);
+      this.emit(event.type, decodeEvent(event));
     } catch (error) {
       process.nextTick(() => {
         throw error;

@@ -36,10 +36,10 @@ class Subscription {
     return this.#native.snapshot();
   }
 
-  /** Up to `most` events that wait. */
+  /** Up to `most` events that wait, as the library spells them: `decodeEvent` is for whoever hands one out. */
   take(most) {
     const text = this.#native.take(most);
-    return text === '' ? [] : JSON.parse(text).map(decodeEvent);
+    return text === '' ? [] : JSON.parse(text);
   }
 
   /** Whether nothing waits, and nothing will come. */
@@ -117,7 +117,8 @@ class EventStream {
     if (this.#events.length === 0 && this.#subscription !== undefined) {
       this.#events = this.#subscription.take(BATCH).reverse();
     }
-    return this.#events.pop();
+    const event = this.#events.pop();
+    return event === undefined ? undefined : decodeEvent(event);
   }
 
   #end() {

@@ -12,6 +12,8 @@ const FOREIGN = new Set(['data', 'definition', 'difference', 'meta']);
 
 /** `entry_index` → `entryIndex`. */
 function toCamel(name) {
+  // Most need nothing, and a process that begins has no use for the expression then.
+  if (!name.includes('_')) return name;
   return name.replace(/(?<!^)_+([a-z0-9])/g, (_, letter) => letter.toUpperCase());
 }
 

@@ -47,17 +47,30 @@ impl ToNapiValue for JsonText {
 
 /// A list as the text of a JSON array, its definitions unchanged.
 pub fn list_text(listed: &[Listed]) -> JsonText {
-    JsonText(array(listed))
+    let mut text = String::new();
+    push_array(&mut text, listed);
+    JsonText(text)
 }
 
 /// A list and its number, as JSON text.
 fn numbered(list: List) -> JsonText {
-    JsonText(format!(r#"{{"revision":{},"items":{}}}"#, list.revision(), array(&list)))
+    let mut text = format!(r#"{{"revision":{},"items":"#, list.revision());
+    push_array(&mut text, &list);
+    text.push('}');
+    JsonText(text)
 }
 
-fn array(listed: &[Listed]) -> String {
-    let items: Vec<String> = listed.iter().map(Listed::to_json).collect();
-    format!("[{}]", items.join(","))
+/// Written once: a list is long, and each copy of it takes memory that the process did not have.
+fn push_array(text: &mut String, listed: &[Listed]) {
+    text.reserve(listed.iter().map(|item| item.definition.len() + ROW_BYTES).sum());
+    text.push('[');
+    for (number, item) in listed.iter().enumerate() {
+        if number > 0 {
+            text.push(',');
+        }
+        text.push_str(&item.to_json());
+    }
+    text.push(']');
 }
 
 impl NativeSession {
@@ -221,3 +234,6 @@ impl NativeSession {
 
 /// The longest time that JavaScript may ask for, in milliseconds: 100 years. It keeps `Duration` from overflowing.
 const MOST_MS: f64 = 100.0 * 365.0 * 24.0 * 3_600_000.0;
+
+/// About what an item takes beside its definition.
+const ROW_BYTES: usize = 256;
