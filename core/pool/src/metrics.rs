@@ -10,24 +10,49 @@ use serde_json::Value;
 /// Servers with series of their own; the pool's own numbers count the others too.
 const SERVERS_MAX: usize = 1000;
 
+/// What metrics are told to: first a family, then its samples.
+pub trait Sink {
+    /// The samples that follow are of this family.
+    fn family(&mut self, name: &'static str, kind: Kind, help: &'static str);
+
+    /// One number of it; the suffix is of a histogram's.
+    fn sample(&mut self, suffix: &str, labels: &[(&str, &str)], value: f64);
+}
+
+/// What the numbers of a family are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// They only grow.
+    Counter,
+    /// They come and go.
+    Gauge,
+    /// They are how many fell below each bound.
+    Histogram,
+}
+
 /// The metrics of a pool with this status.
 pub fn text(status: &Value) -> String {
     let mut page = Page::default();
-    of_pool(&mut page, status);
+    tell(status, &mut page);
+    page.0
+}
+
+/// Tells the metrics of a pool with this status.
+pub fn tell(status: &Value, page: &mut dyn Sink) {
+    of_pool(page, status);
     let none = serde_json::Map::new();
     let servers = status["servers"].as_object().unwrap_or(&none);
     let shown: Vec<(&str, &Value)> =
         servers.iter().map(|(name, row)| (&**name, row)).take(SERVERS_MAX).collect();
-    of_servers(&mut page, &shown);
-    of_calls(&mut page, &shown);
-    page.family("trunkline_servers_left_out", "gauge", "Servers that have no series here.");
+    of_servers(page, &shown);
+    of_calls(page, &shown);
+    page.family("trunkline_servers_left_out", Kind::Gauge, "Servers that have no series here.");
     page.sample("", &[], (servers.len() - shown.len()) as f64);
-    page.0
 }
 
-fn of_pool(page: &mut Page, status: &Value) {
+fn of_pool(page: &mut dyn Sink, status: &Value) {
     let totals = &status["totals"];
-    page.family("trunkline_servers", "gauge", "Servers by how they stand.");
+    page.family("trunkline_servers", Kind::Gauge, "Servers by how they stand.");
     let counted = |name: &str| number(&totals[name]).unwrap_or(0.0);
     let known = ["connected", "connecting", "failed", "skipped"];
     for state in known {
@@ -45,49 +70,49 @@ fn of_pool(page: &mut Page, status: &Value) {
     ] {
         // Without a budget there is no limit of it.
         if let Some(value) = number(member) {
-            page.family(name, "gauge", help);
+            page.family(name, Kind::Gauge, help);
             page.sample("", &[], value);
         }
     }
 }
 
-fn of_servers(page: &mut Page, servers: &[(&str, &Value)]) {
+fn of_servers(page: &mut dyn Sink, servers: &[(&str, &Value)]) {
     let sum_of = |row: &Value, member: &str| -> f64 {
         let entries = row["entries"].as_array();
         entries.into_iter().flatten().filter_map(|entry| number(&entry[member])).sum()
     };
-    page.gauge("trunkline_server_up", "Whether it is connected.", servers, |row| {
+    gauge(page, "trunkline_server_up", "Whether it is connected.", servers, |row| {
         Some(f64::from(u8::from(row["state"] == "connected")))
     });
-    page.gauge("trunkline_server_tools", "Tools that it lists.", servers, |row| {
+    gauge(page, "trunkline_server_tools", "Tools that it lists.", servers, |row| {
         number(&row["counts"]["tools"])
     });
-    page.gauge("trunkline_server_processes", "Its processes.", servers, |row| {
+    gauge(page, "trunkline_server_processes", "Its processes.", servers, |row| {
         number(&row["pid_count"])
     });
-    page.gauge("trunkline_server_in_flight", "Calls under way.", servers, |row| {
+    gauge(page, "trunkline_server_in_flight", "Calls under way.", servers, |row| {
         Some(sum_of(row, "in_flight"))
     });
     let help = "Resident memory of its processes.";
-    page.gauge("trunkline_server_memory_bytes", help, servers, |row| number(&row["memory_bytes"]));
+    gauge(page, "trunkline_server_memory_bytes", help, servers, |row| number(&row["memory_bytes"]));
     let help = "Processor time of its processes, of those that live.";
-    page.gauge("trunkline_server_cpu_seconds", help, servers, |row| {
+    gauge(page, "trunkline_server_cpu_seconds", help, servers, |row| {
         number(&row["cpu_ms"]).map(|milliseconds| milliseconds / 1e3)
     });
 }
 
-fn of_calls(page: &mut Page, servers: &[(&str, &Value)]) {
+fn of_calls(page: &mut dyn Sink, servers: &[(&str, &Value)]) {
     for (name, member, help) in [
         ("trunkline_sent_bytes_total", "bytes_sent", "Bytes of the params of calls."),
         ("trunkline_received_bytes_total", "bytes_received", "Bytes of the results of calls."),
     ] {
-        page.family(name, "counter", help);
+        page.family(name, Kind::Counter, help);
         for (server, row) in servers {
             let value = number(&row["usage"][member]);
             value.into_iter().for_each(|value| page.sample("", &[("server", server)], value));
         }
     }
-    page.family("trunkline_call_errors_total", "counter", "Calls that failed, by code.");
+    page.family("trunkline_call_errors_total", Kind::Counter, "Calls that failed, by code.");
     for (server, row) in servers {
         for error in rows(&row["usage"]["errors"]) {
             let code = error["code"].as_str().unwrap_or_default();
@@ -96,7 +121,7 @@ fn of_calls(page: &mut Page, servers: &[(&str, &Value)]) {
         }
     }
     let help = "How long requests to servers take, from the call to its answer.";
-    page.family("mcp_client_operation_duration_seconds", "histogram", help);
+    page.family("mcp_client_operation_duration_seconds", Kind::Histogram, help);
     for (server, row) in servers {
         for durations in rows(&row["usage"]["durations"]) {
             of_durations(page, server, durations);
@@ -104,7 +129,7 @@ fn of_calls(page: &mut Page, servers: &[(&str, &Value)]) {
     }
 }
 
-fn of_durations(page: &mut Page, server: &str, durations: &Value) {
+fn of_durations(page: &mut dyn Sink, server: &str, durations: &Value) {
     let method = durations["method"].as_str().unwrap_or_default();
     let labels = [("server", server), ("mcp_method_name", method)];
     let mut below = 0.0;
@@ -116,6 +141,25 @@ fn of_durations(page: &mut Page, server: &str, durations: &Value) {
     }
     page.sample("_sum", &labels, number(&durations["total_us"]).unwrap_or(0.0) / 1e6);
     page.sample("_count", &labels, below);
+}
+
+/// A gauge for each server that has a value.
+fn gauge(
+    page: &mut dyn Sink,
+    name: &'static str,
+    help: &'static str,
+    servers: &[(&str, &Value)],
+    value: impl Fn(&Value) -> Option<f64>,
+) {
+    let known: Vec<(&str, f64)> =
+        (servers.iter()).filter_map(|(server, row)| Some((*server, value(row)?))).collect();
+    if known.is_empty() {
+        return;
+    }
+    page.family(name, Kind::Gauge, help);
+    for (server, value) in known {
+        page.sample("", &[("server", server)], value);
+    }
 }
 
 fn number(value: &Value) -> Option<f64> {
@@ -130,30 +174,16 @@ fn rows(value: &Value) -> impl Iterator<Item = &Value> {
 #[derive(Default)]
 struct Page(String, &'static str);
 
-impl Page {
-    fn family(&mut self, name: &'static str, kind: &str, help: &str) {
+impl Sink for Page {
+    fn family(&mut self, name: &'static str, kind: Kind, help: &'static str) {
         self.1 = name;
+        let kind = match kind {
+            Kind::Counter => "counter",
+            Kind::Gauge => "gauge",
+            Kind::Histogram => "histogram",
+        };
         // Writing to memory cannot fail.
         let _ = write!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}\n");
-    }
-
-    /// A gauge for each server that has a value.
-    fn gauge(
-        &mut self,
-        name: &'static str,
-        help: &str,
-        servers: &[(&str, &Value)],
-        value: impl Fn(&Value) -> Option<f64>,
-    ) {
-        let known: Vec<(&str, f64)> =
-            (servers.iter()).filter_map(|(server, row)| Some((*server, value(row)?))).collect();
-        if known.is_empty() {
-            return;
-        }
-        self.family(name, "gauge", help);
-        for (server, value) in known {
-            self.sample("", &[("server", server)], value);
-        }
     }
 
     fn sample(&mut self, suffix: &str, labels: &[(&str, &str)], value: f64) {
@@ -173,7 +203,9 @@ impl Page {
         }
         let _ = writeln!(self.0, " {value}");
     }
+}
 
+impl Page {
     fn push_escaped(&mut self, character: char) {
         match character {
             '\\' => self.0.push_str("\\\\"),

@@ -125,8 +125,8 @@ pub(super) fn go_on(
         Ok(call) => Some(send(call, &published, options, done)),
         Err(error) => {
             let ended = Ended { sent: 0, came: Err(error.code()) };
-            cell.usage.count(CALL_TOOL, began.elapsed(), ended);
-            session.calls.end(number, ended);
+            let counted = (CALL_TOOL, &*cell.usage);
+            session.call_ended((number, began), counted, ended);
             let error = session.explained(&cell.server, error);
             let error = error.with_server(&*cell.server).with_session(&*session.id);
             done(Err(error.with_outcome(Outcome::NotSent)));
@@ -335,8 +335,9 @@ impl Call {
         let is_sent = !came.is_err_and(|error| error.outcome() == Some(Outcome::NotSent));
         let sent = if is_sent { self.params.len() } else { 0 };
         let ended = Ended { sent, came: came.map_err(Error::code) };
-        self.cell().usage.count(self.method(), self.began.elapsed(), ended);
-        self.session.calls.end(self.number, ended);
+        let cell = self.cell();
+        let counted = (self.method(), &*cell.usage);
+        self.session.call_ended((self.number, self.began), counted, ended);
     }
 
     /// The call ends with this error.

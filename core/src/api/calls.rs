@@ -1,6 +1,7 @@
 //! The calls that a session has under way.
 
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use serde_json::Value;
 use trunkline_pool::id_map::IdMap;
@@ -11,7 +12,7 @@ use super::session::SessionCore;
 use super::usage::Usage;
 use super::waiting::WaitingCall;
 use crate::client::{Connection, RequestId};
-use crate::driver::Ended;
+use crate::driver::{Ended, Usage as ServerUsage};
 use crate::{Error, ErrorCode, Result};
 
 /// The calls of a session that are under way, so that its end can cancel them (SPEC 3.12).
@@ -56,7 +57,7 @@ impl Calls {
         inner.closed
     }
 
-    pub(super) fn end(&self, number: u64, ended: Ended) {
+    fn end(&self, number: u64, ended: Ended) {
         let mut inner = self.inner();
         inner.calls.remove(&number);
         inner.usage.count(ended);
@@ -80,6 +81,19 @@ impl Calls {
 
     fn inner(&self) -> std::sync::MutexGuard<'_, UnderWay> {
         self.inner.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl SessionCore {
+    /// A call has ended: it is counted, and its session is rid of it.
+    pub(super) fn call_ended(
+        &self,
+        (number, began): (u64, Instant),
+        (method, usage): (&str, &ServerUsage),
+        ended: Ended,
+    ) {
+        usage.count(method, began.elapsed(), ended);
+        self.calls.end(number, ended);
     }
 }
 

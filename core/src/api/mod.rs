@@ -11,6 +11,7 @@ mod deferred;
 mod desk;
 mod event;
 mod explain;
+mod exposed;
 mod follow;
 mod gates;
 mod held;

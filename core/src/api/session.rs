@@ -12,25 +12,21 @@ use tokio::time::Instant;
 use trunkline_pool::catalog::ListKind;
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::interface::words;
-use trunkline_pool::options::{AcquireOptions, CallOptions, Handlers, Offered, SessionOptions};
+use trunkline_pool::options::{AcquireOptions, Handlers, Offered, SessionOptions};
 use trunkline_pool::shapes::Shape;
 use trunkline_pool::state::SessionId;
 
-use super::call::{self, CallResult, Callee};
 use super::calls::Calls;
 use super::configure::Disabled;
-use super::deferred::Seeing;
 use super::event::{EventMask, Subscription};
 use super::held::{Held, Origin};
 use super::holds::Holds;
 use super::kept::Kept;
-use super::lease::{Lease, finished, read_elsewhere};
+use super::lease::Lease;
 use super::list::{Given, List, ShapedTools};
-use super::operation::Operation;
 use super::pool::{Configured, PoolCore};
 use super::untold::Untold;
 use super::view::{Listed, Lists};
-use super::waiting;
 use super::wanted::Wants;
 use crate::auth::Context;
 use crate::driver::{Driver, EntryCell};
@@ -221,56 +217,6 @@ impl Session {
     /// `closed`, `forked`.
     pub fn resource_templates(&self) -> Result<List> {
         Ok(self.core().view()?.resource_templates.clone())
-    }
-
-    /// Calls a tool by its exposed name; `arguments` is the text of a JSON object (empty = `{}`).
-    ///
-    /// Dropping the future cancels the call: the server is told, and its answer is dropped.
-    ///
-    /// # Errors
-    /// Those of [`Lease::call_tool`].
-    pub async fn call_tool(
-        &self,
-        tool: &str,
-        arguments: &str,
-        options: &CallOptions,
-    ) -> Result<CallResult> {
-        let options = &read_elsewhere(options);
-        finished(|sent| self.start_call_tool(tool, arguments, options, |result| sent.end(result)))
-            .await
-    }
-
-    /// [`call_tool`](Self::call_tool) without a future: `done` gets the result exactly once, on a thread of the library, in
-    /// [`Operation::read_here`], or, when nothing could be sent, on this thread before the function returns. It must not block.
-    pub fn start_call_tool(
-        &self,
-        tool: &str,
-        arguments: &str,
-        options: &CallOptions,
-        done: impl FnOnce(Result<CallResult>) + Send + 'static,
-    ) -> Operation {
-        let core = self.core();
-        let view = core.view();
-        let resolved = match &view {
-            Ok(view) => view.resolve(core, tool),
-            Err(error) => Err(error.clone()),
-        };
-        match resolved {
-            Ok((Seeing::Held(held), own)) if !held.for_calls => {
-                call::start(core, held, Callee::Tool(own), arguments, options, done)
-            }
-            Ok((seeing, own)) => {
-                waiting::start(core, (seeing, tool, own), arguments, options, Box::new(done))
-            }
-            Err(error) => {
-                let error = match error.server().map(str::to_owned) {
-                    Some(server) => core.explained(&server, error),
-                    None => error,
-                };
-                done(Err(error.with_session(self.id())));
-                Operation::ended()
-            }
-        }
     }
 
     /// Events of this session; they end with it.

@@ -299,8 +299,9 @@ impl WaitingCall {
     fn end(&self, done: Done, error: Error) {
         let ended = Ended { sent: 0, came: Err(error.code()) };
         let usage = self.session.driver.usage_of_called(&self.tool.server);
-        usage.count(call::CALL_TOOL, self.began.elapsed(), ended);
-        self.session.calls.end(self.number, ended);
+        let begun = (self.number, self.began);
+        let counted = (call::CALL_TOOL, &*usage);
+        self.session.call_ended(begun, counted, ended);
         let error = self.session.explained(&self.tool.server, error);
         let error = match error.server() {
             Some(_) => error,
