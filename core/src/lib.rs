@@ -76,6 +76,11 @@ mod logs;
     reason = "the settings files that are loaded are what calls all of it"
 )]
 mod lookup;
+#[cfg(feature = "otlp")]
+pub mod otlp;
+#[cfg(not(feature = "otlp"))]
+#[path = "otlp/none.rs"]
+mod otlp;
 mod platform;
 #[cfg(all(test, feature = "schedules"))]
 #[path = "../tests/rig/schedules.rs"]

@@ -125,7 +125,7 @@ pub(super) fn go_on(
         Ok(call) => Some(send(call, &published, options, done)),
         Err(error) => {
             let ended = Ended { sent: 0, came: Err(error.code()) };
-            let counted = (CALL_TOOL, &*cell.usage);
+            let counted = (&*cell.server, CALL_TOOL, &*cell.usage);
             session.call_ended((number, began), counted, ended);
             let error = session.explained(&cell.server, error);
             let error = error.with_server(&*cell.server).with_session(&*session.id);
@@ -336,7 +336,7 @@ impl Call {
         let sent = if is_sent { self.params.len() } else { 0 };
         let ended = Ended { sent, came: came.map_err(Error::code) };
         let cell = self.cell();
-        let counted = (self.method(), &*cell.usage);
+        let counted = (&*cell.server, self.method(), &*cell.usage);
         self.session.call_ended((self.number, self.began), counted, ended);
     }
 

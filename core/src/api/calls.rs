@@ -89,9 +89,10 @@ impl SessionCore {
     pub(super) fn call_ended(
         &self,
         (number, began): (u64, Instant),
-        (method, usage): (&str, &ServerUsage),
+        (server, method, usage): (&str, &str, &ServerUsage),
         ended: Ended,
     ) {
+        self.driver.observer.count(server, ended);
         usage.count(method, began.elapsed(), ended);
         self.calls.end(number, ended);
     }

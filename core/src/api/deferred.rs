@@ -9,6 +9,7 @@ use std::sync::Arc;
 use trunkline_pool::acceptance::Held as HeldBack;
 use trunkline_pool::cached::CacheKey;
 use trunkline_pool::catalog::Catalog;
+use trunkline_pool::config::ServerSpec;
 use trunkline_pool::options::SessionOptions;
 use trunkline_pool::view::View;
 
@@ -71,6 +72,14 @@ impl Seeing {
         match self {
             Seeing::Held(held) => &held.server,
             Seeing::Deferred(deferred) => &deferred.server,
+        }
+    }
+
+    /// How the server is configured.
+    pub(super) fn spec(&self) -> Arc<ServerSpec> {
+        match self {
+            Seeing::Held(held) => held.cell().spec.clone(),
+            Seeing::Deferred(deferred) => deferred.configured.spec.clone(),
         }
     }
 }

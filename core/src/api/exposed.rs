@@ -16,7 +16,7 @@ impl Session {
     /// Dropping the future cancels the call: the server is told, and its answer is dropped.
     ///
     /// # Errors
-    /// Those of [`Lease::call_tool`].
+    /// Those of [`Lease::call_tool`](crate::Lease::call_tool).
     pub async fn call_tool(
         &self,
         tool: &str,
@@ -43,6 +43,13 @@ impl Session {
             Ok(view) => view.resolve(core, tool),
             Err(error) => Err(error.clone()),
         };
+        let spec = || resolved.as_ref().ok().map(|(seeing, _)| seeing.spec());
+        let called = (Callee::Tool(tool), arguments);
+        let (options, request) = core.driver.observer.request(called, options, spec);
+        let (options, done) = (&*options, move |result| {
+            request.end(&result);
+            done(result);
+        });
         match resolved {
             Ok((Seeing::Held(held), own)) if !held.for_calls => {
                 call::start(core, held, Callee::Tool(own), arguments, options, done)

@@ -252,6 +252,13 @@ impl Lease {
         options: &CallOptions,
         done: impl FnOnce(Result<CallResult>) + Send + 'static,
     ) -> Operation {
+        let observer = &self.session().driver.observer;
+        let spec = || Some(self.held.cell().spec.clone());
+        let (options, request) = observer.request((callee, arguments), options, spec);
+        let (options, done) = (&*options, move |result| {
+            request.end(&result);
+            done(result);
+        });
         match self.check() {
             Ok(()) => call::start(self.session(), &self.held, callee, arguments, options, done),
             Err(error) => {

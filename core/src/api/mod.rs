@@ -44,6 +44,7 @@ mod waiting;
 mod wanted;
 
 pub use call::CallResult;
+pub(crate) use call::Callee;
 pub use desk::{DeskNews, HandlerDesk};
 pub use event::{Event, EventMask, Subscription};
 pub use lease::Lease;

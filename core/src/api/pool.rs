@@ -28,6 +28,7 @@ use super::sources::{Running, Sources};
 use crate::auth::{Context, context};
 use crate::client::Provided;
 use crate::driver::{Answered, Authority, Candidate, Driver, Keyed, carries_out, folders};
+use crate::otlp::Observer;
 use crate::transport::write_held;
 use crate::{Error, ErrorCode, Result};
 
@@ -176,9 +177,14 @@ impl Pool {
     /// folder, or `status_file` no whole path; `store` when that cannot be written, or another pool writes it; `internal` when no
     /// thread can be started.
     pub fn new(options: PoolOptions) -> Result<Pool> {
+        Pool::observed(options, Observer::none())
+    }
+
+    /// A new pool, and who is told of it.
+    pub(crate) fn observed(options: PoolOptions, observer: Observer) -> Result<Pool> {
         let published = options.status_file.as_deref().map(Published::new).transpose()?;
         let published = published.map(Arc::new);
-        let driver = Driver::new(options)?;
+        let driver = Driver::new(options, observer)?;
         let sources = Sources::new(&driver)?;
         let (running, registry) = (Mutex::default(), Registry::default());
         let core = Arc::new(PoolCore { driver, sources, running, registry, published });
@@ -258,6 +264,13 @@ impl Pool {
     /// the pool is there.
     pub fn status(&self) -> Value {
         self.status_with(&StatusOptions::default())
+    }
+
+    /// Its status, for as long as it is there.
+    #[cfg(feature = "otlp")]
+    pub(crate) fn status_while_there(&self) -> impl Fn() -> Option<Value> + Send + use<> {
+        let core = Arc::downgrade(&self.0);
+        move || core.upgrade().map(|core| Pool(core).status())
     }
 
     /// [`status`](Self::status) with what costs more than a look at the pool's own state.

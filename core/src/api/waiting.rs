@@ -300,7 +300,7 @@ impl WaitingCall {
         let ended = Ended { sent: 0, came: Err(error.code()) };
         let usage = self.session.driver.usage_of_called(&self.tool.server);
         let begun = (self.number, self.began);
-        let counted = (call::CALL_TOOL, &*usage);
+        let counted = (&*self.tool.server, call::CALL_TOOL, &*usage);
         self.session.call_ended(begun, counted, ended);
         let error = self.session.explained(&self.tool.server, error);
         let error = match error.server() {

@@ -12,7 +12,7 @@ use trunkline_pool::catalog::Catalog;
 use trunkline_pool::config::{Fingerprint, ServerSpec};
 use trunkline_pool::options::Offered;
 use trunkline_pool::state::{
-    CloseMode, EntryId, EntryState, EntryStatus, Generation, KeyId, SessionId, Slot,
+    CloseMode, EntryId, EntryState, EntryStatus, Generation, KeyId, LossReason, SessionId, Slot,
 };
 
 use super::event_text;
@@ -107,7 +107,7 @@ pub(crate) enum Control {
     /// End it.
     Close(CloseMode),
     /// It was lost; clean up.
-    Lost,
+    Lost(LossReason),
 }
 
 impl Control {
@@ -115,7 +115,7 @@ impl Control {
     pub(super) fn patience(&self) -> Kill {
         match self {
             Control::Close(CloseMode::Kill) => Kill::Now,
-            Control::Close(CloseMode::Graceful { .. } | CloseMode::Now) | Control::Lost => {
+            Control::Close(CloseMode::Graceful { .. } | CloseMode::Now) | Control::Lost(_) => {
                 Kill::AfterGraces
             }
         }

@@ -22,6 +22,7 @@ use crate::Error;
 use crate::client::{
     Callers, ConnectOptions, Connection, ConnectionEvents, Kill, Listed, Question, Unconnected,
 };
+use crate::otlp::Connected;
 
 /// Starts the task of an incarnation. It ends with `ConnectFailed` or with `Closed`, whatever happens.
 pub(super) fn start(driver: Arc<Driver>, cell: Arc<EntryCell>, id: ConnectionId) {
@@ -142,7 +143,9 @@ async fn run(mut ended: Ended, place: Wants, mut orders: mpsc::Receiver<Control>
             ended.driver.renew_roots(&ended.cell);
             events.announce();
             ended.driver.show_kept_of(&ended.cell.server);
-            let exit = until_closed(&ended, &connection, &mut orders).await;
+            let version = || connection.server_facts().protocol_version;
+            let mut lasts = ended.driver.observer.connected(&ended.cell.spec, version);
+            let exit = until_closed(&ended, &connection, (&mut orders, &mut lasts)).await;
             Input::Closed { connection: id, exit }
         }
     });
@@ -244,7 +247,7 @@ async fn attempt(
 async fn until_closed(
     ended: &Ended,
     connection: &Connection,
-    orders: &mut mpsc::Receiver<Control>,
+    (orders, lasts): (&mut mpsc::Receiver<Control>, &mut Connected),
 ) -> CloseExit {
     let mut patience = None;
     loop {
@@ -262,7 +265,11 @@ async fn until_closed(
             order = orders.recv() => match order {
                 Some(Control::Close(CloseMode::Graceful { until })) => patience = Some(until),
                 Some(Control::Close(CloseMode::Kill)) => return connection.close(Kill::Now).await,
-                Some(Control::Close(CloseMode::Now)) | Some(Control::Lost) | None => {
+                Some(Control::Lost(reason)) => {
+                    lasts.lost(reason);
+                    return close(connection, orders).await;
+                }
+                Some(Control::Close(CloseMode::Now)) | None => {
                     return close(connection, orders).await;
                 }
             },
@@ -387,10 +394,13 @@ impl Events {
 
     fn pass(&self, input: Input) {
         let Some(driver) = self.driver.upgrade() else { return };
-        let lost = matches!(input, Input::Disconnected { .. });
+        let lost = match &input {
+            Input::Disconnected { reason, .. } => Some(*reason),
+            _ => None,
+        };
         driver.step(input);
-        if lost {
-            self.cell.control(self.id.generation, Control::Lost);
+        if let Some(reason) = lost {
+            self.cell.control(self.id.generation, Control::Lost(reason));
         }
     }
 

@@ -67,6 +67,7 @@ use self::starts::Starts;
 use crate::api::SessionCore;
 use crate::auth::{Context, Credentials, SignIns, Store};
 use crate::cache::Catalogs;
+use crate::otlp::Observer;
 use crate::{Error, ErrorCode, Result};
 
 /// One pool at work.
@@ -83,6 +84,8 @@ pub(crate) struct Driver {
     pub naming: Naming,
     /// Where events go.
     pub hub: Hub,
+    /// Who is told of requests and connections.
+    pub observer: Observer,
     /// What servers turned out to speak.
     eras: Eras,
     /// How many servers connect at one time.
@@ -127,7 +130,7 @@ struct Core {
 
 impl Driver {
     /// An empty pool at work.
-    pub(crate) fn new(options: PoolOptions) -> Result<Arc<Driver>> {
+    pub(crate) fn new(options: PoolOptions, observer: Observer) -> Result<Arc<Driver>> {
         let workspace = workspace(&options)?;
         let roots = Roots::new(&workspace, options.roots.as_deref())?;
         let store = options.tokens.as_deref().map(Store::open).transpose()?;
@@ -136,6 +139,7 @@ impl Driver {
         let seed = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0_u8);
         let driver = Arc::new(Driver {
             hub: Hub::new(options.limits.event_backlog),
+            observer,
             eras: Eras::default(),
             starts: Starts::new(options.start_parallel),
             context: Context::of_pool(&options.handlers, options.handler_timeout, store.clone()),

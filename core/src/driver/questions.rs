@@ -282,6 +282,7 @@ mod tests {
 
     use super::*;
     use crate::driver::{Authority, Turn, Wanted};
+    use crate::otlp::Observer;
 
     fn code_of(answered: &Answered) -> Option<ErrorCode> {
         match answered {
@@ -315,7 +316,7 @@ mod tests {
     /// SPEC 9.6: 65,536 questions may be open. One more is refused and leaves nothing; a drain is taken all the same.
     #[test]
     fn a_question_too_many_is_refused_at_once_and_a_drain_never_is() {
-        let driver = Driver::new(PoolOptions::default()).unwrap();
+        let driver = Driver::new(PoolOptions::default(), Observer::none()).unwrap();
         for number in 0..QUESTIONS_MAX {
             let asked = Asked { answer: Box::new(drop), deferred: None, acquire: None };
             driver.core().questions.open.insert(Ticket(u64::MAX - number as u64), asked);

@@ -6,7 +6,7 @@ use shuttle::future::block_on;
 use shuttle::thread;
 use tokio::sync::mpsc;
 use trunkline_pool::catalog::Catalog;
-use trunkline_pool::state::{CloseMode, EntryState, Generation, Slot};
+use trunkline_pool::state::{CloseMode, EntryState, Generation, LossReason, Slot};
 
 use super::{Control, EntryCell};
 use crate::schedules::check;
@@ -64,7 +64,7 @@ fn the_end_of_an_incarnation_leaves_the_next_alone() {
         let (second, mut told) = mpsc::channel(1);
         cell.begin(Generation(2), second);
         cell.started(Generation(2), 2);
-        assert!(!cell.control(Generation(1), Control::Lost));
+        assert!(!cell.control(Generation(1), Control::Lost(LossReason::Keepalive)));
         assert!(cell.control(Generation(2), Control::Close(CloseMode::Now)));
         ending.join().unwrap();
         assert_eq!(cell.pid(), Some(2));

@@ -93,7 +93,7 @@ impl Target {
 
 /// Whether the environment names a proxy for this address. This machine is never reached through one: it would look for the server
 /// on another, and see what is sent.
-fn is_proxied(address: &Url) -> bool {
+pub(crate) fn is_proxied(address: &Url) -> bool {
     let is_here = match address.host() {
         Some(Host::Ipv4(ip)) => ip.is_loopback(),
         Some(Host::Ipv6(ip)) => ip.to_canonical().is_loopback(),

@@ -24,6 +24,8 @@ mod socket;
 mod stream;
 mod wire;
 
+#[cfg(feature = "otlp")]
+pub(crate) use self::client::is_proxied;
 pub(crate) use self::client::{secrets, tls};
 pub(crate) use self::refusal::MODERN_ERRORS;
 pub(crate) use self::socket::SocketWire;

@@ -9,14 +9,22 @@ pub fn fmt(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     run.command(&mut machine.cargo(&["fmt", "--all", "--check"]))
 }
 
+/// What is told by OTLP is built apart from the rest, which is to be looked at as it is without that.
 pub fn clippy(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
-    let args = ["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"];
-    run.command(&mut machine.cargo(&args))
+    for packages in [&["--workspace", "--exclude", OTLP][..], &["--package", OTLP]] {
+        let mut cargo = machine.cargo(&["clippy", "--all-targets", "--quiet"]);
+        run.command(cargo.args(packages).args(["--", "-D", "warnings"]))?;
+    }
+    Ok(())
 }
 
 pub fn doc(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
-    let mut cargo = machine.cargo(&["doc", "--workspace", "--no-deps", "--quiet"]);
-    run.command(cargo.env("RUSTDOCFLAGS", "-D warnings"))
+    let all: &[&str] = &["--workspace", "--exclude", OTLP];
+    for packages in [all, &["--package", "trunkline", "--features", "otlp"]] {
+        let mut cargo = machine.cargo(&["doc", "--no-deps", "--quiet"]);
+        run.command(cargo.args(packages).env("RUSTDOCFLAGS", "-D warnings"))?;
+    }
+    Ok(())
 }
 
 /// The tests of this crate, the tidy test among them.
@@ -26,14 +34,15 @@ pub fn tidy(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
 
 /// The crates of a plain `cargo test`; with `--full`, the simulator and the stress tests in their long forms.
 ///
-/// One call builds them all with the same features, so that nothing is compiled twice.
+/// One call builds them all with the same features, so that nothing is compiled twice; but what is told by OTLP, which they are without.
 pub fn core(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     machine.testserver(run)?;
     let mut cargo = tests_of(machine, &CRATES);
     if machine.reach == Reach::Full {
         cargo.env("TRUNKLINE_STRESS", "full");
     }
-    run.command(&mut cargo)
+    run.command(&mut cargo)?;
+    run.command(&mut tests_of(machine, &[OTLP]))
 }
 
 /// The tests of the pool's crate, its simulator among them.
@@ -68,6 +77,9 @@ const CRATES: [&str; 6] = [
     "trunkline-testserver",
     "trunkline-fuzz",
 ];
+
+/// The library with the feature `otlp`, and a receiver.
+const OTLP: &str = "trunkline-otlp";
 
 /// Most of a test's time is waiting, for a process or a clock: a fifth of it was work.
 const TESTS_PER_CORE: usize = 2;

@@ -1,0 +1,60 @@
+//! The library without the feature `otlp`: nobody is told, and nothing of this is left in what is built.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use trunkline_pool::config::ServerSpec;
+use trunkline_pool::options::CallOptions;
+use trunkline_pool::state::LossReason;
+
+use crate::Result;
+use crate::api::{CallResult, Callee};
+use crate::driver::Ended;
+
+/// Who is told.
+pub(crate) struct Observer;
+
+/// A request that nobody watches.
+pub(crate) struct Request;
+
+/// A connection that nobody watches.
+pub(crate) struct Connected;
+
+impl Observer {
+    /// Nobody.
+    pub(crate) fn none() -> Observer {
+        Observer
+    }
+
+    #[inline]
+    pub(crate) fn request<'a>(
+        &self,
+        _called: (Callee<'_>, &str),
+        options: &'a CallOptions,
+        _spec: impl FnOnce() -> Option<Arc<ServerSpec>>,
+    ) -> (Cow<'a, CallOptions>, Request) {
+        (Cow::Borrowed(options), Request)
+    }
+
+    #[inline]
+    pub(crate) fn count(&self, _server: &str, _ended: Ended) {}
+
+    #[inline]
+    pub(crate) fn connected(
+        &self,
+        _spec: &ServerSpec,
+        _version: impl FnOnce() -> String,
+    ) -> Connected {
+        Connected
+    }
+}
+
+impl Request {
+    #[inline]
+    pub(crate) fn end(self, _result: &Result<CallResult>) {}
+}
+
+impl Connected {
+    #[inline]
+    pub(crate) fn lost(&mut self, _reason: LossReason) {}
+}

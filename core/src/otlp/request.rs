@@ -1,0 +1,142 @@
+//! A request as a span and a duration.
+
+use std::borrow::Cow;
+use std::time::Instant;
+
+use opentelemetry::global::BoxedSpan;
+use opentelemetry::trace::{Span, SpanKind, Status, Tracer};
+use opentelemetry::{Context, KeyValue};
+use serde_json::value::RawValue;
+use trunkline_pool::config::ServerSpec;
+use trunkline_pool::options::CallOptions;
+
+use super::context::{cut, joined, members, plain};
+use super::{ERROR_TYPE, Telemetry, guarded, transport};
+use crate::api::{CallResult, Callee};
+use crate::{Error, ErrorCode, Result};
+
+/// A request under way; nothing of one that nobody watches.
+#[derive(Default)]
+pub(crate) struct Request(Option<Box<Watched>>);
+
+struct Watched {
+    telemetry: Telemetry,
+    span: BoxedSpan,
+    began: Instant,
+    is_tool: bool,
+    /// The attributes of its duration, of which there are few.
+    counted: Vec<KeyValue>,
+}
+
+impl Request {
+    pub(super) fn begin<'a>(
+        telemetry: &Telemetry,
+        (callee, params): (Callee<'_>, &str),
+        options: &'a CallOptions,
+        spec: Option<&ServerSpec>,
+    ) -> (Cow<'a, CallOptions>, Request) {
+        let said = Said::of(callee, params);
+        let transport = spec.map(transport).unwrap_or_default();
+        let method = METHODS.into_iter().find(|known| *known == said.method).unwrap_or("_OTHER");
+        let mut counted = vec![KeyValue::new("mcp.method.name", method)];
+        counted.extend(transport.first().cloned());
+        let attributes = said.attributes.into_iter().chain(transport).collect();
+        let span = telemetry.0.tracer.span_builder(said.name);
+        let span = span.with_kind(SpanKind::Client).with_attributes::<Vec<KeyValue>>(attributes);
+        let span = telemetry.0.tracer.build_with_context(span, &Context::current());
+        let mut options = Cow::Borrowed(options);
+        // What stands in the params already stays as it is.
+        if !said.has_meta
+            && let Some(meta) = joined(options.meta.as_deref(), span.span_context())
+        {
+            options.to_mut().meta = Some(meta);
+        }
+        let (telemetry, began) = (telemetry.clone(), Instant::now());
+        let is_tool = matches!(callee, Callee::Tool(_));
+        (options, Request(Some(Box::new(Watched { telemetry, span, began, is_tool, counted }))))
+    }
+
+    /// It has ended so.
+    pub(crate) fn end(self, result: &Result<CallResult>) {
+        if let Some(watched) = self.0 {
+            guarded(|| watched.end(result));
+        }
+    }
+}
+
+impl Watched {
+    fn end(mut self, result: &Result<CallResult>) {
+        let failed = match result {
+            Ok(result) if self.is_tool && result.is_error() => Some(("tool_error", None)),
+            Ok(_) => None,
+            Err(error) => Some((error.code().name(), code_of_server(error))),
+        };
+        if let Some((kind, code)) = failed {
+            let told = code.clone().map_or(kind.into(), Cow::Owned);
+            self.span.set_attribute(KeyValue::new(ERROR_TYPE, told));
+            if let Some(code) = code {
+                self.span.set_attribute(KeyValue::new("rpc.response.status_code", code));
+            }
+            // Servers write some of the words of errors.
+            self.span.set_status(Status::error(""));
+            self.counted.push(KeyValue::new(ERROR_TYPE, kind));
+        }
+        self.span.end();
+        self.telemetry.0.operations.record(self.began.elapsed().as_secs_f64(), &self.counted);
+    }
+}
+
+/// The code of a JSON-RPC error: of these there are as many as servers make up.
+fn code_of_server(error: &Error) -> Option<String> {
+    let code = error.detail().get("code").filter(|_| error.code() == ErrorCode::ServerError)?;
+    Some(code.to_string())
+}
+
+/// What a span says of its request from the beginning.
+struct Said<'a> {
+    method: &'a str,
+    name: String,
+    attributes: Vec<KeyValue>,
+    /// Whether the params have a `_meta` of their own.
+    has_meta: bool,
+}
+
+impl<'a> Said<'a> {
+    fn of(callee: Callee<'a>, params: &str) -> Said<'a> {
+        let (method, tool) = match callee {
+            Callee::Tool(tool) => ("tools/call", Some(tool)),
+            Callee::Method(method) => (method, None),
+        };
+        let mut attributes = vec![KeyValue::new("mcp.method.name", cut(method).to_owned())];
+        let of_tool = |tool| {
+            let operation = KeyValue::new("gen_ai.operation.name", "execute_tool");
+            ([operation, KeyValue::new("gen_ai.tool.name", cut(tool).to_owned())], tool)
+        };
+        if let Some((told, tool)) = tool.map(of_tool) {
+            attributes.extend(told);
+            return Said { method, name: named(method, tool), attributes, has_meta: false };
+        }
+        let members = members(params).unwrap_or_default();
+        let text = |name| {
+            members.get(name).and_then(|value: &&RawValue| {
+                serde_json::from_str::<Cow<'_, str>>(value.get()).ok()
+            })
+        };
+        let prompt = text("name").filter(|_| method == "prompts/get");
+        if let Some(prompt) = &prompt {
+            attributes.push(KeyValue::new("gen_ai.prompt.name", cut(prompt).to_owned()));
+        }
+        if let Some(uri) = text("uri").filter(|_| method.starts_with("resources/")) {
+            attributes.push(KeyValue::new("mcp.resource.uri", plain(&uri)));
+        }
+        let name = prompt.map_or_else(|| cut(method).to_owned(), |prompt| named(method, &prompt));
+        Said { method, name, attributes, has_meta: members.contains_key("_meta") }
+    }
+}
+
+fn named(method: &str, target: &str) -> String {
+    format!("{method} {}", cut(target))
+}
+
+/// The methods that durations tell apart. What a host calls others is its own affair, and may be anything.
+const METHODS: [&str; 4] = ["tools/call", "prompts/get", "resources/read", "completion/complete"];
