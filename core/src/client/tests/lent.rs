@@ -138,8 +138,12 @@ async fn a_thread_that_reads_ends_no_other_call() {
         let reads = spawn(move || slow.end(&reads).0);
         let reader = reads.thread().id();
         let beside = Waited::start(&open.connection, "echo", json!({ "message": "x" }), HANG);
-        let (result, thread) =
-            apart(&open, move |_| beside.end.recv_timeout(HANG).expect("the call ends")).await;
+        let (result, thread) = apart(&open, move |connection| {
+            // It reads when the slow one has ended by now: nobody else does for a call that says that it reads.
+            connection.read_here(beside.id);
+            beside.end.recv_timeout(HANG).expect("the call ends")
+        })
+        .await;
         result.unwrap();
         assert_ne!(thread, reader);
         apart(&open, |_| reads.join().unwrap()).await.unwrap();

@@ -4,6 +4,7 @@ pub mod real;
 
 mod adapters;
 mod c;
+mod elsewhere;
 mod node;
 mod platforms;
 mod python;
@@ -94,7 +95,7 @@ static SUITES: [Suite; 14] = [
 ];
 
 /// What the long form has beside them; by name it runs in either.
-static LONG: [Suite; 5] = [
+static LONG: [Suite; 7] = [
     Suite {
         name: "plant",
         what: "planted bugs, each of which the simulator finds",
@@ -118,6 +119,18 @@ static LONG: [Suite; 5] = [
         what: "agent frameworks from their registries, through the adapters",
         minutes: 5,
         run: adapters::adapters,
+    },
+    Suite {
+        name: "arm",
+        what: "64-bit ARM under qemu: the pool, and the library with servers of this machine",
+        minutes: 10,
+        run: elsewhere::arm,
+    },
+    Suite {
+        name: "windows",
+        what: "Windows under Wine: the pool",
+        minutes: 5,
+        run: elsewhere::windows,
     },
     Suite {
         name: "dist",

@@ -61,7 +61,8 @@ fn the_program_waits_for_no_answer() {
             (ErrorCode::InvalidConfig, &json!(path))
         );
     }
-    assert!(look(&json!({ "command": "/x", "cwd": "/${input:i}" })).unwrap().folder_waits);
+    let absolute = if cfg!(windows) { r"C:\x" } else { "/x" };
+    assert!(look(&json!({ "command": absolute, "cwd": "/${input:i}" })).unwrap().folder_waits);
     assert!(look(&json!({ "command": "x", "cwd": "/${secret:S}" })).unwrap().folder_waits);
 }
 
