@@ -255,10 +255,7 @@ impl Lease {
         let observer = &self.session().driver.observer;
         let spec = || Some(self.held.cell().spec.clone());
         let (options, request) = observer.request((callee, arguments), options, spec);
-        let (options, done) = (&*options, move |result| {
-            request.end(&result);
-            done(result);
-        });
+        let (options, done) = (&*options, request.ending(done));
         match self.check() {
             Ok(()) => call::start(self.session(), &self.held, callee, arguments, options, done),
             Err(error) => {

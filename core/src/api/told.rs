@@ -185,10 +185,9 @@ pub(crate) struct ListChange {
     generation: Generation,
     before: Arc<Catalog>,
     after: Arc<Catalog>,
-    difference: Arc<Difference>,
     /// What is held back since.
     held_back: HeldBack,
-    /// What the session is told that hears the whole difference.
+    /// The difference, as the session is told that hears the whole of it.
     whole: Differing,
 }
 
@@ -203,7 +202,6 @@ impl ListChange {
             generation: *generation,
             before: before.clone(),
             after: after.clone(),
-            difference: difference.clone(),
             held_back: cell.load().slot.held.clone(),
             whole: Differing::new(About::entry(cell, *generation), difference.clone()),
         }))
@@ -286,7 +284,7 @@ impl Told {
         if let Source::Entry(_, of) = &mut told.source {
             *of = change.generation;
         }
-        let difference = &change.difference;
+        let difference = change.whole.difference();
         let own = match from_there {
             // It was told of the lists that the change begins with: its view alone decides what it hears.
             true if told.sees_all => return Some(News::Change(change.clone(), None)),

@@ -32,6 +32,11 @@ impl Differing {
         Differing { about, difference, tools, prompts, resources }
     }
 
+    /// The whole of it.
+    pub(crate) fn difference(&self) -> &Arc<Difference> {
+        &self.difference
+    }
+
     /// Those of the lists that differ.
     fn lists(&self) -> impl Iterator<Item = OfList<'_>> {
         let Difference { tools, prompts, resources, .. } = &*self.difference;

@@ -51,7 +51,9 @@ impl Observer {
 
 impl Request {
     #[inline]
-    pub(crate) fn end(self, _result: &Result<CallResult>) {}
+    pub(crate) fn ending<D: FnOnce(Result<CallResult>)>(self, done: D) -> D {
+        done
+    }
 }
 
 impl Connected {

@@ -56,10 +56,16 @@ impl Request {
         (options, Request(Some(Box::new(Watched { telemetry, span, began, is_tool, counted }))))
     }
 
-    /// It has ended so.
-    pub(crate) fn end(self, result: &Result<CallResult>) {
-        if let Some(watched) = self.0 {
-            guarded(|| watched.end(result));
+    /// What is told of its end, before `done` is.
+    pub(crate) fn ending(
+        self,
+        done: impl FnOnce(Result<CallResult>) + Send + 'static,
+    ) -> impl FnOnce(Result<CallResult>) + Send + 'static {
+        move |result| {
+            if let Some(watched) = self.0 {
+                guarded(|| watched.end(&result));
+            }
+            done(result);
         }
     }
 }

@@ -39,7 +39,7 @@ fn added(told: &mut Told) -> Vec<String> {
     while let Some(news) = told.next(&mut tells) {
         let difference = match news {
             News::Lists { difference, .. } => difference,
-            News::Change(change, own) => own.unwrap_or_else(|| change.difference.clone()),
+            News::Change(change, own) => own.unwrap_or_else(|| change.whole.difference().clone()),
             News::HeldBack(..) => continue,
         };
         added.extend(difference.tools.added.iter().map(|name| name.to_string()));
