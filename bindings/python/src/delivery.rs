@@ -2,15 +2,20 @@
 //!
 //! Both are filled by threads of the library, without Python, and emptied by threads of Python.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
-use trunkline::{CompletionQueue, Error, ErrorCode, ProgressFeed, ProgressReceiver, Result};
+use trunkline::{
+    CallOptions, CompletionQueue, Error, ErrorCode, ProgressFeed, ProgressReceiver, Result,
+};
 
 use crate::failure::{OrRaise, guarded};
 use crate::fork::Owned;
+use crate::joined;
 use crate::lease::{HeldLease, Lease};
+use crate::loans::Loans;
 use crate::result::CallResult;
 use crate::wakeup::Wakeup;
 
@@ -47,12 +52,18 @@ impl Payload {
     }
 }
 
-struct Completion {
-    token: u64,
-    outcome: Result<Payload>,
+/// What reaches an event loop.
+pub enum Arrival {
+    /// For whoever waits under this number.
+    Completion(u64, Result<Payload>),
+    /// The loop is not to read by this loan any more.
+    LoanOver(u64),
 }
 
-type Queue = CompletionQueue<Completion>;
+/// What an event loop takes from a batch: number, whether it is an exception, value.
+type Taken = Vec<(u64, bool, Py<PyAny>)>;
+
+type Queue = CompletionQueue<Arrival>;
 
 #[derive(Default)]
 struct Slot {
@@ -126,7 +137,7 @@ enum Target {
 impl Target {
     fn deliver(self, outcome: Result<Payload>) {
         match self {
-            Target::Queue(queue, token) => queue.push(Completion { token, outcome }),
+            Target::Queue(queue, token) => queue.push(Arrival::Completion(token, outcome)),
             Target::Slot(slot) => slot.put(outcome),
         }
     }
@@ -160,15 +171,44 @@ pub fn sink(to: &Bound<'_, PyAny>, token: u64) -> PyResult<Sink> {
     target(to, token).map(|target| Sink(Some(target)))
 }
 
-/// Whether the thread that starts an operation waits for its end, in [`Waiter::wait`].
-pub fn is_waited_for(to: &Bound<'_, PyAny>) -> bool {
-    to.is_instance_of::<Waiter>()
+/// Whether the thread that starts an operation reads the answer: it waits for it in [`Waiter::wait`], or it is that of a loop which
+/// can watch for it.
+pub fn reads_here(to: &Bound<'_, PyAny>) -> bool {
+    match to.cast::<Bridge>() {
+        Ok(bridge) => bridge.get().0.here().is_ok_and(|ends| ends.loans.get().is_some()),
+        Err(_) => true,
+    }
+}
+
+/// A call that was just started. A loop that can reads its answer, where nobody else needs to read.
+pub fn begun(
+    to: &Bound<'_, PyAny>,
+    operation: trunkline::Operation,
+    options: &CallOptions,
+) -> PyResult<Operation> {
+    if options.reads_here
+        && let Ok(bridge) = to.cast::<Bridge>()
+        && let Some(loans) = bridge.get().0.here()?.loans.get()
+        && let Err(error) = loans.await_answer(&operation, bridge)
+    {
+        // As if it had never begun: nobody has it.
+        operation.cancel();
+        return Err(error);
+    }
+    Ok(Operation::new(operation))
 }
 
 fn target(to: &Bound<'_, PyAny>, token: u64) -> PyResult<Target> {
     Ok(match to.cast::<Bridge>() {
-        Ok(bridge) => Target::Queue(bridge.get().0.here()?.queue.clone(), token),
-        Err(_) => Target::Slot(to.cast::<Waiter>()?.get().0.here()?.clone()),
+        Ok(bridge) => {
+            let ends = bridge.get().0.here()?;
+            joined::write_of_others(Some(ends.number));
+            Target::Queue(ends.queue.clone(), token)
+        }
+        Err(_) => {
+            joined::write_of_others(None);
+            Target::Slot(to.cast::<Waiter>()?.get().0.here()?.clone())
+        }
     })
 }
 
@@ -181,7 +221,7 @@ pub fn progress(to: &Bound<'_, PyAny>, token: u64) -> PyResult<ProgressReceiver>
             ProgressReceiver::new(move |event| {
                 if feed.push(event) {
                     let outcome = Ok(Payload::Progress(feed.clone()));
-                    queue.push(Completion { token, outcome });
+                    queue.push(Arrival::Completion(token, outcome));
                 }
             })
         }
@@ -198,23 +238,66 @@ pub fn alarm(
 }
 
 struct Ends {
+    /// Which bridge this is, among all of the process.
+    number: u64,
     queue: Arc<Queue>,
     wakeup: Arc<Wakeup>,
+    /// Absent where the loop cannot watch descriptors.
+    loans: OnceLock<Loans>,
+}
+
+impl Ends {
+    /// What waits. More than a batch makes the loop come again.
+    fn take(&self, bridge: &Bound<'_, Bridge>) -> PyResult<Taken> {
+        let batch = self.queue.drain(BATCH);
+        if batch.len() == BATCH {
+            self.wakeup.ring();
+        }
+        let mut taken = Vec::with_capacity(batch.len());
+        for arrival in batch {
+            match arrival {
+                Arrival::Completion(token, outcome) => {
+                    taken.push(in_python(bridge.py(), token, outcome));
+                }
+                Arrival::LoanOver(loan) => {
+                    if let Some(loans) = self.loans.get() {
+                        loans.close(loan, bridge);
+                    }
+                }
+            }
+        }
+        Ok(taken)
+    }
 }
 
 /// The results for one event loop, behind one descriptor.
-#[pyclass(frozen, weakref, module = "trunkline._trunkline")]
+///
+/// Its subclass has two methods, which are called on the loop's thread. `watch(descriptor, loan)` makes the loop call
+/// `read(loan)` whenever the descriptor can be read, and says whether it does; `unwatch(descriptor)` ends that.
+#[pyclass(frozen, subclass, weakref, module = "trunkline._trunkline")]
 pub struct Bridge(Owned<Ends>);
 
 #[pymethods]
 impl Bridge {
     #[new]
     fn new() -> PyResult<Self> {
+        static NUMBERS: AtomicU64 = AtomicU64::new(1);
         guarded(|| {
             let wakeup = Arc::new(Wakeup::new()?);
             let ringer = Arc::clone(&wakeup);
             let queue = Arc::new(CompletionQueue::new(move || ringer.ring()));
-            Ok(Bridge(Owned::new(Ends { queue, wakeup })))
+            let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
+            Ok(Bridge(Owned::new(Ends { number, queue, wakeup, loans: OnceLock::new() })))
+        })
+    }
+
+    /// From now on the loop reads answers by itself, where it can.
+    fn read_answers(&self) -> PyResult<()> {
+        let ends = self.0.here()?;
+        guarded(|| {
+            let queue = ends.queue.clone();
+            ends.loans.get_or_init(|| Loans::new(move |loan| queue.push(Arrival::LoanOver(loan))));
+            Ok(())
         })
     }
 
@@ -229,16 +312,41 @@ impl Bridge {
     }
 
     /// The results that wait: number, whether it is an exception, value.
-    fn drain(&self, py: Python<'_>) -> PyResult<Vec<(u64, bool, Py<PyAny>)>> {
-        let ends = self.0.here()?;
+    fn drain(slf: &Bound<'_, Self>) -> PyResult<Taken> {
+        let ends = slf.get().0.here()?;
         guarded(|| {
             // Cleared before the queue is looked at: a result that comes in between rings again.
             ends.wakeup.clear();
-            let batch = ends.queue.drain(BATCH);
-            if batch.len() == BATCH {
-                ends.wakeup.ring();
+            ends.take(slf)
+        })
+    }
+
+    /// Reads what the server has written whose output is on loan, and gives the results that wait.
+    fn read(slf: &Bound<'_, Self>, loan: u64) -> PyResult<Taken> {
+        let ends = slf.get().0.here()?;
+        guarded(|| {
+            if let Some(loans) = ends.loans.get() {
+                ends.wakeup.awake(|| loans.read(loan, slf));
             }
-            Ok(batch.into_iter().map(|completion| completion.into_python(py)).collect())
+            ends.take(slf)
+        })
+    }
+
+    /// Requests of this thread for this bridge are held back until `write_joined`, another thread sends or this one waits.
+    fn join_requests(&self) -> PyResult<()> {
+        let ends = self.0.here()?;
+        guarded(|| {
+            joined::hold(ends.number);
+            Ok(())
+        })
+    }
+
+    /// Writes what is held back.
+    fn write_joined(&self) -> PyResult<()> {
+        self.0.here()?;
+        guarded(|| {
+            joined::write();
+            Ok(())
         })
     }
 
@@ -251,12 +359,10 @@ impl Bridge {
     }
 }
 
-impl Completion {
-    fn into_python(self, py: Python<'_>) -> (u64, bool, Py<PyAny>) {
-        match self.outcome.or_raise(py).and_then(|payload| payload.into_python(py)) {
-            Ok(value) => (self.token, false, value),
-            Err(error) => (self.token, true, error.into_value(py).into_any()),
-        }
+fn in_python(py: Python<'_>, token: u64, outcome: Result<Payload>) -> (u64, bool, Py<PyAny>) {
+    match outcome.or_raise(py).and_then(|payload| payload.into_python(py)) {
+        Ok(value) => (token, false, value),
+        Err(error) => (token, true, error.into_value(py).into_any()),
     }
 }
 

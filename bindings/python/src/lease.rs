@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use trunkline::CallOptions;
 
-use crate::delivery::{Operation, Payload, sink};
+use crate::delivery::{Operation, Payload, begun, sink};
 use crate::failure::{OrRaise, guarded};
 use crate::fork::Owned;
 use crate::options::CallText;
@@ -93,7 +93,8 @@ impl Lease {
             let options = options.parse(to)?;
             let sink = sink(to, token)?;
             let done = move |outcome: trunkline::Result<_>| sink.put(outcome.map(Payload::Call));
-            Ok(Operation::new(held.lease.start_call_tool(tool, arguments, &options, done)))
+            let operation = held.lease.start_call_tool(tool, arguments, &options, done);
+            begun(to, operation, &options)
         })
     }
 
@@ -111,7 +112,8 @@ impl Lease {
             let options = options.parse(to)?;
             let sink = sink(to, token)?;
             let done = move |outcome: trunkline::Result<_>| sink.put(outcome.map(Payload::Call));
-            Ok(Operation::new(held.lease.start_request(method, params, &options, done)))
+            let operation = held.lease.start_request(method, params, &options, done);
+            begun(to, operation, &options)
         })
     }
 

@@ -21,10 +21,11 @@ impl CallText {
     pub fn parse(&self, to: &Bound<'_, PyAny>) -> PyResult<CallOptions> {
         let (CallText::Plain(text) | CallText::Told(text, _)) = self;
         let mut options = CallOptions::from_json(text).or_raise(to.py())?;
-        options.reads_here = delivery::is_waited_for(to);
         if let CallText::Told(_, token) = self {
             options.progress = Progress::To(delivery::progress(to, *token)?);
         }
+        // What comes of progress is for other threads.
+        options.reads_here = matches!(options.progress, Progress::Off) && delivery::reads_here(to);
         Ok(options)
     }
 }

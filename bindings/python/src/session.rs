@@ -8,7 +8,7 @@ use trunkline::{
     AcquireOptions, ConfigureOptions, Error, ErrorCode, EventMask, Listed, ServerSpec, Shape,
 };
 
-use crate::delivery::{Operation, Payload, sink};
+use crate::delivery::{Operation, Payload, begun, sink};
 use crate::failure::{OrRaise, guarded};
 use crate::fork::Owned;
 use crate::hosted::Provided;
@@ -159,7 +159,8 @@ impl Session {
             let options = options.parse(to)?;
             let sink = sink(to, token)?;
             let done = move |outcome: trunkline::Result<_>| sink.put(outcome.map(Payload::Call));
-            Ok(Operation::new(open.session.start_call_tool(tool, arguments, &options, done)))
+            let operation = open.session.start_call_tool(tool, arguments, &options, done);
+            begun(to, operation, &options)
         })
     }
 

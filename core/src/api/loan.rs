@@ -46,7 +46,7 @@ impl Loan {
     }
 
     /// Leaves it to the library to read, where the loop cannot poll.
-    pub fn give_up(self) {
+    pub fn give_up(&self) {
         self.connection.recall_reader();
     }
 }

@@ -386,7 +386,7 @@ class EventStream:
         self._waiting = True
         try:
             if self._bridge is not bridge:
-                self._native.wake_loop(bridge.native, self._token)
+                self._native.wake_loop(bridge, self._token)
                 self._bridge = bridge
             await future
         finally:

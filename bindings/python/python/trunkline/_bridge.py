@@ -1,7 +1,8 @@
 """Results for event loops: one bridge per loop, made when it is first needed.
 
 Threads of the library put results into the bridge's queue and make its descriptor readable. The loop watches the
-descriptor and takes all results that wait in one pass. Nothing of Python runs on a thread of the library.
+descriptor and takes all results that wait in one pass. The answer to a call that waits alone the loop reads itself, from
+a descriptor that is on loan to it. Nothing of Python runs on a thread of the library.
 """
 
 from __future__ import annotations
@@ -35,13 +36,15 @@ _bridges: dict[int, weakref.ref[LoopBridge]] = {}
 next_token = itertools.count(1).__next__
 
 
-class LoopBridge:
+class LoopBridge(_trunkline.Bridge):
     """The results for one loop."""
 
-    __slots__ = ("native", "pending", "receivers", "_loop", "__weakref__")
+    __slots__ = ("pending", "receivers", "_loop")
+
+    def __new__(cls, loop: AbstractEventLoop) -> LoopBridge:
+        return super().__new__(cls)
 
     def __init__(self, loop: AbstractEventLoop) -> None:
-        self.native = _trunkline.Bridge()
         #: Who waits, by number.
         self.pending: dict[int, Future[Any]] = {}
         #: Who is told the progress of a call, by a number of its own.
@@ -49,20 +52,46 @@ class LoopBridge:
         # Weak: the loop holds the bridge, and nothing in this module may hold the loop.
         self._loop = weakref.ref(loop)
         try:
-            loop.add_reader(self.native.fileno(), self.settle)
+            loop.add_reader(self.fileno(), self.settle)
         except NotImplementedError:
             carrier = threading.Thread(
                 target=_carry, args=(self, self._loop), name="trunkline-bridge", daemon=True
             )
             carrier.start()
+        else:
+            self.read_answers()
 
     def serves(self, loop: AbstractEventLoop) -> bool:
         """Whether it is that loop's, in this process."""
-        return self._loop() is loop and not self.native.inherited()
+        return self._loop() is loop and not self.inherited()
 
     def settle(self) -> None:
         """Takes what waits and gives it to those who wait."""
-        self.settle_batch(self.native.drain())
+        batch = self.drain()
+        self.settle_batch(batch)
+        if len(batch) > 1:
+            # Whoever awaited one of them goes on in the next pass, and mostly calls again: all calls are written behind them.
+            loop = self._loop()
+            if loop is not None:
+                self.join_requests()
+                loop.call_soon(self.write_joined)
+
+    def watch(self, descriptor: int, loan: int) -> bool:
+        """Has the loop read answers of a server by itself, while the descriptor is on loan to it."""
+        loop = self._loop()
+        if loop is None:
+            return False
+        loop.add_reader(descriptor, self._read, loan)
+        return True
+
+    def unwatch(self, descriptor: int) -> None:
+        """The counterpart of ``watch``."""
+        loop = self._loop()
+        if loop is not None:
+            loop.remove_reader(descriptor)
+
+    def _read(self, loan: int) -> None:
+        self.settle_batch(self.read(loan))
 
     def settle_batch(self, batch: list[tuple[int, bool, Any]]) -> None:
         """Gives results to those who wait. A result that nobody waits for is dropped; a lease is released by that."""
@@ -108,7 +137,7 @@ async def submit(start: Callable[..., _trunkline.Operation], *args: Any) -> Any:
     token = next_token()
     bridge.pending[token] = future
     try:
-        operation = start(bridge.native, token, *args)
+        operation = start(bridge, token, *args)
     except BaseException as error:
         del bridge.pending[token]
         if isinstance(error, UnicodeEncodeError):
@@ -148,13 +177,13 @@ async def _told(
 def _carry(bridge: LoopBridge, loop_ref: weakref.ref[AbstractEventLoop]) -> None:
     """For a loop that cannot watch descriptors: hands it one batch at a time, on a thread of Python's."""
     while True:
-        readable = bridge.native.wait(_LOOK_AGAIN)
+        readable = bridge.wait(_LOOK_AGAIN)
         loop = loop_ref()
         if loop is None or loop.is_closed():
             return
         if readable:
             try:
-                loop.call_soon_threadsafe(bridge.settle_batch, bridge.native.drain())
+                loop.call_soon_threadsafe(bridge.settle_batch, bridge.drain())
             except RuntimeError:  # Closed in between.
                 return
         del loop

@@ -233,7 +233,7 @@ class LoopDesk(Desk):
 
         bridge.receivers[token] = woken
         weakref.finalize(self, bridge.receivers.pop, token, None)
-        self.native.wake_loop(bridge.native, token)
+        self.native.wake_loop(bridge, token)
 
     def _begin(self, number: int, request: ServerRequest) -> None:
         task = self._loop.create_task(self._answer(number, request))

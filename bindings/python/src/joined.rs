@@ -1,0 +1,34 @@
+//! Requests that an event loop sends in a row, written together.
+//!
+//! Whoever awaited one of several results goes on in the loop's next pass, and mostly calls again. The loop ends the hold behind
+//! them, in that pass. A loop that stops before it leaves the hold to its thread: whatever else is started there ends it.
+
+use std::cell::RefCell;
+
+use trunkline::JoinedRequests;
+
+thread_local! {
+    /// For which bridge requests of this thread are held back.
+    static HELD: RefCell<Option<(u64, JoinedRequests)>> = const { RefCell::new(None) };
+}
+
+/// Holds back from now on, for the bridge with this number.
+pub fn hold(bridge: u64) {
+    write_of_others(Some(bridge));
+    HELD.with_borrow_mut(|held| held.get_or_insert_with(|| (bridge, JoinedRequests::begin())).0);
+}
+
+/// Writes what is held back on this thread.
+pub fn write() {
+    let held = HELD.take();
+    drop(held);
+}
+
+/// The same, unless it is held for this bridge.
+pub fn write_of_others(bridge: Option<u64>) {
+    let is_of_other =
+        HELD.with_borrow(|held| held.as_ref().is_some_and(|(number, _)| Some(*number) != bridge));
+    if is_of_other {
+        write();
+    }
+}
