@@ -79,6 +79,8 @@ struct Content {
     has_progress: bool,
     /// A thread sleeps, or did: to wake one that does not takes the system as long.
     sleeps: bool,
+    /// Whether a thread waits, or did.
+    is_waited_for: bool,
 }
 
 /// What a thread that waits finds.
@@ -110,6 +112,11 @@ impl Slot {
         if sleeps {
             self.changed.notify_all();
         }
+    }
+
+    /// Whether nobody waited before.
+    fn begins_to_wait(&self) -> bool {
+        !std::mem::replace(&mut self.lock().is_waited_for, true)
     }
 
     /// Progress first: it came before the end.
@@ -273,7 +280,7 @@ impl Ends {
 /// The results for one event loop, behind one descriptor.
 ///
 /// Its subclass has two methods, which are called on the loop's thread. `watch(descriptor, loan)` makes the loop call
-/// `read(loan)` whenever the descriptor can be read, and says whether it does; `unwatch(descriptor)` ends that.
+/// `read(loan)` whenever the descriptor can be read; `unwatch(descriptor)` ends that.
 #[pyclass(frozen, subclass, weakref, module = "trunkline._trunkline")]
 pub struct Bridge(Owned<Ends>);
 
@@ -382,22 +389,21 @@ impl Waiter {
         Ok(self.0.here()?.lock().outcome.is_some())
     }
 
-    /// Waits for the end, without the GIL; a signal that raises cancels the operation. After `seconds`, if given, `None`.
-    /// `progress` is called here with the events that come before.
-    #[pyo3(signature = (operation, seconds=None, progress=None))]
+    /// Waits for the end, without the GIL; a signal that raises cancels the operation. After `seconds`, if given, `None`. Of a call
+    /// whose progress is told here: the list of the events that came before the end, which is waited for again.
+    #[pyo3(signature = (operation, seconds=None))]
     fn wait(
         &self,
         py: Python<'_>,
         operation: &Operation,
         seconds: Option<f64>,
-        progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Option<Py<PyAny>>> {
         let slot = self.0.here()?;
         let deadline = seconds
             .map(|seconds| Instant::now() + Duration::from_secs_f64(seconds.clamp(0.0, 3600.0)));
         let reading = operation.0.here()?;
         guarded(|| {
-            let mut reads = Some(|| reading.read_here());
+            let mut reads = slot.begins_to_wait().then_some(|| reading.read_here());
             loop {
                 let left =
                     deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
@@ -407,14 +413,14 @@ impl Waiter {
                     reads.take().into_iter().for_each(|read| read());
                     slot.wait(slice)
                 });
-                match (found, progress) {
-                    (Some(Found::Outcome(outcome)), _) => {
+                match found {
+                    Some(Found::Outcome(outcome)) => {
                         return outcome.or_raise(py)?.into_python(py).map(Some);
                     }
-                    (Some(Found::Progress(events)), Some(progress)) => {
-                        progress.call1((events,))?;
+                    Some(Found::Progress(events)) => {
+                        return Ok(Some(events.into_pyobject(py)?.into_any().unbind()));
                     }
-                    (Some(Found::Progress(_)) | None, _) => {}
+                    None => {}
                 }
                 if let Err(interrupt) = py.check_signals() {
                     operation.cancel()?;

@@ -5,21 +5,58 @@ use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+use pyo3::types::PyTuple;
+use pyo3::{ffi, intern};
+use serde_json::Value;
+use trunkline::interface::{ERRORS, ErrorRow};
 use trunkline::{Error, ErrorCode};
 
 /// The exception of an error: an instance of a class of `trunkline._errors`.
+///
+/// It is made without a line of Python. An interpreter that ends has other threads end in the middle of Python code, before CPython 3.14
+/// by an unwind that no frame of Rust may be in the way of; and at that end many a thread is told that its call is over.
 pub fn exception(py: Python<'_>, error: &Error) -> PyErr {
-    static BUILD: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let text = error.to_json().to_string();
-    let built = BUILD
-        .import(py, "trunkline._errors", "from_json")
-        .and_then(|build| build.call1((text, error.arguments())));
-    match built {
+    match instance(py, error) {
         Ok(value) => PyErr::from_value(value),
         Err(failure) => failure,
     }
+}
+
+fn instance<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyAny>> {
+    let class = class_of(py, error.code())?;
+    // Not by calling the class, whose `__init__` is Python.
+    let value = class.call_method1(intern!(py, "__new__"), (&class, error.message()))?;
+    value.setattr(intern!(py, "args"), (error.message(),))?;
+    value.setattr(intern!(py, "code"), error.code().name())?;
+    value.setattr(intern!(py, "message"), error.message())?;
+    value.setattr(intern!(py, "server"), error.server())?;
+    value.setattr(intern!(py, "session"), error.session())?;
+    value.setattr(intern!(py, "retryable"), error.is_retryable())?;
+    value.setattr(intern!(py, "outcome"), error.outcome().map(|outcome| outcome.as_str()))?;
+    value.setattr(intern!(py, "hint"), error.hint())?;
+    value
+        .setattr(intern!(py, "_detail_text"), Value::Object(error.detail().clone()).to_string())?;
+    value.setattr(intern!(py, "_arguments_text"), error.arguments())?;
+    if let Some(cause) = error.cause() {
+        value.setattr(intern!(py, "__cause__"), instance(py, cause)?)?;
+    }
+    Ok(value)
+}
+
+/// The class for a code.
+fn class_of(py: Python<'_>, code: ErrorCode) -> PyResult<Bound<'_, PyAny>> {
+    static CLASSES: PyOnceLock<Vec<(ErrorCode, Py<PyAny>)>> = PyOnceLock::new();
+    let classes = CLASSES.get_or_try_init(py, || {
+        let module = py.import("trunkline._errors")?;
+        let class = |row: &ErrorRow| Ok((row.code, module.getattr(row.python_class)?.unbind()));
+        ERRORS.iter().map(class).collect::<PyResult<_>>()
+    })?;
+    let found = classes.iter().find(|(known, _)| *known == code);
+    let (_, class) = found.ok_or_else(|| PyRuntimeError::new_err(code.name()))?;
+    Ok(class.bind(py).clone())
 }
 
 /// [`exception`] for the `?` operator, on a thread that runs Python.
@@ -62,6 +99,36 @@ pub fn guarded<T>(run: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     let outcome = catch_unwind(AssertUnwindSafe(run));
     GUARDS.set(GUARDS.get() - 1);
     outcome.unwrap_or_else(|payload| Err(Python::attach(|py| exception(py, &fault(payload)))))
+}
+
+/// Calls a function of Python.
+///
+/// An interpreter that ends meanwhile has other threads than its own end there, before CPython 3.14 by an unwind, which would run destructors that are
+/// not to run then, and abort the process: instead a thread waits here for the end of the process, as it does from 3.14 on.
+pub fn call_python(function: &Bound<'_, PyAny>, arguments: Bound<'_, PyTuple>) -> PyResult<()> {
+    unsafe extern "C-unwind" {
+        fn PyObject_CallObject(
+            function: *mut ffi::PyObject,
+            arguments: *mut ffi::PyObject,
+        ) -> *mut ffi::PyObject;
+    }
+    struct Stays;
+    impl Drop for Stays {
+        fn drop(&mut self) {
+            loop {
+                std::thread::park();
+            }
+        }
+    }
+    let (py, arguments) = (function.py(), arguments.into_ptr());
+    let stays = Stays;
+    // SAFETY: both live through the call, on a thread that is attached. An unwind ends in `stays`, the only thing here with a destructor.
+    let returned = unsafe { PyObject_CallObject(function.as_ptr(), arguments) };
+    std::mem::forget(stays);
+    // SAFETY: this is the reference that `into_ptr` gave out.
+    drop(unsafe { Bound::from_owned_ptr(py, arguments) });
+    // SAFETY: the reference is new, or there is none and an exception is set.
+    unsafe { Bound::from_owned_ptr_or_err(py, returned) }.map(drop)
 }
 
 fn fault(payload: Box<dyn Any + Send>) -> Error {

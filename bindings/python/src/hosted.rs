@@ -1,9 +1,10 @@
 //! Servers that the host itself provides, whose code is Python's.
 
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use trunkline::HostServer;
 
-use crate::failure::{OrRaise, guarded};
+use crate::failure::{OrRaise, call_python, guarded};
 use crate::fork::Owned;
 
 /// The server's end of a connection with a server that the host provides.
@@ -54,8 +55,7 @@ impl HostServer for Provided {
         // An interpreter that ends takes no part any more, and the pool of it ends as well.
         let called = Python::try_attach(|py| {
             let end = HostConnection(Owned::new(connection.clone()));
-            let called = self.receive.call1(py, (end, frame));
-            called.map_err(|error| error.write_unraisable(py, Some(self.receive.bind(py)))).is_ok()
+            call(self.receive.bind(py), (end, frame).into_pyobject(py))
         });
         if called != Some(true) {
             connection.close();
@@ -66,9 +66,13 @@ impl HostServer for Provided {
         let Some(closed) = &self.closed else { return };
         Python::try_attach(|py| {
             let end = HostConnection(Owned::new(connection.clone()));
-            if let Err(error) = closed.call1(py, (end,)) {
-                error.write_unraisable(py, Some(closed.bind(py)));
-            }
+            call(closed.bind(py), (end,).into_pyobject(py))
         });
     }
+}
+
+/// Whether it returned; what it raised is reported.
+fn call(function: &Bound<'_, PyAny>, arguments: PyResult<Bound<'_, PyTuple>>) -> bool {
+    let called = arguments.and_then(|arguments| call_python(function, arguments));
+    called.map_err(|error| error.write_unraisable(function.py(), Some(function))).is_ok()
 }

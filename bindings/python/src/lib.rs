@@ -27,6 +27,7 @@ mod _trunkline {
 
     use pyo3::exceptions::PyKeyError;
     use pyo3::prelude::*;
+    use trunkline::{Error, ErrorCode, Outcome};
 
     #[pymodule_export]
     use crate::command_line::CommandLine;
@@ -94,6 +95,26 @@ mod _trunkline {
     #[pyfunction]
     fn _panic() -> PyResult<()> {
         crate::failure::guarded(|| panic!("asked to"))
+    }
+
+    /// The exception of an error of that code which has every part, so that a test sees what becomes of them.
+    #[pyfunction]
+    #[pyo3(signature = (code, arguments=None))]
+    fn _exception(py: Python<'_>, code: &str, arguments: Option<&str>) -> PyResult<Py<PyAny>> {
+        let found = ErrorCode::ALL.iter().find(|known| known.name() == code);
+        let code = *found.ok_or_else(|| PyKeyError::new_err(code.to_owned()))?;
+        let cause = Error::new(ErrorCode::Exited, "gone").with_detail("status", 3);
+        let mut error = Error::new(code, "the connection was lost")
+            .with_server("s")
+            .with_session("a")
+            .with_outcome(Outcome::Unknown)
+            .with_hint("look")
+            .with_detail("generation", 2)
+            .with_cause(cause);
+        if let Some(arguments) = arguments {
+            error = error.with_arguments(arguments.into());
+        }
+        Ok(crate::failure::exception(py, &error).into_value(py).into_any())
     }
 
     #[pymodule_init]

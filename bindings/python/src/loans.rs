@@ -5,11 +5,12 @@
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
-use pyo3::types::PyBool;
 use trunkline::{EventLoop, Loan, Operation, ReadBy};
 
 use crate::delivery::Bridge;
+use crate::failure::call_python;
 
 /// What one event loop has on loan.
 pub struct Loans {
@@ -28,10 +29,11 @@ impl Loans {
         Loans { event_loop: EventLoop::new(over), open: Mutex::default() }
     }
 
-    /// Lets the loop read the answer to a call that was just started, if nobody else needs to read.
+    /// Lets the loop read the answer to a call that was just started, if nobody else needs to read. A loop that cannot watch the
+    /// descriptor, as `select` cannot any number, leaves that to the library.
     ///
     /// # Errors
-    /// What `watch` raises; it has then left the answer to the library.
+    /// An exception that is no `Exception`, such as `KeyboardInterrupt`; the answer is then left to the library as well.
     pub fn await_answer(&self, operation: &Operation, bridge: &Bound<'_, Bridge>) -> PyResult<()> {
         let number = match operation.read_on(&self.event_loop) {
             ReadBy::Library => return Ok(()),
@@ -45,13 +47,12 @@ impl Loans {
         let unwatched = self.loan(number, |open| !std::mem::replace(&mut open.is_watched, true));
         let Some(loan) = unwatched else { return Ok(()) };
         // Without the lock: it is Python that runs.
-        let watched = bridge.call_method1("watch", (loan.descriptor(), number));
-        let is_watched = watched.and_then(|watched| Ok(watched.cast::<PyBool>()?.is_true()));
-        if !matches!(is_watched, Ok(true)) {
+        let watched = (loan.descriptor(), number).into_pyobject(bridge.py());
+        watched.and_then(|given| call_python(&bridge.getattr("watch")?, given)).or_else(|error| {
             self.loan(number, |open| std::mem::take(&mut open.is_watched));
             loan.give_up();
-        }
-        is_watched.map(drop)
+            if error.is_instance_of::<PyException>(bridge.py()) { Ok(()) } else { Err(error) }
+        })
     }
 
     /// Reads what is there, and stops watching when the library is to read.
@@ -89,7 +90,8 @@ impl Loans {
 }
 
 fn unwatch(loan: &Loan, bridge: &Bound<'_, Bridge>) {
-    if let Err(error) = bridge.call_method1("unwatch", (loan.descriptor(),)) {
+    let given = (loan.descriptor(),).into_pyobject(bridge.py());
+    if let Err(error) = given.and_then(|given| call_python(&bridge.getattr("unwatch")?, given)) {
         error.write_unraisable(bridge.py(), Some(bridge));
     }
 }

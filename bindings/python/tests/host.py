@@ -9,9 +9,12 @@ import subprocess
 import sys
 import time
 import urllib.parse
-from collections.abc import Coroutine
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
+
+import trunkline
 
 T = TypeVar("T")
 
@@ -140,3 +143,22 @@ def python(program: str, *args: str, **options: Any) -> subprocess.CompletedProc
 
 def ended_well(done: subprocess.CompletedProcess[str]) -> None:
     assert done.returncode == 0 and not done.stderr, (done.returncode, done.stdout, done.stderr)
+
+
+@asynccontextmanager
+async def opened(log: Log, *flags: str) -> AsyncIterator[tuple[trunkline.Pool, trunkline.Session, trunkline.Lease]]:
+    """A pool, a session and a lease of a reference server."""
+    async with trunkline.Pool() as pool, pool.session("a", servers=[]) as session:
+        yield pool, session, await session.acquire("s", log.server(*flags))
+
+
+async def call_alone(lease: trunkline.Lease, times: int = 200) -> None:
+    """Calls one after another."""
+    for number in range(times):
+        assert text(await lease.call_tool("echo", {"message": f"alone {number}"})) == f"alone {number}"
+
+
+def is_answered(pool: trunkline.Pool) -> bool:
+    """Whether no call of a server is in flight."""
+    count: int = pool.status()["servers"]["s"]["entries"][0]["in_flight"]
+    return count == 0

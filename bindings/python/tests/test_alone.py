@@ -1,5 +1,4 @@
-"""Calls that wait alone, one after another, whose answers the event loop reads itself; and calls that follow several answers:
-SPEC 5.3-5.6, 16.2; DESIGN 6."""
+"""Calls that wait alone, one after another, whose answers the event loop reads itself: SPEC 5.3-5.6, 16.2; DESIGN 6."""
 
 from __future__ import annotations
 
@@ -11,16 +10,14 @@ import os
 import re
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 import pytest
 import trunkline
-import trunkline.sync
 import uvloop
 
-from host import HANG, Log, python, run, text, wait_until
+from host import HANG, Log, call_alone, is_answered, opened, python, run, text, wait_until
 
 #: Where the system shows what is on loan.
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
@@ -70,17 +67,6 @@ def no_descriptor_is_left() -> Iterator[None]:
     yield
     gc.collect()
     wait_until(lambda: not collections.Counter(pipes()) - before, "pipes are left")
-
-
-@asynccontextmanager
-async def opened(log: Log, *flags: str) -> AsyncIterator[tuple[trunkline.Pool, trunkline.Session, trunkline.Lease]]:
-    async with trunkline.Pool() as pool, pool.session("a", servers=[]) as session:
-        yield pool, session, await session.acquire("s", log.server(*flags))
-
-
-async def call_alone(lease: trunkline.Lease, times: int = ROUND) -> None:
-    for number in range(times):
-        assert text(await lease.call_tool("echo", {"message": f"alone {number}"})) == f"alone {number}"
 
 
 async def until(holds: Callable[[], Awaitable[bool]]) -> None:
@@ -319,6 +305,39 @@ async def _cancelled(loop: asyncio.AbstractEventLoop) -> None:
     await asyncio.wait(others)
 
 
+class _Unable(asyncio.SelectorEventLoop):
+    """A loop that cannot watch some descriptor."""
+
+    raised: list[BaseException] = []
+    error: type[BaseException] = ValueError
+
+    def add_reader(self, fd: Any, callback: Any, *args: Any) -> None:
+        if args:
+            self.raised.append(self.error("descriptor out of range"))
+            raise self.raised[-1]
+        super().add_reader(fd, callback, *args)
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_a_loop_that_cannot_watch_leaves_them_to_the_library(log: Log, error: type[BaseException]) -> None:
+    loop = _Unable()
+    loop.error, loop.raised = error, []
+
+    async def main() -> None:
+        async with opened(log) as (pool, _, lease):
+            while len(loop.raised) < REPETITIONS:
+                try:
+                    await call_alone(lease)
+                except KeyboardInterrupt:
+                    assert error is KeyboardInterrupt
+            assert is_answered(pool)
+            loop.error = ValueError
+            await call_alone(lease)
+
+    loop.run_until_complete(asyncio.wait_for(main(), HANG))
+    loop.close()
+
+
 def test_a_forked_child_reads_nothing_of_its_parent(log: Log) -> None:
     """SPEC 16.3."""
 
@@ -361,116 +380,3 @@ print("end")
         done = python(program, json.dumps(log.server()))
         assert (done.returncode, done.stdout, done.stderr) == (0, "end\n", "")
     log.settle()
-
-
-def is_answered(pool: trunkline.Pool) -> bool:
-    count: int = pool.status()["servers"]["s"]["entries"][0]["in_flight"]
-    return count == 0
-
-
-def block_until(holds: Callable[[], bool], seconds: float) -> None:
-    end = time.monotonic() + seconds
-    while not holds() and time.monotonic() < end:
-        pass
-
-
-def block_until_both_arrived(pool: trunkline.Pool) -> None:
-    block_until(lambda: is_answered(pool), HANG)
-    # Both are on their way to this thread.
-    block_until(lambda: False, 0.02)
-
-
-async def _is_held_back(pool: trunkline.Pool, lease: trunkline.Lease) -> bool:
-    """Whether a call that follows two answers is written only when the pass of the loop is over in which it was made."""
-    held = False
-
-    async def both() -> None:
-        nonlocal held
-        await lease.call_tool("echo", {"message": "a"})
-        call = lease.call_tool("echo", {"message": "c"})
-        answered = call.send(None)
-        block_until(lambda: is_answered(pool), 0.5)
-        held = not is_answered(pool)
-        while not answered.done():
-            await asyncio.sleep(0)
-        with pytest.raises(StopIteration) as ended:
-            call.send(None)
-        assert text(ended.value.value) == "c"
-
-    tasks = [asyncio.ensure_future(one) for one in (both(), lease.call_tool("echo", {"message": "b"}))]
-    await asyncio.sleep(0)
-    block_until_both_arrived(pool)
-    await asyncio.gather(*tasks)
-    return held
-
-
-def test_calls_that_follow_several_answers_are_written_together(log: Log) -> None:
-    """SPEC 5.3."""
-
-    async def main() -> None:
-        async with opened(log) as (pool, _, lease):
-            # Two answers may be told one after the other, if rarely.
-            for _ in range(10):
-                if await _is_held_back(pool, lease):
-                    return
-            raise AssertionError("each call was written at once")
-
-    run(main())
-
-
-@pytest.mark.parametrize("other", ["loop", "thread that waits", "same loop"])
-def test_a_loop_that_stops_holds_nothing_back_from_what_runs_after_it(log: Log, other: str) -> None:
-    """SPEC 16.2, 5.3: the pass in which what is held would have been written never comes."""
-
-    async def open_one() -> tuple[trunkline.Pool, trunkline.Lease]:
-        pool = trunkline.Pool()
-        return pool, await pool.session("a", servers=[]).acquire("s", log.server())
-
-    loop = asyncio.new_event_loop()
-    pool, lease = loop.run_until_complete(asyncio.wait_for(open_one(), HANG))
-
-    def answered(calls: list[asyncio.Task[Any]]) -> None:
-        while not all(call.done() for call in calls):
-            loop.run_until_complete(asyncio.sleep(0.001))
-
-    for _ in range(REPETITIONS):
-        calls = [loop.create_task(lease.call_tool("echo", {"message": "x"})) for _ in range(2)]
-        loop.run_until_complete(asyncio.sleep(0))
-        block_until_both_arrived(pool)
-        # The answers are taken in the pass that is the last one.
-        loop.call_soon(loop.stop)
-        loop.run_forever()
-        if other == "loop":
-            run(call_alone(lease, 3))
-        elif other == "same loop":
-            loop.run_until_complete(asyncio.wait_for(call_alone(lease, 3), HANG))
-        else:
-            with trunkline.sync.Pool() as second, second.session("a", servers=[]) as session:
-                held = session.acquire("s", log.server())
-                assert text(held.call_tool("echo", {"message": "x"}, timeout=HANG)) == "x"
-        answered(calls)
-    loop.run_until_complete(pool.aclose())
-    loop.close()
-
-
-def test_calls_that_are_held_back_when_their_pool_closes_are_answered_or_fail_by_type(log: Log) -> None:
-    """SPEC 5.6, 9.7."""
-
-    async def main() -> None:
-        async with opened(log) as (pool, _, lease):
-            closing: list[asyncio.Task[None]] = []
-
-            async def lane(number: int) -> str:
-                await lease.call_tool("echo", {"message": "first"})
-                if not closing:
-                    closing.append(asyncio.ensure_future(pool.aclose()))
-                try:
-                    return text(await lease.call_tool("echo", {"message": str(number)}))
-                except trunkline.TrunklineError:
-                    return "failed"
-
-            ends = await asyncio.gather(*(lane(number) for number in range(16)))
-            assert all(end in (str(number), "failed") for number, end in enumerate(ends)), ends
-            await closing[0]
-
-    run(main())

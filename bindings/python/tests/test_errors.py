@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import builtins
-import json
 import pickle
 from typing import Any
 
 import pytest
 
 import trunkline
-from trunkline import _errors, _options, _trunkline
+from trunkline import _options, _trunkline
 
 ROWS: list[dict[str, Any]] = _options.registry()["errors"]
+
+
+def made(code: str, arguments: str | None = None) -> trunkline.TrunklineError:
+    """An error of that code with every part, as the library makes it."""
+    error = _trunkline._exception(code, arguments)
+    assert isinstance(error, trunkline.TrunklineError)
+    return error
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["name"])
 def test_each_code_has_its_class(row: dict[str, Any]) -> None:
     """SPEC 5.12."""
-    error = _errors.from_json(
-        json.dumps({"code": row["name"], "message": "so", "retryable": True, "detail": {}})
-    )
+    error = made(row["name"])
     assert type(error) is getattr(trunkline, row["python_class"])
     assert error.code == row["name"]
     if row["python_base"] is not None:
@@ -32,26 +36,14 @@ def test_no_class_is_without_a_code() -> None:
     assert set(trunkline.TrunklineError.__subclasses__()) == classes
 
 
-FULL = {
-    "code": "call_interrupted",
-    "number": 21,
-    "message": "the connection was lost",
-    "retryable": False,
-    "server": "s",
-    "session": "a",
-    "outcome": "unknown",
-    "hint": "look",
-    "detail": {"generation": 2},
-    "cause": {"code": "exited", "message": "gone", "retryable": True, "detail": {"status": 3}},
-}
-
-
 def test_an_error_carries_everything() -> None:
     """SPEC 5.6, 5.12."""
-    error = _errors.from_json(json.dumps(FULL), '{"secret":1}')
+    error = made("call_interrupted", '{"secret":1}')
     assert isinstance(error, trunkline.CallInterruptedError)
-    for name in ("code", "message", "retryable", "server", "session", "outcome", "hint", "detail"):
-        assert getattr(error, name) == FULL[name], name
+    assert (error.code, error.message) == ("call_interrupted", "the connection was lost")
+    assert (error.server, error.session, error.retryable) == ("s", "a", False)
+    assert (error.outcome, error.hint, error.detail) == ("unknown", "look", {"generation": 2})
+    assert error.args == (error.message,)
     assert error.arguments == {"secret": 1}
     assert isinstance(error.__cause__, trunkline.ConnectError)
     assert error.__cause__.detail == {"status": 3}
@@ -62,19 +54,33 @@ def test_an_error_carries_everything() -> None:
 @pytest.mark.parametrize(("given", "back"), [("", {}), ("[1]", [1]), ("{", "{"), (None, None)])
 def test_arguments_are_given_back_whatever_they_are(given: str | None, back: Any) -> None:
     """SPEC 5.6."""
-    assert _errors.from_json(json.dumps(FULL), given).arguments == back
+    assert made("call_interrupted", given).arguments == back
+
+
+@pytest.mark.parametrize("code", ["call_interrupted", "timeout", "invalid_argument"])
+def test_particulars_and_arguments_are_attributes_like_others(code: str) -> None:
+    error = made(code, "[1]")
+    assert error.detail is error.detail and error.arguments is error.arguments
+    error.detail["more"] = 1
+    assert error.detail == {"generation": 2, "more": 1}
+    error.detail, error.arguments = {"other": 1}, "given"
+    assert (error.detail, error.arguments) == ({"other": 1}, "given")
+    unread = made(code, "[1]")
+    unread.detail, unread.arguments = {}, None
+    assert (unread.detail, unread.arguments) == ({}, None)
+    own = type(error)("so")
+    assert (own.detail, own.arguments, str(own), own.args) == ({}, None, "so", ("so",))
 
 
 def test_an_error_survives_pickling() -> None:
-    error = pickle.loads(pickle.dumps(_errors.from_json(json.dumps(FULL))))
-    assert type(error) is trunkline.CallInterruptedError
-    assert (error.server, error.detail, str(error)) == ("s", {"generation": 2}, "s: the connection was lost")
-
-
-def test_an_unknown_code_is_still_an_error_of_ours() -> None:
-    """SPEC 9.4: readers tolerate what they do not know."""
-    text = json.dumps({"code": "new", "message": "so", "retryable": False, "detail": {}})
-    assert type(_errors.from_json(text)) is trunkline.TrunklineError
+    for code in ("call_interrupted", "timeout"):
+        for looked in (False, True):
+            before = made(code, "[1]")
+            assert not looked or (before.detail and before.arguments)
+            error = pickle.loads(pickle.dumps(before))
+            assert type(error) is type(before)
+            assert (error.server, error.detail, error.arguments) == ("s", {"generation": 2}, [1])
+            assert str(error) == "s: the connection was lost"
 
 
 def test_a_timeout_is_the_builtin_one_as_well() -> None:

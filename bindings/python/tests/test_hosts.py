@@ -123,6 +123,51 @@ while text(lease.call_tool("under_way")) != "4":
         ended_well(host(log, program))
 
 
+@pytest.mark.parametrize(
+    "work",
+    [
+        pytest.param("session.call_tool('nothing', {})", id="calls that fail"),
+        pytest.param("session.provide('', None)", id="what is refused"),
+        pytest.param("lease.call_tool('progress', {'steps': 20}, progress=lambda event: sum(range(100)))", id="progress"),
+        pytest.param("session.acquire('own')", id="a server of the host's"),
+        pytest.param("asyncio.run(alone())", id="loops"),
+    ],
+)
+def test_the_interpreter_exits_amid_threads_that_run(log: Log, work: str) -> None:
+    """SPEC 16.4, I-19: daemon threads that go in and out of the library, which CPython before 3.14 ends where they stand."""
+    program = f"""
+pool = trunkline.sync.Pool()
+lease = blocking(pool)
+session = pool.session("b", servers=[])
+began = threading.Event()
+def receive(connection, frame):
+    began.set()
+    while True:
+        pass
+session.provide("own", receive)
+async def alone():
+    async with trunkline.Pool() as pool:
+        lease = await pool.session("a", servers=[]).acquire("s", config)
+        while True:
+            await lease.call_tool("echo", {{"message": "x"}})
+def work():
+    while True:
+        try:
+            {work}
+        except trunkline.TrunklineError:
+            pass
+for _ in range(4):
+    threading.Thread(target=work, daemon=True).start()
+if "own" in {work!r}:
+    began.wait()
+time.sleep(0.05)
+# A thread is ended the sooner.
+sys.setswitchinterval(1e-6)
+"""
+    for _ in range(REPETITIONS // 3):
+        ended_well(host(log, program))
+
+
 def test_a_callback_that_blocks_does_not_hold_up_the_exit(log: Log) -> None:
     """SPEC 16.4, I-18: longer than the exit's own bound."""
     program = """

@@ -71,24 +71,16 @@ class LoopBridge(_trunkline.Bridge):
         self.settle_batch(batch)
         if len(batch) > 1:
             # Whoever awaited one of them goes on in the next pass, and mostly calls again: all calls are written behind them.
-            loop = self._loop()
-            if loop is not None:
-                self.join_requests()
-                loop.call_soon(self.write_joined)
+            self.join_requests()
+            get_running_loop().call_soon(self.write_joined)
 
-    def watch(self, descriptor: int, loan: int) -> bool:
+    def watch(self, descriptor: int, loan: int) -> None:
         """Has the loop read answers of a server by itself, while the descriptor is on loan to it."""
-        loop = self._loop()
-        if loop is None:
-            return False
-        loop.add_reader(descriptor, self._read, loan)
-        return True
+        get_running_loop().add_reader(descriptor, self._read, loan)
 
     def unwatch(self, descriptor: int) -> None:
         """The counterpart of ``watch``."""
-        loop = self._loop()
-        if loop is not None:
-            loop.remove_reader(descriptor)
+        get_running_loop().remove_reader(descriptor)
 
     def _read(self, loan: int) -> None:
         self.settle_batch(self.read(loan))

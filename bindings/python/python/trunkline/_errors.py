@@ -31,13 +31,42 @@ class TrunklineError(Exception):
     #: What the user can do about it.
     hint: str | None = None
 
+    # What the properties decode when they are first looked at: the library makes exceptions without `__init__`.
+    _detail_text: str | None = None
+    _arguments_text: str | None = None
+    _arguments: Any = None
+
     def __init__(self, message: str = "") -> None:
         super().__init__(message)
         self.message = message
-        #: Machine-readable particulars.
-        self.detail: dict[str, Any] = {}
-        #: The arguments of the failed call, for the caller alone: never printed, logged or part of ``detail``.
-        self.arguments: Any = None
+        self._detail: dict[str, Any] = {}
+
+    @property
+    def detail(self) -> dict[str, Any]:
+        """Machine-readable particulars."""
+        text, self._detail_text = self._detail_text, None
+        if text is not None:
+            self._detail = json.loads(text)
+        return self._detail
+
+    @detail.setter
+    def detail(self, detail: dict[str, Any]) -> None:
+        self._detail, self._detail_text = detail, None
+
+    @property
+    def arguments(self) -> Any:
+        """The arguments of the failed call, for the caller alone: never printed, logged or part of ``detail``."""
+        text, self._arguments_text = self._arguments_text, None
+        if text is not None:
+            try:
+                self._arguments = json.loads(text or "{}")
+            except ValueError:  # What was refused may have been no JSON.
+                self._arguments = text
+        return self._arguments
+
+    @arguments.setter
+    def arguments(self, arguments: Any) -> None:
+        self._arguments, self._arguments_text = arguments, None
 
     def __str__(self) -> str:
         return f"{self.server}: {self.message}" if self.server else self.message
@@ -127,43 +156,6 @@ class WrongThreadError(TrunklineError):
 
 class InternalError(TrunklineError):
     """A fault of the library itself; ``detail["place"]`` says where."""
-
-
-_classes: dict[str, type[TrunklineError]] = {}
-
-
-def _class_of(code: str) -> type[TrunklineError]:
-    if not _classes:
-        from ._options import registry
-
-        for row in registry()["errors"]:
-            _classes[row["name"]] = globals().get(row["python_class"], TrunklineError)
-    return _classes.get(code, TrunklineError)
-
-
-def from_json(text: str, arguments: str | None = None) -> TrunklineError:
-    """The exception of an error that crossed the language boundary as JSON text."""
-    error = _from_object(json.loads(text))
-    if arguments is not None:
-        try:
-            error.arguments = json.loads(arguments or "{}")
-        except ValueError:  # What was refused may have been no JSON.
-            error.arguments = arguments
-    return error
-
-
-def _from_object(parts: dict[str, Any]) -> TrunklineError:
-    error = _class_of(parts["code"])(parts["message"])
-    error.code = parts["code"]
-    error.retryable = parts["retryable"]
-    error.server = parts.get("server")
-    error.session = parts.get("session")
-    error.outcome = parts.get("outcome")
-    error.hint = parts.get("hint")
-    error.detail = parts["detail"]
-    if "cause" in parts:
-        error.__cause__ = _from_object(parts["cause"])
-    return error
 
 
 def invalid(message: str, code: str = "invalid_argument", **detail: Any) -> InvalidArgumentError:

@@ -19,6 +19,7 @@ __all__ = [
     "Subscription",
     "Waiter",
     "__version__",
+    "_exception",
     "_panic",
     "detect",
     "event_bits",
@@ -42,6 +43,7 @@ def event_bits() -> dict[str, int]: ...
 def features() -> list[str]: ...
 def detect(workspace: str | PathLike[str]) -> str: ...
 def _panic() -> None: ...
+def _exception(code: str, arguments: str | None = None) -> BaseException: ...
 
 @final
 class CommandLine:
@@ -65,12 +67,7 @@ class Bridge:
 class Waiter:
     def __new__(cls) -> Waiter: ...
     def filled(self) -> bool: ...
-    def wait(
-        self,
-        operation: Operation,
-        seconds: float | None = None,
-        progress: Callable[[list[str]], None] | None = None,
-    ) -> object: ...
+    def wait(self, operation: Operation, seconds: float | None = None) -> object: ...
 
 @final
 class Operation:

@@ -85,12 +85,23 @@ def _block(
         raise not_unicode(error) from None
     scope: CancelScope | None = getattr(_local, "scope", None)
     if scope is None:
-        return waiter.wait(operation, None, receiver)
+        return _end_of(waiter, operation, receiver)
     scope._watch(operation)
     try:
-        return waiter.wait(operation, None, receiver)
+        return _end_of(waiter, operation, receiver)
     finally:
         scope._watch(None)
+
+
+def _end_of(
+    waiter: _trunkline.Waiter, operation: _trunkline.Operation, receiver: Callable[[list[str]], None] | None
+) -> Any:
+    came = waiter.wait(operation)
+    if receiver is not None:
+        while isinstance(came, list):
+            receiver(came)
+            came = waiter.wait(operation)
+    return came
 
 
 class Pool(PoolBase):
