@@ -13,7 +13,7 @@ import pytest
 
 import trunkline
 import trunkline.sync
-from trunkline import Refusal, ServerRequest, _bridge, _handlers
+from trunkline import Refusal, ServerRequest, _bridge, _desks
 
 from host import HANG, Log, run, wait_until
 
@@ -144,7 +144,7 @@ def test_the_requests_of_a_session_that_another_thread_forgets_end_on_their_loop
         async with trunkline.Pool() as pool:
             session = pool.session("a", servers=[], handlers={"elicitation": elicitation})
             desk = session._desk
-            assert isinstance(desk, _handlers.LoopDesk)
+            assert isinstance(desk, _desks.LoopDesk)
             desk._begin(1, desk._open.setdefault(1, ServerRequest(REQUEST)))
             await asyncio.wait_for(begun.wait(), HANG)
             held = [session]
@@ -216,7 +216,7 @@ def test_what_python_cannot_decode_is_refused_and_the_next_request_is_served(par
     """SPEC 16.2, S-43: a server's own text must not end the handlers of others."""
     begun: list[int] = []
 
-    class Desk(_handlers.Desk):
+    class Desk(_desks.Desk):
         def _begin(self, number: int, request: ServerRequest) -> None:
             begun.append(number)
 

@@ -8,7 +8,6 @@ from contextlib import suppress
 
 from . import _exit, _trunkline
 from ._bridge import bridge_of, next_token, submit, submit_call
-from ._handlers import LoopDesk
 from ._hosted import on_loop
 from ._options import arguments_text, config_text, encode, mask, milliseconds, roots_text
 from ._results import CallResult, Event
@@ -40,7 +39,7 @@ class Pool(PoolBase):
     of settings: None to keep it, ``{"drop": True}`` or ``{"configuration": {...}}``. They run on the loop.
     """
 
-    _Desk = LoopDesk
+    _on_loop = True
 
     async def __aenter__(self) -> Pool:
         return self
@@ -177,7 +176,7 @@ async def _reported(start: Callable[..., Any], *args: Any) -> dict[str, Any]:
 class Session(SessionBase):
     """One conversation: its holds on servers, and its view of their tools. It may have ``handlers`` of its own."""
 
-    _Desk = LoopDesk
+    _on_loop = True
 
     async def __aenter__(self) -> Session:
         await self.started()

@@ -8,7 +8,6 @@ import threading
 import weakref
 
 from . import _exit, _trunkline
-from ._handlers import desk_of
 from ._hosted import Provided
 from ._options import encode, mask, milliseconds
 from ._results import Event, List, Listed
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from os import PathLike
     from typing import Any, Literal
 
-    from ._handlers import LoopDesk, ThreadDesk
+    from ._desks import LoopDesk, ThreadDesk
     from ._hosted import _Store
     from ._trunkline import HostConnection
 
@@ -105,13 +104,25 @@ def _run(
         _exit.forget_thread(threading.current_thread())
 
 
+def _desk_of(owner: PoolBase | SessionBase, options: dict[str, Any]) -> LoopDesk | ThreadDesk | None:
+    """Takes the handlers out of the options of a pool or session; they end with it."""
+    handlers = options.pop("handlers", None)
+    if handlers is None:
+        return None
+    from ._desks import LoopDesk, ThreadDesk
+
+    desk = LoopDesk(handlers) if owner._on_loop else ThreadDesk(handlers)
+    desk.serve(owner)
+    return desk
+
+
 class PoolBase(SourcesBase):
     """A pool: the connections of one workspace."""
 
-    _Desk: type[LoopDesk] | type[ThreadDesk]
+    _on_loop: bool
 
     def __init__(self, **options: Any) -> None:
-        desk = desk_of(self, options)
+        desk = _desk_of(self, options)
         try:
             native = None if desk is None else desk.native
             self._native = _trunkline.Pool(encode("pool", options), native)
@@ -155,12 +166,12 @@ class PoolBase(SourcesBase):
 class SessionBase:
     """A session: one conversation in a host, its holds on servers, and its view of their tools."""
 
-    _Desk: type[LoopDesk] | type[ThreadDesk]
+    _on_loop: bool
 
     def __init__(self, pool: PoolBase, id: str, options: dict[str, Any]) -> None:
         self._pool = pool
         self._provided: _Store = weakref.WeakKeyDictionary()
-        desk = desk_of(self, options)
+        desk = _desk_of(self, options)
         try:
             text = encode("session", {"id": id, **options})
             self._native = pool._native.session(text, None if desk is None else desk.native)

@@ -11,7 +11,6 @@ import time
 
 from . import _exit, _trunkline
 from ._errors import TimeoutError, not_unicode
-from ._handlers import ThreadDesk
 from ._options import arguments_text, config_text, encode, mask, milliseconds, roots_text
 from ._progress import call_options
 from ._results import CallResult, Event
@@ -119,7 +118,7 @@ class Pool(PoolBase):
     ``{"configuration": {...}}``.
     """
 
-    _Desk = ThreadDesk
+    _on_loop = False
 
     def __enter__(self) -> Pool:
         return self
@@ -256,7 +255,7 @@ def _reported(start: Callable[..., _trunkline.Operation], *args: Any) -> dict[st
 class Session(SessionBase):
     """One conversation: its holds on servers, and its view of their tools. It may have ``handlers`` of its own."""
 
-    _Desk = ThreadDesk
+    _on_loop = False
 
     def __enter__(self) -> Session:
         self.started()

@@ -1,0 +1,278 @@
+"""Desks: how requests come to handlers, and answers back. Only a host that has handlers loads this."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import threading
+import weakref
+from asyncio import get_running_loop
+from contextlib import suppress
+from functools import partial
+
+from . import _exit, _trunkline
+from ._bridge import bridge_of, next_token
+from ._errors import InvalidArgumentError, invalid
+from ._handlers import Refusal, ServerRequest
+from ._options import _encode, milliseconds
+from ._results import Event
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop, Task
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+#: What a server gets when a handler does not do its part.
+_INTERNAL_ERROR = -32603
+
+_log = logging.getLogger("trunkline")
+
+
+def _bearer(answer: object) -> dict[str, object]:
+    """What a host gives a server to be let in with: the token, or it and how long it lives; None for none.
+
+    The library reads the rest; what JSON has no word for is judged here.
+    """
+    if answer is None or isinstance(answer, str):
+        return {"token": answer}
+    if not isinstance(answer, dict):
+        raise invalid(f"answer: expected a token, not {type(answer).__name__}", path="answer")
+    token, lives = answer.get("token"), answer.get("expires_in")
+    if token is not None and not isinstance(token, str):
+        raise invalid(f"token: expected a text, not {type(token).__name__}", path="token")
+    return {"token": token, "expires_in_ms": None if lives is None else milliseconds(lives, "expires_in")}
+
+
+def _settled(kind: str, answer: object) -> object:
+    """What a host gives for settings: a text, where one is asked for, and None for none; of an entry None keeps it."""
+    if answer is None:
+        return {}
+    if kind == "entries":
+        return answer
+    return {"value": answer} if isinstance(answer, str) else answer
+
+
+class Desk:
+    """Brings requests to the handlers, and their answers back. Each way of waiting has its own.
+
+    Its owner alone keeps it. Handlers may refer to their session, so nothing outside of the two may refer to them for longer
+    than a request of theirs is open: a session that is forgotten has to be collected.
+    """
+
+    def __init__(self, handlers: Mapping[str, Callable[..., Any]]) -> None:
+        if not hasattr(handlers, "items"):
+            raise invalid("handlers: expected functions by their names", path="handlers")
+        for name, handler in handlers.items():
+            if not callable(handler):
+                raise invalid(f"handlers.{name}: expected a function", path=f"handlers.{name}")
+        self._handlers = dict(handlers)
+        self._open: dict[int, ServerRequest] = {}
+        self.native = _trunkline.Desk(list(self._handlers))
+        #: Ends what is left of the requests, without the handlers.
+        self._end: Callable[[], None] = partial(_withdraw_all, self._open)
+        self._ending: weakref.finalize[Any, Any] | None = None
+
+    def serve(self, owner: object) -> None:
+        """It ends with its pool or session."""
+        self._ending = weakref.finalize(owner, self._end)
+        self._ending.atexit = False
+
+    def close(self) -> None:
+        """Ends what is left of the requests, once."""
+        if self._ending is None:
+            self._end()
+        else:
+            self._ending()
+
+    def _look(self) -> None:
+        for news, number, text in self.native.take():
+            if news == "asked":
+                # What a server sends may be more than Python decodes, and a thread may not be had.
+                try:
+                    request = self._open[number] = ServerRequest(text)
+                    self._begin(number, request)
+                except Exception as error:
+                    self._fail(number, error)
+            elif news == "withdrawn":
+                withdrawn = self._open.pop(number, None)
+                if withdrawn is not None:
+                    withdrawn.withdrawn = True
+                    self._withdraw(number)
+            else:
+                self._logged(Event(text))
+
+    def _begin(self, number: int, request: ServerRequest) -> None:
+        raise NotImplementedError
+
+    def _withdraw(self, number: int) -> None:
+        raise NotImplementedError
+
+    def _logged(self, event: Event) -> None:
+        try:
+            self._handlers["logging"](event)
+        except Exception:
+            _log.exception("the logging handler failed")
+
+    def _handler(self, request: ServerRequest) -> Callable[..., Any]:
+        handler = self._handlers.get(request.kind)
+        return self._handlers["sampling_tools"] if handler is None else handler
+
+    def _give(self, number: int, request: ServerRequest, answer: object) -> None:
+        """The handler's answer; what is no answer is a failure."""
+        if request.kind == "credentials":
+            try:
+                answer = _bearer(answer)
+            except InvalidArgumentError as error:
+                self._open.pop(number, None)
+                self.native.unfit(number, error.detail["path"], error.message)
+                return
+        if request.kind in ("inputs", "secrets", "entries"):
+            answer = _settled(request.kind, answer)
+        if not isinstance(answer, (dict, str)):
+            raise TypeError(f"a handler's answer is a dict, not {type(answer).__name__}")
+        text = answer if isinstance(answer, str) else _encode(answer)
+        self._open.pop(number, None)
+        self.native.answer(number, text)
+
+    def _fail(self, number: int, error: BaseException) -> None:
+        self._open.pop(number, None)
+        if isinstance(error, Refusal):
+            self.native.refuse(number, error.code, error.message)
+            return
+        if isinstance(error, Exception):
+            _log.error("a handler failed", exc_info=error)
+        self.native.refuse(number, _INTERNAL_ERROR, "the handler failed")
+
+
+# What ends a desk runs wherever its owner goes: on any thread, in the midst of anything, when the collector runs. So it takes no lock,
+# and calls nothing of the host's.
+
+
+def _withdraw_all(open_requests: dict[int, ServerRequest]) -> None:
+    for request in open_requests.copy().values():
+        request.withdrawn = True
+
+
+class LoopDesk(Desk):
+    """For asyncio: handlers, plain ones and coroutines, run on the loop that was running when they were given."""
+
+    def __init__(self, handlers: Mapping[str, Callable[..., Any]]) -> None:
+        try:
+            self._loop = get_running_loop()
+        except RuntimeError:
+            raise invalid(
+                "handlers: they are given where an event loop runs, which then runs them", path="handlers"
+            ) from None
+        super().__init__(handlers)
+        self._tasks: dict[int, Task[None]] = {}
+        self._end = partial(_cancel_all, self._open, self._tasks, weakref.ref(self._loop))
+        bridge, token = bridge_of(self._loop), next_token()
+        look = weakref.WeakMethod(self._look)
+
+        def woken(_nothing: object) -> None:
+            method = look()
+            if method is not None:
+                method()
+
+        bridge.receivers[token] = woken
+        weakref.finalize(self, bridge.receivers.pop, token, None)
+        self.native.wake_loop(bridge, token)
+
+    def _begin(self, number: int, request: ServerRequest) -> None:
+        task = self._loop.create_task(self._answer(number, request))
+        self._tasks[number] = task
+        task.add_done_callback(lambda _task: self._tasks.pop(number, None))
+
+    def _withdraw(self, number: int) -> None:
+        task = self._tasks.get(number)
+        if task is not None:
+            task.cancel()
+
+    async def _answer(self, number: int, request: ServerRequest) -> None:
+        try:
+            answer = self._handler(request)(request)
+            if inspect.isawaitable(answer):
+                answer = await answer
+            self._give(number, request, answer)
+        except BaseException as error:
+            if not request.withdrawn:
+                self._fail(number, error)
+            if not isinstance(error, Exception):
+                raise
+
+
+def _cancel_all(
+    open_requests: dict[int, ServerRequest],
+    tasks: dict[int, Task[None]],
+    loop_ref: weakref.ref[AbstractEventLoop],
+) -> None:
+    _withdraw_all(open_requests)
+    loop = loop_ref()
+    if loop is not None:
+        with suppress(RuntimeError):  # It is closed, and its tasks with it.
+            loop.call_soon_threadsafe(_cancel_tasks, tasks)
+
+
+def _cancel_tasks(tasks: dict[int, Task[None]]) -> None:
+    for task in list(tasks.values()):
+        task.cancel()
+
+
+class _Closed:
+    """Whether a desk is closed. An event of ``threading`` has a lock, which its own thread may hold when the collector runs there."""
+
+    __slots__ = ("is_set",)
+
+    def __init__(self) -> None:
+        self.is_set = False
+
+
+class ThreadDesk(Desk):
+    """For threads: each request has one of its own, so that a handler may block."""
+
+    def __init__(self, handlers: Mapping[str, Callable[..., Any]]) -> None:
+        super().__init__(handlers)
+        closed = _Closed()
+        self.native.wake_threads()
+        self._end = partial(_end_thread, self._open, closed, self.native)
+        args = weakref.ref(self), closed, self.native
+        thread = threading.Thread(target=_attend, args=args, name="trunkline-handlers", daemon=True)
+        _exit.keep_thread(thread, self._end)
+        thread.start()
+
+    def _begin(self, number: int, request: ServerRequest) -> None:
+        name = f"trunkline-{request.kind}"
+        threading.Thread(target=self._answer, args=(number, request), name=name, daemon=True).start()
+
+    def _withdraw(self, number: int) -> None:
+        pass  # A thread cannot be cancelled; the request says that it is withdrawn.
+
+    def _answer(self, number: int, request: ServerRequest) -> None:
+        try:
+            self._give(number, request, self._handler(request)(request))
+        except BaseException as error:
+            if not request.withdrawn:
+                self._fail(number, error)
+
+
+def _attend(desk: weakref.ref[ThreadDesk], closed: _Closed, native: _trunkline.Desk) -> None:
+    """Looks whenever there is news. While it waits it keeps no desk."""
+    try:
+        while not closed.is_set:
+            there = desk()
+            if there is None:
+                return
+            there._look()
+            del there
+            native.wait()
+    finally:
+        _exit.forget_thread(threading.current_thread())
+
+
+def _end_thread(
+    open_requests: dict[int, ServerRequest], closed: _Closed, native: _trunkline.Desk
+) -> None:
+    _withdraw_all(open_requests)
+    closed.is_set = True
+    native.rouse()
