@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use serde_json::Value;
 use trunkline_pool::interface::EventKind;
+use trunkline_pool::json::plain;
 use trunkline_pool::options::ProgressReceiver;
 
 use super::session::SessionCore;
@@ -19,7 +19,7 @@ pub(super) fn events(
     receiver: Option<ProgressReceiver>,
 ) -> OnProgress {
     Box::new(move |params| {
-        let params: Value = serde_json::from_str(params).unwrap_or_default();
+        let params = plain(params).unwrap_or_default();
         let mut fields = vec![("call", number.into())];
         for name in ["progress", "total", "message"] {
             if let Some(value) = params.get(name) {

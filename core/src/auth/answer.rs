@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
+use trunkline_pool::json::plain;
 
 use super::grant::Token;
 use crate::{Error, ErrorCode};
@@ -16,7 +17,7 @@ const LIFE_MAX_MS: u64 = 1_000_000_000_000;
 /// Those of [`unfit`].
 pub(super) fn token_in(answer: &str) -> Result<Option<Token>, Error> {
     let no_object = || unfit("answer", "`answer` is no JSON object");
-    let answer: Value = serde_json::from_str(answer).map_err(|_| no_object())?;
+    let answer = plain(answer).map_err(|_| no_object())?;
     let members = answer.as_object().ok_or_else(no_object)?;
     let member = |name| members.get(name).filter(|value: &&Value| !value.is_null());
     let lives = match member("expires_in_ms") {

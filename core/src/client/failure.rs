@@ -11,6 +11,7 @@ use crate::platform::Exit;
 use crate::transport::escape::escape_line;
 use crate::{Error, ErrorCode, Outcome};
 use trunkline_pool::interface::words;
+use trunkline_pool::json::Plain;
 
 /// Characters of a server's own error message that are repeated in ours.
 const SERVER_MESSAGE_MAX: usize = 500;
@@ -124,7 +125,7 @@ pub(super) fn of_server(server: &Arc<str>, error: &str) -> Error {
         code: i64,
         #[serde(default)]
         message: String,
-        data: Option<Value>,
+        data: Option<Plain>,
     }
     let Ok(Body { code, message, data }) = serde_json::from_str(error) else {
         return protocol(server, "the server answered with an error that cannot be read")
@@ -137,7 +138,7 @@ pub(super) fn of_server(server: &Arc<str>, error: &str) -> Error {
     );
     let failure = failure.with_detail("code", code).with_detail("message", message);
     match data {
-        Some(data) => failure.with_detail("data", data),
+        Some(Plain(data)) => failure.with_detail("data", data),
         None => failure,
     }
     .with_server(server.as_ref())
@@ -209,4 +210,19 @@ fn is_answer_of_code(error: &Error, code: i64) -> bool {
     let detail: &Map<String, Value> = error.detail();
     error.code() == ErrorCode::ServerError
         && detail.get("code").and_then(Value::as_i64) == Some(code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// SPEC 5.12: the data of an error is the server's, whatever it is.
+    #[test]
+    fn no_member_of_its_data_hides_an_error() {
+        let data = r#"{"$serde_json::private::RawValue":1}"#;
+        let error = format!(r#"{{"code":-5,"message":"no","data":{data}}}"#);
+        let failure = of_server(&"s".into(), &error);
+        assert_eq!(failure.code(), ErrorCode::ServerError);
+        assert_eq!(failure.detail()["data"].to_string(), data);
+    }
 }

@@ -16,6 +16,7 @@ use tokio::task::AbortHandle;
 use tokio::time::Instant;
 use trunkline_pool::catalog::ListKind;
 use trunkline_pool::interface::words;
+use trunkline_pool::json::Plain;
 
 use super::in_flight::Purpose;
 use super::link::{Life, Link, count};
@@ -72,7 +73,7 @@ struct Tagged {
     #[serde(rename = "_meta", default)]
     meta: Meta,
     #[serde(default)]
-    notifications: Value,
+    notifications: Plain,
     #[serde(rename = "requestId")]
     request: Option<Id>,
 }
@@ -163,7 +164,7 @@ impl Link {
         let waits = id.and_then(|id| self.listens.streams().get_mut(&id)?.take());
         match waits {
             // Nobody waits when the stream was given up.
-            Some(waits) => drop(waits.send(notifications)),
+            Some(waits) => drop(waits.send(notifications.0)),
             None => count(&self.ignored.notifications),
         }
     }

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use serde::Deserialize;
 use serde_json::Value;
 use trunkline_pool::catalog::{Catalog, Item};
+use trunkline_pool::json::Plain;
 
 use super::link::Link;
 
@@ -12,7 +13,7 @@ impl Link {
     /// Looks in the answer to the handshake whether calls of tools can be tasks. Where they cannot, what a tool says of
     /// tasks counts for nothing, and it is called like any other.
     pub(super) fn note_tasks(&self, answer: &[u8]) {
-        let answer: Value = serde_json::from_slice(answer).unwrap_or_default();
+        let Plain(answer) = serde_json::from_slice(answer).unwrap_or_default();
         let declared = answer.pointer("/result/capabilities/tasks/requests/tools/call");
         self.has_tasks.store(declared.is_some_and(Value::is_object), Ordering::Relaxed);
     }
@@ -30,8 +31,8 @@ fn is_only_a_task(tool: &Item) -> bool {
     #[derive(Deserialize)]
     struct Tool {
         #[serde(default)]
-        execution: Value,
+        execution: Plain,
     }
     let tool = serde_json::from_str::<Tool>(&tool.definition);
-    tool.is_ok_and(|tool| tool.execution["taskSupport"] == "required")
+    tool.is_ok_and(|tool| tool.execution.0["taskSupport"] == "required")
 }

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use trunkline_pool::acceptance::HeldTool;
 use trunkline_pool::catalog::{Change, Difference, ListKind};
 use trunkline_pool::interface::EventKind;
+use trunkline_pool::json::plain;
 use trunkline_pool::state::{ConnectionId, EntryState, Generation, Notice};
 
 use super::event_text::Said;
@@ -156,7 +157,7 @@ impl Driver {
         params: &str,
         callers: Callers,
     ) {
-        let params: Value = serde_json::from_str(params).unwrap_or_default();
+        let params = plain(params).unwrap_or_default();
         let level = params["level"].as_str().unwrap_or("info");
         let mut fields = vec![("level", level.into()), ("data", params["data"].clone())];
         fields.extend(params["logger"].as_str().map(|logger| ("logger", logger.into())));

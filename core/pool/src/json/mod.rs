@@ -1,10 +1,12 @@
 //! JSON where it must be read in one way only: strict texts, canonical texts, and paths into them.
 
 mod canonical;
+mod plain;
 mod strict;
 mod value;
 
 pub(crate) use canonical::{canonical, members};
+pub use plain::{Plain, plain};
 pub(crate) use strict::{Defect, DefectKind, parse};
 pub use value::is_value;
 

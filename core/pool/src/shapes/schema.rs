@@ -15,6 +15,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use crate::json::plain;
+
 use super::Shape;
 
 /// The longest name of a property that Anthropic takes, in characters.
@@ -53,7 +55,7 @@ const MAPS: [&str; 5] =
 
 /// A schema as a target takes it; the very text that was written, where nothing in it is refused.
 pub(super) fn fitted(shape: Shape, written: &str) -> String {
-    let Ok(Value::Object(mut schema)) = serde_json::from_str(written) else {
+    let Ok(Value::Object(mut schema)) = plain(written) else {
         debug_assert!(false, "a catalog takes no schema that is no object");
         return r#"{"type":"object"}"#.into();
     };

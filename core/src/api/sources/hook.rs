@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use trunkline_pool::json::plain;
 use trunkline_pool::layers::{Entry, Winner};
 use trunkline_pool::options::HandlerKind;
 use trunkline_pool::settings::{Format, ReadOptions, read};
@@ -54,7 +55,7 @@ impl Hooked {
             return Hooked::wrong(name, "the handler `entries` gave no answer");
         };
         // What is no object was refused when it came.
-        let answer: Value = serde_json::from_str(text).unwrap_or_default();
+        let answer = plain(text).unwrap_or_default();
         if answer.get("drop") == Some(&Value::Bool(true)) {
             return Hooked::Dropped;
         }

@@ -12,6 +12,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use trunkline_pool::expand::CommandLine;
+use trunkline_pool::json::plain;
 use trunkline_pool::layers::SourceName;
 use trunkline_pool::options::{HandlerKind, HandlerResult, ServerRequest};
 use trunkline_pool::settings::{Input, InputKind, Secrecy, Template};
@@ -265,7 +266,7 @@ async fn answer(pool: &Weak<PoolCore>, ask: &Ask) -> Option<Answer> {
 /// What a handler gave: `{"value": "…"}`, or `{}` when it has none; of an entry the whole object.
 fn read(kind: HandlerKind, given: HandlerResult) -> Answer {
     let Ok(text) = given else { return Answer::Refused };
-    let Ok(Value::Object(object)) = serde_json::from_str::<Value>(&text) else {
+    let Ok(Value::Object(object)) = plain(&text) else {
         return Answer::Refused;
     };
     if kind == HandlerKind::Entries {

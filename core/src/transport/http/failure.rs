@@ -11,6 +11,7 @@ use crate::auth::challenge::Challenge;
 use crate::transport::escape::escape_line;
 use crate::{Error, ErrorCode, Outcome};
 use trunkline_pool::interface::words;
+use trunkline_pool::json::Plain;
 
 /// Characters of a server's own words that an error repeats.
 pub(super) const SHOWN_CHARS_MAX: usize = 300;
@@ -217,7 +218,7 @@ pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 
 /// The message of an error body, where it has one.
 fn words(channel: &Channel, body: &[u8]) -> Option<String> {
-    let body: serde_json::Value = serde_json::from_slice(body).ok()?;
+    let Plain(body) = serde_json::from_slice(body).ok()?;
     let error = body.get("error")?;
     let message = error.get("message").unwrap_or(error).as_str()?;
     Some(shown(channel, message, SHOWN_CHARS_MAX))

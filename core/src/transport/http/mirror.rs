@@ -11,6 +11,7 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use trunkline_pool::catalog::{Catalog, ListKind, Skipped};
+use trunkline_pool::json::plain;
 
 const ANNOTATION: &str = "x-mcp-header";
 
@@ -56,7 +57,7 @@ impl Mirrors {
     pub(super) fn add(&self, headers: &mut HeaderMap, tool: &str, arguments: Option<&RawValue>) {
         let mirrors = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(tool).cloned();
         let (Some(mirrors), Some(arguments)) = (mirrors, arguments) else { return };
-        let Ok(arguments) = serde_json::from_str::<Value>(arguments.get()) else { return };
+        let Ok(arguments) = plain(arguments.get()) else { return };
         for Mirror { header, path } in &*mirrors {
             let value = path.iter().try_fold(&arguments, |value, name| value.get(name));
             if let Some(value) = value.and_then(text).and_then(|text| encoded(&text)) {
@@ -92,7 +93,7 @@ fn read(definition: &str) -> Result<Vec<Mirror>, &'static str> {
     if memchr::memmem::find(definition.as_bytes(), ANNOTATION.as_bytes()).is_none() {
         return Ok(Vec::new());
     }
-    let definition: Value = serde_json::from_str(definition).map_err(|_| "it cannot be read")?;
+    let definition = plain(definition).map_err(|_| "it cannot be read")?;
     let mut reading = Reading::default();
     reading.schema(&definition["inputSchema"], Some(&mut Vec::new()), 0)?;
     Ok(reading.found)
@@ -213,6 +214,15 @@ mod tests {
         found.reverse();
         assert_eq!(found, expected.map(|(name, path)| (name.to_owned(), path.to_owned())));
         assert_eq!(of(json!({ "type": "object" })), Ok(vec![]));
+    }
+
+    /// S-38: what a server writes beside annotations is nothing to serde_json either.
+    #[test]
+    fn no_member_of_a_definition_hides_it() {
+        let raw = json!({ "$serde_json::private::RawValue": 1 });
+        let annotated = json!({ "type": "string", "x-mcp-header": "Region", "default": raw });
+        let found = of(json!({ "type": "object", "properties": { "region": annotated } }));
+        assert_eq!(found, Ok(vec![("mcp-param-region".into(), "region".into())]));
     }
 
     /// SPEC 4.5.
