@@ -103,7 +103,7 @@ mod _trunkline {
     fn _exception(py: Python<'_>, code: &str, arguments: Option<&str>) -> PyResult<Py<PyAny>> {
         let found = ErrorCode::ALL.iter().find(|known| known.name() == code);
         let code = *found.ok_or_else(|| PyKeyError::new_err(code.to_owned()))?;
-        let cause = Error::new(ErrorCode::Exited, "gone").with_detail("status", 3);
+        let cause = Error::new(ErrorCode::Exited, "the process ended").with_detail("status", 3);
         let mut error = Error::new(code, "the connection was lost")
             .with_server("s")
             .with_session("a")

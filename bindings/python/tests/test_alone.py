@@ -8,7 +8,6 @@ import gc
 import json
 import os
 import re
-import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
@@ -18,9 +17,6 @@ import trunkline
 import uvloop
 
 from host import HANG, Log, call_alone, is_answered, opened, python, run, text, wait_until
-
-#: Where the system shows what is on loan.
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 
 #: What a bug of this kind shows only now and then.
 REPETITIONS = 12

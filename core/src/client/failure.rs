@@ -218,7 +218,7 @@ mod tests {
 
     /// SPEC 5.12: the data of an error is the server's, whatever it is.
     #[test]
-    fn no_member_of_its_data_hides_an_error() {
+    fn no_member_of_what_comes_with_it_hides_an_error() {
         let data = r#"{"$serde_json::private::RawValue":1}"#;
         let error = format!(r#"{{"code":-5,"message":"no","data":{data}}}"#);
         let failure = of_server(&"s".into(), &error);
