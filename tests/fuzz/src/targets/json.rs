@@ -1,9 +1,9 @@
 //! JSON: the answers and the values of serde_json, whichever way a text is read.
 
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Value};
+use serde::de::IgnoredAny;
+use serde_json::Value;
 use trunkline_pool::fuzzing::{canonical, strict};
-use trunkline_pool::json::is_value;
+use trunkline_pool::json::{is_value, plain};
 
 pub const WORDS: &[&str] = &[
     "{",
@@ -72,66 +72,7 @@ pub fn run(bytes: &[u8]) {
     assert_eq!(canonical(&form), Some(form));
 }
 
-/// What serde_json reads, but for one name: an object that begins with the member `$serde_json::private::RawValue` its own `Value` takes
-/// for the text in that member.
+/// What the reader of others' texts makes of it, which is serde_json's own but for one name.
 fn value(text: &str) -> Option<Value> {
-    serde_json::from_str(text).ok().map(|Plain(value)| value)
-}
-
-struct Plain(Value);
-
-impl<'de> Deserialize<'de> for Plain {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Plain, D::Error> {
-        deserializer.deserialize_any(PlainVisitor).map(Plain)
-    }
-}
-
-struct PlainVisitor;
-
-impl<'de> Visitor<'de> for PlainVisitor {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a JSON value")
-    }
-
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
-        let mut out = Vec::new();
-        while let Some(Plain(item)) = items.next_element()? {
-            out.push(item);
-        }
-        Ok(out.into())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
-        let mut out = Map::new();
-        while let Some((name, Plain(value))) = members.next_entry()? {
-            out.insert(name, value);
-        }
-        Ok(out.into())
-    }
+    plain(text).ok()
 }
