@@ -15,13 +15,13 @@ const { Lease, Session, TrunklineError } = require('./index.cjs');
 /** The bounds of the conventions, in seconds. */
 const BOUNDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
 
-/** By the name of a function: the method of its request, the attribute that its first argument is, and where its options stand. */
+/** By the name of a function: the method of its request, the attribute that its first argument is, and where its params and options stand. */
 const REQUESTS = {
   callTool: { method: 'tools/call', attribute: 'gen_ai.tool.name', options: 2 },
   getPrompt: { method: 'prompts/get', attribute: 'gen_ai.prompt.name', options: 2 },
   readResource: { method: 'resources/read', attribute: 'mcp.resource.uri', options: 1 },
-  complete: { method: 'completion/complete', options: 1 },
-  request: { options: 2 },
+  complete: { method: 'completion/complete', params: 0, options: 1 },
+  request: { params: 1, options: 2 },
 };
 
 /** What durations tell apart. */
@@ -90,7 +90,7 @@ function observed({ tracer, duration, baggage }, original, row) {
         span.setStatus({ code: SpanStatusCode.ERROR });
       };
       try {
-        const result = await original.apply(this, withMeta(given, row.options, baggage));
+        const result = await original.apply(this, withMeta(given, row, baggage));
         if (method === 'tools/call' && result.isError) failed({ kind: 'tool_error', told: { 'error.type': 'tool_error' } });
         return result;
       } catch (error) {
@@ -117,17 +117,23 @@ function described(method, attribute, subject) {
 /** An address without the places in which secrets stand. */
 const plain = (uri) => uri.split(/[?#]/, 1)[0].replace(/^([^/]*\/\/)[^/]*@/, '$1');
 
-/** The arguments with the trace in their options; options that are none are the library's to refuse. */
-function withMeta(given, place, baggage) {
-  const options = given[place] ?? {};
-  const meta = options.meta ?? {};
-  if (typeof options !== 'object' || typeof meta !== 'object' || Array.isArray(meta)) return given;
+/** The arguments with the trace in the `_meta` of their params or options. What can be neither is not ours to refuse. */
+function withMeta(given, places, baggage) {
+  const options = given[places.options] ?? {};
+  if (!isObject(options)) return given;
+  const params = given[places.params];
+  const stands = isObject(params) && params._meta !== undefined;
+  const meta = stands ? params._meta : (options.meta ?? {});
+  if (!isObject(meta) || (stands && (options.meta ?? null) !== null)) return given;
   const joined = traceMeta(meta, { baggage });
   if (Object.keys(joined).length === 0) return given;
   const out = [...given];
-  out[place] = { ...options, meta: joined };
+  if (stands) out[places.params] = { ...params, _meta: joined };
+  else out[places.options] = { ...options, meta: joined };
   return out;
 }
+
+const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The name of an error's code that all languages share. */
 const nameOf = ({ code }) => code.replace(/^TRUNKLINE_/, '').toLowerCase();

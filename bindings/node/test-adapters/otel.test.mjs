@@ -85,6 +85,39 @@ it('a call is a span whose trace goes to the server', async (t) => {
   assert.equal(await sent(lease), undefined);
 });
 
+/** A server of the host's own, whose answer to what it does not know is what it was sent. */
+function answerParams(connection, frame) {
+  const { id, method, params } = JSON.parse(frame);
+  if (id === undefined) return;
+  const facts = { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'own', version: '1' } };
+  const known = { initialize: facts, 'tools/list': { tools: [{ name: 't', inputSchema: { type: 'object' } }] } };
+  connection.send(JSON.stringify({ jsonrpc: '2.0', id, result: known[method] ?? params }));
+}
+
+it('a trace joins the `_meta` that stands in params', async (t) => {
+  const session = await opened(t);
+  session.provide('own', answerParams);
+  const lease = await session.acquire('own');
+  const { tracers, meters, spans } = telemetry(t);
+  instrument({ tracerProvider: tracers, meterProvider: meters });
+  const parent = (number) => {
+    const { traceId, spanId, traceFlags } = spans()[number].spanContext();
+    return `00-${traceId}-${spanId}-0${traceFlags}`;
+  };
+  const mine = { k: 1, _meta: { m: 1 } };
+  const requested = await lease.request('x/y', mine);
+  assert.deepEqual(requested.value, { k: 1, _meta: { traceparent: parent(0), m: 1 } });
+  assert.deepEqual((await lease.complete(mine)).meta, { traceparent: parent(1), m: 1 });
+  // What the host gave stays what it was.
+  assert.deepEqual(mine, { k: 1, _meta: { m: 1 } });
+  const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+  assert.deepEqual((await lease.request('x/y', { _meta: { traceparent } })).meta, { traceparent });
+  assert.deepEqual((await lease.request('x/y', { k: 1 })).meta, { traceparent: parent(3) });
+  // Twice stays once too often, and what can be no `_meta` is the server's to refuse, as without a trace.
+  await assert.rejects(lease.request('x/y', mine, { meta: { m: 2 } }), /given twice/);
+  assert.equal((await lease.request('x/y', { _meta: null })).meta, null);
+});
+
 it('ends are told as the conventions have them', async (t) => {
   const session = await opened(t);
   const lease = await session.acquire('s');

@@ -46,6 +46,12 @@ class Telemetry:
         return list(metric.data.data_points)
 
 
+def parent(telemetry: Telemetry, number: int) -> str:
+    """A span, as the server is told of it."""
+    ids = telemetry.spans()[number].get_span_context()
+    return f"00-{ids.trace_id:032x}-{ids.span_id:016x}-{ids.trace_flags:02x}"
+
+
 @pytest.fixture
 def telemetry() -> Iterator[Telemetry]:
     telemetry = Telemetry()
@@ -74,10 +80,8 @@ def test_a_call_is_a_span_whose_trace_goes_to_the_server(log: Log, telemetry: Te
                 meta = await sent(lease, meta={"k": 1})
                 context.detach(token)
             (span,) = (span for span in telemetry.spans() if span.name == "tools/call meta")
-            ids = span.get_span_context()
             # The baggage is the host's own affair.
-            parent = f"00-{ids.trace_id:032x}-{ids.span_id:016x}-{ids.trace_flags:02x}"
-            assert meta == {"traceparent": parent, "k": 1}
+            assert meta == {"traceparent": parent(telemetry, 0), "k": 1}
             assert span.parent == turn.get_span_context() and span.kind is trace.SpanKind.CLIENT
             assert dict(span.attributes or {}) == {
                 "mcp.method.name": "tools/call",
@@ -90,6 +94,38 @@ def test_a_call_is_a_span_whose_trace_goes_to_the_server(log: Log, telemetry: Te
             assert await sent(lease) is None
 
     run(main())
+
+
+def answer_params(connection: trunkline.HostConnection, frame: str) -> None:
+    """A server of the host's own, whose answer to what it does not know is what it was sent."""
+    message = json.loads(frame)
+    if "id" not in message:
+        return
+    facts = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "own", "version": "1"}}
+    known = {"initialize": facts, "tools/list": {"tools": [{"name": "t", "inputSchema": {"type": "object"}}]}}
+    result = known.get(message["method"]) or message["params"]
+    connection.send(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}))
+
+
+def test_a_trace_joins_the_meta_that_stands_in_params(telemetry: Telemetry) -> None:
+    otel.instrument(tracer_provider=telemetry.tracers, meter_provider=telemetry.meters)
+    given = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+    with sync.Pool() as pool:
+        session = pool.session("a")
+        session.provide("own", answer_params)
+        lease = session.acquire("own")
+        mine = {"k": 1, "_meta": {"m": 1}}
+        assert lease.request("x/y", mine).decoded == {"k": 1, "_meta": {"traceparent": parent(telemetry, 0), "m": 1}}
+        assert lease.request("x/y", params=mine).decoded["_meta"] == {"traceparent": parent(telemetry, 1), "m": 1}
+        assert lease.complete(mine).decoded["_meta"] == {"traceparent": parent(telemetry, 2), "m": 1}
+        # What the host gave stays what it was.
+        assert mine == {"k": 1, "_meta": {"m": 1}}
+        assert lease.request("x/y", {"_meta": {"traceparent": given}}).decoded == {"_meta": {"traceparent": given}}
+        assert lease.request("x/y", {"k": 1}).decoded["_meta"] == {"traceparent": parent(telemetry, 4)}
+        # Twice stays once too often, and what can be no `_meta` is the server's to refuse, as without a trace.
+        with pytest.raises(trunkline.InvalidArgumentError, match="given twice"):
+            lease.request("x/y", mine, meta={"m": 2})
+        assert lease.request("x/y", {"_meta": None}).decoded == {"_meta": None}
 
 
 def test_ends_are_told_as_the_conventions_have_them(log: Log, telemetry: Telemetry) -> None:

@@ -93,20 +93,27 @@ def uninstrument() -> None:
 
 
 def _observed(operations: _Operations, original: Any, method: str | None, attribute: str | None) -> Any:
-    _, first, *_ = inspect.signature(original).parameters
+    _, *names = inspect.signature(original).parameters
+    before_params = names.index("params") if "params" in names else None
 
-    def begun(args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        subject = args[0] if args else options.get(first)
-        return operations.operation(method or str(subject), (attribute, subject), options)
+    def begun(args: tuple[Any, ...], options: dict[str, Any]) -> tuple[tuple[Any, ...], Any]:
+        """The arguments that stay without a name, and the operation: what it puts a trace into has its name."""
+        subject = args[0] if args else options.get(names[0])
+        if before_params is not None and len(args) == before_params + 1 and "params" not in options:
+            *before, options["params"] = args
+            args = tuple(before)
+        return args, operations.operation(method or str(subject), (attribute, subject), options)
 
     @functools.wraps(original)
     async def awaited(self: Any, *args: Any, **options: Any) -> Any:
-        with begun(args, options) as ended:
+        args, operation = begun(args, options)
+        with operation as ended:
             return ended(await original(self, *args, **options))
 
     @functools.wraps(original)
     def blocking(self: Any, *args: Any, **options: Any) -> Any:
-        with begun(args, options) as ended:
+        args, operation = begun(args, options)
+        with operation as ended:
             return ended(original(self, *args, **options))
 
     return awaited if inspect.iscoroutinefunction(original) else blocking
@@ -125,6 +132,17 @@ class _Operations:
         )
         self._baggage = baggage
 
+    def _join(self, options: dict[str, Any]) -> None:
+        """Puts the trace into the ``_meta`` of a call. One that is none is not ours to refuse."""
+        given, params = options.get("meta"), options.get("params")
+        if isinstance(params, Mapping) and "_meta" in params:
+            if given is None and isinstance(params["_meta"], Mapping):
+                options["params"] = {**params, "_meta": trace_meta(params["_meta"], baggage=self._baggage)}
+        elif given is None or isinstance(given, Mapping):
+            meta = trace_meta(given, baggage=self._baggage)
+            if meta:
+                options["meta"] = meta
+
     @contextmanager
     def operation(
         self, method: str, subject: tuple[str | None, Any], options: dict[str, Any]
@@ -139,10 +157,7 @@ class _Operations:
             record_exception=False,
             set_status_on_exception=False,
         ) as span:
-            given = options.get("meta")
-            meta = trace_meta(given, baggage=self._baggage) if isinstance(given, (Mapping, type(None))) else None
-            if meta:
-                options["meta"] = meta
+            self._join(options)
 
             def failed(kind: str, told: dict[str, str]) -> None:
                 counted["error.type"] = kind
