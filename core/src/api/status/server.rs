@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use trunkline_pool::acceptance::{Held, HeldTool};
 use trunkline_pool::config::Era;
 use trunkline_pool::gates::{Approval, Facts, Gates};
+use trunkline_pool::layers::{Scope, SourceName};
 use trunkline_pool::state::{EntryState, EntryStatus, Gate, GateReason};
 
 use crate::api::pool::{Configured, PoolCore};
@@ -78,6 +79,11 @@ impl Server {
         let usage = pool.driver.usage_of(name);
         let removed = !of_pool && pool.running().is_removed(name);
         let origin = self.named.as_ref().map(|named| &named.origin);
+        let source = match origin {
+            Some(origin) => Some(origin.source.clone()),
+            None if removed => None,
+            None => Some(of_session(pool, name)),
+        };
         let Seen { gate, rest, error, .. } = self.seen(pool, name);
         let state = self.state();
         let auth = error.as_ref().filter(|error| error.code() == ErrorCode::AuthRequired);
@@ -89,12 +95,8 @@ impl Server {
             "scope": if of_pool || removed { "workspace" } else { "session" },
             "transport": self.spoken().or(spec.map(|spec| spec.transport_name())),
             "era": self.entries.iter().rev().find_map(|(status, cell)| era(status, cell)),
-            "origin": match origin {
-                Some(origin) => origin.source.scope().as_str(),
-                None if removed => "runtime",
-                None => "session",
-            },
-            "source": origin.map(|origin| origin.source.to_string()),
+            "origin": source.as_ref().map_or("runtime", |source| source.scope().as_str()),
+            "source": source.map(|source| source.to_string()),
             "file": origin.and_then(|origin| origin.file.as_deref()),
             "line": origin.and_then(|origin| origin.line),
             "approval_state": self.approval_state(),
@@ -246,6 +248,14 @@ fn quarantined(held: &Held) -> Value {
 
 /// Rows of held-back tools of one server: each shows texts, and more than this nobody reads.
 const QUARANTINED_SHOWN_MAX: usize = 64;
+
+/// The source of a server that sessions brought along: their own, or what they said that it is of.
+fn of_session(pool: &PoolCore, name: &str) -> Arc<SourceName> {
+    match pool.claimed_as(name) {
+        Some((_, source)) => source,
+        None => Arc::new(SourceName::of_scope(Scope::Session)),
+    }
+}
 
 fn entry(pool: &PoolCore, (status, cell): &(EntryStatus, Arc<EntryCell>)) -> Value {
     let now = pool.driver.now();
