@@ -7,7 +7,7 @@ use shuttle::thread;
 use super::{Kind, Table};
 use crate::schedules::check;
 
-fn table() -> Arc<Table<Arc<&'static str>>> {
+fn table() -> Arc<Table<Arc<str>>> {
     Arc::new(Table::new(Kind::Lease, 1))
 }
 
@@ -16,29 +16,29 @@ fn table() -> Arc<Table<Arc<&'static str>>> {
 fn a_handle_never_stands_for_another_object() {
     check(|| {
         let table = table();
-        let ours = Arc::new("ours");
+        let ours: Arc<str> = "ours".into();
         let handle = table.insert(ours.clone()).unwrap();
         let (releasing, finding, freeing) = (table.clone(), table.clone(), table.clone());
         let released = thread::spawn(move || {
             let released = releasing.remove(handle);
             assert_eq!(releasing.remove(handle), None);
             assert!(releasing.find(handle).is_err(), "found after its release");
-            let next = releasing.insert(Arc::new("another's"));
+            let next = releasing.insert("another's".into());
             (released.into_iter().count(), next.ok())
         });
         let found = thread::spawn(move || {
             if let Ok(object) = finding.find(handle) {
-                assert_eq!(*object, "ours");
+                assert_eq!(&*object, "ours");
             }
             finding
                 .remove(handle)
                 .into_iter()
-                .inspect(|object| assert_eq!(**object, "ours"))
+                .inspect(|object| assert_eq!(&**object, "ours"))
                 .count()
         });
         let cleared = thread::spawn(move || {
             let all = freeing.clear();
-            all.into_iter().filter(|object| **object == "ours").count()
+            all.into_iter().filter(|object| &**object == "ours").count()
         });
         let (released, next) = released.join().unwrap();
         assert_ne!(next, Some(handle));
@@ -52,7 +52,7 @@ fn a_handle_never_stands_for_another_object() {
 fn what_is_filled_late_comes_back() {
     check(|| {
         let table = table();
-        let object = Arc::new("operation");
+        let object: Arc<str> = "operation".into();
         let handle = table.reserve().unwrap();
         let (releasing, freeing) = (table.clone(), table.clone());
         let released = thread::spawn(move || releasing.remove(handle).into_iter().count());

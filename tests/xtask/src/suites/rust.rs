@@ -9,11 +9,12 @@ pub fn fmt(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     run.command(&mut machine.cargo(&["fmt", "--all", "--check"]))
 }
 
-/// What is told by OTLP is built apart from the rest, which is to be looked at as it is without that.
+/// What is told by OTLP is built apart from the rest, which is to be looked at as it is without that, and so are the models of threads.
 pub fn clippy(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
-    for packages in [&["--workspace", "--exclude", OTLP][..], &["--package", OTLP]] {
-        let mut cargo = machine.cargo(&["clippy", "--all-targets", "--quiet"]);
-        run.command(cargo.args(packages).args(["--", "-D", "warnings"]))?;
+    let all: &[&str] = &["--all-targets", "--workspace", "--exclude", OTLP];
+    for looked_at in [all, &["--all-targets", "--package", OTLP], &MODELS] {
+        let mut cargo = machine.cargo(&["clippy", "--quiet"]);
+        run.command(cargo.args(looked_at).args(["--", "-D", "warnings"]))?;
     }
     Ok(())
 }
@@ -77,6 +78,12 @@ const CRATES: [&str; 6] = [
     "trunkline-testserver",
     "trunkline-fuzz",
 ];
+
+/// The models are among the tests inside of the libraries.
+const MODELS: [&str; 5] =
+    ["--profile=test", "--lib", "--package=trunkline", "--package=trunkline-ffi", SCHEDULES];
+
+const SCHEDULES: &str = "--features=schedules";
 
 /// The library with the feature `otlp`, and a receiver.
 const OTLP: &str = "trunkline-otlp";
