@@ -1681,8 +1681,8 @@ trunkline_status trunkline_queue_new(trunkline_queue **out, trunkline_error **er
 
 /**
  * The descriptor to poll for reading: readable while items wait, as soon as all are there that
- * arrived together. It is the queue's own; do not read, write or close it. -1 of NULL, and in a
- * forked child.
+ * arrived together. It is the queue's own; do not read, write or close it. -1 of NULL, in a
+ * forked child, and on Windows, where no descriptor can be polled: drain it in turns of your loop.
  */
 int32_t trunkline_queue_fd(const trunkline_queue *queue);
 

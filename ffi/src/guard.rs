@@ -66,7 +66,10 @@ pub(crate) fn prepare_process() {
     ONCE.call_once(|| {
         // SAFETY: the handler touches one atomic, which is allowed in a child of a process with
         // threads.
-        unsafe { libc::pthread_atfork(None, None, Some(note_fork)) };
+        #[cfg(unix)]
+        unsafe {
+            libc::pthread_atfork(None, None, Some(note_fork))
+        };
         let previous = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
             let payload = panic.payload();
@@ -81,6 +84,7 @@ pub(crate) fn prepare_process() {
     });
 }
 
+#[cfg(unix)]
 unsafe extern "C" fn note_fork() {
     FORKS.fetch_add(1, Ordering::Relaxed);
 }

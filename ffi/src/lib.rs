@@ -33,6 +33,7 @@ mod hosted;
 mod lease_work;
 mod library;
 mod logs;
+#[cfg_attr(windows, path = "notify/windows.rs")]
 mod notify;
 mod objects;
 mod pool;

@@ -229,8 +229,8 @@ pub unsafe extern "C" fn trunkline_queue_new(
 }
 
 /// The descriptor to poll for reading: readable while items wait, as soon as all are there that
-/// arrived together. It is the queue's own; do not read, write or close it. -1 of NULL, and in a
-/// forked child.
+/// arrived together. It is the queue's own; do not read, write or close it. -1 of NULL, in a
+/// forked child, and on Windows, where no descriptor can be polled: drain it in turns of your loop.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_queue_fd(queue: *const QueueObject) -> i32 {
     // SAFETY: the caller passes NULL or a queue that it has not freed.

@@ -1,6 +1,6 @@
 /*
  * The behaviour suite through the C interface: every case of the folder TRUNKLINE_BEHAVIOUR, one line for each, and a closing line.
- * An argument runs the cases whose name holds it. Several processes share the cases, which wait more than they compute.
+ * An argument runs the cases whose name holds it; arguments after `--without` leave out those whose name holds one. Several processes share the cases, which wait more than they compute.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "case.h"
@@ -76,8 +76,19 @@ static int only_json(const struct dirent *entry)
     return dot && strcmp(dot, ".json") == 0;
 }
 
+static bool is_wanted_case(const char *name, char **arguments)
+{
+    bool without = *arguments && strcmp(*arguments, "--without") == 0;
+    if (!*arguments)
+        return true;
+    for (char **part = arguments + without; *part; part++)
+        if (strstr(name, *part))
+            return !without;
+    return without;
+}
+
 /* Runs every case whose turn it is: one of so many, beginning with that one. */
-static tally run_cases(const char *folder, const char *wanted, size_t turn)
+static tally run_cases(const char *folder, char **arguments, size_t turn)
 {
     struct dirent **files;
     tally tally = {0, 0};
@@ -91,7 +102,7 @@ static tally run_cases(const char *folder, const char *wanted, size_t turn)
         size_t length = json_is(cases, JSON_ARRAY) ? cases->count : 1;
         for (size_t k = 0; k < length; k++) {
             const json *the_case = json_is(cases, JSON_ARRAY) ? cases->items[k] : cases;
-            if (!strstr(json_text(json_get(the_case, "name")), wanted) || number++ % WORKERS != turn)
+            if (!is_wanted_case(json_text(json_get(the_case, "name")), arguments) || number++ % WORKERS != turn)
                 continue;
             run_case(the_case) ? tally.passed++ : tally.failed++;
         }
@@ -104,16 +115,16 @@ static tally run_cases(const char *folder, const char *wanted, size_t turn)
 
 int main(int argc, char **argv)
 {
-    const char *folder = getenv("TRUNKLINE_BEHAVIOUR"), *wanted = argc > 1 ? argv[1] : "";
+    const char *folder = getenv("TRUNKLINE_BEHAVIOUR");
     tally all = {0, 0}, one;
     int results[2], status, broken = 0;
-    CHECK(pipe(results) == 0);
+    CHECK(argc > 0 && pipe(results) == 0);
     for (size_t turn = 0; turn < WORKERS; turn++) {
         pid_t pid = fork();
         CHECK(pid >= 0);
         if (pid == 0) {
             begin_program(1, argv);
-            one = run_cases(folder ? folder : "../behaviour", wanted, turn);
+            one = run_cases(folder ? folder : "../behaviour", argv + 1, turn);
             CHECK(write(results[1], &one, sizeof one) == sizeof one);
             exit(0);
         }

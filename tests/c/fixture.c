@@ -4,9 +4,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A whole program hangs when it takes longer; valgrind on a busy machine is slow. */
-enum { PROGRAM_SECONDS = 300 };
-
 void fail_check(const char *file, int line, const char *what, const trunkline_error *err)
 {
     fprintf(stderr, "%s:%d: not so: %s\n", file, line, what);

@@ -122,14 +122,14 @@ static LONG: [Suite; 7] = [
     },
     Suite {
         name: "arm",
-        what: "64-bit ARM under qemu: the pool, and the library with servers of this machine",
-        minutes: 10,
+        what: "64-bit ARM under qemu: the pool, and the library and C programs with servers of this machine",
+        minutes: 20,
         run: elsewhere::arm,
     },
     Suite {
         name: "windows",
-        what: "Windows under Wine: the pool",
-        minutes: 5,
+        what: "Windows under Wine: the pool, and C programs with servers of their own",
+        minutes: 10,
         run: elsewhere::windows,
     },
     Suite {

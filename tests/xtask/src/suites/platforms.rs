@@ -9,18 +9,15 @@ use crate::run::{Run, Stop};
 
 /// Checked, never run: one for each system, since no code is for one kind of machine alone, and one for another kind of machine.
 /// Where no linker is, the supervisor is left out, which must be no error.
-const TARGETS: [&str; 4] = [
-    "aarch64-apple-darwin",
-    "x86_64-pc-windows-gnu",
-    "aarch64-unknown-linux-gnu",
-    "x86_64-unknown-linux-musl",
-];
+const TARGETS: [&str; 4] =
+    [MACOS, WINDOWS, "aarch64-unknown-linux-gnu", "x86_64-unknown-linux-musl"];
 
 /// No system at all, for the pure crate.
 const WASM: &str = "wasm32-unknown-unknown";
 
-/// Those for which the C library and the packages are checked too: one for each system that has them.
-const TARGETS_OF_BINDINGS: [&str; 1] = ["aarch64-apple-darwin"];
+/// Where the C library and the packages are checked too, and where the C library is.
+const MACOS: &str = "aarch64-apple-darwin";
+const WINDOWS: &str = "x86_64-pc-windows-gnu";
 
 pub fn platforms(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     let mut rustup = machine.command("rustup");
@@ -28,7 +25,8 @@ pub fn platforms(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     run.command(&mut machine.cargo(&["check", "-p", "trunkline-pool", "--target", WASM]))?;
     clippy(machine, run, &["trunkline-pool", "trunkline"], &TARGETS)?;
     let bindings = ["trunkline-ffi", "trunkline-python", "trunkline-node"];
-    clippy(machine, run, &bindings, &TARGETS_OF_BINDINGS)?;
+    clippy(machine, run, &bindings, &[MACOS])?;
+    clippy(machine, run, &["trunkline-ffi"], &[WINDOWS])?;
     packaged(machine, run)
 }
 
