@@ -5,6 +5,8 @@ pub mod real;
 mod adapters;
 mod c;
 mod elsewhere;
+mod mach_o;
+mod macos;
 mod node;
 mod platforms;
 mod python;
@@ -95,7 +97,7 @@ static SUITES: [Suite; 14] = [
 ];
 
 /// What the long form has beside them; by name it runs in either.
-static LONG: [Suite; 7] = [
+static LONG: [Suite; 8] = [
     Suite {
         name: "plant",
         what: "planted bugs, each of which the simulator finds",
@@ -131,6 +133,12 @@ static LONG: [Suite; 7] = [
         what: "Windows under Wine: the pool, and C programs with servers of their own",
         minutes: 10,
         run: elsewhere::windows,
+    },
+    Suite {
+        name: "macos",
+        what: "everything for macOS, built and linked by zig; nothing of it runs",
+        minutes: 10,
+        run: macos::macos,
     },
     Suite {
         name: "dist",
