@@ -45,8 +45,8 @@ impl Session {
         };
         let spec = || resolved.as_ref().ok().map(|(seeing, _)| seeing.spec());
         let called = (Callee::Tool(tool), arguments);
-        let (options, request) = core.driver.observer.request(called, options, spec);
-        let (options, done) = (&*options, request.ending(done));
+        let (arguments, options, request) = core.driver.observer.request(called, options, spec);
+        let (arguments, options, done) = (&*arguments, &*options, request.ending(done));
         match resolved {
             Ok((Seeing::Held(held), own)) if !held.for_calls => {
                 call::start(core, held, Callee::Tool(own), arguments, options, done)

@@ -254,8 +254,8 @@ impl Lease {
     ) -> Operation {
         let observer = &self.session().driver.observer;
         let spec = || Some(self.held.cell().spec.clone());
-        let (options, request) = observer.request((callee, arguments), options, spec);
-        let (options, done) = (&*options, request.ending(done));
+        let (arguments, options, request) = observer.request((callee, arguments), options, spec);
+        let (arguments, options, done) = (&*arguments, &*options, request.ending(done));
         match self.check() {
             Ok(()) => call::start(self.session(), &self.held, callee, arguments, options, done),
             Err(error) => {

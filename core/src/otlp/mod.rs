@@ -218,19 +218,19 @@ impl Observer {
         self.0.as_ref().filter(is_here)
     }
 
-    /// A request begins: with its options, which carry its trace, and what has to be told of its end. `spec` says where it goes, if
-    /// that is known.
+    /// A request begins: with its params and options, one of which carries its trace, and what has to be told of its end. `spec`
+    /// says where it goes, if that is known.
     pub(crate) fn request<'a>(
         &self,
-        called: (Callee<'_>, &str),
+        called: (Callee<'_>, &'a str),
         options: &'a CallOptions,
         spec: impl FnOnce() -> Option<Arc<ServerSpec>>,
-    ) -> (Cow<'a, CallOptions>, Request) {
+    ) -> (Cow<'a, str>, Cow<'a, CallOptions>, Request) {
         let begin = |telemetry: &Telemetry| {
             guarded(|| Request::begin(telemetry, called, options, spec().as_deref()))
         };
         let begun = self.telemetry().and_then(begin);
-        begun.unwrap_or_else(|| (Cow::Borrowed(options), Request::default()))
+        begun.unwrap_or_else(|| (called.1.into(), Cow::Borrowed(options), Request::default()))
     }
 
     /// A call has ended that had begun.

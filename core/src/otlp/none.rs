@@ -29,11 +29,11 @@ impl Observer {
     #[inline]
     pub(crate) fn request<'a>(
         &self,
-        _called: (Callee<'_>, &str),
+        (_, params): (Callee<'_>, &'a str),
         options: &'a CallOptions,
         _spec: impl FnOnce() -> Option<Arc<ServerSpec>>,
-    ) -> (Cow<'a, CallOptions>, Request) {
-        (Cow::Borrowed(options), Request)
+    ) -> (Cow<'a, str>, Cow<'a, CallOptions>, Request) {
+        (Cow::Borrowed(params), Cow::Borrowed(options), Request)
     }
 
     #[inline]

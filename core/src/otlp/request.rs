@@ -1,6 +1,7 @@
 //! A request as a span and a duration.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::time::Instant;
 
 use opentelemetry::global::BoxedSpan;
@@ -31,10 +32,10 @@ struct Watched {
 impl Request {
     pub(super) fn begin<'a>(
         telemetry: &Telemetry,
-        (callee, params): (Callee<'_>, &str),
+        (callee, params): (Callee<'_>, &'a str),
         options: &'a CallOptions,
         spec: Option<&ServerSpec>,
-    ) -> (Cow<'a, CallOptions>, Request) {
+    ) -> (Cow<'a, str>, Cow<'a, CallOptions>, Request) {
         let said = Said::of(callee, params);
         let transport = spec.map(transport).unwrap_or_default();
         let method = METHODS.into_iter().find(|known| *known == said.method).unwrap_or("_OTHER");
@@ -44,16 +45,23 @@ impl Request {
         let span = telemetry.0.tracer.span_builder(said.name);
         let span = span.with_kind(SpanKind::Client).with_attributes::<Vec<KeyValue>>(attributes);
         let span = telemetry.0.tracer.build_with_context(span, &Context::current());
-        let mut options = Cow::Borrowed(options);
-        // What stands in the params already stays as it is.
-        if !said.has_meta
-            && let Some(meta) = joined(options.meta.as_deref(), span.span_context())
-        {
-            options.to_mut().meta = Some(meta);
+        let (mut params, mut options) = (Cow::Borrowed(params), Cow::Borrowed(options));
+        let given = match (&said.meta, &options.meta) {
+            (None, given) => Some(given.as_deref()),
+            (Some(place), None) => Some(Some(&params[place.clone()])),
+            // It is refused.
+            (Some(_), Some(_)) => None,
+        };
+        if let Some(meta) = given.and_then(|given| joined(given, span.span_context())) {
+            match said.meta {
+                Some(place) => params.to_mut().replace_range(place, &meta),
+                None => options.to_mut().meta = Some(meta),
+            }
         }
         let (telemetry, began) = (telemetry.clone(), Instant::now());
         let is_tool = matches!(callee, Callee::Tool(_));
-        (options, Request(Some(Box::new(Watched { telemetry, span, began, is_tool, counted }))))
+        let watched = Watched { telemetry, span, began, is_tool, counted };
+        (params, options, Request(Some(Box::new(watched))))
     }
 
     /// What is told of its end, before `done` is.
@@ -103,8 +111,8 @@ struct Said<'a> {
     method: &'a str,
     name: String,
     attributes: Vec<KeyValue>,
-    /// Whether the params have a `_meta` of their own.
-    has_meta: bool,
+    /// Where in the params a `_meta` of their own is.
+    meta: Option<Range<usize>>,
 }
 
 impl<'a> Said<'a> {
@@ -120,7 +128,7 @@ impl<'a> Said<'a> {
         };
         if let Some((told, tool)) = tool.map(of_tool) {
             attributes.extend(told);
-            return Said { method, name: named(method, tool), attributes, has_meta: false };
+            return Said { method, name: named(method, tool), attributes, meta: None };
         }
         let members = members(params).unwrap_or_default();
         let text = |name| {
@@ -136,7 +144,12 @@ impl<'a> Said<'a> {
             attributes.push(KeyValue::new("mcp.resource.uri", plain(&uri)));
         }
         let name = prompt.map_or_else(|| cut(method).to_owned(), |prompt| named(method, &prompt));
-        Said { method, name, attributes, has_meta: members.contains_key("_meta") }
+        let meta = members.get("_meta").map(|meta| {
+            // A member is a part of the text that it was read from.
+            let from = meta.get().as_ptr().addr() - params.as_ptr().addr();
+            from..from + meta.get().len()
+        });
+        Said { method, name, attributes, meta }
     }
 }
 

@@ -16,7 +16,10 @@ use opentelemetry_sdk::metrics::SdkMeterProvider;
 use opentelemetry_sdk::trace::{SdkTracerProvider, SpanData, SpanExporter};
 use serde_json::{Value, json};
 use trunkline::otlp::{Export, Telemetry};
-use trunkline::{CallOptions, ErrorCode, Lease, Session, SessionOptions};
+use trunkline::{
+    AcquireOptions, CallOptions, ErrorCode, HostConnection, HostServer, Lease, Session,
+    SessionOptions,
+};
 
 /// The host's own span.
 fn current(state: &str) -> Context {
@@ -170,6 +173,12 @@ async fn seen(lease: &Lease, meta: Option<&str>) -> Value {
     serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap()
 }
 
+/// A span, as the server is told of it.
+fn parent(span: &Span) -> String {
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    format!("00-{}-{}-01", hex(&span.trace_id), hex(&span.span_id))
+}
+
 #[test]
 fn the_server_sees_the_span_of_its_call_unless_the_host_says_otherwise() {
     let receiver = Receiver::start(Answers::Well);
@@ -193,16 +202,64 @@ fn the_server_sees_the_span_of_its_call_unless_the_host_says_otherwise() {
         (plain, mine, with_state, with_own_state, given)
     });
     let spans = receiver.told().spans;
-    let parent = |number: usize| {
-        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-        format!("00-{}-{}-01", hex(&spans[number].trace_id), hex(&spans[number].span_id))
-    };
+    let parent = |number: usize| parent(&spans[number]);
     assert_eq!(plain, json!({ "traceparent": parent(0) }));
     assert_eq!(mine, json!({ "traceparent": parent(1), "k": 1 }));
     assert_eq!(with_state, json!({ "traceparent": parent(2), "tracestate": "a=b" }));
     assert_eq!(with_own_state, json!({ "traceparent": parent(3), "tracestate": "own=1" }));
     assert_eq!(given, json!({ "traceparent": own }));
     assert_eq!(spans.len(), 6);
+}
+
+/// A server of the host's own, whose answer to what it does not know is what it was sent.
+struct AnswersParams;
+
+impl HostServer for AnswersParams {
+    fn receive(&self, connection: &HostConnection, frame: &str) {
+        let message: Value = serde_json::from_str(frame).unwrap();
+        let Some(id) = message.get("id") else { return };
+        let result = match message["method"].as_str() {
+            Some("initialize") => {
+                json!({ "protocolVersion": "2025-11-25", "capabilities": { "tools": {} },
+                "serverInfo": { "name": "own", "version": "1" } })
+            }
+            Some("tools/list") => {
+                json!({ "tools": [{ "name": "t", "inputSchema": { "type": "object" } }] })
+            }
+            _ => message["params"].clone(),
+        };
+        let answer = json!({ "jsonrpc": "2.0", "id": id, "result": result });
+        connection.send(&answer.to_string()).unwrap();
+    }
+}
+
+#[test]
+fn the_trace_joins_the_meta_that_stands_in_params() {
+    let receiver = Receiver::start(Answers::Well);
+    let own = json!({ "_meta": { "traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01" } });
+    let mine = host(async {
+        let rig = Rig::new(&receiver);
+        let session = rig.session("a").await;
+        session.provide("own", AnswersParams).unwrap();
+        let lease = session.acquire("own", None, &AcquireOptions::default()).await.unwrap();
+        let mut options = CallOptions::default();
+        let sent = async |params: &str, options: &CallOptions| -> Value {
+            let answer = lease.request("x/y", params, options).await.unwrap();
+            serde_json::from_str(answer.json()).unwrap()
+        };
+        let mine = sent(r#"{ "_meta" : {"m": 1} ,"k":1}"#, &options).await;
+        assert_eq!(sent(&own.to_string(), &options).await, own);
+        // What can be no `_meta` is the server's to refuse, and twice stays once too often, as without a trace.
+        assert_eq!(sent(r#"{"_meta":null}"#, &options).await, json!({ "_meta": null }));
+        options.meta = Some("{}".into());
+        let refused = lease.request("x/y", &own.to_string(), &options).await.unwrap_err();
+        assert_eq!(refused.detail()["path"], "meta");
+        drop(lease);
+        rig.end().await;
+        mine
+    });
+    let parent = parent(&receiver.told().spans[0]);
+    assert_eq!(mine, json!({ "_meta": { "traceparent": parent, "m": 1 }, "k": 1 }));
 }
 
 /// SPEC 14.1: it waits, and then is a call as any other.
