@@ -68,7 +68,7 @@ pub fn packed(dist: &Dist, package: &str) -> PathBuf {
 fn carrier(dist: &Dist, run: &mut Run, platform: &Platform) -> Result<(), Stop> {
     let folder = dist.staging(platform.package)?;
     let addon = folder.join("trunkline.node");
-    copy(&dist.built().join("libtrunkline_node.so"), &addon)?;
+    copy(&dist.built().join(library_name(platform.target)), &addon)?;
     let name = format!("trunkline-node-{}-{}-debug", dist.version, dist.host);
     let debug = dist.staging(&name)?;
     native::split(dist, run, &addon, &debug.join("trunkline.node.debug"))?;
@@ -95,6 +95,17 @@ fn carrier(dist: &Dist, run: &mut Run, platform: &Platform) -> Result<(), Stop> 
     dist.archive(run, &debug, &dist.out("npm").join(format!("{name}.tar.gz")))?;
     println!("npm: needs glibc {glibc}");
     Ok(())
+}
+
+/// What cargo calls the addon's library file for a target.
+fn library_name(target: &str) -> &'static str {
+    if target.contains("-apple-") {
+        "libtrunkline_node.dylib"
+    } else if target.contains("-windows-") {
+        "trunkline_node.dll"
+    } else {
+        "libtrunkline_node.so"
+    }
 }
 
 /// The package that users name.
@@ -183,7 +194,14 @@ const ADDON: &str = "trunkline-node";
 
 #[cfg(test)]
 mod tests {
-    use super::workspace;
+    use super::{library_name, workspace};
+
+    #[test]
+    fn cargo_names_a_library_as_its_platform_does() {
+        assert_eq!(library_name("aarch64-unknown-linux-gnu"), "libtrunkline_node.so");
+        assert_eq!(library_name("aarch64-apple-darwin"), "libtrunkline_node.dylib");
+        assert_eq!(library_name("x86_64-pc-windows-msvc"), "trunkline_node.dll");
+    }
 
     #[test]
     fn the_sources_are_a_workspace_with_the_profiles_of_the_whole() {
