@@ -7,6 +7,7 @@ use serde_json::Value;
 use trunkline::{
     AcquireOptions, CallOptions, CallResult, Lease, Progress, ProgressReceiver, Wanted,
 };
+use trunkline_pool::json::plain;
 use trunkline_pool::text::escaped;
 
 use super::{text, values};
@@ -63,8 +64,8 @@ fn acquired(opened: &Opened, server: String, common: &Common) -> Result<Lease, F
 fn schema(lease: &Lease, tool: &str) -> Result<Value, Failure> {
     let tools = lease.tools()?;
     let found = tools.iter().find(|listed| &*listed.own_name == tool);
-    let definition: Value = match found {
-        Some(listed) => serde_json::from_str(&listed.definition).unwrap_or_default(),
+    let definition = match found {
+        Some(listed) => plain(&listed.definition).unwrap_or_default(),
         // The call says why there is none.
         None => Value::Null,
     };
@@ -102,7 +103,7 @@ fn called(
 
 /// One word of progress.
 fn step(event: &str) -> String {
-    let event: Value = serde_json::from_str(event).unwrap_or_default();
+    let event = plain(event).unwrap_or_default();
     let of = event["total"].as_f64().map(|total| format!("/{total}")).unwrap_or_default();
     let done = event["progress"].as_f64().unwrap_or_default();
     let message = event["message"].as_str().map(|text| format!(" {}", escaped(text)));
@@ -111,7 +112,7 @@ fn step(event: &str) -> String {
 
 /// The content, as far as it is text; the rest by what it is.
 fn show(result: &CallResult, terminal: &mut Terminal<'_>) {
-    let result: Value = serde_json::from_str(result.json()).unwrap_or_default();
+    let result = plain(result.json()).unwrap_or_default();
     let blocks = result["content"].as_array().cloned().unwrap_or_default();
     for block in &blocks {
         match block["text"].as_str().filter(|_| block["type"] == "text") {
@@ -132,4 +133,16 @@ fn what(block: &Value) -> String {
     let of_resource = &block["resource"];
     let parts = [&block["mimeType"], &block["uri"], &of_resource["mimeType"], &of_resource["uri"]];
     format!("{kind}{}", parts.map(name).concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What serde_json keeps for itself is a member like any other in what a server says.
+    #[test]
+    fn no_member_hides_the_progress_beside_it() {
+        let event = r#"{"progress":1,"total":2,"message":{"$serde_json::private::RawValue":1}}"#;
+        assert_eq!(step(event), "progress 1/2");
+    }
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
+use trunkline_pool::json::plain;
 use trunkline_pool::options::STATUS_FILE_BYTES_MAX;
 
 use crate::failure::{Exit, Failure};
@@ -33,7 +34,7 @@ pub(super) fn read(path: &Path) -> Result<Host, Failure> {
     })?;
     let mut text = String::new();
     let read = file.take(STATUS_FILE_BYTES_MAX as u64).read_to_string(&mut text);
-    let whole: Value = match read.map(|_| serde_json::from_str(&text)) {
+    let whole = match read.map(|_| plain(&text)) {
         Ok(Ok(whole)) => whole,
         _ => Value::Null,
     };

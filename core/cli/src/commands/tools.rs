@@ -3,6 +3,7 @@
 use clap::ArgMatches;
 use serde_json::{Value, json};
 use trunkline::{AcquireOptions, Error, ErrorCode, Listed, Session, Shape, Wanted};
+use trunkline_pool::json::plain;
 
 use super::text;
 use crate::arguments::Common;
@@ -115,12 +116,25 @@ fn tell_absent(absent: &Value, terminal: &mut Terminal<'_>) {
 
 /// A tool as [`Listed::to_json`] has it, as a value.
 fn to_json(tool: &Listed) -> Value {
-    serde_json::from_str(&tool.to_json()).unwrap_or_default()
+    plain(&tool.to_json()).unwrap_or_default()
 }
 
 /// The first line of what a tool says of itself.
 fn description(definition: &str) -> String {
-    let definition: Value = serde_json::from_str(definition).unwrap_or_default();
+    let definition = plain(definition).unwrap_or_default();
     let text = definition["description"].as_str().unwrap_or_default().trim_start();
     text.lines().next().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What serde_json keeps for itself is a member like any other in what a server says.
+    #[test]
+    fn no_member_hides_what_a_tool_says_of_itself() {
+        let meta = r#"{"$serde_json::private::RawValue":"no JSON"}"#;
+        let definition = format!(r#"{{"name":"t","description":"says\nmore","_meta":{meta}}}"#);
+        assert_eq!(description(&definition), "says");
+    }
 }
