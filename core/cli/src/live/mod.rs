@@ -49,6 +49,8 @@ pub(crate) fn watch(
 ) -> Result<Value, Failure> {
     let mut now = look()?;
     let mut view = View::new(has_colours);
+    // Behind the screen: a second signal as well ends nothing before the terminal is given back.
+    let _held = listening.hold();
     let mut screen = Screen::enter(out).map_err(|error| lost(&error))?;
     // Gone before the terminal is given back.
     let keys = Keys::begin().map_err(|error| lost(&error))?;
@@ -72,7 +74,7 @@ pub(crate) fn watch(
                 Turn::Redraw => screen.draw(&now, &view).map_err(|error| lost(&error))?,
                 Turn::Quit => return Ok(now.status),
                 Turn::Interrupt => {
-                    // A signal from now on is the second one.
+                    // A signal that comes once the terminal is given back is the second one.
                     listening.tell(SIGINT);
                     return Err(Failure::signal(SIGINT));
                 }
