@@ -323,12 +323,6 @@ static void *abuse(void *data)
     return NULL;
 }
 
-static long number_from(const char *name, long otherwise)
-{
-    const char *text = getenv(name);
-    return text ? atol(text) : otherwise;
-}
-
 /* SPEC 16.2, 16.3 */
 static void every_wrong_call_is_answered_and_does_no_harm(void)
 {

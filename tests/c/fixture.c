@@ -24,6 +24,12 @@ void check_failure(const char *file, int line, const char *what, trunkline_statu
     }
 }
 
+long number_from(const char *name, long otherwise)
+{
+    const char *text = getenv(name);
+    return text ? atol(text) : otherwise;
+}
+
 static const char *wanted_test;
 
 bool is_wanted(const char *test)
@@ -34,7 +40,7 @@ bool is_wanted(const char *test)
 void begin_program(int argc, char **argv)
 {
     wanted_test = argc > 1 ? argv[1] : NULL;
-    alarm(PROGRAM_SECONDS);
+    alarm((unsigned)number_from("PROGRAM_SECONDS", 300));
     CHECK(trunkline_abi_version() >= TRUNKLINE_ABI_VERSION);
     if (!getenv("TRUNKLINE_TESTSERVER")) {
         fputs("TRUNKLINE_TESTSERVER is not set\n", stderr);

@@ -47,9 +47,12 @@ void fail_check(const char *file, int line, const char *what, const trunkline_er
 void check_failure(const char *file, int line, const char *what, trunkline_status wanted, trunkline_status got,
                    const trunkline_error *err);
 
-/* Ends the program, with SIGALRM, should it hang. An argument names the one test to run. */
+/* Ends the program, with SIGALRM, should it hang: after PROGRAM_SECONDS of the environment, or 300 s. An argument names the one test to run. */
 void begin_program(int argc, char **argv);
 bool is_wanted(const char *test);
+
+/* A number of the environment. */
+long number_from(const char *name, long otherwise);
 
 trunkline_str text_of(const char *text);
 bool text_is(trunkline_str text, const char *other);
