@@ -6,6 +6,7 @@
 
 mod arguments;
 mod commands;
+mod exit;
 mod failure;
 #[cfg(test)]
 #[path = "../../tests/rig/folder.rs"]
@@ -19,7 +20,7 @@ mod terminal;
 
 use std::ffi::OsString;
 
-pub use failure::Exit;
+pub use exit::Exit;
 pub use interrupt::Interrupt;
 pub use terminal::Terminal;
 

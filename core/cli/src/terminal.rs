@@ -2,11 +2,8 @@
 
 use std::io::{self, BufRead, ErrorKind, IsTerminal, Write};
 
-use serde_json::Value;
-
-use crate::failure::{Exit, Failure};
-use crate::interrupt::{Interrupt, Listening};
-use crate::live::{self, Look, Pace};
+use crate::exit::Exit;
+use crate::interrupt::Interrupt;
 
 /// The streams of one run, and which of them are terminals.
 pub struct Terminal<'a> {
@@ -76,7 +73,7 @@ impl<'a> Terminal<'a> {
         Terminal {
             asks: io::stdin().is_terminal() && io::stderr().is_terminal(),
             is_read,
-            is_screen: is_read && is_able && io::stdin().is_terminal() && live::has_room(),
+            is_screen: is_read && is_able && io::stdin().is_terminal() && has_room(),
             clears: is_read && is_able,
             colours: is_read && !unwanted,
             ..Terminal::new(stdin, stdout, stderr)
@@ -101,14 +98,9 @@ impl<'a> Terminal<'a> {
         }
     }
 
-    /// Shows looks on the whole terminal until a person has enough of it; the last status.
-    pub(crate) fn live(
-        &mut self,
-        listening: &Listening,
-        pace: Pace,
-        look: impl FnMut() -> Result<Look, Failure>,
-    ) -> Result<Value, Failure> {
-        live::watch(self.stdout, self.colours, listening, pace, look)
+    /// What is drawn on where a view takes the whole terminal, and whether in colours.
+    pub(crate) fn canvas(&mut self) -> (&mut dyn Write, bool) {
+        (self.stdout, self.colours)
     }
 
     /// Brings the output to who reads it; whether they still do.
@@ -164,4 +156,9 @@ impl<'a> Terminal<'a> {
             _ => exit,
         }
     }
+}
+
+/// Whether the terminal says how large it is: a line that is nobody's window may have no size.
+fn has_room() -> bool {
+    matches!(crossterm::terminal::size(), Ok((1.., 1..)))
 }

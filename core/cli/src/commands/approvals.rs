@@ -6,7 +6,8 @@ use trunkline::{Error, ErrorCode};
 
 use super::text;
 use crate::arguments::Common;
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::opened::{Opened, with_pool};
 use crate::shown;
 use crate::terminal::Terminal;

@@ -12,7 +12,8 @@ use trunkline_pool::text::escaped;
 
 use super::{text, values};
 use crate::arguments::Common;
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::opened::{Opened, with_pool};
 use crate::shown;
 use crate::terminal::Terminal;

@@ -8,7 +8,8 @@ use trunkline::settings::{ReadOptions, read};
 use trunkline::{Error, Wanted, detect, find_program, own_folders};
 
 use crate::arguments::Common;
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::opened::{Opened, with_pool};
 use crate::shown::{self, text};
 use crate::terminal::{Terminal, Tone};

@@ -9,7 +9,8 @@ use serde_json::Value;
 use trunkline_pool::json::plain;
 use trunkline_pool::options::STATUS_FILE_BYTES_MAX;
 
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 
 /// The status that the file has, and who wrote it when.
 pub(super) struct Host {

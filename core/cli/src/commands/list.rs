@@ -3,7 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use crate::arguments::Common;
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::opened::{Opened, with_pool};
 use crate::shown::{self, Cell, cell, table, text, toned};
 use crate::terminal::{Terminal, Tone};

@@ -15,7 +15,8 @@ use clap::ArgMatches;
 use clap_complete::Shell;
 
 use crate::arguments::{self, Common};
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::terminal::Terminal;
 
 /// Carries out the command that was given.

@@ -10,8 +10,9 @@ use trunkline_pool::text::escaped;
 
 use super::host;
 use crate::arguments::Common;
-use crate::failure::{Exit, Failure};
-use crate::live::{Look, Pace};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::live::{self, Look, Pace};
 use crate::opened::with_pool;
 use crate::shown::{self, text};
 use crate::standing;
@@ -33,7 +34,7 @@ pub(super) fn run(
         let session = opened.session(wanted)?;
         if watched && terminal.is_screen && !common.json {
             let look = || Ok(Look { status: with_processes(&opened.pool), said: String::new() });
-            let status = terminal.live(&opened.interrupt, pace(given), look)?;
+            let status = live::watch(terminal, &opened.interrupt, pace(given), look)?;
             return Ok(judged(&status, &names));
         }
         let (waiting, timeout) = (session.clone(), common.timeout);
@@ -69,7 +70,7 @@ fn of_host(
         // A signal has to find the terminal given back.
         let listening = terminal.interrupt.listen();
         let look = || host::read(file).map(|host| Look { status: host.status, said: host.said });
-        return Ok(judged(&terminal.live(&listening, pace(given), look)?, names));
+        return Ok(judged(&live::watch(terminal, &listening, pace(given), look)?, names));
     }
     let Pace { mut views, interval } = pace(given);
     loop {

@@ -7,7 +7,8 @@ use trunkline_pool::json::plain;
 
 use super::text;
 use crate::arguments::Common;
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::opened::{Opened, with_pool};
 use crate::shown::{self, cell, table, toned};
 use crate::terminal::{Terminal, Tone};

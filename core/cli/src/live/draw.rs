@@ -12,8 +12,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Cell, Clear, Paragraph, Row, Table, TableState, Wrap};
 use serde_json::Value;
 
-use super::Look;
-use super::view::{Pane, View, servers, sessions, stderr};
+use super::view::{Look, Pane, View, servers, sessions, stderr};
 use crate::shown::{place, plain, text};
 use crate::standing;
 use crate::terminal::Tone;

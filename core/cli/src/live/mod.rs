@@ -11,24 +11,19 @@ mod screen;
 mod tests;
 mod view;
 
-use std::io::Write;
 use std::time::{Duration, Instant};
 
 use crossterm::event::Event;
 use serde_json::Value;
 
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::interrupt::Listening;
+use crate::terminal::Terminal;
 use keys::Keys;
 use screen::Screen;
+pub(crate) use view::Look;
 use view::{Turn, View};
-
-/// What is shown at one time.
-pub(crate) struct Look {
-    pub status: Value,
-    /// Whose status it is.
-    pub said: String,
-}
 
 /// How often it is looked.
 pub(crate) struct Pace {
@@ -36,18 +31,18 @@ pub(crate) struct Pace {
     pub views: u64,
 }
 
-/// Shows each look until a person has enough, all views were shown, or a signal came; the last status.
+/// Shows each look on the whole terminal until a person has enough, all views were shown, or a signal came; the last status.
 ///
 /// # Errors
 /// That of a look; a signal, or the keys that stand for one; a terminal that cannot be drawn on.
 pub(crate) fn watch(
-    out: &mut dyn Write,
-    has_colours: bool,
+    terminal: &mut Terminal<'_>,
     listening: &Listening,
     mut pace: Pace,
     mut look: impl FnMut() -> Result<Look, Failure>,
 ) -> Result<Value, Failure> {
     let mut now = look()?;
+    let (out, has_colours) = terminal.canvas();
     let mut view = View::new(has_colours);
     // Behind the screen: a second signal as well ends nothing before the terminal is given back.
     let _held = listening.hold();
@@ -94,11 +89,6 @@ fn turn(event: Event, view: &mut View, status: &Value) -> Turn {
         Event::Resize(..) => Turn::Redraw,
         _ => Turn::Same,
     }
-}
-
-/// Whether the terminal says how large it is: a line that is nobody's window may have no size.
-pub(crate) fn has_room() -> bool {
-    matches!(crossterm::terminal::size(), Ok((1.., 1..)))
 }
 
 fn lost(error: &std::io::Error) -> Failure {

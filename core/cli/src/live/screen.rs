@@ -15,8 +15,8 @@ use crossterm::terminal::{
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 
-use super::view::View;
-use super::{Look, draw};
+use super::draw;
+use super::view::{Look, View};
 
 /// Gives the terminal back when it is dropped.
 pub(super) struct Screen<'a> {

@@ -9,9 +9,8 @@ use ratatui::style::Color;
 use serde_json::{Value, json};
 use trunkline_pool::text::is_hidden;
 
-use super::Look;
 use super::draw::draw;
-use super::view::{Pane, Turn, View};
+use super::view::{Look, Pane, Turn, View};
 
 fn status() -> Value {
     let entry = |index: u64, generation: u64, stderr: Value| {

@@ -3,6 +3,13 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use serde_json::Value;
 
+/// What is shown at one time.
+pub(crate) struct Look {
+    pub status: Value,
+    /// Whose status it is.
+    pub said: String,
+}
+
 /// A part of the view that keys move in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pane {

@@ -14,7 +14,8 @@ use trunkline_pool::text::escaped;
 
 use super::text;
 use crate::arguments::Common;
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::shown;
 use crate::terminal::Terminal;
 
