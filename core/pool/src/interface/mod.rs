@@ -13,7 +13,7 @@ pub mod words;
 pub use errors::{ERRORS, ErrorRow, Retry};
 pub use events::{EVENTS, EnvelopeScope, EventKind, EventRow, PayloadField, Presence};
 pub use names::{node_name, python_name};
-pub use options::{OptionKind, OptionRow, SCOPES, Scope, options};
+pub use options::{OptionKind, OptionRow, SCOPES, Scope};
 
 use serde_json::{Value, json};
 
@@ -40,6 +40,24 @@ pub fn to_json() -> Value {
         "envelope": events::ENVELOPE.iter().map(PayloadField::to_json).collect::<Vec<_>>(),
         "options": Value::Object(scopes.collect()),
     })
+}
+
+/// The options of a scope, in the order of the reference.
+pub fn options(scope: Scope) -> &'static [OptionRow] {
+    match scope {
+        Scope::Pool => option_rows::POOL,
+        Scope::Session => option_rows::SESSION,
+        Scope::Configure => option_rows::CONFIGURE,
+        Scope::Server => server_rows::SERVER,
+        Scope::Call => option_rows::CALL,
+        Scope::Acquire => option_rows::ACQUIRE,
+        Scope::Drain => option_rows::DRAIN,
+        Scope::SignIn => option_rows::SIGN_IN,
+        Scope::Gates => option_rows::GATES,
+        Scope::Load => option_rows::LOAD,
+        Scope::Reload => option_rows::RELOAD,
+        Scope::Status => option_rows::STATUS,
+    }
 }
 
 /// How the options of a scope are called, and what of their values a binding has to translate: `[{name, python, node, …}]`.

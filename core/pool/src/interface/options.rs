@@ -3,7 +3,6 @@
 use serde_json::{Map, Value, json};
 
 use super::names::{node_name, python_name};
-use super::{option_rows, server_rows};
 
 /// What takes the options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -68,24 +67,6 @@ impl Scope {
             Scope::Reload => "reload",
             Scope::Status => "status",
         }
-    }
-}
-
-/// The options of a scope, in the order of the reference.
-pub fn options(scope: Scope) -> &'static [OptionRow] {
-    match scope {
-        Scope::Pool => option_rows::POOL,
-        Scope::Session => option_rows::SESSION,
-        Scope::Configure => option_rows::CONFIGURE,
-        Scope::Server => server_rows::SERVER,
-        Scope::Call => option_rows::CALL,
-        Scope::Acquire => option_rows::ACQUIRE,
-        Scope::Drain => option_rows::DRAIN,
-        Scope::SignIn => option_rows::SIGN_IN,
-        Scope::Gates => option_rows::GATES,
-        Scope::Load => option_rows::LOAD,
-        Scope::Reload => option_rows::RELOAD,
-        Scope::Status => option_rows::STATUS,
     }
 }
 

@@ -1,6 +1,7 @@
 //! The inputs that a file declares, to be asked from the host.
 
-use super::source::{Finding, FindingKind, Input, InputKind, Secrecy};
+use super::notes::{Finding, FindingKind};
+use super::source::{Input, InputKind, Secrecy};
 use super::syntax::{Content, Node};
 
 /// The most inputs of one file; what follows is left out.

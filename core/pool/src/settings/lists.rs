@@ -1,7 +1,8 @@
 //! Which servers a file lets in, by the members that products have for it.
 
 use super::format::Format;
-use super::source::{Approval, Approved, Lists};
+use super::notes::{Approval, Approved};
+use super::source::Lists;
 use super::syntax::{Content, Flaw, Node};
 use crate::json::joined;
 

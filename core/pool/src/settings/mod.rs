@@ -26,6 +26,7 @@ mod inputs;
 mod known;
 mod lists;
 mod masked;
+mod notes;
 mod origin;
 mod place;
 mod read;
@@ -42,11 +43,9 @@ pub use format::{
     Container, FORMATS, FieldRow, Format, FormatRow, Meaning, NullEnv, Unit, Variables,
 };
 pub use known::KNOWN_FILES;
+pub use notes::{Approval, Approved, Finding, FindingKind};
 pub use place::Place;
 pub use read::{ReadOptions, read, read_again};
-pub use source::{
-    Approval, Approved, FINDINGS_MAX, Finding, FindingKind, Input, InputKind, Lists, Secrecy,
-    Server, Skipped, Source,
-};
+pub use source::{FINDINGS_MAX, Input, InputKind, Lists, Secrecy, Server, Skipped, Source};
 pub use syntax::Syntax;
 pub use template::{Provenance, Rule, Template};

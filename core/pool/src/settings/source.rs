@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::format::Format;
+use super::notes::{Approval, Finding};
 use super::place::Place;
 use super::syntax::Syntax;
 use super::template::Template;
@@ -115,71 +116,4 @@ pub struct Lists {
     pub allowed: Option<Vec<String>>,
     /// Patterns of the servers that may not run.
     pub excluded: Vec<String>,
-}
-
-/// A word of the file that something may run unasked (SPEC 11.7).
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Approval {
-    /// The server whose entry says so; none where the file says it of servers.
-    pub server: Option<String>,
-    /// The field, as a path in the entry or in the file.
-    pub path: String,
-    /// Where it stands.
-    pub place: Place,
-    /// What is to run unasked.
-    pub what: Approved,
-}
-
-/// What a file would have run unasked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Approved {
-    /// All of it.
-    Everything,
-    /// These tools, or these servers where the file says it of servers.
-    Names(Vec<String>),
-}
-
-/// Something about a file that is no error.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Finding {
-    /// The server whose entry it is in.
-    pub server: Option<String>,
-    /// The path in the entry, or in the file.
-    pub path: String,
-    /// Where it stands.
-    pub place: Place,
-    /// What it is.
-    pub kind: FindingKind,
-}
-
-/// What a finding is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum FindingKind {
-    /// No product that is known has this member. It is kept.
-    Unknown,
-    /// The product has it, and it has no effect here. It is kept.
-    NoEffect,
-    /// A time beyond what is allowed here was cut to the longest or shortest that is.
-    Cut,
-    /// The server is kept out since the product keeps it in quarantine.
-    Quarantined,
-    /// It cannot be read and is left out.
-    Unreadable,
-}
-
-impl FindingKind {
-    /// Its word.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            FindingKind::Unknown => "unknown",
-            FindingKind::NoEffect => "no_effect",
-            FindingKind::Cut => "cut",
-            FindingKind::Quarantined => "quarantined",
-            FindingKind::Unreadable => "unreadable",
-        }
-    }
 }

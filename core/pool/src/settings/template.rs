@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::entry::Notes;
 use super::masked;
+use super::notes::Notes;
 use super::origin::{Origin, Written};
 use super::place::Place;
 use crate::config::ServerSpec;

@@ -6,7 +6,7 @@ use super::{Entry, Step, fault};
 use crate::interface::{OptionRow, Scope, options};
 use crate::json::joined;
 use crate::settings::format::Meaning;
-use crate::settings::source::{Approval, Approved, FindingKind};
+use crate::settings::notes::{Approval, Approved, FindingKind};
 use crate::settings::syntax::{Content, Member, Node};
 use crate::settings::template::Rule;
 use crate::text::escaped;

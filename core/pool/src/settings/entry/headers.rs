@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::{Entry, Step, fault};
 use crate::json::joined;
-use crate::settings::source::FindingKind;
+use crate::settings::notes::FindingKind;
 use crate::settings::syntax::Member;
 use crate::settings::template::Rule;
 

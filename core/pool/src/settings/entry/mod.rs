@@ -9,21 +9,14 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::format::{FormatRow, NullEnv, Variables};
+use super::notes::{Finding, FindingKind, Notes};
 use super::origin::{Origin, Written};
 use super::place::Place;
-use super::source::{Approval, Finding, FindingKind};
 use super::syntax::{Content, Member, Node};
 use super::template::{Provenance, Rule, Template};
 use crate::config::check_name;
 use crate::error::Result;
 use crate::json::joined;
-
-/// What an entry says without effect, or of what may run unasked.
-#[derive(Clone, Default)]
-pub(super) struct Notes {
-    pub approvals: Vec<Approval>,
-    pub findings: Vec<Finding>,
-}
 
 /// What is wrong with a path of the entry.
 struct Fault {

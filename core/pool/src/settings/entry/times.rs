@@ -4,7 +4,7 @@ use super::{Entry, Step, fault};
 use crate::interface::{OptionKind, Scope, options};
 use crate::json::joined;
 use crate::settings::format::Unit;
-use crate::settings::source::FindingKind;
+use crate::settings::notes::FindingKind;
 use crate::settings::syntax::{Content, Member, Node};
 use crate::settings::template::Rule;
 
