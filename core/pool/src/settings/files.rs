@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 
 use super::format::Format;
-use super::known::{KNOWN_FILES, TELLING_NAMES};
 
 /// A platform, as far as places of files go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -108,7 +107,7 @@ pub struct Folders {
 }
 
 impl Folders {
-    fn of(&self, root: Root) -> Option<&str> {
+    pub(super) fn of(&self, root: Root) -> Option<&str> {
         match root {
             Root::Workspace => self.workspace.as_deref(),
             Root::Home => self.home.as_deref(),
@@ -140,35 +139,4 @@ impl KnownFile {
 /// Files in the form in which every language shows them: `{v, files: [{path, format, scope}]}`.
 pub fn files_to_json(files: &[KnownFile]) -> Value {
     json!({ "v": 1, "files": files.iter().map(KnownFile::to_json).collect::<Vec<_>>() })
-}
-
-/// The files that products would read for a user and a workspace, whether they are there or not, in the order of the table.
-pub fn known_files(platform: Platform, folders: &Folders) -> Vec<KnownFile> {
-    let rows = KNOWN_FILES.iter().filter(|row| row.platforms.contains(&platform));
-    rows.filter_map(|row| {
-        let folder = folders.of(row.root)?;
-        let path = match row.root {
-            Root::Absolute => row.path.to_owned(),
-            _ => format!("{}/{}", folder.trim_end_matches(['/', '\\']), row.path),
-        };
-        let path = if platform == Platform::Windows { path.replace('/', "\\") } else { path };
-        Some(KnownFile { path, format: row.format, scope: row.scope })
-    })
-    .collect()
-}
-
-/// The row that a path ends with; of several the longest.
-pub(super) fn known_file(file: &str) -> Option<&'static FileRow> {
-    let file = file.replace('\\', "/");
-    let ends = |row: &&FileRow| {
-        let tail = row.path.trim_start_matches('/');
-        file.strip_suffix(tail).is_some_and(|before| before.is_empty() || before.ends_with('/'))
-    };
-    KNOWN_FILES.iter().filter(ends).max_by_key(|row| row.path.len())
-}
-
-/// The product whose files alone have this name, wherever they are.
-pub(super) fn format_of_name(file: &str) -> Option<Format> {
-    let name = file.rsplit(['/', '\\']).next().unwrap_or_default();
-    TELLING_NAMES.iter().find(|(known, _)| *known == name).map(|(_, format)| *format)
 }

@@ -1,7 +1,6 @@
 //! The products whose settings files are read, as a table: where their servers stand and what each field means.
 
 use super::syntax::Syntax;
-use super::table;
 
 /// A product whose settings files are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -49,45 +48,6 @@ pub enum Format {
     McpHub,
     /// MCPProxy.
     McpProxy,
-}
-
-impl Format {
-    /// Its row of the table.
-    pub fn row(self) -> &'static FormatRow {
-        match self {
-            Format::Trunkline => &table::TRUNKLINE,
-            Format::ClaudeCode => &table::CLAUDE_CODE,
-            Format::ClaudeDesktop => &table::CLAUDE_DESKTOP,
-            Format::VsCode => &table::VS_CODE,
-            Format::Cursor => &table::CURSOR,
-            Format::Windsurf => &table::WINDSURF,
-            Format::Codex => &table::CODEX,
-            Format::Gemini => &table::GEMINI,
-            Format::Qwen => &table::QWEN,
-            Format::Cline => &table::CLINE,
-            Format::Roo => &table::ROO,
-            Format::Kiro => &table::KIRO,
-            Format::Copilot => &table::COPILOT,
-            Format::Opencode => &table::OPENCODE,
-            Format::Zed => &table::ZED,
-            Format::Goose => &table::GOOSE,
-            Format::Continue => &table::CONTINUE,
-            Format::FastMcp => &table::FASTMCP,
-            Format::Mcporter => &table::MCPORTER,
-            Format::McpHub => &table::MCP_HUB,
-            Format::McpProxy => &table::MCPPROXY,
-        }
-    }
-
-    /// Its word, as in `detect` and in options.
-    pub fn name(self) -> &'static str {
-        self.row().name
-    }
-
-    /// The format of that word.
-    pub fn of_name(name: &str) -> Option<Format> {
-        FORMATS.iter().copied().find(|format| format.name() == name)
-    }
 }
 
 /// Every format, in the order of the documentation.

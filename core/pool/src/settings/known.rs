@@ -1,6 +1,6 @@
-//! The places themselves.
+//! The places themselves, and who looks in them.
 
-use super::files::{FileRow, FileScope, Platform, Root};
+use super::files::{FileRow, FileScope, Folders, KnownFile, Platform, Root};
 use super::format::Format;
 
 const ALL: &[Platform] = &Platform::ALL;
@@ -94,7 +94,7 @@ pub const KNOWN_FILES: &[FileRow] = &[
 ];
 
 /// Names of files that say whose they are in any folder.
-pub(super) const TELLING_NAMES: &[(&str, Format)] = &[
+const TELLING_NAMES: &[(&str, Format)] = &[
     ("claude_desktop_config.json", Format::ClaudeDesktop),
     ("cline_mcp_settings.json", Format::Cline),
     ("mcp_settings.json", Format::Roo),
@@ -103,3 +103,34 @@ pub(super) const TELLING_NAMES: &[(&str, Format)] = &[
     ("mcporter.json", Format::Mcporter),
     ("mcporter.jsonc", Format::Mcporter),
 ];
+
+/// The files that products would read for a user and a workspace, whether they are there or not, in the order of the table.
+pub fn known_files(platform: Platform, folders: &Folders) -> Vec<KnownFile> {
+    let rows = KNOWN_FILES.iter().filter(|row| row.platforms.contains(&platform));
+    rows.filter_map(|row| {
+        let folder = folders.of(row.root)?;
+        let path = match row.root {
+            Root::Absolute => row.path.to_owned(),
+            _ => format!("{}/{}", folder.trim_end_matches(['/', '\\']), row.path),
+        };
+        let path = if platform == Platform::Windows { path.replace('/', "\\") } else { path };
+        Some(KnownFile { path, format: row.format, scope: row.scope })
+    })
+    .collect()
+}
+
+/// The row that a path ends with; of several the longest.
+pub(super) fn known_file(file: &str) -> Option<&'static FileRow> {
+    let file = file.replace('\\', "/");
+    let ends = |row: &&FileRow| {
+        let tail = row.path.trim_start_matches('/');
+        file.strip_suffix(tail).is_some_and(|before| before.is_empty() || before.ends_with('/'))
+    };
+    KNOWN_FILES.iter().filter(ends).max_by_key(|row| row.path.len())
+}
+
+/// The product whose files alone have this name, wherever they are.
+pub(super) fn format_of_name(file: &str) -> Option<Format> {
+    let name = file.rsplit(['/', '\\']).next().unwrap_or_default();
+    TELLING_NAMES.iter().find(|(known, _)| *known == name).map(|(_, format)| *format)
+}

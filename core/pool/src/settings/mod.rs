@@ -36,13 +36,11 @@ mod syntax;
 mod table;
 mod template;
 
-pub use files::{
-    FileRow, FileScope, Folders, KnownFile, Platform, Root, files_to_json, known_files,
-};
+pub use files::{FileRow, FileScope, Folders, KnownFile, Platform, Root, files_to_json};
 pub use format::{
     Container, FORMATS, FieldRow, Format, FormatRow, Meaning, NullEnv, Unit, Variables,
 };
-pub use known::KNOWN_FILES;
+pub use known::{KNOWN_FILES, known_files};
 pub use notes::{Approval, Approved, Finding, FindingKind};
 pub use place::Place;
 pub use read::{ReadOptions, read, read_again};

@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use super::entry;
-use super::files::{format_of_name, known_file};
 use super::format::{Container, Format};
 use super::inputs;
+use super::known::{format_of_name, known_file};
 use super::lists;
 use super::notes::{Finding, FindingKind};
 use super::origin::{Written, located};

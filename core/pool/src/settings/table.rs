@@ -2,7 +2,9 @@
 
 use super::format::Container::{Bare, List, Map};
 use super::format::Meaning::*;
-use super::format::{Container, FieldRow, FormatRow, Meaning, NullEnv, Unit, Variables};
+use super::format::{
+    Container, FORMATS, FieldRow, Format, FormatRow, Meaning, NullEnv, Unit, Variables,
+};
 use super::syntax::Syntax;
 
 const SERVERS: &[Container] = &[Map(&["mcpServers"])];
@@ -36,7 +38,46 @@ const fn connect_time(name: &'static str, unit: Unit) -> FieldRow {
     field(name, Time("connect_timeout_ms", unit))
 }
 
-pub(super) const TRUNKLINE: FormatRow = FormatRow {
+impl Format {
+    /// Its row of the table.
+    pub fn row(self) -> &'static FormatRow {
+        match self {
+            Format::Trunkline => &TRUNKLINE,
+            Format::ClaudeCode => &CLAUDE_CODE,
+            Format::ClaudeDesktop => &CLAUDE_DESKTOP,
+            Format::VsCode => &VS_CODE,
+            Format::Cursor => &CURSOR,
+            Format::Windsurf => &WINDSURF,
+            Format::Codex => &CODEX,
+            Format::Gemini => &GEMINI,
+            Format::Qwen => &QWEN,
+            Format::Cline => &CLINE,
+            Format::Roo => &ROO,
+            Format::Kiro => &KIRO,
+            Format::Copilot => &COPILOT,
+            Format::Opencode => &OPENCODE,
+            Format::Zed => &ZED,
+            Format::Goose => &GOOSE,
+            Format::Continue => &CONTINUE,
+            Format::FastMcp => &FASTMCP,
+            Format::Mcporter => &MCPORTER,
+            Format::McpHub => &MCP_HUB,
+            Format::McpProxy => &MCPPROXY,
+        }
+    }
+
+    /// Its word, as in `detect` and in options.
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// The format of that word.
+    pub fn of_name(name: &str) -> Option<Format> {
+        FORMATS.iter().copied().find(|format| format.name() == name)
+    }
+}
+
+const TRUNKLINE: FormatRow = FormatRow {
     name: "trunkline",
     title: "trunkline",
     containers: &[Map(&["mcpServers"]), Bare],
@@ -44,7 +85,7 @@ pub(super) const TRUNKLINE: FormatRow = FormatRow {
     ..PLAIN
 };
 
-pub(super) const CLAUDE_CODE: FormatRow = FormatRow {
+const CLAUDE_CODE: FormatRow = FormatRow {
     name: "claude-code",
     title: "Claude Code",
     fields: &[call_time("timeout", Unit::Milliseconds), field("headersHelper", NoEffect)],
@@ -59,10 +100,10 @@ pub(super) const CLAUDE_CODE: FormatRow = FormatRow {
     ..PLAIN
 };
 
-pub(super) const CLAUDE_DESKTOP: FormatRow =
+const CLAUDE_DESKTOP: FormatRow =
     FormatRow { name: "claude-desktop", title: "Claude Desktop", holds_more: true, ..PLAIN };
 
-pub(super) const VS_CODE: FormatRow = FormatRow {
+const VS_CODE: FormatRow = FormatRow {
     name: "vscode",
     title: "VS Code",
     containers: &[Map(&["servers"])],
@@ -78,7 +119,7 @@ pub(super) const VS_CODE: FormatRow = FormatRow {
     ..PLAIN
 };
 
-pub(super) const CURSOR: FormatRow = FormatRow {
+const CURSOR: FormatRow = FormatRow {
     name: "cursor",
     title: "Cursor",
     fields: &[field("envFile", EnvFile)],
@@ -86,10 +127,10 @@ pub(super) const CURSOR: FormatRow = FormatRow {
     ..PLAIN
 };
 
-pub(super) const WINDSURF: FormatRow =
+const WINDSURF: FormatRow =
     FormatRow { name: "windsurf", title: "Windsurf", marks: &["serverUrl"], ..PLAIN };
 
-pub(super) const CODEX: FormatRow = FormatRow {
+const CODEX: FormatRow = FormatRow {
     name: "codex",
     title: "Codex",
     syntax: Syntax::Toml,
@@ -120,7 +161,7 @@ pub(super) const CODEX: FormatRow = FormatRow {
     ..PLAIN
 };
 
-pub(super) const GEMINI: FormatRow = FormatRow {
+const GEMINI: FormatRow = FormatRow {
     name: "gemini",
     title: "Gemini CLI",
     fields: &[call_time("timeout", Unit::Milliseconds)],
@@ -130,7 +171,7 @@ pub(super) const GEMINI: FormatRow = FormatRow {
     ..PLAIN
 };
 
-pub(super) const QWEN: FormatRow = FormatRow {
+const QWEN: FormatRow = FormatRow {
     name: "qwen",
     title: "Qwen Code",
     fields: &[
@@ -144,7 +185,7 @@ pub(super) const QWEN: FormatRow = FormatRow {
     ..PLAIN
 };
 
-pub(super) const CLINE: FormatRow = FormatRow {
+const CLINE: FormatRow = FormatRow {
     name: "cline",
     title: "Cline",
     fields: &[
@@ -157,7 +198,7 @@ pub(super) const CLINE: FormatRow = FormatRow {
     ..PLAIN
 };
 
-pub(super) const ROO: FormatRow = FormatRow {
+const ROO: FormatRow = FormatRow {
     name: "roo",
     title: "Roo Code",
     fields: &[call_time("timeout", Unit::Seconds), field("watchPaths", NoEffect)],
@@ -165,9 +206,9 @@ pub(super) const ROO: FormatRow = FormatRow {
     ..PLAIN
 };
 
-pub(super) const KIRO: FormatRow = FormatRow { name: "kiro", title: "Kiro", ..PLAIN };
+const KIRO: FormatRow = FormatRow { name: "kiro", title: "Kiro", ..PLAIN };
 
-pub(super) const COPILOT: FormatRow = FormatRow {
+const COPILOT: FormatRow = FormatRow {
     name: "copilot-cli",
     title: "Copilot CLI",
     fields: &[field("tools", As("include"))],
@@ -175,7 +216,7 @@ pub(super) const COPILOT: FormatRow = FormatRow {
     ..PLAIN
 };
 
-pub(super) const OPENCODE: FormatRow = FormatRow {
+const OPENCODE: FormatRow = FormatRow {
     name: "opencode",
     title: "opencode",
     containers: &[Map(&["mcp", "servers"]), Map(&["mcp"])],
@@ -189,7 +230,7 @@ pub(super) const OPENCODE: FormatRow = FormatRow {
     ..PLAIN
 };
 
-pub(super) const ZED: FormatRow = FormatRow {
+const ZED: FormatRow = FormatRow {
     name: "zed",
     title: "Zed",
     containers: &[Map(&["context_servers"])],
@@ -204,7 +245,7 @@ pub(super) const ZED: FormatRow = FormatRow {
     ..PLAIN
 };
 
-pub(super) const GOOSE: FormatRow = FormatRow {
+const GOOSE: FormatRow = FormatRow {
     name: "goose",
     title: "Goose",
     syntax: Syntax::Yaml,
@@ -225,7 +266,7 @@ pub(super) const GOOSE: FormatRow = FormatRow {
     ..PLAIN
 };
 
-pub(super) const CONTINUE: FormatRow = FormatRow {
+const CONTINUE: FormatRow = FormatRow {
     name: "continue",
     title: "Continue",
     syntax: Syntax::Yaml,
@@ -241,7 +282,7 @@ pub(super) const CONTINUE: FormatRow = FormatRow {
     ..PLAIN
 };
 
-pub(super) const FASTMCP: FormatRow = FormatRow {
+const FASTMCP: FormatRow = FormatRow {
     name: "fastmcp",
     title: "FastMCP",
     containers: &[Map(&["mcpServers"]), Bare],
@@ -256,7 +297,7 @@ pub(super) const FASTMCP: FormatRow = FormatRow {
     ..PLAIN
 };
 
-pub(super) const MCPORTER: FormatRow = FormatRow {
+const MCPORTER: FormatRow = FormatRow {
     name: "mcporter",
     title: "mcporter",
     fields: &[
@@ -271,7 +312,7 @@ pub(super) const MCPORTER: FormatRow = FormatRow {
     ..PLAIN
 };
 
-pub(super) const MCP_HUB: FormatRow = FormatRow {
+const MCP_HUB: FormatRow = FormatRow {
     name: "mcp-hub",
     title: "MCP Hub",
     fields: &[field("dev", NoEffect), field("disabled_tools", As("exclude"))],
@@ -281,7 +322,7 @@ pub(super) const MCP_HUB: FormatRow = FormatRow {
     ..PLAIN
 };
 
-pub(super) const MCPPROXY: FormatRow = FormatRow {
+const MCPPROXY: FormatRow = FormatRow {
     name: "mcpproxy",
     title: "MCPProxy",
     containers: &[List(&["mcpServers"])],
