@@ -84,13 +84,16 @@ function guarded(call) {
   }
 }
 
+/** Errors whose texts name options; those about configurations name what stands in files. */
+const ABOUT_OPTIONS = new Set(['unknown_option', 'invalid_argument', 'timeout', 'limit']);
+
 function isAboutOptions(fields) {
-  return fields.code === 'unknown_option' || fields.code === 'invalid_argument';
+  return ABOUT_OPTIONS.has(fields.code);
 }
 
 /** Such an error with the options spelled as the host wrote them. */
 function spellOptions(fields) {
-  const inText = (text) => text?.replace(/`[a-z0-9_.]+`/g, (name) => toCamel(name));
+  const inText = (text) => text?.replace(/`([a-z0-9_.]+)`/g, (_, name) => `\`${toCamel(name)}\``);
   const detail = { ...fields.detail };
   for (const name of ['option', 'nearest', 'path']) {
     if (typeof detail[name] === 'string') detail[name] = toCamel(detail[name]);

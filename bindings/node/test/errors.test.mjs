@@ -65,6 +65,21 @@ describe('bad input', () => {
     assert.equal(nested.detail.nearest, 'limits.frameBytes');
   });
 
+  it('a member that is given twice is named as it is written', async (t) => {
+    const { lease } = await openLease(t);
+    const params = { name: 'a', _meta: {} };
+    const error = await rejection(lease.request('prompts/get', params, { meta: {} }));
+    assert.equal(error.code, 'TRUNKLINE_INVALID_ARGUMENT');
+    assert.match(error.message, /`_meta` is given twice/);
+  });
+
+  it('what to do about a time that was too short is said in the names of options', async (t) => {
+    const { lease } = await openLease(t);
+    const error = await rejection(lease.callTool('sleep', { ms: 60000 }, { timeoutMs: 50 }));
+    assert.equal(error.code, 'TRUNKLINE_TIMEOUT');
+    assert.match(error.hint, /`timeoutMs` of the call, or `callTimeoutMs`/);
+  });
+
   it('an option has one spelling', () => {
     const error = thrown(() => new Pool({ drain_delay_ms: 5 }));
     assert.equal(error.code, 'TRUNKLINE_UNKNOWN_OPTION');

@@ -37,6 +37,10 @@ fn instance<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyAny>> 
     value.setattr(intern!(py, "retryable"), error.is_retryable())?;
     value.setattr(intern!(py, "outcome"), error.outcome().map(|outcome| outcome.as_str()))?;
     value.setattr(intern!(py, "hint"), error.hint())?;
+    if let Some(hint) = error.hint() {
+        // What `add_note` adds (PEP 678): tracebacks show it, from Python 3.11 on.
+        value.setattr(intern!(py, "__notes__"), [format!("hint: {hint}")])?;
+    }
     value
         .setattr(intern!(py, "_detail_text"), Value::Object(error.detail().clone()).to_string())?;
     value.setattr(intern!(py, "_arguments_text"), error.arguments())?;

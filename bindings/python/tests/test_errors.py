@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import builtins
+import copy
 import pickle
+import sys
+import traceback
 from typing import Any
 
 import pytest
@@ -70,6 +73,19 @@ def test_particulars_and_arguments_are_attributes_like_others(code: str) -> None
     assert (unread.detail, unread.arguments) == ({}, None)
     own = type(error)("so")
     assert (own.detail, own.arguments, str(own), own.args) == ({}, None, "so", ("so",))
+
+
+def test_a_traceback_shows_the_hint_once() -> None:
+    """SPEC 5.12; PEP 678."""
+    error = made("call_interrupted")
+    for one in (error, copy.copy(error), pickle.loads(pickle.dumps(error))):
+        # Before 3.11 tracebacks show no notes.
+        shown = "".join(traceback.format_exception(one))
+        assert shown.count("hint: look\n") == (sys.version_info >= (3, 11)), shown
+        assert one.__notes__ == ["hint: look"]
+    if sys.version_info >= (3, 11):
+        error.add_note("the host's own")
+        assert error.__notes__ == ["hint: look", "the host's own"]
 
 
 def test_an_error_survives_pickling() -> None:

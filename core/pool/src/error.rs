@@ -95,7 +95,8 @@ impl Outcome {
 
 /// Why an operation failed: a stable code, a sentence, and what a caller can act on.
 ///
-/// Cheap to clone. Neither `Display` nor `Debug` ever shows [`arguments`](Error::arguments).
+/// Cheap to clone. `Debug`, which a `main` that fails prints, also shows the hint and the cause. Neither it nor `Display` ever shows
+/// [`arguments`](Error::arguments).
 #[derive(Clone, PartialEq)]
 pub struct Error(Arc<Body>);
 
@@ -278,7 +279,14 @@ impl fmt::Display for Error {
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Error({}, {self})", self.0.code.name())
+        write!(f, "Error({}, {self}", self.0.code.name())?;
+        if let Some(hint) = self.hint() {
+            write!(f, "; hint: {}", escaped(hint))?;
+        }
+        if let Some(cause) = &self.0.cause {
+            write!(f, "; cause: {cause:?}")?;
+        }
+        f.write_str(")")
     }
 }
 

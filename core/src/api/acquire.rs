@@ -191,6 +191,7 @@ pub(super) fn timed_out(timeout: Duration) -> Error {
     Error::new(ErrorCode::Timeout, format!("the server was not connected within {millis} ms"))
         .with_detail("which", words::deadline::CONNECT)
         .with_detail("timeout_ms", millis)
+        .with_hint("raise `timeout_ms` of the acquire if the server is only slow; its status says what it is at")
 }
 
 /// Takes the question back when the asker is dropped.

@@ -326,7 +326,9 @@ pub(super) fn tool_not_found(tool: &str, reason: &str) -> Error {
 
 /// The tool was kept from an earlier list of the server, which has it no more.
 pub(super) fn tool_vanished(tool: &str) -> Error {
-    let message = "the server lists the tool no longer; it was known from an earlier list";
+    let tool_shown = escaped(tool);
+    let message =
+        format!("the server no longer lists the tool `{tool_shown}`, known from an earlier list");
     Error::new(ErrorCode::ToolNotFound, message)
         .with_detail("tool", tool)
         .with_detail("reason", words::hidden::UNKNOWN)
@@ -335,7 +337,8 @@ pub(super) fn tool_vanished(tool: &str) -> Error {
 
 /// The server lists the tool, and it cannot be called.
 pub(super) fn tool_left_out(tool: &str, why: &str) -> Error {
-    Error::new(ErrorCode::ToolNotFound, format!("the server's tool cannot be called: {why}"))
+    let message = format!("the server's tool `{}` cannot be called: {why}", escaped(tool));
+    Error::new(ErrorCode::ToolNotFound, message)
         .with_detail("tool", tool)
         .with_detail("reason", words::hidden::LEFT_OUT)
 }
@@ -347,7 +350,8 @@ pub(super) fn tool_malformed(tool: &str, why: &str) -> Error {
 
 /// The tool is there, and its definition is not the accepted one (SPEC 7.6).
 pub(super) fn tool_quarantined(tool: &str) -> Error {
-    let message = "the tool's definition changed, and was not accepted";
+    let message =
+        format!("the definition of the tool `{}` changed, and was not accepted", escaped(tool));
     Error::new(ErrorCode::ToolNotFound, message)
         .with_detail("tool", tool)
         .with_detail("reason", words::hidden::QUARANTINED)

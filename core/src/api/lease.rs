@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use trunkline_pool::options::CallOptions;
 use trunkline_pool::state::EntryState;
+use trunkline_pool::text::escaped;
 
 use super::call::{self, CallResult, Callee};
 use super::explain::tool_not_found;
@@ -176,8 +177,11 @@ impl Lease {
     ) -> Result<CallResult> {
         self.check()?;
         if !self.held.view().admits(name) {
-            let message = "no such prompt in this session's view";
-            return Err(Error::new(ErrorCode::InvalidArgument, message).with_detail("path", "name"));
+            let message = format!("this session's view has no prompt `{}`", escaped(name));
+            return Err(Error::new(ErrorCode::InvalidArgument, message)
+                .with_server(&*self.held.server)
+                .with_detail("path", "name")
+                .with_hint("read the session's prompts again"));
         }
         let arguments = params::object("arguments", arguments)?;
         let params = format!(r#"{{"name":{},"arguments":{arguments}}}"#, Value::from(name));

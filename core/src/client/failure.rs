@@ -49,14 +49,21 @@ pub(super) fn overdue(
         Missed::Idle => words::deadline::IDLE,
     };
     let limit = u64::try_from(flight.clock.limit(missed).as_millis()).unwrap_or(u64::MAX);
-    let message = match missed {
-        Missed::Total => format!("no answer within {limit} ms"),
-        Missed::Idle => format!("neither an answer nor progress for {limit} ms"),
+    let (message, hint) = match missed {
+        Missed::Total => (
+            format!("no answer within {limit} ms"),
+            "raise `timeout_ms` of the call, or `call_timeout_ms` of the server or the pool",
+        ),
+        Missed::Idle => (
+            format!("neither an answer nor progress for {limit} ms"),
+            "raise `idle_timeout_ms` of the call, or `call_idle_timeout_ms` of the server or the pool",
+        ),
     };
     Error::new(ErrorCode::Timeout, message)
         .with_server(server.as_ref())
         .with_detail("which", which)
         .with_detail("limit_ms", limit)
+        .with_hint(hint)
         .with_outcome(outcome)
 }
 
@@ -71,6 +78,9 @@ pub(super) fn slow(server: &Arc<str>, which: &'static str, limit: std::time::Dur
         .with_server(server.as_ref())
         .with_detail("which", which)
         .with_detail("limit_ms", limit)
+        .with_hint(
+            "raise `connect_timeout_ms` of the server or the pool if the server is only slow",
+        )
 }
 
 /// What has to be looked at before the server is started did not answer within the time to connect.
@@ -86,23 +96,34 @@ pub(crate) fn out_of_reach(server: &Arc<str>, limit: std::time::Duration) -> Err
 
 /// The server answered none of the keep-alive's questions.
 pub(super) fn silent(server: &Arc<str>, options: &ConnectOptions) -> Error {
-    let misses = options.keepalive_misses;
-    Error::new(ErrorCode::Timeout, "the server sent nothing and left the keep-alive unanswered")
+    let (misses, apart) = (options.keepalive_misses, options.keepalive.as_millis());
+    let message = format!(
+        "the server sent nothing and left {misses} questions of the keep-alive, {apart} ms apart, unanswered"
+    );
+    Error::new(ErrorCode::Timeout, message)
         .with_server(server.as_ref())
         .with_detail("which", words::deadline::KEEPALIVE)
         .with_detail("misses", misses)
+        .with_hint("raise `keepalive_ms` or `keepalive_misses` of the pool if the server is silent while it works")
 }
 
 /// A bound of ours was reached.
 pub(super) fn limit(server: &Arc<str>, limit: &'static str) -> Error {
-    let message = match limit {
-        words::limit::FRAME_BYTES => {
-            "a message, or all pages of a list, are longer than `limits.frame_bytes` allows"
-                .to_owned()
-        }
-        limit => format!("the limit `{limit}` is reached"),
+    let of_limit = |message: String| {
+        Error::new(ErrorCode::Limit, message)
+            .with_server(server.as_ref())
+            .with_detail("limit", limit)
     };
-    Error::new(ErrorCode::Limit, message).with_server(server.as_ref()).with_detail("limit", limit)
+    if limit == words::limit::FRAME_BYTES {
+        let message =
+            "a message, or all pages of a list, are longer than `limits.frame_bytes` allows";
+        return of_limit(message.to_owned()).with_hint(
+            "raise `limits.frame_bytes` of the pool, or ask the server for less at a time",
+        );
+    }
+    let meaning = words::limit::ALL.iter().find(|(word, _)| *word == limit);
+    let meaning = meaning.map_or_else(String::new, |(_, meaning)| format!(": {meaning}"));
+    of_limit(format!("the limit `{limit}` is reached{meaning}"))
 }
 
 /// The server broke the protocol.

@@ -3,6 +3,8 @@
 //! It never waits for the pipe and never owns the process, so that neither a server that stops reading nor rmcp itself
 //! can hold up a call or a close.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::convert::Infallible;
 use std::future::{Ready, ready};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,6 +18,8 @@ use rmcp::service::{
     serve_client_with_lifecycle_and_ct,
 };
 use rmcp::transport::Transport;
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 use trunkline_pool::config::Era;
 
@@ -142,16 +146,13 @@ impl Link {
         };
         inner.expected = None;
         drop(inner);
+        let unusable = || failure::protocol(&self.server, unusable(frame));
         let message: RxJsonRpcMessage<RoleClient> =
-            serde_json::from_slice(frame).map_err(|_| {
-                failure::protocol(
-                    &self.server,
-                    "the server's answer to the handshake cannot be read",
-                )
-            })?;
-        if let JsonRpcMessage::Response(response) = &message
-            && let ServerResult::InitializeResult(result) = &response.result
-        {
+            serde_json::from_slice(frame).map_err(|_| unusable())?;
+        if let JsonRpcMessage::Response(response) = &message {
+            let ServerResult::InitializeResult(result) = &response.result else {
+                return Err(unusable());
+            };
             // Before rmcp has it, since what rmcp sends next must say so.
             self.wire.negotiated(result.protocol_version.as_str());
             self.note_tasks(frame);
@@ -211,6 +212,29 @@ impl Transport<RoleClient> for FrameTransport {
     }
 }
 
+/// What is wrong with an answer to the handshake (PROTOCOL 1.1), without what is in it.
+fn unusable(frame: &[u8]) -> String {
+    #[derive(Deserialize)]
+    struct Answer<'a> {
+        #[serde(borrow)]
+        result: &'a RawValue,
+    }
+    const SAID: &str = "the server's answer to the handshake";
+    let Ok(Answer { result }) = serde_json::from_slice(frame) else {
+        return format!("{SAID} cannot be read");
+    };
+    let Ok(members) = serde_json::from_str::<HashMap<Cow<'_, str>, &RawValue>>(result.get()) else {
+        return format!("{SAID} is no object");
+    };
+    let names = ["protocolVersion", "capabilities", "serverInfo"];
+    let missing = names.iter().filter(|name| !members.contains_key(**name));
+    let missing: Vec<String> = missing.map(|name| format!("no `{name}`")).collect();
+    match missing.is_empty() {
+        true => format!("{SAID} has a `capabilities` or `serverInfo` that is of another kind"),
+        false => format!("{SAID} has {}", missing.join(" and ")),
+    }
+}
+
 /// Why rmcp gave up, without what the server sent: that may be anything.
 fn refusal(link: &Link, error: ClientInitializeError) -> Error {
     let server = &link.server;
@@ -225,6 +249,9 @@ fn refusal(link: &Link, error: ClientInitializeError) -> Error {
         ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::Cancelled => {
             failure::protocol(server, "the connection ended during the handshake")
         }
-        _ => failure::protocol(server, "the server's answer to the handshake is not one"),
+        _ => failure::protocol(
+            server,
+            "what came instead of the server's answer to the handshake is none",
+        ),
     }
 }

@@ -72,8 +72,13 @@ impl Runtime {
         if self.workers == workers {
             return Ok(());
         }
-        let message = format!("the process already runs with {} workers", self.workers);
-        Err(Error::new(ErrorCode::InvalidArgument, message).with_detail("path", "workers"))
+        let message = format!(
+            "this pool asks for {workers} workers, and the pools of the process run with {}",
+            self.workers
+        );
+        Err(Error::new(ErrorCode::InvalidArgument, message)
+            .with_detail("path", "workers")
+            .with_hint("give every pool of a process the same number of `workers`, or none"))
     }
 
     /// The tokio handle, for spawning and timers.

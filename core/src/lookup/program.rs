@@ -51,7 +51,7 @@ pub(crate) fn program(
             let program = std::path::absolute(&program).unwrap_or(program);
             Ok(Found { cwd, program })
         }
-        Err(error) => Err(failure(server, &spec.command, "find it", &error)),
+        Err(error) => Err(unfound(server, &spec.command, &error)),
     }
 }
 
@@ -74,20 +74,62 @@ pub(crate) fn check_folder(server: &str, cwd: &Path) -> Result<()> {
     })
 }
 
-/// Says what could not be done with which command; never an argument or a value of the environment.
+/// No file can be started as that command.
+fn unfound(server: &str, command: &str, error: &io::Error) -> Error {
+    let is_name = !command.contains(std::path::is_separator);
+    let shown = escape_line(command.as_bytes());
+    let (message, hint) = match error.kind() {
+        io::ErrorKind::NotFound if is_name => (
+            format!("the command {shown} is in no folder of the PATH that the server has"),
+            "install it, give its absolute path as `command`, or set PATH in the server's `env`",
+        ),
+        io::ErrorKind::NotFound => (
+            format!("the command {shown} is not there"),
+            "install it, or correct `command`: a relative path begins at the server's working directory",
+        ),
+        io::ErrorKind::PermissionDenied => (
+            format!("the command {shown} may not be executed"),
+            "make the file, and the folders that lead to it, executable for this user",
+        ),
+        _ => {
+            (format!("the command {shown} cannot be used: {}", reason(error)), "correct `command`")
+        }
+    };
+    of_command(message, error, server, shown).with_hint(hint)
+}
+
+/// A command was found and could not be started, trying to take that step. Never says an argument or a value of the environment.
 pub(crate) fn failure(server: &str, command: &str, step: &str, error: &io::Error) -> Error {
-    let command = escape_line(command.as_bytes());
+    let shown = escape_line(command.as_bytes());
     let message =
-        format!("the command {command} failed to start, trying to {step}: {}", reason(error));
+        format!("the command {shown} failed to start, trying to {step}: {}", reason(error));
     let hint = match error.kind() {
-        io::ErrorKind::NotFound => "install it, or give its absolute path as the command",
-        io::ErrorKind::PermissionDenied => "make the file executable",
+        io::ErrorKind::NotFound => {
+            "the file is there: look for what its first line names, or for the loader that it needs"
+        }
+        io::ErrorKind::PermissionDenied => "make the file executable for this user",
+        _ if is_no_program(error) => {
+            "the file is no program of this machine; a script begins with a line such as #!/bin/sh"
+        }
         _ => "start the command by hand to see why",
     };
+    of_command(message, error, server, shown).with_hint(hint)
+}
+
+fn of_command(message: String, error: &io::Error, server: &str, shown: String) -> Error {
     with_errno(Error::new(ErrorCode::SpawnFailed, message), error)
         .with_server(server)
-        .with_detail("command", command)
-        .with_hint(hint)
+        .with_detail("command", shown)
+}
+
+#[cfg(unix)]
+fn is_no_program(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(libc::ENOEXEC)
+}
+
+#[cfg(not(unix))]
+fn is_no_program(_: &io::Error) -> bool {
+    false
 }
 
 pub(super) fn with_errno(failure: Error, error: &io::Error) -> Error {
@@ -156,6 +198,9 @@ fn names_on_windows(command: &str) -> Vec<String> {
 /// Whether it is a file that somebody may execute; the exec itself has the last word.
 fn check(program: &Path) -> io::Result<()> {
     let found = std::fs::metadata(program)?;
+    if found.is_dir() {
+        return Err(is_folder());
+    }
     if !found.is_file() {
         return Err(denied());
     }
@@ -178,6 +223,16 @@ fn not_found() -> io::Error {
 #[cfg(unix)]
 fn denied() -> io::Error {
     io::Error::from_raw_os_error(libc::EACCES)
+}
+
+#[cfg(unix)]
+fn is_folder() -> io::Error {
+    io::Error::from_raw_os_error(libc::EISDIR)
+}
+
+#[cfg(not(unix))]
+fn is_folder() -> io::Error {
+    io::ErrorKind::IsADirectory.into()
 }
 
 #[cfg(not(unix))]
@@ -209,6 +264,45 @@ mod tests {
         assert_eq!(names_on_windows("npx"), ["npx.com", "npx.exe", "npx.bat", "npx.cmd"]);
         assert_eq!(names_on_windows(r"c:\a.b\Server.EXE"), [r"c:\a.b\Server.EXE"]);
         assert_eq!(names("npx"), ["npx"]);
+    }
+
+    #[test]
+    fn who_has_no_program_is_told_why_and_what_to_do() {
+        let told = |command: &str, path: &str| {
+            let error = find(command, Some(OsStr::new(path)), Path::new("/")).unwrap_err();
+            let error = unfound("demo", command, &error);
+            assert_eq!((error.code(), error.server()), (ErrorCode::SpawnFailed, Some("demo")));
+            assert!(error.detail()["errno"].is_number() && error.detail()["command"] == command);
+            (error.message().to_owned(), error.hint().unwrap_or_default().to_owned())
+        };
+        let (message, hint) = told("no-such-program", "/usr/bin:/bin");
+        assert_eq!(
+            message,
+            "the command no-such-program is in no folder of the PATH that the server has"
+        );
+        assert!(hint.contains("absolute path") && hint.contains("`env`"), "{hint}");
+        // A folder of that name is no program, and does not end the search.
+        assert_eq!(told("bin", "/usr:/").0, told("bin", "/bin").0);
+        let (message, hint) = told("./no-such-program", "/bin");
+        assert_eq!(message, "the command ./no-such-program is not there");
+        assert!(hint.contains("working directory"), "{hint}");
+        assert_eq!(told("passwd", "/etc").0, "the command passwd may not be executed");
+        assert_eq!(told("./bin", "/bin").0, "the command ./bin cannot be used: is a directory");
+    }
+
+    #[test]
+    fn a_program_that_the_system_refuses_is_told_with_what_it_may_lack() {
+        let told = |errno| {
+            let error = failure("demo", "tool", "execute it", &io::Error::from_raw_os_error(errno));
+            format!("{}; {}", error.message(), error.hint().unwrap_or_default())
+        };
+        assert_eq!(
+            told(libc::ENOENT),
+            "the command tool failed to start, trying to execute it: no such file or directory; \
+             the file is there: look for what its first line names, or for the loader that it needs"
+        );
+        assert!(told(libc::ENOEXEC).ends_with("a script begins with a line such as #!/bin/sh"));
+        assert!(told(libc::E2BIG).ends_with("start the command by hand to see why"));
     }
 
     #[test]

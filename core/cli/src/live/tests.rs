@@ -32,7 +32,7 @@ fn status() -> Value {
                 "file": "~/.cursor/mcp.json", "line": 3, "counts": { "tools": 17 },
                 "memory_bytes": 130 << 20, "cpu_ms": 12_345, "entries": [entry(0, 3, json!(lines))] },
             "gone": { "state": "disconnected", "reason": "failed", "origin": "user", "counts": {},
-                "last_error": { "message": "the command no-such-program failed to start" },
+                "last_error": { "message": "the command no-such-program is in no folder of the PATH that the server has" },
                 "hint": "mend what `last_error` says", "entries": [] },
             "two": { "state": "connected", "reason": null, "transport": "http", "origin": "user",
                 "counts": { "tools": 2 }, "memory_bytes": 900 << 10, "cpu_ms": 10,

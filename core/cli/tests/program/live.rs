@@ -68,7 +68,7 @@ fn a_person_sees_the_servers_chooses_one_and_quits() {
     // A frame may come in pieces.
     screen.until(|screen| {
         let text = screen.text();
-        text.contains("no-such-program failed to start") && text.contains("stderr of gone")
+        text.contains("no-such-program is in no") && text.contains("stderr of gone")
     });
     screen.press("?");
     screen.until(|screen| screen.text().contains("quit as a signal does"));

@@ -133,8 +133,28 @@ async fn a_refused_handshake_carries_the_refusal() {
         (error.code(), error.cause().unwrap().code()),
         (ErrorCode::Protocol, ErrorCode::ServerError)
     );
-    let answer = r#"read -r line; printf '{"jsonrpc":"2.0","id":0,"result":[]}\n'; sleep 60"#;
-    assert_eq!(script(answer).refused().await.code(), ErrorCode::Protocol);
+}
+
+/// PROTOCOL 1.1: what a handshake is answered with has three members.
+#[tokio::test]
+async fn what_an_answer_to_the_handshake_lacks_is_named() {
+    let stated = r#""protocolVersion":"2025-06-18""#;
+    for (result, said) in [
+        ("[]".to_owned(), "is no object"),
+        ("{}".to_owned(), "has no `protocolVersion` and no `capabilities` and no `serverInfo`"),
+        (format!(r#"{{{stated},"capabilities":{{}}}}"#), "has no `serverInfo`"),
+        (
+            format!(r#"{{{stated},"capabilities":{{}},"serverInfo":7}}"#),
+            "has a `capabilities` or `serverInfo` that is of another kind",
+        ),
+    ] {
+        let answer = format!(
+            r#"read -r line; printf '%s\n' '{{"jsonrpc":"2.0","id":0,"result":{result}}}'; sleep 60"#
+        );
+        let error = script(&answer).refused().await;
+        assert_eq!(error.code(), ErrorCode::Protocol);
+        assert_eq!(error.message(), format!("the server's answer to the handshake {said}"));
+    }
 }
 
 /// SPEC 4.4.

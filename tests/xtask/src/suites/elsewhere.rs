@@ -102,6 +102,8 @@ fn arm_c(machine: &Machine, runner: &str) -> Command {
     }
     make.arg(format!("RUN={runner}")).arg(format!("CASES={CASES_UNDER_QEMU}"));
     make.arg(format!("PROGRAM_SECONDS={PROGRAM_SECONDS}"));
+    // The long forms of the programs are for the machine itself.
+    make.env_remove("TRUNKLINE_FULL");
     make
 }
 
