@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use trunkline::{AcquireOptions, DrainOptions, Operation, Result, Servers};
+use trunkline::{AcquireOptions, DrainOptions, Operation, Result, ServerSpec, Servers};
 
 use crate::buf::Buf;
 use crate::completion::{Completion, Value};
@@ -436,7 +436,7 @@ unsafe fn acquire(
             raw::text(options_json, "options_json")?,
         ]
     };
-    let spec = raw::server_spec(server, config)?;
+    let spec = ServerSpec::from_json(server, config)?;
     let options = AcquireOptions::from_json(options)?;
     let (server, session) = (server.to_owned(), session.to_owned());
     let core = pool.core.clone();

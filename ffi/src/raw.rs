@@ -7,7 +7,7 @@ use std::mem::{offset_of, size_of};
 use std::ptr::NonNull;
 use std::time::Duration;
 
-use trunkline::{CallOptions, Error, ErrorCode, Operation, Progress, Result, Retry, ServerSpec};
+use trunkline::{CallOptions, Error, ErrorCode, Operation, Progress, Result, Retry};
 
 use crate::completion::Completion;
 use crate::guard::check_fork;
@@ -189,19 +189,6 @@ pub(crate) fn switch(value: u32, path: &str) -> Result<bool> {
         1 => Ok(true),
         other => Err(invalid(path, format!("{path} is {other}, not 0 or 1"))),
     }
-}
-
-/// The configuration of one server.
-///
-/// # Errors
-/// `invalid_config`, also when the text is no JSON.
-pub(crate) fn server_spec(server: &str, config: &str) -> Result<ServerSpec> {
-    let value = serde_json::from_str(config).map_err(|error| {
-        Error::new(ErrorCode::InvalidConfig, format!("the configuration is no JSON: {error}"))
-            .with_server(server)
-            .with_detail("line", error.line())
-    })?;
-    ServerSpec::from_value(server, &value)
 }
 
 /// A time of the host, unless it leaves it to the library.

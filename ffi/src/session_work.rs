@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use trunkline::{AcquireOptions, CallResult, Operation, Result};
+use trunkline::{AcquireOptions, CallResult, Operation, Result, ServerSpec};
 
 use crate::buf::Buf;
 use crate::completion::{Completion, Value};
@@ -307,7 +307,7 @@ unsafe fn acquire(
     let session = pool.objects.sessions.find(session)?;
     let spec = match config {
         "" => None,
-        config => Some(raw::server_spec(server, config)?),
+        config => Some(ServerSpec::from_json(server, config)?),
     };
     let options = AcquireOptions::from_json(options)?;
     let (core, server) = (pool.core.clone(), server.to_owned());

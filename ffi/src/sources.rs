@@ -2,7 +2,9 @@
 
 use std::ffi::c_void;
 
-use trunkline::{LoadOptions, Operation, Pool, ReloadOptions, Result, SourceName, Switch};
+use trunkline::{
+    LoadOptions, Operation, Pool, ReloadOptions, Result, ServerSpec, SourceName, Switch,
+};
 
 use crate::buf::Buf;
 use crate::completion::{Completion, reported};
@@ -157,7 +159,7 @@ pub unsafe extern "C" fn trunkline_pool_add_server(
     unsafe {
         forms::report(pool, out, err, |pool| {
             let server = raw::text(server, "server")?;
-            let spec = raw::server_spec(server, raw::text(config_json, "config_json")?)?;
+            let spec = ServerSpec::from_json(server, raw::text(config_json, "config_json")?)?;
             pool.add_server(server, &spec)
         })
     }

@@ -16,7 +16,6 @@ use crate::lease::Held;
 use crate::reply::Settled;
 use crate::session::NativeSession;
 use crate::subscription::NativeSubscription;
-use crate::text::parse_json;
 
 /// A pool. Its finaliser closes it in the background, if nothing else of it is left.
 #[napi]
@@ -72,7 +71,7 @@ impl NativePool {
         options: String,
         number: Option<f64>,
     ) -> Result<Promise> {
-        let spec = parse_json(&config).and_then(|value| ServerSpec::from_value(&server, &value));
+        let spec = ServerSpec::from_json(&server, &config);
         let spec = spec.map_err(thrown)?;
         let options = AcquireOptions::from_json(&options).map_err(thrown)?;
         let (pool, lender) = (self.pool.clone(), self.pool.clone());

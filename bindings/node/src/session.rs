@@ -16,7 +16,7 @@ use crate::lease::Held;
 use crate::pending::Owner;
 use crate::reply::Settled;
 use crate::subscription::NativeSubscription;
-use crate::text::{self, parse_json};
+use crate::text;
 
 /// A session. Its finaliser closes it, if the host did not.
 #[napi]
@@ -91,13 +91,8 @@ impl NativeSession {
         options: String,
         number: Option<f64>,
     ) -> Result<Promise> {
-        let spec = match config {
-            None => None,
-            Some(config) => {
-                let value = parse_json(&config).map_err(thrown)?;
-                Some(ServerSpec::from_value(&server, &value).map_err(thrown)?)
-            }
-        };
+        let spec = config.map(|config| ServerSpec::from_json(&server, &config));
+        let spec = spec.transpose().map_err(thrown)?;
         let options = AcquireOptions::from_json(&options).map_err(thrown)?;
         let (session, keeper) = (self.session.clone(), self.session.clone());
         let pool = self.pool.clone();

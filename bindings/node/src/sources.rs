@@ -9,7 +9,6 @@ use trunkline::{LoadOptions, ReloadOptions, ServerSpec, SourceName, Switch, Work
 use crate::environment::Promise;
 use crate::failure::{Result, thrown};
 use crate::pool::NativePool;
-use crate::text::parse_json;
 
 #[napi]
 impl NativePool {
@@ -39,7 +38,7 @@ impl NativePool {
     /// Adds a server to the run-time source; its configuration is a JSON text.
     #[napi(catch_unwind)]
     pub fn add_server(&self, server: String, config: String) -> Result<String> {
-        let spec = parse_json(&config).and_then(|value| ServerSpec::from_value(&server, &value));
+        let spec = ServerSpec::from_json(&server, &config);
         let report = self.pool().add_server(&server, &spec.map_err(thrown)?);
         report.map(|report| report.to_string()).map_err(thrown)
     }

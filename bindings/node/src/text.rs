@@ -1,8 +1,6 @@
 //! Strings on their way to JavaScript and from it.
 
 use napi::{Result, check_status, sys};
-use serde_json::Value;
-use trunkline::{Error, ErrorCode};
 
 /// A JavaScript string with this text.
 ///
@@ -28,15 +26,4 @@ pub fn undefined(env: sys::napi_env) -> Result<sys::napi_value> {
     // SAFETY: `env` is the environment whose JavaScript thread this is.
     check_status!(unsafe { sys::napi_get_undefined(env, &mut value) })?;
     Ok(value)
-}
-
-/// Parses a JSON text that came from JavaScript.
-///
-/// # Errors
-/// `invalid_argument`, without a piece of the text: it may hold secrets.
-pub fn parse_json(text: &str) -> std::result::Result<Value, Error> {
-    serde_json::from_str(text).map_err(|error| {
-        let place = format!("line {}, column {}", error.line(), error.column());
-        Error::new(ErrorCode::InvalidArgument, format!("no JSON at {place}"))
-    })
 }

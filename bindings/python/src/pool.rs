@@ -7,8 +7,8 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use trunkline::{
     AcquireOptions, DrainOptions, EventMask, GateLists, LoadOptions, PoolOptions, ReloadOptions,
-    Servers, SessionOptions, SignInOptions, SourceName, StatusOptions, Switch, WorkspaceTrust,
-    roots_from_json,
+    ServerSpec, Servers, SessionOptions, SignInOptions, SourceName, StatusOptions, Switch,
+    WorkspaceTrust, roots_from_json,
 };
 
 use crate::delivery::{Operation, Payload, sink};
@@ -16,7 +16,7 @@ use crate::desk::Desk;
 use crate::failure::{OrRaise, guarded};
 use crate::fork::Owned;
 use crate::lease::HeldLease;
-use crate::session::{Session, server_spec};
+use crate::session::Session;
 use crate::subscription::Subscription;
 
 /// The connections of one workspace. Dropped, it closes in the background.
@@ -109,7 +109,7 @@ impl Pool {
     ) -> PyResult<Operation> {
         guarded(|| {
             let options = AcquireOptions::from_json(options).or_raise(to.py())?;
-            let spec = server_spec(&server, config).or_raise(to.py())?;
+            let spec = ServerSpec::from_json(&server, config).or_raise(to.py())?;
             self.start(to, token, |pool| async move {
                 let lease = pool.acquire(&server, &spec, &session, &options).await?;
                 Ok(Payload::Lease(HeldLease { lease, pool }))
@@ -192,7 +192,7 @@ impl Pool {
 
     /// Adds a server to the run-time source.
     fn add_server(&self, py: Python<'_>, server: &str, config: &str) -> PyResult<String> {
-        self.reported(py, |pool| pool.add_server(server, &server_spec(server, config)?))
+        self.reported(py, |pool| pool.add_server(server, &ServerSpec::from_json(server, config)?))
     }
 
     /// Takes a server out of the run-time source.

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use serde_json::Value;
 use trunkline::{
     AcquireOptions, ConfigureOptions, Error, ErrorCode, EventMask, Listed, ServerSpec, Shape,
 };
@@ -27,14 +26,6 @@ pub fn rows(listed: &[Listed]) -> PyResult<Vec<Row>> {
         (name, server, own_name, definition, one.trust, one.always_load, one.deferred)
     };
     Ok(listed.iter().map(row).collect())
-}
-
-/// Parses one server's configuration.
-pub fn server_spec(server: &str, config: &str) -> trunkline::Result<ServerSpec> {
-    let value: Value = serde_json::from_str(config).map_err(|error| {
-        Error::new(ErrorCode::InvalidConfig, format!("not JSON: {error}")).with_server(server)
-    })?;
-    ServerSpec::from_value(server, &value)
 }
 
 /// A session and the pool that it is of.
@@ -74,8 +65,10 @@ impl Session {
         guarded(|| {
             let py = to.py();
             let options = AcquireOptions::from_json(options).or_raise(py)?;
-            let spec =
-                config.map(|config| server_spec(&server, config)).transpose().or_raise(py)?;
+            let spec = config
+                .map(|config| ServerSpec::from_json(&server, config))
+                .transpose()
+                .or_raise(py)?;
             let sink = sink(to, token)?;
             let (session, pool) = (open.session.clone(), open.pool.clone());
             let future = async move {

@@ -10,6 +10,7 @@ use trunkline::{
     DrainOptions, Error, LoadOptions, Pool, PoolOptions, Result, Session, SessionOptions, Wanted,
     detect,
 };
+use trunkline_pool::json::plain;
 use trunkline_pool::options::DrainMode;
 
 use crate::arguments::Common;
@@ -199,8 +200,8 @@ fn whole(path: &Path) -> PathBuf {
 /// program there for nothing.
 fn pool_options(common: &Common) -> std::result::Result<PoolOptions, Failure> {
     let given = common.options.as_deref().unwrap_or("{}");
-    let given: Value = serde_json::from_str(given)
-        .map_err(|error| Failure::usage(format!("--options is no JSON: {error}")))?;
+    let given =
+        plain(given).map_err(|error| Failure::usage(format!("--options is no JSON: {error}")))?;
     let Value::Object(mut options) = given else {
         return Err(Failure::usage("--options must be a JSON object"));
     };

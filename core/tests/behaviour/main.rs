@@ -22,6 +22,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
+use trunkline_pool::json::plain;
 
 /// Cases that run at the same time: they wait more than they compute.
 const WORKERS: usize = 6;
@@ -81,7 +82,7 @@ fn cases(filters: &[String]) -> Vec<Value> {
     files.sort();
     let mut cases = Vec::new();
     for file in files {
-        match serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap() {
+        match plain(&std::fs::read_to_string(&file).unwrap()).unwrap() {
             Value::Array(several) => cases.extend(several),
             one => cases.push(one),
         }

@@ -48,7 +48,9 @@ pub async fn step(
             let to = if second == "on" { Switch::On } else { Switch::Off };
             pool.switch_source(&source(first)?, to)?
         }
-        "add_server" => pool.add_server(first, &ServerSpec::from_value(first, second)?)?,
+        "add_server" => {
+            pool.add_server(first, &ServerSpec::from_json(first, &second.to_string())?)?
+        }
         "remove_server" => pool.remove_server(first)?,
         "set_trusted" => {
             let is_trusted = arguments[0] == true;

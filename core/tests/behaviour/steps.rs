@@ -437,7 +437,7 @@ impl World {
         let session = self.session(text(arguments, 0))?.clone();
         let name = text(arguments, 1).to_string();
         let spec = match arguments.get(2).filter(|value| !value.is_null()) {
-            Some(value) => Some(ServerSpec::from_value(&name, &self.server(value))?),
+            Some(value) => Some(ServerSpec::from_json(&name, &self.server(value).to_string())?),
             None => None,
         };
         let options = arguments.get(3).map_or(String::new(), Value::to_string);

@@ -1,7 +1,9 @@
 //! The arguments of a call, as they are typed.
 
+use std::collections::HashMap;
+
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use crate::failure::Failure;
 
@@ -28,7 +30,8 @@ pub(super) fn arguments(words: &[String], schema: &Value) -> Result<String, Fail
 
 /// An object that is passed on as it is written.
 pub(super) fn whole(object: &str) -> Result<String, Failure> {
-    match serde_json::from_str::<Map<String, Value>>(object) {
+    // Any member may have any name: serde_json's own `Value` would not read all of them.
+    match serde_json::from_str::<HashMap<String, &RawValue>>(object) {
         Ok(_) => Ok(object.to_owned()),
         Err(error) => Err(Failure::usage(format!("the arguments are no JSON object: {error}"))),
     }
@@ -78,6 +81,12 @@ mod tests {
     #[test]
     fn an_object_is_passed_on_as_it_is_written() {
         let object = r#" {"id": 9007199254740993, "a": 1.0}"#;
+        assert_eq!(read(&[object], json!({})), Ok(object.into()));
+    }
+
+    #[test]
+    fn no_member_of_an_object_is_anything_but_itself() {
+        let object = r#"{"a":{"$serde_json::private::RawValue":"no JSON"}}"#;
         assert_eq!(read(&[object], json!({})), Ok(object.into()));
     }
 

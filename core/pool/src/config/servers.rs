@@ -1,11 +1,11 @@
-//! A whole map of servers.
+//! The texts of configurations: of a whole map of servers, and of one.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::ServerSpec;
 use super::fields::invalid;
+use super::{ServerSpec, check_name};
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{self, Defect, Step, dotted};
 
@@ -23,19 +23,7 @@ const CONTAINER: &str = "mcpServers";
 /// # Errors
 /// `invalid_config` when the text is no JSON object, with `detail.line` and `detail.column`.
 pub fn parse_servers(text: &str) -> Result<BTreeMap<String, Result<ServerSpec>>> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    if text.len() > TEXT_BYTES_MAX {
-        return Err(whole(&format!("the configuration is longer than {TEXT_BYTES_MAX} bytes")));
-    }
-    let (value, defects) = json::parse(text).map_err(|error| {
-        whole(&format!(
-            "the configuration is no JSON: line {}, column {}",
-            error.line(),
-            error.column()
-        ))
-        .with_detail("line", error.line())
-        .with_detail("column", error.column())
-    })?;
+    let (value, defects) = read(text)?;
     let Value::Object(root) = &value else {
         return Err(whole("the configuration is no JSON object"));
     };
@@ -52,6 +40,42 @@ pub fn parse_servers(text: &str) -> Result<BTreeMap<String, Result<ServerSpec>>>
         }
     }
     Ok(out)
+}
+
+impl ServerSpec {
+    /// Reads the JSON text of one server, as [`from_value`](Self::from_value) reads its value. `name` is for the errors.
+    ///
+    /// A byte order mark at the start is dropped. A member that is there twice, nesting deeper than 64 and a number out of range are
+    /// errors (S-15), and every member is itself, whatever its name means to a reader of JSON.
+    ///
+    /// # Errors
+    /// `invalid_config` with `detail.path`, and with `detail.line` and `detail.column` where it is no JSON. It never shows a value, since
+    /// any of them may be a secret.
+    pub fn from_json(name: &str, text: &str) -> Result<ServerSpec> {
+        check_name(name)?;
+        let (value, defects) = read(text).map_err(|error| error.with_server(name))?;
+        match defects.first() {
+            Some(Defect { path, kind }) => {
+                let path = dotted(path);
+                Err(invalid(name, &path, &format!("`{path}` {}", kind.sentence())))
+            }
+            None => ServerSpec::from_value(name, &value),
+        }
+    }
+}
+
+/// The value of a text, with what in it is not to be trusted.
+fn read(text: &str) -> Result<(Value, Vec<Defect>)> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if text.len() > TEXT_BYTES_MAX {
+        return Err(whole(&format!("the configuration is longer than {TEXT_BYTES_MAX} bytes")));
+    }
+    json::parse(text).map_err(|error| {
+        let (line, column) = (error.line(), error.column());
+        whole(&format!("the configuration is no JSON: line {line}, column {column}"))
+            .with_detail("line", line)
+            .with_detail("column", column)
+    })
 }
 
 fn whole(message: &str) -> Error {

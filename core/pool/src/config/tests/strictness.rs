@@ -1,7 +1,7 @@
 //! Texts that two readers could understand differently.
 
 use crate::ErrorCode;
-use crate::config::{Transport, parse_servers};
+use crate::config::{ServerSpec, Transport, parse_servers};
 use crate::generate::Random;
 
 /// The verdict on each server of a text, as one line; `text` stands for the whole.
@@ -32,6 +32,34 @@ fn maps_of_servers_are_read() {
     );
     assert_eq!(verdict("{}"), "");
     assert_eq!(verdict(r#"{"mcpServers":{}}"#), "");
+}
+
+/// SPEC 10.7, S-15: the text of one server is read as that of a map of servers is.
+#[test]
+fn the_text_of_one_server_is_read_as_strictly() {
+    let read = |text: &str| match ServerSpec::from_json("s", text) {
+        Ok(spec) => Ok(spec),
+        Err(error) => {
+            assert_eq!((error.code(), error.server()), (ErrorCode::InvalidConfig, Some("s")));
+            Err(error.detail()["path"].as_str().unwrap().to_owned())
+        }
+    };
+    let text = r#"{"command":"c","env":{"A":"1"}}"#;
+    let value = serde_json::from_str(text).unwrap();
+    assert_eq!(read(text), Ok(ServerSpec::from_value("s", &value).unwrap()));
+    assert_eq!(read(&format!("\u{feff}{text}")), read(text));
+    for (text, path) in [
+        (r#"{"command":"c","env":{"A":"1","A":"1"}}"#, "env.A"),
+        (r#"{"command":"c","command":"c"}"#, "command"),
+        (r#"{"command":"c","other":1e300}"#, "other"),
+        // Whatever a reader of JSON means by that name.
+        (r#"{"$serde_json::private::RawValue":"{\"command\":\"c\"}"}"#, "command"),
+        ("[]", ""),
+        ("{", ""),
+    ] {
+        assert_eq!(read(text), Err(path.to_owned()), "{text}");
+    }
+    assert_eq!(ServerSpec::from_json("s", "{\n{").unwrap_err().detail()["line"], 2);
 }
 
 /// SPEC 17, S-15: a byte order mark at the start is dropped, and refused inside names and values.
