@@ -94,7 +94,7 @@ const HEAD: &str = "# Scoreboard
 Written by `cargo xtask scoreboard`, from `docs/scoreboard.json`: each promise beside what puts it to the test. A figure is how often it was broken, of how often it was
 tried. A row whose tests are red, or that tried less than its goal, is BROKEN and fails the command; \"not run\" is never a pass. The form of the gate is in
 each submission; the long one (`--full`) is run row by row, so that beside each figure stand what it took and the commit that it is of, with a star where
-something had been changed since.
+something had been changed since. What the host of the last long soak held, second by second, is [a plot](soak.svg).
 
 | # | Row | What must never happen | Of | Gate | Long form |
 |---|---|---|---|---|---|
