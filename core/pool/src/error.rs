@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use crate::explain::Reason;
+use crate::nearest::nearest;
 use crate::text::escaped;
 
 /// What an operation of the library returns.
@@ -166,6 +167,16 @@ impl Error {
     /// Adds what the user can do about it.
     pub fn with_hint(self, hint: impl Into<String>) -> Self {
         self.with(|body| body.hint = Some(hint.into()))
+    }
+
+    /// Adds which of these names was probably meant by `wanted`, where one is near enough, as its hint and as `detail.nearest`.
+    pub fn with_nearest<'a>(self, wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Self {
+        match nearest(wanted, names) {
+            Some(near) => self
+                .with_hint(format!("did you mean `{}`?", escaped(near)))
+                .with_detail("nearest", near),
+            None => self,
+        }
     }
 
     /// Adds the error that led to this one.

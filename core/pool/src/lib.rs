@@ -52,6 +52,7 @@ pub mod json;
 pub mod layers;
 pub mod metrics;
 pub mod naming;
+mod nearest;
 pub mod options;
 pub mod pattern;
 pub mod plan;

@@ -167,6 +167,13 @@ impl SessionCore {
         let reason = found.why.0.unwrap_or(Reason::Unknown);
         let error = tool_not_found(exposed, reason.as_str());
         let error = error.with_detail("explanation", found.to_json(exposed));
+        // Of a tool that there is more is known than what its name is like.
+        let error = match reason {
+            Reason::Unknown => {
+                error.with_nearest(exposed, view.tools.iter().map(|tool| &*tool.name))
+            }
+            _ => error,
+        };
         match &found.server {
             Some(server) => error.with_server(&**server),
             None => error,

@@ -216,7 +216,13 @@ impl Held {
                 };
                 match skipped.iter().find(is_it).filter(|_| hidden == Hidden::Unknown) {
                     Some(skipped) => Err(tool_malformed(name, &skipped.reason)),
-                    None => Err(tool_not_found(name, hidden.as_str())),
+                    None => {
+                        let tools = published.slot.catalog.tools.iter();
+                        let seen = tools.map(|item| &*item.name).filter(|tool| view.admits(tool));
+                        let error = tool_not_found(name, hidden.as_str());
+                        let is_known = hidden != Hidden::Unknown;
+                        Err(if is_known { error } else { error.with_nearest(name, seen) })
+                    }
                 }
             }
         }

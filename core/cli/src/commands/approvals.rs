@@ -168,13 +168,13 @@ fn unknown(opened: &Opened, server: &str) -> Failure {
     let status = opened.pool.status();
     let known = &status["servers"][server];
     match known["approval_state"].as_str() {
-        None => Failure::new(Exit::NotFound, "no server of that name is configured"),
-        Some("approved") => Failure::usage("the server is approved already"),
+        None => Failure::new(Exit::NotFound, format!("no server `{server}` is configured")),
+        Some("approved") => Failure::usage(format!("{server}: the server is approved already")),
         Some("rejected") => {
             let hint = "`trunkline forget` makes it wait for approval again";
-            Failure::usage("the server was rejected").with_hint(hint)
+            Failure::usage(format!("{server}: the server was rejected")).with_hint(hint)
         }
-        Some(_) => Failure::usage("the server waits for no approval"),
+        Some(_) => Failure::usage(format!("{server}: the server waits for no approval")),
     }
 }
 

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::nearest::nearest;
 use crate::error::{Error, ErrorCode, Result};
 use crate::interface::{OptionKind, OptionRow, Scope, options};
 use crate::json::{self, DefectKind, Step, dotted, joined};
+use crate::nearest::nearest;
 use crate::text::escaped;
 
 /// More than any sensible set of options, in bytes.

@@ -5,7 +5,6 @@ mod check;
 mod drain;
 mod files;
 mod handlers;
-mod nearest;
 mod parse;
 mod progress;
 mod reconnect;

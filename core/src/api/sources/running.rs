@@ -149,6 +149,7 @@ impl Running {
                 }
                 false => {
                     refusal(words::gate::NOT_CONFIGURED, "no server of that name is configured")
+                        .with_nearest(name, self.named.keys().map(|known| &**known))
                 }
             },
         };

@@ -1,7 +1,7 @@
 //! The name that somebody probably meant.
 
 /// The candidate that is nearest to `wanted`, if one is near enough to be worth saying: at most a third of the
-/// letters away. Of two that are equally near, the first.
+/// letters away. Of two that are equally near, the first. Only the first 1,000 candidates are looked at.
 pub(crate) fn nearest<'a>(
     wanted: &str,
     candidates: impl IntoIterator<Item = &'a str>,
@@ -13,14 +13,19 @@ pub(crate) fn nearest<'a>(
     let allowed = (wanted.chars().count() / 3).max(1);
     candidates
         .into_iter()
+        .take(CANDIDATES_MAX)
+        .filter(|candidate| candidate.len().abs_diff(wanted.len()) <= NAME_BYTES_MAX)
         .map(|candidate| (distance(wanted, candidate), candidate))
         .filter(|(distance, _)| *distance <= allowed)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
 }
 
-/// Longer than every option's name.
+/// Longer than every option's name, and than most of other things.
 const NAME_BYTES_MAX: usize = 64;
+
+/// What is looked at of very long lists.
+const CANDIDATES_MAX: usize = 1_000;
 
 /// How many letters have to be put in, taken out, replaced or swapped with their neighbour, whatever their case.
 fn distance(one: &str, other: &str) -> usize {
