@@ -145,7 +145,8 @@ fn close(pool: &PoolObject, options: DrainOptions) -> Result<()> {
     match quiet {
         true => Ok(()),
         false => Err(Error::new(ErrorCode::Timeout, "a callback has not returned in time")
-            .with_detail("which", words::deadline::TOTAL)),
+            .with_detail("which", words::deadline::TOTAL)
+            .with_hint("let the callbacks return; they must not wait for the thread that closes")),
     }
 }
 

@@ -36,7 +36,7 @@ Object.defineProperty(TrunklineError.prototype, 'name', {
 
 /** The error that the library's JSON form describes. */
 function fromFields(fields) {
-  const spelled = isAboutOptions(fields) ? spellOptions(fields) : fields;
+  const spelled = ABOUT_FILES.has(fields.code) ? fields : spellOptions(fields);
   return new TrunklineError({
     ...spelled,
     code: nodeCode(fields.code),
@@ -84,22 +84,50 @@ function guarded(call) {
   }
 }
 
-/** Errors whose texts name options; those about configurations name what stands in files. */
-const ABOUT_OPTIONS = new Set(['unknown_option', 'invalid_argument', 'timeout', 'limit']);
+/** Errors whose texts name what stands in files, where it has the registry's spelling. */
+const ABOUT_FILES = new Set(['invalid_config', 'undefined_variable']);
 
-function isAboutOptions(fields) {
-  return ABOUT_OPTIONS.has(fields.code);
-}
-
-/** Such an error with the options spelled as the host wrote them. */
+/**
+ * An error with the options that it names spelled as the host writes them. What a host or a server called so stays as it is, but for an
+ * option that does not exist: its name has come here in the registry's spelling.
+ */
 function spellOptions(fields) {
-  const inText = (text) => text?.replace(/`([a-z0-9_.]+)`/g, (_, name) => `\`${toCamel(name)}\``);
+  const spell = fields.code === 'unknown_option' ? toCamel : spellKnown;
+  const inText = (text) => text?.replace(/`([a-z0-9_.]+)`/g, (_, name) => `\`${spell(name)}\``);
   const detail = { ...fields.detail };
   for (const name of ['option', 'nearest', 'path']) {
-    if (typeof detail[name] === 'string') detail[name] = toCamel(detail[name]);
+    if (typeof detail[name] === 'string') detail[name] = spell(detail[name]);
   }
   return { ...fields, message: inText(fields.message), hint: inText(fields.hint), detail };
 }
+
+/** `limits.frame_bytes` → `limits.frameBytes`; of `include.my_server` the first part alone is ours. */
+function spellKnown(path) {
+  // Most need nothing, and the table is made for the first that does.
+  if (!path.includes('_')) return path;
+  let rows = optionRows();
+  const parts = path.split('.').map((part) => {
+    const row = rows?.get(part);
+    rows = row?.members && new Map(row.members.map((member) => [member.name, member]));
+    return row === undefined ? part : toCamel(part);
+  });
+  return parts.join('.');
+}
+
+let known;
+
+/** The options of all scopes, and what else an error may name, by the registry's names. */
+function optionRows() {
+  if (known === undefined) {
+    const { server, ...scopes } = require('./native.cjs').registry.options;
+    const rows = Object.values(scopes).flat();
+    known = new Map([...NAMES.map((name) => ({ name })), ...rows].map((row) => [row.name, row]));
+  }
+  return known;
+}
+
+/** Functions and their parameters. */
+const NAMES = ['accept_tool', 'add_server', 'redirect_url', 'remove_server', 'set_trusted', 'sign_in'];
 
 function decodeArguments(text) {
   if (typeof text !== 'string') return undefined;

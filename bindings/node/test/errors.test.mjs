@@ -77,7 +77,19 @@ describe('bad input', () => {
     const { lease } = await openLease(t);
     const error = await rejection(lease.callTool('sleep', { ms: 60000 }, { timeoutMs: 50 }));
     assert.equal(error.code, 'TRUNKLINE_TIMEOUT');
-    assert.match(error.hint, /`timeoutMs` of the call, or `callTimeoutMs`/);
+    assert.match(error.hint, /`timeoutMs` of the call, or `callTimeoutMs` of the pool/);
+  });
+
+  it('what a caller, and no option, is called stays as it is', async (t) => {
+    const { lease, pool } = await openLease(t, { session: { exclude: { s: ['my_prompt'] } } });
+    assert.match((await rejection(lease.getPrompt('my_prompt'))).message, /`my_prompt`/);
+    const options = { servers: [], include: { my_server: 5 } };
+    const error = thrown(() => pool.session('another', options));
+    assert.equal(error.code, 'TRUNKLINE_INVALID_ARGUMENT');
+    assert.match(error.message, /`include\.my_server`/);
+    assert.equal(error.detail.path, 'include.my_server');
+    pool.session('my_id', { servers: [] });
+    assert.match(thrown(() => pool.session('my_id', { servers: [] })).message, /`my_id`/);
   });
 
   it('an option has one spelling', () => {

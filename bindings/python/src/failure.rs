@@ -1,6 +1,7 @@
 //! Errors as exceptions, and panics as errors.
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
@@ -11,7 +12,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 use pyo3::{ffi, intern};
 use serde_json::Value;
-use trunkline::interface::{ERRORS, ErrorRow};
+use trunkline::interface::{ERRORS, ErrorRow, python_name, spelled};
 use trunkline::{Error, ErrorCode};
 
 /// The exception of an error: an instance of a class of `trunkline._errors`.
@@ -28,16 +29,18 @@ pub fn exception(py: Python<'_>, error: &Error) -> PyErr {
 fn instance<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyAny>> {
     let class = class_of(py, error.code())?;
     // Not by calling the class, whose `__init__` is Python.
-    let value = class.call_method1(intern!(py, "__new__"), (&class, error.message()))?;
-    value.setattr(intern!(py, "args"), (error.message(),))?;
+    let message = &*in_python(error.code(), error.message());
+    let hint = error.hint().map(|hint| in_python(error.code(), hint));
+    let value = class.call_method1(intern!(py, "__new__"), (&class, message))?;
+    value.setattr(intern!(py, "args"), (message,))?;
     value.setattr(intern!(py, "code"), error.code().name())?;
-    value.setattr(intern!(py, "message"), error.message())?;
+    value.setattr(intern!(py, "message"), message)?;
     value.setattr(intern!(py, "server"), error.server())?;
     value.setattr(intern!(py, "session"), error.session())?;
     value.setattr(intern!(py, "retryable"), error.is_retryable())?;
     value.setattr(intern!(py, "outcome"), error.outcome().map(|outcome| outcome.as_str()))?;
-    value.setattr(intern!(py, "hint"), error.hint())?;
-    if let Some(hint) = error.hint() {
+    value.setattr(intern!(py, "hint"), hint.as_deref())?;
+    if let Some(hint) = hint {
         // What `add_note` adds (PEP 678): tracebacks show it, from Python 3.11 on.
         value.setattr(intern!(py, "__notes__"), [format!("hint: {hint}")])?;
     }
@@ -48,6 +51,15 @@ fn instance<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyAny>> 
         value.setattr(intern!(py, "__cause__"), instance(py, cause)?)?;
     }
     Ok(value)
+}
+
+/// A text of an error with its options as Python spells them. What stands in files is spelled there as anywhere.
+fn in_python(code: ErrorCode, text: &str) -> Cow<'_, str> {
+    let of_files = matches!(code, ErrorCode::InvalidConfig | ErrorCode::UndefinedVariable);
+    match text.contains("_ms") && !of_files {
+        true => spelled(text, |name| python_name(name).to_owned()).into(),
+        false => text.into(),
+    }
 }
 
 /// The class for a code.

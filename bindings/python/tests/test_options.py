@@ -115,6 +115,16 @@ def test_a_duration_that_is_no_time_is_refused(value: Any) -> None:
     assert caught.value.detail == {"path": "drain_delay"}
 
 
+@pytest.mark.parametrize(
+    ("timeout", "range_of"), [(0, "from 0.001 to 604800, not 0"), (1e8, "from 0.001 to 604800, not 1")]
+)
+def test_a_duration_out_of_its_range_is_told_in_seconds(timeout: float, range_of: str) -> None:
+    """SPEC 16.5."""
+    with pytest.raises(trunkline.InvalidArgumentError, match=range_of) as caught:
+        trunkline.Pool(call_timeout=timeout)
+    assert caught.value.detail == {"path": "call_timeout"}
+
+
 def test_the_library_checks_ranges_and_types() -> None:
     """SPEC 16.5."""
     with pytest.raises(ValueError, match="workers"):

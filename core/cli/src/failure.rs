@@ -1,7 +1,7 @@
 //! Why a command did not do what it was asked for, and how that is told.
 
 use serde_json::{Value, json};
-use trunkline::Error;
+use trunkline::{Error, ErrorCode};
 use trunkline_pool::text::escaped;
 
 use crate::arguments::Common;
@@ -76,24 +76,38 @@ impl Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
-        let says = |source: &str| error.message().contains(source);
+        let says = |source: &str| error.message().contains(&escaped(source));
         let at = match ["source", "line"].map(|name| error.detail().get(name)) {
             [Some(Value::String(source)), _] if says(source) => String::new(),
             [Some(Value::String(source)), Some(line)] => format!("{}:{line}: ", escaped(source)),
             [Some(Value::String(source)), None] => format!("{}: ", escaped(source)),
             _ => String::new(),
         };
-        let waits = error.detail().get("reason").is_some_and(|reason| reason == "pending_approval");
-        let hint = waits.then_some("`trunkline approve` shows what would run, and approves it");
         let failure = Failure {
             exit: Exit::of(&error),
             message: format!("{at}{error}"),
             hint: error.hint().map(str::to_owned),
             json: error.to_json().into(),
         };
-        match hint {
-            Some(hint) => failure.with_hint(hint),
+        match hint_here(&error) {
+            Some(hint) => failure.with_hint(&hint),
             None => failure,
         }
     }
+}
+
+/// What to do about an error where it is said otherwise on a command line than in a program.
+fn hint_here(error: &Error) -> Option<String> {
+    let detail = |member| error.detail().get(member).and_then(Value::as_str);
+    if detail("reason") == Some("pending_approval") {
+        return Some("`trunkline approve` shows what would run, and approves it".to_owned());
+    }
+    // The time that a command gives, and not one of the pool.
+    let of_command = matches!(detail("which"), Some("total" | "idle"))
+        || error.detail().contains_key("timeout_ms");
+    if error.code() == ErrorCode::Timeout && of_command {
+        return Some("`--timeout SECONDS` gives it more time, if it is only slow".to_owned());
+    }
+    let hint = error.hint().filter(|hint| hint.contains(" of the pool"))?;
+    Some(format!("{hint} (`--options` takes those of the pool)"))
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use crate::explain::Reason;
+use crate::interface::remedies;
 use crate::nearest::nearest;
 use crate::text::escaped;
 
@@ -232,12 +233,15 @@ impl Error {
         &self.0.detail
     }
 
-    /// What the user can do about it: what this error says itself, else what its reason is remedied by, else the advice of its code.
+    /// What the user can do about it: what this error says itself, else what its reason or its limit is remedied by, else the advice of its code.
     pub fn hint(&self) -> Option<&str> {
-        let remedy = || {
-            let reason = self.0.detail.get("reason").and_then(Value::as_str)?;
-            let of_gates = matches!(self.0.code, ErrorCode::NotAdmitted | ErrorCode::ToolNotFound);
-            Reason::from_word(reason).filter(|_| of_gates).map(Reason::remedy)
+        let word = |member| self.0.detail.get(member).and_then(Value::as_str);
+        let remedy = || match self.0.code {
+            ErrorCode::NotAdmitted | ErrorCode::ToolNotFound => {
+                Reason::from_word(word("reason")?).map(Reason::remedy)
+            }
+            ErrorCode::Limit => remedies::of_limit(word("limit")?),
+            _ => None,
         };
         let own = self.0.hint.as_deref().or_else(remedy);
         own.or_else(|| Some(self.0.code.row().advice))

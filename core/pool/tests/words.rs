@@ -22,7 +22,7 @@ const HANDED_ON: [(&str, &str); 13] = [
     ("core/src/auth/source.rs", "self.word()"),
     ("core/src/client/failure.rs", "which"),
     ("core/src/client/failure.rs", "limit"),
-    ("core/pool/src/state/effects.rs", "name"),
+    ("core/pool/src/state/effects.rs", "limit"),
     ("core/pool/src/gates/gate.rs", "reason"),
 ];
 

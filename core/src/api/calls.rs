@@ -38,7 +38,9 @@ impl Calls {
             return Err(session.closed());
         }
         if inner.calls.len() >= usize::try_from(limit).unwrap_or(usize::MAX) {
-            let message = format!("the session has {limit} calls in flight, as many as it may");
+            let message = format!(
+                "the session has {limit} calls in flight, as many as `limits.in_flight_per_session` allows"
+            );
             let error = Error::new(ErrorCode::Limit, message);
             return Err(error.with_detail("limit", words::limit::IN_FLIGHT_PER_SESSION));
         }

@@ -281,7 +281,8 @@ impl LastingCall {
         let message = format!("the server did not come back within {limit} ms");
         let error = Error::new(ErrorCode::Timeout, message)
             .with_detail("which", words::deadline::TOTAL)
-            .with_detail("limit_ms", limit);
+            .with_detail("limit_ms", limit)
+            .with_hint("raise `timeout_ms` of the call if the server is only slow to come back; its status says what it is at");
         match self.state().interrupted.take() {
             Some((_, interrupted)) => error.with_cause(interrupted),
             None => error,

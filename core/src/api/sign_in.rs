@@ -11,7 +11,7 @@ use trunkline_pool::state::Gate;
 use super::follow::follow_together;
 use super::held::Origin;
 use super::pool::{Configured, Pool, PoolCore};
-use crate::auth::Credentials;
+use crate::auth::{Credentials, NO_ADDRESS};
 use crate::driver::{Authority, recheck};
 use crate::{Error, ErrorCode, Result};
 
@@ -156,8 +156,10 @@ impl PoolCore {
 
     fn credentials_of(&self, server: &str, spec: &ServerSpec) -> Result<Arc<Credentials>> {
         let credentials = self.driver.context.of(&server.into(), spec);
-        credentials
-            .ok_or_else(|| no_server(server, "a server of this transport is not signed in to"))
+        credentials.ok_or_else(|| {
+            no_server(server, "a server of this transport is not signed in to")
+                .with_hint(NO_ADDRESS)
+        })
     }
 
     /// There are others in these credentials: whoever waits for what they let in gets it.

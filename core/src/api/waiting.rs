@@ -278,6 +278,7 @@ impl WaitingCall {
         Error::new(ErrorCode::Timeout, message)
             .with_detail("which", words::deadline::TOTAL)
             .with_detail("limit_ms", limit)
+            .with_hint("raise `timeout_ms` of the call if the server is only slow to connect; its status says what it is at")
     }
 
     /// It ends before it was on its way, unless it ended.

@@ -306,7 +306,9 @@ impl SessionCore {
 
     fn unwanted(&self, name: &str) -> Error {
         let message = "the session does not want a server of that name";
-        let error = Error::new(ErrorCode::InvalidArgument, message).with_detail("path", "server");
+        let error = Error::new(ErrorCode::InvalidArgument, message)
+            .with_detail("path", "server")
+            .with_hint("name it in `servers` of the session, or acquire it");
         self.named(name, error)
     }
 

@@ -30,6 +30,7 @@ pub(super) fn slow(server: &str, bound: Duration) -> Error {
         .with_server(server)
         .with_detail("which", words::deadline::CONNECT)
         .with_detail("timeout_ms", bound)
+        .with_hint("check that the server, and the authorization server that it names, answer")
 }
 
 /// What a flow failed with. What was refused here says more than what came of it.

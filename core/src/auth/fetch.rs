@@ -138,7 +138,10 @@ impl Fetch {
             self.guard.check_endpoint(url.as_str(), "an address that secrets go to")?;
         }
         if self.requests.fetch_add(1, Ordering::Relaxed) >= REQUESTS_MAX {
-            return Err(limit(words::limit::REQUESTS, REQUESTS_MAX as usize));
+            return Err(limit(
+                words::limit::REQUESTS,
+                format!("one sign-in takes more than {REQUESTS_MAX} requests"),
+            ));
         }
         let client = if self.guard.is_configured(&url) { &self.own } else { &self.named };
         let exchanged = tokio::time::timeout(EXCHANGE_WAIT_MAX, exchange(client, request)).await;
@@ -154,7 +157,10 @@ impl Fetch {
             return Ok(());
         }
         match self.redirects.fetch_add(1, Ordering::Relaxed) >= REDIRECTS_MAX {
-            true => Err(limit(words::limit::REDIRECTS, REDIRECTS_MAX as usize)),
+            true => Err(limit(
+                words::limit::REDIRECTS,
+                format!("a request of the sign-in is redirected more than {REDIRECTS_MAX} times"),
+            )),
             false => Ok(()),
         }
     }
@@ -194,7 +200,10 @@ async fn exchange(
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(failed)? {
         if body.len() + chunk.len() > BODY_BYTES_MAX {
-            return Err(limit(words::limit::AUTH_BODY_BYTES, BODY_BYTES_MAX));
+            return Err(limit(
+                words::limit::AUTH_BODY_BYTES,
+                format!("an answer in the sign-in is longer than {BODY_BYTES_MAX} bytes"),
+            ));
         }
         body.extend_from_slice(&chunk);
     }
@@ -233,11 +242,11 @@ fn slow(url: &Url) -> Error {
     Error::new(ErrorCode::Timeout, format!("{address} did not answer in time"))
         .with_detail("which", words::deadline::CONNECT)
         .with_detail("address", address)
+        .with_hint("check the network on the way to that address, and whether it answers at all")
 }
 
-fn limit(name: &str, most: usize) -> Error {
-    Error::new(ErrorCode::Limit, format!("the limit of {most} for {name} is reached"))
-        .with_detail("limit", name)
+fn limit(name: &str, message: String) -> Error {
+    Error::new(ErrorCode::Limit, message).with_detail("limit", name)
 }
 
 #[cfg(test)]

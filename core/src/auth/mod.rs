@@ -27,6 +27,6 @@ mod store;
 
 pub(crate) use self::context::Context;
 pub(crate) use self::credentials::{Credentials, Refused, Turn};
-pub(crate) use self::sign_in::SignIns;
+pub(crate) use self::sign_in::{NO_ADDRESS, SignIns};
 pub(crate) use self::source::Denial;
 pub(crate) use self::store::Store;

@@ -135,7 +135,9 @@ pub(super) fn missing() -> Error {
 
 /// It belongs to no sign-in that is under way.
 pub(super) fn unknown() -> Error {
-    argument("the URL belongs to no sign-in that is under way").with_detail("path", "redirect_url")
+    argument("the URL belongs to no sign-in that is under way")
+        .with_detail("path", "redirect_url")
+        .with_hint("begin the sign-in again: it took too long, or its URL was used already")
 }
 
 fn argument(message: &str) -> Error {

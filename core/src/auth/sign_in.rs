@@ -34,6 +34,10 @@ const REGISTERED_MAX: usize = 256;
 /// The name by which a client is registered that gives none.
 const CLIENT_NAME: &str = "trunkline";
 
+/// What is said of a server that is no remote one.
+pub(crate) const NO_ADDRESS: &str =
+    "sign in to servers with a `url` alone; others get their credentials in `env` or `args`";
+
 /// The sign-ins of a pool that are under way, and the clients that they made known.
 pub(crate) struct SignIns {
     /// How long all that comes before the address may take.
@@ -276,15 +280,20 @@ impl SignIns {
 
 /// The authorization server of a server that can be signed in to.
 pub(super) async fn find(credentials: &Credentials) -> Result<Discovered> {
-    let refused = |message: &str| {
+    let refused = |message: &str, hint: &str| {
         Error::new(ErrorCode::InvalidArgument, message)
             .with_server(&*credentials.server)
             .with_detail("path", "server")
+            .with_hint(hint)
     };
     let home = credentials.home.as_ref();
-    let home = home.ok_or_else(|| refused("a server of this transport is not signed in to"))?;
+    let home =
+        home.ok_or_else(|| refused("a server of this transport is not signed in to", NO_ADDRESS))?;
     if credentials.is_fixed {
-        return Err(refused("the configuration sets an `Authorization` header of its own"));
+        return Err(refused(
+            "the configuration sets an `Authorization` header of its own",
+            "take the header out of the configuration to sign in instead",
+        ));
     }
     let refusal = credentials.refusal();
     let found = discover(&credentials.server, &credentials.spec, home, refusal.as_deref()).await?;

@@ -302,11 +302,11 @@ async fn failed(link: &Arc<Link>, error: Error, mut given_up: GivenUp) -> Unconn
             )
         }
         (None, ErrorCode::Timeout) => error.with_hint(match link.wire.child() {
-            Some(_) => "raise `connect_timeout_ms` if the server is only slow; check that it speaks MCP over stdio",
+            Some(_) => "raise `connect_timeout_ms` of the pool, or connect_timeout_ms in the server's configuration, if the server is only slow; check that it speaks MCP over stdio",
             None if link.wire.transport() == Some("host") => {
                 "the host provides this server itself, and it did not answer"
             }
-            None => "raise `connect_timeout_ms` if the server is only slow; check that `url` is the address of an MCP endpoint",
+            None => "raise `connect_timeout_ms` of the pool, or connect_timeout_ms in the server's configuration, if the server is only slow; check that `url` is the address of an MCP endpoint",
         }),
         _ => error,
     };

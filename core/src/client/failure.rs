@@ -52,11 +52,11 @@ pub(super) fn overdue(
     let (message, hint) = match missed {
         Missed::Total => (
             format!("no answer within {limit} ms"),
-            "raise `timeout_ms` of the call, or `call_timeout_ms` of the server or the pool",
+            "raise `timeout_ms` of the call, or `call_timeout_ms` of the pool, or call_timeout_ms in the server's configuration",
         ),
         Missed::Idle => (
             format!("neither an answer nor progress for {limit} ms"),
-            "raise `idle_timeout_ms` of the call, or `call_idle_timeout_ms` of the server or the pool",
+            "raise `idle_timeout_ms` of the call, or `call_idle_timeout_ms` of the pool, or call_idle_timeout_ms in the server's configuration",
         ),
     };
     Error::new(ErrorCode::Timeout, message)
@@ -79,7 +79,7 @@ pub(super) fn slow(server: &Arc<str>, which: &'static str, limit: std::time::Dur
         .with_detail("which", which)
         .with_detail("limit_ms", limit)
         .with_hint(
-            "raise `connect_timeout_ms` of the server or the pool if the server is only slow",
+            "raise `connect_timeout_ms` of the pool, or connect_timeout_ms in the server's configuration, if the server is only slow",
         )
 }
 
@@ -117,9 +117,7 @@ pub(super) fn limit(server: &Arc<str>, limit: &'static str) -> Error {
     if limit == words::limit::FRAME_BYTES {
         let message =
             "a message, or all pages of a list, are longer than `limits.frame_bytes` allows";
-        return of_limit(message.to_owned()).with_hint(
-            "raise `limits.frame_bytes` of the pool, or ask the server for less at a time",
-        );
+        return of_limit(message.to_owned());
     }
     let meaning = words::limit::ALL.iter().find(|(word, _)| *word == limit);
     let meaning = meaning.map_or_else(String::new, |(_, meaning)| format!(": {meaning}"));

@@ -157,7 +157,9 @@ impl Exporter {
             return Ok(());
         }
         let message = "the rest of the telemetry was not taken in time";
-        Err(Error::new(ErrorCode::Timeout, message).with_detail("which", words::deadline::TOTAL))
+        Err(Error::new(ErrorCode::Timeout, message)
+            .with_detail("which", words::deadline::TOTAL)
+            .with_hint("check that the collector answers at the endpoint, or give it more time"))
     }
 
     fn is_forked(&self) -> bool {

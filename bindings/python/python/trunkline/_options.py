@@ -79,10 +79,20 @@ def _value(row: dict[str, Any], value: Any, path: str) -> Any:
                 for name, times in value.items()
             }
     if "names" not in row and row.get("unit") == "milliseconds":
-        return milliseconds(value, path)
+        return _within(row, value, path)
     if isinstance(value, (set, frozenset)):
         return sorted(value)
     return value
+
+
+def _within(row: dict[str, Any], seconds: Any, path: str) -> int:
+    """The library says the same of milliseconds, which nobody has written here."""
+    whole, least, most = milliseconds(seconds, path), row["min"], row["max"]
+    if not least <= whole <= most:
+        raise invalid(
+            f"{path}: expected seconds from {least / 1000:g} to {most // 1000}, not {seconds}", path=path
+        )
+    return whole
 
 
 def _listed(value: Any) -> Iterable[Any]:

@@ -3,6 +3,7 @@
 use clap::ArgMatches;
 use serde_json::Value;
 use trunkline::{Error, ErrorCode};
+use trunkline_pool::text::escaped;
 
 use super::text;
 use crate::arguments::Common;
@@ -167,14 +168,16 @@ fn confirmed(
 fn unknown(opened: &Opened, server: &str) -> Failure {
     let status = opened.pool.status();
     let known = &status["servers"][server];
+    let server = escaped(server);
     match known["approval_state"].as_str() {
-        None => Failure::new(Exit::NotFound, format!("no server `{server}` is configured")),
-        Some("approved") => Failure::usage(format!("{server}: the server is approved already")),
+        None => Failure::new(Exit::NotFound, format!("no server `{server}` is configured"))
+            .with_hint("`trunkline list` shows those that are"),
+        Some("approved") => Failure::usage(format!("`{server}` is approved already")),
         Some("rejected") => {
             let hint = "`trunkline forget` makes it wait for approval again";
-            Failure::usage(format!("{server}: the server was rejected")).with_hint(hint)
+            Failure::usage(format!("`{server}` was rejected")).with_hint(hint)
         }
-        Some(_) => Failure::usage(format!("{server}: the server waits for no approval")),
+        Some(_) => Failure::usage(format!("`{server}` waits for no approval")),
     }
 }
 

@@ -91,7 +91,7 @@ fn a_server_is_shown_escaped() {
     assert_eq!(error.server(), Some("a\u{1b}[2J"));
 }
 
-/// SPEC 5.12, 11.6: the hint of an error is the most exact that is known: its own, its reason's remedy, its code's advice.
+/// SPEC 5.12, 11.6: the hint of an error is the most exact that is known: its own, the remedy of its reason or its limit, its code's advice.
 #[test]
 fn every_error_says_what_to_do() {
     for code in ErrorCode::ALL {
@@ -104,6 +104,12 @@ fn every_error_says_what_to_do() {
         assert_eq!(error.hint(), Some(reason.remedy()));
         assert_eq!(error.with_hint("its own").hint(), Some("its own"));
     }
+    let limit = |word| Error::new(ErrorCode::Limit, "full").with_detail("limit", word);
+    for (word, _) in crate::interface::words::limit::ALL {
+        let hint = remedies::of_limit(word).unwrap();
+        assert_eq!(limit(*word).hint(), Some(hint));
+    }
+    assert_eq!(limit("another").hint(), Some(ErrorCode::Limit.row().advice));
     // `detail.reason` of other codes is another list of words.
     let closed = Error::new(ErrorCode::Closed, "over").with_detail("reason", "closing");
     assert_eq!(closed.hint(), Some(ErrorCode::Closed.row().advice));

@@ -7,12 +7,13 @@ mod events;
 mod names;
 mod option_rows;
 mod options;
+pub(crate) mod remedies;
 mod server_rows;
 pub mod words;
 
 pub use errors::{ERRORS, ErrorRow, Retry};
 pub use events::{EVENTS, EnvelopeScope, EventKind, EventRow, PayloadField, Presence};
-pub use names::{node_name, python_name};
+pub use names::{node_name, python_name, spelled};
 pub use options::{OptionKind, OptionRow, SCOPES, Scope};
 
 use serde_json::{Value, json};

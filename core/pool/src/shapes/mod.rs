@@ -22,6 +22,7 @@ use serde_json::value::RawValue;
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::members;
+use crate::text::escaped;
 
 /// How a model API takes tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,8 +63,10 @@ impl Shape {
     pub fn from_word(word: &str) -> Result<Shape> {
         Shape::ALL.into_iter().find(|shape| shape.as_str() == word).ok_or_else(|| {
             let known = Shape::ALL.map(Shape::as_str).join("`, `");
-            Error::new(ErrorCode::InvalidArgument, format!("no such shape: there are `{known}`"))
+            let message = format!("there is no shape `{}`", escaped(word));
+            Error::new(ErrorCode::InvalidArgument, message)
                 .with_detail("path", "shape")
+                .with_hint(format!("the shapes are `{known}`"))
         })
     }
 

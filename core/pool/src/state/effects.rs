@@ -26,22 +26,28 @@ pub(super) fn budget_exhausted(limit: u32, usage: Usage) -> Error {
 }
 
 pub(super) fn limit_of_processes(most: u32) -> Error {
-    limit_reached(limit::PROCESSES, most)
+    let message =
+        format!("there are {most} server processes, as many as `limits.processes` allows");
+    limit_reached(limit::PROCESSES, message)
 }
 
 pub(super) fn limit_of_entries_per_name(most: u32) -> Error {
-    limit_reached(limit::ENTRIES_PER_NAME, most)
+    let message = format!(
+        "there are {most} connections of the server, as many as `limits.entries_per_name` allows"
+    );
+    limit_reached(limit::ENTRIES_PER_NAME, message)
 }
 
 /// The ids of entries are used up, which takes 2^32 of them.
 pub(super) fn limit_of_entries() -> Error {
-    limit_reached(limit::ENTRIES, u32::MAX)
+    let message = format!("the pool has made {} connections, as many as it can", u32::MAX);
+    limit_reached(limit::ENTRIES, message)
 }
 
 /// The names of a configuration's tools are more than can be remembered, or the configurations are.
 pub(super) fn limit_of_remembered_tools() -> Error {
     let message = "no room is left to remember the definition of one more tool";
-    Error::new(ErrorCode::Limit, message).with_detail("limit", limit::REMEMBERED_TOOLS)
+    limit_reached(limit::REMEMBERED_TOOLS, message)
 }
 
 pub(super) fn unknown_tool(tool: &str) -> Error {
@@ -56,9 +62,8 @@ pub(super) fn stale_approval(tool: &str) -> Error {
         .with_hint("look at what the tool is now, and accept that")
 }
 
-fn limit_reached(name: &str, most: u32) -> Error {
-    Error::new(ErrorCode::Limit, format!("the limit of {most} for {name} is reached"))
-        .with_detail("limit", name)
+fn limit_reached(limit: &str, message: impl Into<String>) -> Error {
+    Error::new(ErrorCode::Limit, message).with_detail("limit", limit)
 }
 
 pub(super) fn crash_loop(cause: Error) -> Error {
@@ -79,4 +84,5 @@ pub(super) fn ended_silently() -> Error {
 pub(super) fn left_behind() -> Error {
     Error::new(ErrorCode::Timeout, "the server was still ending when the drain's time was over")
         .with_detail("which", deadline::TOTAL)
+        .with_hint("give the drain a longer `timeout_ms`")
 }

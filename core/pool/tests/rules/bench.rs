@@ -130,8 +130,12 @@ pub fn cancelled() -> Error {
 }
 
 pub fn limit(name: &str, limit: u32) -> Error {
-    Error::new(ErrorCode::Limit, format!("the limit of {limit} for {name} is reached"))
-        .with_detail("limit", name)
+    let what = match name {
+        "processes" => "server processes",
+        _ => "connections of the server",
+    };
+    let message = format!("there are {limit} {what}, as many as `limits.{name}` allows");
+    Error::new(ErrorCode::Limit, message).with_detail("limit", name)
 }
 
 // Inputs.

@@ -8,6 +8,7 @@ use crate::bench::*;
 fn left_behind() -> Error {
     Error::new(ErrorCode::Timeout, "the server was still ending when the drain's time was over")
         .with_detail("which", "total")
+        .with_hint("give the drain a longer `timeout_ms`")
 }
 
 /// SPEC 9.7

@@ -103,7 +103,10 @@ impl PoolCore {
             Err(error.with_detail("path", path))
         };
         let Some(hash) = ApprovalHash::parse(hash) else {
-            return wrong("hash", "the text is no hash of a request");
+            return wrong(
+                "hash",
+                "the `hash` is none of a request: one is `v1:` and 64 hex digits",
+            );
         };
         let (mut live, book) = self.live(server);
         if decision == Decision::Rejected {

@@ -8,6 +8,7 @@ use futures_util::future::join_all;
 use serde_json::{Map, Value, json};
 use trunkline_pool::layers::{Scope, SourceName};
 use trunkline_pool::options::{LoadOptions, Reconnected, ReloadOptions};
+use trunkline_pool::text::escaped;
 
 use super::desired::{Again, File};
 use super::entry::Fresh;
@@ -87,8 +88,11 @@ impl PoolCore {
             None if file.watch => Ok(Said::default()),
             Some(said) => Ok(said),
             None => {
-                let error = Error::new(ErrorCode::InvalidConfig, "the file is not there");
-                Err(error.with_detail("source", &*file.shown).with_detail("path", ""))
+                let message = format!("there is no file `{}`", escaped(&file.shown));
+                Err(Error::new(ErrorCode::InvalidConfig, message)
+                    .with_detail("source", &*file.shown)
+                    .with_detail("path", "")
+                    .with_hint("correct the path: a relative one begins at the working directory"))
             }
         }
     }

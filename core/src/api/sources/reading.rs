@@ -17,6 +17,7 @@ use tokio::time::Instant;
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::layers::{Contents, Scope, SourceName, WorkspaceTrust};
 use trunkline_pool::settings::ReadOptions;
+use trunkline_pool::text::escaped;
 
 use super::desired::{Again, Desired, File, Word};
 use super::entry::Fresh;
@@ -282,7 +283,7 @@ pub(super) fn says(
         Ok(None) => return Ok(None),
         Err(error) => {
             let why = error.to_string().to_lowercase();
-            return refused(format!("the file cannot be read: {why}"));
+            return refused(format!("the file `{}` cannot be read: {why}", escaped(&file.shown)));
         }
     };
     // Only now: a folder or a link that came since the last look may have led into the workspace.

@@ -320,11 +320,14 @@ impl Named {
             }
             Standing::Waiting(Awaited::Files) => {
                 let message = "the file system is asked for what the server's configuration names";
-                Error::new(ErrorCode::Unavailable, message)
+                Error::new(ErrorCode::Unavailable, message).with_hint(
+                    "try again in a moment; what is mounted there may have stopped answering",
+                )
             }
             Standing::Waiting(Awaited::Host) | Standing::Runs => {
                 let message = "the host is asked for what the server's configuration needs";
                 Error::new(ErrorCode::Unavailable, message)
+                    .with_hint("answer the question, or wait until `settled`")
             }
         };
         let error = error.with_detail("source", self.origin.source.to_string());
