@@ -2,9 +2,10 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use trunkline_pool::config::Fingerprint;
+use trunkline_pool::json::Plain;
 
 /// Which grant: who issued it, for what, and for which configuration.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,8 +40,13 @@ pub(in crate::auth) struct Kept {
     pub scopes: Vec<String>,
     /// Milliseconds since 1970 when the token came.
     pub received_ms: u64,
-    /// The answer of the authorization server.
+    /// The answer of the authorization server, whatever else it holds.
+    #[serde(deserialize_with = "as_written")]
     pub token: Value,
+}
+
+fn as_written<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
+    Plain::deserialize(deserializer).map(|Plain(value)| value)
 }
 
 /// Without the token.

@@ -207,3 +207,16 @@ fn what_fits_no_more_into_a_file_makes_room() {
 fn a_grant_shows_no_token() {
     assert!(!format!("{:?}", grant("a", 1, "canary")).contains("canary"));
 }
+
+/// S-15, SPEC 15.3: what an authorization server writes into its answer spoils no grant of another.
+#[test]
+fn a_token_is_read_as_it_was_written() {
+    let place = Place::new();
+    let mut odd = grant("odd", 1, "t");
+    odd.token["extra"] = json!({ "$serde_json::private::RawValue": "no JSON" });
+    let grants = [odd, grant("other", 2, "t")];
+    let mut written = Grants::default();
+    written.grants = grants.to_vec();
+    written.write(&own(&place.file())).unwrap();
+    assert_eq!(all(&place), grants);
+}
