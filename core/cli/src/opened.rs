@@ -200,9 +200,9 @@ fn whole(path: &Path) -> PathBuf {
 /// program there for nothing.
 fn pool_options(common: &Common) -> std::result::Result<PoolOptions, Failure> {
     let given = common.options.as_deref().unwrap_or("{}");
-    let given =
-        plain(given).map_err(|error| Failure::usage(format!("--options is no JSON: {error}")))?;
-    let Value::Object(mut options) = given else {
+    // As it is typed: what is there twice is told, and not lost in a value.
+    PoolOptions::from_json(given)?;
+    let Ok(Value::Object(mut options)) = plain(given) else {
         return Err(Failure::usage("--options must be a JSON object"));
     };
     options.entry("trusted").or_insert(true.into());

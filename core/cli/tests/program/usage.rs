@@ -20,7 +20,7 @@ fn the_help_is_as_written_down() {
 fn a_line_that_makes_no_sense_ends_with_2() {
     let home = Home::new();
     home.settings("ws/.cursor/mcp.json", &json!({}));
-    let lines: [&[&str]; 10] = [
+    let lines: [&[&str]; 11] = [
         &[],
         &["lst"],
         &["list", "--nothing"],
@@ -29,6 +29,7 @@ fn a_line_that_makes_no_sense_ends_with_2() {
         &["list", "--timeout", "-1"],
         &["list", "--options", "{"],
         &["list", "--options", r#"{"drain_dellay_ms": 1}"#],
+        &["list", "--options", r#"{"workers": 1, "workers": 2}"#],
         &["list", "--options", r#"{"limits": {"$serde_json::private::RawValue": "{}"}}"#],
         &["approve", "--hash", "v1:00"],
     ];
