@@ -67,12 +67,31 @@ impl Failure {
             return self.exit;
         }
         terminal.note(&format!("trunkline: {}", shown::lines(&self.message)));
+        let mut error = &*self.json;
+        loop {
+            for line in last_words(error) {
+                terminal.note(&format!("  stderr  {}", shown::plain(line)));
+            }
+            error = &error["cause"];
+            let Some(message) = error["message"].as_str() else { break };
+            terminal.note(&format!("  cause   {}", shown::plain(message)));
+        }
         if let Some(hint) = &self.hint {
             terminal.note(&format!("  {}", escaped(hint)));
         }
         self.exit
     }
 }
+
+/// The last lines that the server of an error wrote to its stderr; what came before them is in the JSON.
+fn last_words(error: &Value) -> impl Iterator<Item = &str> {
+    let lines = error["detail"]["stderr"].as_array().map_or(&[][..], Vec::as_slice);
+    let last = &lines[lines.len().saturating_sub(LAST_WORDS)..];
+    last.iter().filter_map(Value::as_str)
+}
+
+/// Lines of it that are shown.
+const LAST_WORDS: usize = 5;
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {

@@ -105,3 +105,20 @@ fn a_call_may_take_the_time_that_it_is_given() {
     let ran = call(&home, &[&given, &options[..]].concat());
     assert_eq!(ran.exit, 0, "{ran:?}");
 }
+
+/// What a server wrote before it ended is what says why.
+#[test]
+fn a_server_that_does_not_come_up_is_told_with_its_cause_and_its_last_words() {
+    let home = Home::new();
+    let servers = json!({ "dies": home.server(&["--die-before-list"]) });
+    home.settings(".cursor/mcp.json", &servers);
+    let ran = home.run(&["call", "dies", "echo"]);
+    assert_eq!((ran.exit, &*ran.stdout), (5, ""), "{ran:?}");
+    let lines: Vec<&str> = ran.stderr.lines().collect();
+    assert_eq!(
+        lines[..2],
+        ["trunkline: dies: the server exited with status 3", "  stderr  dying before the list"],
+        "{ran:?}"
+    );
+    assert!(lines.len() == 3 && lines[2].contains("stderr"), "{ran:?}");
+}

@@ -56,7 +56,6 @@ pub(super) fn too_long(server: &Arc<str>) -> Error {
     )
     .with_server(server.as_ref())
     .with_detail("limit", words::limit::FRAME_BYTES)
-    .with_hint("raise `limits.frame_bytes` of the pool, or ask the server for less at a time")
 }
 
 /// A call that did not get its answer.
