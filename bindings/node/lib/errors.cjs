@@ -126,8 +126,8 @@ function optionRows() {
   return known;
 }
 
-/** Functions and their parameters. */
-const NAMES = ['accept_tool', 'add_server', 'redirect_url', 'remove_server', 'set_trusted', 'sign_in'];
+/** Functions, their parameters and what handlers answer. */
+const NAMES = ['accept_tool', 'add_server', 'expires_in_ms', 'redirect_url', 'remove_server', 'set_trusted', 'sign_in'];
 
 function decodeArguments(text) {
   if (typeof text !== 'string') return undefined;
@@ -138,4 +138,4 @@ function decodeArguments(text) {
   }
 }
 
-module.exports = { TrunklineError, errorOf, fromFields, guarded, invalidArgument, nodeCode };
+module.exports = { TrunklineError, errorOf, fromFields, guarded, invalidArgument, nodeCode, spellKnown };

@@ -3,6 +3,7 @@
 import { createRequire } from 'node:module';
 
 const { TrunklineError } = createRequire(import.meta.url)('../../index.cjs');
+const { spellKnown } = createRequire(import.meta.url)('../../lib/errors.cjs');
 const { spellDocument, toCamel, toSnake } = createRequire(import.meta.url)('../../lib/names.cjs');
 
 /** Options whose members are options again; the members of all others are names of servers, or not ours. */
@@ -28,11 +29,11 @@ export function errorOf(error) {
   if (error?.name === 'AbortError') return { code: 'cancelled', message: error.message };
   if (!(error instanceof TrunklineError)) throw error;
   const { message, server, session, retryable, outcome, hint } = error;
-  const isAboutOptions = ['TRUNKLINE_UNKNOWN_OPTION', 'TRUNKLINE_INVALID_ARGUMENT'].includes(error.code);
-  const inText = (text) => (isAboutOptions ? text?.replace(/`[^`]+`/g, toSnake) : text);
+  const spell = error.code === 'TRUNKLINE_UNKNOWN_OPTION' ? toSnake : nameOf;
+  const inText = (text) => text?.replace(/`([^`]+)`/g, (_, name) => `\`${spell(name)}\``);
   const detail = spellDocument(error.detail, toSnake, errorOf);
-  for (const name of isAboutOptions ? ['option', 'nearest', 'path'] : []) {
-    if (typeof detail[name] === 'string') detail[name] = toSnake(detail[name]);
+  for (const name of ['option', 'nearest', 'path']) {
+    if (typeof detail[name] === 'string') detail[name] = spell(detail[name]);
   }
   return {
     code: error.code.replace('TRUNKLINE_', '').toLowerCase(),
@@ -44,4 +45,10 @@ export function errorOf(error) {
     detail,
     hint: inText(hint),
   };
+}
+
+/** The table's name of what the addon spells in Node's form; what a host or a server is called stays. */
+function nameOf(spelled) {
+  const name = toSnake(spelled);
+  return spellKnown(name) === spelled ? name : spelled;
 }
