@@ -30,7 +30,7 @@ export function errorOf(error) {
   if (!(error instanceof TrunklineError)) throw error;
   const { message, server, session, retryable, outcome, hint } = error;
   const spell = error.code === 'TRUNKLINE_UNKNOWN_OPTION' ? toSnake : nameOf;
-  const inText = (text) => text?.replace(/`([^`]+)`/g, (_, name) => `\`${spell(name)}\``);
+  const inText = (text) => text?.split('`').map((part, place) => (place % 2 ? spell(part) : part)).join('`');
   const detail = spellDocument(error.detail, toSnake, errorOf);
   for (const name of ['option', 'nearest', 'path']) {
     if (typeof detail[name] === 'string') detail[name] = spell(detail[name]);
