@@ -1,66 +1,27 @@
-//! The decisions that were taken (SPEC 12.1, 12.3, 12.4, 12.7).
+//! The decisions that were taken (SPEC 12.1, 12.3, 12.4, 12.7), and their text, written in one way and read in one way (SPEC 12.6, S-12, S-15).
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
+use serde_json::{Value, json};
+
 use super::candidate::{Candidate, Identity};
-use super::changes::{Changes, Digests, FieldChange};
+use super::changes::{Changes, FieldChange};
+use super::digests::Digests;
 use super::form;
 use super::hash::ApprovalHash;
+use super::record::{Decision, Record, Standing};
 use super::root::Root;
-use super::tools::ToolDigests;
 use crate::error::{Error, ErrorCode, Result};
+use crate::json::parse;
 
-/// What a person decided.
+/// Why a text is no book.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decision {
-    /// It may run.
-    Approved,
-    /// It may not, and nobody is to be asked again.
-    Rejected,
-}
-
-impl Decision {
-    /// Its word, in the file and in all languages.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Decision::Approved => "approved",
-            Decision::Rejected => "rejected",
-        }
-    }
-
-    pub(super) fn of_word(word: &str) -> Option<Decision> {
-        [Decision::Approved, Decision::Rejected].into_iter().find(|one| one.as_str() == word)
-    }
-}
-
-/// A decision as it stands: which one, and which time it was taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Standing {
-    /// What was decided.
-    pub decision: Decision,
-    /// When, in milliseconds since 1970 by the clock of who decided.
-    pub at_ms: u64,
-    /// The order of decisions in one book.
-    pub(crate) serial: u64,
-}
-
-/// One decision.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Record {
-    /// The project.
-    pub root: Root,
-    /// The server's name.
-    pub server: String,
-    /// The configuration.
-    pub hash: ApprovalHash,
-    /// The decision.
-    pub standing: Standing,
-    /// What was decided about, beside the newest decision of the name alone.
-    pub(super) digests: Digests,
-    /// The definitions of its tools that are accepted by it.
-    pub(super) tools: Arc<ToolDigests>,
+pub enum Unreadable {
+    /// Somebody damaged it.
+    Damaged,
+    /// A later version wrote it: it is neither guessed at nor taken away.
+    Later,
 }
 
 /// What came of a decision.
@@ -84,6 +45,12 @@ pub struct Book {
 
 /// Decisions of one book: those of a thousand projects.
 pub(super) const RECORDS_MAX: usize = 4096;
+
+/// The newest form that is understood here. Whatever joins it makes another.
+const VERSION: u64 = 2;
+
+/// The form without tools, which is written where there are none.
+const VERSION_WITHOUT_TOOLS: u64 = 1;
 
 impl Book {
     /// What was decided about a configuration; nothing while it is pending.
@@ -174,8 +141,8 @@ impl Book {
     /// Drops approvals until the book fits into its file, but for the newest decision.
     fn make_room(&mut self) -> Result<usize> {
         let mut dropped = 0;
-        let mut length = form::length_at_most(self);
-        while self.records.len() > RECORDS_MAX || length > form::BYTES_MAX {
+        let mut length = self.length_at_most();
+        while self.records.len() > RECORDS_MAX || length > Book::BYTES_MAX {
             let others = &self.records[..self.records.len().saturating_sub(1)];
             let is_approval = |one: &Record| one.standing.decision == Decision::Approved;
             let Some(oldest) = others.iter().position(is_approval) else {
@@ -190,8 +157,66 @@ impl Book {
     }
 }
 
-impl Record {
-    fn is_of(&self, root: &Root, server: &str) -> bool {
-        self.server == server && self.root == *root
+impl Book {
+    /// The longest text of a book, in bytes: a longer one is no book, and none is written.
+    pub const BYTES_MAX: usize = 1 << 20;
+
+    /// Its text.
+    pub fn to_text(&self) -> String {
+        let records = self.records.iter().map(form::to_json).collect::<Vec<_>>();
+        let has_tools = self.records.iter().any(|record| !record.tools.is_empty());
+        let version = if has_tools { VERSION } else { VERSION_WITHOUT_TOOLS };
+        json!({ "v": version, "serial": self.serial, "decisions": records }).to_string()
     }
+
+    /// Reads a text. What could be understood in two ways is damaged, and so is what nothing here would write.
+    ///
+    /// # Errors
+    /// Why it is no book.
+    pub fn parse(bytes: &[u8]) -> std::result::Result<Book, Unreadable> {
+        if bytes.len() > Book::BYTES_MAX {
+            return Err(Unreadable::Damaged);
+        }
+        let text = std::str::from_utf8(bytes).map_err(|_| Unreadable::Damaged)?;
+        let (value, defects) = parse(text).map_err(|_| Unreadable::Damaged)?;
+        if !defects.is_empty() {
+            return Err(Unreadable::Damaged);
+        }
+        let version = value.get("v").and_then(Value::as_u64).ok_or(Unreadable::Damaged)?;
+        if version > VERSION {
+            return Err(Unreadable::Later);
+        }
+        let book = read(value).filter(|_| version >= VERSION_WITHOUT_TOOLS);
+        let is_its = |book: &Book| {
+            version == VERSION || book.records.iter().all(|record| record.tools.is_empty())
+        };
+        book.filter(is_its).ok_or(Unreadable::Damaged)
+    }
+
+    /// The length of its text; of one that fits however its texts are escaped, a bound of it, which costs less.
+    pub(super) fn length_at_most(&self) -> usize {
+        let bounds = self.records.iter().map(form::length_at_most);
+        let bound = bounds.sum::<usize>() + form::FRAME_BYTES_MAX;
+        if bound <= Book::BYTES_MAX { bound } else { self.to_text().len() }
+    }
+}
+
+fn read(value: Value) -> Option<Book> {
+    let Value::Object(mut members) = value else { return None };
+    members.remove("v")?;
+    let serial = members.remove("serial")?.as_u64()?;
+    let Value::Array(decisions) = members.remove("decisions")? else { return None };
+    if !members.is_empty() || decisions.len() > RECORDS_MAX {
+        return None;
+    }
+    let records = decisions.into_iter().map(form::read).collect::<Option<Vec<_>>>()?;
+    // In the order of their serials, each once, none beyond the book's own.
+    let mut serials = records.iter().map(|record| record.standing.serial);
+    let in_order = serials.clone().zip(serials.clone().skip(1)).all(|(one, next)| one < next);
+    let keys: HashSet<_> =
+        records.iter().map(|record| (&record.root, &record.server, record.hash)).collect();
+    let is_whole = in_order
+        && keys.len() == records.len()
+        && serials.next_back().is_none_or(|last| last <= serial);
+    is_whole.then_some(Book { serial, records })
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::changes::Digests;
 use super::declared::Declared;
+use super::digests::Digests;
 use super::hash::ApprovalHash;
 use crate::catalog::Filter;
 use crate::config::{HostSpec, RemoteKind, RemoteSpec, ServerSpec, Share, StdioSpec, Transport};
@@ -94,8 +94,9 @@ impl<'a> Candidate<'a> {
 
     /// What a decision about it is about.
     pub fn identity(&self) -> Identity {
-        let hash = ApprovalHash::of(self);
-        Identity { hash, digests: Digests::of(&self.fields(), hash) }
+        let fields = self.fields();
+        let hash = ApprovalHash::of(&fields);
+        Identity { hash, digests: Digests::of(&fields, hash) }
     }
 
     /// What would run.

@@ -1,11 +1,11 @@
 //! What a decision is about, as one number.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::candidate::Candidate;
 use crate::json::canonical;
 use crate::text::{digest_from_hex, hex};
 
@@ -20,9 +20,7 @@ const FORM: &str = "v1";
 pub struct ApprovalHash([u8; 32]);
 
 impl ApprovalHash {
-    pub(super) fn of(candidate: &Candidate<'_>) -> ApprovalHash {
-        let fields: serde_json::Map<String, Value> =
-            candidate.fields().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    pub(super) fn of(fields: &BTreeMap<&'static str, Value>) -> ApprovalHash {
         ApprovalHash(digest(&json!({ "v": FORM, "fields": fields })))
     }
 

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::book::Record;
 use super::candidate::{Candidate, Identity, Shown};
 use super::changes::Changes;
 use super::line::{escaped_line, escaped_text};
+use super::record::Record;
 use super::risk::{self, Risk};
 use super::root::Root;
 use crate::config::Transport;

@@ -3,16 +3,14 @@
 //! They stay with the decision: another configuration has none of them, and what is forgotten or decided anew leaves none. They are less
 //! than decisions: where there is no room for both, the digests of the oldest decisions go.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::book::{Book, Decision, Standing};
+use super::book::Book;
 use super::form;
 use super::hash::ApprovalHash;
+use super::record::{Decision, Standing, ToolDigests};
 use super::root::Root;
-
-/// Digests of definitions, by the tool's name.
-pub type ToolDigests = BTreeMap<Arc<str>, [u8; 32]>;
 
 /// What the digests of one decision take at most as text, in bytes: those of about 1,500 tools, and an eighth of the file.
 pub(super) const TOOLS_BYTES_MAX: usize = 128 << 10;
@@ -75,7 +73,7 @@ impl Book {
         }
         self.records[index].tools = Arc::new(next);
         unkept.servers = self.drop_tools_for_room(Some(index));
-        if form::length_at_most(self) > form::BYTES_MAX {
+        if self.length_at_most() > Book::BYTES_MAX {
             unkept.tools = tools.len();
             self.records[index].tools = Arc::default();
         }
@@ -85,7 +83,7 @@ impl Book {
     /// Drops the digests of the oldest decisions, but for that one, until the book fits into its file or has no others; of how many.
     pub(super) fn drop_tools_for_room(&mut self, but: Option<usize>) -> usize {
         let mut dropped = 0;
-        while form::length_at_most(self) > form::BYTES_MAX {
+        while self.length_at_most() > Book::BYTES_MAX {
             let mut records = self.records.iter_mut().enumerate();
             let oldest = records.find(|(index, one)| Some(*index) != but && !one.tools.is_empty());
             let Some((_, oldest)) = oldest else { break };
