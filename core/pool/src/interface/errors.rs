@@ -2,7 +2,68 @@
 
 use serde_json::{Value, json};
 
-use crate::error::ErrorCode;
+/// What went wrong, as a number that never changes its meaning (the C status is this number).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(i32)]
+#[non_exhaustive]
+pub enum ErrorCode {
+    /// A value is wrong; `detail.path` says which.
+    InvalidArgument = 1,
+    /// An option that does not exist; `detail.option` and the nearest name.
+    UnknownOption = 2,
+    /// A handle that is stale, released or foreign.
+    BadHandle = 3,
+    /// The pool, session or lease is closed.
+    Closed = 4,
+    /// The pool is draining.
+    Closing = 5,
+    /// The process is a fork of the one that made the pool.
+    Forked = 6,
+    /// The host cancelled the operation.
+    Cancelled = 7,
+    /// A deadline passed; `detail.which` is `connect`, `list`, `total` or `idle`.
+    Timeout = 8,
+    /// A server's configuration is wrong; `detail.source`, `path`, `line`.
+    InvalidConfig = 9,
+    /// A variable in a configuration is not defined.
+    UndefinedVariable = 10,
+    /// A gate keeps the server out; `detail.reason`.
+    NotAdmitted = 11,
+    /// The approved configuration is not the live one.
+    StaleApproval = 12,
+    /// The budget of servers is used up.
+    BudgetExhausted = 13,
+    /// Another limit is reached; `detail.limit`.
+    Limit = 14,
+    /// The server's program could not be started.
+    SpawnFailed = 15,
+    /// The server could not be reached.
+    ConnectFailed = 16,
+    /// The server's process ended.
+    Exited = 17,
+    /// The server broke the protocol.
+    Protocol = 18,
+    /// The server wants credentials.
+    AuthRequired = 19,
+    /// The server is reconnecting; nothing was sent.
+    Unavailable = 20,
+    /// The connection was lost while the call was under way.
+    CallInterrupted = 21,
+    /// No such tool in this session's view.
+    ToolNotFound = 22,
+    /// The server answered with a JSON-RPC error.
+    ServerError = 23,
+    /// A request of the server could not be routed.
+    Declined = 24,
+    /// The server was lost too often; the breaker is open.
+    CrashLoop = 25,
+    /// A file of the library could not be read or written.
+    Store = 26,
+    /// A blocking call from inside a callback.
+    WrongThread = 27,
+    /// A fault of the library itself.
+    Internal = 28,
+}
 
 /// One error code, as all languages know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

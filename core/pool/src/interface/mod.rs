@@ -9,12 +9,14 @@ mod option_rows;
 mod options;
 pub(crate) mod remedies;
 mod server_rows;
+mod spelling;
 pub mod words;
 
-pub use errors::{ERRORS, ErrorRow, Retry};
+pub use errors::{ERRORS, ErrorCode, ErrorRow, Retry};
 pub use events::{EVENTS, EnvelopeScope, EventKind, EventRow, PayloadField, Presence};
-pub use names::{node_name, python_name, spelled};
+pub use names::{node_name, python_name};
 pub use options::{OptionKind, OptionRow, SCOPES, Scope};
+pub use spelling::spelled;
 
 use serde_json::{Value, json};
 

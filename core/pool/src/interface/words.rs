@@ -3,8 +3,8 @@
 //! Code names a word by its constant. So a new one is in this table, and in the pages that are made from it, before it can be said;
 //! a test looks that nobody writes one out.
 
-use super::EventKind;
-use crate::error::ErrorCode;
+use super::errors::ErrorCode;
+use super::events::EventKind;
 
 /// The words of one member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
