@@ -1,50 +1,17 @@
 //! Acquire, its cancellation, and what becomes of an entry that nobody wants (SPEC 3.2-3.7).
 
-use std::sync::Arc;
-
 use super::admission::Obstacle;
-use super::auth::Credentials;
+use super::ask::{Ask, End, IfFull, NOW};
 use super::effects::{self, reason};
-use super::entry::{Entry, Phase, Why};
+use super::entry::{Credentials, Entry, Phase, Why};
 use super::health::Health;
 use super::idle::Idle;
-use super::protocol::{CloseMode, Effect, Family};
+use super::protocol::Effect;
+use super::terms::{CloseMode, Family};
 use super::{Open, PoolState};
-use crate::config::Fingerprint;
 use crate::config::Share;
 use crate::error::Error;
-use crate::ids::{EntryId, Generation, KeyId, ServerId, SessionId, Ticket};
-use crate::options::{OnToolChange, Reconnect};
-
-/// What an acquire or a wish asks for.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Ask {
-    /// What the answer names.
-    pub ticket: Ticket,
-    /// Who asks.
-    pub session: SessionId,
-    /// The pool key.
-    pub key: KeyId,
-    /// The server's name, for the entry index, the gates and the budget.
-    pub server: ServerId,
-    /// The identity of its configuration, for the tools that are accepted.
-    pub fingerprint: Fingerprint,
-    /// What becomes of its changed tools.
-    pub on_tool_change: OnToolChange,
-    /// The kind of transport, for reconnect delays and the limit of processes.
-    pub family: Family,
-    /// Whether the connection is the pool's or the session's own.
-    pub share: Share,
-    /// How a lost connection comes back, where that is not the pool's way. The newest ask of a key decides.
-    pub reconnect: Option<Arc<Reconnect>>,
-}
-
-/// What becomes of an ask that the budget has no room for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum IfFull {
-    Refuse,
-    Wait,
-}
+use crate::ids::{EntryId, Generation, SessionId, Ticket};
 
 /// What became of those who waited for an entry.
 #[derive(Default)]
@@ -383,16 +350,3 @@ impl PoolState {
         }
     }
 }
-
-/// How an entry ends.
-pub(super) struct End {
-    /// Why, as a stable word.
-    pub(super) reason: &'static str,
-    /// What waiters and callers are told.
-    pub(super) error: Option<Error>,
-    /// How patient the close is, if there is something to close.
-    pub(super) how: CloseMode,
-}
-
-/// There is nothing to be patient for: the calls had the drain delay to finish, or nobody may make one any more.
-pub(super) const NOW: CloseMode = CloseMode::Now;

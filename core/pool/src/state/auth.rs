@@ -3,7 +3,7 @@
 //! The reducer knows nothing of credentials but that an entry has others than before. An entry that lacks them stays, so that
 //! nobody who asks again causes another attempt; while nobody holds it, for the idle cap at most.
 
-use super::acquire::{End, NOW};
+use super::ask::{End, NOW};
 use super::effects::reason;
 use super::entry::{Phase, Stage, Why};
 use super::notice::{Audience, Notice};
@@ -11,30 +11,6 @@ use super::protocol::Effect;
 use super::{ConnectionId, PoolState};
 use crate::error::Error;
 use crate::ids::{EntryId, ServerId};
-
-/// The credentials of an entry: how often there were others, and those that the last attempt began with.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Credentials {
-    newest: u64,
-    tried: u64,
-}
-
-impl Credentials {
-    /// Whether there are some that it was not tried with.
-    pub(super) fn has_others(self) -> bool {
-        self.tried != self.newest
-    }
-
-    /// An attempt begins, with the newest.
-    pub(super) fn try_newest(&mut self) {
-        self.tried = self.newest;
-    }
-
-    /// Whether no attempt had what was not there yet.
-    pub(super) fn is_sound(self) -> bool {
-        self.tried <= self.newest
-    }
-}
 
 impl PoolState {
     /// There are others now for these entries: whoever holds one that lacked them gets it back by one attempt, and what stands is
@@ -45,7 +21,7 @@ impl PoolState {
         }
         for &id in entries {
             let Some(entry) = self.entries.get_mut(id) else { continue };
-            entry.credentials.newest = entry.credentials.newest.saturating_add(1);
+            entry.credentials.renew();
             let Some(entry) = self.entries.get(id) else { continue };
             match entry.phase {
                 Phase::Unauthorized { until: None }

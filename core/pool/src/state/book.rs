@@ -5,11 +5,12 @@
 
 use std::collections::BTreeMap;
 
-use super::acquire::{End, NOW};
+use super::ask::{End, NOW};
 use super::effects::reason;
 use super::entry::{Claims, Entry, Phase, Stage, Wire};
 use super::notice::{Audience, Notice};
-use super::protocol::{Effect, Family};
+use super::protocol::Effect;
+use super::terms::Family;
 use super::{Name, PoolState, Timer};
 use crate::error::Error;
 use crate::ids::{ConnectionId, EntryId, Generation, Moment, ServerId, SessionId};

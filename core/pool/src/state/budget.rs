@@ -10,36 +10,12 @@
 use std::collections::VecDeque;
 
 use super::PoolState;
-use super::entry::{Entry, Phase, Stage};
+use super::entry::Place;
 use super::notice::{Audience, Notice};
 use super::protocol::Effect;
+use super::terms::Usage;
 use crate::ids::{Moment, ServerId};
 use crate::options::{Budget, BudgetMode};
-
-/// What an entry takes of the budget.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Place {
-    /// It has a place.
-    pub(super) held: bool,
-    /// Something of it runs that is no attempt.
-    pub(super) live: bool,
-    /// It is to run, and not only about to be gone.
-    pub(super) staying: bool,
-}
-
-impl Place {
-    pub(super) fn of(entry: &Entry) -> Place {
-        let staying = match entry.phase {
-            Phase::Waiting { .. }
-            | Phase::Connecting { .. }
-            | Phase::Connected { .. }
-            | Phase::Backoff { .. } => true,
-            Phase::Failed | Phase::Unauthorized { .. } | Phase::Ended { .. } => false,
-        };
-        let live = entry.wire.is_some_and(|wire| wire.stage != Stage::Attempting);
-        Place { held: staying || entry.wire.is_some(), live, staying }
-    }
-}
 
 /// How many have what of a place: entries of a name, or names of the pool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,15 +40,6 @@ impl Places {
     pub(super) fn together(&self) -> Place {
         Place { held: self.held > 0, live: self.live > 0, staying: self.staying > 0 }
     }
-}
-
-/// How much of the budget is taken, in names of servers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
-    /// Names of which something runs: connected, draining or dying.
-    pub live: u32,
-    /// Names that are connecting, or on the way back.
-    pub reserved: u32,
 }
 
 /// A refusal, as `status` shows it.

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use super::acquire::{End, Granted, NOW};
+use super::acquire::Granted;
+use super::ask::{End, NOW};
 use super::effects::{self, reason};
 use super::entry::{Listing, Phase, Stage, Why, Wire};
 use super::notice::Notice;
-use super::protocol::{CloseExit, Effect, LossReason};
+use super::protocol::Effect;
+use super::terms::{CloseExit, LossReason};
 use super::{PoolState, RestartRefusal};
 use crate::acceptance::Held;
 use crate::catalog::{Catalog, Difference};

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use super::acquire::End;
+use super::ask::End;
 use super::effects::{self, reason};
 use super::entry::Phase;
-use super::protocol::{CloseExit, CloseMode, Effect};
+use super::protocol::Effect;
 use super::reports::DrainReport;
+use super::terms::{CloseExit, CloseMode};
 use super::{Open, PoolState, Timer};
 use crate::ids::{ConnectionId, EntryId, Moment, Ticket};
 use crate::options::DrainMode;

@@ -1,6 +1,6 @@
 //! The words and errors that the reducer itself says.
 
-use super::budget::Usage;
+use super::terms::Usage;
 use crate::error::{Error, ErrorCode};
 pub(super) use crate::interface::words::status_reason as reason;
 use crate::interface::words::{deadline, hidden, limit};

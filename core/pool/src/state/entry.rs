@@ -3,11 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::auth::Credentials;
-use super::budget::Place;
 use super::health::Health;
 use super::idle::{Idle, Planned};
-use super::protocol::{EntryState, Family, Slot};
+use super::terms::{EntryState, Family, Slot};
 use crate::acceptance::Held;
 use crate::catalog::Catalog;
 use crate::config::Fingerprint;
@@ -145,6 +143,60 @@ pub(super) struct Claims {
     pub(super) list_at: Option<Moment>,
     /// What it takes of the budget.
     pub(super) budget: Place,
+}
+
+/// What an entry takes of the budget.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Place {
+    /// It has a place.
+    pub(super) held: bool,
+    /// Something of it runs that is no attempt.
+    pub(super) live: bool,
+    /// It is to run, and not only about to be gone.
+    pub(super) staying: bool,
+}
+
+impl Place {
+    pub(super) fn of(entry: &Entry) -> Place {
+        let staying = match entry.phase {
+            Phase::Waiting { .. }
+            | Phase::Connecting { .. }
+            | Phase::Connected { .. }
+            | Phase::Backoff { .. } => true,
+            Phase::Failed | Phase::Unauthorized { .. } | Phase::Ended { .. } => false,
+        };
+        let live = entry.wire.is_some_and(|wire| wire.stage != Stage::Attempting);
+        Place { held: staying || entry.wire.is_some(), live, staying }
+    }
+}
+
+/// The credentials of an entry: how often there were others, and those that the last attempt began with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Credentials {
+    newest: u64,
+    tried: u64,
+}
+
+impl Credentials {
+    /// There are others.
+    pub(super) fn renew(&mut self) {
+        self.newest = self.newest.saturating_add(1);
+    }
+
+    /// Whether there are some that it was not tried with.
+    pub(super) fn has_others(self) -> bool {
+        self.tried != self.newest
+    }
+
+    /// An attempt begins, with the newest.
+    pub(super) fn try_newest(&mut self) {
+        self.tried = self.newest;
+    }
+
+    /// Whether no attempt had what was not there yet.
+    pub(super) fn is_sound(self) -> bool {
+        self.tried <= self.newest
+    }
 }
 
 impl Entry {

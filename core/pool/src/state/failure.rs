@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::acquire::{End, NOW};
+use super::ask::{End, NOW};
 use super::effects::{self, reason};
 use super::entry::Phase;
 use super::health::Verdict;
 use super::notice::Notice;
-use super::protocol::{Effect, Family, LossReason};
+use super::protocol::Effect;
+use super::terms::{Family, LossReason};
 use super::{PoolState, RestartRefusal};
 use crate::acceptance::Held;
 use crate::error::{Error, ErrorCode};

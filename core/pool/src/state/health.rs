@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::protocol::Family;
+use super::terms::Family;
 use crate::ids::Moment;
 use crate::options::Reconnect;
 

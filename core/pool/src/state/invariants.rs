@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::acquire::Ask;
-use super::budget::{Place, Places};
+use super::ask::Ask;
+use super::budget::Places;
 use super::drain::Patience;
+use super::entry::Place;
 use super::entry::{Entry, Phase, Stage};
-use super::protocol::Family;
+use super::terms::Family;
 use super::{Lease, Open, PoolState, Timer};
 use crate::config::Share;
 use crate::ids::{EntryId, SessionId, Ticket};

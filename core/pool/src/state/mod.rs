@@ -46,6 +46,7 @@
 
 mod acquire;
 mod admission;
+mod ask;
 mod auth;
 mod book;
 mod budget;
@@ -66,8 +67,10 @@ mod replace;
 mod reports;
 mod restart;
 mod session;
+mod shut;
 mod status;
 mod table;
+mod terms;
 mod wishes;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -78,15 +81,17 @@ pub use crate::ids::{
     ServerId, SessionId, Ticket,
 };
 pub use crate::options::DrainMode;
-pub use acquire::Ask;
 pub use admission::Admitted;
-pub use budget::{Refusal, Usage};
+pub use ask::Ask;
+pub use budget::Refusal;
 pub use notice::{Audience, Notice};
-pub use protocol::{CloseExit, CloseMode, Effect, EntryState, Family, Input, LossReason, Slot};
+pub use protocol::{Effect, Input};
 pub use reports::{DrainReport, RestartRefusal, RestartReport};
 pub use status::{EntryStatus, Situation};
+pub use terms::Usage;
+pub use terms::{CloseExit, CloseMode, EntryState, Family, LossReason, Slot};
 
-use self::acquire::IfFull;
+use self::ask::IfFull;
 use self::book::Slots;
 use self::budget::{BudgetBook, Places};
 use self::drain::Closing;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::budget::Usage;
-use super::protocol::{EntryState, LossReason};
+use super::terms::Usage;
+use super::terms::{EntryState, LossReason};
 use crate::acceptance::Held;
 use crate::catalog::{Catalog, Difference};
 use crate::error::Error;

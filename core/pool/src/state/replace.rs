@@ -8,10 +8,11 @@
 use std::time::Duration;
 
 use super::PoolState;
-use super::acquire::{End, NOW};
+use super::ask::{End, NOW};
 use super::effects::reason;
 use super::entry::{Entry, Phase};
-use super::protocol::{CloseMode, Effect};
+use super::protocol::Effect;
+use super::terms::CloseMode;
 use crate::ids::{EntryId, Generation, ServerId};
 
 /// What the calls of a replaced connection have to finish, so that an edit is not held up by them: 5 s (SPEC 13.1, `replace_grace`).

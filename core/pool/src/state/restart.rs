@@ -9,8 +9,9 @@ use super::admission::Obstacle;
 use super::effects::{self, reason};
 use super::entry::{Phase, Why};
 use super::notice::Notice;
-use super::protocol::{CloseMode, Effect, LossReason};
+use super::protocol::Effect;
 use super::reports::{RestartRefusal, RestartReport};
+use super::terms::{CloseMode, LossReason};
 use super::{Open, PoolState};
 use crate::ids::{EntryId, Moment, ServerId, Ticket};
 

@@ -1,7 +1,7 @@
 //! What `status` shows of the pool (SPEC 9.4).
 
 use super::entry::{Phase, Reading, Stage};
-use super::protocol::EntryState;
+use super::terms::EntryState;
 use super::{PoolOptions, PoolState};
 use crate::error::Error;
 use crate::ids::{Configuration, EntryId, Generation, KeyId, Moment, ServerId};

@@ -14,8 +14,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::acquire::{Ask, IfFull};
 use super::admission::Obstacle;
+use super::ask::{Ask, IfFull};
 use super::effects::{self, reason};
 use super::notice::{Audience, Notice};
 use super::protocol::Effect;

@@ -1,0 +1,53 @@
+//! What is asked for, and how an entry that nobody asks for ends.
+
+use std::sync::Arc;
+
+use super::terms::{CloseMode, Family};
+use crate::config::Fingerprint;
+use crate::config::Share;
+use crate::error::Error;
+use crate::ids::{KeyId, ServerId, SessionId, Ticket};
+use crate::options::{OnToolChange, Reconnect};
+
+/// What an acquire or a wish asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ask {
+    /// What the answer names.
+    pub ticket: Ticket,
+    /// Who asks.
+    pub session: SessionId,
+    /// The pool key.
+    pub key: KeyId,
+    /// The server's name, for the entry index, the gates and the budget.
+    pub server: ServerId,
+    /// The identity of its configuration, for the tools that are accepted.
+    pub fingerprint: Fingerprint,
+    /// What becomes of its changed tools.
+    pub on_tool_change: OnToolChange,
+    /// The kind of transport, for reconnect delays and the limit of processes.
+    pub family: Family,
+    /// Whether the connection is the pool's or the session's own.
+    pub share: Share,
+    /// How a lost connection comes back, where that is not the pool's way. The newest ask of a key decides.
+    pub reconnect: Option<Arc<Reconnect>>,
+}
+
+/// What becomes of an ask that the budget has no room for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum IfFull {
+    Refuse,
+    Wait,
+}
+
+/// How an entry ends.
+pub(super) struct End {
+    /// Why, as a stable word.
+    pub(super) reason: &'static str,
+    /// What waiters and callers are told.
+    pub(super) error: Option<Error>,
+    /// How patient the close is, if there is something to close.
+    pub(super) how: CloseMode,
+}
+
+/// There is nothing to be patient for: the calls had the drain delay to finish, or nobody may make one any more.
+pub(super) const NOW: CloseMode = CloseMode::Now;
