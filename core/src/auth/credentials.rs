@@ -402,7 +402,8 @@ impl Credentials {
     }
 }
 
-/// The address whose metadata say where to sign in. A websocket begins as a request of HTTP.
+/// The address whose metadata say where to sign in, and that tokens are asked for (RFC 8707): without what may be secret in it, since it is
+/// told to others. A websocket begins as a request of HTTP.
 fn home_of(url: &str) -> Option<Url> {
     let mut url = Url::parse(url).ok()?;
     let scheme = match url.scheme() {
@@ -411,5 +412,9 @@ fn home_of(url: &str) -> Option<Url> {
         _ => return None,
     };
     url.set_scheme(scheme).ok()?;
+    url.set_query(None);
+    url.set_fragment(None);
+    url.set_username("").ok()?;
+    url.set_password(None).ok()?;
     Some(url)
 }

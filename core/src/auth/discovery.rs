@@ -69,7 +69,12 @@ async fn published(
     let resolved = resolved.map_err(|error| failure::of(error, fetch))?;
     // Addresses that were only guessed are nobody's word.
     if resolved.source.is_discovered() {
-        return Ok(resolved.metadata);
+        let issuer = resolved.metadata.issuer.as_deref();
+        let is_its = |issuer| fetch.asked().is_some_and(|document| publishes(&document, issuer));
+        return match issuer.is_none_or(is_its) {
+            true => Ok(resolved.metadata),
+            false => Err(another_issuer()),
+        };
     }
     let error = fetch.take_failure().unwrap_or_else(|| {
         failure::required("the server does not say which authorization server it trusts")
@@ -96,13 +101,30 @@ fn check(
     if spec.way == Way::Code && !methods.iter().any(|method| method == "S256") {
         return Err(failure::pkce());
     }
-    let other =
-        || failure::broken("the authorization server is not the one that was asked", "issuer");
-    let issuer = metadata.issuer.clone().ok_or_else(other)?;
+    let issuer = metadata.issuer.clone().ok_or_else(another_issuer)?;
     if spec.issuer.as_ref().is_some_and(|expected| *expected != issuer) {
-        return Err(other());
+        return Err(another_issuer());
     }
     Ok(issuer)
+}
+
+fn another_issuer() -> Error {
+    failure::broken("the authorization server is not the one that was asked", "issuer")
+}
+
+/// Whether that is one of the addresses at which an issuer publishes its metadata (RFC 8414 3.1, OpenID Connect Discovery 4.1), the well-known
+/// part before its path or after it: at any other somebody else could speak for it.
+fn publishes(document: &Url, issuer: &str) -> bool {
+    let Ok(issuer) = Url::parse(issuer) else { return false };
+    let path = issuer.path().trim_matches('/');
+    let kinds = ["oauth-authorization-server", "openid-configuration"];
+    let is_at = |place: String| document.path().trim_matches('/') == place.trim_matches('/');
+    document.origin() == issuer.origin()
+        && kinds.iter().any(|kind| {
+            is_at(format!(".well-known/{kind}/{path}"))
+                || is_at(format!("{path}/.well-known/{kind}"))
+                || is_at(format!(".well-known/{kind}"))
+        })
 }
 
 /// The flows of rmcp without their log, which holds codes (S-48).

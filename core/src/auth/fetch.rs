@@ -44,6 +44,8 @@ pub(super) struct Fetch {
     named: reqwest::Client,
     redirects: AtomicU32,
     requests: AtomicU32,
+    /// What was asked for last, before any redirect.
+    asked: Mutex<Option<Url>>,
     /// The first failure of ours since [`begin`](Self::begin): what follows from it says less.
     failure: Mutex<Option<Error>>,
     /// What of a sign-in an authorization server may repeat, and nobody is shown.
@@ -84,6 +86,7 @@ impl Fetch {
             named: builder().dns_resolver(Arc::new(names)).build().map_err(unmade)?,
             redirects: AtomicU32::new(0),
             requests: AtomicU32::new(0),
+            asked: Mutex::default(),
             failure: Mutex::default(),
             redactor: Redactor::new(std::iter::empty(), BODY_BYTES_MAX),
         })
@@ -128,6 +131,11 @@ impl Fetch {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
+    /// The address that was asked for last, and not where a redirect led.
+    pub(super) fn asked(&self) -> Option<Url> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     async fn exchange(&self, request: http::Request<Vec<u8>>) -> Result<Response<Vec<u8>>, Error> {
         self.note_secrets(&request);
         let request = reqwest::Request::try_from(request)
@@ -142,6 +150,9 @@ impl Fetch {
                 words::limit::REQUESTS,
                 format!("one sign-in takes more than {REQUESTS_MAX} requests"),
             ));
+        }
+        if self.redirects.load(Ordering::Relaxed) == 0 {
+            *self.asked.lock().unwrap_or_else(PoisonError::into_inner) = Some(url.clone());
         }
         let client = if self.guard.is_configured(&url) { &self.own } else { &self.named };
         let exchanged = tokio::time::timeout(EXCHANGE_WAIT_MAX, exchange(client, request)).await;

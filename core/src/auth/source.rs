@@ -115,7 +115,7 @@ impl Source {
     ) -> Result<Token, Denial> {
         let challenge = Challenge::of(refusal.into_iter());
         let params = json!({
-            "url": home.map(shown),
+            "url": home.map(Url::to_string),
             "reason": reason.word(),
             "scopes": challenge.scopes().collect::<Vec<_>>(),
             "challenge": refusal,
@@ -145,14 +145,4 @@ impl Source {
         let given = answer::token_in(&answer).map_err(|error| Denial::Failed(Some(error)))?;
         given.ok_or(Denial::Refused)
     }
-}
-
-/// The server's address without what may be secret in it.
-fn shown(url: &Url) -> String {
-    let mut url = url.clone();
-    url.set_query(None);
-    url.set_fragment(None);
-    // These fail for addresses that can have neither.
-    let _ = (url.set_username(""), url.set_password(None));
-    url.to_string()
 }

@@ -250,6 +250,45 @@ fn a_client_with_credentials_of_its_own_is_let_in_without_a_person() {
     });
 }
 
+/// S-34, S-48, RFC 8707: a token is asked for the server's address without what may be secret in it, whether the authorization server is
+/// found or configured.
+#[test]
+fn a_secret_in_the_address_of_a_server_is_told_to_nobody_else() {
+    let client = json!({
+        "grant_type": "client_credentials", "client_id": "machine", "client_secret": "secret-canary",
+    });
+    let known = json!({ "client": ["machine", "secret-canary"], "uses": 20 });
+    for (ways, mut oauth, is_person) in [(known, client, false), (json!({}), json!({}), true)] {
+        let rig = Rig::new(json!({}));
+        host(async {
+            let (remote, mut config) = guarded(&rig, &ways, json!({}));
+            if is_person {
+                let origin = remote.url.strip_suffix("/mcp").unwrap();
+                for (name, path) in [
+                    ("authorization", "authorize"),
+                    ("token", "token"),
+                    ("registration", "register"),
+                ] {
+                    oauth[format!("{name}_url")] = format!("{origin}/{path}").into();
+                }
+            }
+            config["url"] = format!("{}?key=query-canary#part", remote.url).into();
+            config["oauth"] = oauth;
+            let (remote, session) = person::start(&rig, (remote, config)).await;
+            if is_person {
+                refusal(&session).await;
+                let begun = rig.pool.sign_in("s", &options()).await.unwrap();
+                let url = begun["url"].as_str().unwrap();
+                assert!(!url.contains("query-canary") && !url.contains("part"), "{url}");
+                assert!(!rig.pool.status().to_string().contains("query-canary"));
+                rig.pool.finish_sign_in(&visit(url)).await.unwrap();
+            }
+            call(&acquire(&session, "s").await).await.unwrap();
+            assert_eq!(issued(&remote), 1);
+        });
+    }
+}
+
 /// S-33: a registered client stays with its authorization server, and is registered once.
 #[test]
 fn a_client_is_registered_once_with_each_authorization_server() {
