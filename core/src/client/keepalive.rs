@@ -18,12 +18,17 @@ use super::{ConnectOptions, Request, RequestId};
 /// An answer to a ping takes a round trip, so that a server which needs longer than this does not serve.
 const ANSWER_WAIT_MAX: Duration = Duration::from_secs(30);
 
+/// However long a busy server asks to be left alone: one that is gone behind a gateway must be found to be.
+const BUSY_MAX: Duration = Duration::from_secs(300);
+
 /// What the reader tells the keep-alive.
 #[derive(Debug)]
 pub(super) struct Pulse {
     opened: Instant,
     /// When the last bytes came, in nanoseconds since `opened`.
     heard: AtomicU64,
+    /// Until when the server asked to be left alone, in the same.
+    busy_until: AtomicU64,
     /// The server announced a change of a list at least once.
     pub announces: AtomicBool,
     /// The server does not announce changes of every list that may have some.
@@ -37,6 +42,7 @@ impl Pulse {
         Pulse {
             opened: Instant::now(),
             heard: AtomicU64::new(0),
+            busy_until: AtomicU64::new(0),
             announces: AtomicBool::new(false),
             leaves_out: AtomicBool::new(false),
             is_deaf: AtomicBool::new(false),
@@ -45,13 +51,24 @@ impl Pulse {
 
     /// Something came from the server: whatever it was, it lives.
     pub(super) fn beat(&self) {
-        let since = u64::try_from(self.opened.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.heard.store(since, Ordering::Relaxed);
+        self.heard.store(nanos(self.opened.elapsed()), Ordering::Relaxed);
     }
 
-    fn heard_at(&self) -> Instant {
-        self.opened + Duration::from_nanos(self.heard.load(Ordering::Relaxed))
+    /// The server lives, and asks to be left alone for that time.
+    pub(super) fn leave_alone(&self, wait: Duration) {
+        let until = self.opened.elapsed() + wait.min(BUSY_MAX);
+        self.busy_until.fetch_max(nanos(until), Ordering::Relaxed);
     }
+
+    /// When something was heard last; later than now while the server is to be left alone.
+    fn heard_at(&self) -> Instant {
+        let heard = self.heard.load(Ordering::Relaxed).max(self.busy_until.load(Ordering::Relaxed));
+        self.opened + Duration::from_nanos(heard)
+    }
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Where the keep-alive of a connection stands.

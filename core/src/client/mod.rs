@@ -120,6 +120,8 @@ pub(crate) trait ConnectionEvents: Send + Sync + 'static {
     fn list_changed(&self, list: ListKind);
     /// The server announced that a resource was updated.
     fn resource_updated(&self, uri: &str);
+    /// What the server announced of resources may not have come.
+    fn resources_missed(&self);
     /// A log message of the server: the text of the notification's params, and whose call it can be about.
     fn log(&self, params: &str, callers: Callers);
     /// The server asks for the roots: the text of the result.

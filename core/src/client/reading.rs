@@ -106,7 +106,12 @@ impl Inbound for Link {
         }
     }
 
+    fn busy(&self, wait: Duration) {
+        self.pulse.leave_alone(wait);
+    }
+
     fn gap(&self) {
+        self.tell(|events| events.resources_missed());
         if self.declared.get().is_some_and(Lists::change) {
             self.tell(|events| events.list_changed(ListKind::Tools));
         }

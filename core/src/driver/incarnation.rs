@@ -428,6 +428,12 @@ impl ConnectionEvents for Events {
         }
     }
 
+    fn resources_missed(&self) {
+        if let Some(driver) = self.driver.upgrade() {
+            driver.resources_missed(&self.cell, self.id);
+        }
+    }
+
     fn log(&self, params: &str, callers: Callers) {
         if let Some(driver) = self.driver.upgrade() {
             driver.logged(&self.cell, self.id, params, callers);

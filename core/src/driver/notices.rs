@@ -148,6 +148,13 @@ impl Driver {
         }
     }
 
+    /// An update of any resource may have been missed: all who want some are told, as if each had been updated (SPEC 7.2).
+    pub(super) fn resources_missed(&self, cell: &EntryCell, id: ConnectionId) {
+        for uri in cell.resources.uris() {
+            self.resource_updated(cell, id, &uri);
+        }
+    }
+
     /// A log message: to the one session with a call in flight, or else to the one that holds the connection. When that is
     /// not one it is nobody's in particular, and only the pool's subscribers are told.
     pub(super) fn logged(

@@ -76,7 +76,8 @@ impl Resources {
         self.wanted().get(uri).is_some_and(|sessions| sessions.contains_key(&session))
     }
 
-    fn uris(&self) -> Vec<Box<str>> {
+    /// The resources that somebody wants updates of.
+    pub(super) fn uris(&self) -> Vec<Box<str>> {
         self.wanted().keys().cloned().collect()
     }
 

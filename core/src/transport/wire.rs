@@ -121,6 +121,9 @@ pub(crate) trait Inbound: Send + Sync + 'static {
     /// Something came, whatever it is: the server lives.
     fn heard(&self);
 
+    /// The server is busy, and asks to be left alone for that time: it lives, and is asked for no sign of life meanwhile.
+    fn busy(&self, wait: Duration);
+
     /// A line or message of the server, in the order of the wire.
     ///
     /// # Errors

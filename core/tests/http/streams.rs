@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use trunkline::{CallOptions, ErrorCode, Outcome};
+use trunkline::{CallOptions, ErrorCode, EventMask, Outcome};
 
 use crate::remote::{Remote, connected, failed, host};
 use crate::rig::{Rig, text, until};
@@ -86,6 +86,21 @@ fn a_change_between_two_streams_is_seen() {
         let is_there = || session.tools().unwrap().iter().any(|tool| &*tool.own_name == "fresh");
         until(is_there);
         assert!(remote.count("GET", "") >= 2);
+    });
+}
+
+/// SPEC 7.1, 7.7: whoever subscribed to a resource is told that it may have been updated meanwhile.
+#[test]
+fn an_update_between_two_streams_is_told() {
+    let rig = Rig::new(json!({}));
+    let remote = Remote::start(&rig, "deaf-get=300", &[]);
+    host(async {
+        let (_session, lease) = connected(&rig, &remote).await;
+        let events = rig.pool.subscribe(EventMask::ALL).unwrap();
+        lease.subscribe_resource("test://one").await.unwrap();
+        text(&lease, "touch_resource", json!({"uri": "test://one"})).await;
+        let is_told = |event: trunkline::Event| event.json().contains("resource_updated");
+        until(|| std::iter::from_fn(|| events.try_next()).any(is_told));
     });
 }
 

@@ -62,6 +62,28 @@ fn a_change_is_seen_though_the_stream_is_gone_for_good() {
     }
 }
 
+/// SPEC 7.1, 7.2: a stream that is refused in passing is asked for again: the server still holds the one before it for open, or no longer knows
+/// the event to go on from.
+#[test]
+fn a_stream_that_is_refused_in_passing_is_asked_for_again() {
+    for faults in ["second-get=409", "second-get=400,event-ids"] {
+        let rig = Rig::new(json!({}));
+        let remote = Remote::start(&rig, faults, &["--list-changes"]);
+        host(async {
+            let (session, lease) = connected(&rig, &remote).await;
+            let lists = |tool: &str| {
+                session.tools().unwrap().iter().any(|listed| &*listed.own_name == tool)
+            };
+            text(&lease, "change_list", json!({ "add": ["first"] })).await;
+            until(|| lists("first"));
+            until(|| remote.count("GET", "") == 3);
+            text(&lease, "change_list", json!({ "add": ["second"] })).await;
+            until(|| lists("second"));
+            assert_eq!(lease.generation(), 1, "{faults}");
+        });
+    }
+}
+
 /// SPEC 8.4: streams too are asked for when the server says, the one of what is unasked and the rest of an answer.
 #[test]
 fn a_busy_server_gets_the_time_that_it_asks_for_before_its_streams() {

@@ -87,6 +87,9 @@ impl ConnectionEvents for Recorder {
     fn resource_updated(&self, uri: &str) {
         self.tell(format!("updated {uri}"));
     }
+    fn resources_missed(&self) {
+        self.tell("missed".into());
+    }
     fn log(&self, params: &str, _callers: Callers) {
         self.tell(format!("log {params}"));
     }

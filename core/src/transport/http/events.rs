@@ -10,6 +10,9 @@ use reqwest::header::HeaderValue;
 /// An id longer than this is not given back: it goes into a header.
 const ID_BYTES_MAX: usize = 4 << 10;
 
+/// What a longer line took is given back: a stream may stand for days after it.
+const LINE_KEPT_BYTES: usize = 512 << 10;
+
 /// How much of an event above the limit is shown, to find whose it is.
 const OVERSIZED_HEAD_BYTES: usize = 4 << 10;
 
@@ -94,6 +97,9 @@ impl EventReader {
             self.take_line(&line);
             self.line = line;
             self.line.clear();
+            if self.line.capacity() > LINE_KEPT_BYTES {
+                self.line = Vec::new();
+            }
         }
         Ok(())
     }
@@ -196,6 +202,18 @@ impl EventReader {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// S-24: what one large event took is not kept for as long as its stream stands.
+    #[test]
+    fn the_room_of_a_long_line_is_given_back() {
+        let mut reader = EventReader::new(4 * LINE_KEPT_BYTES);
+        let text = format!("data: {}\n\n", "x".repeat(2 * LINE_KEPT_BYTES));
+        reader.feed(text.as_bytes()).unwrap();
+        assert!(
+            matches!(reader.next(), Some(Event::Message(data)) if data.len() == 2 * LINE_KEPT_BYTES)
+        );
+        assert!(reader.line.capacity() <= LINE_KEPT_BYTES, "{}", reader.line.capacity());
+    }
 
     fn read(chunks: &[&[u8]]) -> Vec<Event> {
         let mut reader = EventReader::new(64);

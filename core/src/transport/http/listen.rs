@@ -110,7 +110,10 @@ impl Listener {
             // Many servers answer so where they have no such stream; whether more is wrong, the next message finds out.
             return Ok(Turn::NotOffered);
         }
+        // It no longer knows the event to go on from; or still holds the stream before this one for open, whose end it did not see.
+        let passes = place.last.take().is_some() || status == StatusCode::CONFLICT;
         match Refusal::read(response, in_session).await.failure(channel) {
+            Failure::Message(_) if passes => Ok(Turn::Again),
             Failure::Message(_) => Ok(Turn::NotOffered),
             failed => Err(failed),
         }

@@ -138,6 +138,9 @@ async fn ask(channel: &Arc<Channel>, post: &Post, id: u64, handshake: bool) -> R
         exchange(channel, Method::POST, || message(channel, post)).await?;
     if !is_taken(response.status()) {
         let refusal = Refusal::read(response, in_session).await;
+        if refusal.is_of_the_protocol() {
+            channel.inbound()?.heard();
+        }
         if probe::is_probe(channel, post) && refusal.is_of_another_dialect() {
             probe::fall_back(channel, &refusal);
             return give(channel, post).await;
@@ -268,6 +271,7 @@ async fn attempt(
             }
         }
         let asked = failure::retry_after(response.headers()).filter(|_| is_busy(status));
+        asked.map(|wait| channel.inbound().map(|inbound| inbound.busy(wait))).transpose()?;
         match asked.filter(|wait| *wait <= RETRY_AFTER_MAX && spent.retries < RETRIES_MAX) {
             Some(wait) => {
                 spent.retries += 1;

@@ -79,7 +79,16 @@ impl Refusal {
         MODERN_ERRORS.contains(&code).then_some(error)
     }
 
+    /// Whether the server itself refuses, and no gateway before it.
+    pub(super) fn is_of_the_protocol(&self) -> bool {
+        self.any_error().is_some()
+    }
+
     fn coded_error(&self) -> Option<(i64, &RawValue)> {
+        self.any_error().filter(|_| self.status.is_client_error())
+    }
+
+    fn any_error(&self) -> Option<(i64, &RawValue)> {
         #[derive(Deserialize)]
         struct Body<'a> {
             #[serde(borrow)]
@@ -88,9 +97,6 @@ impl Refusal {
         #[derive(Deserialize)]
         struct Coded {
             code: i64,
-        }
-        if !self.status.is_client_error() {
-            return None;
         }
         let error = serde_json::from_slice::<Body<'_>>(&self.body).ok()?.error;
         let code = serde_json::from_str::<Coded>(error.get()).ok()?.code;

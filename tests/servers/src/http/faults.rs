@@ -20,16 +20,19 @@ const KNOWN: &[&str] = &[
     "cut-ids",      // the same, again whenever it is resumed, and asks to be resumed at once
     "busy-get",     // the first N streams get 429 and `Retry-After: 3`
     "one-get", // the first stream of what is unasked ends with its first message, and the next get that status
+    "second-get", // streams of what is unasked end with their first message, and the second gets that status
+    "event-ids",  // their messages have ids, where they end with the first
     "redirect-get", // streams are redirected to the address that is its value
     "redirect-resume", // the same, those that are resumed
     "redirect-status", // what redirects have in the place of 307
-    "retry-0", // streams of what is unasked end at once and ask to come back at once
-    "busy",    // the first N messages get 503 and `Retry-After: 1`
-    "busy-date", // the same, the second given as a date of the server's own clock
-    "busy-calls", // each call gets 503 and an hour of `Retry-After`
-    "deaf-get", // streams of what is unasked end after so many ms, and bring nothing
+    "retry-0",    // streams of what is unasked end at once and ask to come back at once
+    "busy",       // the first N messages get 503 and `Retry-After: 1`
+    "busy-date",  // the same, the second given as a date of the server's own clock
+    "ping-status", // each `ping` gets that status: 429 with an hour of `Retry-After`, others with an error of the protocol
+    "busy-calls",  // each call gets 503 and an hour of `Retry-After`
+    "deaf-get",    // streams of what is unasked end after so many ms, and bring nothing
     "call-status", // each call gets the HTTP status that is its value, and no header
-    "gzip-calls", // the answer to each call is 4 MiB that inflate to 4 GiB
+    "gzip-calls",  // the answer to each call is 4 MiB that inflate to 4 GiB
     "cut-body", // the body of each call's answer is shorter than said, and then the connection ends
     "wants-header", // calls of a tool need an argument's header: the two are its value, as `echo:Loud`
     "own-tools",    // each list of tools has one more, named after the caller's credentials

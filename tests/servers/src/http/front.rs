@@ -268,6 +268,9 @@ impl Front {
         {
             return respond(out, "502 Bad Gateway", &[], b"");
         }
+        if let Some(status) = self.faults.value("ping-status").filter(|_| method == "ping") {
+            return refuse_ping(status, out);
+        }
         if faulty("busy-calls") {
             return respond(out, "503 Service Unavailable", &["retry-after: 3600".into()], b"");
         }
@@ -338,7 +341,8 @@ impl Front {
         if number < self.faults.number("busy-get") {
             return Some(respond(out, "429 Too Many Requests", &["retry-after: 3".into()], b""));
         }
-        let status = self.faults.value("one-get").filter(|_| number > 0)?;
+        let status = self.faults.value("one-get").filter(|_| number > 0);
+        let status = status.or(self.faults.value("second-get").filter(|_| number == 1))?;
         Some(respond(out, &format!("{status} As Told"), &[], b""))
     }
 
@@ -373,8 +377,11 @@ impl Front {
             std::thread::sleep(Duration::from_millis(self.faults.number("deaf-get")));
             return chunks.end();
         }
-        if self.faults.has("one-get") {
+        if self.faults.has("one-get") || self.faults.has("second-get") {
             if let Ok(message) = self.routes.listen(session).recv() {
+                if self.faults.has("event-ids") {
+                    chunks.write(b"id: event\n")?;
+                }
                 chunks.event(&message.to_string())?;
             }
             return chunks.end();
@@ -395,6 +402,15 @@ impl Front {
         self.routes.forget(session);
         respond(out, "200 OK", &[], b"")
     }
+}
+
+/// A ping that is not answered with a result: the server is busy, or says that it knows no such method.
+fn refuse_ping(status: &str, out: &mut TcpStream) -> Result<()> {
+    if status == "429" {
+        return respond(out, "429 Too Many Requests", &["retry-after: 3600".into()], b"");
+    }
+    let body = br#"{"jsonrpc":"2.0","error":{"code":-32601,"message":"no such method"},"id":null}"#;
+    respond(out, &format!("{status} As Told"), &[JSON.into()], body)
 }
 
 /// Gzip of one block, with the code of its longest match by its shortest: each byte after its head is 1032 more of what it inflates to.

@@ -45,6 +45,7 @@ impl Inbound for Waiting {
     fn heard(&self) {
         self.on_heard.iter().for_each(|on_heard| on_heard(self));
     }
+    fn busy(&self, _: Duration) {}
     fn take(&self, _: Line<'_>, _: Via) -> Result<()> {
         unreachable!("a waiter takes its answer alone")
     }
