@@ -112,31 +112,33 @@ impl Link {
         let Some(peer) = service.peer().peer_info() else {
             return Err(failure::protocol(&self.server, "the server's handshake is incomplete"));
         };
-        let revision = peer.protocol_version.as_str();
-        if !REVISIONS.contains(&revision) {
-            let shown =
-                crate::transport::escape::escape_line(self.redactor.text(revision).as_bytes());
-            let message = format!(
-                "the server speaks revision {shown} of the protocol, which is unknown here"
-            );
-            return Err(failure::protocol(&self.server, message).with_detail("revision", shown));
-        }
         let lists = Lists::declared_by(&peer.capabilities);
         let (name, version) = match &peer.server_info {
             Some(server) => (self.redactor.text(&server.name), self.redactor.text(&server.version)),
             None => Default::default(),
         };
-        let protocol_version = revision.to_owned();
+        let protocol_version = peer.protocol_version.as_str().to_owned();
         let facts = ServerFacts { era: Some(Era::Legacy), protocol_version, name, version };
         // A connection shakes hands once.
         let _ = (self.facts.set(facts), self.declared.set(lists));
         Ok(())
     }
 
+    /// Whether a server's revision is one that is spoken here; it is told nothing more otherwise.
+    fn check_revision(&self, revision: &str) -> Result<()> {
+        if REVISIONS.contains(&revision) {
+            return Ok(());
+        }
+        let shown = crate::transport::escape::escape_line(self.redactor.text(revision).as_bytes());
+        let message =
+            format!("the server speaks revision {shown} of the protocol, which is unknown here");
+        Err(failure::protocol(&self.server, message).with_detail("revision", shown))
+    }
+
     /// A reply that no call of ours waits for: the handshake's, or nobody's.
     ///
     /// # Errors
-    /// When it is the handshake's and cannot be read.
+    /// When it is the handshake's, and cannot be read or is of a revision that is not spoken here.
     pub(super) fn take_handshake_reply(&self, id: Option<u64>, frame: &[u8]) -> Result<()> {
         let mut inner = lock(&self.handshake.inner);
         let wanted = inner.expected.is_some() && id.is_none_or(|id| inner.expected == Some(id));
@@ -154,7 +156,9 @@ impl Link {
                 return Err(unusable());
             };
             // Before rmcp has it, since what rmcp sends next must say so.
-            self.wire.negotiated(result.protocol_version.as_str());
+            let revision = result.protocol_version.as_str();
+            self.check_revision(revision)?;
+            self.wire.negotiated(revision);
             self.note_tasks(frame);
         }
         // The one place is free: rmcp asks one thing at a time.

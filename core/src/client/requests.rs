@@ -64,9 +64,19 @@ impl Link {
     }
 
     /// Sends a call again, for its next round; the error, when that is not possible.
+    ///
+    /// One that has ended meanwhile is not sent; one that ends while it is written is taken back, since whoever ended it may have found
+    /// nothing to take back yet.
     pub(super) fn put(&self, id: u64, method: &str, params: &str) -> Option<Error> {
+        if !self.calls.contains(id) {
+            return None;
+        }
         let token = self.calls.wants_progress(id).then_some(id);
-        self.write(id, method, params, self.metadata.load().as_deref(), token)
+        let error = self.write(id, method, params, self.metadata.load().as_deref(), token);
+        if error.is_none() && !self.calls.contains(id) {
+            self.recall(id, "the caller no longer waits");
+        }
+        error
     }
 
     fn write(

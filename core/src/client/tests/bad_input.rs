@@ -124,6 +124,26 @@ async fn only_revisions_that_are_spoken_here_are_accepted() {
     }
 }
 
+/// PROTOCOL 1.1: and a server that speaks another is told nothing more.
+#[tokio::test]
+async fn a_server_of_an_unknown_revision_is_told_nothing_more() {
+    let folder = Folder::new();
+    let file = folder.join("told");
+    let server = script(&format!(
+        r#"while read -r line; do
+            id=${{line#*\"id\":}}; id=${{id%%[,\}}]*}}
+            case $line in
+                *'"method":"server/discover"'*) printf '{{"jsonrpc":"2.0","id":%s,"error":{{"code":-32601,"message":"?"}}}}\n' "$id";;
+                *'"method":"initialize"'*) printf '{{"jsonrpc":"2.0","id":%s,"result":{{"protocolVersion":"1999-01-01","capabilities":{{}},"serverInfo":{{"name":"sh","version":"0"}}}}}}\n' "$id";;
+                *) printf '%s\n' "$line" >> '{}';;
+            esac
+        done"#,
+        file.display()
+    ));
+    assert_eq!(server.refused().await.detail()["revision"], "1999-01-01");
+    assert!(!file.exists(), "{}", std::fs::read_to_string(&file).unwrap());
+}
+
 /// SPEC 4.6: a refusal of the handshake carries the server's own error.
 #[tokio::test]
 async fn a_refused_handshake_carries_the_refusal() {

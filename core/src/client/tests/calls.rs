@@ -41,6 +41,18 @@ async fn a_thousand_calls_at_once_each_get_their_own_answer() {
     open.close().await;
 }
 
+/// SPEC 5.5: the next round of a call that has ended meanwhile is not sent.
+#[tokio::test]
+async fn a_round_of_a_call_that_is_over_is_not_sent() {
+    let open = test_server(&[]).connect().await;
+    let link = &open.connection.0;
+    let params = json!({ "name": "echo", "arguments": { "message": "late" } }).to_string();
+    assert_eq!(link.put(link.calls.new_id(), "tools/call", &params), None);
+    open.call("echo", json!({ "message": "hi" })).await.unwrap();
+    assert_eq!(link.ignored.replies.load(Ordering::Relaxed), 0);
+    open.close().await;
+}
+
 /// SPEC 9.6.
 #[tokio::test]
 async fn a_call_above_the_limit_is_refused_and_was_not_sent() {
