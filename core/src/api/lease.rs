@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use trunkline_pool::options::CallOptions;
@@ -125,8 +126,8 @@ impl Lease {
     /// the level goes out with the session's later requests to the server, for as long as the session holds it.
     ///
     /// # Errors
-    /// Those of [`call_tool`](Self::call_tool), and `invalid_argument` for `initialize` and `tools/call`, which have a rule
-    /// of their own.
+    /// Those of [`call_tool`](Self::call_tool), and `invalid_argument` for what has a rule of its own: `initialize`, `tools/call`, subscriptions
+    /// (which are counted), and `prompts/get` of a prompt that the session does not see.
     pub async fn request(
         &self,
         method: &str,
@@ -146,15 +147,37 @@ impl Lease {
         options: &CallOptions,
         done: impl FnOnce(Result<CallResult>) + Send + 'static,
     ) -> Operation {
-        let refused = ["initialize", "tools/call"].contains(&method) || method.is_empty();
-        if refused {
-            let message = format!("the method `{}` cannot be sent as it is", method.escape_debug());
-            done(
-                Err(Error::new(ErrorCode::InvalidArgument, message).with_detail("path", "method")),
-            );
+        if let Err(error) = self.may_send(method, params) {
+            done(Err(error));
             return Operation::ended();
         }
         self.start(Callee::Method(method), params, options, done)
+    }
+
+    /// Whether a request may go out as it is. What a session counts or does not see is not to be had past it (SPEC 6.1, 7.7, S-46).
+    fn may_send(&self, method: &str, params: &str) -> Result<()> {
+        let refused = |message: String, path: &str| {
+            let error = Error::new(ErrorCode::InvalidArgument, message).with_detail("path", path);
+            error.with_server(self.server())
+        };
+        if method.is_empty() || NOT_AS_IT_IS.contains(&method) {
+            let message = format!("the method `{}` cannot be sent as it is", method.escape_debug());
+            return Err(refused(message, "method"));
+        }
+        if method != "prompts/get" {
+            return Ok(());
+        }
+        match serde_json::from_str::<Named>(params) {
+            Ok(Named { name: Some(name) }) if !self.held.view().admits(&name) => {
+                let message = format!("this session's view has no prompt `{}`", escaped(&name));
+                Err(refused(message, "name").with_hint("read the session's prompts again"))
+            }
+            // The server could take another of two names than the one that was looked at.
+            Err(error) if error.is_data() => {
+                Err(refused(format!("the prompt cannot be told: {error}"), "params"))
+            }
+            Ok(_) | Err(_) => Ok(()),
+        }
     }
 
     /// Reads a resource.
@@ -176,13 +199,6 @@ impl Lease {
         options: &CallOptions,
     ) -> Result<CallResult> {
         self.check()?;
-        if !self.held.view().admits(name) {
-            let message = format!("this session's view has no prompt `{}`", escaped(name));
-            return Err(Error::new(ErrorCode::InvalidArgument, message)
-                .with_server(&*self.held.server)
-                .with_detail("path", "name")
-                .with_hint("read the session's prompts again"));
-        }
         let arguments = params::object("arguments", arguments)?;
         let params = format!(r#"{{"name":{},"arguments":{arguments}}}"#, Value::from(name));
         self.request("prompts/get", &params, options).await
@@ -287,6 +303,21 @@ impl Lease {
         };
         Err(error.with_server(self.server()).with_session(&*self.session().id))
     }
+}
+
+/// Requests that have a rule of their own.
+const NOT_AS_IT_IS: [&str; 5] = [
+    "initialize",
+    "tools/call",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "subscriptions/listen",
+];
+
+/// The params of what is asked for by name.
+#[derive(Deserialize)]
+struct Named {
+    name: Option<String>,
 }
 
 /// Takes a subscription back that did not come about.
