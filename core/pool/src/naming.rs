@@ -130,16 +130,21 @@ impl Naming {
     ) -> Option<&'a str> {
         let prefix = self.style.prefix();
         let rest = exposed.strip_prefix(prefix)?;
-        let begins = |server: &str| {
+        let likeness = |server: &str| {
             let clean = made::clean_server(prefix, server);
             let after = rest.strip_prefix(server).or_else(|| rest.strip_prefix(&*clean));
-            after.is_some_and(|after| after.starts_with(JOINT))
+            let is_whole = after.is_some_and(|after| after.starts_with(JOINT));
+            let is_alike = is_whole || made::begins_with_cut(prefix, rest, &clean);
+            // One that stands there whole is likelier than one that was cut.
+            is_alike.then(|| (is_whole, server.chars().count()))
         };
         servers
             .into_iter()
-            .filter(|server| !server.is_empty() && begins(server))
+            .filter(|server| !server.is_empty())
+            .filter_map(|server| Some((likeness(server)?, server)))
             // Of servers whose parts are equally long, the one that is first by name.
-            .max_by(|a, b| a.chars().count().cmp(&b.chars().count()).then_with(|| b.cmp(a)))
+            .max_by(|(a, one), (b, other)| a.cmp(b).then_with(|| other.cmp(one)))
+            .map(|(_, server)| server)
     }
 }
 

@@ -36,12 +36,26 @@ pub(super) fn is_bare(tool: &str) -> bool {
 /// The hashed name of any pair; another one for each round.
 pub(super) fn hashed(prefix: &str, server: &str, tool: &str, round: u32) -> String {
     let (mut server_part, mut tool_part) = (clean_server(prefix, server), clean(tool));
-    // Half of what prefix, joints and hash leave of a name.
-    let half = (EXPOSED_NAME_MAX - prefix.len() - 2 * JOINT.len() - HASH_CHARS) / 2;
+    let half = half(prefix);
     // Clean names are ASCII, so any length is a boundary. Each part may have half, and what the other leaves.
     tool_part.truncate(half.max((2 * half).saturating_sub(server_part.len())));
     server_part.truncate(2 * half - tool_part.len());
     format!("{prefix}{server_part}{JOINT}{tool_part}{JOINT}{}", hash(server, tool, round))
+}
+
+/// Half of what prefix, joints and hash leave of a name.
+fn half(prefix: &str) -> usize {
+    (EXPOSED_NAME_MAX - prefix.len() - 2 * JOINT.len() - HASH_CHARS) / 2
+}
+
+/// Whether a name, without its prefix, begins with a server's part that was cut: it has all the room that there is then.
+pub(super) fn begins_with_cut(prefix: &str, rest: &str, clean: &str) -> bool {
+    let half = half(prefix);
+    let begins = |cut: usize| {
+        let after = rest.strip_prefix(&clean[..cut]);
+        after.is_some_and(|after| after.starts_with(JOINT))
+    };
+    rest.len() == 2 * (half + JOINT.len()) + HASH_CHARS && (half..clean.len()).any(begins)
 }
 
 /// A server's part of a hashed name, before it is cut. Where nothing stands before it, it begins as a name must.

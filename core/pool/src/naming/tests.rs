@@ -236,6 +236,25 @@ fn the_map_keeps_reserved_names_free() {
     assert!(name.starts_with("mcp__a__x__"));
 }
 
+/// SPEC 11.6: also where the server's part of the name was cut.
+#[test]
+fn an_unknown_name_is_explained_by_the_server_whose_part_was_cut() {
+    let server = "company-internal-knowledge-base.of the whole house";
+    let servers = ["company", "company-internal-knowledge-base.of the other", server];
+    for style in NameStyle::ALL {
+        let naming = Naming::new(style, []);
+        for tool in ["search_documents_by_category_and_by_more", "search_documents", "x"] {
+            let exposed = naming.of_pair(server, tool);
+            let found = naming.explain_unknown(&exposed, servers).unwrap();
+            assert!(found.starts_with("company-internal"), "{exposed}: {found}");
+            let alone = naming.explain_unknown(&exposed, ["company", server]);
+            assert_eq!(alone, Some(server), "{exposed}");
+        }
+        let elsewhere = naming.of_pair("company-internal", "x");
+        assert_eq!(naming.explain_unknown(&elsewhere, [server]), None, "{elsewhere}");
+    }
+}
+
 /// SPEC 11.6: an unknown name is explained by the server that it would belong to, the longest that fits.
 #[test]
 fn an_unknown_name_is_explained_by_the_longest_server() {
