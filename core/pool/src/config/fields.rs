@@ -80,6 +80,12 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// Takes a member that says no; whether it does.
+    pub(super) fn take_false(&mut self, spelling: &str) -> bool {
+        let is_false = self.left.get(spelling) == Some(&Value::Bool(false));
+        is_false && self.left.shift_remove(spelling).is_some()
+    }
+
     pub(super) fn has(&self, spelling: &str) -> bool {
         self.left.contains_key(spelling)
     }

@@ -6,21 +6,26 @@ use super::fields::Fields;
 use crate::error::Result;
 use crate::json::joined;
 
-/// Takes every OAuth field of a server's configuration. Absent, null, `{}` and `{"enabled": false}` are one value:
+/// Takes every OAuth field of a server's configuration. Absent, null, `false`, `{}` and `{"enabled": false}` are one value:
 /// the empty map.
 pub(super) fn take(fields: &mut Fields<'_>) -> Result<Map<String, Value>> {
     let mut out = Map::new();
     // A bearer token or the word `oauth` may stand in `auth` too; only an object holds OAuth fields.
     for spelling in ["oauth", "auth"] {
         let Some(members) = fields.take_object(spelling) else {
-            if spelling == "oauth" && fields.has(spelling) {
-                return Err(fields.error(spelling, "`oauth` must be an object"));
+            if spelling == "oauth" && fields.has(spelling) && !fields.take_false(spelling) {
+                return Err(fields.error(spelling, "`oauth` must be an object, or false"));
             }
             continue;
         };
         for (name, value) in members {
             let path = joined(spelling, &name);
-            put(fields, &mut out, &path, snake_case(&name), value)?;
+            let known = match snake_case(&name) {
+                // As OAuth itself calls them (RFC 6749 3.3).
+                name if name == "scope" => "scopes".into(),
+                name => name,
+            };
+            put(fields, &mut out, &path, known, value)?;
         }
     }
     if out.len() == 1 && out.get("enabled") == Some(&Value::Bool(false)) {

@@ -82,6 +82,7 @@ const TRUNKLINE: FormatRow = FormatRow {
     title: "trunkline",
     containers: &[Map(&["mcpServers"]), Bare],
     fields: &[field("env_file", EnvFile)],
+    marks: &["env_file", "connect_timeout_ms", "call_timeout_ms", "call_idle_timeout_ms"],
     ..PLAIN
 };
 

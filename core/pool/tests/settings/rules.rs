@@ -460,3 +460,30 @@ fn a_template_is_the_pools_own_configuration() {
     let own = json!({ "transport": "http", "url": "https://h.example", "call_timeout_ms": 5, "exclude": ["x"] });
     assert!(*template.unexpanded() == ServerSpec::from_value("one", &own).unwrap());
 }
+
+/// SPEC 10.3: opencode switches a sign-in off by one word, and calls scopes as OAuth does.
+#[test]
+fn oauth_of_opencode_means_what_it_says() {
+    let remote =
+        |oauth: Value| json!({ "type": "remote", "url": "https://s.example/mcp", "oauth": oauth });
+    let oauth = |written: Value| {
+        let template = template(Format::Opencode, &remote(written));
+        template.spec_of(template.configuration()).unwrap().oauth
+    };
+    assert!(oauth(json!(false)).is_empty());
+    assert_eq!(oauth(json!({ "scope": "b a" }))["scopes"], json!(["a", "b"]));
+    let twice = one(Format::Opencode, &remote(json!({ "scope": "a", "scopes": ["b"] })));
+    assert_eq!(twice.unwrap_err().code(), ErrorCode::InvalidConfig);
+    let wrong = one(Format::Opencode, &remote(json!(true)));
+    assert_eq!(wrong.unwrap_err().detail()["path"], "oauth");
+}
+
+/// SPEC 10.3: what the pool's own form alone has tells it from those that it shares fields with.
+#[test]
+fn the_pools_own_form_is_known_by_its_own_fields() {
+    let text = json!({ "mcpServers": { "s": { "command": "x", "env_file": ".env", "excludeTools": ["a"] } } });
+    let source = read(&text.to_string(), "settings.json", &ReadOptions::default()).unwrap();
+    assert_eq!(source.format, Format::Trunkline);
+    let template = source.servers[0].template.as_ref().unwrap();
+    assert_eq!(template.env_file(), Some(".env"));
+}
