@@ -277,6 +277,47 @@ fn with_status_file(file: &Path) -> trunkline::Result<Pool> {
     Pool::new(PoolOptions::from_json(&options.to_string())?)
 }
 
+/// SPEC 9.4, 11.6: the newest entry is the one that came last, whatever ended before it.
+#[test]
+fn what_is_said_of_a_server_is_said_of_its_newest_entry() {
+    let rig = Rig::new(json!({ "drain_delay_ms": 0 }));
+    host(async {
+        let passing = rig.server(&["--label", "passing"]);
+        rig.configure(json!({ "passing": passing, "s": rig.server(&[]) })).await;
+        let first = rig.session_with(json!({ "id": "a", "servers": [], "follow": false }));
+        let gone = acquire(&first, "passing").await;
+        let _old = acquire(&first, "s").await;
+        gone.release();
+        until(|| server(&rig, "passing")["entries"].as_array().unwrap().is_empty());
+        rig.configure(json!({ "s": rig.server(&["--tools", "1"]) })).await;
+        let second = rig.session("b");
+        let _new = acquire(&second, "s").await;
+        let row = server(&rig, "s");
+        let indices = row["entries"].as_array().unwrap().iter().map(|row| &row["entry_index"]);
+        assert_eq!(indices.collect::<Vec<_>>(), [0, 1]);
+        let counts = |session: &trunkline::Session| session.tools().unwrap().len();
+        assert_eq!(row["counts"]["tools"], counts(&second));
+        assert_ne!(counts(&first), counts(&second));
+        assert_eq!(rig.pool.explain("mcp__s__tool_1").unwrap()["available"], true);
+    });
+}
+
+/// SPEC 11.6: a tool is there though another entry of its server is still being started.
+#[test]
+fn a_tool_of_a_connected_entry_is_there_while_another_is_started() {
+    let rig = Rig::new(json!({}));
+    host(async {
+        rig.configure(json!({ "s": rig.server(&[]) })).await;
+        let first = rig.session_with(json!({ "id": "a", "servers": [], "follow": false }));
+        let _held = acquire(&first, "s").await;
+        rig.configure(json!({ "s": { "command": "sleep", "args": ["60"] } })).await;
+        let second = rig.session_with(json!({ "id": "b", "servers": ["s"] }));
+        until(|| server(&rig, "s")["entry_count"] == 2);
+        assert_eq!(rig.pool.explain("mcp__s__echo").unwrap()["available"], true);
+        drop(second);
+    });
+}
+
 /// SPEC 9.4: the file is there at once, follows the pool, is the user's alone, and goes with the pool.
 #[test]
 fn the_status_can_be_read_from_a_file() {

@@ -88,8 +88,13 @@ impl PoolCore {
             let subject = Subject::Server;
             return Explanation { name, subject, reason, cause, from }.to_json();
         }
-        let newest = |server: &str| entries.iter().rev().find(|(_, cell)| &*cell.server == server);
-        let of_tool = |server: &str| newest(server).map(|(_, cell)| self.why_of_tool(cell, name));
+        // The newest that is connected: one that is still being started lists nothing yet.
+        let listing = |server: &str| {
+            let theirs = || entries.iter().rev().filter(|(_, cell)| &*cell.server == server);
+            let connected = theirs().find(|(status, _)| status.state.is_connected());
+            connected.or_else(|| theirs().next())
+        };
+        let of_tool = |server: &str| listing(server).map(|(_, cell)| self.why_of_tool(cell, name));
         // A bare name is found where a server has such a tool.
         let has_it =
             |server: &&str| of_tool(server).is_some_and(|why| why.0 != Some(Reason::Unknown));

@@ -328,13 +328,16 @@ impl Driver {
         self.core().state.has_started()
     }
 
-    /// Every entry, with what callers see of it.
+    /// Every entry with what callers see of it, the newest last.
     pub(crate) fn entries(&self) -> Vec<(EntryStatus, Arc<EntryCell>)> {
         let core = self.core();
-        let entries = core.state.entries();
+        let entries = core.state.entries().filter_map(|status| {
+            let cell = core.entries.get(&status.entry)?.clone();
+            Some((status, cell))
+        });
+        let mut entries: Vec<_> = entries.collect();
+        entries.sort_unstable_by_key(|(status, _)| status.entry);
         entries
-            .filter_map(|status| Some((status.clone(), core.entries.get(&status.entry)?.clone())))
-            .collect()
     }
 
     /// Tasks, timers and everything else run here.
