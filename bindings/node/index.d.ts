@@ -449,7 +449,7 @@ export class Lease {
   tools(): Listed[];
   /** Calls a tool by the server's own name. */
   callTool(tool: string, args?: JsonObject | null, options?: CallOptions): Promise<CallResult>;
-  /** Any request without a method of its own. */
+  /** Any other request. Calls of tools and subscriptions have methods of their own, and are `TRUNKLINE_INVALID_ARGUMENT` here. */
   request(method: string, params?: JsonObject | null, options?: CallOptions): Promise<Result>;
   /** Reads a resource, text or base64. */
   readResource(uri: string, options?: CallOptions): Promise<ResourceResult>;

@@ -95,8 +95,8 @@ pub unsafe extern "C" fn trunkline_lease_call_tool_enqueue(
 /// "context"?}`, `logging/setLevel` `{"level"}`. Blocks: `WRONG_THREAD` inside a callback.
 ///
 /// `params_json`: the text of a JSON object; empty for `{}`. `options`, `out` and the errors: as of
-/// `trunkline_lease_call_tool`; `INVALID_ARGUMENT` for `initialize` and for methods that have a
-/// function of their own.
+/// `trunkline_lease_call_tool`; `INVALID_ARGUMENT` for `initialize`, for calls of tools and for
+/// subscriptions, which have functions of their own, and for a prompt that the view does not have.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_lease_request(
     pool: *mut PoolObject,

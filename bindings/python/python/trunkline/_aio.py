@@ -265,7 +265,10 @@ class Lease(LeaseBase):
     async def request(
         self, method: str, params: Mapping[str, Any] | None = None, **options: Any
     ) -> CallResult:
-        """Sends any other request, and gives its result undecoded."""
+        """Sends any other request, and gives its result undecoded.
+
+        Calls of tools and subscriptions have methods of their own, and are an `InvalidArgumentError` here.
+        """
         text = arguments_text(params)
         return CallResult(await submit_call(self._native.request, options, method, text))
 

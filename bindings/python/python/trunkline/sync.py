@@ -317,7 +317,10 @@ class Lease(LeaseBase):
     def request(
         self, method: str, params: Mapping[str, Any] | None = None, **options: Any
     ) -> CallResult:
-        """Sends any other request, and gives its result undecoded."""
+        """Sends any other request, and gives its result undecoded.
+
+        Calls of tools and subscriptions have methods of their own, and are an `InvalidArgumentError` here.
+        """
         text = arguments_text(params)
         return CallResult(_block_call(self._native.request, options, method, text))
 
