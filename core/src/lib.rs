@@ -82,6 +82,7 @@ pub mod otlp;
 #[path = "otlp/none.rs"]
 mod otlp;
 mod platform;
+mod runtime;
 #[cfg(all(test, feature = "schedules"))]
 #[path = "../tests/rig/schedules.rs"]
 mod schedules;
@@ -91,6 +92,7 @@ mod score;
 mod store;
 mod sync;
 mod transport;
+mod usage;
 mod wakes;
 mod watch;
 

@@ -21,7 +21,8 @@ use super::progress;
 use super::retry;
 use super::session::SessionCore;
 use crate::client::{Attempts, Connection, OnProgress, Reply, Request};
-use crate::driver::{Ended, EntryCell, Published};
+use crate::driver::{EntryCell, Published};
+use crate::usage::Ended;
 use crate::{Error, ErrorCode, Outcome, Result};
 
 /// The result of a call: JSON text exactly as the server sent it.

@@ -12,7 +12,7 @@ use super::session::SessionCore;
 use super::usage::Usage;
 use super::waiting::WaitingCall;
 use crate::client::{Connection, RequestId};
-use crate::driver::{Ended, Usage as ServerUsage};
+use crate::usage::{Ended, Usage as ServerUsage};
 use crate::{Error, ErrorCode, Result};
 
 /// The calls of a session that are under way, so that its end can cancel them (SPEC 3.12).

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::ErrorCode;
-use crate::driver::{Ended, errors_json};
+use crate::usage::{Ended, errors_json};
 
 /// The counts of one session.
 #[derive(Default)]

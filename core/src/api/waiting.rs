@@ -28,7 +28,7 @@ use super::operation::Operation;
 use super::params;
 use super::retry::Done;
 use super::session::SessionCore;
-use crate::driver::Ended;
+use crate::usage::Ended;
 use crate::{Error, ErrorCode, Outcome, Result};
 
 /// A call that waits for its server, and then the call that it became.

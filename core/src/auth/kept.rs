@@ -16,7 +16,7 @@ use super::grant::{Grant, Token};
 use super::sign_in::find;
 use super::store::{Kept, Key, Store};
 use crate::Error;
-use crate::driver::Runtime;
+use crate::runtime::Runtime;
 
 /// Finding the authorization server of a kept grant again. With one exchange (`EXCHANGE_WAIT_MAX` of `fetch`) it fits into what
 /// another process waits for a renewal (`RENEWAL_WAIT_MAX` of the store). Nothing is issued in it, so nothing is lost when it is cut.

@@ -26,7 +26,7 @@ pub(crate) use self::disk::now_ms;
 use self::disk::{Disk, Write};
 use self::memory::Memory;
 use self::queue::{By, LookedFor, Queue};
-use crate::driver::Runtime;
+use crate::runtime::Runtime;
 use crate::{Error, ErrorCode, Result};
 
 /// Whoever is told of what went wrong on the disk.

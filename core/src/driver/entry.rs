@@ -22,13 +22,13 @@ use super::listings::Listings;
 use super::log_levels::LogLevels;
 use super::resources::Resources;
 use super::roots::ToldRoots;
-use super::usage::Usage;
 use crate::apart::OneByOne;
 use crate::api::SessionCore;
 use crate::auth::Context;
 use crate::client::{Connection, Kill, Provided};
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{ArcSwap, Guard, Mutex, MutexGuard, Notify};
+use crate::usage::Usage;
 
 /// The published state of an entry, and the way to its connection.
 pub(crate) struct EntryCell {

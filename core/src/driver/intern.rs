@@ -12,9 +12,9 @@ use trunkline_pool::state::{KeyId, ServerId, SessionId};
 
 use super::authority::Authority;
 use super::starts::Turn;
-use super::usage::Usage;
 use crate::auth::Context;
 use crate::client::Provided;
+use crate::usage::Usage;
 
 /// What a pool key stands for.
 #[derive(Clone)]

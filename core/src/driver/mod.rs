@@ -26,10 +26,8 @@ mod notices;
 mod questions;
 mod resources;
 mod roots;
-mod runtime;
 mod starts;
 mod subscriber;
-mod usage;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -52,10 +50,8 @@ pub(crate) use hub::{About, Hub};
 pub(crate) use intern::{Interner, Keyed, Wanted};
 pub(crate) use notices::{Differing, auth_need};
 pub(crate) use questions::{Acquired, Answer, Answered, Wish};
-pub(crate) use runtime::Runtime;
 pub(crate) use starts::Turn;
 pub(crate) use subscriber::Subscriber;
-pub(crate) use usage::{Ended, Usage, errors_json};
 
 use self::accepted::Approvers;
 use self::eras::Eras;
@@ -68,6 +64,8 @@ use crate::api::SessionCore;
 use crate::auth::{Context, Credentials, SignIns, Store};
 use crate::cache::Catalogs;
 use crate::otlp::Observer;
+use crate::runtime::Runtime;
+use crate::usage::Usage;
 use crate::{Error, ErrorCode, Result};
 
 /// One pool at work.

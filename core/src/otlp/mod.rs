@@ -63,7 +63,7 @@ use self::export::Exporter;
 use self::gauges::Pools;
 pub(crate) use self::request::Request;
 use crate::api::Callee;
-use crate::driver::Ended;
+use crate::usage::Ended;
 use crate::{Pool, Result, platform};
 
 /// What pools are watched with. Cheap to clone; all clones are one.

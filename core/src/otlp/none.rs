@@ -9,7 +9,7 @@ use trunkline_pool::state::LossReason;
 
 use crate::Result;
 use crate::api::{CallResult, Callee};
-use crate::driver::Ended;
+use crate::usage::Ended;
 
 /// Who is told.
 pub(crate) struct Observer;
