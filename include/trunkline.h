@@ -136,7 +136,7 @@ enum trunkline_status
      */
     TRUNKLINE_STATUS_CANCELLED = 7,
     /**
-     * A deadline passed; `detail.which` is `connect`, `list`, `total` or `idle`.
+     * A deadline passed; `detail.which` is `connect`, `list`, `total`, `idle` or `keepalive`.
      */
     TRUNKLINE_STATUS_TIMEOUT = 8,
     /**

@@ -66,7 +66,7 @@ pub enum Status {
     Forked = 6,
     /// The host cancelled the operation.
     Cancelled = 7,
-    /// A deadline passed; `detail.which` is `connect`, `list`, `total` or `idle`.
+    /// A deadline passed; `detail.which` is `connect`, `list`, `total`, `idle` or `keepalive`.
     Timeout = 8,
     /// A server's configuration is wrong; `detail.source`, `path`, `line`.
     InvalidConfig = 9,

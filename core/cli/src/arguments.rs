@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
 use clap_complete::Shell;
+use trunkline::Shape;
 use trunkline::settings::FORMATS;
 
 /// What every command takes.
@@ -110,7 +111,7 @@ fn tools() -> Command {
             Arg::new("shape")
                 .long("shape")
                 .value_name("SHAPE")
-                .value_parser(["mcp", "openai", "anthropic", "gemini"])
+                .value_parser(Shape::ALL.map(Shape::as_str))
                 .help("Write the tools as that model API takes them, as JSON"),
         )
 }

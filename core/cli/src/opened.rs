@@ -93,11 +93,8 @@ impl Opened {
     }
 
     fn tell_unread(&self, common: &Common, terminal: &mut Terminal<'_>) {
-        // A program finds them in the output.
-        if !common.json {
-            for error in &self.unread {
-                Failure::from(error.clone()).tell(common, terminal);
-            }
+        for error in &self.unread {
+            Failure::from(error.clone()).tell(common, terminal);
         }
     }
 

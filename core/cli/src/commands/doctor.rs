@@ -6,6 +6,7 @@ use clap::ArgMatches;
 use serde_json::{Value, json};
 use trunkline::settings::{ReadOptions, read};
 use trunkline::{Error, Wanted, detect, find_program, own_folders};
+use trunkline_pool::text::escaped;
 
 use crate::arguments::Common;
 use crate::exit::Exit;
@@ -212,7 +213,7 @@ fn tell(findings: &[Finding], common: &Common, terminal: &mut Terminal<'_>) {
     for found in findings {
         let (word, tone) = found.state.word();
         let word = terminal.toned(&format!("{word:<5}"), tone);
-        let [about, message] = [&found.about, &found.message].map(|text| shown::lines(text));
+        let (about, message) = (escaped(&found.about), shown::lines(&found.message));
         terminal.line(&format!("{word}  {about}: {message}"));
         if let Some(hint) = &found.hint {
             terminal.line(&format!("       {}", shown::lines(hint)));

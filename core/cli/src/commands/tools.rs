@@ -22,9 +22,19 @@ pub(super) fn run(
         let (session, absent, late) = listed(opened, text(given, "server"), common)?;
         let tools = session.tools()?;
         if let Some(shape) = text(given, "shape") {
-            let shape = Shape::from_word(shape)?;
-            terminal.line(&shown::visible_json(session.tools_for(shape)?.json()));
-            tell_absent(&absent, terminal);
+            let tools = session.tools_for(Shape::from_word(shape)?)?;
+            match common.json {
+                true => {
+                    let tools = tools.json();
+                    let whole =
+                        format!(r#"{{"v":1,"shape":"{shape}","tools":{tools},"absent":{absent}}}"#);
+                    terminal.line(&shown::visible_json(&whole));
+                }
+                false => {
+                    terminal.line(&shown::visible_json(tools.json()));
+                    tell_absent(&absent, terminal);
+                }
+            }
         } else if common.json {
             let tools: Vec<Value> = tools.iter().map(to_json).collect();
             shown::json(terminal, &json!({ "v": 1, "tools": tools, "absent": absent }));

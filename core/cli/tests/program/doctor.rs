@@ -97,3 +97,15 @@ fn a_signal_ends_a_watch() {
     assert_eq!(child.wait().unwrap().code(), Some(130));
     home.has_no_process();
 }
+
+/// S-49: the name of a server is one word, whatever it holds.
+#[test]
+fn a_name_forges_no_line_of_the_doctor() {
+    let home = Home::new();
+    let name = "x: a\nok     payroll: all is well\nok     y";
+    home.settings("ws/.mcp.json", &json!({ name: { "command": "a" } }));
+    let ran = home.run(&["doctor"]);
+    assert!(ran.stdout.contains("payroll"), "{}", ran.stdout);
+    let forged = |line: &str| line.starts_with("ok     payroll");
+    assert!(!ran.stdout.lines().any(forged), "{}", ran.stdout);
+}

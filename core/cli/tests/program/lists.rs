@@ -1,8 +1,9 @@
 //! `list`, `tools`, `status` and `explain`.
 
-use serde_json::json;
+use serde_json::{Value, json};
+use trunkline::Shape;
 
-use crate::rig::Home;
+use crate::rig::{Home, Ran};
 
 /// What a terminal acts on, or shows otherwise than it is.
 const HIDDEN: [char; 4] = ['\u{1b}', '\u{7f}', '\u{9b}', '\u{202e}'];
@@ -249,4 +250,39 @@ fn no_secret_and_no_escape_code_is_shown() {
         }
     }
     home.has_no_process();
+}
+
+/// A file that cannot be read is told whatever is asked, and everything on the stream for errors is JSON where that is asked for.
+#[test]
+fn a_file_that_cannot_be_read_is_told_by_every_command() {
+    let home = mixed();
+    for command in [
+        &["tools"][..],
+        &["tools", "--shape", "openai"],
+        &["status"],
+        &["explain", "gone"],
+        &["approve"],
+    ] {
+        let told = |ran: &Ran| ran.stderr.contains(".gemini/settings.json");
+        let plain = home.run(command);
+        assert!(told(&plain), "{command:?}: {}", plain.stderr);
+        let json = home.run(&[command, &["--json"][..]].concat());
+        assert!(told(&json), "{command:?}: {}", json.stderr);
+        for line in json.stderr.lines() {
+            let row: Value = serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"));
+            assert!(row["error"]["code"].is_string(), "{line}");
+        }
+    }
+}
+
+/// SPEC 6.6: every shape of a model's API, and with `--json` one object beside what is absent.
+#[test]
+fn tools_are_shown_in_every_shape() {
+    let home = mixed();
+    for shape in Shape::ALL.map(Shape::as_str) {
+        let ran = home.run(&["tools", "--shape", shape, "--json"]).json();
+        assert_eq!((&ran["v"], &ran["shape"]), (&json!(1), &json!(shape)));
+        assert!(ran["tools"].is_array() || ran["tools"].is_object(), "{ran}");
+        assert_eq!(ran["absent"]["gone"]["state"], "failed");
+    }
 }

@@ -21,7 +21,7 @@ pub enum ErrorCode {
     Forked = 6,
     /// The host cancelled the operation.
     Cancelled = 7,
-    /// A deadline passed; `detail.which` is `connect`, `list`, `total` or `idle`.
+    /// A deadline passed; `detail.which` is `connect`, `list`, `total`, `idle` or `keepalive`.
     Timeout = 8,
     /// A server's configuration is wrong; `detail.source`, `path`, `line`.
     InvalidConfig = 9,
@@ -165,7 +165,7 @@ errors! {
         "the host cancelled the operation; in asyncio its own `CancelledError` where it applies"
         => "ask again if it is still wanted";
     Timeout "timeout" "TRUNKLINE_TIMEOUT" Later "TimeoutError" ("TimeoutError")
-        "a deadline passed; `detail.which` is `connect`, `list`, `total` or `idle`"
+        "a deadline passed; `detail.which` is `connect`, `list`, `total`, `idle` or `keepalive`"
         => "try again, or give it more time: `detail.which` says which time it was";
     InvalidConfig "invalid_config" "TRUNKLINE_INVALID_CONFIG" Never "ConfigError"
         "a server's configuration is wrong; `detail.source`, `path`, `line`"

@@ -23,6 +23,40 @@ pub(super) struct Dialect {
     pub(super) off: Option<(&'static str, bool)>,
     pub(super) env_file: Option<&'static str>,
     pub(super) inherited: Option<&'static str>,
+    /// How it writes the host's variables between `${` and `}`.
+    pub(super) variables: Spelling,
+}
+
+/// How a product names the host's variables.
+#[derive(Clone, Copy)]
+pub(super) enum Spelling {
+    /// It is not known to take one form and no other, so that it is left as it was.
+    Any,
+    /// `NAME` and `NAME:-default`.
+    Bare,
+    /// `env:NAME`.
+    Prefixed,
+    /// It has none.
+    Never,
+}
+
+/// Variables that are none of the environment.
+const OF_THE_EDITOR: [&str; 5] =
+    ["workspaceFolder", "workspaceFolderBasename", "userHome", "pathSeparator", "/"];
+
+impl Spelling {
+    /// A variable as it stands there, by its name with and without a prefix.
+    pub(super) fn of(self, name: &str, of_env: &str) -> Option<String> {
+        let is_of_env = !OF_THE_EDITOR.contains(&name);
+        let has_default = of_env.contains(":-");
+        match self {
+            Spelling::Any => Some(name.to_owned()),
+            Spelling::Bare => is_of_env.then(|| of_env.to_owned()),
+            Spelling::Prefixed if !is_of_env => Some(name.to_owned()),
+            Spelling::Prefixed => (!has_default).then(|| format!("env:{of_env}")),
+            Spelling::Never => None,
+        }
+    }
 }
 
 const URL: Option<&str> = Some("url");
@@ -42,6 +76,7 @@ const PLAIN: Dialect = Dialect {
     off: None,
     env_file: None,
     inherited: None,
+    variables: Spelling::Any,
 };
 
 const CWD: Option<&str> = Some("cwd");
@@ -73,16 +108,22 @@ pub(super) fn dialect(format: Format) -> Option<Dialect> {
             kind: kinds("type", "stdio", "http", Some("ws")),
             urls: [URL, URL, URL, URL],
             call_time: Some(("timeout", Unit::Milliseconds)),
+            variables: Spelling::Bare,
             ..PLAIN
         },
-        Format::ClaudeDesktop => Dialect { urls: [None; 4], headers: None, ..PLAIN },
+        Format::ClaudeDesktop => {
+            Dialect { urls: [None; 4], headers: None, variables: Spelling::Never, ..PLAIN }
+        }
         Format::VsCode => Dialect {
             kind: kinds("type", "stdio", "http", None),
             cwd: CWD,
             env_file: Some("envFile"),
+            variables: Spelling::Prefixed,
             ..PLAIN
         },
-        Format::Cursor => Dialect { env_file: Some("envFile"), ..PLAIN },
+        Format::Cursor => {
+            Dialect { env_file: Some("envFile"), variables: Spelling::Prefixed, ..PLAIN }
+        }
         Format::Windsurf => Dialect {
             urls: [Some("serverUrl"), Some("serverUrl"), None, Some("serverUrl")],
             exclude: Some("disabledTools"),

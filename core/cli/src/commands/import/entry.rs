@@ -4,30 +4,41 @@ use serde_json::{Map, Value, json};
 use trunkline::settings::{Format, Template, Unit, Variables};
 use trunkline_pool::config::{RemoteKind, ServerSpec, Transport};
 
-use super::dialect::{Dialect, dialect};
+use super::dialect::{Dialect, Spelling, dialect};
 
-/// The entry of a server, and what the product has no field for; nothing where it cannot have the server at all.
+/// The entry of a server, switched off where its file shuts it out, and what the product has no field for; nothing where it cannot have the
+/// server at all.
 pub(super) fn entry(
     template: &Template,
     format: Format,
+    is_shut: bool,
 ) -> (Option<Map<String, Value>>, Vec<String>) {
-    let Some(dialect) = dialect(format) else { return own(template) };
+    let Some(dialect) = dialect(format) else { return own(template, is_shut) };
     let spec = template.unexpanded();
     let mut written = Written { format, dialect, out: Map::new(), lost: Vec::new() };
     if !written.transport(spec) {
         return (None, written.lost);
     }
     written.rest(spec, template.env_file());
+    if spec.disabled || is_shut {
+        let (field, value) = dialect.off.unzip();
+        written.put(field, "disabled", json!(value));
+    }
     let Written { mut out, mut lost, .. } = written;
     for (name, value) in &mut out {
-        spelled(value, format, &mut |variable| lost.push(format!("{name}: {variable}")));
+        let mut told = |variable: &str| lost.push(format!("{name}: {variable}"));
+        spelled(value, (format, dialect.variables), &mut told);
     }
     (Some(out), lost)
 }
 
 /// In the pool's own form nothing is lost.
-fn own(template: &Template) -> (Option<Map<String, Value>>, Vec<String>) {
+fn own(template: &Template, is_shut: bool) -> (Option<Map<String, Value>>, Vec<String>) {
     let mut out = template.configuration().clone();
+    if is_shut {
+        out.shift_remove("enabled");
+        out.insert("disabled".to_owned(), true.into());
+    }
     out.extend(template.env_file().map(|file| ("env_file".to_owned(), file.into())));
     (Some(out), Vec::new())
 }
@@ -147,10 +158,6 @@ impl Written {
         if !spec.filter.exclude.is_empty() {
             self.put(dialect.exclude, "exclude", json!(spec.filter.exclude));
         }
-        if spec.disabled {
-            let (field, value) = dialect.off.unzip();
-            self.put(field, "disabled", json!(value));
-        }
         if let Some(file) = env_file {
             self.put(dialect.env_file, "env_file", json!(file));
         }
@@ -182,44 +189,44 @@ fn in_unit(time: std::time::Duration, unit: Unit) -> Value {
 }
 
 /// Spells the variables in a value as the product does; those that it cannot have are told, and stay as they are.
-fn spelled(value: &mut Value, format: Format, lost: &mut dyn FnMut(&str)) {
+fn spelled(value: &mut Value, to: (Format, Spelling), lost: &mut dyn FnMut(&str)) {
     match value {
-        Value::String(text) => *text = spelled_text(text, format, lost),
-        Value::Array(items) => items.iter_mut().for_each(|item| spelled(item, format, lost)),
-        Value::Object(map) => map.values_mut().for_each(|item| spelled(item, format, lost)),
+        Value::String(text) => *text = spelled_text(text, to, lost),
+        Value::Array(items) => items.iter_mut().for_each(|item| spelled(item, to, lost)),
+        Value::Object(map) => map.values_mut().for_each(|item| spelled(item, to, lost)),
         _ => {}
     }
 }
 
-fn spelled_text(text: &str, format: Format, lost: &mut dyn FnMut(&str)) -> String {
-    let variables = format.row().variables;
+fn spelled_text(text: &str, to: (Format, Spelling), lost: &mut dyn FnMut(&str)) -> String {
     let (mut out, mut rest) = (String::new(), text);
     while let Some((before, after)) = rest.split_once("${") {
         let Some((name, behind)) = after.split_once('}') else { break };
         out.push_str(before);
-        let of_env = name.strip_prefix("env:").unwrap_or(name);
-        match (variables, name.strip_prefix("secret:")) {
-            (Variables::Braces, None) if !of_env.contains(':') => {
-                out.push_str(&format!("{{env:{of_env}}}"));
-            }
-            (Variables::Secrets, Some(secret)) => {
-                out.push_str(&format!("${{{{ secrets.{secret} }}}}"));
-            }
-            (Variables::Dollar, None)
-                if !name.starts_with("cmd:") && !name.starts_with("input:") =>
-            {
-                out.push_str(&format!("${{{name}}}"));
-            }
-            (Variables::Dollar, None) if name.starts_with("input:") && format == Format::VsCode => {
-                out.push_str(&format!("${{{name}}}"));
-            }
-            _ => {
-                lost(&format!("${{{name}}}"));
-                out.push_str(&format!("${{{name}}}"));
-            }
-        }
+        out.push_str(&variable(name, to).unwrap_or_else(|| {
+            lost(&format!("${{{name}}}"));
+            format!("${{{name}}}")
+        }));
         rest = behind;
     }
     out.push_str(rest);
     out
+}
+
+/// How the product writes a variable; nothing where it has none of that kind.
+fn variable(name: &str, (format, spelling): (Format, Spelling)) -> Option<String> {
+    let of_env = name.strip_prefix("env:").unwrap_or(name);
+    if let Some(secret) = name.strip_prefix("secret:") {
+        let has_secrets = format.row().variables == Variables::Secrets;
+        return has_secrets.then(|| format!("${{{{ secrets.{secret} }}}}"));
+    }
+    if name.starts_with("cmd:") || name.starts_with("input:") {
+        // An input is declared beside the servers.
+        return None;
+    }
+    match format.row().variables {
+        Variables::Braces => (!of_env.contains(':')).then(|| format!("{{env:{of_env}}}")),
+        Variables::Dollar => spelling.of(name, of_env).map(|name| format!("${{{name}}}")),
+        _ => None,
+    }
 }

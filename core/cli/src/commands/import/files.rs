@@ -2,6 +2,9 @@
 
 use serde_json::{Map, Value, json};
 use trunkline::settings::{Container, Format, Syntax};
+use trunkline_pool::text::is_hidden;
+
+use crate::shown;
 
 /// The text of a file of that product with these servers.
 pub(super) fn text(format: Format, servers: Vec<(String, Map<String, Value>)>) -> String {
@@ -31,7 +34,7 @@ pub(super) fn text(format: Format, servers: Vec<(String, Map<String, Value>)>) -
         Syntax::Yaml => yaml(way, &servers),
         _ => {
             let whole = way.iter().rev().fold(servers, |inner, step| json!({ *step: inner }));
-            format!("{whole:#}\n")
+            shown::visible_json(&format!("{whole:#}\n"))
         }
     }
 }
@@ -72,9 +75,18 @@ fn toml_value(value: &Value) -> String {
     }
 }
 
-/// As JSON quotes it, which TOML and YAML read alike, once nothing raw is in it that they do not take.
+/// As JSON quotes it, which TOML and YAML read alike, once nothing raw is in it that they do not take, or a terminal acts on.
 fn quoted(text: &str) -> String {
-    Value::from(text).to_string().replace('\u{7f}', "\\u007f")
+    let mut out = String::new();
+    for character in Value::from(text).to_string().chars() {
+        match (is_hidden(character), u32::from(character)) {
+            (false, _) => out.push(character),
+            (true, code @ ..=0xFFFF) => out.push_str(&format!("\\u{code:04x}")),
+            // Neither takes the two halves that JSON has of it.
+            (true, code) => out.push_str(&format!("\\U{code:08x}")),
+        }
+    }
+    out
 }
 
 /// Two levels of blocks; what is in them stands on one line.

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use serde_json::{Value, json};
-use trunkline::settings::{Format, ReadOptions, read};
+use trunkline::settings::{Format, Lists, ReadOptions, read};
+use trunkline_pool::pattern::matches_any;
 use trunkline_pool::text::escaped;
 
 use super::text;
@@ -72,8 +73,13 @@ struct Made {
 fn made(content: &str, (file, options): (&str, &ReadOptions), to: Format) -> Result<Made, Failure> {
     let source = read(content, file, options)?;
     let (mut lost, mut left_out, mut entries) = (Vec::new(), Vec::new(), Vec::new());
-    for server in source.servers {
+    for own in &source.skipped {
+        let what = format!("it is part of the product itself (`{}`)", own.what);
+        left_out.push(json!({ "server": own.name, "what": what }));
+    }
+    for server in &source.servers {
         let row = |what: &str| json!({ "server": server.name, "what": what });
+        let is_shut = is_shut(&source.lists, &server.name);
         let template = match &server.template {
             Ok(template) => template,
             Err(error) => {
@@ -81,16 +87,22 @@ fn made(content: &str, (file, options): (&str, &ReadOptions), to: Format) -> Res
                 continue;
             }
         };
-        match entry::entry(template, to) {
+        match entry::entry(template, to, is_shut) {
             (Some(written), missing) => {
                 lost.extend(missing.iter().map(|what| row(what)));
-                entries.push((server.name, written));
+                entries.push((server.name.clone(), written));
             }
             (None, missing) => left_out.extend(missing.iter().map(|what| row(what))),
         }
     }
     let servers = entries.iter().map(|(name, _)| name.clone()).collect();
     Ok(Made { text: files::text(to, entries), servers, lost, left_out })
+}
+
+/// Whether the file itself keeps the server out (SPEC 11.1).
+fn is_shut(lists: &Lists, name: &str) -> bool {
+    let is_missing = |allowed: &Vec<String>| !matches_any(allowed, name);
+    matches_any(&lists.excluded, name) || lists.allowed.as_ref().is_some_and(is_missing)
 }
 
 /// A new file for this user alone, since settings hold secrets; one that is there stays.

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use trunkline::settings::{FORMATS, Format, ReadOptions, Source, read};
 
-use super::made;
+use serde_json::{Value, json};
+
+use super::{Made, is_shut, made};
 
 /// The settings files of the tests of the reader.
 fn files() -> Vec<PathBuf> {
@@ -59,8 +61,12 @@ fn what_is_written_is_read_as_what_it_was() {
                     server.template,
                     made.text
                 );
+                let is_shut = is_shut(&before.lists, name);
                 if made.lost.iter().any(|row| row["server"] == **name) {
                     with_loss += 1;
+                } else if is_shut {
+                    let template = server.template.as_ref().unwrap();
+                    assert!(template.unexpanded().disabled, "{file} as {}: {name}", to.name());
                 } else {
                     whole += 1;
                     assert!(
@@ -74,4 +80,77 @@ fn what_is_written_is_read_as_what_it_was() {
         }
     }
     assert!(whole > with_loss / 4, "{whole} written whole, {with_loss} with a loss");
+}
+
+/// What becomes of a file of one server, as that product writes it.
+fn imported(file: &str, content: &Value, to: Format) -> Made {
+    made(&content.to_string(), (file, &options(None)), to).ok().unwrap()
+}
+
+/// SPEC 11.1: what a file shuts out is not let in by being written elsewhere.
+#[test]
+fn a_server_that_its_file_shuts_out_is_switched_off() {
+    let servers = json!({ "prod": { "command": "x" }, "dev": { "command": "y" } });
+    for lists in [json!({ "excluded": ["prod"] }), json!({ "allowed": ["dev"] })] {
+        let file = json!({ "mcp": lists, "mcpServers": servers });
+        let made = imported(".gemini/settings.json", &file, Format::Codex);
+        let after = read(&made.text, "made", &options(Some(Format::Codex))).unwrap();
+        let off = |name: &str| {
+            let server = after.servers.iter().find(|server| server.name == name).unwrap();
+            server.template.as_ref().unwrap().unexpanded().disabled
+        };
+        assert_eq!([off("prod"), off("dev")], [true, false], "{}", made.text);
+        // It has no such field.
+        let made = imported(".gemini/settings.json", &file, Format::ClaudeCode);
+        assert_eq!(made.lost, [json!({ "server": "prod", "what": "disabled" })]);
+    }
+}
+
+#[test]
+fn what_is_part_of_a_product_is_left_out_and_told() {
+    let file = json!({ "extensions": { "developer": { "type": "builtin", "name": "developer" } } });
+    let made = imported("goose/config.yaml", &file, Format::Codex);
+    assert_eq!((made.servers.len(), made.left_out.len()), (0, 1));
+    assert_eq!(made.left_out[0]["server"], "developer");
+}
+
+#[test]
+fn variables_are_spelled_as_the_product_does_or_told() {
+    let file =
+        |value: &str| json!({ "mcpServers": { "s": { "command": "x", "env": { "T": value } } } });
+    for (value, to, written, is_told) in [
+        ("${TOKEN}", Format::VsCode, "${env:TOKEN}", false),
+        ("a ${TOKEN} b", Format::Cursor, "a ${env:TOKEN} b", false),
+        ("${env:TOKEN}", Format::ClaudeCode, "${TOKEN}", false),
+        ("${TOKEN:-x}", Format::ClaudeCode, "${TOKEN:-x}", false),
+        ("${TOKEN:-x}", Format::VsCode, "${TOKEN:-x}", true),
+        ("${workspaceFolder}", Format::VsCode, "${workspaceFolder}", false),
+        ("${workspaceFolder}", Format::ClaudeCode, "${workspaceFolder}", true),
+        ("${TOKEN}", Format::ClaudeDesktop, "${TOKEN}", true),
+        ("${TOKEN}", Format::Opencode, "{env:TOKEN}", false),
+        ("${input:token}", Format::VsCode, "${input:token}", true),
+    ] {
+        let made = imported("a.json", &file(value), to);
+        assert!(made.text.contains(&format!("\"{written}\"")), "{}: {}", to.name(), made.text);
+        assert_eq!(!made.lost.is_empty(), is_told, "{value} as {}: {:?}", to.name(), made.lost);
+    }
+}
+
+/// S-49: what a terminal would act on is written as an escape, which the product reads as what it was.
+#[test]
+fn nothing_that_is_written_acts_on_a_terminal() {
+    let arguments = json!(["\u{9b}2J\u{202e}", "\u{7f}", "\u{e0041}", "\u{200b}ü"]);
+    let file = json!({ "mcpServers": { "s": { "command": "x", "args": arguments } } });
+    for to in FORMATS.iter().copied() {
+        let made = imported("a.json", &file, to);
+        let hidden = |c: char| trunkline_pool::text::is_hidden(c) && c != '\n';
+        assert!(!made.text.contains(hidden), "{}: {:?}", to.name(), made.text);
+        let after = read(&made.text, "made", &options(Some(to))).unwrap();
+        let template = after.servers[0].template.as_ref().unwrap();
+        let args = match &template.unexpanded().transport {
+            trunkline_pool::config::Transport::Stdio(stdio) => json!(stdio.args),
+            _ => Value::Null,
+        };
+        assert_eq!(args, arguments, "{}: {}", to.name(), made.text);
+    }
 }
