@@ -160,11 +160,22 @@ pub(crate) fn begin(
     let completion = Completion { objects: objects.clone(), handle, target: Some(target) };
     // A panic here drops the completion, which tells the target: the operation counts as accepted.
     if let Ok(operation) = contain(|| Ok(launch(completion))) {
-        let unfilled = objects.operations.fill(handle, operation);
-        // It ended already, or the pool was freed before it had a place to be cancelled from.
-        if let (Some(operation), true) = (unfilled, objects.is_freed()) {
+        // It was cancelled, or the pool freed, before it had a place to be cancelled from; or it ended already, which a cancel
+        // leaves as it is.
+        if let Some(operation) = objects.operations.fill(handle, operation) {
             operation.cancel();
         }
+    }
+    Ok(())
+}
+
+/// Cancels an operation that has not ended, also one that [`begin`] is still starting.
+///
+/// # Errors
+/// `bad_handle` for what never was an operation of these objects.
+pub(crate) fn cancel(objects: &Objects, op: u64) -> Result<()> {
+    if let Some(operation) = objects.operations.revoke(op)? {
+        operation.cancel();
     }
     Ok(())
 }
@@ -337,6 +348,29 @@ mod tests {
         }));
         assert_eq!((error.code(), error.message()), (ErrorCode::Internal, "amid the work"));
         assert!(error.detail()["place"].as_str().unwrap().contains("completion.rs:"));
+    }
+
+    /// SPEC 5.5, 16.2: the host has the handle before the library has the operation.
+    #[test]
+    fn an_operation_that_is_cancelled_amid_its_start_ends_with_cancelled() {
+        let (pool, objects) =
+            (trunkline::Pool::new(trunkline::PoolOptions::default()).unwrap(), Objects::new());
+        let (waiter, (send, sent)) =
+            (Arc::new(Waiter::default()), tokio::sync::oneshot::channel::<()>());
+        let begun = begin(
+            objects.clone(),
+            Target::Waiter(waiter.clone()),
+            |_| (),
+            |completion| {
+                cancel(&objects, completion.handle).unwrap();
+                let future = async { sent.await.map(|()| Value::Nothing).map_err(|_| freed()) };
+                pool.start(future, |outcome| completion.finish(outcome))
+            },
+        );
+        assert!(begun.is_ok());
+        // One that nobody cancelled has its result here.
+        let _ = send.send(());
+        assert_eq!(error_of(waiter.wait()).code(), ErrorCode::Cancelled);
     }
 
     /// I-17: the thread that carries an operation out may go away with it.

@@ -3,15 +3,15 @@
 use std::ffi::c_char;
 use std::sync::OnceLock;
 
+use trunkline::Pool;
 use trunkline::settings::files_to_json;
-use trunkline::{Operation, Pool};
 
 use crate::buf::Buf;
+use crate::completion::cancel;
 use crate::error::ErrorObject;
 use crate::guard::{guard, guarded};
 use crate::pool::PoolObject;
 use crate::raw;
-use crate::table::{Kind, bad_handle};
 use crate::types::{Status, Str, TRUNKLINE_ABI_VERSION};
 
 /// The version of this interface that the loaded library speaks. It must not be less than the
@@ -74,18 +74,7 @@ pub unsafe extern "C" fn trunkline_op_cancel(
     err: *mut *mut ErrorObject,
 ) -> Status {
     // SAFETY: the caller keeps the header's promises about pointers.
-    unsafe {
-        guard(err, || {
-            let operations = &raw::pool(pool)?.objects.operations;
-            let found: Option<Operation> = operations.find(op).ok();
-            if let Some(operation) = found {
-                operation.cancel();
-            } else if !operations.was_issued(op) {
-                return Err(bad_handle(Kind::Operation));
-            }
-            Ok(())
-        })
-    }
+    unsafe { guard(err, || cancel(&raw::pool(pool)?.objects, op)) }
 }
 
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\0");

@@ -60,6 +60,8 @@ enum Content<T> {
     Free,
     /// The handle is given out, its object is still being made.
     Reserved,
+    /// The same, and whoever fills it gets the object back.
+    Revoked,
     Full(T),
 }
 
@@ -86,15 +88,15 @@ impl<T> Table<T> {
         self.lock().occupy(Content::Reserved).map(|slot| self.handle(slot))
     }
 
-    /// Puts in the object of a reserved handle; gives it back when the handle is gone.
+    /// Puts in the object of a reserved handle; gives it back when the handle is gone or was revoked.
     pub(crate) fn fill(&self, handle: u64, value: T) -> Option<T> {
         let mut slots = self.lock();
         match self.slot(&mut slots, handle) {
-            Some(slot) => {
+            Some(slot) if !matches!(slot.content, Content::Revoked) => {
                 slot.content = Content::Full(value);
                 None
             }
-            None => Some(value),
+            _ => Some(value),
         }
     }
 
@@ -109,21 +111,8 @@ impl<T> Table<T> {
         }
         match content {
             Content::Full(value) => Some(value),
-            Content::Reserved | Content::Free => None,
+            Content::Reserved | Content::Revoked | Content::Free => None,
         }
-    }
-
-    /// Whether the handle was given out by this table, be its object live or gone.
-    pub(crate) fn was_issued(&self, handle: u64) -> bool {
-        let slots = self.lock();
-        let index = (handle & INDEX_MASK) as usize;
-        let generation = generation_of(handle);
-        self.is_ours(handle)
-            && generation >= 1
-            && slots.slots.get(index).is_some_and(|slot| match slot.content {
-                Content::Free => generation < slot.generation,
-                Content::Reserved | Content::Full(_) => generation <= slot.generation,
-            })
     }
 
     /// Takes everything out, for ever: no handle is good afterwards.
@@ -135,7 +124,7 @@ impl<T> Table<T> {
         drop(slots);
         let full = |slot: Slot<T>| match slot.content {
             Content::Full(value) => Some(value),
-            Content::Reserved | Content::Free => None,
+            Content::Reserved | Content::Revoked | Content::Free => None,
         };
         all.into_iter().filter_map(full).collect()
     }
@@ -147,6 +136,20 @@ impl<T> Table<T> {
         let slot = slots.slots.get_mut((handle & INDEX_MASK) as usize)?;
         let live = !matches!(slot.content, Content::Free);
         (live && slot.generation == generation_of(handle)).then_some(slot)
+    }
+
+    /// Whether the handle was given out by this table, be its object live or gone.
+    fn was_issued(&self, slots: &Slots<T>, handle: u64) -> bool {
+        let index = (handle & INDEX_MASK) as usize;
+        let generation = generation_of(handle);
+        self.is_ours(handle)
+            && generation >= 1
+            && slots.slots.get(index).is_some_and(|slot| match slot.content {
+                Content::Free => generation < slot.generation,
+                Content::Reserved | Content::Revoked | Content::Full(_) => {
+                    generation <= slot.generation
+                }
+            })
     }
 
     fn is_ours(&self, handle: u64) -> bool {
@@ -177,6 +180,26 @@ impl<T: Clone> Table<T> {
         match self.slot(&mut slots, handle).map(|slot| &slot.content) {
             Some(Content::Full(value)) => Ok(value.clone()),
             _ => Err(bad_handle(self.kind)),
+        }
+    }
+
+    /// The object of a handle, to end it. One that is still being made comes back from [`fill`](Self::fill) for that; one that is
+    /// gone is nobody's.
+    ///
+    /// # Errors
+    /// `bad_handle` when the handle was never given out.
+    pub(crate) fn revoke(&self, handle: u64) -> Result<Option<T>> {
+        let mut slots = self.lock();
+        if !self.was_issued(&slots, handle) {
+            return Err(bad_handle(self.kind));
+        }
+        let Some(slot) = self.slot(&mut slots, handle) else { return Ok(None) };
+        match &slot.content {
+            Content::Full(value) => Ok(Some(value.clone())),
+            Content::Reserved | Content::Revoked | Content::Free => {
+                slot.content = Content::Revoked;
+                Ok(None)
+            }
         }
     }
 }
@@ -257,10 +280,21 @@ mod tests {
         let table = Table::new(Kind::Operation, 1);
         let handle = table.reserve().unwrap();
         assert_eq!(table.find(handle).unwrap_err().code(), ErrorCode::BadHandle);
-        assert!(table.was_issued(handle));
         assert_eq!(table.remove(handle), None);
         assert_eq!(table.fill(handle, 5), Some(5));
-        assert!(table.was_issued(handle) && !table.was_issued(handle + (1 << GENERATION_SHIFT)));
+    }
+
+    /// SPEC 5.5
+    #[test]
+    fn what_is_revoked_is_given_out_once_it_is_there() {
+        let table = Table::new(Kind::Operation, 1);
+        let [before, after] = [table.reserve().unwrap(), table.reserve().unwrap()];
+        assert_eq!(table.revoke(before).unwrap(), None);
+        assert_eq!((table.fill(before, 1), table.fill(after, 2)), (Some(1), None));
+        assert_eq!(table.revoke(after).unwrap(), Some(2));
+        assert_eq!((table.remove(before), table.remove(after)), (None, Some(2)));
+        assert_eq!(table.revoke(after).unwrap(), None);
+        assert!(table.revoke(after + (1 << GENERATION_SHIFT)).is_err());
     }
 
     #[test]

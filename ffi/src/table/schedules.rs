@@ -62,3 +62,16 @@ fn what_is_filled_late_comes_back() {
         assert_eq!(Arc::strong_count(&object), 1);
     });
 }
+
+/// SPEC 5.5: an operation that is cancelled while it is put in is cancelled by one of the two.
+#[test]
+fn what_is_revoked_while_it_is_filled_is_given_out_once() {
+    check(|| {
+        let table = table();
+        let handle = table.reserve().unwrap();
+        let revoking = table.clone();
+        let revoked = thread::spawn(move || revoking.revoke(handle).unwrap());
+        let back = table.fill(handle, "operation".into()).into_iter().count();
+        assert_eq!(back + revoked.join().unwrap().into_iter().count(), 1);
+    });
+}
