@@ -36,12 +36,8 @@ impl Drop for Work {
     /// The end of it may block, and whoever drops it has others to serve. Servers ask at a pace, so that such threads are few.
     fn drop(&mut self) {
         let Some(guarded) = self.0.take() else { return };
-        let end = move || {
-            platform::block_all_signals();
-            drop(guarded);
-        };
         // Without a thread it ends here, with the closure.
-        let begun = std::thread::Builder::new().name("trunkline-handler".into()).spawn(end);
+        let begun = platform::start_callback_thread("trunkline-handler", move || drop(guarded));
         if let Err(error) = begun {
             tracing::warn!(%error, "no thread for the end of a handler");
         }

@@ -110,6 +110,8 @@ pub use detect::detect;
 pub use inspect::{find_program, own_folders};
 pub use logs::LogFeed;
 #[doc(hidden)]
+pub use platform::start_callback_thread;
+#[doc(hidden)]
 pub use transport::{EventLoop, JoinedRequests, leaves_requests, took_results};
 pub use transport::{HostConnection, HostServer};
 pub use trunkline_pool::config::ServerSpec;

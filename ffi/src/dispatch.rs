@@ -6,11 +6,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use trunkline::interface::words;
-use trunkline::{Error, ErrorCode, Result};
+use trunkline::{Error, ErrorCode, Result, start_callback_thread};
 
 use crate::completion::{Callback, Value};
 use crate::objects::Objects;
-use crate::threads::start_callback_thread;
 
 /// The callbacks that wait for a thread, and the threads. An I/O thread of the core only ever adds
 /// to it.

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use trunkline::{
     DeskNews, Error, ErrorCode, HandlerDesk, HandlerResult, Handlers, Refusal, Result,
+    start_callback_thread,
 };
 
 use crate::completion::UserData;
@@ -17,7 +18,6 @@ use crate::objects::Objects;
 use crate::pool::PoolObject;
 use crate::raw;
 use crate::subscription::Signal;
-use crate::threads::start_callback_thread;
 use crate::types::{AskFn, HandlerNumber, RequestNews, Status, Str};
 
 /// Answers a request of a server. Any thread may, also inside the function that was told of the

@@ -8,8 +8,7 @@
 //! - [`table`]: handles; [`objects`]: the tables of one pool.
 //! - [`completion`]: the end of an operation, exactly once; [`forms`]: the three ways to ask for
 //!   it.
-//! - [`dispatch`] and [`subscription`]: the threads that run the host's callbacks; [`threads`]: how
-//!   they are started.
+//! - [`dispatch`] and [`subscription`]: the threads that run the host's callbacks.
 //! - [`queue`] and [`notify`]: what a host with a loop of its own polls instead.
 //!
 //! In a forked child nothing of the parent's is locked or freed: every function compares the number
@@ -53,7 +52,6 @@ mod subscribe;
 mod subscription;
 mod sync;
 mod table;
-mod threads;
 mod trust;
 mod types;
 

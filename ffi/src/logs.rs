@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 
-use trunkline::{LogFeed, Result};
+use trunkline::{LogFeed, Result, start_callback_thread};
 
 use crate::completion::UserData;
 use crate::dispatch::no_thread;
@@ -12,7 +12,6 @@ use crate::error::ErrorObject;
 use crate::guard::{check_fork, forks, guard, in_callback, prepare_process};
 use crate::raw;
 use crate::subscription::Signal;
-use crate::threads::start_callback_thread;
 use crate::types::{DestroyFn, LogFn, Status, Str};
 
 /// What the library logs, while it is told to a callback.

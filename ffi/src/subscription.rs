@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use trunkline::interface::words;
-use trunkline::{Error, ErrorCode, Event, Result};
+use trunkline::{Error, ErrorCode, Event, Result, start_callback_thread};
 
 use crate::completion::UserData;
 use crate::dispatch::no_thread;
@@ -15,7 +15,6 @@ use crate::objects::Objects;
 use crate::queue::Queue;
 use crate::sync::Stream;
 use crate::sync::atomic::{AtomicBool, Ordering};
-use crate::threads::start_callback_thread;
 use crate::types::{EventFn, Str};
 
 /// What a subscription handle stands for.

@@ -272,5 +272,44 @@ fn a_callback_runs_with_signals_blocked_but_for_faults() {
     assert!(seen.len() > 4 && seen.iter().all(|seen| *seen == (true, false)), "{seen:?}");
 }
 
+unsafe extern "C" fn note_mask_of_frame(user_data: *mut c_void, _connection: u64, _frame: Str) {
+    // SAFETY: the test passed its masks.
+    let masks = unsafe { &*user_data.cast::<Masks>() };
+    masks.note();
+    masks.entered.up();
+}
+
+unsafe extern "C" fn note_mask_of_closed(user_data: *mut c_void, _connection: u64) {
+    // SAFETY: the test passed its masks.
+    unsafe { &*user_data.cast::<Masks>() }.note();
+}
+
+/// I-22: as of every other callback.
+#[test]
+fn a_provided_server_runs_with_signals_blocked_but_for_faults() {
+    let (host, masks) = (Host::new(), Masks::default());
+    let user_data = std::ptr::from_ref(&masks).cast_mut().cast();
+    // SAFETY: the masks outlive the functions: the test waits for the end.
+    unsafe {
+        let provided = trunkline_session_provide(
+            host.pool,
+            host.session,
+            text("s"),
+            Some(note_mask_of_frame),
+            Some(note_mask_of_closed),
+            user_data,
+            Some(note_masks_destroyed),
+            null_mut(),
+        );
+        assert_eq!(provided, Status::Ok);
+        host.start(UNKNOWN, ignore_item, null_mut(), None, null_mut());
+        assert!(masks.entered.reaches(1));
+    }
+    drop(host);
+    assert!(masks.destroyed.reaches(1));
+    let seen = masks.seen.lock().unwrap();
+    assert!(seen.len() > 1 && seen.iter().all(|seen| *seen == (true, false)), "{seen:?}");
+}
+
 /// No configuration: a server that the pool does not know.
 const UNKNOWN: &str = "";

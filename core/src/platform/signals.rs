@@ -27,12 +27,25 @@ pub(crate) fn block_all_signals() {
 
 /// Runs `start` with every signal blocked, so that a thread started in it inherits that from its first instruction.
 pub(super) fn with_signals_blocked<T>(start: impl FnOnce() -> T) -> T {
-    let mut all = MaybeUninit::<libc::sigset_t>::uninit();
+    with_mask(&[], start)
+}
+
+/// The same with the signals of faults open, whatever this thread itself has blocked.
+pub(super) fn with_faults_open<T>(start: impl FnOnce() -> T) -> T {
+    with_mask(&FAULTS, start)
+}
+
+/// Runs `start` with every signal blocked but the `open` ones.
+fn with_mask<T>(open: &[libc::c_int], start: impl FnOnce() -> T) -> T {
+    let mut blocked = MaybeUninit::<libc::sigset_t>::uninit();
     let mut before = MaybeUninit::<libc::sigset_t>::uninit();
-    // SAFETY: the first call initialises `all`; the second writes the old mask into `before`.
+    // SAFETY: `sigfillset` initialises the set that the other calls use; the last one writes the old mask into `before`.
     unsafe {
-        libc::sigfillset(all.as_mut_ptr());
-        libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), before.as_mut_ptr());
+        libc::sigfillset(blocked.as_mut_ptr());
+        for signal in open {
+            libc::sigdelset(blocked.as_mut_ptr(), *signal);
+        }
+        libc::pthread_sigmask(libc::SIG_SETMASK, blocked.as_ptr(), before.as_mut_ptr());
     }
     let result = start();
     // SAFETY: `before` was initialised above; the old mask is put back as it was.
@@ -151,6 +164,10 @@ fn write_once(fd: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
         }
     }
 }
+
+/// Signals that an instruction of the thread itself raises.
+const FAULTS: [libc::c_int; 6] =
+    [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGSYS];
 
 #[cfg(test)]
 mod tests {

@@ -156,12 +156,11 @@ impl HostWire {
     fn start_thread(&self) -> std::io::Result<()> {
         let (channel, host) = (self.channel.clone(), self.host.clone());
         let body = move || {
-            platform::block_all_signals();
             channel.hand_over(&*host);
             drop(host);
             channel.returned.send_replace(true);
         };
-        std::thread::Builder::new().name("trunkline-host".into()).spawn(body).map(drop)
+        platform::start_callback_thread("trunkline-host", body)
     }
 }
 
