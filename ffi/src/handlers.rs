@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use trunkline::{
@@ -111,8 +112,9 @@ pub(crate) struct Desks(Mutex<Rows>);
 type Rows = HashMap<u32, (Weak<HandlerDesk>, Arc<Signal>)>;
 
 impl Desks {
-    /// Handlers that are told to the host on a thread of their own, for as long as the pool or session that they are made for.
-    pub(crate) fn open(objects: &Arc<Objects>, given: Given) -> Result<Handlers> {
+    /// Handlers that are told to the host on a thread of their own, for as long as the pool or session that they are made for, once
+    /// that is there.
+    pub(crate) fn open(objects: &Arc<Objects>, given: Given) -> Result<(Handlers, Ready)> {
         static LAST: AtomicU32 = AtomicU32::new(1);
         if given.ask.is_none() {
             return Err(raw::invalid("ask", "ask is NULL"));
@@ -126,8 +128,12 @@ impl Desks {
         objects.subscriptions.enter()?;
         objects.desks.rows().insert(id, (Arc::downgrade(&desk), signal.clone()));
         let (desk, objects_of_thread) = (Arc::downgrade(&desk), objects.clone());
+        let (begin, begun) = sync_channel(1);
         let body = move || {
-            serve(id, &desk, &signal, &given);
+            let given: Option<Given> = begun.recv().ok();
+            if let Some(given) = &given {
+                serve(id, &desk, &signal, given);
+            }
             objects_of_thread.desks.rows().remove(&id);
             drop(given);
             objects_of_thread.subscriptions.leave();
@@ -137,7 +143,7 @@ impl Desks {
             objects.subscriptions.leave();
             return Err(no_thread(error));
         }
-        Ok(handlers)
+        Ok((handlers, Ready { given, begin }))
     }
 
     /// Ends the threads, once what waits was told.
@@ -157,6 +163,21 @@ impl Desks {
 
     fn rows(&self) -> MutexGuard<'_, Rows> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a desk's thread waits for: dropped instead, because that failed which the handlers were made for, it is over without the host
+/// having been told anything, and the user data is destroyed here.
+pub(crate) struct Ready {
+    given: Given,
+    begin: SyncSender<Given>,
+}
+
+impl Ready {
+    /// Lets the host be told what is asked.
+    pub(crate) fn begin(self) {
+        // The thread waits for nothing else.
+        let _ = self.begin.send(self.given);
     }
 }
 

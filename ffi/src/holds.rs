@@ -8,7 +8,7 @@ use trunkline::{List, Result, Session, SessionOptions, Shape};
 use crate::buf::Buf;
 use crate::error::ErrorObject;
 use crate::guard::guard;
-use crate::handlers::{Desks, Given};
+use crate::handlers::{Desks, Given, Ready};
 use crate::pool::PoolObject;
 use crate::raw;
 use crate::table::{Kind, bad_handle};
@@ -73,10 +73,14 @@ unsafe fn open(pool: &PoolObject, options_json: Str, given: Option<Given>) -> Re
     // SAFETY: as the function's own.
     let text = unsafe { raw::text(options_json, "options_json")? };
     let mut options = SessionOptions::from_json(text)?;
-    if let Some(given) = given {
-        options.handlers = Desks::open(&pool.objects, given)?;
+    let opened = given.map(|given| Desks::open(&pool.objects, given)).transpose()?;
+    let (handlers, ready) = opened.unzip();
+    if let Some(handlers) = handlers {
+        options.handlers = handlers;
     }
-    pool.objects.sessions.insert(pool.core.session(options)?)
+    let session = pool.objects.sessions.insert(pool.core.session(options)?)?;
+    let _ = ready.map(Ready::begin);
+    Ok(session)
 }
 
 /// Ends a session: its calls are cancelled, and its holds on servers go. Its handle is bad from

@@ -11,7 +11,7 @@ use crate::buf::Buf;
 use crate::completion::{Value, wait};
 use crate::error::ErrorObject;
 use crate::guard::{check_fork, check_may_block, forks, guard, prepare_process};
-use crate::handlers::{Desks, Given};
+use crate::handlers::{Desks, Given, Ready};
 use crate::objects::Objects;
 use crate::raw;
 use crate::types::{AskFn, DestroyFn, Status, Str, TRUNKLINE_DEFAULT};
@@ -84,10 +84,13 @@ unsafe fn open(options_json: Str, given: Option<Given>) -> Result<*mut PoolObjec
     let text = unsafe { raw::text(options_json, "options_json")? };
     let mut options = PoolOptions::from_json(text)?;
     let objects = Objects::new();
-    if let Some(given) = given {
-        options.handlers = Desks::open(&objects, given)?;
+    let opened = given.map(|given| Desks::open(&objects, given)).transpose()?;
+    let (handlers, ready) = opened.unzip();
+    if let Some(handlers) = handlers {
+        options.handlers = handlers;
     }
     let core = Pool::new(options)?;
+    let _ = ready.map(Ready::begin);
     Ok(Box::into_raw(Box::new(PoolObject { forks: forks(), core, objects })))
 }
 

@@ -151,11 +151,31 @@ static void handlers_that_cannot_be_used_are_destroyed_and_refused(void)
     CHECK(count_of(&p.destroyed) == 4 && !pool);
 }
 
+/* SPEC 16.2: what the options alone do not say is found later. Each round is one chance of another thread to be late. */
+static void handlers_of_what_cannot_be_opened_are_destroyed_before_that_is_said(void)
+{
+    person p = new_person();
+    trunkline_pool *pool = NULL;
+    uint64_t session = 0;
+    scene scene = open_scene("", "");
+    for (int round = 0; round < 20; round++) {
+        FAILS(TRUNKLINE_STATUS_INVALID_ARGUMENT,
+              trunkline_session_open_with_handlers(scene.pool, TRUNKLINE_LITERAL("{\"id\": \"a\"}"), 1, ask, &p, destroyed, &session, &err));
+        CHECK(count_of(&p.destroyed) == 2 * round + 1);
+        FAILS(TRUNKLINE_STATUS_INVALID_ARGUMENT,
+              trunkline_pool_new_with_handlers(TRUNKLINE_LITERAL("{\"workers\": 3}"), 1, ask, &p, destroyed, &pool, &err));
+        CHECK(count_of(&p.destroyed) == 2 * round + 2);
+    }
+    CHECK(!session && !pool);
+    close_scene(&scene);
+}
+
 int main(int argc, char **argv)
 {
     begin_program(argc, argv);
     RUN(handlers_answer_refuse_and_hear_of_the_end);
     RUN(a_pool_answers_for_its_sessions_until_it_is_closed);
     RUN(handlers_that_cannot_be_used_are_destroyed_and_refused);
+    RUN(handlers_of_what_cannot_be_opened_are_destroyed_before_that_is_said);
     return 0;
 }
