@@ -161,19 +161,36 @@ struct call_options {
 namespace detail {
 
 /**
- * What several owners know of one pool: where it is, until it is gone. The lock is for owners that a thread of the library destroys, such
- * as the lease of a future that was dropped: it may do so while the pool goes.
+ * What several owners know of one pool: where it is, until it is gone. A thread of the library may destroy an owner while the pool goes,
+ * such as the lease of a future that was dropped: what it uses meanwhile stays until it is done. Nothing is called under the lock, for the
+ * host's code may end there, and with it another owner.
  */
-struct pool_place {
-    explicit pool_place(trunkline_pool *pool) noexcept : raw(pool) {}
-    trunkline_pool *raw;
-    std::mutex lock;
+class pool_place {
+public:
+    /** Of that pool, or of one that comes later. */
+    explicit pool_place(std::shared_ptr<trunkline_pool> pool = {}) noexcept : pool_(std::move(pool)) {}
+    /** The pool, for as long as the result lives; nothing once it is gone. */
+    std::shared_ptr<trunkline_pool> use() const noexcept {
+        std::lock_guard<std::mutex> lock(lock_);
+        return pool_;
+    }
+    /** For threads that keep the pool from going otherwise. */
+    trunkline_pool *raw() const noexcept { return pool_.get(); }
+    /** From here on it is that pool, or none. */
+    void set(std::shared_ptr<trunkline_pool> pool) noexcept {
+        std::lock_guard<std::mutex> lock(lock_);
+        pool_.swap(pool);
+    }
+
+private:
+    std::shared_ptr<trunkline_pool> pool_;
+    mutable std::mutex lock_;
 };
 
 /** A number that stands for something in a pool, and the function that gives it up. */
 class handle {
 public:
-    using give_up = void (*)(pool_place &, std::uint64_t) noexcept;
+    using give_up = void (*)(trunkline_pool *, std::uint64_t) noexcept;
 
     handle() noexcept = default;
     handle(std::shared_ptr<pool_place> pool, std::uint64_t number, give_up release) noexcept
@@ -188,13 +205,15 @@ public:
         return *this;
     }
     ~handle() {
-        if (number_ && pool_)
-            release_(*pool_, number_);
+        if (!number_ || !pool_)
+            return;
+        if (std::shared_ptr<trunkline_pool> pool = pool_->use())
+            release_(pool.get(), number_);
     }
 
     std::uint64_t forget() noexcept { return std::exchange(number_, 0); }
     std::uint64_t number() const noexcept { return number_; }
-    trunkline_pool *pool() const noexcept { return pool_ ? pool_->raw : nullptr; }
+    trunkline_pool *pool() const noexcept { return pool_ ? pool_->raw() : nullptr; }
     const std::shared_ptr<pool_place> &place() const noexcept { return pool_; }
 
 private:
@@ -319,9 +338,8 @@ private:
         try {
             given.ask(news, request, {json.ptr, json.len});
         } catch (...) {
-            std::lock_guard<std::mutex> lock(given.pool->lock);
-            if (given.pool->raw)
-                trunkline_request_refuse(given.pool->raw, request, -32603, detail::view("the handler failed"), nullptr);
+            if (auto pool = given.pool->use())
+                trunkline_request_refuse(pool.get(), request, -32603, detail::view("the handler failed"), nullptr);
         }
     }
     static void destroyed(void *user_data) noexcept { delete static_cast<given *>(user_data); }
@@ -335,21 +353,18 @@ public:
         : pool_(std::move(pool)), number_(number) {}
     /** Sends one JSON-RPC message of the server. Never blocks. */
     void send(std::string_view frame) const {
-        within([&](trunkline_error **err) { return trunkline_host_send(pool_->raw, number_, detail::view(frame), err); });
+        auto pool = pool_->use();
+        detail::checked([&](trunkline_error **err) { return trunkline_host_send(pool.get(), number_, detail::view(frame), err); });
     }
     /** Ends the connection from the server's side. Repeating it does nothing. */
     void close() const {
-        within([&](trunkline_error **err) { return trunkline_host_close(pool_->raw, number_, err); });
+        auto pool = pool_->use();
+        detail::checked([&](trunkline_error **err) { return trunkline_host_close(pool.get(), number_, err); });
     }
     /** The number of the C interface. */
     std::uint64_t number() const noexcept { return number_; }
 
 private:
-    template <class Call> void within(Call &&call) const {
-        std::lock_guard<std::mutex> lock(pool_->lock);
-        detail::checked(call);
-    }
-
     std::shared_ptr<detail::pool_place> pool_;
     std::uint64_t number_;
 };
@@ -374,8 +389,7 @@ struct provided {
         try {
             self.function(connection, {frame.ptr, frame.len});
         } catch (...) {
-            std::lock_guard<std::mutex> lock(self.pool->lock);
-            trunkline_host_close(self.pool->raw, number, nullptr);
+            trunkline_host_close(self.pool->use().get(), number, nullptr);
         }
     }
     static void closed(void *user_data, std::uint64_t number) noexcept {

@@ -23,11 +23,11 @@ public:
     explicit pool(std::string_view options = {}) {
         trunkline_pool *raw = nullptr;
         detail::checked([&](trunkline_error **err) { return trunkline_pool_new(detail::view(options), &raw, err); });
-        raw_.reset(raw);
-        place_ = std::make_shared<detail::pool_place>(raw);
+        raw_.reset(raw, detail::free_pool());
+        place_ = std::make_shared<detail::pool_place>(raw_);
     }
     /** A pool whose handlers answer the servers of sessions without a handler of their own. */
-    pool(std::string_view options, handlers handlers_) : place_(std::make_shared<detail::pool_place>(nullptr)) {
+    pool(std::string_view options, handlers handlers_) : place_(std::make_shared<detail::pool_place>()) {
         trunkline_pool *raw = nullptr;
         std::uint64_t offered = handlers_.offered;
         void *user_data = new handlers::given{place_, std::move(handlers_.ask)}; // The library destroys it, also when this fails.
@@ -35,9 +35,8 @@ public:
             return trunkline_pool_new_with_handlers(detail::view(options), offered, &handlers::told, user_data,
                                                     &handlers::destroyed, &raw, err);
         });
-        raw_.reset(raw);
-        std::lock_guard<std::mutex> lock(place_->lock);
-        place_->raw = raw;
+        raw_.reset(raw, detail::free_pool());
+        place_->set(raw_);
     }
     /** Takes over the pool of another owner, which has none then. */
     pool(pool &&) noexcept = default;
@@ -296,14 +295,12 @@ private:
         });
     }
     void leave() noexcept {
-        if (place_) {
-            std::lock_guard<std::mutex> lock(place_->lock);
-            place_->raw = nullptr;
-        }
+        if (place_)
+            place_->set(nullptr);
         raw_.reset();
     }
 
-    std::unique_ptr<trunkline_pool, detail::free_pool> raw_;
+    std::shared_ptr<trunkline_pool> raw_;
     std::shared_ptr<detail::pool_place> place_;
 };
 

@@ -37,10 +37,8 @@ private:
         }
     }
     static void destroyed(void *user_data) noexcept { delete static_cast<event_function *>(user_data); }
-    static void ended(detail::pool_place &pool, std::uint64_t number) noexcept {
-        // Not under the lock: it waits for a callback, which may destroy the pool.
-        if (pool.raw)
-            trunkline_subscription_close(pool.raw, number, nullptr);
+    static void ended(trunkline_pool *pool, std::uint64_t number) noexcept {
+        trunkline_subscription_close(pool, number, nullptr);
     }
 
     template <class Call>
@@ -114,10 +112,8 @@ private:
 
     lease(std::shared_ptr<detail::pool_place> pool, std::uint64_t number) noexcept
         : handle_(std::move(pool), number, &released) {}
-    static void released(detail::pool_place &pool, std::uint64_t number) noexcept {
-        std::lock_guard<std::mutex> lock(pool.lock);
-        if (pool.raw)
-            trunkline_lease_release(pool.raw, number, nullptr);
+    static void released(trunkline_pool *pool, std::uint64_t number) noexcept {
+        trunkline_lease_release(pool, number, nullptr);
     }
 
     detail::handle handle_;
@@ -251,9 +247,8 @@ private:
             return function(handle_.pool(), handle_.number(), detail::view(text), err);
         });
     }
-    static void closed(detail::pool_place &pool, std::uint64_t number) noexcept {
-        if (pool.raw)
-            trunkline_session_close(pool.raw, number, TRUNKLINE_DEFAULT, nullptr);
+    static void closed(trunkline_pool *pool, std::uint64_t number) noexcept {
+        trunkline_session_close(pool, number, TRUNKLINE_DEFAULT, nullptr);
     }
 
     detail::handle handle_;

@@ -133,6 +133,49 @@ void a_server_of_the_hosts_own_that_throws_or_ends_is_an_error() {
     CHECK(has(seen, "\"method\":"));
 }
 
+/// The least that a server can say.
+void answer(const trunkline::host_connection &connection, std::string_view frame) {
+    json *message = json_parse(frame.data(), frame.size());
+    const json *method = json_get(message, "method");
+    std::string end = R"(, "error": {"code": -32601, "message": "no such method"}})";
+    if (json_is_text(method, "initialize"))
+        end = R"(, "result": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "own", "version": "1"}}})";
+    else if (json_is_text(method, "tools/list"))
+        end = R"(, "result": {"tools": [{"name": "hello", "inputSchema": {"type": "object"}}]}})";
+    if (const json *number = json_get(message, "id")) {
+        char *id = json_write(number);
+        connection.send(std::string(R"({"jsonrpc": "2.0", "id": )") + id + end);
+        std::free(id);
+    }
+    json_free(message);
+}
+
+// SPEC 2.1, 16.2: a lease that is the last to hold a provided server may end what its function holds.
+void a_provided_server_may_hold_what_is_of_its_pool() {
+    tally over;
+    host h;
+    struct held {
+        trunkline::lease lease;
+        trunkline::session session;
+        tally &over;
+        ~held() {
+            lease.release();
+            session = {};
+            over.up();
+        }
+    };
+    std::shared_ptr<held> holds(new held{h.session.acquire("s"), h.pool.open(R"({"id": "held"})"), over});
+    trunkline::session session = h.pool.open(R"({"id": "b", "servers": []})");
+    session.provide("own", [holds](const trunkline::host_connection &connection, std::string_view frame) { answer(connection, frame); });
+    holds.reset();
+    trunkline::lease lease = session.acquire("own");
+    session.close(0ms);
+    UNTIL(!has(h.pool.status(), R"("own")"));
+    lease.release();
+    over.wait(1);
+    h.pool.close();
+}
+
 // SPEC 5.5, 5.9, 7.7, 9.1, 16.1
 void what_c_has_the_wrapper_has() {
     host h;
@@ -466,6 +509,7 @@ int main(int argc, char **argv) {
     RUN(a_subscription_may_be_ended_from_inside);
     RUN(a_program_cannot_be_signed_in_to);
     RUN(a_server_of_the_hosts_own_that_throws_or_ends_is_an_error);
+    RUN(a_provided_server_may_hold_what_is_of_its_pool);
     RUN(a_queue_gives_items);
     RUN(a_pool_may_go_before_what_it_gave);
     RUN(a_lease_may_come_while_its_pool_goes);
