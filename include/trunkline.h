@@ -1350,7 +1350,7 @@ void trunkline_logs_free(trunkline_logs *logs);
  * `trunkline_pool_free`.
  *
  * Errors: `UNKNOWN_OPTION`, `INVALID_ARGUMENT` (also when `workers` conflicts with a pool that is
- * there).
+ * there), `LIMIT` (when 65,536 pools are not freed).
  */
 trunkline_status trunkline_pool_new(trunkline_str options_json,
                                     trunkline_pool **out,
@@ -1365,7 +1365,7 @@ trunkline_status trunkline_pool_new(trunkline_str options_json,
  * `destroy` is called exactly once, after the last call: when the pool was closed or freed, or
  * before this returns when it fails.
  *
- * Errors: those of `trunkline_pool_new`, and `LIMIT`.
+ * Errors: those of `trunkline_pool_new`; `LIMIT` also when no thread can be started.
  */
 trunkline_status trunkline_pool_new_with_handlers(trunkline_str options_json,
                                                   uint64_t offered,

@@ -316,7 +316,7 @@ mod tests {
     #[test]
     fn an_operation_whose_start_panics_ends_with_internal() {
         prepare_process();
-        let objects = Objects::new();
+        let objects = Objects::new().unwrap();
         let error = error_of(wait(&objects, |_completion| panic!("amid the start")));
         assert_eq!((error.code(), error.message()), (ErrorCode::Internal, "amid the start"));
         assert!(error.detail()["place"].as_str().unwrap().contains("completion.rs:"));
@@ -325,7 +325,7 @@ mod tests {
     /// SPEC 16.2: the host may keep the handle where its callback finds it, and where `destroy` frees it.
     #[test]
     fn the_handle_is_told_before_the_operation_can_end() {
-        let (objects, waiter) = (Objects::new(), Arc::new(Waiter::default()));
+        let (objects, waiter) = (Objects::new().unwrap(), Arc::new(Waiter::default()));
         let told = std::cell::Cell::new(0);
         let tell = |handle| told.set(handle);
         let begun = begin(objects.clone(), Target::Waiter(waiter.clone()), tell, |completion| {
@@ -340,8 +340,10 @@ mod tests {
     #[test]
     fn an_operation_that_panics_later_ends_with_internal_and_its_place() {
         prepare_process();
-        let (pool, objects) =
-            (trunkline::Pool::new(trunkline::PoolOptions::default()).unwrap(), Objects::new());
+        let (pool, objects) = (
+            trunkline::Pool::new(trunkline::PoolOptions::default()).unwrap(),
+            Objects::new().unwrap(),
+        );
         let error = error_of(wait(&objects, |completion| {
             let future = async { panic!("amid the work") };
             pool.start(future, |outcome| completion.finish(outcome))
@@ -353,8 +355,10 @@ mod tests {
     /// SPEC 5.5, 16.2: the host has the handle before the library has the operation.
     #[test]
     fn an_operation_that_is_cancelled_amid_its_start_ends_with_cancelled() {
-        let (pool, objects) =
-            (trunkline::Pool::new(trunkline::PoolOptions::default()).unwrap(), Objects::new());
+        let (pool, objects) = (
+            trunkline::Pool::new(trunkline::PoolOptions::default()).unwrap(),
+            Objects::new().unwrap(),
+        );
         let (waiter, (send, sent)) =
             (Arc::new(Waiter::default()), tokio::sync::oneshot::channel::<()>());
         let begun = begin(
@@ -376,7 +380,7 @@ mod tests {
     /// I-17: the thread that carries an operation out may go away with it.
     #[test]
     fn a_completion_that_is_dropped_ends_its_operation_with_closed() {
-        let objects = Objects::new();
+        let objects = Objects::new().unwrap();
         let waiter = Arc::new(Waiter::default());
         let target = Some(Target::Waiter(waiter.clone()));
         let handle = objects.operations.reserve().unwrap();
@@ -389,7 +393,7 @@ mod tests {
     /// I-17
     #[test]
     fn a_completion_that_has_finished_says_nothing_when_it_is_dropped() {
-        let objects = Objects::new();
+        let objects = Objects::new().unwrap();
         let waiter = Arc::new(Waiter::default());
         let target = Some(Target::Waiter(waiter.clone()));
         let completion = Completion { objects, handle: 0, target };
@@ -417,7 +421,9 @@ mod tests {
         let settings = unsafe { crate::raw::call_options(std::ptr::null()) }.unwrap();
         let reads_here = |target| {
             let target = Some(target);
-            settings.options(&Completion { objects: Objects::new(), handle: 0, target }).reads_here
+            settings
+                .options(&Completion { objects: Objects::new().unwrap(), handle: 0, target })
+                .reads_here
         };
         assert!(reads_here(Target::Waiter(Arc::default())));
         assert!(!reads_here(Target::Queue(Queue::new().unwrap(), 0)));
@@ -426,7 +432,7 @@ mod tests {
     /// I-18: a wait on a thread that runs a callback would wait for itself.
     #[test]
     fn a_wait_inside_a_callback_starts_nothing() {
-        let objects = Objects::new();
+        let objects = Objects::new().unwrap();
         in_callback(|| {
             let error = error_of(wait(&objects, |_completion| panic!("it was started")));
             assert_eq!(error.code(), ErrorCode::WrongThread);

@@ -5,7 +5,7 @@
 //! checks and converts what the host passed ([`raw`]), calls the core, and converts back. What is
 //! longer than that has a module:
 //!
-//! - [`table`]: handles; [`objects`]: the tables of one pool.
+//! - [`table`]: handles; [`objects`]: the tables of one pool; [`numbers`]: which pool a handle is of.
 //! - [`completion`]: the end of an operation, exactly once; [`forms`]: the three ways to ask for
 //!   it.
 //! - [`dispatch`] and [`subscription`]: the threads that run the host's callbacks.
@@ -34,6 +34,7 @@ mod library;
 mod logs;
 #[cfg_attr(windows, path = "notify/windows.rs")]
 mod notify;
+mod numbers;
 mod objects;
 mod pool;
 mod pool_work;

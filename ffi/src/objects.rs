@@ -2,17 +2,19 @@
 //! is owed.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use trunkline::{HostConnection, Lease, Operation, Session};
+use trunkline::{HostConnection, Lease, Operation, Result, Session};
 
 use crate::dispatch::Completions;
 use crate::handlers::Desks;
+use crate::numbers;
 use crate::subscription::{Subscriber, Subscriptions};
 use crate::table::{Kind, Table};
 
 /// The tables of one pool, and the threads for its callbacks.
 pub(crate) struct Objects {
+    number: u16,
     pub(crate) sessions: Table<Session>,
     pub(crate) leases: Table<Arc<Lease>>,
     pub(crate) operations: Table<Operation>,
@@ -26,20 +28,25 @@ pub(crate) struct Objects {
 }
 
 impl Objects {
-    pub(crate) fn new() -> Arc<Objects> {
-        static POOLS: AtomicU16 = AtomicU16::new(0);
-        let pool = POOLS.fetch_add(1, Ordering::Relaxed);
-        Arc::new(Objects {
-            sessions: Table::new(Kind::Session, pool),
-            leases: Table::new(Kind::Lease, pool),
-            operations: Table::new(Kind::Operation, pool),
-            subscribers: Table::new(Kind::Subscription, pool),
-            connections: Table::new(Kind::Connection, pool),
+    /// Those of a new pool.
+    ///
+    /// # Errors
+    /// `limit` when too many pools are not freed.
+    pub(crate) fn new() -> Result<Arc<Objects>> {
+        let (number, before) = numbers::take()?;
+        let [sessions, leases, operations, subscribers, connections] = before;
+        Ok(Arc::new(Objects {
+            number,
+            sessions: Table::new(Kind::Session, number, sessions),
+            leases: Table::new(Kind::Lease, number, leases),
+            operations: Table::new(Kind::Operation, number, operations),
+            subscribers: Table::new(Kind::Subscription, number, subscribers),
+            connections: Table::new(Kind::Connection, number, connections),
             completions: Completions::default(),
             subscriptions: Subscriptions::default(),
             desks: Desks::default(),
             freed: AtomicBool::new(false),
-        })
+        }))
     }
 
     /// Whether the pool object is gone.
@@ -65,4 +72,47 @@ impl Objects {
         self.desks.stop();
         self.completions.close();
     }
+}
+
+impl Drop for Objects {
+    fn drop(&mut self) {
+        let generations = [
+            self.sessions.generations(),
+            self.leases.generations(),
+            self.operations.generations(),
+            self.subscribers.generations(),
+            self.connections.generations(),
+        ];
+        numbers::give_back(self.number, generations);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    /// S-46: a handle of a pool that is gone is bad in every pool that comes after it.
+    #[test]
+    fn no_handle_comes_back_however_many_pools_come_and_go() {
+        let mut handles = HashSet::new();
+        for _ in 0..POOLS {
+            let objects = Objects::new().unwrap();
+            let first = objects.operations.reserve().unwrap();
+            objects.operations.remove(first);
+            objects.free();
+            assert!(handles.insert(first));
+        }
+    }
+
+    /// S-46
+    #[test]
+    fn no_two_pools_give_the_same_handle() {
+        let pools: Vec<_> = (0..POOLS).map(|_| Objects::new().unwrap()).collect();
+        let handles = pools.iter().map(|objects| objects.operations.reserve().unwrap());
+        assert_eq!(handles.collect::<HashSet<_>>().len(), POOLS);
+    }
+
+    const POOLS: usize = 5_000;
 }

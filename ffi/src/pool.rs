@@ -31,7 +31,7 @@ pub struct PoolObject {
 /// `trunkline_pool_free`.
 ///
 /// Errors: `UNKNOWN_OPTION`, `INVALID_ARGUMENT` (also when `workers` conflicts with a pool that is
-/// there).
+/// there), `LIMIT` (when 65,536 pools are not freed).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_new(
     options_json: Str,
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn trunkline_pool_new(
 /// `destroy` is called exactly once, after the last call: when the pool was closed or freed, or
 /// before this returns when it fails.
 ///
-/// Errors: those of `trunkline_pool_new`, and `LIMIT`.
+/// Errors: those of `trunkline_pool_new`; `LIMIT` also when no thread can be started.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_new_with_handlers(
     options_json: Str,
@@ -83,7 +83,7 @@ unsafe fn open(options_json: Str, given: Option<Given>) -> Result<*mut PoolObjec
     // SAFETY: as the function's own.
     let text = unsafe { raw::text(options_json, "options_json")? };
     let mut options = PoolOptions::from_json(text)?;
-    let objects = Objects::new();
+    let objects = Objects::new()?;
     let opened = given.map(|given| Desks::open(&objects, given)).transpose()?;
     let (handlers, ready) = opened.unzip();
     if let Some(handlers) = handlers {

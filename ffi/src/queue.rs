@@ -338,7 +338,7 @@ mod tests {
     /// SPEC 16.2: of what arrives together the host is woken when all of it is there, unless it came by itself and took it.
     #[test]
     fn the_descriptor_is_readable_once_the_bell_is_heard() {
-        let (queue, objects) = (Queue::new().unwrap(), Objects::new());
+        let (queue, objects) = (Queue::new().unwrap(), Objects::new().unwrap());
         let add = |tag| {
             queue.register().unwrap();
             queue.add(Entry::Done(tag, Ok(Value::Nothing), objects.clone()))
@@ -358,7 +358,7 @@ mod tests {
     /// for its answer is not.
     #[test]
     fn a_thread_that_takes_several_results_leaves_its_next_requests() {
-        let (queue, objects) = (Queue::new().unwrap(), Objects::new());
+        let (queue, objects) = (Queue::new().unwrap(), Objects::new().unwrap());
         let bring = |count| {
             for tag in 0..count {
                 queue.register().unwrap();

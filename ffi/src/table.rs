@@ -1,8 +1,8 @@
 //! Tables of handles: an index and a generation, so that a stale handle is told from a live one.
 //!
-//! A handle is 64 bits: 4 for the kind of object, 12 for the pool, 24 for the generation of the
-//! slot, 24 for its index. Zero is never a handle. A slot whose generations are used up is retired,
-//! so a handle never comes back.
+//! A handle is 64 bits: 3 for the kind of object, 16 for the pool, 24 for the generation of the
+//! slot, 21 for its index. Zero is never a handle. A slot whose generations are used up is retired,
+//! and a pool goes on where the one before it with its number ended, so a handle never comes back.
 
 #[cfg(all(test, feature = "schedules"))]
 mod schedules;
@@ -49,7 +49,11 @@ struct Slots<T> {
     slots: Vec<Slot<T>>,
     free: Vec<u32>,
     open: bool,
+    before: Generations,
 }
+
+/// By index, the generation with which a slot goes on; 1 for those that are not in it.
+pub(crate) type Generations = Vec<u32>;
 
 struct Slot<T> {
     generation: u32,
@@ -66,10 +70,15 @@ enum Content<T> {
 }
 
 impl<T> Table<T> {
-    /// An empty table. Of `pool` the lowest 12 bits count.
-    pub(crate) fn new(kind: Kind, pool: u16) -> Self {
-        let slots = Slots { slots: Vec::new(), free: Vec::new(), open: true };
-        Table { kind, pool: pool & POOL_MASK, slots: Mutex::new(slots) }
+    /// An empty table. `before`: the [`generations`](Self::generations) of the one before it with that kind and pool.
+    pub(crate) fn new(kind: Kind, pool: u16, before: Generations) -> Self {
+        let slots = Slots { slots: Vec::new(), free: Vec::new(), open: true, before };
+        Table { kind, pool, slots: Mutex::new(slots) }
+    }
+
+    /// Where the next table with its kind and pool goes on.
+    pub(crate) fn generations(&self) -> Generations {
+        self.lock().generations()
     }
 
     /// Puts an object in and gives its handle.
@@ -119,6 +128,7 @@ impl<T> Table<T> {
     pub(crate) fn clear(&self) -> Vec<T> {
         let mut slots = self.lock();
         slots.open = false;
+        slots.before = slots.generations();
         slots.free.clear();
         let all = std::mem::take(&mut slots.slots);
         drop(slots);
@@ -143,7 +153,7 @@ impl<T> Table<T> {
         let index = (handle & INDEX_MASK) as usize;
         let generation = generation_of(handle);
         self.is_ours(handle)
-            && generation >= 1
+            && generation >= slots.first(index)
             && slots.slots.get(index).is_some_and(|slot| match slot.content {
                 Content::Free => generation < slot.generation,
                 Content::Reserved | Content::Revoked | Content::Full(_) => {
@@ -214,13 +224,30 @@ impl<T> Slots<T> {
             slot.content = content;
             return Ok((index, slot.generation));
         }
-        let index = self.slots.len() as u64;
+        while self.first(self.slots.len()) > GENERATION_MAX {
+            self.slots.push(Slot { generation: GENERATION_MAX + 1, content: Content::Free });
+        }
+        let (index, generation) = (self.slots.len() as u64, self.first(self.slots.len()));
         if index > INDEX_MASK {
             return Err(Error::new(ErrorCode::Limit, "too many handles are in use")
                 .with_detail("limit", words::limit::HANDLES));
         }
-        self.slots.push(Slot { generation: 1, content });
-        Ok((index as u32, 1))
+        self.slots.push(Slot { generation, content });
+        Ok((index as u32, generation))
+    }
+
+    /// The first generation of a slot in this table.
+    fn first(&self, index: usize) -> u32 {
+        self.before.get(index).copied().unwrap_or(1)
+    }
+
+    fn generations(&self) -> Generations {
+        let next = |slot: &Slot<T>| match slot.content {
+            Content::Free => slot.generation,
+            Content::Reserved | Content::Revoked | Content::Full(_) => slot.generation + 1,
+        };
+        let unused = self.before.iter().skip(self.slots.len()).copied();
+        self.slots.iter().map(next).chain(unused).collect()
     }
 }
 
@@ -235,13 +262,14 @@ fn generation_of(handle: u64) -> u32 {
     (handle >> GENERATION_SHIFT) as u32 & GENERATION_MAX
 }
 
-const KIND_SHIFT: u32 = 60;
-const POOL_SHIFT: u32 = 48;
-const POOL_MASK: u16 = 0xfff;
-const GENERATION_SHIFT: u32 = 24;
+const KIND_SHIFT: u32 = 61;
+const POOL_SHIFT: u32 = 45;
+/// Also the bound: 65,536 pools at a time.
+pub(crate) const POOL_MASK: u16 = u16::MAX;
+const GENERATION_SHIFT: u32 = 21;
 const GENERATION_MAX: u32 = 0xff_ffff;
-/// Also the bound: 16,777,216 objects of one kind in one pool.
-const INDEX_MASK: u64 = 0xff_ffff;
+/// Also the bound: 2,097,152 objects of one kind in one pool.
+const INDEX_MASK: u64 = 0x1f_ffff;
 
 #[cfg(test)]
 mod tests {
@@ -252,7 +280,7 @@ mod tests {
     /// SPEC 16.2: a handle that was released never stands for the object that comes next.
     #[test]
     fn a_removed_handle_stays_bad_when_its_slot_is_used_again() {
-        let table = Table::new(Kind::Lease, 7);
+        let table = Table::new(Kind::Lease, 7, Vec::new());
         let first = table.insert("first").unwrap();
         assert_eq!(table.remove(first), Some("first"));
         let second = table.insert("second").unwrap();
@@ -266,8 +294,11 @@ mod tests {
     /// SPEC 16.2
     #[test]
     fn a_handle_of_another_kind_or_pool_is_bad() {
-        let (ours, kind, pool) =
-            (Table::new(Kind::Lease, 1), Table::new(Kind::Session, 1), Table::new(Kind::Lease, 2));
+        let (ours, kind, pool) = (
+            Table::new(Kind::Lease, 1, Vec::new()),
+            Table::new(Kind::Session, 1, Vec::new()),
+            Table::new(Kind::Lease, 2, Vec::new()),
+        );
         let handle = ours.insert(()).unwrap();
         kind.insert(()).unwrap();
         pool.insert(()).unwrap();
@@ -277,7 +308,7 @@ mod tests {
 
     #[test]
     fn a_handle_removed_before_it_was_filled_gives_the_object_back() {
-        let table = Table::new(Kind::Operation, 1);
+        let table = Table::new(Kind::Operation, 1, Vec::new());
         let handle = table.reserve().unwrap();
         assert_eq!(table.find(handle).unwrap_err().code(), ErrorCode::BadHandle);
         assert_eq!(table.remove(handle), None);
@@ -287,7 +318,7 @@ mod tests {
     /// SPEC 5.5
     #[test]
     fn what_is_revoked_is_given_out_once_it_is_there() {
-        let table = Table::new(Kind::Operation, 1);
+        let table = Table::new(Kind::Operation, 1, Vec::new());
         let [before, after] = [table.reserve().unwrap(), table.reserve().unwrap()];
         assert_eq!(table.revoke(before).unwrap(), None);
         assert_eq!((table.fill(before, 1), table.fill(after, 2)), (Some(1), None));
@@ -299,7 +330,7 @@ mod tests {
 
     #[test]
     fn a_slot_is_retired_when_its_generations_are_used_up() {
-        let table = Table::new(Kind::Lease, 1);
+        let table = Table::new(Kind::Lease, 1, Vec::new());
         let first = table.insert(0).unwrap();
         table.lock().slots[0].generation = GENERATION_MAX;
         let last = first | u64::from(GENERATION_MAX) << GENERATION_SHIFT;
@@ -308,9 +339,29 @@ mod tests {
         assert_eq!(next & INDEX_MASK, 1);
     }
 
+    /// S-46
+    #[test]
+    fn a_table_goes_on_where_the_one_before_it_ended() {
+        let table = Table::new(Kind::Lease, 1, Vec::new());
+        let [released, live, reserved] =
+            [table.insert(0).unwrap(), table.insert(0).unwrap(), table.reserve().unwrap()];
+        table.remove(released);
+        table.clear();
+        let next = Table::new(Kind::Lease, 1, table.generations());
+        let first = next.insert(1).unwrap();
+        assert_eq!(next.generations().len(), 3);
+        for handle in [released, live, reserved] {
+            assert!(next.find(handle).is_err() && next.revoke(handle).is_err());
+        }
+        assert_eq!(next.find(first).unwrap(), 1);
+        let worn = Table::new(Kind::Lease, 1, vec![GENERATION_MAX + 1, GENERATION_MAX]);
+        let indexes = [0, 1].map(|value| worn.insert(value).unwrap() & INDEX_MASK);
+        assert_eq!(indexes, [1, 2]);
+    }
+
     #[test]
     fn a_cleared_table_gives_everything_back_and_takes_nothing() {
-        let table = Table::new(Kind::Lease, 1);
+        let table = Table::new(Kind::Lease, 1, Vec::new());
         let handle = table.insert(1).unwrap();
         table.reserve().unwrap();
         assert_eq!(table.clear(), [1]);
@@ -322,7 +373,7 @@ mod tests {
     /// twice.
     #[test]
     fn threads_that_share_a_table_never_get_one_handle_twice() {
-        let table = Table::new(Kind::Lease, 1);
+        let table = Table::new(Kind::Lease, 1, Vec::new());
         let work = |thread: u64| {
             let mut seen = Vec::new();
             for round in 0..5_000 {
@@ -345,7 +396,7 @@ mod tests {
     /// SPEC 16.2, S-46: a million handles made up at random hit nothing.
     #[test]
     fn random_handles_are_bad() {
-        let table = Table::new(Kind::Lease, 1);
+        let table = Table::new(Kind::Lease, 1, Vec::new());
         let live: HashSet<u64> = (0..100).map(|value| table.insert(value).unwrap()).collect();
         let mut state = 0x9e37_79b9_7f4a_7c15_u64;
         for _ in 0..1_000_000 {

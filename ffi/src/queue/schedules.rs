@@ -51,7 +51,7 @@ fn bring(queue: &Queue, first: u64, is_batch: bool, objects: &Arc<Objects>) {
 #[test]
 fn every_result_comes_out_once_and_the_descriptor_says_so() {
     check(|| {
-        let (queue, objects) = (Queue::new().unwrap(), Objects::new());
+        let (queue, objects) = (Queue::new().unwrap(), Objects::new().unwrap());
         let bringing = [(0, false), (10, true)].map(|(first, is_batch)| {
             let (queue, objects) = (queue.clone(), objects.clone());
             thread::spawn(move || bring(&queue, first, is_batch, &objects))
@@ -82,7 +82,7 @@ fn every_result_comes_out_once_and_the_descriptor_says_so() {
 #[test]
 fn a_closed_queue_keeps_nothing() {
     check(|| {
-        let (queue, objects) = (Queue::new().unwrap(), Objects::new());
+        let (queue, objects) = (Queue::new().unwrap(), Objects::new().unwrap());
         let (bringing, theirs) = (queue.clone(), objects.clone());
         queue.register().unwrap();
         queue.register().unwrap();
@@ -148,7 +148,7 @@ fn texts(events: &[Event]) -> Vec<(u32, String)> {
 fn every_event_comes_out_once_and_in_order_and_then_the_end() {
     events();
     check(|| {
-        let (queue, objects) = (Queue::new().unwrap(), Objects::new());
+        let (queue, objects) = (Queue::new().unwrap(), Objects::new().unwrap());
         let (_subscriber, fed) = subscribed(&queue);
         let taken = Arc::new(Taken::default());
         let telling = thread::spawn(move || {

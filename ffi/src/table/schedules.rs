@@ -8,7 +8,7 @@ use super::{Kind, Table};
 use crate::schedules::check;
 
 fn table() -> Arc<Table<Arc<str>>> {
-    Arc::new(Table::new(Kind::Lease, 1))
+    Arc::new(Table::new(Kind::Lease, 1, Vec::new()))
 }
 
 /// S-46: a handle stands for its own object or for none, whoever takes its place meanwhile, and each object is given back once.
