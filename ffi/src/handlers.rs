@@ -18,7 +18,7 @@ use crate::guard::{guard, in_callback};
 use crate::objects::Objects;
 use crate::pool::PoolObject;
 use crate::raw;
-use crate::subscription::Signal;
+use crate::subscription::{Signal, enter};
 use crate::types::{AskFn, HandlerNumber, RequestNews, Status, Str};
 
 /// Answers a request of a server. Any thread may, also inside the function that was told of the
@@ -125,7 +125,7 @@ impl Desks {
         let over = Over(signal.clone());
         let desk = HandlerDesk::new(move || over.0.wake());
         let handlers = desk.handlers(names)?;
-        objects.subscriptions.enter()?;
+        enter(&objects.subscriptions)?;
         objects.desks.rows().insert(id, (Arc::downgrade(&desk), signal.clone()));
         let (desk, objects_of_thread) = (Arc::downgrade(&desk), objects.clone());
         let (begin, begun) = sync_channel(1);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use trunkline::{HostConnection, HostServer, Result};
+use trunkline::{Error, ErrorCode, HostConnection, HostServer, Result};
 
 use crate::completion::UserData;
 use crate::error::ErrorObject;
@@ -114,9 +114,13 @@ impl Provided {
         if let Some(number) = numbers.get(&connection.id()) {
             return Ok(*number);
         }
-        let gone = || trunkline::Error::new(trunkline::ErrorCode::Closed, "the pool was freed");
+        let gone = || Error::new(ErrorCode::Closed, "the pool was closed or freed");
         let objects = self.objects.upgrade().ok_or_else(gone)?;
-        let number = objects.connections.insert(connection.clone())?;
+        if !objects.hosted.enter(usize::MAX) {
+            return Err(gone());
+        }
+        let number = objects.connections.insert(connection.clone());
+        let number = number.inspect_err(|_| objects.hosted.leave())?;
         numbers.insert(connection.id(), number);
         Ok(number)
     }
@@ -139,12 +143,16 @@ impl HostServer for Provided {
     fn closed(&self, connection: &HostConnection) {
         // One that received nothing is one that the host never heard of.
         let Some(number) = self.numbers().remove(&connection.id()) else { return };
-        if let Some(objects) = self.objects.upgrade() {
+        let objects = self.objects.upgrade();
+        if let Some(objects) = &objects {
             objects.connections.remove(number);
         }
         if let Some(closed) = self.closed {
             // SAFETY: the host gave the function for this pointer.
             in_callback(|| unsafe { closed(self.user_data.pointer, number) });
+        }
+        if let Some(objects) = objects {
+            objects.hosted.leave();
         }
     }
 }

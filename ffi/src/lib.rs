@@ -8,7 +8,8 @@
 //! - [`table`]: handles; [`objects`]: the tables of one pool; [`numbers`]: which pool a handle is of.
 //! - [`completion`]: the end of an operation, exactly once; [`forms`]: the three ways to ask for
 //!   it.
-//! - [`dispatch`] and [`subscription`]: the threads that run the host's callbacks.
+//! - [`dispatch`] and [`subscription`]: the threads that run the host's callbacks; [`running`]: what a
+//!   close waits for of them.
 //! - [`queue`] and [`notify`]: what a host with a loop of its own polls instead.
 //!
 //! In a forked child nothing of the parent's is locked or freed: every function compares the number
@@ -40,6 +41,7 @@ mod pool;
 mod pool_work;
 mod queue;
 mod raw;
+mod running;
 #[cfg(all(test, feature = "schedules"))]
 #[path = "../../core/tests/rig/schedules.rs"]
 mod schedules;

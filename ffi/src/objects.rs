@@ -9,7 +9,8 @@ use trunkline::{HostConnection, Lease, Operation, Result, Session};
 use crate::dispatch::Completions;
 use crate::handlers::Desks;
 use crate::numbers;
-use crate::subscription::{Subscriber, Subscriptions};
+use crate::running::Running;
+use crate::subscription::Subscriber;
 use crate::table::{Kind, Table};
 
 /// The tables of one pool, and the threads for its callbacks.
@@ -22,7 +23,10 @@ pub(crate) struct Objects {
     /// With servers that the host provides.
     pub(crate) connections: Table<HostConnection>,
     pub(crate) completions: Completions,
-    pub(crate) subscriptions: Subscriptions,
+    /// The threads of subscriptions and desks.
+    pub(crate) subscriptions: Running,
+    /// The connections with servers that the host provides, from when it first hears of one until its last function returned.
+    pub(crate) hosted: Running,
     pub(crate) desks: Desks,
     freed: AtomicBool,
 }
@@ -43,7 +47,8 @@ impl Objects {
             subscribers: Table::new(Kind::Subscription, number, subscribers),
             connections: Table::new(Kind::Connection, number, connections),
             completions: Completions::default(),
-            subscriptions: Subscriptions::default(),
+            subscriptions: Running::default(),
+            hosted: Running::default(),
             desks: Desks::default(),
             freed: AtomicBool::new(false),
         }))

@@ -143,8 +143,10 @@ fn close(pool: &PoolObject, options: DrainOptions) -> Result<()> {
     // Should the servers have taken longer: that is not the callbacks' fault.
     let deadline = due.max(Instant::now()) + CALLBACK_GRACE;
     pool.objects.desks.stop();
+    pool.objects.hosted.end();
     let quiet = pool.objects.completions.wait_until_quiet(deadline)
-        && pool.objects.subscriptions.wait_until_quiet(deadline);
+        && pool.objects.subscriptions.wait_until_quiet(deadline)
+        && pool.objects.hosted.wait_until_quiet(deadline);
     match quiet {
         true => Ok(()),
         false => Err(Error::new(ErrorCode::Timeout, "a callback has not returned in time")

@@ -3,7 +3,6 @@
 
 use std::cell::RefCell;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
 
 use trunkline::interface::words;
 use trunkline::{Error, ErrorCode, Event, Result, start_callback_thread};
@@ -13,6 +12,7 @@ use crate::dispatch::no_thread;
 use crate::guard::in_callback;
 use crate::objects::Objects;
 use crate::queue::Queue;
+use crate::running::Running;
 use crate::sync::Stream;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::types::{EventFn, Str};
@@ -73,7 +73,7 @@ impl Subscriber {
         let way = Way::Thread(signal.clone());
         let subscriber =
             Arc::new(Subscriber { stream: crate::sync::Mutex::new(Some(stream.into())), way });
-        objects.subscriptions.enter()?;
+        enter(&objects.subscriptions)?;
         let (ours, objects_of_thread) = (subscriber.clone(), objects.clone());
         let body = move || {
             ours.call_until_stopped(&signal, callback, user_data);
@@ -285,48 +285,16 @@ impl Signal {
     }
 }
 
-/// The threads of one pool's subscriptions.
-#[derive(Default)]
-pub(crate) struct Subscriptions {
-    count: Mutex<usize>,
-    quiet: Condvar,
-}
-
-impl Subscriptions {
-    /// Waits until no thread is left; whether that was so by the deadline.
-    pub(crate) fn wait_until_quiet(&self, deadline: Instant) -> bool {
-        let mut count = self.lock();
-        while *count > 0 {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return false;
-            }
-            let waited = self.quiet.wait_timeout(count, left);
-            count = waited.unwrap_or_else(PoisonError::into_inner).0;
-        }
-        true
-    }
-
-    /// One thread more.
-    pub(crate) fn enter(&self) -> Result<()> {
-        let mut count = self.lock();
-        if *count >= THREADS_MAX {
-            return Err(Error::new(ErrorCode::Limit, "too many subscriptions with a callback")
-                .with_detail("limit", words::limit::SUBSCRIPTIONS)
-                .with_hint("subscribe with a queue"));
-        }
-        *count += 1;
-        Ok(())
-    }
-
-    /// One thread less.
-    pub(crate) fn leave(&self) {
-        *self.lock() -= 1;
-        self.quiet.notify_all();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, usize> {
-        self.count.lock().unwrap_or_else(PoisonError::into_inner)
+/// One thread more that calls the host for a subscription or a desk.
+///
+/// # Errors
+/// `limit` when there are too many of them.
+pub(crate) fn enter(subscriptions: &Running) -> Result<()> {
+    match subscriptions.enter(THREADS_MAX) {
+        true => Ok(()),
+        false => Err(Error::new(ErrorCode::Limit, "too many subscriptions with a callback")
+            .with_detail("limit", words::limit::SUBSCRIPTIONS)
+            .with_hint("subscribe with a queue")),
     }
 }
 

@@ -10,6 +10,9 @@ typedef struct {
     counter connections;
     counter closed;
     counter destroyed;
+    /* Of a call that holds the server until the test lets it go. */
+    counter held;
+    counter let_go;
     uint64_t last;
 } small;
 
@@ -18,7 +21,7 @@ static small new_small(void)
     small s;
     memset(&s, 0, sizeof s);
     counter zero = COUNTER;
-    s.connections = s.closed = s.destroyed = zero;
+    s.connections = s.closed = s.destroyed = s.held = s.let_go = zero;
     s.scene = open_scene("{\"drain_delay_ms\": 0, \"connect_timeout_ms\": 60000, \"reconnect\": {\"delays_ms\": {\"local\": [10], \"remote\": [10, 10]}}}", "");
     return s;
 }
@@ -45,9 +48,12 @@ static void receive(void *user_data, uint64_t connection, trunkline_str frame)
                "{\"protocolVersion\": \"2025-11-25\", \"capabilities\": {\"tools\": {}}, \"serverInfo\": {\"name\": \"small\", \"version\": \"1\"}}");
     } else if (json_is_text(method, "tools/list")) {
         answer(s, connection, message,
-               "{\"tools\": [{\"name\": \"hello\", \"inputSchema\": {\"type\": \"object\"}}, {\"name\": \"exit\", \"inputSchema\": {\"type\": \"object\"}}]}");
+               "{\"tools\": [{\"name\": \"hello\", \"inputSchema\": {\"type\": \"object\"}}, {\"name\": \"exit\", \"inputSchema\": {\"type\": \"object\"}}, {\"name\": \"hold\", \"inputSchema\": {\"type\": \"object\"}}]}");
     } else if (json_is_text(json_get(params, "name"), "hello")) {
         answer(s, connection, message, "{\"content\": [{\"type\": \"text\", \"text\": \"hello\"}]}");
+    } else if (json_is_text(json_get(params, "name"), "hold")) {
+        count_up(&s->held);
+        wait_count(&s->let_go, 1);
     } else if (json_is_text(json_get(params, "name"), "exit")) {
         OK(trunkline_host_close(s->scene.pool, connection, &err));
     } else if (json_get(message, "id")) {
@@ -113,6 +119,27 @@ static void a_freed_pool_ends_what_the_host_provides(void)
     end_scene(&s.scene);
 }
 
+static void ignore(void *user_data, trunkline_item *item)
+{
+    (void)user_data, (void)item;
+}
+
+/* I-18, SPEC 16.2 */
+static void a_close_waits_for_what_a_provided_server_does(void)
+{
+    small s = new_small();
+    uint64_t lease = provide(&s);
+    OK(trunkline_lease_call_tool_start(s.scene.pool, lease, TRUNKLINE_LITERAL("hold"), none, NULL, ignore, NULL, NULL, NULL, &err));
+    wait_count(&s.held, 1);
+    FAILS(TRUNKLINE_STATUS_TIMEOUT, trunkline_pool_close(s.scene.pool, 100, &err));
+    CHECK(count_of(&s.closed) == 0);
+    count_up(&s.let_go);
+    OK(trunkline_pool_close(s.scene.pool, 60000, &err));
+    CHECK(count_of(&s.closed) == 1);
+    close_scene(&s.scene);
+    wait_count(&s.destroyed, 1);
+}
+
 static void bad_arguments_are_refused_and_the_data_destroyed(void)
 {
     small s = new_small();
@@ -132,6 +159,7 @@ int main(int argc, char **argv)
     begin_program(argc, argv);
     RUN(a_provided_server_is_called_lost_and_connected_anew);
     RUN(a_freed_pool_ends_what_the_host_provides);
+    RUN(a_close_waits_for_what_a_provided_server_does);
     RUN(bad_arguments_are_refused_and_the_data_destroyed);
     return 0;
 }

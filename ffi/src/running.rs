@@ -1,0 +1,56 @@
+//! What runs of the host's code beside the ends of operations, and is waited for by a close.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+/// How much of one kind there is.
+#[derive(Default)]
+pub(crate) struct Running {
+    state: Mutex<State>,
+    quiet: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    count: usize,
+    ended: bool,
+}
+
+impl Running {
+    /// One more, unless there are `most`, or no more may come; whether it counts.
+    pub(crate) fn enter(&self, most: usize) -> bool {
+        let mut state = self.lock();
+        let enters = !state.ended && state.count < most;
+        state.count += usize::from(enters);
+        enters
+    }
+
+    /// One less.
+    pub(crate) fn leave(&self) {
+        self.lock().count -= 1;
+        self.quiet.notify_all();
+    }
+
+    /// No more may come.
+    pub(crate) fn end(&self) {
+        self.lock().ended = true;
+    }
+
+    /// Waits until none is left; whether that was so by the deadline.
+    pub(crate) fn wait_until_quiet(&self, deadline: Instant) -> bool {
+        let mut state = self.lock();
+        while state.count > 0 {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            let waited = self.quiet.wait_timeout(state, left);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        true
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
