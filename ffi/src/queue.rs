@@ -90,9 +90,7 @@ impl Queue {
 
     /// Notes that a subscriber's stream has something.
     pub(crate) fn push_events(&self, subscriber: Arc<Subscriber>) {
-        if subscriber.take_place() {
-            self.push(Entry::Events(subscriber));
-        }
+        self.push(Entry::Events(subscriber));
     }
 
     fn push(&self, entry: Entry) {
@@ -101,10 +99,15 @@ impl Queue {
         }
     }
 
-    /// Whether the bell is to be rung.
+    /// Whether the bell is to be rung. A subscriber that has its place already gets no other.
     fn add(&self, entry: Entry) -> bool {
         let mut state = self.lock();
-        if state.closed {
+        let enters = match &entry {
+            Entry::Done(..) => !state.closed,
+            // Under the lock, so that whoever has a place stands there.
+            Entry::Events(subscriber) => !state.closed && subscriber.take_place(),
+        };
+        if !enters {
             drop(state);
             drop(entry);
             return false;
@@ -113,6 +116,20 @@ impl Queue {
         let rings = !state.rung && !state.signalled;
         state.rung |= rings;
         rings
+    }
+
+    /// What the host has no room for stays before all that came meanwhile, which may be the result of a call whose progress it has.
+    fn keep_first(&self, subscriber: Arc<Subscriber>) {
+        let mut state = self.lock();
+        if !subscriber.take_place() {
+            // Somebody told it more, and gave it a place behind the others.
+            let ours =
+                |entry: &Entry| matches!(entry, Entry::Events(it) if Arc::ptr_eq(it, &subscriber));
+            if let Some(place) = state.entries.iter().position(ours) {
+                state.entries.remove(place);
+            }
+        }
+        state.entries.push_front(Entry::Events(subscriber));
     }
 
     /// The bell is heard: the descriptor tells of what is left by now.
@@ -145,8 +162,8 @@ impl Queue {
                         take(count, item);
                         count += 1;
                     }
-                    if count == most && subscriber.take_place() {
-                        self.lock().entries.push_front(Entry::Events(subscriber));
+                    if count == most {
+                        self.keep_first(subscriber);
                     }
                 }
             }
@@ -394,7 +411,7 @@ mod tests {
             let of_it = pool.clone();
             pool.block_on(async move { of_it.reconcile(servers).await }).unwrap();
         }
-        assert!(subscriber.take_place() && queue.add(Entry::Events(subscriber)));
+        assert!(queue.add(Entry::Events(subscriber)));
         let taken = queue.drain(1, |_, item| {
             queue.announce();
             // SAFETY: nobody else has the item.

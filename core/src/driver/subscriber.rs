@@ -9,8 +9,9 @@ use trunkline_pool::state::SessionId;
 use super::event_text::{Said, Untaken, members_of};
 use super::hub::About;
 use crate::api::{Event, EventMask};
+use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::thread::{self, ThreadId};
-use crate::sync::{Mutex, MutexGuard, Notify};
+use crate::sync::{Mutex, MutexGuard, Notify, thread_local};
 use crate::wakes;
 
 /// One subscriber's queue. What an event needs of it lies at its beginning, side by side: a change is told to thousands, of whom nothing
@@ -20,6 +21,9 @@ pub(crate) struct Subscriber {
     pub(super) mask: EventMask,
     backlog: usize,
     queue: Mutex<Queue>,
+    /// The thread that is to wake it and has not done so, by its number, or [`NOBODY`]. Whoever tells it more meanwhile wakes it too:
+    /// what a thread told is heard before it goes on, to the result of a call, say.
+    owed_by: AtomicU64,
     arrived: Notify,
     wake: Mutex<Option<Wake>>,
     /// The thread that runs the wake function now.
@@ -34,7 +38,7 @@ pub(crate) struct Subscriber {
 /// Where an event was put.
 #[derive(Default)]
 pub(super) struct Pushed {
-    /// Nothing was before it, and somebody waits for it: the subscriber has to be woken.
+    /// Somebody waits for it, and nobody was woken for it yet: the subscriber has to be woken.
     pub(super) wakes: bool,
     /// Half of the room is taken now: it cannot wait until all else was told.
     pub(super) is_half: bool,
@@ -108,6 +112,7 @@ impl Subscriber {
             backlog,
             snapshot,
             queue: Mutex::default(),
+            owed_by: AtomicU64::new(NOBODY),
             arrived: Notify::new(),
             wake: Mutex::new(None),
             waking: Mutex::new(None),
@@ -125,8 +130,18 @@ impl Subscriber {
             return Pushed::default();
         }
         queue.events.push(event);
-        let wakes = before == 0 && (queue.has_wake || queue.waiting > 0);
+        let wakes = (queue.has_wake || queue.waiting > 0) && self.is_to_wake(before);
         Pushed { wakes, is_half: before == self.backlog / 2 }
+    }
+
+    /// Whether this thread is to wake it, after it had so many events. Asked under the lock of the queue.
+    fn is_to_wake(&self, before: usize) -> bool {
+        if before == 0 {
+            self.owed_by.store(thread_number(), Ordering::Release);
+            return true;
+        }
+        let owed_by = self.owed_by.load(Ordering::Acquire);
+        owed_by != NOBODY && owed_by != thread_number()
     }
 
     /// The next event. What was missed is told where it is missing: after the events that fitted.
@@ -182,16 +197,27 @@ impl Subscriber {
         let waits = {
             let mut queue = self.queue();
             queue.has_wake = true;
-            queue.events.len() > 0 || queue.missed > 0 || queue.ended
+            let waits = queue.events.len() > 0 || queue.missed > 0 || queue.ended;
+            waits && self.is_to_wake(0)
         };
         if waits {
             self.wake_now();
         }
     }
 
-    /// Runs the wake function, one thread at a time, and never after [`silence`](Self::silence) has returned.
     fn wake_now(&self) {
         self.arrived.notify_one();
+        self.run_wake();
+        let _ = self.owed_by.compare_exchange(
+            thread_number(),
+            NOBODY,
+            Ordering::AcqRel,
+            Ordering::Relaxed,
+        );
+    }
+
+    /// Runs the wake function, one thread at a time, and never after [`silence`](Self::silence) has returned.
+    fn run_wake(&self) {
         if lock(&self.wake).is_none() {
             return;
         }
@@ -245,6 +271,17 @@ impl wakes::Wake for Subscriber {
         self.wake_now();
     }
 }
+
+/// A number that no other thread has or had.
+fn thread_number() -> u64 {
+    static LAST: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(NOBODY);
+    thread_local! {
+        static NUMBER: u64 = LAST.fetch_add(1, Ordering::Relaxed) + 1;
+    }
+    NUMBER.with(|number| *number)
+}
+
+const NOBODY: u64 = 0;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())

@@ -180,6 +180,36 @@ fn every_event_comes_out_once_and_in_order_and_then_the_end() {
     });
 }
 
+/// SPEC 5.9: the progress of a call comes out before its result, also when another thread has told the same subscription of something
+/// and not woken it yet.
+#[test]
+fn progress_comes_out_before_the_result() {
+    events();
+    check(|| {
+        let (queue, objects) = (Queue::new().unwrap(), Objects::new().unwrap());
+        let (_subscriber, fed) = subscribed(&queue);
+        queue.register().unwrap();
+        let [other, progress] = [events()[0].clone(), events()[1].clone()];
+        let expected = progress.json().to_owned();
+        let telling = fed.clone();
+        let telling = thread::spawn(move || telling.tell(other));
+        let bringing = queue.clone();
+        let bringing = thread::spawn(move || {
+            fed.tell(progress);
+            bringing.push_done(1, Ok(Value::Nothing), &objects);
+        });
+        let taken = Taken::default();
+        take(&queue, 1, &taken);
+        telling.join().unwrap();
+        bringing.join().unwrap();
+        take(&queue, 9, &taken);
+        let taken = std::mem::take(&mut *taken.lock().unwrap());
+        let place = |found: &dyn Fn(&(u32, String)) -> bool| taken.iter().position(found).unwrap();
+        let done = place(&|(kind, _)| *kind == ItemKind::Done as u32);
+        assert!(place(&|(_, text)| *text == expected) < done, "the result comes first");
+    });
+}
+
 /// I-18: a stream has one place in the queue, whoever tells and takes meanwhile.
 #[test]
 fn a_stream_has_one_place() {

@@ -13,7 +13,8 @@ pub(crate) enum Stream {
     Fed(Arc<Fed>),
 }
 
-/// Events of a model. It is woken as a subscription is: when it goes from empty to not empty, and when it ends.
+/// Events of a model. It is woken as a subscription is: when it goes from empty to not empty, by whoever tells more until that has been
+/// done, and when it ends.
 #[derive(Default)]
 pub(crate) struct Fed {
     state: Mutex<State>,
@@ -27,18 +28,22 @@ type Wake = Arc<dyn Fn() + Send + Sync>;
 #[derive(Default)]
 struct State {
     events: VecDeque<Event>,
+    /// How often it went from empty to not empty, and of these, how often it had been woken.
+    filled: usize,
+    woken: usize,
     ended: bool,
 }
 
 #[cfg_attr(not(test), expect(dead_code, reason = "a model feeds it"))]
 impl Fed {
     pub(crate) fn tell(&self, event: Event) {
-        let was_empty = {
+        let wakes = {
             let mut state = self.lock();
             state.events.push_back(event);
-            state.events.len() == 1
+            state.filled += usize::from(state.events.len() == 1);
+            state.woken < state.filled
         };
-        if was_empty {
+        if wakes {
             self.wake();
         }
     }
@@ -51,11 +56,14 @@ impl Fed {
 
 impl Fed {
     fn wake(&self) {
+        let filled = self.lock().filled;
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let wake = self.wake.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(wake) = wake {
             wake();
         }
+        let mut state = self.lock();
+        state.woken = state.woken.max(filled);
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

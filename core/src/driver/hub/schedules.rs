@@ -82,6 +82,36 @@ fn who_is_told_hears_of_everything_in_order() {
     });
 }
 
+/// SPEC 5.9: what a thread told is heard before it goes on, also when another one that told something before is still to wake, so that the
+/// result of a call, which comes next, is heard after its progress.
+#[test]
+fn what_is_told_is_heard_before_its_thread_goes_on() {
+    check(|| {
+        let hub = Arc::new(Hub::new(8));
+        let subscriber = subscribe(&hub);
+        let heard = Arc::new(AtomicUsize::new(0));
+        let (hearing, listening) = (heard.clone(), subscriber.clone());
+        subscriber.set_wake(Arc::new(move || {
+            while let Some(event) = listening.try_next() {
+                hearing.fetch_max(usize::try_from(event.seq()).unwrap(), Ordering::SeqCst);
+            }
+        }));
+        let telling = [false, true].map(|is_batch| {
+            let (hub, heard) = (hub.clone(), heard.clone());
+            thread::spawn(move || {
+                let _batch = is_batch.then(Batch::begin);
+                let about = About::default();
+                let event = hub.publish_and_keep(KIND, None, &about, &[], || true).unwrap();
+                let told = usize::try_from(event.seq()).unwrap();
+                assert!(is_batch || heard.load(Ordering::SeqCst) >= told, "it is not heard yet");
+            })
+        });
+        telling.into_iter().for_each(|thread| thread.join().unwrap());
+        assert_eq!(heard.load(Ordering::SeqCst), 2);
+        subscriber.silence();
+    });
+}
+
 /// Two wait for the events of one stream: each event goes to one of them, and its end to both.
 #[test]
 fn two_who_wait_for_one_stream_share_it() {
