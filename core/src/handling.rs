@@ -1,5 +1,5 @@
-//! Handlers of the host at work: what panics in one is a refusal, and reaches nobody else (SPEC 16.2); nor does what its end does, however
-//! long that takes.
+//! Handlers of the host at work: what panics in one is a refusal, and reaches nobody else (SPEC 16.2); nor does what the end of one does, or
+//! of anything else of the host's, however long that takes.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::Poll;
@@ -12,9 +12,9 @@ const INTERNAL_ERROR: i32 = -32603;
 
 /// A handler whose panic is a refusal. A dropped future drops the handler, on a thread that is nobody else's.
 pub(crate) async fn contained(handling: Handling) -> HandlerResult {
-    let mut work = Work(Some(Guarded(handling)));
+    let mut work = Apart::new("trunkline-handler", handling);
     std::future::poll_fn(|context| {
-        let Some(Guarded(handling)) = &mut work.0 else { return Poll::Ready(Err(failed())) };
+        let Some(handling) = work.get_mut() else { return Poll::Ready(Err(failed())) };
         let poll = AssertUnwindSafe(|| handling.as_mut().poll(context));
         catch_unwind(poll).unwrap_or_else(|_| Poll::Ready(Err(failed())))
     })
@@ -26,30 +26,50 @@ pub(crate) fn failed() -> Refusal {
     Refusal::new(INTERNAL_ERROR, "the handler failed")
 }
 
-/// A handler, until it has answered or nobody waits for it any more.
-struct Work(Option<Guarded>);
+/// Something of the host's, until nobody needs it any more: it ends on a thread that is nobody else's, for its end is code of the
+/// host's, which may block and panic, and whoever drops it has others to serve.
+///
+/// There are few such threads: servers ask at a pace, and are provided one by one.
+pub(crate) struct Apart<T: Send + 'static> {
+    thread: &'static str,
+    /// It is there until the end.
+    ends: Option<Contained<T>>,
+}
 
-/// What a handler holds is the host's too: what panics when it is dropped stays here.
-struct Guarded(Handling);
+/// What panics when it is dropped stays here.
+struct Contained<T>(Option<T>);
 
-impl Drop for Work {
-    /// The end of it may block, and whoever drops it has others to serve. Servers ask at a pace, so that such threads are few.
+impl<T: Send + 'static> Apart<T> {
+    /// It ends on a thread of that name.
+    pub(crate) fn new(thread: &'static str, ends: T) -> Apart<T> {
+        Apart { thread, ends: Some(Contained(Some(ends))) }
+    }
+
+    pub(crate) fn get(&self) -> Option<&T> {
+        self.ends.as_ref()?.0.as_ref()
+    }
+
+    pub(crate) fn get_mut(&mut self) -> Option<&mut T> {
+        self.ends.as_mut()?.0.as_mut()
+    }
+}
+
+impl<T: Send + 'static> Drop for Apart<T> {
     fn drop(&mut self) {
-        let Some(guarded) = self.0.take() else { return };
+        let Some(ends) = self.ends.take() else { return };
         // Without a thread it ends here, with the closure.
-        let begun = platform::start_callback_thread("trunkline-handler", move || drop(guarded));
+        let begun = platform::start_callback_thread(self.thread, move || drop(ends));
         if let Err(error) = begun {
-            tracing::warn!(%error, "no thread for the end of a handler");
+            tracing::warn!(%error, "no thread for the end of something of the host's");
         }
     }
 }
 
-impl Drop for Guarded {
+impl<T> Drop for Contained<T> {
     fn drop(&mut self) {
-        let idle: Handling = Box::pin(std::future::pending());
-        let handling = std::mem::replace(&mut self.0, idle);
-        if catch_unwind(AssertUnwindSafe(|| drop(handling))).is_err() {
-            tracing::error!("a handler panicked when it was dropped");
+        let ends = self.0.take();
+        if catch_unwind(AssertUnwindSafe(|| drop(ends))).is_err() {
+            tracing::error!("something of the host's panicked when it was dropped");
         }
     }
 }

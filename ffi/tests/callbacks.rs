@@ -311,5 +311,66 @@ fn a_provided_server_runs_with_signals_blocked_but_for_faults() {
     assert!(seen.len() > 1 && seen.iter().all(|seen| *seen == (true, false)), "{seen:?}");
 }
 
+/// A provided server that ends while an operation of another pool is under way.
+#[derive(Default)]
+struct Ending {
+    asked: Tally,
+    other_ended: Tally,
+    /// Whether the other operation had ended meanwhile.
+    seen: Mutex<Vec<bool>>,
+    destroyed: Tally,
+}
+
+unsafe extern "C" fn note_asked(user_data: *mut c_void, _connection: u64, _frame: Str) {
+    // SAFETY: the test passed its ending.
+    unsafe { &*user_data.cast::<Ending>() }.asked.up();
+}
+
+unsafe extern "C" fn note_other_ended(user_data: *mut c_void, _item: *mut Item) {
+    // SAFETY: the test passed its ending.
+    unsafe { &*user_data.cast::<Ending>() }.other_ended.up();
+}
+
+unsafe extern "C" fn wait_for_other(user_data: *mut c_void) {
+    // SAFETY: the test passed its ending.
+    let ending = unsafe { &*user_data.cast::<Ending>() };
+    let in_time = ending.other_ended.reaches(1);
+    ending.seen.lock().unwrap().push(in_time);
+    ending.destroyed.up();
+}
+
+/// A pool is closed and freed, or freed alone, while it has the provided server.
+fn end_a_provided_server(is_closed: bool) {
+    let (host, other, ending) = (Host::new(), Host::new(), Ending::default());
+    let user_data = std::ptr::from_ref(&ending).cast_mut().cast();
+    // SAFETY: the ending outlives the functions: this waits for the end.
+    unsafe {
+        let (pool, session, err) = (host.pool, host.session, null_mut());
+        let receive = Some(note_asked as unsafe extern "C" fn(*mut c_void, u64, Str));
+        let destroy = Some(wait_for_other as unsafe extern "C" fn(*mut c_void));
+        let (name, closed) = (text("s"), None);
+        let provided = trunkline_session_provide(
+            pool, session, name, receive, closed, user_data, destroy, err,
+        );
+        assert_eq!(provided, Status::Ok);
+        host.start(UNKNOWN, ignore_item, null_mut(), None, null_mut());
+        assert!(ending.asked.reaches(1));
+        if is_closed {
+            assert_eq!(trunkline_pool_close(host.pool, 0, null_mut()), Status::Ok);
+        }
+        drop(host);
+        other.start(UNKNOWN, note_other_ended, user_data, None, null_mut());
+    }
+    assert!(ending.destroyed.reaches(1));
+    assert_eq!(*ending.seen.lock().unwrap(), [true]);
+}
+
+/// I-18, SPEC 16.2: whichever thread lets go of a provided server, the I/O thread or one of the host's, its end holds up nobody.
+#[test]
+fn the_end_of_a_provided_server_may_block() {
+    end_a_provided_server(false);
+    end_a_provided_server(true);
+}
+
 /// No configuration: a server that the pool does not know.
 const UNKNOWN: &str = "";

@@ -11,12 +11,14 @@ use super::session::Session;
 use crate::Result;
 use crate::client::Provided;
 use crate::driver::Authority;
+use crate::handling::Apart;
 use crate::transport::HostServer;
 
 impl Session {
     /// Provides a server of the host's own to this session alone: it goes into the session's own source, from where
     /// [`acquire`](Session::acquire) takes it like any other. It is never shared (SPEC 2.1); each connection with it begins the
-    /// protocol anew. Providing a name again replaces it for acquires to come.
+    /// protocol anew. Providing a name again replaces it for acquires to come. It is dropped on a thread of the library's that serves
+    /// nothing else, once the session is over or has another one, and its connections are over.
     ///
     /// # Errors
     /// `invalid_config` for a bad name, `closed`, `forked`.
@@ -24,7 +26,8 @@ impl Session {
         let core = self.core();
         core.check()?;
         trunkline_pool::config::check_name(server)?;
-        core.put_own(server, Configured::of_host(Arc::new(host), &core.driver.options));
+        let host = Arc::new(Apart::new("trunkline-host", host));
+        core.put_own(server, Configured::of_host(host, &core.driver.options));
         Ok(())
     }
 }

@@ -16,6 +16,7 @@ use trunkline_pool::state::CloseExit;
 use super::queue::FrameQueue;
 use super::reader::OVERSIZED_HEAD_BYTES;
 use super::{BoxFuture, FrameKind, Graces, Inbound, Line, Sent, Sighting, Via, Wire};
+use crate::handling::Apart;
 use crate::{Error, ErrorCode, Result, platform};
 
 /// Messages of the host that wait for the connection; more are refused.
@@ -33,6 +34,20 @@ pub trait HostServer: Send + Sync + 'static {
     /// The connection is over; what is sent to it from now on goes nowhere. Called once, and last.
     fn closed(&self, connection: &HostConnection) {
         let _ = connection;
+    }
+}
+
+impl<T: HostServer> HostServer for Apart<T> {
+    fn receive(&self, connection: &HostConnection, frame: &str) {
+        if let Some(host) = self.get() {
+            host.receive(connection, frame);
+        }
+    }
+
+    fn closed(&self, connection: &HostConnection) {
+        if let Some(host) = self.get() {
+            host.closed(connection);
+        }
     }
 }
 
