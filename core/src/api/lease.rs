@@ -167,6 +167,8 @@ impl Lease {
         if method != "prompts/get" {
             return Ok(());
         }
+        // A lease that is of no use says why, not that it has no prompt.
+        self.check()?;
         match serde_json::from_str::<Named>(params) {
             Ok(Named { name: Some(name) }) if !self.held.view().admits(&name) => {
                 let message = format!("this session's view has no prompt `{}`", escaped(&name));
