@@ -168,7 +168,7 @@ impl Lease {
             return Ok(());
         }
         // A lease that is of no use says why, not that it has no prompt.
-        self.check()?;
+        self.check().map_err(|error| error.with_outcome(Outcome::NotSent))?;
         match serde_json::from_str::<Named>(params) {
             Ok(Named { name: Some(name) }) if !self.held.view().admits(&name) => {
                 let message = format!("this session's view has no prompt `{}`", escaped(&name));
