@@ -3,6 +3,7 @@
 //! | Target | Refused | Done |
 //! | --- | --- | --- |
 //! | all but `mcp` | a schema that is not of `type` `object` | that is its type |
+//! | all but `mcp` | a number beyond a float of 64 bits, more than a hundred or so levels | the schema says no more than that it is an object |
 //! | OpenAI | `oneOf`, `anyOf`, `allOf`, `enum`, `const`, `not` at the top | taken out; the properties of branches are put beside the others |
 //! | OpenAI | an object without `properties` at the top, an array without `items` anywhere | an empty one is added, which says the same |
 //! | Anthropic | `oneOf`, `anyOf`, `allOf` at the top | as above |
@@ -54,10 +55,15 @@ const MAPS: [&str; 5] =
     ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
 
 /// A schema as a target takes it; the very text that was written, where nothing in it is refused.
+///
+/// One that serde_json cannot read becomes that of any object: a host's own reader would fail on it too, and on all other tools with it.
 pub(super) fn fitted(shape: Shape, written: &str) -> String {
-    let Ok(Value::Object(mut schema)) = plain(written) else {
-        debug_assert!(false, "a catalog takes no schema that is no object");
-        return r#"{"type":"object"}"#.into();
+    let read = plain(written);
+    debug_assert!(!matches!(&read, Ok(schema) if !schema.is_object()), "no catalog takes it");
+    // What is not read is more than fits: deeper, or with a number beyond any float.
+    let (mut schema, is_read) = match read {
+        Ok(Value::Object(schema)) => (schema, true),
+        _ => (Map::new(), false),
     };
     let changed = match shape {
         Shape::Mcp => false,
@@ -81,7 +87,7 @@ pub(super) fn fitted(shape: Shape, written: &str) -> String {
             as_object(&mut schema) || dialect
         }
     };
-    if changed { Value::Object(schema).to_string() } else { written.to_owned() }
+    if changed || !is_read { Value::Object(schema).to_string() } else { written.to_owned() }
 }
 
 fn remove(schema: &mut Map<String, Value>, member: &str) -> bool {

@@ -149,6 +149,23 @@ fn a_long_name_of_a_property_is_left_out() {
     assert_eq!(fit(Shape::Anthropic, &schema), expected);
 }
 
+/// SPEC 4.5, 6.1: what is more than anybody here reads, such as a number beyond any float, says nothing but that it is an object.
+#[test]
+fn a_schema_that_cannot_be_read_is_any_object() {
+    let long = "1".repeat(5_000);
+    let deep = "[".repeat(500) + &"]".repeat(500);
+    for value in ["1e999", &long, &deep] {
+        let schema = format!(r#"{{"type":"object","maximum":{value}}}"#);
+        let definition = format!(r#"{{"name":"n","inputSchema":{schema}}}"#);
+        assert!(Shape::Mcp.tool("n", &definition).contains(value));
+        for shape in [Shape::OpenAi, Shape::OpenAiResponses, Shape::Anthropic, Shape::Gemini] {
+            assert!(!shape.tool("n", &definition).contains(value), "{shape:?} {value:.9}");
+            let any = fit(shape, &json!({ "type": "object" })).to_string();
+            assert_eq!(fitted(shape, &schema), any, "{shape:?} {value:.9}");
+        }
+    }
+}
+
 /// SPEC 16.5: each shape has a word, and another one is refused with those that there are.
 #[test]
 fn each_shape_has_a_word() {
