@@ -25,8 +25,9 @@ mod wakeup;
 mod _trunkline {
     use std::collections::HashMap;
 
-    use pyo3::exceptions::PyKeyError;
+    use pyo3::exceptions::{PyKeyError, PyValueError};
     use pyo3::prelude::*;
+    use serde_json::value::RawValue;
     use trunkline::{Error, ErrorCode, Outcome};
 
     #[pymodule_export]
@@ -82,6 +83,16 @@ mod _trunkline {
     #[pyfunction]
     fn features() -> PyResult<Vec<&'static str>> {
         crate::failure::guarded(|| Ok(trunkline::Pool::features().to_vec()))
+    }
+
+    /// The elements of a JSON array, each as its own text.
+    #[pyfunction]
+    fn elements(text: &str) -> PyResult<Vec<&str>> {
+        crate::failure::guarded(|| {
+            let elements: Vec<&RawValue> = serde_json::from_str(text)
+                .map_err(|error| PyValueError::new_err(error.to_string()))?;
+            Ok(elements.into_iter().map(RawValue::get).collect())
+        })
     }
 
     /// The settings files of products that exist, as JSON text.

@@ -3,34 +3,74 @@
 from __future__ import annotations
 
 import json
+import logging
 
 from ._errors import ProtocolError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Any, TypeVar
 
     _T = TypeVar("_T")
 
     from . import _trunkline
 
+#: How much of what is left out is shown in the log, in characters.
+_SHOWN = 200
+
+_log = logging.getLogger("trunkline")
+
 
 def _decoded(text: str) -> Any:
-    """What a server sent, decoded; Python follows no text that is nested without end."""
+    """What a server sent, decoded. Python follows no text that is nested without end, and reads no integer of thousands of digits."""
     try:
         return json.loads(text)
     except RecursionError as error:
-        found = ProtocolError("nested too deeply to be decoded; the text as it came is at hand")
-        found.code = "protocol"
-        raise found from error
+        raise _unreadable("nested too deeply") from error
+    except ValueError as error:
+        # The library has read it as JSON, so it is the length of a number.
+        raise _unreadable("a number is too long") from error
+
+
+def _unreadable(why: str) -> ProtocolError:
+    found = ProtocolError(f"{why} to be decoded; the text as it came is at hand")
+    found.code = "protocol"
+    return found
+
+
+def defined(rows: Iterable[Listed]) -> list[tuple[Listed, dict[str, Any]]]:
+    """What is listed, with its definition. What Python cannot decode is left out and logged, and costs nobody the rest."""
+    out = []
+    for row in rows:
+        try:
+            out.append((row, row.definition))
+        except ProtocolError as error:
+            _log.warning("left out of a list: %r of %r: %s", row.name, row.server, error)
+    return out
+
+
+def decoded_list(text: str, elements: Callable[[str], list[str]]) -> list[Any]:
+    """A list whose elements are of different servers, likewise; `elements` takes it apart."""
+    try:
+        whole: list[Any] = _decoded(text)
+        return whole
+    except ProtocolError:
+        pass
+    out = []
+    for element in elements(text):
+        try:
+            out.append(_decoded(element))
+        except ProtocolError as error:
+            _log.warning("left out of a list: %s…: %s", element[:_SHOWN], error)
+    return out
 
 
 class CallResult:
     """The result of a call, exactly as the server sent it.
 
-    Nothing is decoded before one of the attributes asks for it, and then once. What is nested too deeply for Python raises
-    :class:`ProtocolError` there; ``raw`` has it all the same.
+    Nothing is decoded before one of the attributes asks for it, and then once. What is nested too deeply for Python, or has an
+    integer of more digits than Python reads, raises :class:`ProtocolError` there; ``raw`` has it all the same.
     """
 
     __slots__ = ("_native", "_decoded")
@@ -103,7 +143,7 @@ class Listed:
 
     @property
     def definition(self) -> dict[str, Any]:
-        """The definition, decoded."""
+        """The definition, decoded. One that Python cannot decode raises :class:`ProtocolError`; ``definition_text`` has it."""
         if self._definition is None:
             self._definition = _decoded(self.definition_text)
         definition: dict[str, Any] = self._definition

@@ -10,7 +10,7 @@ import weakref
 from . import _exit, _trunkline
 from ._hosted import Provided
 from ._options import encode, mask, milliseconds
-from ._results import Event, List, Listed
+from ._results import Event, List, Listed, decoded_list
 from ._sources import SourcesBase, report_of
 
 TYPE_CHECKING = False
@@ -194,10 +194,10 @@ class SessionBase:
         """The tools of its view in the shape in which a model API takes them, in the order and with the number of ``tools``.
 
         ``shape`` is ``"mcp"``, ``"openai"`` (Chat Completions), ``"openai_responses"``, ``"anthropic"`` or ``"gemini"``. Schemas are as
-        the servers sent them, but for what the API refuses.
+        the servers sent them, but for what the API refuses. A tool that Python cannot decode is left out and logged.
         """
         text, revision = self._native.tools_for(shape)
-        return List(json.loads(text), revision)
+        return List(decoded_list(text, _trunkline.elements), revision)
 
     def prompts(self) -> List[Listed]:
         """The prompts of its view."""

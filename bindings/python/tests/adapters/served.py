@@ -54,8 +54,15 @@ TOOLS = [
 ]
 
 
-#: Tools beside one that is not as the protocol has it; what that one answers is not either.
-ODD_TOOLS = [*TOOLS, {"name": "odd", "inputSchema": {"type": "object"}, "annotations": {"title": 5}}]
+#: Stands for an integer of more digits than Python reads.
+LONG = "an integer of 5000 digits"
+
+#: Tools beside one that is not as the protocol has it, and one that Python cannot decode; what the first answers is not either.
+ODD_TOOLS = [
+    *TOOLS,
+    {"name": "odd", "inputSchema": {"type": "object"}, "annotations": {"title": 5}},
+    {"name": "long", "inputSchema": {"type": "object", "maximum": LONG}},
+]
 ODD_RESULT = {"content": [{"type": "text", "text": "before"}, {"type": "smell", "of": "roses"}]}
 
 
@@ -93,7 +100,8 @@ def answer(connection: trunkline.HostConnection, frame: str, tools: Any, call: A
         return
     else:
         return
-    connection.send(json.dumps({"jsonrpc": "2.0", "id": id, "result": result}))
+    text = json.dumps({"jsonrpc": "2.0", "id": id, "result": result})
+    connection.send(text.replace(json.dumps(LONG), "1" * 5_000))
 
 
 @asynccontextmanager

@@ -19,7 +19,7 @@ from trunkline.adapters.langchain import LiveTools, ToolError, tools
 
 from host import Log, run
 from pages import examples, run_example
-from served import ENDLESS, PIXEL, changed, is_cancelled, kinds, names, opened, serve_given
+from served import ENDLESS, PIXEL, changed, is_cancelled, kinds, names, opened, serve_given, serve_odd
 
 
 class Scripted(FakeMessagesListChatModel):
@@ -86,6 +86,17 @@ def test_results_of_every_kind_are_standard_blocks() -> None:
             assert [block["type"] for block in resource.content_blocks] == ["text", "file", "file"]
             assert resource.content_blocks[2]["url"] == "file:///c"
             assert (wrong.status, wrong.text) == ("error", "no such city")
+
+    run(main())
+
+
+def test_a_tool_that_cannot_be_decoded_costs_nobody_the_rest(caplog: pytest.LogCaptureFixture) -> None:
+    """SPEC 4.5."""
+
+    async def main() -> None:
+        async with kinds(serve_odd) as session:
+            assert {tool.name for tool in tools(session)} == set(names(session)) - {"mcp__kinds__long"}
+            assert "mcp__kinds__long" in caplog.text
 
     run(main())
 

@@ -17,7 +17,7 @@ from trunkline.adapters.pydantic_ai import SessionToolset
 
 from host import Log, run
 from pages import examples, run_example
-from served import ENDLESS, changed, is_cancelled, kinds, names, opened
+from served import ENDLESS, changed, is_cancelled, kinds, names, opened, serve_odd
 
 
 class Scripted:
@@ -85,6 +85,19 @@ def test_results_of_every_kind_are_the_frameworks() -> None:
             ]
             assert (resource[0], resource[2]) == ("of a file", "file:///c")
             assert isinstance(resource[1], BinaryContent) and resource[1].media_type == "application/pdf"
+
+    run(main())
+
+
+def test_a_tool_that_cannot_be_decoded_costs_nobody_the_rest(caplog: pytest.LogCaptureFixture) -> None:
+    """SPEC 4.5."""
+
+    async def main() -> None:
+        async with kinds(serve_odd) as session:
+            script = Scripted()
+            await told(script, SessionToolset(session))
+            assert set(script.offered[0]) == set(names(session)) - {"mcp__kinds__long"}
+            assert "mcp__kinds__long" in caplog.text
 
     run(main())
 

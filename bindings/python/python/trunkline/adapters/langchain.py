@@ -13,6 +13,7 @@ import inspect
 import json
 from typing import Any  # LangGraph evaluates the annotations of a tool's function.
 
+from .._results import defined
 from . import missing
 
 try:
@@ -62,7 +63,7 @@ def tools(
     """
     wanted = None if servers is None else set(servers)
     listed = [tool for tool in session.tools() if wanted is None or tool.server in wanted]
-    return [_tool(session, tool, on_progress, raise_errors, options) for tool in listed]
+    return [_tool(session, *tool, on_progress, raise_errors, options) for tool in defined(listed)]
 
 
 class _Tool(StructuredTool):
@@ -73,9 +74,14 @@ class _Tool(StructuredTool):
 
 
 def _tool(
-    session: _AnySession, listed: trunkline.Listed, on_progress: _Audience | None, raise_errors: bool, options: dict[str, Any]
+    session: _AnySession,
+    listed: trunkline.Listed,
+    definition: dict[str, Any],
+    on_progress: _Audience | None,
+    raise_errors: bool,
+    options: dict[str, Any],
 ) -> BaseTool:
-    definition, name = listed.definition, listed.name
+    name = listed.name
     asked = dict(options)
     if on_progress is not None:
         told = on_progress

@@ -16,8 +16,9 @@ import logging
 from contextlib import contextmanager
 from types import SimpleNamespace
 
-from .._errors import ServerError, TimeoutError, TrunklineError
+from .._errors import ProtocolError, ServerError, TimeoutError, TrunklineError
 from .._handlers import Refusal
+from .._results import defined
 from . import missing
 
 try:
@@ -28,7 +29,7 @@ except ImportError as error:
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any
 
     import trunkline
@@ -151,7 +152,7 @@ class ClientSession:
     async def list_tools(self, cursor: str | None = None, **_: Any) -> Any:
         """The server's tools in the session's view."""
         with _as_mcp():
-            definitions = [tool.definition for tool in self.lease.tools()]
+            definitions = [definition for _, definition in defined(self.lease.tools())]
         return types.ListToolsResult.model_validate({"tools": models(types.Tool, definitions)})
 
     async def list_prompts(self, cursor: str | None = None, **_: Any) -> Any:
@@ -174,7 +175,7 @@ class ClientSession:
         return types.ListResourceTemplatesResult.model_validate({"resourceTemplates": listed})
 
     def _listed(self, rows: list[trunkline.Listed]) -> list[dict[str, Any]]:
-        return [row.definition for row in rows if row.server == self.lease.server]
+        return [definition for _, definition in defined(row for row in rows if row.server == self.lease.server)]
 
     async def call_tool(
         self,
@@ -256,15 +257,22 @@ class ClientSession:
     async def _hear(self, stream: trunkline.EventStream) -> None:
         async with stream:
             async for event in stream:
-                # What was missed may have been a change of any list.
-                missed = event.type == "lagged"
-                for kind in _CHANGES if missed else [event.type] if event.server == self._server else []:
+                for kind in self._kinds(event):
                     try:
                         await self._tell(kind, event)
                     except Exception:
                         _log.exception("a callback failed")
                 if self._acquired is None:
                     return
+
+    def _kinds(self, event: trunkline.Event) -> Iterable[str]:
+        try:
+            if event.type == "lagged":
+                return _CHANGES  # What was missed may have been a change of any list.
+            return [event.type] if event.server == self._server else []
+        except ProtocolError as error:
+            _log.warning("left out of the messages: %s", error)
+            return []
 
     async def _tell(self, what: str, event: trunkline.Event) -> None:
         kind, params = _CHANGES.get(what), None

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from .._results import defined
 from . import missing
 
 try:
@@ -69,8 +70,8 @@ class SessionServer(MCPServer):
 
     async def list_tools(self, run_context: Any = None, agent: Any = None) -> list[Any]:
         """The tools of the session's view, under their exposed names."""
-        tools = self._of(self._session.tools())
-        return models(types.Tool, [{**tool.definition, "name": tool.name} for tool in tools])
+        tools = defined(self._of(self._session.tools()))
+        return models(types.Tool, [{**definition, "name": tool.name} for tool, definition in tools])
 
     async def call_tool(
         self, tool_name: str, arguments: dict[str, Any] | None, meta: dict[str, Any] | None = None
@@ -85,7 +86,7 @@ class SessionServer(MCPServer):
 
     async def list_prompts(self) -> Any:
         """The prompts of the session's view; servers that have one of the same name are told apart by ``servers``."""
-        prompts = [row.definition for row in self._of(self._session.prompts())]
+        prompts = self._definitions(self._session.prompts())
         return types.ListPromptsResult.model_validate({"prompts": models(types.Prompt, prompts)})
 
     async def get_prompt(self, name: str, arguments: dict[str, Any] | None = None) -> Any:
@@ -96,12 +97,12 @@ class SessionServer(MCPServer):
 
     async def list_resources(self, cursor: str | None = None) -> Any:
         """The resources of the session's view, in one page."""
-        resources = [row.definition for row in self._of(self._session.resources())]
+        resources = self._definitions(self._session.resources())
         return types.ListResourcesResult.model_validate({"resources": models(types.Resource, resources)})
 
     async def list_resource_templates(self, cursor: str | None = None) -> Any:
         """The resource templates of the session's view, in one page."""
-        templates = [row.definition for row in self._of(self._session.resource_templates())]
+        templates = self._definitions(self._session.resource_templates())
         listed = models(types.ResourceTemplate, templates)
         return types.ListResourceTemplatesResult.model_validate({"resourceTemplates": listed})
 
@@ -113,6 +114,9 @@ class SessionServer(MCPServer):
 
     def _of(self, rows: list[trunkline.Listed]) -> list[trunkline.Listed]:
         return [row for row in rows if self._servers is None or row.server in self._servers]
+
+    def _definitions(self, rows: list[trunkline.Listed]) -> list[dict[str, Any]]:
+        return [definition for _, definition in defined(self._of(rows))]
 
     def _holder(self, rows: list[trunkline.Listed], own_name: str) -> trunkline.Acquiring:
         found = next((row.server for row in self._of(rows) if row.own_name == own_name), None)

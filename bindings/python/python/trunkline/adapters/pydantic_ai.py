@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 
+from .._results import defined
 from . import missing
 
 try:
@@ -70,10 +71,10 @@ class SessionToolset(AbstractToolset):
     async def get_tools(self, ctx: Any) -> dict[str, Any]:
         """The tools as they are now."""
         listed = self._session.tools()
-        return {tool.name: self._tool(tool, ctx) for tool in listed if self._servers is None or tool.server in self._servers}
+        wanted = (tool for tool in listed if self._servers is None or tool.server in self._servers)
+        return {tool.name: self._tool(tool, definition, ctx) for tool, definition in defined(wanted)}
 
-    def _tool(self, listed: trunkline.Listed, ctx: Any) -> Any:
-        definition = listed.definition
+    def _tool(self, listed: trunkline.Listed, definition: dict[str, Any], ctx: Any) -> Any:
         return ToolsetTool(
             toolset=self,
             tool_def=ToolDefinition(
