@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 #: How often the thread of a loop that cannot watch descriptors looks whether the loop is still there, in seconds.
 _LOOK_AGAIN = 0.5
 
+#: What a function of the host's raises to end the program. A loop lets it out, and anything else not.
+INTERRUPTS = (KeyboardInterrupt, SystemExit)
+
 #: The bridges by the id of their loop. The loop alone keeps its bridge alive, by watching for it.
 _bridges: dict[int, weakref.ref[LoopBridge]] = {}
 
@@ -86,8 +89,12 @@ class LoopBridge(_trunkline.Bridge):
         self.settle_batch(self.read(loan))
 
     def settle_batch(self, batch: list[tuple[int, bool, Any]]) -> None:
-        """Gives results to those who wait. A result that nobody waits for is dropped; a lease is released by that."""
+        """Gives results to those who wait. A result that nobody waits for is dropped; a lease is released by that.
+
+        What a receiver raises to end the program gets out, once all have theirs.
+        """
         take = self.pending.pop
+        interrupt: BaseException | None = None
         for token, failed, value in batch:
             future = take(token, None)
             if future is None:
@@ -96,7 +103,9 @@ class LoopBridge(_trunkline.Bridge):
                     # The rest of the batch is somebody else's.
                     try:
                         receiver(value)
-                    except Exception:
+                    except INTERRUPTS as error:
+                        interrupt = interrupt or error
+                    except BaseException:
                         _log.exception("what arrived was not taken")
                 continue
             if future.done():
@@ -105,6 +114,8 @@ class LoopBridge(_trunkline.Bridge):
                 future.set_exception(value)
             else:
                 future.set_result(value)
+        if interrupt is not None:
+            raise interrupt
 
 
 def bridge_of(loop: AbstractEventLoop) -> LoopBridge:
@@ -148,7 +159,8 @@ def submit_call(
     start: Callable[..., _trunkline.Operation], options: Mapping[str, Any], *args: Any
 ) -> Coroutine[Any, Any, Any]:
     """Starts a call and waits for its end."""
-    text, receiver = call_options(options)
+    # Cancelling from inside of a callback is a failure of the callback's: the call is somebody else's task.
+    text, receiver = call_options(options, (Exception, CancelledError))
     return submit(start, *args, text) if receiver is None else _told(receiver, start, *args, text)
 
 

@@ -11,7 +11,7 @@ from contextlib import suppress
 from functools import partial
 
 from . import _exit, _trunkline
-from ._bridge import bridge_of, next_token
+from ._bridge import INTERRUPTS, bridge_of, next_token
 from ._errors import InvalidArgumentError, invalid
 from ._handlers import Refusal, ServerRequest
 from ._options import _encode, milliseconds
@@ -86,21 +86,31 @@ class Desk:
             self._ending()
 
     def _look(self) -> None:
-        for news, number, text in self.native.take():
-            if news == "asked":
-                # What a server sends may be more than Python decodes, and a thread may not be had.
-                try:
-                    request = self._open[number] = ServerRequest(text)
-                    self._begin(number, request)
-                except Exception as error:
-                    self._fail(number, error)
-            elif news == "withdrawn":
-                withdrawn = self._open.pop(number, None)
-                if withdrawn is not None:
-                    withdrawn.withdrawn = True
-                    self._withdraw(number)
-            else:
-                self._logged(Event(text))
+        """Takes the news. What a function of the host's raises to end the program gets out, once all of them are taken."""
+        interrupt: BaseException | None = None
+        for news in self.native.take():
+            try:
+                self._hear(*news)
+            except INTERRUPTS as error:
+                interrupt = interrupt or error
+        if interrupt is not None:
+            raise interrupt
+
+    def _hear(self, news: str, number: int, text: str) -> None:
+        if news == "asked":
+            # What a server sends may be more than Python decodes, and a thread may not be had.
+            try:
+                request = self._open[number] = ServerRequest(text)
+                self._begin(number, request)
+            except Exception as error:
+                self._fail(number, error)
+        elif news == "withdrawn":
+            withdrawn = self._open.pop(number, None)
+            if withdrawn is not None:
+                withdrawn.withdrawn = True
+                self._withdraw(number)
+        else:
+            self._logged(Event(text))
 
     def _begin(self, number: int, request: ServerRequest) -> None:
         raise NotImplementedError
@@ -111,7 +121,9 @@ class Desk:
     def _logged(self, event: Event) -> None:
         try:
             self._handlers["logging"](event)
-        except Exception:
+        except INTERRUPTS:
+            raise
+        except BaseException:  # A cancellation too: the news behind it are somebody else's.
             _log.exception("the logging handler failed")
 
     def _handler(self, request: ServerRequest) -> Callable[..., Any]:
@@ -263,7 +275,10 @@ def _attend(desk: weakref.ref[ThreadDesk], closed: _Closed, native: _trunkline.D
             there = desk()
             if there is None:
                 return
-            there._look()
+            try:
+                there._look()
+            except BaseException:  # Nobody is behind this thread, and other requests are before it.
+                _log.exception("the logging handler failed")
             del there
             native.wait()
     finally:

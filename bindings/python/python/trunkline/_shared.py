@@ -94,7 +94,7 @@ def _run(
                     return
                 try:
                     callback(Event(text))
-                except Exception:
+                except BaseException:  # Nobody is behind this thread, and other events are before it.
                     logging.getLogger("trunkline").exception("an event callback failed")
             if not batch:
                 if subscription.ended():

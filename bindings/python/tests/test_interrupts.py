@@ -1,0 +1,118 @@
+"""What a host's own functions raise beside failures: cancellation, Ctrl-C, the end of the program."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Any
+
+import pytest
+
+import trunkline
+import trunkline.sync
+from trunkline import ServerRequest, _bridge, _desks
+
+from host import HANG, Log, opened, run, text, wait_until
+
+
+@pytest.mark.parametrize("raised", [asyncio.CancelledError, GeneratorExit, KeyboardInterrupt, SystemExit])
+def test_what_a_receiver_raises_costs_nobody_else_a_result(raised: type[BaseException]) -> None:
+    """SPEC 16.2: what ends the program gets out, after the others have theirs."""
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        bridge = _bridge.bridge_of(loop)
+        failing, waiting = _bridge.next_token(), _bridge.next_token()
+        future: asyncio.Future[Any] = loop.create_future()
+
+        def fail(value: object) -> None:
+            raise raised
+
+        bridge.receivers[failing] = fail
+        bridge.pending[waiting] = future
+        try:
+            bridge.settle_batch([(failing, False, None), (waiting, False, 42)])
+        except (KeyboardInterrupt, SystemExit) as error:
+            assert type(error) is raised
+        else:
+            assert raised in (asyncio.CancelledError, GeneratorExit)
+        finally:
+            del bridge.receivers[failing]
+        assert future.done() and future.result() == 42
+
+    run(main())
+
+
+def test_a_progress_callback_that_cancels_is_told_the_rest(log: Log, caplog: pytest.LogCaptureFixture) -> None:
+    """SPEC 5.9, 16.2: the call goes on, whatever its audience does."""
+    told = []
+
+    def cancels(event: trunkline.Event) -> None:
+        told.append(event["progress"])
+        raise asyncio.CancelledError
+
+    async def main() -> None:
+        async with opened(log) as (_pool, _session, lease):
+            await lease.call_tool("progress", {"steps": 3}, progress=cancels)
+
+    run(main())
+    assert told == [1, 2, 3] and "a progress callback failed" in caplog.text
+
+
+@pytest.mark.parametrize("raised", [asyncio.CancelledError, KeyboardInterrupt])
+def test_what_a_logging_handler_raises_costs_no_request_its_answer(raised: type[BaseException]) -> None:
+    """SPEC 15.1, 16.2."""
+    begun: list[int] = []
+
+    class Desk(_desks.Desk):
+        def _begin(self, number: int, request: ServerRequest) -> None:
+            begun.append(number)
+
+    class Scripted:
+        def take(self) -> list[tuple[str, int, str]]:
+            fields = '"kind": "elicitation", "server": "s", "entry_index": 0, "generation": 1, "session": "a"'
+            return [("logged", 0, "{}"), ("asked", 1, f'{{{fields}, "method": "m", "params": {{}}}}')]
+
+    def logging(event: trunkline.Event) -> None:
+        raise raised
+
+    desk = Desk({"logging": logging, "elicitation": print})
+    script: Any = Scripted()
+    desk.native = script
+    try:
+        desk._look()
+    except KeyboardInterrupt:
+        assert raised is KeyboardInterrupt
+    else:
+        assert raised is asyncio.CancelledError
+    assert begun == [1]
+
+
+def test_an_end_that_a_logging_handler_asks_for_ends_no_handlers(log: Log) -> None:
+    """SPEC 15.1, 16.2: those of the blocking API have a thread that nobody waits for."""
+    logged = threading.Event()
+
+    def logging(event: trunkline.Event) -> None:
+        logged.set()
+        raise SystemExit
+
+    handlers = {"logging": logging, "elicitation": lambda request: {"action": "decline"}}
+    with trunkline.sync.Pool() as pool, pool.session("a", servers=[], handlers=handlers) as session:
+        with session.acquire("s", log.server()) as lease:
+            lease.call_tool("log", {"text": "heard"})
+            assert logged.wait(HANG)
+            asked = lease.call_tool("ask", {"method": "elicitation/create", "params": {"message": "?"}}, timeout=HANG)
+            assert "decline" in text(asked)
+
+
+def test_an_event_callback_is_called_again_whatever_it_raises(log: Log) -> None:
+    """SPEC 16.2."""
+    told: list[str] = []
+
+    def callback(event: trunkline.Event) -> None:
+        told.append(event.type)
+        raise asyncio.CancelledError
+
+    with trunkline.sync.Pool() as pool, pool.session("a", servers=[]) as session:
+        with pool.on_event(callback, kinds="status_changed"), session.acquire("s", log.server()):
+            wait_until(lambda: len(told) > 1, "it is called again", HANG / 3)
