@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import weakref
 from asyncio import get_running_loop
 from contextlib import suppress
 
@@ -352,7 +353,8 @@ class EventStream:
         self._owner = owner  # Keeps the pool.
         self._native = native
         self._token = next_token()
-        self._bridge: LoopBridge | None = None
+        # Weak, since the loop alone keeps it.
+        self._bridge: weakref.ref[LoopBridge] | None = None
         self._waiting = False
         self._taken: list[str] = []
 
@@ -387,9 +389,9 @@ class EventStream:
         bridge.pending[self._token] = future
         self._waiting = True
         try:
-            if self._bridge is not bridge:
+            if self._bridge is None or self._bridge() is not bridge:
                 self._native.wake_loop(bridge, self._token)
-                self._bridge = bridge
+                self._bridge = weakref.ref(bridge)
             await future
         finally:
             self._waiting = False
@@ -400,7 +402,7 @@ class EventStream:
         """Unsubscribes; a task that waits sees the end. Repeating it does nothing."""
         self._taken.clear()
         self._native.close()
-        bridge = self._bridge
+        bridge = None if self._bridge is None else self._bridge()
         if bridge is not None:
             future = bridge.pending.pop(self._token, None)
             if future is not None and not future.done():

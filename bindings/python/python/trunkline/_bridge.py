@@ -42,7 +42,7 @@ next_token = itertools.count(1).__next__
 class LoopBridge(_trunkline.Bridge):
     """The results for one loop."""
 
-    __slots__ = ("pending", "receivers", "_loop")
+    __slots__ = ("pending", "receivers", "endings", "_loop")
 
     def __new__(cls, loop: AbstractEventLoop) -> LoopBridge:
         return super().__new__(cls)
@@ -52,6 +52,9 @@ class LoopBridge(_trunkline.Bridge):
         self.pending: dict[int, Future[Any]] = {}
         #: Who is told the progress of a call, by a number of its own.
         self.receivers: dict[int, Callable[[list[str]], None]] = {}
+        #: What is done, by the number of a receiver, once the loop is closed. It runs on any thread, and calls nothing of the host's.
+        self.endings: dict[int, Callable[[], None]] = {}
+        weakref.finalize(self, _end, self.endings).atexit = False
         # Weak: the loop holds the bridge, and nothing in this module may hold the loop.
         self._loop = weakref.ref(loop)
         try:
@@ -130,6 +133,11 @@ def bridge_of(loop: AbstractEventLoop) -> LoopBridge:
     bridge = LoopBridge(loop)
     _bridges[id(loop)] = weakref.ref(bridge)
     return bridge
+
+
+def _end(endings: dict[int, Callable[[], None]]) -> None:
+    for end in endings.copy().values():
+        end()
 
 
 async def submit(start: Callable[..., _trunkline.Operation], *args: Any) -> Any:

@@ -12,7 +12,7 @@ from functools import partial
 
 from . import _exit, _trunkline
 from ._bridge import INTERRUPTS, bridge_of, next_token
-from ._errors import InvalidArgumentError, invalid
+from ._errors import ForkedError, InvalidArgumentError, invalid
 from ._handlers import Refusal, ServerRequest
 from ._options import _encode, milliseconds
 from ._results import Event
@@ -51,6 +51,11 @@ def _settled(kind: str, answer: object) -> object:
     if kind == "entries":
         return answer
     return {"value": answer} if isinstance(answer, str) else answer
+
+
+def _written(message: str) -> str:
+    """The text with U+FFFD for each half of a surrogate pair, which has no form in UTF-8."""
+    return message.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 class Desk:
@@ -150,8 +155,11 @@ class Desk:
     def _fail(self, number: int, error: BaseException) -> None:
         self._open.pop(number, None)
         if isinstance(error, Refusal):
-            self.native.refuse(number, error.code, error.message)
-            return
+            try:
+                self.native.refuse(number, error.code, _written(error.message))
+                return
+            except Exception as unfit:  # It is the host's own object, which may have become anything.
+                error = unfit
         if isinstance(error, Exception):
             _log.error("a handler failed", exc_info=error)
         self.native.refuse(number, _INTERNAL_ERROR, "the handler failed")
@@ -188,7 +196,9 @@ class LoopDesk(Desk):
                 method()
 
         bridge.receivers[token] = woken
+        bridge.endings[token] = partial(_abandon, self._open, self.native)
         weakref.finalize(self, bridge.receivers.pop, token, None)
+        weakref.finalize(self, bridge.endings.pop, token, None)
         self.native.wake_loop(bridge, token)
 
     def _begin(self, number: int, request: ServerRequest) -> None:
@@ -212,6 +222,13 @@ class LoopDesk(Desk):
                 self._fail(number, error)
             if not isinstance(error, Exception):
                 raise
+
+
+def _abandon(open_requests: dict[int, ServerRequest], native: _trunkline.Desk) -> None:
+    """Their loop is closed: nobody answers any more, and a server need not wait for that."""
+    _withdraw_all(open_requests)
+    with suppress(ForkedError):
+        native.abandon(list(open_requests))
 
 
 def _cancel_all(
