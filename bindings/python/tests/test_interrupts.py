@@ -116,3 +116,36 @@ def test_an_event_callback_is_called_again_whatever_it_raises(log: Log) -> None:
     with trunkline.sync.Pool() as pool, pool.session("a", servers=[]) as session:
         with pool.on_event(callback, kinds="status_changed"), session.acquire("s", log.server()):
             wait_until(lambda: len(told) > 1, "it is called again", HANG / 3)
+
+
+def test_a_session_that_is_not_entered_is_closed(log: Log) -> None:
+    """SPEC 2.1, 16.2: whoever is cancelled while it opens has nothing to close it by."""
+
+    async def main() -> None:
+        async with trunkline.Pool(start_gate=HANG) as pool:
+            await pool.reconcile({"s": log.server("--initialize-delay-ms", "60000")})
+            session = pool.session("a")
+            entering = asyncio.ensure_future(session.__aenter__())
+            await asyncio.sleep(0)
+            entering.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await entering
+            with pytest.raises(trunkline.ClosedError):
+                session.tools()
+
+    run(main())
+
+
+def test_a_blocking_session_that_is_not_entered_is_closed() -> None:
+    """SPEC 2.1, 16.2."""
+    with trunkline.sync.Pool() as pool:
+        session = pool.session("a", servers=[])
+
+        def started() -> Any:
+            raise KeyboardInterrupt
+
+        session.started = started  # type: ignore[method-assign]
+        with pytest.raises(KeyboardInterrupt), session:
+            raise AssertionError("it is not entered")
+        with pytest.raises(trunkline.ClosedError):
+            session.tools()

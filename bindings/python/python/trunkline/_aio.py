@@ -180,7 +180,11 @@ class Session(SessionBase):
     _on_loop = True
 
     async def __aenter__(self) -> Session:
-        await self.started()
+        try:
+            await self.started()
+        except BaseException:  # Nobody has it who could close it.
+            self.close()
+            raise
         return self
 
     async def __aexit__(self, *exception: object) -> None:

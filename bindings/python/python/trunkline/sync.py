@@ -258,7 +258,11 @@ class Session(SessionBase):
     _on_loop = False
 
     def __enter__(self) -> Session:
-        self.started()
+        try:
+            self.started()
+        except BaseException:  # Nobody has it who could close it.
+            self.close()
+            raise
         return self
 
     def __exit__(self, *exception: object) -> None:
