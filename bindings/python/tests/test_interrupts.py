@@ -14,6 +14,8 @@ from trunkline import ServerRequest, _bridge, _desks
 
 from host import HANG, Log, opened, run, text, wait_until
 
+ENDLESS = {"steps": 1_000_000, "interval_ms": 10}
+
 
 @pytest.mark.parametrize("raised", [asyncio.CancelledError, GeneratorExit, KeyboardInterrupt, SystemExit])
 def test_what_a_receiver_raises_costs_nobody_else_a_result(raised: type[BaseException]) -> None:
@@ -116,6 +118,20 @@ def test_an_event_callback_is_called_again_whatever_it_raises(log: Log) -> None:
     with trunkline.sync.Pool() as pool, pool.session("a", servers=[]) as session:
         with pool.on_event(callback, kinds="status_changed"), session.acquire("s", log.server()):
             wait_until(lambda: len(told) > 1, "it is called again", HANG / 3)
+
+
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, asyncio.CancelledError, SystemExit])
+def test_what_gets_out_of_a_progress_callback_cancels_a_blocking_call(log: Log, raised: type[BaseException]) -> None:
+    """SPEC 5.5, 16.2: as it does while the call waits."""
+
+    def interrupt(event: trunkline.Event) -> None:
+        raise raised
+
+    with trunkline.sync.Pool() as pool, pool.session("a", servers=[]) as session:
+        with session.acquire("s", log.server()) as lease:
+            with pytest.raises(raised):
+                lease.call_tool("progress", ENDLESS, progress=interrupt)
+            wait_until(lambda: text(lease.call_tool("cancelled")) == "1", "it is cancelled", HANG / 3)
 
 
 def test_a_session_that_is_not_entered_is_closed(log: Log) -> None:

@@ -83,13 +83,17 @@ def _block(
     except UnicodeEncodeError as error:
         raise not_unicode(error) from None
     scope: CancelScope | None = getattr(_local, "scope", None)
-    if scope is None:
-        return _end_of(waiter, operation, receiver)
-    scope._watch(operation)
     try:
+        if scope is not None:
+            scope._watch(operation)
         return _end_of(waiter, operation, receiver)
+    except BaseException:
+        # Nobody waits any more, whoever raised it: a signal handler, or a progress callback that ends the program.
+        operation.cancel()
+        raise
     finally:
-        scope._watch(None)
+        if scope is not None:
+            scope._watch(None)
 
 
 def _end_of(
