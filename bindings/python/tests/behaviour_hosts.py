@@ -204,7 +204,7 @@ class SyncStarted:
         self._future: concurrent.futures.Future[Any] = concurrent.futures.Future()
         self._thread = threading.Thread(target=self._run, args=(call,))
         self._thread.start()
-        wait_until(lambda: self._scope._operation or self._future.done(), "nothing was started")
+        wait_until(lambda: self._scope._operations or self._future.done(), "nothing was started")
 
     def _run(self, call: Callable[[], Any]) -> None:
         try:

@@ -95,3 +95,36 @@ def test_a_scope_can_be_cancelled_from_a_signal_handler() -> None:
 
     threading.Thread(target=interrupted, daemon=True).start()
     assert done.wait(HANG)
+
+
+def test_a_scope_may_be_entered_twice(log: Log) -> None:
+    """SPEC 5.5."""
+    with trunkline.sync.Pool() as pool, pool.session("a", servers=[]) as session:
+        lease = session.acquire("s", log.server())
+        scope = trunkline.sync.CancelScope()
+        with scope:
+            with scope:
+                assert text(lease.call_tool("echo", {"message": "inside"})) == "inside"
+            assert text(lease.call_tool("echo", {"message": "between"})) == "between"
+            scope.cancel()
+            with pytest.raises(trunkline.CancelledError):
+                lease.call_tool("sleep", {"ms": 60_000})
+        assert text(lease.call_tool("echo", {"message": "outside"})) == "outside"
+
+
+def test_a_call_inside_of_another_one_s_callback_leaves_the_scope_its_operation(log: Log) -> None:
+    """SPEC 5.5, 16.2."""
+    with trunkline.sync.Pool() as pool, pool.session("a", servers=[]) as session:
+        lease = session.acquire("s", log.server())
+        scope = trunkline.sync.CancelScope()
+        steps: list[int] = []
+
+        def progress(event: trunkline.Event) -> None:
+            steps.append(event["progress"])
+            if len(steps) == 1:
+                assert text(lease.call_tool("echo", {"message": "inside"})) == "inside"
+                scope.cancel()
+
+        with scope, pytest.raises(trunkline.CancelledError):
+            lease.call_tool("progress", {"steps": 500, "interval_ms": 10}, progress=progress)
+        assert len(steps) < 500

@@ -38,31 +38,42 @@ class CancelScope:
         # Reentrant: a signal handler may cancel while its own thread is inside.
         self._lock = threading.RLock()
         self._cancelled = False
-        self._operation: _trunkline.Operation | None = None
-        self._outer: CancelScope | None = None
+        # Several where one waits inside a progress callback or signal handler of another.
+        self._operations: list[_trunkline.Operation] = []
 
     def cancel(self) -> None:
         """Cancels the operation under way in the scope, and those that would follow. Repeating it does nothing."""
         with self._lock:
             self._cancelled = True
-            if self._operation is not None:
-                self._operation.cancel()
+            for operation in self._operations:
+                operation.cancel()
 
     def __enter__(self) -> CancelScope:
-        self._outer = getattr(_local, "scope", None)
-        _local.scope = self
+        _local.scopes = (*_scopes(), self)
         return self
 
     def __exit__(self, *exception: object) -> None:
-        _local.scope = self._outer
+        # The innermost entry of this one, which may have been entered twice.
+        scopes = list(_scopes())
+        del scopes[len(scopes) - 1 - scopes[::-1].index(self)]
+        _local.scopes = tuple(scopes)
 
-    def _watch(self, operation: _trunkline.Operation | None) -> None:
+    def _watch(self, operation: _trunkline.Operation) -> None:
         with self._lock:
-            self._operation = operation
-            if self._cancelled and operation is not None:
+            self._operations.append(operation)
+            if self._cancelled:
                 operation.cancel()
-        if self._outer is not None:
-            self._outer._watch(operation)
+
+    def _unwatch(self, operation: _trunkline.Operation) -> None:
+        with self._lock:
+            if operation in self._operations:
+                self._operations.remove(operation)
+
+
+def _scopes() -> tuple[CancelScope, ...]:
+    """The scopes that this thread is in, outermost first."""
+    scopes: tuple[CancelScope, ...] = getattr(_local, "scopes", ())
+    return scopes
 
 
 def _block_call(
@@ -82,9 +93,9 @@ def _block(
         operation = start(waiter, 0, *args)
     except UnicodeEncodeError as error:
         raise not_unicode(error) from None
-    scope: CancelScope | None = getattr(_local, "scope", None)
+    scopes = _scopes()
     try:
-        if scope is not None:
+        for scope in scopes:
             scope._watch(operation)
         return _end_of(waiter, operation, receiver)
     except BaseException:
@@ -92,8 +103,8 @@ def _block(
         operation.cancel()
         raise
     finally:
-        if scope is not None:
-            scope._watch(None)
+        for scope in scopes:
+            scope._unwatch(operation)
 
 
 def _end_of(
