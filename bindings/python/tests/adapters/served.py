@@ -66,6 +66,27 @@ ODD_TOOLS = [
 ODD_RESULT = {"content": [{"type": "text", "text": "before"}, {"type": "smell", "of": "roses"}]}
 
 
+#: Blocks of kinds that the protocol knows, none of which is as it has them.
+MALFORMED = [
+    {"type": "text"},
+    {"type": "text", "text": 5},
+    {"type": "image", "data": PIXEL},
+    {"type": "audio", "mimeType": "audio/wav"},
+    {"type": "resource", "resource": {"uri": "file:///a"}},
+    {"type": "resource", "resource": "file:///a"},
+    {"type": "resource_link", "name": "c"},
+    "no object",
+]
+
+
+async def serve_malformed(connection: trunkline.HostConnection, frame: str) -> None:
+    """One that gets everything wrong, and reports an error of the same kind."""
+    malformed = [{"type": "text", "text": "before"}, *MALFORMED]
+    results = {"malformed": {"content": malformed}, "failed": {"content": malformed, "isError": True}}
+    tools = [{"name": name, "inputSchema": {"type": "object"}} for name in results]
+    answer(connection, frame, tools, lambda params: results[params["name"]])
+
+
 async def serve(connection: trunkline.HostConnection, frame: str) -> None:
     """A server of the host's own."""
     answer(connection, frame, TOOLS, lambda params: RESULTS[params["name"]])

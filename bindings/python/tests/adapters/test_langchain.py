@@ -19,7 +19,7 @@ from trunkline.adapters.langchain import LiveTools, ToolError, tools
 
 from host import Log, run
 from pages import examples, run_example
-from served import ENDLESS, PIXEL, changed, is_cancelled, kinds, names, opened, serve_given, serve_odd
+from served import ENDLESS, MALFORMED, PIXEL, changed, is_cancelled, kinds, names, opened, serve_given, serve_malformed, serve_odd
 
 
 class Scripted(FakeMessagesListChatModel):
@@ -97,6 +97,21 @@ def test_a_tool_that_cannot_be_decoded_costs_nobody_the_rest(caplog: pytest.LogC
         async with kinds(serve_odd) as session:
             assert {tool.name for tool in tools(session)} == set(names(session)) - {"mcp__kinds__long"}
             assert "mcp__kinds__long" in caplog.text
+
+    run(main())
+
+
+def test_a_block_that_is_not_as_the_protocol_has_it_is_its_json() -> None:
+    """SPEC 4.5: and costs nobody the rest of the result."""
+
+    async def main() -> None:
+        async with kinds(serve_malformed) as session:
+            model = asking(("mcp__kinds__malformed", {}), ("mcp__kinds__failed", {}))
+            malformed, failed = await told(create_agent(model, tools(session)))
+            for message in (malformed, failed):
+                first, *rest = [block["text"] for block in message.content]
+                assert (first, [json.loads(block) for block in rest]) == ("before", MALFORMED)
+            assert (malformed.status, failed.status) == ("success", "error")
 
     run(main())
 

@@ -17,7 +17,7 @@ from trunkline.adapters.pydantic_ai import SessionToolset
 
 from host import Log, run
 from pages import examples, run_example
-from served import ENDLESS, changed, is_cancelled, kinds, names, opened, serve_odd
+from served import ENDLESS, MALFORMED, changed, is_cancelled, kinds, names, opened, serve_malformed, serve_odd
 
 
 class Scripted:
@@ -98,6 +98,19 @@ def test_a_tool_that_cannot_be_decoded_costs_nobody_the_rest(caplog: pytest.LogC
             await told(script, SessionToolset(session))
             assert set(script.offered[0]) == set(names(session)) - {"mcp__kinds__long"}
             assert "mcp__kinds__long" in caplog.text
+
+    run(main())
+
+
+def test_a_block_that_is_not_as_the_protocol_has_it_stays_as_it_is() -> None:
+    """SPEC 4.5: and costs nobody the rest of the result."""
+
+    async def main() -> None:
+        async with kinds(serve_malformed) as session:
+            script = Scripted(("mcp__kinds__malformed", {}), ("mcp__kinds__failed", {}))
+            malformed, failed = await told(script, SessionToolset(session))
+            assert malformed.content == ["before", *MALFORMED]
+            assert failed.content == "before"
 
     run(main())
 

@@ -5,7 +5,37 @@ A module is imported by its own name, and imports its framework then; nothing he
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    import trunkline
+
 
 def missing(module: str, package: str, error: ImportError) -> ImportError:
     """What to raise when a framework is not installed."""
     return ImportError(f"trunkline.adapters.{module} needs {package}: pip install {package} ({error})", name=error.name)
+
+
+class Malformed(Exception):
+    """A block of a result is not as the protocol has it."""
+
+
+def content(result: trunkline.CallResult) -> list[Any]:
+    """The blocks of a result, each of which may be anything; none where the server sent no list."""
+    blocks: Any = result.content
+    return blocks if isinstance(blocks, list) else []
+
+
+def member(block: Any, name: str) -> str:
+    """A member that the protocol has as a text."""
+    value = block.get(name) if isinstance(block, dict) else None
+    if not isinstance(value, str):
+        raise Malformed(name)
+    return value
+
+
+def texts(result: trunkline.CallResult) -> list[str]:
+    """The texts among the blocks of a result."""
+    found = (block for block in content(result) if isinstance(block, dict) and block.get("type") == "text")
+    return [block["text"] for block in found if isinstance(block.get("text"), str)]

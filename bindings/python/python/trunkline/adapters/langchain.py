@@ -14,7 +14,7 @@ import json
 from typing import Any  # LangGraph evaluates the annotations of a tool's function.
 
 from .._results import defined
-from . import missing
+from . import Malformed, content, member, missing, texts
 
 try:
     from langchain_core.messages import content as blocks
@@ -39,8 +39,7 @@ class ToolError(ToolException):
     """A tool that reports an error. By default the model is shown it, as a message with the status ``error``."""
 
     def __init__(self, result: trunkline.CallResult) -> None:
-        texts = [block["text"] for block in result.content if block.get("type") == "text"]
-        super().__init__("\n".join(texts) or "the tool reports an error without a text")
+        super().__init__("\n".join(texts(result)) or "the tool reports an error without a text")
         #: What the server sent.
         self.result = result
 
@@ -110,37 +109,45 @@ def _output(result: trunkline.CallResult) -> tuple[Any, Any]:
     if result.is_error:
         raise ToolError(result)
     artifact = {"structured_content": result.structured_content, "meta": result.meta}
-    return [_block(block) for block in result.content], artifact
+    return [_block(block) for block in content(result)], artifact
 
 
 def _shown(error: ToolException) -> Any:
-    if isinstance(error, ToolError) and error.result.content:
-        return [_block(block) for block in error.result.content]
+    if isinstance(error, ToolError) and content(error.result):
+        return [_block(block) for block in content(error.result)]
     return str(error)
 
 
-def _block(block: dict[str, Any]) -> Any:
-    """A content block of the protocol as one of LangChain's."""
-    kind = block.get("type")
+def _block(block: Any) -> Any:
+    """A content block of the protocol as one of LangChain's. One that is not as the protocol has it is a text, which is its JSON."""
+    try:
+        made = _known(block)
+    except Malformed:
+        made = None
+    return blocks.create_text_block(json.dumps(block, ensure_ascii=False)) if made is None else made
+
+
+def _known(block: Any) -> Any:
+    kind = member(block, "type")
     if kind == "text":
-        return blocks.create_text_block(block["text"])
+        return blocks.create_text_block(member(block, "text"))
     if kind == "image":
-        return blocks.create_image_block(base64=block["data"], mime_type=block["mimeType"])
+        return blocks.create_image_block(base64=member(block, "data"), mime_type=member(block, "mimeType"))
     if kind == "audio":  # Messages of tools have no block for sound but a file.
-        return blocks.create_file_block(base64=block["data"], mime_type=block["mimeType"])
+        return blocks.create_file_block(base64=member(block, "data"), mime_type=member(block, "mimeType"))
     if kind == "resource_link":
-        return blocks.create_file_block(url=block["uri"], mime_type=block.get("mimeType"))
-    if kind == "resource":
-        return _resource(block["resource"])
-    return blocks.create_text_block(json.dumps(block, ensure_ascii=False))
+        return blocks.create_file_block(url=member(block, "uri"), mime_type=block.get("mimeType"))
+    return _resource(block.get("resource")) if kind == "resource" else None
 
 
-def _resource(contents: dict[str, Any]) -> Any:
-    if "text" in contents:
-        return blocks.create_text_block(contents["text"])
+def _resource(contents: Any) -> Any:
+    if isinstance(contents, dict) and "text" in contents:
+        return blocks.create_text_block(member(contents, "text"))
+    blob = member(contents, "blob")
     mime = contents.get("mimeType") or "application/octet-stream"
-    create = blocks.create_image_block if mime.startswith("image/") else blocks.create_file_block
-    return create(base64=contents["blob"], mime_type=mime)
+    is_image = isinstance(mime, str) and mime.startswith("image/")
+    create = blocks.create_image_block if is_image else blocks.create_file_block
+    return create(base64=blob, mime_type=mime)
 
 
 def __getattr__(name: str) -> Any:

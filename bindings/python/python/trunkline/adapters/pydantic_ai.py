@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 
 from .._results import defined
-from . import missing
+from . import Malformed, content, member, missing, texts
 
 try:
     from pydantic_ai import ModelRetry
@@ -101,36 +101,46 @@ class SessionToolset(AbstractToolset):
             options["progress"] = lambda event: told(ctx, name, event)
         result = await self._session.call_tool(name, tool_args, **options)
         if result.is_error:
-            texts = [block["text"] for block in result.content if block.get("type") == "text"]
-            raise ModelRetry("\n".join(texts) or f"{name} reports an error without a text")
+            raise ModelRetry("\n".join(texts(result)) or f"{name} reports an error without a text")
         return _output(result)
 
 
 def _output(result: trunkline.CallResult) -> Any:
     """Structured content where there is some and nothing but text beside it, else the blocks."""
-    blocks = result.content
-    if result.structured_content is not None and all(block.get("type") == "text" for block in blocks):
+    blocks = content(result)
+    is_text = (isinstance(block, dict) and block.get("type") == "text" for block in blocks)
+    if result.structured_content is not None and all(is_text):
         return result.structured_content
     mapped = [_block(block) for block in blocks]
     return mapped[0] if len(mapped) == 1 else mapped
 
 
-def _block(block: dict[str, Any]) -> Any:
-    """A content block of the protocol as Pydantic AI gives it to models."""
-    kind = block.get("type")
+def _block(block: Any) -> Any:
+    """A content block of the protocol as Pydantic AI gives it to models. One that is not as the protocol has it stays as it is."""
+    try:
+        return _known(block)
+    except Malformed:
+        return block
+
+
+def _known(block: Any) -> Any:
+    kind = member(block, "type")
     if kind == "text":
-        return block["text"]
+        return member(block, "text")
     if kind in ("image", "audio"):
-        return _binary(block["data"], block["mimeType"])
+        return _binary(member(block, "data"), member(block, "mimeType"))
     if kind == "resource_link":
-        return block["uri"]
+        return member(block, "uri")
     if kind == "resource":
-        contents = block["resource"]
-        if "text" in contents:
-            return contents["text"]
-        return _binary(contents["blob"], contents.get("mimeType") or "application/octet-stream")
+        contents = block.get("resource")
+        if isinstance(contents, dict) and "text" in contents:
+            return member(contents, "text")
+        return _binary(member(contents, "blob"), contents.get("mimeType") or "application/octet-stream")
     return block
 
 
 def _binary(encoded: str, mime: str) -> Any:
-    return BinaryContent(data=base64.b64decode(encoded), media_type=mime)
+    try:
+        return BinaryContent(data=base64.b64decode(encoded), media_type=mime)
+    except ValueError as error:
+        raise Malformed from error
