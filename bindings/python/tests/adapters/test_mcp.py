@@ -293,6 +293,69 @@ def test_the_packages_callbacks_answer_what_servers_ask(log: Log) -> None:
     run(main())
 
 
+def test_a_callback_for_elicitation_is_asked_for_a_visit_too(log: Log) -> None:
+    """SPEC 15.1: as the package's own client has it."""
+    asked = []
+
+    async def elicit(context: Any, params: Any) -> Any:
+        asked.append((params.mode, params.url))
+        return types.ElicitResult(action="accept")
+
+    async def main() -> None:
+        visit = {"mode": "url", "message": "visit", "url": "https://a.example/b", "elicitationId": "1"}
+        async with opened(log, handlers=handlers(elicitation_callback=elicit)) as chat, ClientSession(chat, "s") as session:
+            answer = await session.call_tool("ask", {"method": "elicitation/create", "params": visit})
+            assert "accept" in answer.content[0].text
+
+    run(main())
+    assert asked == [("url", "https://a.example/b")]
+
+
+def test_an_answer_that_cannot_be_decoded_is_an_error_of_the_package(log: Log) -> None:
+    """SPEC 5.12."""
+
+    async def main() -> None:
+        async with opened(log) as chat, ClientSession(chat, "s") as session:
+            sent = '{"content":[],"structuredContent":{"n":' + "1" * 5_000 + "}}"
+            with pytest.raises(MCPError) as raised:
+                await session.call_tool("verbatim", {"result": sent})
+            assert isinstance(raised.value.__cause__, trunkline.ProtocolError)
+
+    run(main())
+
+
+def test_what_a_server_said_of_itself_is_at_hand(log: Log) -> None:
+    async def main() -> None:
+        async with opened(log) as chat, ClientSession(chat, "s") as session:
+            assert (session.initialize_result, session.protocol_version, session.server_info) == (None, None, None)
+            result = await session.initialize()
+            assert session.initialize_result is result and session.instructions is None
+            assert session.protocol_version == plain(result)["protocolVersion"]
+            assert plain(session.server_info) == plain(result)["serverInfo"]
+
+    run(main())
+
+
+def test_a_subscription_has_the_time_of_a_request() -> None:
+    """SPEC 5.2."""
+
+    class Silent:
+        async def subscribe_resource(self, uri: str) -> None:
+            await asyncio.sleep(HANG)
+
+        unsubscribe_resource = subscribe_resource
+
+    async def main() -> None:
+        silent: Any = Silent()
+        session = ClientSession(silent, "s", read_timeout_seconds=0.01)
+        session._acquired = silent
+        for subscribe in (session.subscribe_resource, session.unsubscribe_resource):
+            with pytest.raises(MCPError):
+                await subscribe("file:///a")
+
+    run(main())
+
+
 def test_it_is_used_within_its_block(log: Log) -> None:
     async def main() -> None:
         async with opened(log) as chat:

@@ -29,7 +29,7 @@ except ImportError as error:
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
     from typing import Any
 
     import trunkline
@@ -141,6 +141,28 @@ class ClientSession:
         return next((each for each in of_lease if each["protocol_version"] is not None), None)
 
     @property
+    def initialize_result(self) -> Any:
+        """Of ``initialize``; None before it."""
+        return self._initialized
+
+    @property
+    def protocol_version(self) -> str | None:
+        """That of the connection, as ``initialize`` found it; None before."""
+        return None if self._initialized is None else _dumped(self._initialized)["protocolVersion"]
+
+    @property
+    def server_info(self) -> Any:
+        """The server's name and version, of ``initialize``; None before it."""
+        if self._initialized is None:
+            return None
+        return types.Implementation.model_validate(_dumped(self._initialized)["serverInfo"])
+
+    @property
+    def instructions(self) -> str | None:
+        """None: the pool does not keep what a server says of its use."""
+        return None
+
+    @property
     def server_capabilities(self) -> Any:
         """Of ``initialize``; None before it."""
         return None if self._initialized is None else self._initialized.capabilities
@@ -197,21 +219,23 @@ class ClientSession:
         finally:
             if progress is not None:
                 progress.end()
-        return call_result(result.decoded)
+        with _as_mcp():
+            decoded = result.decoded
+        return call_result(decoded)
 
     async def read_resource(self, uri: Any, *, meta: Mapping[str, Any] | None = None) -> Any:
         """Reads a resource."""
         with _as_mcp():
-            result = await self.lease.read_resource(str(uri), **self._options(None, meta))
-        return _model(types.ReadResourceResult, result.decoded)
+            decoded = (await self.lease.read_resource(str(uri), **self._options(None, meta))).decoded
+        return _model(types.ReadResourceResult, decoded)
 
     async def get_prompt(
         self, name: str, arguments: dict[str, str] | None = None, *, meta: Mapping[str, Any] | None = None
     ) -> Any:
         """Gets a prompt."""
         with _as_mcp():
-            result = await self.lease.get_prompt(name, arguments, **self._options(None, meta))
-        return _model(types.GetPromptResult, result.decoded)
+            decoded = (await self.lease.get_prompt(name, arguments, **self._options(None, meta))).decoded
+        return _model(types.GetPromptResult, decoded)
 
     async def complete(
         self, ref: Any, argument: dict[str, str], context_arguments: dict[str, str] | None = None
@@ -221,19 +245,17 @@ class ClientSession:
         if context_arguments is not None:
             params["context"] = {"arguments": context_arguments}
         with _as_mcp():
-            result = await self.lease.complete(params, **self._options(None, None))
-        return _model(types.CompleteResult, result.decoded)
+            decoded = (await self.lease.complete(params, **self._options(None, None))).decoded
+        return _model(types.CompleteResult, decoded)
 
     async def subscribe_resource(self, uri: Any) -> Any:
         """From now on ``message_handler`` is told of updates of the resource."""
-        with _as_mcp():
-            await self.lease.subscribe_resource(str(uri))
+        await self._bounded(self.lease.subscribe_resource(str(uri)))
         return types.EmptyResult()
 
     async def unsubscribe_resource(self, uri: Any) -> Any:
         """The counterpart of ``subscribe_resource``."""
-        with _as_mcp():
-            await self.lease.unsubscribe_resource(str(uri))
+        await self._bounded(self.lease.unsubscribe_resource(str(uri)))
         return types.EmptyResult()
 
     async def send_ping(self, **_: Any) -> Any:
@@ -241,6 +263,17 @@ class ClientSession:
         with _as_mcp():
             await self.lease.request("ping", None, **self._options(None, None))
         return types.EmptyResult()
+
+    async def _bounded(self, subscribing: Coroutine[Any, Any, None]) -> None:
+        """Waits as long as a request may take; what is then under way is cancelled."""
+        seconds = self._options(None, None)["timeout"]
+        with _as_mcp():
+            try:
+                await asyncio.wait_for(subscribing, seconds)
+            except TrunklineError:
+                raise
+            except asyncio.TimeoutError as error:
+                raise _raised(_REQUEST_TIMEOUT, f"{self._server}: no answer within {seconds} s", None) from error
 
     def _options(self, timeout: Any, meta: Mapping[str, Any] | None) -> dict[str, Any]:
         timeout = self._timeout if timeout is None else timeout
@@ -334,9 +367,12 @@ def handlers(
     if sampling_callback is not None:
         out["sampling"] = _answered(types.CreateMessageRequestParams, sampling_callback)
     if elicitation_callback is not None:
-        # A union in version 2, of which a form is one.
+        # A union in version 2, of which a form is one. A callback is asked both, as the package's own client has it.
         form = getattr(types, "ElicitRequestFormParams", None) or types.ElicitRequestParams
         out["elicitation"] = _answered(form, elicitation_callback)
+        url = getattr(types, "ElicitRequestURLParams", None)
+        if url is not None:
+            out["elicitation_url"] = _answered(url, elicitation_callback)
     return out
 
 
