@@ -324,6 +324,38 @@ def test_an_answer_that_cannot_be_decoded_is_an_error_of_the_package(log: Log) -
     run(main())
 
 
+def test_a_message_that_cannot_be_decoded_ends_no_callback() -> None:
+    """SPEC 4.5, 16.2: what comes behind it is told."""
+
+    class Stream:
+        def __init__(self) -> None:
+            long = '{"type":"log","server":"s","level":"info","data":' + "1" * 5_000 + "}"
+            self._events = [trunkline.Event(long), trunkline.Event('{"type":"tools_changed","server":"s"}')]
+
+        async def __aenter__(self) -> None: ...
+
+        async def __aexit__(self, *_: object) -> None: ...
+
+        async def __aiter__(self) -> Any:
+            for event in self._events:
+                yield event
+
+    async def main() -> None:
+        messages = []
+
+        async def on_message(message: Any) -> None:
+            messages.append(getattr(message, "root", message))
+
+        nobody: Any = None
+        stream: Any = Stream()
+        session = ClientSession(nobody, "s", message_handler=on_message)
+        session._acquired = stream
+        await session._hear(stream)
+        assert [type(message) for message in messages] == [types.ToolListChangedNotification]
+
+    run(main())
+
+
 def test_what_a_server_said_of_itself_is_at_hand(log: Log) -> None:
     async def main() -> None:
         async with opened(log) as chat, ClientSession(chat, "s") as session:
