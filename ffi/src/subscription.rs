@@ -99,7 +99,7 @@ impl Subscriber {
             }
             Way::Queue { queue, .. } => {
                 let (queue, subscriber) = (queue.clone(), Arc::downgrade(self));
-                stream.set_wake(move || {
+                stream.set_wake_in_order(move || {
                     if let Some(subscriber) = subscriber.upgrade() {
                         queue.push_events(subscriber);
                     }

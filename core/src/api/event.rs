@@ -85,7 +85,16 @@ impl Subscription {
     /// What many are told at one time calls it when all were told, or when half of its room is taken.
     pub fn set_wake(&self, wake: impl Fn() + Send + Sync + 'static) {
         if !self.driver.runtime.is_forked() {
-            self.subscriber.set_wake(Arc::new(wake));
+            self.subscriber.set_wake(Arc::new(wake), false);
+        }
+    }
+
+    /// The same for a function that waits for nothing, of the host's least: what a thread tells is heard then before it goes on, so that
+    /// what comes after the function comes after the event.
+    #[doc(hidden)]
+    pub fn set_wake_in_order(&self, wake: impl Fn() + Send + Sync + 'static) {
+        if !self.driver.runtime.is_forked() {
+            self.subscriber.set_wake(Arc::new(wake), true);
         }
     }
 }

@@ -21,8 +21,7 @@ pub(crate) struct Subscriber {
     pub(super) mask: EventMask,
     backlog: usize,
     queue: Mutex<Queue>,
-    /// The thread that is to wake it and has not done so, by its number, or [`NOBODY`]. Whoever tells it more meanwhile wakes it too:
-    /// what a thread told is heard before it goes on, to the result of a call, say.
+    /// The thread that is to wake it and has not done so, by its number, or [`NOBODY`]; kept where the wake is in order.
     owed_by: AtomicU64,
     arrived: Notify,
     wake: Mutex<Option<Wake>>,
@@ -56,6 +55,9 @@ struct Queue {
     ended: bool,
     /// Whether there is a wake function.
     has_wake: bool,
+    /// Whether what a thread told is heard before it goes on, to the result of a call, say: whoever tells it more while another thread
+    /// is still to wake it wakes it too.
+    in_order: bool,
     /// How many wait in [`Subscriber::next`].
     waiting: usize,
 }
@@ -130,12 +132,15 @@ impl Subscriber {
             return Pushed::default();
         }
         queue.events.push(event);
-        let wakes = (queue.has_wake || queue.waiting > 0) && self.is_to_wake(before);
+        let wakes = (queue.has_wake || queue.waiting > 0) && self.is_to_wake(&queue, before);
         Pushed { wakes, is_half: before == self.backlog / 2 }
     }
 
     /// Whether this thread is to wake it, after it had so many events. Asked under the lock of the queue.
-    fn is_to_wake(&self, before: usize) -> bool {
+    fn is_to_wake(&self, queue: &Queue, before: usize) -> bool {
+        if !queue.in_order {
+            return before == 0;
+        }
         if before == 0 {
             self.owed_by.store(thread_number(), Ordering::Release);
             return true;
@@ -191,14 +196,15 @@ impl Subscriber {
         self.wake_now();
     }
 
-    pub(crate) fn set_wake(&self, wake: Wake) {
+    /// Sets the wake function; `in_order` for one that never waits for anything.
+    pub(crate) fn set_wake(&self, wake: Wake, in_order: bool) {
         let before = lock(&self.wake).replace(wake);
         drop(before);
         let waits = {
             let mut queue = self.queue();
-            queue.has_wake = true;
+            (queue.has_wake, queue.in_order) = (true, in_order);
             let waits = queue.events.len() > 0 || queue.missed > 0 || queue.ended;
-            waits && self.is_to_wake(0)
+            waits && self.is_to_wake(&queue, 0)
         };
         if waits {
             self.wake_now();
@@ -208,6 +214,9 @@ impl Subscriber {
     fn wake_now(&self) {
         self.arrived.notify_one();
         self.run_wake();
+        if self.owed_by.load(Ordering::Relaxed) == NOBODY {
+            return;
+        }
         let _ = self.owed_by.compare_exchange(
             thread_number(),
             NOBODY,
@@ -310,7 +319,7 @@ mod tests {
         assert_eq!(subscriber.try_next().map(|event| event.seq()), Some(1));
         let woken = Arc::new(AtomicUsize::new(0));
         let count = woken.clone();
-        subscriber.set_wake(Arc::new(move || _ = count.fetch_add(1, Ordering::SeqCst)));
+        subscriber.set_wake(Arc::new(move || _ = count.fetch_add(1, Ordering::SeqCst)), false);
         assert_eq!(woken.load(Ordering::SeqCst), 1);
         assert_eq!(subscriber.try_next().map(|event| event.seq()), Some(2));
     }
@@ -358,7 +367,7 @@ mod tests {
         // Who was dropped waits no more.
         assert_eq!(looks(pin!(subscriber.next())), None);
         assert!(!push(4));
-        subscriber.set_wake(Arc::new(|| ()));
+        subscriber.set_wake(Arc::new(|| ()), false);
         assert_eq!(looks(pin!(subscriber.next())), Some(4));
         assert!(push(5));
     }

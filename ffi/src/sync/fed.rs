@@ -55,6 +55,19 @@ impl Fed {
 }
 
 impl Fed {
+    fn set_wake(&self, wake: impl Fn() + Send + Sync + 'static) {
+        let before =
+            self.wake.lock().unwrap_or_else(PoisonError::into_inner).replace(Arc::new(wake));
+        drop(before);
+        let waits = {
+            let state = self.lock();
+            !state.events.is_empty() || state.ended
+        };
+        if waits {
+            self.wake();
+        }
+    }
+
     fn wake(&self) {
         let filled = self.lock().filled;
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
@@ -90,19 +103,16 @@ impl Stream {
     }
 
     pub(crate) fn set_wake(&self, wake: impl Fn() + Send + Sync + 'static) {
-        let fed = match self {
-            Stream::Subscribed(stream) => return stream.set_wake(wake),
-            Stream::Fed(fed) => fed,
-        };
-        let before =
-            fed.wake.lock().unwrap_or_else(PoisonError::into_inner).replace(Arc::new(wake));
-        drop(before);
-        let waits = {
-            let state = fed.lock();
-            !state.events.is_empty() || state.ended
-        };
-        if waits {
-            fed.wake();
+        match self {
+            Stream::Subscribed(stream) => stream.set_wake(wake),
+            Stream::Fed(fed) => fed.set_wake(wake),
+        }
+    }
+
+    pub(crate) fn set_wake_in_order(&self, wake: impl Fn() + Send + Sync + 'static) {
+        match self {
+            Stream::Subscribed(stream) => stream.set_wake_in_order(wake),
+            Stream::Fed(fed) => fed.set_wake(wake),
         }
     }
 }

@@ -67,7 +67,7 @@ fn who_is_told_hears_of_everything_in_order() {
         ];
         let sleeper = Arc::new(Sleeper::default());
         let ringing = sleeper.clone();
-        subscriber.set_wake(Arc::new(move || ringing.ring()));
+        subscriber.set_wake(Arc::new(move || ringing.ring()), false);
         let (mut heard, mut last) = (0, 0);
         while heard < 5 {
             sleeper.sleep();
@@ -91,11 +91,14 @@ fn what_is_told_is_heard_before_its_thread_goes_on() {
         let subscriber = subscribe(&hub);
         let heard = Arc::new(AtomicUsize::new(0));
         let (hearing, listening) = (heard.clone(), subscriber.clone());
-        subscriber.set_wake(Arc::new(move || {
-            while let Some(event) = listening.try_next() {
-                hearing.fetch_max(usize::try_from(event.seq()).unwrap(), Ordering::SeqCst);
-            }
-        }));
+        subscriber.set_wake(
+            Arc::new(move || {
+                while let Some(event) = listening.try_next() {
+                    hearing.fetch_max(usize::try_from(event.seq()).unwrap(), Ordering::SeqCst);
+                }
+            }),
+            true,
+        );
         let telling = [false, true].map(|is_batch| {
             let (hub, heard) = (hub.clone(), heard.clone());
             thread::spawn(move || {
@@ -137,11 +140,14 @@ fn nobody_is_woken_once_it_is_silent() {
         let subscriber = subscribe(&hub);
         let (is_silent, woken) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
         let (silent, count) = (is_silent.clone(), woken.clone());
-        subscriber.set_wake(Arc::new(move || {
-            count.fetch_add(1, Ordering::SeqCst);
-            assert!(!silent.load(Ordering::SeqCst), "woken after its end");
-            count.fetch_add(1, Ordering::SeqCst);
-        }));
+        subscriber.set_wake(
+            Arc::new(move || {
+                count.fetch_add(1, Ordering::SeqCst);
+                assert!(!silent.load(Ordering::SeqCst), "woken after its end");
+                count.fetch_add(1, Ordering::SeqCst);
+            }),
+            false,
+        );
         let telling = hub.clone();
         let other = thread::spawn(move || tell(&telling, 1));
         let ending = thread::spawn(move || hub.end());
