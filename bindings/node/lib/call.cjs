@@ -27,7 +27,7 @@ async function callTool(native, tool, args, options, owner) {
 
 /** Sends what `start(optionsJson, number)` starts; the answer becomes a `Kind`. */
 async function send(Kind, options, start, owner) {
-  const { own, rest } = split(options, ['signal']);
+  const { own, rest } = split(options, ['signal'], 'call');
   const { asked, audience } = progressOf(rest);
   const isPlain = asked === undefined || Object.keys(asked).length === 0;
   const json = isPlain ? undefined : encodeOptions('call', asked);

@@ -4,6 +4,7 @@
 const { fromFields, guarded, invalidArgument } = require('./errors.cjs');
 const { spellDocument, toCamel } = require('./names.cjs');
 const { register, registry, unregister } = require('./native.cjs');
+const { split } = require('./options.cjs');
 
 /** The number of each kind of event. */
 const KINDS = new Map(registry.events.map((row) => [row.type, row.bit]));
@@ -137,8 +138,9 @@ Object.defineProperty(EventStream.prototype, asyncDispose, {
 });
 
 /** A stream over `target`, whose native half is given, of these kinds, or of all. */
-function openStream(native, target, { kinds } = {}) {
-  const numbers = kindNumbers(kinds ?? [...KINDS.keys()]);
+function openStream(native, target, options) {
+  const { kinds = KINDS.keys() } = split(options, ['kinds']).own;
+  const numbers = kindNumbers(kinds);
   return new EventStream(guarded(() => native.subscribe(numbers)), target);
 }
 

@@ -154,10 +154,10 @@ function fieldsOf(who) {
   return Object.fromEntries(Object.entries(who).map(([name, value]) => [toCamel(name), value]));
 }
 
-/** Makes a pool or session from its options, with their handlers: `make` gets the other options, and the native desk. */
-function withHandlers(options, make) {
-  const { own, rest } = split(options, ['handlers']);
-  if (own.handlers === undefined || own.handlers === null) return guarded(() => make(rest));
+/** Makes a pool or session from the options of that scope, with their handlers: `make` gets the other options, and the native desk. */
+function withHandlers(scope, options, make) {
+  const { own, rest } = split(options, ['handlers'], scope);
+  if (own.handlers === undefined) return guarded(() => make(rest));
   return new Desk(own.handlers).serve((desk) => make(rest, desk));
 }
 

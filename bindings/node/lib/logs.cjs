@@ -52,9 +52,7 @@ class Logs {
 
 function startLogs(listener, options) {
   if (typeof listener !== 'function') throw invalidArgument('`listener` must be a function', 'listener');
-  const { own, rest } = split(options, ['level']);
-  const [unknown] = Object.keys(rest ?? {});
-  if (unknown !== undefined) throw invalidArgument(`there is no option \`${unknown}\``, unknown);
+  const { own } = split(options, ['level']);
   return new Logs(listener, String(own.level ?? 'info'));
 }
 

@@ -4,6 +4,7 @@
 const { TrunklineError, invalidArgument, nodeCode } = require('./errors.cjs');
 const { isPlainObject, toSnake } = require('./names.cjs');
 const { registry } = require('./native.cjs');
+const { nearest } = require('./nearest.cjs');
 
 /** Per scope, the options by their name in Node: `{name, members?}`. */
 const SCOPES = Object.fromEntries(
@@ -16,12 +17,17 @@ function byNodeName(rows) {
   );
 }
 
+/** The id of a session is an argument of its own here. */
+SCOPES.session.delete('id');
+
+/** Of a method whose options are all JavaScript's own. */
+const NONE = new Map();
+
 /** The options of a scope (`pool`, `session`, `configure`, `call`, `acquire`, `drain`, `load`, …) as JSON text. */
-function encodeOptions(scope, options = {}) {
-  if (!isPlainObject(options)) {
-    throw invalidArgument(`the options must be an object, not ${describe(options)}`, 'options');
-  }
-  return encodeJson(spell(SCOPES[scope], options, ''), 'options');
+function encodeOptions(scope, options) {
+  const given = options ?? {};
+  checkObject(given);
+  return encodeJson(spell(SCOPES[scope], given, ''), 'options');
 }
 
 /** A value of the host as JSON text. */
@@ -43,25 +49,30 @@ function encodeArguments(args) {
   return args === undefined || args === null ? '' : encodeJson(args, 'arguments');
 }
 
-/** Splits what belongs to JavaScript (`signal`, …) from the options of the registry. */
-function split(options, names) {
+/**
+ * The options of a method: its `own`, which belong to JavaScript (`signal`, …), where null is absent, and the `rest`, which the registry has
+ * for `scope`, if one is given. One that is neither is refused.
+ */
+function split(options, names, scope) {
   if (options === undefined || options === null) return { own: {}, rest: undefined };
-  if (!isPlainObject(options)) {
-    throw invalidArgument(`the options must be an object, not ${describe(options)}`, 'options');
-  }
+  checkObject(options);
   const own = {};
   const rest = { ...options };
   for (const name of names) {
-    own[name] = options[name];
+    own[name] = options[name] ?? undefined;
     delete rest[name];
+  }
+  const rows = scope === undefined ? NONE : SCOPES[scope];
+  for (const [name, value] of Object.entries(rest)) {
+    if (value === undefined || rows.has(name)) continue;
+    throw unknownOption(name, nearest(name, [...names, ...rows.keys()]));
   }
   return { own, rest };
 }
 
 /** What a wait takes: `signal` and `timeoutMs`. */
 function readTimes(options) {
-  const { own, rest } = split(options, ['signal', 'timeoutMs']);
-  encodeOptions('acquire', rest);
+  const { own } = split(options, ['signal', 'timeoutMs']);
   checkDuration(own.timeoutMs, 'timeoutMs');
   return own;
 }
@@ -69,6 +80,11 @@ function readTimes(options) {
 function checkDuration(value, name) {
   if (value === undefined || (typeof value === 'number' && value >= 0)) return;
   throw invalidArgument(`option \`${name}\` must be a number of milliseconds`, name);
+}
+
+function checkObject(options) {
+  if (isPlainObject(options)) return;
+  throw invalidArgument(`the options must be an object, not ${describe(options)}`, 'options');
 }
 
 function spell(rows, options, path) {
@@ -94,13 +110,19 @@ function refuseOtherSpelling(rows, key, path) {
   const name = toSnake(key);
   for (const [nodeName, row] of rows) {
     if (row.name !== name) continue;
-    throw new TrunklineError({
-      code: nodeCode('unknown_option'),
-      message: `there is no option \`${path}${key}\``,
-      hint: `did you mean \`${path}${nodeName}\`?`,
-      detail: { option: `${path}${key}`, nearest: `${path}${nodeName}` },
-    });
+    throw unknownOption(`${path}${key}`, `${path}${nodeName}`);
   }
+}
+
+/** As the library says it of its own. */
+function unknownOption(option, near) {
+  const isNear = near !== undefined;
+  return new TrunklineError({
+    code: nodeCode('unknown_option'),
+    message: `there is no option \`${option}\``,
+    hint: isNear ? `did you mean \`${near}\`?` : "write the option's name as docs/reference/options.md has it, or leave it out",
+    detail: isNear ? { option, nearest: near } : { option },
+  });
 }
 
 function describe(value) {

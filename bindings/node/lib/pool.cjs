@@ -18,7 +18,7 @@ class Pool extends Emitter {
   #native;
 
   constructor(options) {
-    const native = withHandlers(options, (rest, desk) => openPool(encodeOptions('pool', rest), desk));
+    const native = withHandlers('pool', options, (rest, desk) => openPool(encodeOptions('pool', rest), desk));
     super(native);
     this.#native = native;
   }
@@ -29,11 +29,11 @@ class Pool extends Emitter {
 
   session(id, options) {
     const open = (rest, desk) => this.#native.session(encodeOptions('session', { ...rest, id }), desk);
-    return new Session(withHandlers(options, open), id, this);
+    return new Session(withHandlers('session', options, open), id, this);
   }
 
   async acquire(server, config, options) {
-    const { own, rest } = split(options, ['signal', 'session']);
+    const { own, rest } = split(options, ['signal', 'session'], 'acquire');
     if (typeof own.session !== 'string') {
       throw invalidArgument('option `session` must be the id of a session', 'session');
     }
@@ -71,7 +71,7 @@ class Pool extends Emitter {
   }
 
   async load(path, options) {
-    const { own, rest } = split(options, ['signal']);
+    const { own, rest } = split(options, ['signal'], 'load');
     const json = encodeOptions('load', rest);
     const file = path instanceof URL ? fileURLToPath(path) : String(path);
     return report(await settle(own.signal, (number) => this.#native.load(file, json, number)));
@@ -102,7 +102,7 @@ class Pool extends Emitter {
   }
 
   async reload(options) {
-    const { own, rest } = split(options, ['signal']);
+    const { own, rest } = split(options, ['signal'], 'reload');
     const json = encodeOptions('reload', rest);
     return report(await settle(own.signal, (number) => this.#native.reload(json, number)));
   }
@@ -133,7 +133,7 @@ class Pool extends Emitter {
   }
 
   async signIn(server, options) {
-    const { own, rest } = split(options, ['signal']);
+    const { own, rest } = split(options, ['signal'], 'sign_in');
     const json = encodeOptions('sign_in', rest);
     return report(await settle(own.signal, (number) => this.#native.signIn(server, json, number)));
   }
@@ -167,7 +167,7 @@ class Pool extends Emitter {
   }
 
   async drainAll(options) {
-    const { own, rest } = split(options, ['signal']);
+    const { own, rest } = split(options, ['signal'], 'drain');
     const json = encodeOptions('drain', rest);
     return report(await settle(own.signal, (number) => this.#native.drainAll(json, number)));
   }

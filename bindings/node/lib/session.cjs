@@ -31,7 +31,7 @@ class Session extends Emitter {
   }
 
   async acquire(server, config, options) {
-    const { own, rest } = split(options, ['signal']);
+    const { own, rest } = split(options, ['signal'], 'acquire');
     const configJson = config === undefined || config === null ? undefined : encodeJson(config, 'config');
     const json = encodeOptions('acquire', rest);
     const start = (number) => this.#native.acquire(server, configJson, json, number);
@@ -104,8 +104,7 @@ class Session extends Emitter {
   }
 
   close(options) {
-    const { own, rest } = split(options, ['keepForMs']);
-    encodeOptions('session', rest);
+    const { own } = split(options, ['keepForMs']);
     checkDuration(own.keepForMs, 'keepForMs');
     this[detach]();
     for (const provided of this.#provided) provided.outlive();

@@ -75,7 +75,7 @@ describe('what the library logs', { concurrency: false }, () => {
   it('needs a function and a level that there is', () => {
     assert.throws(() => startLogs(), { code: 'TRUNKLINE_INVALID_ARGUMENT' });
     assert.throws(() => startLogs(() => {}, { level: 'loud' }), { code: 'TRUNKLINE_INVALID_ARGUMENT', detail: { path: 'level' } });
-    assert.throws(() => startLogs(() => {}, { levels: 'info' }), { code: 'TRUNKLINE_INVALID_ARGUMENT' });
+    assert.throws(() => startLogs(() => {}, { levels: 'info' }), { code: 'TRUNKLINE_UNKNOWN_OPTION' });
   });
 
   it('keeps no process alive, and ends with its thread', async () => {

@@ -1,0 +1,128 @@
+// Options of methods: one that does not exist is refused, and null is absent (SPEC 16.5).
+
+import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+import { describe, it } from 'node:test';
+
+import { Pool, startLogs } from '../index.mjs';
+import { openLease } from '../testing/support.mjs';
+
+/** What it throws, or rejects with. */
+async function failure(start) {
+  try {
+    await start();
+  } catch (error) {
+    return error;
+  }
+  return assert.fail(`nothing was refused by ${start}`);
+}
+
+function refused(error, option, nearest, what) {
+  assert.equal(error.code, 'TRUNKLINE_UNKNOWN_OPTION', what);
+  assert.deepEqual(error.detail, nearest === undefined ? { option } : { option, nearest }, what);
+  assert.ok(error.message.includes(`\`${option}\``), what);
+  assert.ok(nearest === undefined || error.hint.includes(`\`${nearest}\``), what);
+}
+
+/** Per object, the methods that wait, and their arguments before the options. */
+const WAITING = {
+  pool: {
+    acceptTool: ['s', 'echo', 'digest'],
+    acquire: ['s', {}],
+    approvals: [],
+    approve: ['s', 'hash'],
+    drainAll: [],
+    finishSignIn: ['http://localhost/'],
+    forget: ['s'],
+    load: ['none.json'],
+    reconcile: [{}],
+    reject: ['s', 'hash'],
+    reload: [],
+    restart: ['s', null],
+    setRoots: [['.']],
+    setTrusted: [true],
+    settled: [],
+    signIn: ['s'],
+    signOut: ['s'],
+  },
+  session: { acquire: ['s', null], callTool: ['mcp__s__echo', {}], ready: ['s'], started: [] },
+  lease: {
+    callTool: ['echo', {}],
+    complete: [{}],
+    getPrompt: ['p', {}],
+    readResource: ['test://x'],
+    request: ['ping', {}],
+    subscribeResource: ['test://x'],
+    unsubscribeResource: ['test://x'],
+  },
+};
+
+describe('an option that does not exist', () => {
+  it('is refused by every method that waits, with the nearest', async (t) => {
+    const objects = await openLease(t);
+    for (const [name, methods] of Object.entries(WAITING)) {
+      for (const [method, given] of Object.entries(methods)) {
+        const what = `${name}.${method}`;
+        const error = await failure(() => objects[name][method](...given, { sginal: null }));
+        refused(error, 'sginal', 'signal', what);
+      }
+    }
+    assert.equal((await objects.lease.callTool('echo', { message: 'as before' })).content[0].text, 'as before');
+  });
+
+  it('is refused where only some are JavaScript\'s own', async (t) => {
+    const { pool, session } = await openLease(t);
+    const cases = [
+      [() => session.ready({ timeout: 50 }), 'timeout', 'timeoutMs'],
+      [() => session.ready({ timeoutMS: 50 }), 'timeoutMS', 'timeoutMs'],
+      [() => session.ready({ origin: 'session' }), 'origin'],
+      [() => pool.settled({ timeout_ms: 50 }), 'timeout_ms', 'timeoutMs'],
+      [() => session.close({ keepFor: 60_000 }), 'keepFor', 'keepForMs'],
+      [() => session.close({ follow: true }), 'follow'],
+      [() => pool.events({ kind: ['log'] }), 'kind', 'kinds'],
+      [() => session.events({ kind: ['log'] }), 'kind', 'kinds'],
+      [() => startLogs(() => {}, { levle: 'debug' }), 'levle', 'level'],
+      [() => new Pool({ handler: {} }), 'handler', 'handlers'],
+      [() => pool.session('b', { handler: {} }), 'handler', 'handlers'],
+      [() => pool.session('b', { id: 'c' }), 'id'],
+    ];
+    for (const [start, option, nearest] of cases) refused(await failure(start), option, nearest, String(start));
+    // Nothing of it was closed.
+    await session.ready();
+  });
+
+  it('counts as absent where its value is undefined', async (t) => {
+    const { session } = await openLease(t);
+    await session.ready({ timeout: undefined });
+  });
+});
+
+describe('null is absent', () => {
+  it('in options that are JavaScript\'s own', async (t) => {
+    const { pool, session } = await openLease(t);
+    await session.ready({ timeoutMs: null, signal: null });
+    await pool.settled({ timeoutMs: null });
+    await pool.events(null).return();
+    assert.equal(pool.status(null).v, pool.status().v);
+    await pool.events({ kinds: null }).return();
+    await session.events(null).return();
+    startLogs(() => {}, { level: null }).close();
+    session.close({ keepForMs: null });
+  });
+});
+
+describe('the nearest name', () => {
+  it('is that of the library, for the same slips', () => {
+    const { nearest } = createRequire(import.meta.url)('../lib/nearest.cjs');
+    const cases = [
+      ['drain_dealy_ms', ['idle_cap_ms', 'drain_delay_ms'], 'drain_delay_ms'],
+      ['zzzzzz', ['workers', 'roots'], undefined],
+      ['workers'.repeat(100), ['workers'], undefined],
+      ['abcdefxyz', ['abcdefghi'], 'abcdefghi'],
+      ['abcdewxyz', ['abcdefghi'], undefined],
+      ['ix', ['id'], 'id'],
+      ['xy', ['id'], undefined],
+    ];
+    for (const [wanted, candidates, found] of cases) assert.equal(nearest(wanted, candidates), found, wanted);
+  });
+});
