@@ -140,6 +140,9 @@ Object.defineProperty(EventStream.prototype, asyncDispose, {
 /** A stream over `target`, whose native half is given, of these kinds, or of all. */
 function openStream(native, target, options) {
   const { kinds = KINDS.keys() } = split(options, ['kinds']).own;
+  if (typeof kinds === 'string' || typeof kinds[Symbol.iterator] !== 'function') {
+    throw invalidArgument('option `kinds` must be a list of kinds of events', 'kinds');
+  }
   const numbers = kindNumbers(kinds);
   return new EventStream(guarded(() => native.subscribe(numbers)), target);
 }

@@ -42,13 +42,14 @@ class Desk {
     if (!isPlainObject(handlers)) {
       throw invalidArgument('option `handlers` must be an object of functions', 'handlers');
     }
-    this.#handlers = { ...handlers };
-    for (const [name, handler] of Object.entries(this.#handlers)) {
+    const given = Object.entries(handlers).filter(([, handler]) => handler !== undefined && handler !== null);
+    this.#handlers = Object.fromEntries(given);
+    for (const [name, handler] of given) {
       if (typeof handler !== 'function' || toCamel(toSnake(name)) !== name) {
         throw invalidArgument(`option \`handlers.${name}\` is no function of a handler`, `handlers.${name}`);
       }
     }
-    const names = Object.keys(this.#handlers).map(toSnake);
+    const names = given.map(([name]) => toSnake(name));
     this.#native = guarded(() => bridge.newDesk(names));
     this.#number = this.#native.number();
   }

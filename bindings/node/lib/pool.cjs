@@ -73,7 +73,7 @@ class Pool extends Emitter {
   async load(path, options) {
     const { own, rest } = split(options, ['signal'], 'load');
     const json = encodeOptions('load', rest);
-    const file = path instanceof URL ? fileURLToPath(path) : String(path);
+    const file = fileOf(path);
     return report(await settle(own.signal, (number) => this.#native.load(file, json, number)));
   }
 
@@ -182,6 +182,17 @@ Object.defineProperty(Pool.prototype, asyncDispose, {
     return this.close();
   },
 });
+
+/** A path, or the address of a file, as a path. */
+function fileOf(path) {
+  if (typeof path === 'string') return path;
+  if (!(path instanceof URL)) throw invalidArgument('`path` must be a string or a URL', 'path');
+  try {
+    return fileURLToPath(path);
+  } catch (cause) {
+    throw invalidArgument('`path` is no address of a file', 'path', cause);
+  }
+}
 
 function report(text) {
   return spellDocument(JSON.parse(text), toCamel, fromFields);

@@ -3,7 +3,7 @@
 
 const { callTool } = require('./call.cjs');
 const { Emitter, detach } = require('./emitter.cjs');
-const { fromFields, guarded } = require('./errors.cjs');
+const { fromFields, guarded, invalidArgument } = require('./errors.cjs');
 const { asyncDispose, openStream } = require('./events.cjs');
 const { Provided, checkFunction } = require('./hosted.cjs');
 const { Lease } = require('./lease.cjs');
@@ -55,7 +55,7 @@ class Session extends Emitter {
   }
 
   toolsFor(shape) {
-    if (typeof shape !== 'string') throw new TypeError('shape must be a string');
+    if (typeof shape !== 'string') throw invalidArgument('`shape` must be a string', 'shape');
     return decodeShaped(guarded(() => this.#native.toolsFor(shape)));
   }
 

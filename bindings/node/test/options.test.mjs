@@ -1,4 +1,4 @@
-// Options of methods: one that does not exist is refused, and null is absent (SPEC 16.5).
+// Options of methods: one that does not exist is refused, null is absent, and a wrong value is an error of ours (SPEC 16.5).
 
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
@@ -108,6 +108,33 @@ describe('null is absent', () => {
     await session.events(null).return();
     startLogs(() => {}, { level: null }).close();
     session.close({ keepForMs: null });
+  });
+
+  it('and so is undefined, of handlers', async (t) => {
+    const { pool } = await openLease(t, { options: { handlers: { elicitation: undefined, sampling: null } } });
+    pool.session('b', { servers: [], handlers: { logging: undefined, elicitation: null } });
+  });
+});
+
+describe('a value of the wrong type', () => {
+  it('is an error of ours, by its path', async (t) => {
+    const { pool, session } = await openLease(t);
+    const cases = [
+      [() => session.toolsFor(1), 'shape'],
+      [() => pool.load(new URL('https://x')), 'path'],
+      [() => pool.load(5), 'path'],
+      [() => pool.events({ kinds: 5 }), 'kinds'],
+      [() => pool.events({ kinds: 'log' }), 'kinds'],
+      [() => pool.events({ kinds: ['none'] }), 'kinds'],
+      [() => pool.events(5), 'options'],
+      [() => session.ready({ timeoutMs: 'long' }), 'timeoutMs'],
+      [() => session.close({ keepForMs: -1 }), 'keepForMs'],
+    ];
+    for (const [start, path] of cases) {
+      const error = await failure(start);
+      assert.equal(error.code, 'TRUNKLINE_INVALID_ARGUMENT', String(start));
+      assert.equal(error.detail.path, path, String(start));
+    }
   });
 });
 
