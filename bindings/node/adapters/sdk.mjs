@@ -194,11 +194,18 @@ function asked({ signal, onprogress, ...options } = {}, meta) {
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }
 
-/** The SDK has one time, which progress begins anew where that is asked for, and then perhaps one in all. */
+/** The SDK has one time, which progress begins anew where that is asked for, and then perhaps one in all, where 0 is none. */
 function times({ timeout, resetTimeoutOnProgress = false, maxTotalTimeout }) {
-  if (!resetTimeoutOnProgress) return { timeoutMs: timeout, idleTimeoutMs: timeout };
-  const timeoutMs = maxTotalTimeout ?? (timeout && TIMEOUT_MAX_MS);
-  return { timeoutMs, idleTimeoutMs: timeout && Math.min(timeout, timeoutMs) };
+  const each = bounded(timeout);
+  if (!resetTimeoutOnProgress) return { timeoutMs: each, idleTimeoutMs: each };
+  const timeoutMs = bounded(maxTotalTimeout || undefined) ?? (each && TIMEOUT_MAX_MS);
+  return { timeoutMs, idleTimeoutMs: each && Math.min(each, timeoutMs) };
+}
+
+/** A time as a call takes it: the SDK takes any number. */
+function bounded(ms) {
+  if (ms === undefined || ms === null) return undefined;
+  return Math.min(Math.max(Math.ceil(ms), 1), TIMEOUT_MAX_MS);
 }
 
 function methodOf(schema) {

@@ -143,6 +143,27 @@ it('a time-out is that of the SDK, however long the pool lets a call be without 
   await assert.rejects(slow(short, 600_000), { code: ErrorCode.RequestTimeout });
 });
 
+// SPEC 5.4
+it('every time that the SDK takes is taken', async (t) => {
+  const { client } = await connected(t);
+  const longest = [2_147_483_647, 1234.5, Infinity, Number.MAX_SAFE_INTEGER];
+  for (const time of longest) {
+    for (const options of [
+      { timeout: time },
+      { timeout: time, maxTotalTimeout: time },
+      { timeout: time, resetTimeoutOnProgress: true },
+      { timeout: 60_000, resetTimeoutOnProgress: true, maxTotalTimeout: time },
+      { resetTimeoutOnProgress: true, maxTotalTimeout: time },
+    ]) {
+      const { content } = await client.callTool({ name: 'add', arguments: { a: 1, b: 2 } }, undefined, options);
+      assert.equal(content[0].text, '3', JSON.stringify(options));
+    }
+  }
+  for (const timeout of [0, 0.5, -1]) {
+    await assert.rejects(client.callTool({ name: 'sleep', arguments: { ms: 600_000 } }, undefined, { timeout }), { code: ErrorCode.RequestTimeout });
+  }
+});
+
 it('what is closed while it connects holds nothing', async (t) => {
   const session = await opened(t);
   const leases = [];
