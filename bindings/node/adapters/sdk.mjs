@@ -235,8 +235,13 @@ async function asMcp(start) {
 
 function described(error) {
   const { code, detail, retryable, outcome } = error;
-  if (code === 'TRUNKLINE_SERVER_ERROR') return new McpError(detail.code, detail.message, detail.data);
+  if (code === 'TRUNKLINE_SERVER_ERROR') return ofServer(detail);
   const lost = ['TRUNKLINE_CALL_INTERRUPTED', 'TRUNKLINE_CLOSED', 'TRUNKLINE_CLOSING'].includes(code);
   const number = code === 'TRUNKLINE_TIMEOUT' ? REQUEST_TIMEOUT : lost ? CONNECTION_CLOSED : INTERNAL_ERROR;
   return new McpError(number, error.message, { code, retryable, outcome });
+}
+
+/** Of some codes the SDKs have classes of their own. */
+function ofServer({ code, message, data }) {
+  return McpError.fromError?.(code, message, data) ?? new McpError(code, message, data);
 }

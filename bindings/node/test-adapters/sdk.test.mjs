@@ -5,7 +5,7 @@ import { it } from 'node:test';
 
 import { Client as SdkClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { CallToolResultSchema, ErrorCode, McpError, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { CallToolResultSchema, ErrorCode, McpError, ToolListChangedNotificationSchema, UrlElicitationRequiredError } from '@modelcontextprotocol/sdk/types.js';
 import { TrunklineError } from 'trunkline';
 import { Client, McpError as ours } from 'trunkline/adapters/sdk';
 
@@ -162,6 +162,18 @@ it('every time that the SDK takes is taken', async (t) => {
   for (const timeout of [0, 0.5, -1]) {
     await assert.rejects(client.callTool({ name: 'sleep', arguments: { ms: 600_000 } }, undefined, { timeout }), { code: ErrorCode.RequestTimeout });
   }
+});
+
+it('an error that the SDK has a class of its own for is of that class', async (t) => {
+  const { client } = await connected(t);
+  const elicitations = [{ mode: 'url', message: 'visit', url: 'https://example.com/', elicitationId: 'e1' }];
+  const asked = { code: ErrorCode.UrlElicitationRequired, message: 'a visit', data: { elicitations } };
+  const [mine, its] = await Promise.all(
+    [client, await sdkClient(t)].map((one) => one.callTool({ name: 'error', arguments: asked }).then(assert.fail, (error) => error)),
+  );
+  assert.ok(its instanceof UrlElicitationRequiredError && mine instanceof UrlElicitationRequiredError);
+  assert.deepEqual([mine.code, mine.message, mine.elicitations], [its.code, its.message, its.elicitations]);
+  assert.ok(mine.cause instanceof TrunklineError);
 });
 
 it('what is closed while it connects holds nothing', async (t) => {
