@@ -74,7 +74,7 @@ export class Client {
     } finally {
       if (this.#acquiring === acquiring) this.#acquiring = undefined;
     }
-    for (const [event, { listener }] of this.#listeners) this.#session.on(event, listener);
+    for (const [event, { listener }] of this.#listeners) listen(this.#session, event, listener);
   }
 
   async close() {
@@ -83,7 +83,7 @@ export class Client {
     // What `connect` gets now it gives back, and says so itself.
     if (acquiring !== undefined) await acquiring.catch(() => {});
     if (this.#lease === undefined) return;
-    for (const [event, { listener }] of this.#listeners) this.#session.off(event, listener);
+    for (const [event, { listener }] of this.#listeners) unlisten(this.#session, event, listener);
     this.#lease.release();
     this.#lease = undefined;
     this.onclose?.();
@@ -160,13 +160,13 @@ export class Client {
         .catch((error) => this.onerror?.(error));
     };
     this.#listeners.set(event, { method, listener });
-    if (this.#lease !== undefined) this.#session.on(event, listener);
+    if (this.#lease !== undefined) listen(this.#session, event, listener);
   }
 
   removeNotificationHandler(method) {
     for (const [event, kept] of this.#listeners) {
       if (kept.method !== method) continue;
-      this.#session.off(event, kept.listener);
+      unlisten(this.#session, event, kept.listener);
       this.#listeners.delete(event);
     }
   }
@@ -185,6 +185,31 @@ export class Client {
     const { server } = this.lease;
     return rows.filter((row) => row.server === server).map(({ definition }) => definition);
   }
+}
+
+/** Per session and event the one listener for all clients, which are as many as its servers: many would draw a warning from Node. */
+const heard = new WeakMap();
+
+function listen(session, event, listener) {
+  const events = heard.get(session) ?? new Map();
+  heard.set(session, events);
+  const { listeners, tell } = events.get(event) ?? audience();
+  events.set(event, { listeners, tell });
+  listeners.add(listener);
+  // The host may have removed all listeners of the session.
+  if (!session.listeners(event).includes(tell)) session.on(event, tell);
+}
+
+function unlisten(session, event, listener) {
+  const entry = heard.get(session)?.get(event);
+  if (!entry?.listeners.delete(listener) || entry.listeners.size > 0) return;
+  heard.get(session).delete(event);
+  session.off(event, entry.tell);
+}
+
+function audience() {
+  const listeners = new Set();
+  return { listeners, tell: (told) => listeners.forEach((listener) => listener(told)) };
 }
 
 /** The options of a request as a call takes them. */

@@ -176,6 +176,32 @@ it('an error that the SDK has a class of its own for is of that class', async (t
   assert.ok(mine.cause instanceof TrunklineError);
 });
 
+it('clients are as many as anyone wants, without a warning', async (t) => {
+  const session = await opened(t);
+  const warnings = [];
+  const warned = (warning) => warnings.push(warning.name);
+  process.on('warning', warned);
+  t.after(() => process.off('warning', warned));
+  const clients = Array.from({ length: 12 }, () => new Client(session, 's'));
+  const heard = new Set();
+  for (const [index, client] of clients.entries()) {
+    client.setNotificationHandler('notifications/message', () => heard.add(index));
+    await client.connect();
+  }
+  await session.callTool('mcp__s__log', { level: 'info', text: 'to all' });
+  await until(() => heard.size === clients.length, 'some heard nothing');
+  // One that others took away is put back with the next.
+  session.removeAllListeners('log');
+  heard.clear();
+  await clients[0].close();
+  await clients[0].connect();
+  await session.callTool('mcp__s__log', { level: 'info', text: 'to all again' });
+  await until(() => heard.size === clients.length, 'some heard nothing later');
+  for (const client of clients) await client.close();
+  assert.equal(session.listenerCount('log'), 0);
+  assert.deepEqual(warnings, []);
+});
+
 it('what is closed while it connects holds nothing', async (t) => {
   const session = await opened(t);
   const leases = [];
