@@ -78,14 +78,16 @@ export class Client {
   }
 
   async close() {
-    const acquiring = this.#acquiring;
+    const [acquiring, lease] = [this.#acquiring, this.#lease];
     this.#acquiring = undefined;
-    // What `connect` gets now it gives back, and says so itself.
-    if (acquiring !== undefined) await acquiring.catch(() => {});
-    if (this.#lease === undefined) return;
-    for (const [event, { listener }] of this.#listeners) unlisten(this.#session, event, listener);
-    this.#lease.release();
     this.#lease = undefined;
+    if (lease === undefined) {
+      // What `connect` gets now it gives back, and says so itself. What a later one gets is none of this one's.
+      await acquiring?.catch(() => {});
+      return;
+    }
+    for (const [event, { listener }] of this.#listeners) unlisten(this.#session, event, listener);
+    lease.release();
     this.onclose?.();
   }
 

@@ -202,6 +202,27 @@ it('clients are as many as anyone wants, without a warning', async (t) => {
   assert.deepEqual(warnings, []);
 });
 
+it('a close ends what was there when it was called, and nothing later', async (t) => {
+  const session = await opened(t);
+  const waiting = [];
+  const watched = {
+    acquire: (...given) => {
+      // The first is slow; the second overtakes it.
+      if (waiting.length > 0) return session.acquire(...given);
+      return new Promise((resolve) => waiting.push(() => resolve(session.acquire(...given))));
+    },
+  };
+  const client = new Client(watched, 's');
+  const first = assert.rejects(client.connect(), { code: ErrorCode.ConnectionClosed });
+  const closing = client.close();
+  await client.connect();
+  waiting[0]();
+  await Promise.all([first, closing]);
+  const { content } = await client.callTool({ name: 'echo', arguments: { message: 'still here' } });
+  assert.equal(content[0].text, 'still here');
+  await client.close();
+});
+
 it('what is closed while it connects holds nothing', async (t) => {
   const session = await opened(t);
   const leases = [];
