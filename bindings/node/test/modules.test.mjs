@@ -1,7 +1,7 @@
 // How the package is loaded, and what it is: CommonJS and ES modules, one instance.
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -54,6 +54,40 @@ describe('the package', () => {
     assert.match(cargo, new RegExp(`^license = "${manifest.license}"$`, 'm'));
     assert.equal(manifest.engines.node, '>=20');
     assert.equal(manifest.dependencies, undefined);
+  });
+});
+
+/** The packages that a module imports, or names to import one of them. */
+function packagesIn(file) {
+  const text = readFileSync(file, 'utf8');
+  const names = text.matchAll(/(?:(?: from |import\()'(?=[@a-z])|\['(?=@))((?:@[a-z-]+\/)?[a-z-]+)[a-z/.]*'/g);
+  return Array.from(names, ([, name]) => name);
+}
+
+describe('what the package works beside', () => {
+  const modules = readdirSync(join(packageFolder, 'adapters')).filter((name) => name.endsWith('.mjs'));
+  const files = ['otel.mjs', ...modules.map((name) => join('adapters', name))];
+  const imported = new Set(files.flatMap((file) => packagesIn(join(packageFolder, file))));
+
+  // SPEC 16.5
+  it('is an optional peer, each package that a module of it imports', () => {
+    const peers = Object.keys(manifest.peerDependencies ?? {});
+    assert.ok(peers.includes('ai'), 'no framework was found');
+    assert.deepEqual([...imported].toSorted(), peers.toSorted());
+    assert.deepEqual(Object.keys(manifest.peerDependenciesMeta ?? {}).toSorted(), peers.toSorted());
+    for (const name of peers) assert.deepEqual(manifest.peerDependenciesMeta[name], { optional: true }, name);
+  });
+
+  it('is of the versions that the adapters are tested with', () => {
+    const suites = ['adapters', 'node'].map((name) => readFileSync(join(repository, `tests/xtask/src/suites/${name}.rs`), 'utf8'));
+    for (const [name, range] of Object.entries(manifest.peerDependencies ?? {})) {
+      const [, major, minor] = /^\^(\d+)\.(\d+)\.0$/.exec(range) ?? assert.fail(`${name}: ${range}`);
+      const [, tested] = new RegExp(`"${name}@([0-9.]+)"`).exec(suites.join('')) ?? [];
+      // Version 2 of the SDK is installed by nothing but the servers of others.
+      if (tested === undefined) continue;
+      const [ofMajor, ofMinor] = tested.split('.').map(Number);
+      assert.ok(ofMajor === Number(major) && ofMinor >= Number(minor), `${name}: ${range} has not ${tested}`);
+    }
   });
 });
 
