@@ -16,7 +16,7 @@ export const McpError: new (code: number, message: string, data?: unknown) => Er
 /** What the SDKs call `RequestOptions`. */
 export interface RequestOptions {
   signal?: AbortSignal;
-  /** Milliseconds, of the call in all or, with `resetTimeoutOnProgress`, without progress; by default the pool's times. */
+  /** Milliseconds, of the call in all or, with `resetTimeoutOnProgress`, without progress; by default the pool's times. Rounded up, from 1 to a week. */
   timeout?: number;
   resetTimeoutOnProgress?: boolean;
   maxTotalTimeout?: number;
