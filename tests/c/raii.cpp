@@ -1,17 +1,11 @@
 // trunkline.hpp: owners, exceptions, futures, callbacks that throw.
 #include <poll.h>
 
-#include <condition_variable>
-#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <type_traits>
 
-#include "trunkline.hpp"
-
-extern "C" {
-#include "fixture.h"
-}
+#include "host.hpp"
 
 namespace {
 
@@ -23,46 +17,6 @@ static_assert(std::is_move_constructible_v<trunkline::pool> && !std::is_copy_con
 static_assert(std::is_move_constructible_v<trunkline::queue> && !std::is_copy_constructible_v<trunkline::queue>);
 static_assert(std::is_move_constructible_v<trunkline::logs> && !std::is_copy_constructible_v<trunkline::logs>);
 static_assert(std::is_nothrow_destructible_v<trunkline::subscription>);
-
-/// A pool with the reference server as `s`, and the log of its starts.
-struct host {
-    explicit host(const char *flags = "", const char *options = "") : pool(options) {
-        make_log(log);
-        char *server = server_config(flags, log);
-        pool.reconcile(std::string("{\"s\":") + server + "}");
-        std::free(server);
-        session = pool.open(R"({"id": "a", "servers": []})");
-    }
-    ~host() {
-        UNTIL(processes_of(log) == 0);
-        std::remove(log);
-    }
-
-    char log[64];
-    trunkline::pool pool;
-    trunkline::session session;
-};
-
-bool has(const std::string &text, const char *part) { return text.find(part) != std::string::npos; }
-
-/// A number that callbacks count up.
-class tally {
-public:
-    void up() {
-        std::lock_guard<std::mutex> lock(mutex_);
-        count_++;
-        changed_.notify_all();
-    }
-    void wait(int count) {
-        std::unique_lock<std::mutex> lock(mutex_);
-        changed_.wait(lock, [&] { return count_ >= count; });
-    }
-
-private:
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    int count_ = 0;
-};
 
 // SPEC 5.1
 void calls_give_texts_and_futures() {

@@ -60,7 +60,7 @@ describe('the package', () => {
 /** The packages that a module imports, or names to import one of them. */
 function packagesIn(file) {
   const text = readFileSync(file, 'utf8');
-  const names = text.matchAll(/(?:(?: from |import\()'(?=[@a-z])|\['(?=@))((?:@[a-z-]+\/)?[a-z-]+)[a-z/.]*'/g);
+  const names = text.matchAll(/(?:(?: from |import\()\x27(?=[@a-z])|\[\x27(?=@))((?:@[a-z-]+\/)?[a-z-]+)[a-z/.]*\x27/g);
   return Array.from(names, ([, name]) => name);
 }
 
