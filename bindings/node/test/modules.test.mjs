@@ -60,8 +60,9 @@ describe('the package', () => {
 /** The packages that a module imports, or names to import one of them. */
 function packagesIn(file) {
   const text = readFileSync(file, 'utf8');
-  const names = text.matchAll(/(?:(?: from |import\()\x27(?=[@a-z])|\[\x27(?=@))((?:@[a-z-]+\/)?[a-z-]+)[a-z/.]*\x27/g);
-  return Array.from(names, ([, name]) => name);
+  const modules = Array.from(text.matchAll(/(?: from |import\()'([@a-z].*?)'|\['(@.*?)'/g), ([, one, other]) => one ?? other);
+  const others = modules.filter((name) => !name.startsWith('node:'));
+  return others.map((name) => name.split('/', name.startsWith('@') ? 2 : 1).join('/'));
 }
 
 describe('what the package works beside', () => {
