@@ -1,6 +1,6 @@
 //! The crates, for crates.io.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::{Dist, copy};
@@ -9,12 +9,14 @@ use crate::run::{Run, Stop};
 /// What is published, in the order of publishing.
 pub const PUBLISHED: [&str; 4] = ["trunkline-pool", "trunkline", "trunkline-ffi", "trunkline-cli"];
 
-/// Packs them, and builds each from what was packed.
+/// Packs them, and builds each from what was packed, in a build folder of their own: for cargo a packed crate of the same version is the same
+/// crate, whatever is in it, so that what an earlier run built of it would be taken.
 pub fn make(dist: &Dist, run: &mut Run) -> Result<(), Stop> {
-    let printed = run.carry_out(&mut package(dist, &PUBLISHED))?;
+    let folder = dist.staging("packages")?;
+    let printed = run.carry_out(package(dist, &PUBLISHED).arg("--target-dir").arg(&folder))?;
     clean(&printed)?;
     for name in PUBLISHED {
-        let file = packed(dist, name);
+        let file = packed_in(dist, &folder, name);
         if let Some(name) = file.file_name() {
             copy(&file, &dist.out("crates").join(name))?;
         }
@@ -37,9 +39,13 @@ pub fn pack(dist: &Dist, run: &mut Run, names: &[&str]) -> Result<(), Stop> {
     run.command(package(dist, names).arg("--no-verify"))
 }
 
-/// Where cargo puts a packed crate.
+/// Where [`pack`] puts a crate.
 pub fn packed(dist: &Dist, name: &str) -> PathBuf {
-    dist.machine.target.join("package").join(format!("{name}-{}.crate", dist.version))
+    packed_in(dist, &dist.machine.target, name)
+}
+
+fn packed_in(dist: &Dist, folder: &Path, name: &str) -> PathBuf {
+    folder.join("package").join(format!("{name}-{}.crate", dist.version))
 }
 
 fn package(dist: &Dist, names: &[&str]) -> Command {
