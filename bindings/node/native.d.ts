@@ -15,6 +15,7 @@ export class Bridge {
   reserve(): number;
   cancel(number: number): void;
   registry(): string;
+  unknownOption(option: string, known: string[]): string;
   features(): string[];
   detect(workspace: string): string;
   endEnvironment(): void;

@@ -118,6 +118,8 @@ pub use trunkline_pool::config::ServerSpec;
 pub use trunkline_pool::gates::GateLists;
 pub use trunkline_pool::interface::{self, EventKind};
 pub use trunkline_pool::layers::{Scope, SourceName, Switch, WorkspaceTrust};
+#[doc(hidden)]
+pub use trunkline_pool::options::unknown_option;
 pub use trunkline_pool::options::{
     AcquireOptions, CallOptions, CatalogCache, ConfigureOptions, DrainOptions, Follow, HandlerKind,
     HandlerResult, Handlers, Handling, LoadOptions, Offered, PoolOptions, Progress,

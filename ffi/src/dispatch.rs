@@ -80,16 +80,9 @@ impl Completions {
 
     /// Waits until every announced callback has returned; whether that was so by the deadline.
     pub(crate) fn wait_until_quiet(&self, deadline: Instant) -> bool {
-        let mut state = self.lock();
-        while state.registered > 0 {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return false;
-            }
-            let waited = self.quiet.wait_timeout(state, left);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
-        }
-        true
+        let left = deadline.saturating_duration_since(Instant::now());
+        let waited = self.quiet.wait_timeout_while(self.lock(), left, |state| state.registered > 0);
+        !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }
 
     fn run(&self, objects: &Objects) {

@@ -38,16 +38,9 @@ impl Running {
 
     /// Waits until none is left; whether that was so by the deadline.
     pub(crate) fn wait_until_quiet(&self, deadline: Instant) -> bool {
-        let mut state = self.lock();
-        while state.count > 0 {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return false;
-            }
-            let waited = self.quiet.wait_timeout(state, left);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
-        }
-        true
+        let left = deadline.saturating_duration_since(Instant::now());
+        let waited = self.quiet.wait_timeout_while(self.lock(), left, |state| state.count > 0);
+        !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

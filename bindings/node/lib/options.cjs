@@ -3,8 +3,7 @@
 
 const { TrunklineError, invalidArgument, nodeCode } = require('./errors.cjs');
 const { isPlainObject, toSnake } = require('./names.cjs');
-const { registry } = require('./native.cjs');
-const { nearest } = require('./nearest.cjs');
+const { bridge, registry } = require('./native.cjs');
 
 /** Per scope, the options by their name in Node: `{name, members?}`. */
 const SCOPES = Object.fromEntries(
@@ -65,7 +64,7 @@ function split(options, names, scope) {
   const rows = scope === undefined ? NONE : SCOPES[scope];
   for (const [name, value] of Object.entries(rest)) {
     if (value === undefined || rows.has(name)) continue;
-    throw unknownOption(name, nearest(name, [...names, ...rows.keys()]));
+    throw unknownOption(name, [...names, ...rows.keys()]);
   }
   return { own, rest };
 }
@@ -110,19 +109,14 @@ function refuseOtherSpelling(rows, key, path) {
   const name = toSnake(key);
   for (const [nodeName, row] of rows) {
     if (row.name !== name) continue;
-    throw unknownOption(`${path}${key}`, `${path}${nodeName}`);
+    throw unknownOption(`${path}${key}`, [`${path}${nodeName}`]);
   }
 }
 
-/** As the library says it of its own. */
-function unknownOption(option, near) {
-  const isNear = near !== undefined;
-  return new TrunklineError({
-    code: nodeCode('unknown_option'),
-    message: `there is no option \`${option}\``,
-    hint: isNear ? `did you mean \`${near}\`?` : "write the option's name as docs/reference/options.md has it, or leave it out",
-    detail: isNear ? { option, nearest: near } : { option },
-  });
+/** As the library says it of its own; the names are spelled here already. */
+function unknownOption(option, known) {
+  const fields = JSON.parse(bridge.unknownOption(option, known));
+  return new TrunklineError({ ...fields, code: nodeCode(fields.code) });
 }
 
 function describe(value) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use napi::bindgen_prelude::{Env, FnArgs, Function};
 use napi_derive::napi;
 use trunkline::settings::files_to_json;
-use trunkline::{Pool, PoolOptions, interface};
+use trunkline::{Pool, PoolOptions, interface, unknown_option};
 
 use crate::desk::NativeDesk;
 use crate::ending::{self, Whose};
@@ -80,6 +80,13 @@ impl Bridge {
     #[napi(catch_unwind)]
     pub fn registry(&self) -> String {
         interface::to_json().to_string()
+    }
+
+    /// The error of an option that a method has not, as JSON text, with the nearest of those that it has.
+    #[napi(catch_unwind)]
+    pub fn unknown_option(&self, option: String, known: Vec<String>) -> String {
+        let error = unknown_option(&option);
+        error.with_nearest(&option, known.iter().map(String::as_str)).to_json().to_string()
     }
 
     /// The capability tags of this version.

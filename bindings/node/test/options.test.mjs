@@ -1,7 +1,6 @@
 // Options of methods: one that does not exist is refused, null is absent, and a wrong value is an error of ours (SPEC 16.5).
 
 import assert from 'node:assert/strict';
-import { createRequire } from 'node:module';
 import { describe, it } from 'node:test';
 
 import { Pool, startLogs } from '../index.mjs';
@@ -135,21 +134,5 @@ describe('a value of the wrong type', () => {
       assert.equal(error.code, 'TRUNKLINE_INVALID_ARGUMENT', String(start));
       assert.equal(error.detail.path, path, String(start));
     }
-  });
-});
-
-describe('the nearest name', () => {
-  it('is that of the library, for the same slips', () => {
-    const { nearest } = createRequire(import.meta.url)('../lib/nearest.cjs');
-    const cases = [
-      ['drain_dealy_ms', ['idle_cap_ms', 'drain_delay_ms'], 'drain_delay_ms'],
-      ['zzzzzz', ['workers', 'roots'], undefined],
-      ['workers'.repeat(100), ['workers'], undefined],
-      ['abcdefxyz', ['abcdefghi'], 'abcdefghi'],
-      ['abcdewxyz', ['abcdefghi'], undefined],
-      ['ix', ['id'], 'id'],
-      ['xy', ['id'], undefined],
-    ];
-    for (const [wanted, candidates, found] of cases) assert.equal(nearest(wanted, candidates), found, wanted);
   });
 });

@@ -24,12 +24,6 @@ fn lock(wake: &Mutex<Option<Wake>>) -> MutexGuard<'_, Option<Wake>> {
     wake.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-fn nobody() -> Refusal {
-    Refusal::new(INTERNAL_ERROR, "the handler failed")
-}
-
-const INTERNAL_ERROR: i32 = -32603;
-
 /// The requests for the handlers with these names.
 #[pyclass(frozen, module = "trunkline._trunkline")]
 pub struct Desk(Owned<Room>);
@@ -90,25 +84,11 @@ impl Desk {
         guarded(|| Ok(room.desk.answer(number, Err(Refusal::of_unfit(path, why)))))
     }
 
-    /// From here on nobody looks: what was taken, what waits and what will come is refused.
-    fn abandon(&self, taken: Vec<u64>) -> PyResult<()> {
+    /// From here on nobody looks: what waits, taken or not, and what will come is refused.
+    fn abandon(&self) -> PyResult<()> {
         let room = self.0.here()?;
         guarded(|| {
-            let desk = Arc::downgrade(&room.desk);
-            let refuse = move || {
-                if let Some(desk) = desk.upgrade() {
-                    desk.take().into_iter().for_each(|news| {
-                        if let DeskNews::Asked(number, _) = news {
-                            desk.answer(number, Err(nobody()));
-                        }
-                    });
-                }
-            };
-            *lock(&room.wake) = Some(Box::new(refuse.clone()));
-            taken.into_iter().for_each(|number| {
-                room.desk.answer(number, Err(nobody()));
-            });
-            refuse();
+            room.desk.abandon();
             Ok(())
         })
     }

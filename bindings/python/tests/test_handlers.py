@@ -13,7 +13,7 @@ import pytest
 
 import trunkline
 import trunkline.sync
-from trunkline import Refusal, ServerRequest, _bridge, _desks
+from trunkline import Refusal, ServerRequest, _desks
 
 from host import HANG, Log, run, wait_until
 
@@ -227,27 +227,6 @@ def test_what_python_cannot_decode_is_refused_and_the_next_request_is_served(par
     desk.native = script
     desk._look()
     assert (script.refused, begun) == ([1], [2])
-
-
-def test_a_receiver_that_fails_costs_nobody_else_a_result() -> None:
-    """SPEC 16.2"""
-
-    async def main() -> None:
-        loop = asyncio.get_running_loop()
-        bridge = _bridge.bridge_of(loop)
-        failing, waiting = _bridge.next_token(), _bridge.next_token()
-        future: asyncio.Future[Any] = loop.create_future()
-
-        def fail(value: object) -> None:
-            raise ValueError("a fault")
-
-        bridge.receivers[failing] = fail
-        bridge.pending[waiting] = future
-        bridge.settle_batch([(failing, False, None), (waiting, False, 42)])
-        del bridge.receivers[failing]
-        assert await future == 42
-
-    run(main())
 
 
 def test_a_refusal_has_a_code_that_servers_can_be_sent() -> None:

@@ -4,8 +4,9 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio::sync::oneshot;
-use trunkline_pool::options::{HandlerKind, HandlerResult, Handlers, Refusal, ServerRequest};
+use trunkline_pool::options::{HandlerKind, HandlerResult, Handlers, ServerRequest};
 
+use crate::handling::failed;
 use crate::{Error, ErrorCode, Result};
 
 /// What a host's thread takes from a desk.
@@ -36,6 +37,8 @@ struct Inner {
     logged: usize,
     waiting: HashMap<u64, oneshot::Sender<HandlerResult>>,
     last: u64,
+    /// Nobody takes anything any more.
+    is_abandoned: bool,
 }
 
 impl HandlerDesk {
@@ -85,6 +88,17 @@ impl HandlerDesk {
         waiting.is_some_and(|waiting| waiting.send(result).is_ok())
     }
 
+    /// From here on nobody takes anything: what waits is refused, taken or not, and so is what will come.
+    pub fn abandon(&self) {
+        let mut inner = self.inner();
+        inner.is_abandoned = true;
+        inner.news.clear();
+        // Without its sender a request has failed.
+        let waiting = std::mem::take(&mut inner.waiting);
+        drop(inner);
+        drop(waiting);
+    }
+
     fn ask(
         self: &Arc<Self>,
         request: ServerRequest,
@@ -94,7 +108,9 @@ impl HandlerDesk {
             let mut inner = self.inner();
             inner.last += 1;
             let number = inner.last;
-            inner.waiting.insert(number, send);
+            if !inner.is_abandoned {
+                inner.waiting.insert(number, send);
+            }
             number
         };
         self.tell(DeskNews::Asked(number, request));
@@ -102,7 +118,7 @@ impl HandlerDesk {
         async move {
             let answer = receive.await;
             drop(open);
-            answer.unwrap_or_else(|_| Err(Refusal::new(INTERNAL_ERROR, "the handler failed")))
+            answer.unwrap_or_else(|_| Err(failed()))
         }
     }
 
@@ -112,6 +128,9 @@ impl HandlerDesk {
 
     fn tell(&self, news: DeskNews) {
         let mut inner = self.inner();
+        if inner.is_abandoned {
+            return;
+        }
         if matches!(news, DeskNews::Logged(_)) {
             if inner.logged >= Self::LOGGED_MAX {
                 let oldest = inner.news.iter().position(|news| matches!(news, DeskNews::Logged(_)));
@@ -135,8 +154,6 @@ impl HandlerDesk {
 
 /// The handler that answers nothing.
 const LOGGING: &str = "logging";
-
-const INTERNAL_ERROR: i32 = -32603;
 
 /// A request whose answer somebody waits for.
 struct Open {
@@ -205,6 +222,29 @@ mod tests {
         assert!(matches!(&desk.take()[..], [DeskNews::Asked(1, _)]));
         drop(kept);
         assert!(matches!(&desk.take()[..], [DeskNews::Withdrawn(1)]));
+    }
+
+    /// SPEC 15.1, 16.2: whoever asks at a desk that nobody looks at any more is refused, whenever that was.
+    #[test]
+    fn what_waits_at_an_abandoned_desk_is_refused() {
+        let wakes = Arc::new(AtomicUsize::new(0));
+        let counted = wakes.clone();
+        let desk = HandlerDesk::new(move || {
+            counted.fetch_add(1, Ordering::SeqCst);
+        });
+        let handlers = desk.handlers(["elicitation", "logging"]).unwrap();
+        let taken = handlers.answer(request()).unwrap();
+        assert_eq!(desk.take().len(), 1);
+        let untaken = handlers.answer(request()).unwrap();
+        desk.abandon();
+        let later = handlers.answer(request()).unwrap();
+        handlers.logging().unwrap().receive("{}");
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        for asked in [taken, untaken, later] {
+            assert_eq!(runtime.block_on(asked), Err(failed()));
+        }
+        assert!(desk.take().is_empty() && !desk.answer(1, Ok("{}".into())));
+        assert_eq!(wakes.load(Ordering::SeqCst), 2);
     }
 
     /// SPEC 15.1: bounded, in order, and the newest are there.

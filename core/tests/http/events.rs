@@ -7,7 +7,7 @@ use trunkline::{ErrorCode, Outcome};
 
 use crate::remote::{
     Remote, assert_has_progress, assert_shows_no_secret, assert_times_out, close, connected,
-    failed, host, refused, sockets_to,
+    failed, host, lists, refused, sockets_to,
 };
 use crate::rig::{Rig, text, until};
 
@@ -23,7 +23,7 @@ fn a_server_of_the_old_transport_answers_and_leaves_nothing() {
             let failure = failed(&lease, "error", json!({})).await;
             assert_eq!(failure.code(), ErrorCode::ServerError);
             text(&lease, "change_list", json!({"add": "fresh"})).await;
-            until(|| session.tools().unwrap().iter().any(|tool| &*tool.own_name == "fresh"));
+            until(|| lists(&session, "fresh"));
             let row = rig.pool.status()["servers"]["s"].clone();
             assert_eq!((&row["transport"], &row["state"]), (&json!("sse"), &json!("connected")));
         });

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use trunkline::{CallOptions, Error, ErrorCode, HandlerKind, Handlers, Outcome, SessionOptions};
 
-use crate::remote::{Remote, close, connected, failed, host, refused, sockets_to};
+use crate::remote::{Remote, close, connected, failed, host, lists, refused, sockets_to};
 use crate::rig::{Rig, acquire, text, until};
 
 const MODERN: [&str; 3] = ["--era", "modern", "--list-changes"];
@@ -59,9 +59,6 @@ fn sessions_that_share_a_modern_server_hear_of_its_changes() {
         rig.configure(json!({ "s": config })).await;
         let (a, b) = (rig.session("a"), rig.session("b"));
         let (la, _lb) = (acquire(&a, "s").await, acquire(&b, "s").await);
-        let lists = |session: &trunkline::Session, tool: &str| {
-            session.tools().unwrap().iter().any(|listed| &*listed.own_name == tool)
-        };
         text(&la, "change_list", json!({ "add": ["fresh"] })).await;
         until(|| lists(&a, "fresh") && lists(&b, "fresh"));
         for (how, tool) in [("result", "x"), ("cancelled", "y"), ("error", "z")] {

@@ -127,6 +127,11 @@ pub async fn connected(rig: &Rig, remote: &Remote) -> (Session, Lease) {
     (session, lease)
 }
 
+/// Whether a session sees a tool of that name of the server's.
+pub fn lists(session: &Session, tool: &str) -> bool {
+    session.tools().unwrap().iter().any(|listed| &*listed.own_name == tool)
+}
+
 /// Closes the pool, and waits for it.
 pub fn close(rig: &Rig) {
     let pool = rig.pool.clone();

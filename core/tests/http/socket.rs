@@ -7,7 +7,7 @@ use trunkline::{ErrorCode, Outcome};
 
 use crate::remote::{
     Remote, TOKEN, assert_has_progress, assert_shows_no_secret, assert_times_out, close, connected,
-    failed, host, refused, sockets_to,
+    failed, host, lists, refused, sockets_to,
 };
 use crate::rig::{HANG, Rig, acquire, text, until};
 
@@ -23,7 +23,7 @@ fn a_server_over_a_websocket_answers_and_leaves_nothing() {
             let failure = failed(&lease, "error", json!({})).await;
             assert_eq!(failure.code(), ErrorCode::ServerError);
             text(&lease, "change_list", json!({"add": "fresh"})).await;
-            until(|| session.tools().unwrap().iter().any(|tool| &*tool.own_name == "fresh"));
+            until(|| lists(&session, "fresh"));
             let other = rig.session("b");
             let shared = acquire(&other, "s").await;
             assert_eq!(text(&shared, "echo", json!({"message": "b"})).await, "b");

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use trunkline::{CallOptions, ErrorCode, EventMask, Outcome};
 
-use crate::remote::{Remote, connected, failed, host};
+use crate::remote::{Remote, connected, failed, host, lists};
 use crate::rig::{Rig, text, until};
 
 /// SPEC 5.6: with an event to resume from, the call lives.
@@ -70,8 +70,7 @@ fn list_changes_come_over_the_stream_of_what_is_unasked() {
         let (session, lease) = connected(&rig, &remote).await;
         until(|| remote.count("GET", "") == 1);
         text(&lease, "change_list", json!({"add": "fresh"})).await;
-        let is_there = || session.tools().unwrap().iter().any(|tool| &*tool.own_name == "fresh");
-        until(is_there);
+        until(|| lists(&session, "fresh"));
     });
 }
 
@@ -83,8 +82,7 @@ fn a_change_between_two_streams_is_seen() {
     host(async {
         let (session, lease) = connected(&rig, &remote).await;
         text(&lease, "change_list", json!({"add": "fresh"})).await;
-        let is_there = || session.tools().unwrap().iter().any(|tool| &*tool.own_name == "fresh");
-        until(is_there);
+        until(|| lists(&session, "fresh"));
         assert!(remote.count("GET", "") >= 2);
     });
 }

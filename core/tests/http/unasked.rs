@@ -6,7 +6,7 @@ use serde_json::json;
 use trunkline::AcquireOptions;
 
 use crate::auth::person::sign_in;
-use crate::remote::{Remote, connected, host};
+use crate::remote::{Remote, connected, host, lists};
 use crate::rig::{Rig, acquire, text, until};
 
 /// SPEC 15.3: a stream whose token is spent gets another one, whether it is the first or one that is opened again.
@@ -43,11 +43,8 @@ fn a_change_is_seen_though_the_stream_is_gone_for_good() {
         let remote = Remote::start(&rig, &format!("one-get={status}"), &["--list-changes"]);
         host(async {
             let (session, lease) = connected(&rig, &remote).await;
-            let lists = |tool: &str| {
-                session.tools().unwrap().iter().any(|listed| &*listed.own_name == tool)
-            };
             text(&lease, "change_list", json!({ "add": ["first"] })).await;
-            until(|| lists("first"));
+            until(|| lists(&session, "first"));
             if status == 401 {
                 // Who was let in before and is not any more is not let in at all.
                 return until(|| !lease.state().is_connected());
@@ -56,7 +53,7 @@ fn a_change_is_seen_though_the_stream_is_gone_for_good() {
             // What may have been missed since the end of the stream is looked at at once.
             until(|| remote.count("POST", "tools/list") >= 3);
             text(&lease, "change_list", json!({ "add": ["second"] })).await;
-            until(|| lists("second"));
+            until(|| lists(&session, "second"));
             assert_eq!(remote.count("GET", ""), 2, "{status}");
         });
     }
@@ -71,14 +68,11 @@ fn a_stream_that_is_refused_in_passing_is_asked_for_again() {
         let remote = Remote::start(&rig, faults, &["--list-changes"]);
         host(async {
             let (session, lease) = connected(&rig, &remote).await;
-            let lists = |tool: &str| {
-                session.tools().unwrap().iter().any(|listed| &*listed.own_name == tool)
-            };
             text(&lease, "change_list", json!({ "add": ["first"] })).await;
-            until(|| lists("first"));
+            until(|| lists(&session, "first"));
             until(|| remote.count("GET", "") == 3);
             text(&lease, "change_list", json!({ "add": ["second"] })).await;
-            until(|| lists("second"));
+            until(|| lists(&session, "second"));
             assert_eq!(lease.generation(), 1, "{faults}");
         });
     }

@@ -5,7 +5,7 @@ use std::os::unix::net::UnixListener;
 use serde_json::json;
 use trunkline::ErrorCode;
 
-use crate::remote::{Remote, TOKEN, close, connected, failed, host, refused};
+use crate::remote::{Remote, TOKEN, close, connected, failed, host, lists, refused};
 use crate::rig::{Rig, text, until};
 
 /// SPEC 2.1, 5.1, 7.1: what the socket leads to is the server, in a folder or in none, in either era.
@@ -20,7 +20,7 @@ fn a_server_over_a_unix_socket_answers_and_tells_of_changes() {
             let (session, lease) = connected(&rig, &remote).await;
             assert_eq!(text(&lease, "echo", json!({"message": "hi"})).await, "hi");
             text(&lease, "change_list", json!({"add": "fresh"})).await;
-            until(|| session.tools().unwrap().iter().any(|tool| &*tool.own_name == "fresh"));
+            until(|| lists(&session, "fresh"));
             let row = rig.pool.status()["servers"]["s"].clone();
             assert_eq!((&row["transport"], &row["era"]), (&json!("http"), &json!(era)));
         });

@@ -228,7 +228,7 @@ def _abandon(open_requests: dict[int, ServerRequest], native: _trunkline.Desk) -
     """Their loop is closed: nobody answers any more, and a server need not wait for that."""
     _withdraw_all(open_requests)
     with suppress(ForkedError):
-        native.abandon(list(open_requests))
+        native.abandon()
 
 
 def _cancel_all(

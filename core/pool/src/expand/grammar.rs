@@ -115,12 +115,18 @@ fn in_braces(inside: &str) -> Result<Means<'_>, Malformed<'_>> {
     }
 }
 
+/// The variable of the folder that is worked on; like [`USER_HOME`] none of the environment.
+pub const WORKSPACE_FOLDER: &str = "workspaceFolder";
+
+/// The variable of the user's own folder.
+pub const USER_HOME: &str = "userHome";
+
 /// A variable without a word before it.
 fn plain(inside: &str) -> Result<Means<'_>, Malformed<'_>> {
     let (name, default) = with_default(inside)?;
     let known = match name {
-        "workspaceFolder" => Known::WorkspaceFolder,
-        "userHome" => Known::UserHome,
+        WORKSPACE_FOLDER => Known::WorkspaceFolder,
+        USER_HOME => Known::UserHome,
         name if is_name(name) => Known::Env(name),
         "" => return Err(NAMELESS),
         other => return Err(Malformed::Unknown(other)),

@@ -1,7 +1,7 @@
 //! The texts of one server with what their variables become.
 
 use super::fields::Role;
-use super::grammar::{self, Known, Malformed, Means, Part};
+use super::grammar::{self, Known, Malformed, Means, Part, USER_HOME, WORKSPACE_FOLDER};
 use super::{Answers, Commands, Variables, undefined, words};
 use crate::error::{Error, ErrorCode, Result};
 use crate::settings::Template;
@@ -116,8 +116,8 @@ impl<'a> Texts<'a> {
     fn known(&self, path: &str, known: Known<'_>, default: Option<&str>) -> Result<String> {
         let (name, value) = match known {
             Known::Env(name) => (name, self.variables.env(name)),
-            Known::WorkspaceFolder => ("workspaceFolder", self.variables.workspace_folder()),
-            Known::UserHome => ("userHome", self.variables.user_home()),
+            Known::WorkspaceFolder => (WORKSPACE_FOLDER, self.variables.workspace_folder()),
+            Known::UserHome => (USER_HOME, self.variables.user_home()),
         };
         match (value, default) {
             (Some(value), None) => Ok(value),

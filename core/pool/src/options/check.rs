@@ -77,9 +77,14 @@ pub(super) fn check_one(scope: Scope, name: &str, value: &Value) -> Result<()> {
     }
 }
 
+/// That there is no option of that name, for whoever has options beside those of the registry.
+pub fn unknown_option(path: &str) -> Error {
+    Error::new(ErrorCode::UnknownOption, format!("there is no option `{path}`"))
+        .with_detail("option", path)
+}
+
 fn unknown(rows: &[OptionRow], name: &str, path: &str) -> Error {
-    let mut error = Error::new(ErrorCode::UnknownOption, format!("there is no option `{path}`"))
-        .with_detail("option", path);
+    let mut error = unknown_option(path);
     // Somebody who writes the name as in another language finds it too.
     let spelled = rows.iter().find(|row| row.python_name() == name || row.node_name() == name);
     let near =

@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 pub use self::cache::CatalogCache;
+pub use self::check::unknown_option;
 pub use self::drain::DrainMode;
 pub use self::files::{LoadOptions, Reconnected, ReloadOptions};
 pub use self::handlers::{

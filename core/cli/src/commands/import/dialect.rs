@@ -1,6 +1,7 @@
 //! How each product writes a server, for files that are made for it. Reading is the library's part, and the test reads back what is written.
 
 use trunkline::settings::{Format, Unit};
+use trunkline_pool::expand::{USER_HOME, WORKSPACE_FOLDER};
 
 /// How a product writes a server. What is `None` it has no field for.
 #[derive(Clone, Copy)]
@@ -40,15 +41,14 @@ pub(super) enum Spelling {
     Never,
 }
 
-/// Variables that are none of the environment.
-const OF_THE_EDITOR: [&str; 5] =
-    ["workspaceFolder", "workspaceFolderBasename", "userHome", "pathSeparator", "/"];
-
 impl Spelling {
     /// A variable as it stands there, by its name with and without a prefix.
     pub(super) fn of(self, name: &str, of_env: &str) -> Option<String> {
-        let is_of_env = !OF_THE_EDITOR.contains(&name);
-        let has_default = of_env.contains(":-");
+        let (plain, has_default) = match name.split_once(":-") {
+            Some((plain, _)) => (plain, true),
+            None => (name, false),
+        };
+        let is_of_env = ![WORKSPACE_FOLDER, USER_HOME].contains(&plain);
         match self {
             Spelling::Any => Some(name.to_owned()),
             Spelling::Bare => is_of_env.then(|| of_env.to_owned()),

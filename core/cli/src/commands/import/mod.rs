@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use clap::ArgMatches;
 use serde_json::{Value, json};
 use trunkline::settings::{Format, Lists, ReadOptions, read};
-use trunkline_pool::pattern::matches_any;
+use trunkline_pool::gates::{GateLists, GateReason};
 use trunkline_pool::text::escaped;
 
 use super::text;
@@ -77,9 +77,10 @@ fn made(content: &str, (file, options): (&str, &ReadOptions), to: Format) -> Res
         let what = format!("it is part of the product itself (`{}`)", own.what);
         left_out.push(json!({ "server": own.name, "what": what }));
     }
+    let lists = gates(&source.lists);
     for server in &source.servers {
         let row = |what: &str| json!({ "server": server.name, "what": what });
-        let is_shut = is_shut(&source.lists, &server.name);
+        let is_shut = is_shut(&lists, &server.name);
         let template = match &server.template {
             Ok(template) => template,
             Err(error) => {
@@ -99,10 +100,15 @@ fn made(content: &str, (file, options): (&str, &ReadOptions), to: Format) -> Res
     Ok(Made { text: files::text(to, entries), servers, lost, left_out })
 }
 
-/// Whether the file itself keeps the server out (SPEC 11.1).
-fn is_shut(lists: &Lists, name: &str) -> bool {
-    let is_missing = |allowed: &Vec<String>| !matches_any(allowed, name);
-    matches_any(&lists.excluded, name) || lists.allowed.as_ref().is_some_and(is_missing)
+/// What a file says of its own servers (SPEC 11.1).
+fn gates(lists: &Lists) -> GateLists {
+    GateLists::new(lists.allowed.clone(), lists.excluded.clone(), Vec::new())
+}
+
+/// Whether it keeps that one out.
+fn is_shut(lists: &GateLists, name: &str) -> bool {
+    let reasons = [GateReason::Excluded, GateReason::NotAllowed];
+    reasons.iter().any(|reason| lists.list_of(*reason, name).is_some())
 }
 
 /// A new file for this user alone, since settings hold secrets; one that is there stays.

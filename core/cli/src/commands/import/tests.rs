@@ -6,7 +6,7 @@ use trunkline::settings::{FORMATS, Format, ReadOptions, Source, read};
 
 use serde_json::{Value, json};
 
-use super::{Made, is_shut, made};
+use super::{Made, gates, is_shut, made};
 
 /// The settings files of the tests of the reader.
 fn files() -> Vec<PathBuf> {
@@ -61,7 +61,7 @@ fn what_is_written_is_read_as_what_it_was() {
                     server.template,
                     made.text
                 );
-                let is_shut = is_shut(&before.lists, name);
+                let is_shut = is_shut(&gates(&before.lists), name);
                 if made.lost.iter().any(|row| row["server"] == **name) {
                     with_loss += 1;
                 } else if is_shut {
