@@ -183,6 +183,8 @@ impl Drop for Open {
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
+    use futures_util::FutureExt;
+
     use super::*;
 
     fn request() -> ServerRequest {
@@ -239,9 +241,8 @@ mod tests {
         desk.abandon();
         let later = handlers.answer(request()).unwrap();
         handlers.logging().unwrap().receive("{}");
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         for asked in [taken, untaken, later] {
-            assert_eq!(runtime.block_on(asked), Err(failed()));
+            assert_eq!(asked.now_or_never(), Some(Err(failed())));
         }
         assert!(desk.take().is_empty() && !desk.answer(1, Ok("{}".into())));
         assert_eq!(wakes.load(Ordering::SeqCst), 2);
