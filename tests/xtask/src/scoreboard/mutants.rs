@@ -1,6 +1,8 @@
 //! Mutants: cargo-mutants changes the code in one place at a time, and a test has to notice.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -13,15 +15,21 @@ struct Part {
     files: &'static [&'static str],
     /// The test programs that have to notice.
     tests: &'static [&'static str],
+    /// How many runs the part is cut into: of some fifty mutants each.
+    pieces: usize,
 }
 
-/// Puts the mutants of each part to its tests. `TRUNKLINE_MUTANTS=2/8` takes the third eighth of each part.
+/// Puts the mutants of each part to its tests. The whole takes hours, so what came of a piece is kept in the build folder: the same command
+/// goes on where one was ended, as long as the crate is the same.
 pub fn mutants(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     run.preparation("cargo-mutants", &mut machine.cargo(&["mutants", "--version"]))?;
-    let shard = std::env::var("TRUNKLINE_MUTANTS").ok();
+    let kept = kept(machine, run)?;
     let mut weak = Vec::new();
     for part in PARTS {
-        let tally = put_to_the_test(machine, run, part, shard.as_deref())?;
+        let mut tally = Tally::default();
+        for piece in 0..part.pieces {
+            tally.add(put_to_the_test(machine, run, part, piece, &kept)?);
+        }
         let line = format!("{}: {} of {} mutants noticed", part.name, tally.noticed, tally.all());
         println!("    {line}{}", if tally.missed.is_empty() { "" } else { "; not:" });
         tally.missed.iter().for_each(|name| println!("        {name}"));
@@ -33,35 +41,60 @@ pub fn mutants(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     if weak.is_empty() { Ok(()) } else { Err(Stop::Failed(weak.join("; "))) }
 }
 
+/// Where what came of the pieces is kept: by what the crate holds. Of one that is being changed nothing is.
+fn kept(machine: &Machine, run: &mut Run) -> Result<PathBuf, Stop> {
+    let mut git = machine.command("git");
+    let tree = run.carry_out(git.args(["rev-parse", "HEAD:core/pool"]))?;
+    let mut git = machine.command("git");
+    let changes = run.carry_out(git.args(["status", "--porcelain", "--", "core/pool"]))?;
+    let folder = machine.target.join("xtask/mutants");
+    if changes.trim().is_empty() {
+        return Ok(folder.join(tree.trim()));
+    }
+    let _ = std::fs::remove_dir_all(folder.join("changed"));
+    Ok(folder.join("changed"))
+}
+
 fn put_to_the_test(
     machine: &Machine,
     run: &mut Run,
     part: &Part,
-    shard: Option<&str>,
+    piece: usize,
+    kept: &Path,
 ) -> Result<Tally, Stop> {
-    let output = machine.target.join("xtask").join(format!("mutants-{}", part.name));
+    let whole = kept.join(format!("{}-{piece}", part.name));
+    if !whole.exists() {
+        let begun = kept.join("begun");
+        let _ = std::fs::remove_dir_all(&begun);
+        std::fs::create_dir_all(&begun).map_err(|error| not_kept(&begun, &error))?;
+        run.observe(&mut command(machine, part, piece, &begun), Duration::MAX)?;
+        Tally::read(&begun.join(OUTCOMES))?;
+        std::fs::rename(&begun, &whole).map_err(|error| not_kept(&whole, &error))?;
+    }
+    Tally::read(&whole.join(OUTCOMES))
+}
+
+fn not_kept(path: &Path, error: &std::io::Error) -> Stop {
+    Stop::Failed(format!("{}: {error}", path.display()))
+}
+
+/// What puts a piece to its tests. They are named to each build as well, so that no other program is made.
+fn command(machine: &Machine, part: &Part, piece: usize, output: &Path) -> Command {
     let mut cargo = machine.cargo(&["mutants", "-p", "trunkline-pool", "--jobs", "1"]);
     cargo.args(["--timeout", "120", "--no-times", "--colors", "never"]);
     cargo.args(["-C=--config", "-C=profile.dev.package.trunkline-pool.opt-level=0"]);
-    cargo.args([
-        "-e",
-        "core/pool/src/state/invariants.rs",
-        "-e",
-        "**/tests.rs",
-        "-e",
-        "**/tests/**",
-    ]);
+    cargo.args(part.tests.iter().map(|test| format!("-C={test}")));
+    for left in ["core/pool/src/state/invariants.rs", "**/tests.rs", "**/tests/**"] {
+        cargo.args(["-e", left]);
+    }
     for files in part.files {
         cargo.args(["-f", files]);
     }
-    if let Some(shard) = shard {
-        cargo.args(["--shard", shard]);
-    }
-    cargo.arg("--output").arg(&output).arg("--").args(part.tests);
+    cargo.arg("--shard").arg(format!("{piece}/{}", part.pieces));
+    cargo.arg("--output").arg(output).args(["--", "--"]);
+    cargo.args(ASIDE.iter().map(|tests| format!("--skip={tests}")));
     cargo.env("TRUNKLINE_SIMULATOR_STEPS", "30000").env("TRUNKLINE_SIMULATOR_BRIEF", "1");
-    let _ = std::fs::remove_dir_all(&output);
-    run.observe(&mut cargo, std::time::Duration::MAX)?;
-    Tally::read(&output.join("mutants.out/outcomes.json"))
+    cargo
 }
 
 /// What became of the mutants that compile.
@@ -96,6 +129,11 @@ impl Tally {
         Ok(tally)
     }
 
+    fn add(&mut self, other: Tally) {
+        self.noticed += other.noticed;
+        self.missed.extend(other.missed);
+    }
+
     fn all(&self) -> u64 {
         self.noticed + self.missed.len() as u64
     }
@@ -106,25 +144,41 @@ impl Tally {
     }
 }
 
-const RULES: &[&str] = &["--lib", "--test", "rules"];
+/// Where cargo-mutants writes what became of each.
+const OUTCOMES: &str = "mutants.out/outcomes.json";
+
+/// Tests of none of these parts, which try much at random.
+const ASIDE: &[&str] = &[
+    "json::",
+    "expand::tests::",
+    "approvals::tests::",
+    "naming::tests::",
+    "options::tests::",
+    "catalog::tests::",
+];
+
+const RULES: &[&str] = &["--lib", "--test=rules"];
 
 /// The pool, the gates, what a change of the configuration makes of what runs, and what two servers are the same by.
 const PARTS: &[Part] = &[
     Part {
         name: "state",
         files: &["core/pool/src/state/**"],
-        tests: &["--lib", "--test", "rules", "--test", "simulator"],
+        tests: &["--lib", "--test=rules", "--test=simulator"],
+        pieces: 12,
     },
-    Part { name: "gates", files: &["core/pool/src/gates/**"], tests: RULES },
+    Part { name: "gates", files: &["core/pool/src/gates/**"], tests: RULES, pieces: 1 },
     Part {
         name: "reconcile",
         files: &["core/pool/src/plan.rs", "core/pool/src/layers/**"],
         tests: RULES,
+        pieces: 2,
     },
     Part {
         name: "key",
         files: &["core/pool/src/config/**", "core/pool/src/cached/key.rs"],
         tests: RULES,
+        pieces: 5,
     },
 ];
 
