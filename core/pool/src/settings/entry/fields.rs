@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{Entry, Step, fault};
 use crate::interface::{OptionRow, Scope, options};
 use crate::json::joined;
-use crate::settings::format::Meaning;
+use crate::settings::format::{Format, Meaning};
 use crate::settings::notes::{Approval, Approved, FindingKind};
 use crate::settings::syntax::{Content, Member, Node};
 use crate::settings::template::Rule;
@@ -84,7 +84,7 @@ impl Entry {
 
     /// A field that is kept under its own name, as long as nothing of ours has it.
     fn keep(&mut self, member: &Member, path: &str) -> Step {
-        if ours(&member.name).is_none() && !self.out.contains_key(&member.name) {
+        if !has_meaning(&member.name) && !self.out.contains_key(&member.name) {
             self.out.insert(member.name.clone(), member.node.value());
             self.came.insert(member.name.clone(), (path.to_owned(), member.place));
             if member.name != path {
@@ -243,6 +243,12 @@ impl Entry {
             false => fault(path, format!("`{path}` is no name of a variable")),
         }
     }
+}
+
+/// Whether the pool's own form would make something of this name, be it a refusal.
+fn has_meaning(name: &str) -> bool {
+    let own = Format::Trunkline.row();
+    ours(name).is_some() || own.meaning(name).is_some() || own.miswritten(name).is_some()
 }
 
 /// The field of the pool's own configuration that has this spelling.
