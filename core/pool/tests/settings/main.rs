@@ -7,6 +7,7 @@ mod again;
 mod bounds;
 mod golden;
 mod hostile;
+mod own_form;
 mod rules;
 mod shown;
 mod syntaxes;

@@ -477,34 +477,3 @@ fn oauth_of_opencode_means_what_it_says() {
     let wrong = one(Format::Opencode, &remote(json!(true)));
     assert_eq!(wrong.unwrap_err().detail()["path"], "oauth");
 }
-
-/// SPEC 10.3: what the pool's own form alone has tells it from those that it shares fields with.
-#[test]
-fn the_pools_own_form_is_known_by_its_own_fields() {
-    let text = json!({ "mcpServers": { "s": { "command": "x", "env_file": ".env", "excludeTools": ["a"] } } });
-    let source = read(&text.to_string(), "settings.json", &ReadOptions::default()).unwrap();
-    assert_eq!(source.format, Format::Trunkline);
-    let template = source.servers[0].template.as_ref().unwrap();
-    assert_eq!(template.env_file(), Some(".env"));
-}
-
-/// SPEC 10.2: what another product's file has under a name that the pool's own form alone knows means nothing there, and so not in
-/// the pool's own form either.
-#[test]
-fn a_name_of_the_pools_own_form_means_nothing_in_another_products_file() {
-    for (name, value) in
-        [("env_file", json!(false)), ("env_file", json!(".env")), ("Env_File", json!(".env"))]
-    {
-        let source = as_format(
-            &file_of(Format::Cline, &json!({ "command": "x", name: value })),
-            Format::Cline,
-        );
-        let template = source.servers[0].template.as_ref().unwrap();
-        assert_eq!(template.env_file(), None);
-        assert!(source.findings.iter().any(|finding| finding.path.contains(name)), "{name}");
-        let own = file_of(Format::Trunkline, &Value::Object(template.configuration().clone()));
-        let again = as_format(&own, Format::Trunkline);
-        assert_eq!(again.servers[0].template.as_ref().unwrap().env_file(), None, "{own}");
-        assert_eq!(again.servers[0].template.as_ref().unwrap(), template, "{own}");
-    }
-}
