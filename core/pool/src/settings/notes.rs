@@ -51,7 +51,7 @@ pub struct Finding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FindingKind {
-    /// The product is known to have no such member. It is kept, unless the pool's own form makes something of its name.
+    /// As far as is known, the product has no such member. It is kept, unless the pool's own form makes something of its name.
     Unknown,
     /// The product has it, and it has no effect here. It is kept.
     NoEffect,
