@@ -191,14 +191,20 @@ mod tests {
         ServerRequest::new(HandlerKind::Elicitation, "a".into(), "elicitation/create", "{}")
     }
 
-    /// SPEC 15.1: what is taken is answered by its number, once, and what is dropped is withdrawn.
-    #[test]
-    fn a_request_is_answered_or_withdrawn() {
+    /// A desk, and how often it woke its host.
+    fn counting() -> (Arc<HandlerDesk>, Arc<AtomicUsize>) {
         let wakes = Arc::new(AtomicUsize::new(0));
         let counted = wakes.clone();
         let desk = HandlerDesk::new(move || {
             counted.fetch_add(1, Ordering::SeqCst);
         });
+        (desk, wakes)
+    }
+
+    /// SPEC 15.1: what is taken is answered by its number, once, and what is dropped is withdrawn.
+    #[test]
+    fn a_request_is_answered_or_withdrawn() {
+        let (desk, wakes) = counting();
         let handlers = desk.handlers(["elicitation"]).unwrap();
         let answered = handlers.answer(request()).unwrap();
         let dropped = handlers.answer(request()).unwrap();
@@ -229,11 +235,7 @@ mod tests {
     /// SPEC 15.1, 16.2: whoever asks at a desk that nobody looks at any more is refused, whenever that was.
     #[test]
     fn what_waits_at_an_abandoned_desk_is_refused() {
-        let wakes = Arc::new(AtomicUsize::new(0));
-        let counted = wakes.clone();
-        let desk = HandlerDesk::new(move || {
-            counted.fetch_add(1, Ordering::SeqCst);
-        });
+        let (desk, wakes) = counting();
         let handlers = desk.handlers(["elicitation", "logging"]).unwrap();
         let taken = handlers.answer(request()).unwrap();
         assert_eq!(desk.take().len(), 1);

@@ -53,7 +53,7 @@ pub struct Finding {
 pub enum FindingKind {
     /// As far as is known, the product has no such member. It is kept, unless the pool's own form makes something of its name.
     Unknown,
-    /// The product has it, and it has no effect here. It is kept.
+    /// The product has it, and it has no effect here. It is kept, as one that is unknown.
     NoEffect,
     /// A time beyond what is allowed here was cut to the longest or shortest that is.
     Cut,

@@ -122,6 +122,19 @@ fn rows_lead_to_fields_of_the_pool() {
     }
 }
 
+/// SPEC 10.3: what has no effect in a product's file is kept under its name, which must have none in the pool's own form.
+#[test]
+fn a_field_without_effect_has_no_name_of_the_pools() {
+    for format in FORMATS {
+        let without = format.row().fields.iter().filter(|row| row.meaning == Meaning::NoEffect);
+        for name in without.map(|row| row.name) {
+            let rows = options(Scope::Server).iter();
+            let spelled = rows.flat_map(|row| row.spellings()).find(|spelling| spelling == name);
+            assert_eq!(spelled, None, "{format:?}");
+        }
+    }
+}
+
 /// SPEC 10.3: a file in its known place is known for its product's, on each platform and however the path is written.
 #[test]
 fn known_places_say_the_product() {

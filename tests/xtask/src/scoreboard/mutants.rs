@@ -68,6 +68,7 @@ fn put_to_the_test(
         let _ = std::fs::remove_dir_all(&begun);
         std::fs::create_dir_all(&begun).map_err(|error| not_kept(&begun, &error))?;
         run.observe(&mut command(machine, part, piece, &begun), Duration::MAX)?;
+        // What failed or was cut short is not kept.
         Tally::read(&begun.join(OUTCOMES))?;
         std::fs::rename(&begun, &whole).map_err(|error| not_kept(&whole, &error))?;
     }
@@ -110,6 +111,10 @@ impl Tally {
         let text = std::fs::read_to_string(file).map_err(|error| wrong(&error.to_string()))?;
         let outcomes: Value =
             serde_json::from_str(&text).map_err(|error| wrong(&error.to_string()))?;
+        // It is written after each mutant, and has its end when there is no more.
+        if !outcomes["end_time"].is_string() {
+            return Err(wrong("the mutants were ended before their end"));
+        }
         let mut tally = Tally::default();
         for outcome in outcomes["outcomes"].as_array().ok_or_else(|| wrong("no outcomes"))? {
             let Some(name) = outcome["scenario"]["Mutant"]["name"].as_str() else {
@@ -191,9 +196,12 @@ mod tests {
     fn read(outcomes: &str) -> Result<Tally, Stop> {
         let folder = Folder::new();
         let file = folder.join("outcomes.json");
-        std::fs::write(&file, format!("{{\"outcomes\":[{outcomes}]}}")).unwrap();
+        let text = format!(r#"{{"outcomes":[{outcomes}],"end_time":"{ENDED}"}}"#);
+        std::fs::write(&file, text).unwrap();
         Tally::read(&file)
     }
+
+    const ENDED: &str = "2026-11-26T22:56:07Z";
 
     fn mutant(name: &str, summary: &str) -> String {
         format!(r#"{{"scenario":{{"Mutant":{{"name":"{name}"}}}},"summary":"{summary}"}}"#)
@@ -221,5 +229,14 @@ mod tests {
         let failed = read(r#"{"scenario":"Baseline","summary":"Failure"}"#);
         assert!(matches!(failed, Err(Stop::Failed(why)) if why.ends_with("without a mutant")));
         assert!(read(&mutant("a", "Otherwise")).is_err());
+    }
+    #[test]
+    fn what_was_ended_before_its_time_shows_nothing() {
+        let folder = Folder::new();
+        let file = folder.join("outcomes.json");
+        let caught = mutant("a", "CaughtMutant");
+        std::fs::write(&file, format!(r#"{{"outcomes":[{caught}],"end_time":null}}"#)).unwrap();
+        let cut = Tally::read(&file);
+        assert!(matches!(cut, Err(Stop::Failed(why)) if why.ends_with("before their end")));
     }
 }

@@ -82,9 +82,12 @@ impl Entry {
         }
     }
 
-    /// A field that is kept under its own name, as long as nothing of ours has it.
+    /// A field that is kept under its own name, unless the pool's own form would make something of that, be it a refusal. Names of its options
+    /// do not come here.
     fn keep(&mut self, member: &Member, path: &str) -> Step {
-        if !has_meaning(&member.name) && !self.out.contains_key(&member.name) {
+        let own = Format::Trunkline.row();
+        let is_ours = own.meaning(&member.name).is_some() || own.miswritten(&member.name).is_some();
+        if !is_ours && !self.out.contains_key(&member.name) {
             self.out.insert(member.name.clone(), member.node.value());
             self.came.insert(member.name.clone(), (path.to_owned(), member.place));
             if member.name != path {
@@ -243,12 +246,6 @@ impl Entry {
             false => fault(path, format!("`{path}` is no name of a variable")),
         }
     }
-}
-
-/// Whether the pool's own form would make something of this name, be it a refusal.
-fn has_meaning(name: &str) -> bool {
-    let own = Format::Trunkline.row();
-    ours(name).is_some() || own.meaning(name).is_some() || own.miswritten(name).is_some()
 }
 
 /// The field of the pool's own configuration that has this spelling.
