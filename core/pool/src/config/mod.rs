@@ -3,7 +3,7 @@
 mod debug;
 mod fields;
 mod fingerprint;
-mod oauth;
+pub(crate) mod oauth;
 mod parse;
 mod servers;
 #[cfg(test)]

@@ -20,12 +20,7 @@ pub(super) fn take(fields: &mut Fields<'_>) -> Result<Map<String, Value>> {
         };
         for (name, value) in members {
             let path = joined(spelling, &name);
-            let known = match snake_case(&name) {
-                // As OAuth itself calls them (RFC 6749 3.3).
-                name if name == "scope" => "scopes".into(),
-                name => name,
-            };
-            put(fields, &mut out, &path, known, value)?;
+            put(fields, &mut out, &path, plain(&name), value)?;
         }
     }
     if out.len() == 1 && out.get("enabled") == Some(&Value::Bool(false)) {
@@ -61,6 +56,34 @@ fn put(
     }
     out.insert(name, value);
     Ok(())
+}
+
+/// What a member of `oauth` comes to, however it is spelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Told {
+    Something,
+    /// A product has it, and it has no effect here.
+    NoEffect,
+    Nothing,
+}
+
+/// Whether the member of that name says something here.
+pub(crate) fn told_by(name: &str) -> Told {
+    match plain(name).as_str() {
+        "enabled" | "scopes" | "audiences" => Told::Something,
+        "callback_port" | "auth_server_metadata_url" => Told::NoEffect,
+        name if TEXTS.contains(&name) => Told::Something,
+        _ => Told::Nothing,
+    }
+}
+
+/// Its name here.
+fn plain(name: &str) -> String {
+    match snake_case(name) {
+        // As OAuth itself calls them (RFC 6749 3.3).
+        name if name == "scope" => "scopes".into(),
+        name => name,
+    }
 }
 
 /// Fields that are strings; what is in neither list is kept as it is, and hashed all the same.

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::{Entry, Step, fault};
+use crate::config::oauth::{self, Told};
 use crate::interface::{OptionRow, Scope, options};
 use crate::json::joined;
 use crate::settings::format::{Format, Meaning};
@@ -24,6 +25,7 @@ impl Entry {
         match ours(name) {
             Some("env") => self.environment(member, name, path),
             Some(field) => {
+                self.look_into(field, member, path);
                 if field == "call_timeout_ms" && name == "timeout" {
                     self.note(field, path, member.place, Rule::AssumedMilliseconds);
                 }
@@ -103,9 +105,23 @@ impl Entry {
             return Ok(());
         }
         self.note(field, path, member.place, Rule::Renamed);
+        self.look_into(field, member, path);
         match field {
             "env" => self.environment(member, field, path),
             _ => self.put(field, member.node.value(), path, member.place),
+        }
+    }
+
+    /// Tells of the members of `oauth` that say nothing here. They are kept, and part of the identity.
+    fn look_into(&mut self, field: &str, member: &Member, path: &str) {
+        let members = member.node.members().filter(|_| field == "oauth").into_iter().flatten();
+        for member in members.filter(|member| !member.node.is_null()) {
+            let kind = match oauth::told_by(&member.name) {
+                Told::Something => continue,
+                Told::NoEffect => FindingKind::NoEffect,
+                Told::Nothing => FindingKind::Unknown,
+            };
+            self.find(&joined(path, &member.name), member.place, kind);
         }
     }
 
