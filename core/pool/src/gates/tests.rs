@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::error::ErrorCode;
 use crate::pattern::matches_any;
 
 /// Every kind of list, for a server of the name `files`: absent, none, its name, a pattern of it, another name.
@@ -94,21 +95,67 @@ fn the_first_reason_that_applies_is_given() {
     assert_eq!(told.len(), 9, "{told:?}");
 }
 
+/// What keeps a server out, in the order in which it applies.
+const REASONS: [GateReason; 8] = [
+    GateReason::Removed,
+    GateReason::InvalidConfig,
+    GateReason::Untrusted,
+    GateReason::Excluded,
+    GateReason::NotAllowed,
+    GateReason::Disabled,
+    GateReason::Rejected,
+    GateReason::PendingApproval,
+];
+
+/// SPEC 11.6: what is known of a server that may not run is why it may not; of what is on a list the lists alone decide.
+#[test]
+fn what_is_known_of_a_server_shuts_its_gate_for_that_reason() {
+    let gates = Gates::default();
+    for reason in REASONS {
+        let facts = Facts::of_name("files").shut_by(reason);
+        let expected = match reason {
+            GateReason::Excluded | GateReason::NotAllowed => Gate::Open,
+            reason => Gate::Shut(reason),
+        };
+        assert_eq!(gates.decide(&facts), expected, "{reason:?}");
+    }
+}
+
+/// SPEC 11.6: an open gate refuses nobody, and the error of a shut one says why.
+#[test]
+fn a_shut_gate_refuses_with_its_reason() {
+    assert!(Gate::Open.check().is_ok() && Gate::default().check().is_ok());
+    for reason in REASONS {
+        let error = Gate::Shut(reason).check().unwrap_err();
+        assert_eq!(error.code(), ErrorCode::NotAdmitted, "{reason:?}");
+        assert_eq!(error.detail()["reason"], reason.as_str());
+    }
+}
+
+/// SPEC 11.1: the list that keeps a server out is named, for the reason that is the list's and no other.
+#[test]
+fn the_list_that_keeps_a_server_out_is_named() {
+    for (list, allowed) in (0..5).flat_map(|list| (0..5).map(move |allowed| (list, allowed))) {
+        let on = LISTS[list].unwrap_or_default();
+        let lists = [lists(LISTS[allowed], on, &[]), lists(LISTS[allowed], &[], on)];
+        for (lists, [excluded, pending]) in lists.iter().zip([[true, false], [false, true]]) {
+            for reason in REASONS {
+                let expected = match reason {
+                    GateReason::Excluded => (excluded && names_it(list)).then_some("excluded"),
+                    GateReason::NotAllowed => (!admits_it(allowed)).then_some("allowed"),
+                    GateReason::PendingApproval => (pending && names_it(list)).then_some("pending"),
+                    _ => None,
+                };
+                assert_eq!(lists.list_of(reason, "files"), expected, "{reason:?} {lists:?}");
+            }
+        }
+    }
+}
+
 /// SPEC 11.6: the order in which the reasons are declared is the one in which they apply, so that of two the first is the lesser.
 #[test]
 fn reasons_are_in_order() {
-    use GateReason::*;
-    let order = [
-        Removed,
-        InvalidConfig,
-        Untrusted,
-        Excluded,
-        NotAllowed,
-        Disabled,
-        Rejected,
-        PendingApproval,
-    ];
-    assert!(order.is_sorted());
+    assert!(REASONS.is_sorted());
 }
 
 /// SPEC 11.1: of two sources, each list of the excluded adds, and each of the allowed narrows, in either order.

@@ -213,6 +213,62 @@ fn what_a_configuration_grants_itself_can_be_taken_away() {
     assert!(spec == plain);
 }
 
+/// SPEC 2.1, 11.7: by the names of its fields.
+#[test]
+fn what_a_configuration_grants_itself_is_named_by_its_field() {
+    let words = [Granted::Trust, Granted::Share].map(Granted::as_str);
+    assert_eq!(words, ["trust", "share"]);
+}
+
+/// SPEC 10.2: what each source says is there to be looked at, also while it is switched off.
+#[test]
+fn what_each_source_says_can_be_looked_at() {
+    let mut layers = Layers::default();
+    assert_eq!(layers.names().count(), 0);
+    let [plugin, user] = ["extension:a/b", "user"].map(name);
+    assert_eq!((plugin.part(), user.part()), ("a/b", ""));
+    layers.put(user.clone(), by("x"));
+    layers.put(plugin.clone(), contents(r#"{ "t": { "command": "y" } }"#));
+    layers.switch(&user, Switch::Off);
+    assert_eq!(layers.names().collect::<Vec<_>>(), [&plugin, &user]);
+    for (source, server) in [(&plugin, "t"), (&user, "s")] {
+        let says = layers.contents(source).unwrap();
+        assert_eq!(says.servers.keys().map(|name| &**name).collect::<Vec<_>>(), [server]);
+    }
+    assert!(layers.contents(&name("project")).is_none());
+}
+
+/// SPEC 10.1, 11.2: a server is what the host gave, or what a file has; either may be switched off by its own configuration, and what is wrong
+/// is kept for its error.
+#[test]
+fn a_server_is_a_value_or_a_template_or_wrong() {
+    let spec = |disabled: bool| {
+        let value = serde_json::json!({ "command": "x", "disabled": disabled });
+        ServerSpec::from_value("s", &value)
+    };
+    let wrong = ServerSpec::from_value("s", &serde_json::json!({}));
+    let given = Contents::literal([("on", spec(false)), ("off", spec(true)), ("wrong", wrong)]);
+    let switched = |contents: &Contents| {
+        let servers = contents.servers.iter();
+        servers.map(|(name, it)| (name.to_string(), it.entry.is_disabled())).collect::<Vec<_>>()
+    };
+    let expected = [("off", true), ("on", false), ("wrong", false)];
+    let expected = expected.map(|(name, disabled)| (name.to_owned(), disabled));
+    assert_eq!(switched(&given), expected);
+    assert!(
+        matches!(&given.servers["on"].entry, Entry::Literal(on) if **on == spec(false).unwrap())
+    );
+    assert!(matches!(&given.servers["wrong"].entry, Entry::Invalid(_)));
+    assert!(given.template("on").is_none() && given.template("wrong").is_none());
+
+    let file = contents(
+        r#"{ "off": { "command": "x", "disabled": true }, "on": { "command": "y" }, "wrong": {} }"#,
+    );
+    assert_eq!(switched(&file), expected);
+    assert_eq!(file.template("on").unwrap().configuration()["command"], "y");
+    assert!(file.template("wrong").is_none() && file.template("none").is_none());
+}
+
 /// SPEC 13.3, 13.5: what a source says is compared by meaning, and lists as sets.
 #[test]
 fn contents_are_compared_by_meaning() {

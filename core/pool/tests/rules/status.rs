@@ -81,6 +81,19 @@ fn an_empty_pool_has_a_status() {
     assert!(bench.pool.is_closing());
 }
 
+/// SPEC 9.4: a pool that never had an entry is told from one that has none any more.
+#[test]
+fn a_pool_has_started_once_it_had_an_entry() {
+    let mut bench = Bench::new();
+    bench.step(open(0));
+    assert!(!bench.pool.has_started());
+    bench.step(acquire(0, 0, 3));
+    assert!(bench.pool.has_started());
+    bench.step(connect_failed(0, 1, exited()));
+    bench.step(close(0));
+    assert!(bench.pool.has_started());
+}
+
 /// SPEC 1.8: what is printed of the pool never holds a fingerprint, since the pool never has one.
 #[test]
 fn ids_print_as_numbers() {
