@@ -124,14 +124,15 @@ fn a_key_that_interrupts_and_a_signal_give_the_terminal_back() {
     ended(screen, &home, 143);
 }
 
-/// As where a program that runs the command and the terminal send one each.
+/// As where a program that runs the command and the terminal send one each. It is stopped meanwhile, so that neither is alone.
 #[test]
 fn two_signals_at_once_give_the_terminal_back() {
     let home = home();
     for _ in 0..5 {
         let mut screen = watching(&home);
         let pid = screen.pid().to_string();
-        let both = Command::new("sh").args(["-c", "kill -TERM $0; kill -INT $0", &pid]).status();
+        let signals = "for signal in STOP TERM INT CONT; do kill -$signal $0 || exit; done";
+        let both = Command::new("sh").args(["-c", signals, &pid]).status();
         assert!(both.unwrap().success());
         let (exit, is_as_before) = screen.end();
         assert!(matches!(exit, Some(130 | 143)), "{exit:?}");
