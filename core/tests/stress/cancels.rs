@@ -22,8 +22,6 @@ enum Step {
     Connected,
 }
 
-const STEPS: [Step; 4] = [Step::Spawned, Step::Initializing, Step::Listing, Step::Connected];
-
 impl Step {
     /// A server that stays there.
     fn server(self, rig: &Rig, log: &str) -> Value {
@@ -66,16 +64,40 @@ const WAYS: [By; 5] = [By::Drop, By::Cancel, By::Timeout, By::SessionClose, By::
 
 /// SPEC 3.4, 3.5, 4.6, I-04: nothing stays of an acquire, however far it had come and whoever ended it.
 #[test]
-fn an_acquire_may_be_called_off_at_every_step() {
-    traces::alone("cancels::an_acquire_may_be_called_off_at_every_step", || {
+fn an_acquire_may_be_called_off_when_its_process_is_there() {
+    called_off("cancels::an_acquire_may_be_called_off_when_its_process_is_there", Step::Spawned);
+}
+
+#[test]
+fn an_acquire_may_be_called_off_in_the_handshake() {
+    called_off("cancels::an_acquire_may_be_called_off_in_the_handshake", Step::Initializing);
+}
+
+#[test]
+fn an_acquire_may_be_called_off_while_its_server_lists() {
+    called_off("cancels::an_acquire_may_be_called_off_while_its_server_lists", Step::Listing);
+}
+
+#[test]
+fn an_acquire_may_be_called_off_when_its_server_is_connected() {
+    called_off(
+        "cancels::an_acquire_may_be_called_off_when_its_server_is_connected",
+        Step::Connected,
+    );
+}
+
+/// Calls acquires off at that step, in each way.
+fn called_off(test: &str, step: Step) {
+    traces::alone(test, || {
         let rig = rig();
         let log = rig.path("messages");
         host(async {
+            let steps = [step, Step::Connected];
             let server = |step: &Step| step.server(&rig, log.to_str().unwrap());
-            let servers = STEPS.iter().map(|step| (format!("{step:?}"), server(step)));
+            let servers = steps.iter().map(|step| (format!("{step:?}"), server(step)));
             rig.configure(servers.collect()).await;
             let base = Base::new(&rig, "Connected").await;
-            for (step, by) in STEPS.iter().flat_map(|step| WAYS.map(|by| (*step, by))) {
+            for by in WAYS {
                 std::fs::write(&log, "").unwrap();
                 let reached = {
                     let (before, log, rig) = (rig.starts().len(), log.clone(), &rig);

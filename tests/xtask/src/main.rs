@@ -55,6 +55,8 @@ fn main() -> ExitCode {
         "fuzz" => fuzz::fuzz(&machine, &chosen),
         "plant" => plant::plant(&machine, &chosen),
         "scoreboard" => scoreboard::scoreboard(&machine, &chosen),
+        // For the suite `core` alone.
+        "programs" => suites::programs(chosen.first().unwrap_or(&"")),
         _ => {
             println!("{HELP}");
             suites::list();

@@ -9,11 +9,13 @@ mod mach_o;
 mod macos;
 mod node;
 mod platforms;
+mod programs;
 mod python;
 mod rust;
 mod supply;
 
 pub use c::programs as c_programs;
+pub use programs::programs;
 pub use python::environment as python_environment;
 pub use rust::simulator;
 

@@ -4,6 +4,7 @@ use std::process::Command;
 
 use crate::machine::{Machine, Reach};
 use crate::run::{Run, Stop};
+use crate::suites::programs;
 
 pub fn fmt(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     run.command(&mut machine.cargo(&["fmt", "--all", "--check"]))
@@ -35,14 +36,16 @@ pub fn tidy(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
 
 /// The crates of a plain `cargo test`; with `--full`, the simulator and the stress tests in their long forms.
 ///
-/// One call builds them all with the same features, so that nothing is compiled twice; but what is told by OTLP, which they are without.
+/// They are built with the same features, so that nothing is compiled twice; but what is told by OTLP, which they are without.
 pub fn core(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     machine.testserver(run)?;
-    let mut cargo = tests_of(machine, &CRATES);
-    if machine.reach == Reach::Full {
-        cargo.env("TRUNKLINE_STRESS", "full");
-    }
-    run.command(&mut cargo)?;
+    programs::run(machine, run, || {
+        let mut cargo = tests_of(machine, &CRATES);
+        if machine.reach == Reach::Full {
+            cargo.env("TRUNKLINE_STRESS", "full");
+        }
+        cargo
+    })?;
     run.command(&mut tests_of(machine, &[OTLP]))
 }
 

@@ -1,0 +1,134 @@
+//! The programs that cargo makes of tests, as many at a time as there are cores: most of their time is waiting.
+
+use std::fs::File;
+use std::path::Path;
+use std::process::{Command, ExitCode, ExitStatus};
+use std::sync::{Mutex, PoisonError};
+
+use serde_json::Value;
+
+use crate::machine::{Machine, write};
+use crate::run::{Run, Stop};
+
+/// What `cargo test` would run: the programs, and then the examples of the documentation. Each call of cargo names the same packages, so
+/// that nothing is built twice.
+pub fn run(machine: &Machine, run: &mut Run, cargo: impl Fn() -> Command) -> Result<(), Stop> {
+    let listed = ["--no-run", "--message-format=json-render-diagnostics"];
+    let made = run.carry_out(cargo().args(listed))?;
+    let programs: Vec<String> = made.lines().filter_map(program).collect();
+    let list = machine.target.join("xtask/programs");
+    write(&list, &programs.join("\n"))?;
+    let mut together = in_processes_of_its_own()?;
+    let with = cargo();
+    together.envs(with.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let programs = run.command(together.arg("programs").arg(&list).current_dir(&machine.root));
+    let examples = run.command(cargo().arg("--doc"));
+    programs.and(examples)
+}
+
+/// This program again: what runs at once is in one group of processes, which ends with it.
+fn in_processes_of_its_own() -> Result<Command, Stop> {
+    let this = std::env::current_exe();
+    this.map(Command::new).map_err(|error| Stop::Failed(format!("this program: {error}")))
+}
+
+/// The program that cargo tells of in a line, and the folder of its package, in which it is to run.
+fn program(line: &str) -> Option<String> {
+    let told: Value = serde_json::from_str(line).ok()?;
+    if told["reason"] != "compiler-artifact" || told["profile"]["test"] != true {
+        return None;
+    }
+    let folder = Path::new(told["manifest_path"].as_str()?).parent()?.display();
+    Some(format!("{}\t{folder}", told["executable"].as_str()?))
+}
+
+/// Runs the programs of a list, and prints what each printed when it has ended.
+pub fn programs(list: &str) -> ExitCode {
+    let listed = match std::fs::read_to_string(list) {
+        Ok(listed) => listed,
+        Err(error) => return refused(&format!("{list}: {error}")),
+    };
+    let (left, has_failed) = (Mutex::new(listed.lines()), Mutex::new(listed.is_empty()));
+    let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let lane = |lane: usize| {
+        let printed = Path::new(list).with_extension(format!("{lane}.log"));
+        while let Some(line) = next() {
+            let (name, _) = line.split_once('\t').unwrap_or((line, ""));
+            println!("     Running {name}");
+            let ended = with_its_output(line, &printed);
+            let mut has_failed = has_failed.lock().unwrap_or_else(PoisonError::into_inner);
+            println!("     Ended {name}");
+            match ended {
+                Ok((status, output)) => {
+                    print!("{output}");
+                    if !status.success() {
+                        println!("error: {name}: {status}");
+                    }
+                    *has_failed |= !status.success();
+                }
+                Err(error) => {
+                    println!("error: {name}: {error}");
+                    *has_failed = true;
+                }
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for number in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(move || lane(number));
+        }
+    });
+    let has_failed = has_failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+fn refused(why: &str) -> ExitCode {
+    eprintln!("xtask: {why}");
+    ExitCode::FAILURE
+}
+
+/// Runs one as cargo does. It prints into a file, which nobody that it leaves behind can hold open before us, and where what hangs is seen.
+fn with_its_output(line: &str, printed: &Path) -> std::io::Result<(ExitStatus, String)> {
+    let (program, folder) = line.split_once('\t').ok_or(std::io::ErrorKind::InvalidInput)?;
+    let output = File::create(printed)?;
+    let mut command = Command::new(program);
+    command.current_dir(folder).env("CARGO_MANIFEST_DIR", folder);
+    let status = command.stdout(output.try_clone()?).stderr(output).status()?;
+    let printed = std::fs::read(printed)?;
+    Ok((status, String::from_utf8_lossy(&printed).into_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{program, programs};
+    use crate::folder::Folder;
+    use std::process::ExitCode;
+
+    #[test]
+    fn what_cargo_makes_of_tests_is_told_from_what_it_makes_beside_them() {
+        let told = |is_test: bool, executable: &str| {
+            format!(
+                r#"{{"reason":"compiler-artifact","manifest_path":"/p/Cargo.toml","profile":{{"test":{is_test}}},"executable":{executable}}}"#
+            )
+        };
+        assert_eq!(program(&told(true, r#""/t/a""#)), Some("/t/a\t/p".to_owned()));
+        for other in [told(false, r#""/t/a""#), told(true, "null"), "   Compiling a".to_owned()] {
+            assert_eq!(program(&other), None);
+        }
+    }
+
+    #[test]
+    fn one_program_that_fails_fails_them_all_and_none_is_no_success() {
+        let folder = Folder::new();
+        let ends = |listed: &str| {
+            std::fs::write(folder.join("list"), listed).unwrap();
+            format!("{:?}", programs(folder.join("list").to_str().unwrap()))
+        };
+        let [well, badly] = [ExitCode::SUCCESS, ExitCode::FAILURE].map(|code| format!("{code:?}"));
+        assert_eq!(ends("true\t/\ntrue\t/\ntrue\t/"), well);
+        for listed in ["true\t/\nfalse\t/\ntrue\t/", "no-such-program-of-ours\t/", "true", ""] {
+            assert_eq!(ends(listed), badly, "{listed}");
+        }
+        assert_eq!(format!("{:?}", programs("/no/such/list")), badly);
+    }
+}
