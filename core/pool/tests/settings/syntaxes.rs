@@ -123,6 +123,18 @@ fn yaml_is_read_as_far_as_it_has_one_meaning() {
     assert!(read("- a\n", "x.yaml", &ReadOptions::default()).is_err());
 }
 
+/// SPEC 10.9: what YAML has without its being written stands at the end of the text at most, and not on a line that nobody has.
+#[test]
+fn what_is_not_written_in_yaml_has_a_place_within_the_text() {
+    for text in ["e:\n  a:\n? # x", "e:\r\n  a:\r\n?  # x", "e:\n  a:\n? # x\n"] {
+        let source = source(text, "x.yaml");
+        let [first, last] = &source.servers[..] else { panic!("{:?}", source.servers) };
+        assert_eq!((&*first.name, first.place.line, &*last.name), ("e", 1, ""), "{text:?}");
+        let lines = text.split('\n').count();
+        assert!((3..=lines).contains(&last.place.line), "{text:?}: {:?}", last.place);
+    }
+}
+
 /// SPEC 10.3: TOML is read as it is specified; times are texts, and what is there twice is no TOML at all.
 #[test]
 fn toml_is_read() {

@@ -2,15 +2,20 @@
 
 use std::collections::HashMap;
 
-use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, StrInput, Tag};
+use saphyr_parser::{Event, Marker, Parser, ScalarStyle, StrInput, Tag};
 
 use super::{Content, Malformed, Member, Node, number};
-use crate::settings::place::Place;
+use crate::settings::place::{Lines, Place};
 
 /// Reads a whole text. An empty one is an empty map, as it is for the products that write YAML.
 pub(super) fn parse(text: &str) -> Result<Node, Malformed> {
-    let mut reader =
-        Reader { events: Parser::new_from_str(text), anchors: HashMap::new(), nodes: 0, kept: 0 };
+    let mut reader = Reader {
+        events: Parser::new_from_str(text),
+        end: Lines::new(text).place(text.len()),
+        anchors: HashMap::new(),
+        nodes: 0,
+        kept: 0,
+    };
     let mut root = None;
     loop {
         let (event, place) = reader.next()?;
@@ -42,6 +47,8 @@ const NODE_BYTES: usize = 64;
 
 struct Reader<'a> {
     events: Parser<'a, StrInput<'a>>,
+    /// Of the text: the parser has what is not there stand beyond it.
+    end: Place,
     /// What each anchor names, and what that weighs in nodes.
     anchors: HashMap<usize, (Node, usize)>,
     nodes: usize,
@@ -52,10 +59,15 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn next(&mut self) -> Result<(Event<'a>, Place), Malformed> {
         match self.events.next_event() {
-            Some(Ok((event, span))) => Ok((event, place(&span.start))),
-            Some(Err(error)) => Err(of_scan(&error)),
+            Some(Ok((event, span))) => Ok((event, self.place(&span.start))),
+            Some(Err(error)) => Err(malformed(self.place(error.marker()), error.info())),
             None => Ok((Event::StreamEnd, Place::START)),
         }
+    }
+
+    fn place(&self, mark: &Marker) -> Place {
+        let place = Place::new(mark.line().max(1), mark.col() + 1);
+        if place.line > self.end.line { self.end } else { place }
     }
 
     fn node(&mut self, event: Event<'a>, place: Place, depth: usize) -> Result<Node, Malformed> {
@@ -137,14 +149,6 @@ fn bounded(nodes: usize, place: Place) -> Result<usize, Malformed> {
         true => Ok(nodes),
         false => Err(malformed(place, "more than a million values, or as much in long texts")),
     }
-}
-
-fn place(mark: &Marker) -> Place {
-    Place::new(mark.line().max(1), mark.col() + 1)
-}
-
-fn of_scan(error: &ScanError) -> Malformed {
-    malformed(place(error.marker()), error.info())
 }
 
 fn malformed(place: Place, message: &str) -> Malformed {
