@@ -102,3 +102,25 @@ fn ambiguous_entries_are_explained() {
     let servers = parse_servers(r#"{"a":{"command":"c"},"a":{"command":"c"}}"#).unwrap();
     assert_eq!(servers["a"].as_ref().unwrap_err().message(), "`a` is there twice");
 }
+
+/// SPEC 10.9, 9.4: a word that is no transport is shown, and not what may be a value that slipped there.
+#[test]
+fn a_word_that_is_no_transport_is_shown_and_a_value_is_not() {
+    let [longest, longer] = [32, 33].map(|bytes| "w".repeat(bytes));
+    for word in ["carrier-pigeon", "carrier_pigeon", "x25", &longest] {
+        let said = refusal(json!({"command": "c", "transport": word}));
+        assert!(said.contains(&format!("`{word}`")), "{said}");
+    }
+    for value in ["two words", "key=CANARY", "CANARY/", &longer] {
+        let said = refusal(json!({"command": "c", "type": value}));
+        assert!(said.contains("`type` is not a transport") && !said.contains(value), "{said}");
+    }
+}
+
+/// As much as an address of a Unix socket holds.
+#[test]
+fn the_path_of_a_socket_has_at_most_107_bytes() {
+    let of = |bytes: usize| json!({"url": "http://h", "socket_path": format!("/{}", "s".repeat(bytes - 1))});
+    spec(of(107));
+    assert_eq!(fault(of(108)), "socket_path");
+}

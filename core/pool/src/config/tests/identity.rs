@@ -219,7 +219,8 @@ fn every_member_of_the_json_counts_or_does_not() {
 fn oauth_that_is_off_is_absent() {
     let with = |oauth: Value| print(json!({"url": "http://h", "oauth": oauth}));
     let absent = print(json!({"url": "http://h"}));
-    for off in [json!(null), json!({}), json!({"enabled": false}), json!({"clientId": null})] {
+    let empty = [json!({}), json!({"enabled": false}), json!({"clientId": null})];
+    for off in [json!(null), json!(false)].into_iter().chain(empty) {
         assert_eq!(with(off), absent);
     }
     assert_ne!(with(json!({"enabled": true})), absent);
@@ -232,6 +233,7 @@ fn oauth_fields_have_one_form() {
     let with = |oauth: Value| print(json!({"url": "http://h", "oauth": oauth}));
     let one = with(json!({"clientId": "i", "scopes": ["b", "a"], "audiences": ["y", "x"]}));
     assert_eq!(one, with(json!({"client_id": "i", "audiences": ["x", "y"], "scopes": "a  b"})));
+    assert_eq!(one, with(json!({"clientId": "i", "audiences": ["x", "y"], "scope": "a b"})));
     assert_eq!(
         one,
         print(json!({"url": "http://h", "oauthScopes": ["a", "b"],

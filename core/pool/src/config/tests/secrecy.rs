@@ -26,6 +26,17 @@ fn nothing_secret_is_in_debug() {
     }
 }
 
+/// SPEC 1.8: by what is written beside credentials their configuration is known again, and nobody can tell whether two are of one.
+#[test]
+fn a_salted_fingerprint_is_another_with_each_salt() {
+    let [one, other] =
+        ["c", "d"].map(|command| spec(json!({ "command": command })).fingerprint("", &[]));
+    let texts = [one.salted("a"), one.salted("b"), other.salted("a"), other.salted("b")];
+    assert!(texts.iter().all(|text| text.len() == 64 && !text.contains(&one.printed())));
+    assert_eq!(std::collections::BTreeSet::from_iter(&texts).len(), texts.len());
+    assert_eq!(one.salted("a"), texts[0]);
+}
+
 /// SPEC 9.4, S-48: what is not secret is there, or nobody could tell one server from another in a log.
 #[test]
 fn what_is_not_secret_is_in_debug() {
