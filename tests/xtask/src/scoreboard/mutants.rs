@@ -15,6 +15,8 @@ struct Part {
     files: &'static [&'static str],
     /// The test programs that have to notice.
     tests: &'static [&'static str],
+    /// Tests among them that are of other parts, and take long.
+    aside: &'static [&'static str],
     /// How many runs the part is cut into: of some fifty mutants each.
     pieces: usize,
 }
@@ -93,7 +95,7 @@ fn command(machine: &Machine, part: &Part, piece: usize, output: &Path) -> Comma
     }
     cargo.arg("--shard").arg(format!("{piece}/{}", part.pieces));
     cargo.arg("--output").arg(output).args(["--", "--"]);
-    cargo.args(ASIDE.iter().map(|tests| format!("--skip={tests}")));
+    cargo.args(ASIDE.iter().chain(part.aside).map(|tests| format!("--skip={tests}")));
     cargo.env("TRUNKLINE_SIMULATOR_STEPS", "30000").env("TRUNKLINE_SIMULATOR_BRIEF", "1");
     cargo
 }
@@ -170,19 +172,28 @@ const PARTS: &[Part] = &[
         name: "state",
         files: &["core/pool/src/state/**"],
         tests: &["--lib", "--test=rules", "--test=simulator"],
+        aside: &["plan::", "cached::", "config::", "layers::", "pattern::"],
         pieces: 12,
     },
-    Part { name: "gates", files: &["core/pool/src/gates/**"], tests: RULES, pieces: 1 },
+    Part {
+        name: "gates",
+        files: &["core/pool/src/gates/**"],
+        tests: RULES,
+        aside: &["plan::", "cached::", "config::"],
+        pieces: 1,
+    },
     Part {
         name: "reconcile",
         files: &["core/pool/src/plan.rs", "core/pool/src/layers/**"],
         tests: RULES,
+        aside: &["cached::", "config::"],
         pieces: 2,
     },
     Part {
         name: "key",
         files: &["core/pool/src/config/**", "core/pool/src/cached/key.rs"],
         tests: RULES,
+        aside: &["plan::"],
         pieces: 5,
     },
 ];
