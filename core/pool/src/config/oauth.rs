@@ -47,7 +47,7 @@ fn put(
 ) -> Result<()> {
     let value = match (name.as_str(), value) {
         (_, Value::Null) => return Ok(()),
-        ("scopes" | "audiences", value) => sorted(fields, path, value)?,
+        (set, value) if SETS.contains(&set) => sorted(fields, path, value)?,
         (text, value) if TEXTS.contains(&text) => fields.as_text(path, &value)?.into(),
         (_, value) => value,
     };
@@ -58,23 +58,10 @@ fn put(
     Ok(())
 }
 
-/// What a member of `oauth` comes to, however it is spelled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Told {
-    Something,
-    /// A product has it, and it has no effect here.
-    NoEffect,
-    Nothing,
-}
-
-/// Whether the member of that name says something here.
-pub(crate) fn told_by(name: &str) -> Told {
-    match plain(name).as_str() {
-        "enabled" | "scopes" | "audiences" => Told::Something,
-        "callback_port" | "auth_server_metadata_url" => Told::NoEffect,
-        name if TEXTS.contains(&name) => Told::Something,
-        _ => Told::Nothing,
-    }
+/// Whether a member of that name says something here, however it is spelled.
+pub(crate) fn is_known(name: &str) -> bool {
+    let name = plain(name);
+    name == "enabled" || [TEXTS, SETS].iter().any(|names| names.contains(&name.as_str()))
 }
 
 /// Its name here.
@@ -101,7 +88,10 @@ const TEXTS: &[&str] = &[
     "token_param_name",
 ];
 
-/// Scopes and audiences are sets: an array, or one string with spaces between, as OAuth itself writes them.
+/// Fields that are sets.
+const SETS: &[&str] = &["scopes", "audiences"];
+
+/// A set is an array, or one string with spaces between, as OAuth itself writes them.
 fn sorted(fields: &Fields<'_>, path: &str, value: Value) -> Result<Value> {
     let mut texts = match &value {
         Value::String(text) => text.split_whitespace().map(str::to_owned).collect(),

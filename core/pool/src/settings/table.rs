@@ -9,6 +9,9 @@ use super::syntax::Syntax;
 
 const SERVERS: &[Container] = &[Map(&["mcpServers"])];
 
+/// Members of `oauth` that Claude Code has, without effect here.
+pub(super) const OAUTH_WITHOUT_EFFECT: &[&str] = &["callbackPort", "authServerMetadataUrl"];
+
 /// What most products have.
 const PLAIN: FormatRow = FormatRow {
     name: "",

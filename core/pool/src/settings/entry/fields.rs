@@ -3,12 +3,13 @@
 use serde_json::Value;
 
 use super::{Entry, Step, fault};
-use crate::config::oauth::{self, Told};
+use crate::config::oauth;
 use crate::interface::{OptionRow, Scope, options};
 use crate::json::joined;
 use crate::settings::format::{Format, Meaning};
 use crate::settings::notes::{Approval, Approved, FindingKind};
 use crate::settings::syntax::{Content, Member, Node};
+use crate::settings::table::OAUTH_WITHOUT_EFFECT;
 use crate::settings::template::Rule;
 use crate::text::escaped;
 
@@ -116,10 +117,10 @@ impl Entry {
     fn look_into(&mut self, field: &str, member: &Member, path: &str) {
         let members = member.node.members().filter(|_| field == "oauth").into_iter().flatten();
         for member in members.filter(|member| !member.node.is_null()) {
-            let kind = match oauth::told_by(&member.name) {
-                Told::Something => continue,
-                Told::NoEffect => FindingKind::NoEffect,
-                Told::Nothing => FindingKind::Unknown,
+            let kind = match &*member.name {
+                name if oauth::is_known(name) => continue,
+                name if OAUTH_WITHOUT_EFFECT.contains(&name) => FindingKind::NoEffect,
+                _ => FindingKind::Unknown,
             };
             self.find(&joined(path, &member.name), member.place, kind);
         }
