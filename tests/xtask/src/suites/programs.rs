@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::path::Path;
 use std::process::{Command, ExitCode, ExitStatus};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
@@ -48,29 +49,24 @@ pub fn programs(list: &str) -> ExitCode {
         Ok(listed) => listed,
         Err(error) => return refused(&format!("{list}: {error}")),
     };
-    let (left, has_failed) = (Mutex::new(listed.lines()), Mutex::new(listed.is_empty()));
+    let (left, has_failed) = (Mutex::new(listed.lines()), AtomicBool::new(listed.is_empty()));
     let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
     let lane = |lane: usize| {
         let printed = Path::new(list).with_extension(format!("{lane}.log"));
         while let Some(line) = next() {
             let (name, _) = line.split_once('\t').unwrap_or((line, ""));
             println!("     Running {name}");
-            let ended = with_its_output(line, &printed);
-            let mut has_failed = has_failed.lock().unwrap_or_else(PoisonError::into_inner);
-            println!("     Ended {name}");
-            match ended {
-                Ok((status, output)) => {
-                    print!("{output}");
-                    if !status.success() {
-                        println!("error: {name}: {status}");
+            let text = match with_its_output(line, &printed) {
+                Ok((status, output)) if status.success() => output,
+                not_well => {
+                    has_failed.store(true, Ordering::Relaxed);
+                    match not_well {
+                        Ok((status, output)) => format!("{output}error: {name}: {status}\n"),
+                        Err(error) => format!("error: {name}: {error}\n"),
                     }
-                    *has_failed |= !status.success();
                 }
-                Err(error) => {
-                    println!("error: {name}: {error}");
-                    *has_failed = true;
-                }
-            }
+            };
+            print!("     Ended {name}\n{text}");
         }
     };
     std::thread::scope(|scope| {
@@ -78,8 +74,7 @@ pub fn programs(list: &str) -> ExitCode {
             scope.spawn(move || lane(number));
         }
     });
-    let has_failed = has_failed.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    if has_failed.into_inner() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
 fn refused(why: &str) -> ExitCode {
