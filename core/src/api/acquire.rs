@@ -10,7 +10,7 @@ use trunkline_pool::config::Share;
 use trunkline_pool::interface::words;
 use trunkline_pool::state::{Ask, Family, Input, Ticket};
 
-use super::pool::Configured;
+use super::configured::Configured;
 use super::session::SessionCore;
 use crate::driver::{Acquired, Answer, Answered, Driver, Interner, LeaseHold, Turn, Wanted};
 use crate::{Error, ErrorCode, Result};

@@ -27,10 +27,11 @@ use trunkline_pool::explain::Reason;
 use trunkline_pool::options::Start;
 use trunkline_pool::state::Input;
 
+use super::configured::Configured;
 use super::deferred::{Deferred, FirstSight, Kept};
 use super::follow::ask_for_all;
 use super::held::Held;
-use super::pool::{Configured, PoolCore};
+use super::pool::PoolCore;
 use super::session::SessionCore;
 use super::wanted::{Added, LookedFor, Want, WantId, WantState};
 use crate::Error;

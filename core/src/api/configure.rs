@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use trunkline_pool::options::{ConfigureOptions, SessionOptions};
 
-use super::held::{Origin, disabled};
+use super::configured::Origin;
+use super::held::disabled;
 use super::pool::PoolCore;
 use super::session::{Session, SessionCore};
 use crate::Result;

@@ -13,8 +13,9 @@ use trunkline_pool::config::ServerSpec;
 use trunkline_pool::options::SessionOptions;
 use trunkline_pool::view::View;
 
-use super::held::{Held, Origin};
-use super::pool::{Configured, PoolCore};
+use super::configured::{Configured, Origin};
+use super::held::Held;
+use super::pool::PoolCore;
 use super::session::SessionCore;
 use super::told::Sight;
 use crate::cache::Known;

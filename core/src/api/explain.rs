@@ -3,16 +3,13 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use trunkline_pool::acceptance::{Held as HeldBack, HeldTool};
-use trunkline_pool::catalog::{Catalog, ListKind};
+use trunkline_pool::acceptance::HeldTool;
 use trunkline_pool::explain::{Explanation, Provenance, Reason, Subject};
 use trunkline_pool::gates::Facts;
-use trunkline_pool::interface::words;
-use trunkline_pool::naming::Naming;
 use trunkline_pool::state::{Gate, GateReason};
-use trunkline_pool::text::escaped;
 use trunkline_pool::view::View;
 
+use super::no_tool::{tool_among, tool_not_found};
 use super::pool::{Pool, PoolCore};
 use super::session::{Session, SessionCore};
 use super::view::Lists;
@@ -301,71 +298,4 @@ fn cause(reason: Option<Reason>, error: Option<&Error>) -> Option<String> {
             | Reason::Reconnecting
     );
     error.filter(|_| says).map(|error| error.message().to_owned())
-}
-
-/// Why a tool of a connected server is not there, by its exposed name.
-pub(super) fn tool_among(
-    server: &str,
-    (catalog, held_back): (&Catalog, &HeldBack),
-    view: &View,
-    (exposed, naming): (&str, &Naming),
-) -> (Option<Reason>, Option<String>) {
-    let is_it = |tool: &str| naming.can_be(exposed, server, tool);
-    let hidden = |tool: &str, else_: Option<Reason>| {
-        if view.admits(tool) { else_ } else { Some(Reason::Filtered) }
-    };
-    if let Some(tool) = catalog.tools.iter().find(|tool| is_it(&tool.name)) {
-        let only_as_task = catalog.tasks.contains(&tool.name).then_some(Reason::LeftOut);
-        return (hidden(&tool.name, only_as_task), None);
-    }
-    if let Some(tool) = held_back.tools().iter().find(|tool| is_it(&tool.item.name)) {
-        return (hidden(&tool.item.name, Some(Reason::Quarantined)), None);
-    }
-    let mut skipped = catalog.skipped.iter().filter(|skipped| skipped.list == ListKind::Tools);
-    match skipped.find(|skipped| skipped.name.as_deref().is_some_and(is_it)) {
-        Some(skipped) => (Some(Reason::Malformed), Some(skipped.reason.clone())),
-        None => (Some(Reason::Unknown), None),
-    }
-}
-
-/// `reason` is a word of SPEC 11.6, or `unknown`.
-pub(super) fn tool_not_found(tool: &str, reason: &str) -> Error {
-    let message = format!("this session's view has no tool `{}`", escaped(tool));
-    Error::new(ErrorCode::ToolNotFound, message)
-        .with_detail("tool", tool)
-        .with_detail("reason", reason)
-}
-
-/// The tool was kept from an earlier list of the server, which has it no more.
-pub(super) fn tool_vanished(tool: &str) -> Error {
-    let tool_shown = escaped(tool);
-    let message =
-        format!("the server no longer lists the tool `{tool_shown}`, known from an earlier list");
-    Error::new(ErrorCode::ToolNotFound, message)
-        .with_detail("tool", tool)
-        .with_detail("reason", words::hidden::UNKNOWN)
-        .with_hint("read the session's tools again")
-}
-
-/// The server lists the tool, and it cannot be called.
-pub(super) fn tool_left_out(tool: &str, why: &str) -> Error {
-    let message = format!("the server's tool `{}` cannot be called: {why}", escaped(tool));
-    Error::new(ErrorCode::ToolNotFound, message)
-        .with_detail("tool", tool)
-        .with_detail("reason", words::hidden::LEFT_OUT)
-}
-
-/// The server lists the tool in a way that could not be taken over (SPEC 4.5).
-pub(super) fn tool_malformed(tool: &str, why: &str) -> Error {
-    tool_left_out(tool, why).with_detail("reason", words::hidden::MALFORMED)
-}
-
-/// The tool is there, and its definition is not the accepted one (SPEC 7.6).
-pub(super) fn tool_quarantined(tool: &str) -> Error {
-    let message =
-        format!("the definition of the tool `{}` changed, and was not accepted", escaped(tool));
-    Error::new(ErrorCode::ToolNotFound, message)
-        .with_detail("tool", tool)
-        .with_detail("reason", words::hidden::QUARANTINED)
-        .with_hint("look at the difference that `tool_quarantined` and the status show, and accept it with `accept_tool`")
 }

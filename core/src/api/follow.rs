@@ -9,8 +9,8 @@ use trunkline_pool::plan::{Holding, plan};
 use trunkline_pool::state::Input;
 use trunkline_pool::view::Viewed;
 
+use super::configured::Configured;
 use super::holds::HoldId;
-use super::pool::Configured;
 use super::session::SessionCore;
 use super::wanted::{Added, Want};
 

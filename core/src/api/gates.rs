@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use trunkline_pool::gates::{Facts, GateLists};
 use trunkline_pool::state::Gate;
 
-use super::held::Origin;
+use super::configured::Origin;
 use super::pool::{Pool, PoolCore};
 use super::session::SessionCore;
 use super::sources::Named;

@@ -8,19 +8,11 @@ use trunkline_pool::interface::words;
 use trunkline_pool::state::EntryId;
 use trunkline_pool::view::{Hidden, View};
 
-use super::explain::{tool_left_out, tool_malformed, tool_not_found, tool_quarantined};
+use super::configured::Origin;
 use super::holds::Kind;
+use super::no_tool::{tool_left_out, tool_malformed, tool_not_found, tool_quarantined};
 use crate::driver::{EntryCell, Published};
 use crate::{Error, ErrorCode, Result};
-
-/// Whose configuration of a server a hold goes by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Origin {
-    /// The pool's, which it follows.
-    Pool,
-    /// The session's own.
-    Session,
-}
 
 /// What is shared by a hold and by whoever uses it. What is seen may be replaced under it, as a whole.
 pub(crate) struct Held {

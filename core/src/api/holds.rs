@@ -13,9 +13,9 @@ use trunkline_pool::state::{EntryId, Generation, Input, Ticket};
 use trunkline_pool::view::View;
 
 use self::rows::Rows;
+use super::configured::{Configured, Origin};
 use super::deferred::{AllDeferred, Deferred, FirstSight, Seeing};
-use super::held::{Held, Origin, Seen};
-use super::pool::Configured;
+use super::held::{Held, Seen};
 use super::session::SessionCore;
 use super::told::{ListChange, News, Sight, Told};
 use crate::driver::{EntryCell, LeaseHold};

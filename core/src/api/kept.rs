@@ -10,7 +10,8 @@ use std::sync::Arc;
 use trunkline_pool::interface::words;
 use trunkline_pool::options::Follow;
 
-use super::pool::{Configured, PoolCore};
+use super::configured::Configured;
+use super::pool::PoolCore;
 use super::session::SessionCore;
 use crate::{Error, ErrorCode, Result};
 

@@ -11,12 +11,12 @@ use trunkline_pool::state::EntryState;
 use trunkline_pool::text::escaped;
 
 use super::call::{self, CallResult, Callee};
-use super::explain::tool_not_found;
-use super::held::{DISABLED, Held, Origin, Standing};
+use super::configured::{Configured, Origin};
+use super::held::{DISABLED, Held, Standing};
 use super::holds::{HoldId, Kind};
+use super::no_tool::tool_not_found;
 use super::operation::Operation;
 use super::params;
-use super::pool::Configured;
 use super::session::{Session, SessionCore};
 use super::view::Listed;
 use crate::driver::{EntryCell, LeaseHold};

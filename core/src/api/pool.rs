@@ -1,33 +1,25 @@
 //! The pool: one workspace's set of connections.
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::sync::oneshot;
-use trunkline_pool::cached::Written;
-use trunkline_pool::config::{Fingerprint, ServerSpec, Share, parse_servers};
+use trunkline_pool::config::ServerSpec;
 use trunkline_pool::options::{
-    AcquireOptions, DrainOptions, Offered, PoolOptions, Reconnect, SessionOptions, StatusOptions,
-    Wanted,
+    AcquireOptions, DrainOptions, PoolOptions, SessionOptions, StatusOptions, Wanted,
 };
-use trunkline_pool::plan::Connection;
-use trunkline_pool::state::{DrainMode, Input};
+use trunkline_pool::state::DrainMode;
 use trunkline_pool::text::escaped;
 
+use super::configured::{Configured, Servers};
 use super::event::{EventMask, Subscription};
-use super::held::DISABLED;
 use super::lease::Lease;
 use super::operation::{self, Operation};
 use super::published::Published;
 use super::registry::Registry;
-use super::reports;
 use super::session::Session;
 use super::sources::{Running, Sources};
-use crate::auth::{Context, context};
-use crate::client::Provided;
-use crate::driver::{Answered, Authority, Candidate, Driver, Keyed, carries_out, folders};
+use crate::driver::{Driver, carries_out, folders};
 use crate::otlp::Observer;
 use crate::transport::write_held;
 use crate::{Error, ErrorCode, Result};
@@ -60,112 +52,6 @@ pub(crate) struct PoolCore {
     pub(super) registry: Registry,
     /// Where its status can be read from outside.
     pub(super) published: Option<Arc<Published>>,
-}
-
-/// A server's configuration with its fingerprints, each computed once.
-pub(crate) struct Configured {
-    pub(super) spec: Arc<ServerSpec>,
-    /// In the pool's own context, by what the server is offered.
-    fingerprints: [OnceLock<Fingerprint>; Offered::COUNT],
-    /// Whether the connection is the pool's or the session's own.
-    pub(super) share: Share,
-    /// How a lost connection comes back, where that is not the pool's way.
-    pub(super) reconnect: Option<Arc<Reconnect>>,
-    /// The server itself, when the host provides it.
-    pub(super) host: Option<Provided>,
-    /// On whose word it is connected to.
-    pub(super) authority: Authority,
-    /// The identity of what was written, where its values are not what was written.
-    written: OnceLock<Written>,
-}
-
-impl Configured {
-    pub(super) fn new(spec: Arc<ServerSpec>, options: &PoolOptions) -> Arc<Configured> {
-        Configured::by(Authority::Host, spec, None, options)
-    }
-
-    /// The configuration of a server that is connected to on that word, and the server itself when the host provides it.
-    pub(super) fn by(
-        authority: Authority,
-        spec: Arc<ServerSpec>,
-        host: Option<Provided>,
-        options: &PoolOptions,
-    ) -> Arc<Configured> {
-        let share = spec.share(&options.shared_transports);
-        let reconnect = spec.reconnect.as_ref().map(|own| own.over(&options.reconnect).into());
-        let (fingerprints, written) = ([const { OnceLock::new() }; _], OnceLock::new());
-        Arc::new(Configured { spec, fingerprints, share, reconnect, host, authority, written })
-    }
-
-    /// The identity of what was written; nothing of a server that the host provides.
-    pub(super) fn written(&self) -> Option<Written> {
-        match self.host {
-            None => Some(*self.written.get_or_init(|| Written::literal(&self.spec))),
-            Some(_) => None,
-        }
-    }
-
-    /// Its values are not what was written; before anybody asks.
-    pub(super) fn was_written(&self, written: Written) {
-        // Of several the first stays.
-        let _ = self.written.set(written);
-    }
-
-    /// What its gates are asked with.
-    pub(super) fn candidate<'a>(&'a self, name: &'a str) -> Candidate<'a> {
-        Candidate { name, authority: &self.authority }
-    }
-
-    /// The configuration.
-    pub(super) fn spec(&self) -> &Arc<ServerSpec> {
-        &self.spec
-    }
-
-    /// The identity of the connection for a session that offers so much, with the credentials of that context.
-    pub(super) fn fingerprint(&self, offered: Offered, context: &Context) -> Fingerprint {
-        match context.id_for(&self.spec) {
-            context::POOL => self.fingerprint_in_pool(offered),
-            id => self.spec.fingerprint(id, &offered.names()),
-        }
-    }
-
-    fn fingerprint_in_pool(&self, offered: Offered) -> Fingerprint {
-        let computed = || self.spec.fingerprint(context::POOL, &offered.names());
-        *self.fingerprints[offered.number()].get_or_init(computed)
-    }
-
-    /// Whether the two lead a session to the same connection.
-    pub(super) fn is_same_connection(&self, other: &Configured) -> bool {
-        std::ptr::eq(self, other) || self.connection() == other.connection()
-    }
-
-    /// What tells its connection from others of one session.
-    pub(super) fn connection(&self) -> Connection {
-        // What a session offers, and whose credentials it uses, is the same for all that it has.
-        let fingerprint = self.fingerprint_in_pool(Offered::default());
-        Connection { fingerprint, share: self.share, warrant: self.authority.id() }
-    }
-
-    /// Whether it is what that key stands for.
-    pub(super) fn leads_to(&self, key: &Keyed) -> bool {
-        let share = if key.owner.is_some() { Share::Session } else { Share::Pool };
-        self.share == share
-            && self.authority.id() == key.authority.id()
-            && self.fingerprint(key.offered, &key.context) == key.fingerprint
-    }
-}
-
-/// A map of servers by name; a bad entry spoils itself alone.
-pub struct Servers(pub BTreeMap<String, Result<ServerSpec>>);
-
-impl Servers {
-    /// Parses a map of servers, with or without a `mcpServers` around it.
-    ///
-    /// # Errors
-    /// `invalid_config` when the text is no JSON object of servers.
-    pub fn from_json(text: &str) -> Result<Servers> {
-        parse_servers(text).map(Servers)
-    }
 }
 
 impl Pool {
@@ -385,85 +271,6 @@ impl PoolCore {
     /// Those of [`Running::server`].
     pub(super) fn configured(&self, name: &str) -> Result<Arc<Configured>> {
         self.running().server(name)
-    }
-
-    pub(super) async fn restart(&self, server: &str, index: Option<u32>) -> Result<Value> {
-        if let Some(rows) = self.restart_of_disabled(server, index) {
-            return Ok(json!({ "v": 1, "entries": rows }));
-        }
-        let gate = if index.is_none() { self.restart_gate(server) } else { None };
-        let Some(server) = self.driver.known_server(server) else {
-            return Ok(json!({ "v": 1, "entries": gate.as_slice() }));
-        };
-        // Taken first: an entry may be gone when the last of the others has restarted.
-        let entries = self.driver.entries().into_iter();
-        let indices: HashMap<_, _> = entries.map(|(row, _)| (row.entry, row.index)).collect();
-        let (send, receive) = oneshot::channel();
-        let answer = move |answered| drop(send.send(answered));
-        self.driver.ask(|ticket, _| Input::Restart { ticket, server, index }, Box::new(answer));
-        match receive.await {
-            Ok(Answered::Restarted(reports)) => {
-                let row = |report| reports::restart_report(&indices, report);
-                let mut rows: Vec<Value> = reports.iter().map(row).collect();
-                if rows.is_empty() {
-                    rows.extend(gate);
-                }
-                Ok(json!({ "v": 1, "entries": rows }))
-            }
-            Ok(Answered::Refused(error)) => Err(error),
-            Ok(_) | Err(_) => Err(Error::new(ErrorCode::Internal, "the pool gave no answer")),
-        }
-    }
-
-    /// The rows of a server that nobody holds because it is switched off, or because sessions do without it; nothing of any
-    /// other.
-    fn restart_of_disabled(&self, server: &str, index: Option<u32>) -> Option<Vec<Value>> {
-        let is_off = self.is_switched_off(server);
-        if !is_off && !self.disabled_by().contains_key(server) {
-            return None;
-        }
-        let entries = self.driver.entries().into_iter();
-        let (rows, _): (Vec<_>, Vec<_>) =
-            entries.filter(|(_, cell)| &*cell.server == server).unzip();
-        if rows.iter().any(|row| row.refs > 0 || row.waiters > 0) {
-            return None;
-        }
-        let asked = rows.iter().filter(|row| index.is_none_or(|index| index == row.index));
-        let row = |entry_index| reports::restart_refused(entry_index, DISABLED, None);
-        let mut answer: Vec<Value> = asked.map(|entry| row(Some(entry.index))).collect();
-        if rows.is_empty() && index.is_none() {
-            answer.push(row(None));
-        }
-        Some(answer)
-    }
-
-    /// Why a server has no entry that could be restarted, as a row of the answer.
-    fn restart_gate(&self, server: &str) -> Option<Value> {
-        let error = match self.configured(server) {
-            Ok(_) => self.check_admitted(server).err()?,
-            Err(error) if self.running().named(server).is_some() => error,
-            Err(_) => return None,
-        };
-        Some(reports::restart_refused(None, "not_admitted", Some(&error)))
-    }
-
-    async fn drain(&self, options: &DrainOptions) -> Value {
-        let (send, receive) = oneshot::channel();
-        self.ask_drain(options.mode, options.timeout, move |answered| drop(send.send(answered)));
-        match receive.await {
-            Ok(Answered::Drained(report)) => reports::drain_report(&self.driver, &report),
-            _ => json!({ "v": 1, "drained": 0, "forced": 0, "errors": [] }),
-        }
-    }
-
-    fn ask_drain(
-        &self,
-        how: DrainMode,
-        timeout: Duration,
-        answer: impl FnOnce(Answered) + Send + 'static,
-    ) {
-        let deadline = self.driver.moment_after(timeout);
-        self.driver.ask(|ticket, _| Input::Drain { ticket, how, deadline }, Box::new(answer));
     }
 
     async fn end(&self) {

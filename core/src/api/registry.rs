@@ -12,7 +12,7 @@ use trunkline_pool::state::SessionId;
 
 use super::calls::Calls;
 use super::configure::Disabled;
-use super::held::Origin;
+use super::configured::Origin;
 use super::pool::PoolCore;
 use super::session::{Session, SessionCore, WeakSession};
 use crate::auth::Context;

@@ -18,13 +18,14 @@ use trunkline_pool::state::SessionId;
 
 use super::calls::Calls;
 use super::configure::Disabled;
+use super::configured::{Configured, Origin};
 use super::event::{EventMask, Subscription};
-use super::held::{Held, Origin};
+use super::held::Held;
 use super::holds::Holds;
 use super::kept::Kept;
 use super::lease::Lease;
 use super::list::{Given, List, ShapedTools};
-use super::pool::{Configured, PoolCore};
+use super::pool::PoolCore;
 use super::untold::Untold;
 use super::view::{Listed, Lists};
 use super::wanted::Wants;

@@ -8,9 +8,9 @@ use trunkline_pool::interface::words;
 use trunkline_pool::options::SignInOptions;
 use trunkline_pool::state::Gate;
 
+use super::configured::{Configured, Origin};
 use super::follow::follow_together;
-use super::held::Origin;
-use super::pool::{Configured, Pool, PoolCore};
+use super::pool::{Pool, PoolCore};
 use crate::auth::{Credentials, NO_ADDRESS};
 use crate::driver::{Authority, recheck};
 use crate::{Error, ErrorCode, Result};

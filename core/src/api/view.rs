@@ -10,8 +10,8 @@ use trunkline_pool::naming::{NameMap, Naming, ToolName};
 use trunkline_pool::view::Marks;
 
 use super::deferred::Seeing;
-use super::explain::{tool_among, tool_quarantined};
 use super::list::{Book, List, Shaped};
+use super::no_tool::{tool_among, tool_quarantined};
 use super::session::SessionCore;
 use super::told::Sight;
 use crate::Result;

@@ -21,9 +21,10 @@ use trunkline_pool::view::Hidden;
 use super::asleep::{Look, Need};
 use super::call::{self, Callee};
 use super::calls::Started;
+use super::configured::Origin;
 use super::deferred::Seeing;
-use super::explain::{tool_not_found, tool_vanished};
 use super::held::Held;
+use super::no_tool::{tool_not_found, tool_vanished};
 use super::operation::Operation;
 use super::params;
 use super::retry::Done;
@@ -84,7 +85,7 @@ pub(super) fn start(
         Ok(number) => number,
         Err(error) => return refused(done, error),
     };
-    let configured = session.spec(&server, super::held::Origin::Pool).ok();
+    let configured = session.spec(&server, Origin::Pool).ok();
     let of_server = configured.and_then(|configured| configured.spec.call_timeout);
     let timeout = options.timeout.or(of_server).unwrap_or(session.driver.options.call_timeout);
     let state =

@@ -13,10 +13,10 @@ use trunkline_pool::state::{Input, Ticket};
 use trunkline_pool::view::Viewed;
 
 use super::acquire::{answer_with, timed_out};
+use super::configured::{Configured, Origin};
 use super::follow::ToWant;
-use super::held::{Origin, Standing, disabled};
+use super::held::{Standing, disabled};
 use super::holds::{HoldId, Kind};
-use super::pool::Configured;
 use super::session::SessionCore;
 use crate::auth::Credentials;
 use crate::driver::{About, LeaseHold, Wish};

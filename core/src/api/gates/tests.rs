@@ -10,8 +10,8 @@ use trunkline_pool::config::ServerSpec;
 use trunkline_pool::state::{EntryState, Gate, GateReason};
 
 use crate::apart::OneByOne;
+use crate::api::configured::Configured;
 use crate::api::follow::follow_together;
-use crate::api::pool::Configured;
 use crate::driver::{Authority, Warrant};
 use crate::folder::Folder;
 use crate::lookup::Found;

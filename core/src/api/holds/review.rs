@@ -8,8 +8,8 @@ use trunkline_pool::view::Viewed;
 
 use super::{Having, HoldId, Holds, Inner, Kind, Row};
 use crate::Result;
-use crate::api::held::{Origin, Standing};
-use crate::api::pool::Configured;
+use crate::api::configured::{Configured, Origin};
+use crate::api::held::Standing;
 use crate::api::session::SessionCore;
 use crate::driver::LeaseHold;
 

@@ -17,8 +17,8 @@ use super::pass::also;
 use super::running::Origin;
 use super::sighted::{Sighted, request};
 use super::warrant::Approved;
-use crate::api::held;
-use crate::api::pool::{Configured, PoolCore};
+use crate::api::configured::{self, Configured};
+use crate::api::pool::PoolCore;
 use crate::api::session::SessionCore;
 use crate::driver::{Authority, Warrant};
 use crate::{Error, ErrorCode, Result};
@@ -65,12 +65,12 @@ impl SessionCore {
     ///
     /// # Errors
     /// `internal` when the process ends.
-    pub(in crate::api) async fn bring_again(&self, name: &str) -> Result<held::Origin> {
-        let Some(own) = self.own_server(name) else { return Ok(held::Origin::Pool) };
+    pub(in crate::api) async fn bring_again(&self, name: &str) -> Result<configured::Origin> {
+        let Some(own) = self.own_server(name) else { return Ok(configured::Origin::Pool) };
         if let Some((spec, scope)) = self.pool.claimed_elsewhere(&own) {
             self.put_own(name, self.pool.claimed(name, &spec, scope).await?);
         }
-        Ok(held::Origin::Session)
+        Ok(configured::Origin::Session)
     }
 }
 

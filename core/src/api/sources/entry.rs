@@ -23,7 +23,8 @@ use super::questions::{Answers, Lack, Question};
 use super::running::{Awaited, Before, Origin, Verdict};
 use super::sighted::{Sighted, request};
 use crate::Result;
-use crate::api::pool::{Configured, PoolCore};
+use crate::api::configured::Configured;
+use crate::api::pool::PoolCore;
 use crate::lookup::HostVariables;
 
 /// What a pass looks with.

@@ -19,7 +19,7 @@ use super::reading::{Reread, says};
 use super::watching::Armed;
 use super::{names, report_with_findings};
 use crate::api::pool::{Pool, PoolCore};
-use crate::api::reports::restart_refused;
+use crate::api::restart::refused;
 use crate::{Error, ErrorCode, Result};
 
 impl Pool {
@@ -166,7 +166,7 @@ impl PoolCore {
         let made = names.into_iter().map(async |name| {
             let rows = match self.restart(&name, None).await {
                 Ok(report) => report["entries"].clone(),
-                Err(error) => json!([restart_refused(None, error.code().name(), Some(&error))]),
+                Err(error) => json!([refused(None, error.code().name(), Some(&error))]),
             };
             (name, rows)
         });

@@ -11,7 +11,8 @@ use trunkline_pool::state::{Gate, GateReason};
 use trunkline_pool::view::View;
 
 use super::pass::Shape;
-use crate::api::pool::{Configured, PoolCore};
+use crate::api::configured::Configured;
+use crate::api::pool::PoolCore;
 use crate::driver::{Age, Keyed};
 use crate::{Error, ErrorCode, Result};
 

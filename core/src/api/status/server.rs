@@ -10,7 +10,8 @@ use trunkline_pool::gates::{Approval, Facts, Gates};
 use trunkline_pool::layers::{Scope, SourceName};
 use trunkline_pool::state::{EntryState, EntryStatus, Gate, GateReason};
 
-use crate::api::pool::{Configured, PoolCore};
+use crate::api::configured::Configured;
+use crate::api::pool::PoolCore;
 use crate::api::sources::{Named, Standing};
 use crate::driver::{self, EntryCell, Published};
 use crate::platform::Taken;

@@ -3,7 +3,8 @@
 use trunkline_pool::catalog::{Filter, ListKind};
 use trunkline_pool::state::Slot;
 
-use super::super::held::{Origin, Seen};
+use super::super::configured::Origin;
+use super::super::held::Seen;
 use super::super::holds::Kind;
 use super::*;
 

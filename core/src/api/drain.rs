@@ -1,0 +1,49 @@
+//! The drain of a pool, and its report (SPEC 9.7).
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+use trunkline_pool::options::DrainOptions;
+use trunkline_pool::state::{DrainMode, DrainReport, Input};
+
+use super::pool::PoolCore;
+use crate::driver::{Answered, Driver};
+
+impl PoolCore {
+    pub(super) async fn drain(&self, options: &DrainOptions) -> Value {
+        let (send, receive) = oneshot::channel();
+        self.ask_drain(options.mode, options.timeout, move |answered| drop(send.send(answered)));
+        match receive.await {
+            Ok(Answered::Drained(report)) => report_of(&self.driver, &report),
+            _ => json!({ "v": 1, "drained": 0, "forced": 0, "errors": [] }),
+        }
+    }
+
+    pub(super) fn ask_drain(
+        &self,
+        how: DrainMode,
+        timeout: Duration,
+        answer: impl FnOnce(Answered) + Send + 'static,
+    ) {
+        let deadline = self.driver.moment_after(timeout);
+        self.driver.ask(|ticket, _| Input::Drain { ticket, how, deadline }, Box::new(answer));
+    }
+}
+
+/// The answer to a drain.
+fn report_of(driver: &Driver, report: &DrainReport) -> Value {
+    let errors: Vec<_> = report
+        .errors
+        .iter()
+        .map(|(entry, error)| {
+            let cell = driver.entry(*entry);
+            json!({
+                "server": cell.as_ref().map(|cell| cell.server.to_string()),
+                "entry_index": cell.as_ref().map(|cell| cell.index),
+                "error": error.to_json(),
+            })
+        })
+        .collect();
+    json!({ "v": 1, "drained": report.drained, "forced": report.forced, "errors": errors })
+}

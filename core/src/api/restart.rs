@@ -1,0 +1,104 @@
+//! Restarts of a server's entries, and their reports (SPEC 9.1).
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+use trunkline_pool::state::{EntryId, Input, RestartRefusal, RestartReport};
+
+use super::held::DISABLED;
+use super::pool::PoolCore;
+use crate::driver::Answered;
+use crate::{Error, ErrorCode, Result};
+
+impl PoolCore {
+    pub(super) async fn restart(&self, server: &str, index: Option<u32>) -> Result<Value> {
+        if let Some(rows) = self.restart_of_disabled(server, index) {
+            return Ok(json!({ "v": 1, "entries": rows }));
+        }
+        let gate = if index.is_none() { self.restart_gate(server) } else { None };
+        let Some(server) = self.driver.known_server(server) else {
+            return Ok(json!({ "v": 1, "entries": gate.as_slice() }));
+        };
+        // Taken first: an entry may be gone when the last of the others has restarted.
+        let entries = self.driver.entries().into_iter();
+        let indices: HashMap<_, _> = entries.map(|(row, _)| (row.entry, row.index)).collect();
+        let (send, receive) = oneshot::channel();
+        let answer = move |answered| drop(send.send(answered));
+        self.driver.ask(|ticket, _| Input::Restart { ticket, server, index }, Box::new(answer));
+        match receive.await {
+            Ok(Answered::Restarted(reports)) => {
+                let row = |report| report_of(&indices, report);
+                let mut rows: Vec<Value> = reports.iter().map(row).collect();
+                if rows.is_empty() {
+                    rows.extend(gate);
+                }
+                Ok(json!({ "v": 1, "entries": rows }))
+            }
+            Ok(Answered::Refused(error)) => Err(error),
+            Ok(_) | Err(_) => Err(Error::new(ErrorCode::Internal, "the pool gave no answer")),
+        }
+    }
+
+    /// The rows of a server that nobody holds because it is switched off, or because sessions do without it; nothing of any
+    /// other.
+    fn restart_of_disabled(&self, server: &str, index: Option<u32>) -> Option<Vec<Value>> {
+        let is_off = self.is_switched_off(server);
+        if !is_off && !self.disabled_by().contains_key(server) {
+            return None;
+        }
+        let entries = self.driver.entries().into_iter();
+        let (rows, _): (Vec<_>, Vec<_>) =
+            entries.filter(|(_, cell)| &*cell.server == server).unzip();
+        if rows.iter().any(|row| row.refs > 0 || row.waiters > 0) {
+            return None;
+        }
+        let asked = rows.iter().filter(|row| index.is_none_or(|index| index == row.index));
+        let row = |entry_index| refused(entry_index, DISABLED, None);
+        let mut answer: Vec<Value> = asked.map(|entry| row(Some(entry.index))).collect();
+        if rows.is_empty() && index.is_none() {
+            answer.push(row(None));
+        }
+        Some(answer)
+    }
+
+    /// Why a server has no entry that could be restarted, as a row of the answer.
+    fn restart_gate(&self, server: &str) -> Option<Value> {
+        let error = match self.configured(server) {
+            Ok(_) => self.check_admitted(server).err()?,
+            Err(error) if self.running().named(server).is_some() => error,
+            Err(_) => return None,
+        };
+        Some(refused(None, "not_admitted", Some(&error)))
+    }
+}
+
+/// One row of a restart's answer.
+fn report_of(indices: &HashMap<EntryId, u32>, report: &RestartReport) -> Value {
+    let index = indices.get(&report.entry);
+    let mut row = json!({ "entry_index": index, "restarted": report.result.is_ok() });
+    match &report.result {
+        Ok(duration) => {
+            row["duration_ms"] = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX).into();
+        }
+        Err(refusal) => {
+            row["reason"] = refusal.as_str().into();
+            if let RestartRefusal::Failed(error) = refusal {
+                row["error"] = error.to_json();
+                if error.code() == ErrorCode::AuthRequired {
+                    row["reason"] = "auth_required".into();
+                }
+            }
+        }
+    }
+    row
+}
+
+/// The row of a restart's answer for what is not to run: an entry, or a server that has none.
+pub(super) fn refused(index: Option<u32>, reason: &str, error: Option<&Error>) -> Value {
+    let mut row = json!({ "entry_index": index, "restarted": false, "reason": reason });
+    if let Some(error) = error {
+        row["error"] = error.to_json();
+    }
+    row
+}
