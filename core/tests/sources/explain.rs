@@ -187,3 +187,36 @@ fn a_server_that_a_session_brought_is_explained() {
         until(|| why(&rig.pool, "s")["reason"] == "not_configured");
     });
 }
+
+/// SPEC 9.4, 11.6: of a name that two sessions brought, the status and the explanation say where the newest is from that is still there.
+#[test]
+fn a_name_that_two_sessions_bring_is_that_of_the_newest() {
+    use trunkline::Scope::{Project, Workspace};
+    let rig = rig(json!({ "trusted": true }));
+    let origin = || {
+        let (shown, why) = (row(&rig.pool, "s")["origin"].clone(), why(&rig.pool, "s"));
+        (shown, why["from"]["source"].clone())
+    };
+    let both = |word: &str| (json!(word), json!(word));
+    host(async {
+        let bring = async |id: &str, args: &[&str], scope| {
+            let (session, server) = (rig.session(id), rig.server(args));
+            let spec = trunkline::ServerSpec::from_value("s", &server).unwrap();
+            let mut options = trunkline::AcquireOptions::default();
+            options.origin = Some(scope);
+            let error = session.acquire("s", Some(&spec), &options).await.err().unwrap();
+            assert_eq!(error.detail()["reason"], "pending_approval");
+            session
+        };
+        let older = bring("a", &[], Project).await;
+        let approvals = rig.pool.approvals().await.unwrap();
+        let hash = approvals["requests"][0]["hash"].as_str().unwrap();
+        rig.pool.approve("s", hash).await.unwrap();
+        let _lease = rig::acquire(&older, "s").await;
+        assert_eq!(origin(), both("project"));
+        let newer = bring("b", &["--tools", "3"], Workspace).await;
+        assert_eq!(origin(), both("workspace"));
+        newer.close(None);
+        assert_eq!(origin(), both("project"));
+    });
+}
