@@ -1,6 +1,6 @@
 // The Vercel AI SDK: the tools of a session for `generateText`, `streamText` and agents.
 
-import { ToolError, callOptions, framework, schemaOf, toolsOf } from './shared.mjs';
+import { ToolError, blocksOf, callOptions, encoded, framework, member, mimeTypeOf, partOf, schemaOf, toolsOf } from './shared.mjs';
 
 const { dynamicTool, jsonSchema } = await framework('ai', 'ai', () => import('ai'));
 
@@ -31,24 +31,28 @@ function toolOf(session, listed, onProgress, options) {
 
 /** What the model is shown of a result. */
 function modelOutput(result) {
-  const blocks = result.content ?? [];
+  const blocks = blocksOf(result);
   if (blocks.length === 0) return { type: 'json', value: result.structuredContent ?? null };
-  return { type: 'content', value: blocks.map(part) };
+  return { type: 'content', value: blocks.map((block) => partOf(block, part)) };
 }
 
 function part(block) {
-  switch (block.type) {
+  switch (member(block, 'type')) {
     case 'text':
-      return { type: 'text', text: block.text };
+      return { type: 'text', text: member(block, 'text') };
     case 'image':
     case 'audio':
-      return media(block.data, block.mimeType);
+      return media(encoded(block, 'data'), member(block, 'mimeType'));
     case 'resource':
-      if (block.resource.text !== undefined) return { type: 'text', text: block.resource.text };
-      return media(block.resource.blob, block.resource.mimeType ?? 'application/octet-stream');
+      return resource(block.resource);
     default:
-      return { type: 'text', text: JSON.stringify(block) };
+      return undefined;
   }
+}
+
+function resource(contents) {
+  if (contents?.text !== undefined) return { type: 'text', text: member(contents, 'text') };
+  return media(encoded(contents, 'blob'), mimeTypeOf(contents, 'application/octet-stream'));
 }
 
 /** The one part for bytes that versions 5 and 6 both know. */

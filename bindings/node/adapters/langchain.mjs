@@ -1,6 +1,6 @@
 // LangChain.js and LangGraph.js: the tools of a session as LangChain's.
 
-import { ToolError, callOptions, framework, schemaOf, toolsOf } from './shared.mjs';
+import { ToolError, blocksOf, callOptions, encoded, framework, member, mimeTypeOf, partOf, schemaOf, toolsOf } from './shared.mjs';
 
 const { DynamicStructuredTool } = await framework('langchain', '@langchain/core', () => import('@langchain/core/tools'));
 const { ToolMessage } = await framework('langchain', '@langchain/core', () => import('@langchain/core/messages'));
@@ -22,7 +22,7 @@ function toolOf(session, listed, onProgress, raiseErrors, options) {
     async func(input, _runManager, config) {
       const told = onProgress && ((event) => onProgress(name, event));
       const result = await session.callTool(name, input, callOptions(options, config?.signal, told));
-      const content = result.content.map(block);
+      const content = blocksOf(result).map((from) => partOf(from, block));
       const artifact = { structuredContent: result.structuredContent, meta: result.meta };
       if (!result.isError) return [content, artifact];
       const id = config?.toolCall?.id;
@@ -34,22 +34,28 @@ function toolOf(session, listed, onProgress, raiseErrors, options) {
 
 /** A content block of the protocol as one of LangChain's. */
 function block(from) {
-  switch (from.type) {
+  switch (member(from, 'type')) {
     case 'text':
-      return { type: 'text', text: from.text };
+      return { type: 'text', text: member(from, 'text') };
     case 'image':
     case 'audio':
-      return { type: from.type, data: from.data, mimeType: from.mimeType };
+      return { type: from.type, data: encoded(from, 'data'), mimeType: member(from, 'mimeType') };
     case 'resource_link':
-      return { type: 'file', url: from.uri, ...(from.mimeType === undefined ? {} : { mimeType: from.mimeType }) };
+      return link(member(from, 'uri'), mimeTypeOf(from));
     case 'resource':
       return resource(from.resource);
     default:
-      return { type: 'text', text: JSON.stringify(from) };
+      return undefined;
   }
 }
 
-function resource({ text, blob, mimeType = 'application/octet-stream' }) {
-  if (text !== undefined) return { type: 'text', text };
-  return { type: mimeType.startsWith('image/') ? 'image' : 'file', data: blob, mimeType };
+function link(url, mimeType) {
+  return { type: 'file', url, ...(mimeType === undefined ? {} : { mimeType }) };
+}
+
+function resource(contents) {
+  if (contents?.text !== undefined) return { type: 'text', text: member(contents, 'text') };
+  const data = encoded(contents, 'blob');
+  const mimeType = mimeTypeOf(contents, 'application/octet-stream');
+  return { type: mimeType.startsWith('image/') ? 'image' : 'file', data, mimeType };
 }

@@ -1,4 +1,4 @@
-// What the adapters share: frameworks that may not be installed, and tools that report an error.
+// What the adapters share: frameworks that may not be installed, tools that report an error, and blocks that are not as the protocol has them.
 
 /** What `load` imports; where it is not installed, an error that names what to install. */
 export async function framework(adapter, name, load) {
@@ -14,7 +14,7 @@ export async function framework(adapter, name, load) {
 /** A tool that reports an error. */
 export class ToolError extends Error {
   constructor(tool, result) {
-    const texts = result.content.filter(({ type }) => type === 'text').map(({ text }) => text);
+    const texts = blocksOf(result).filter((block) => block?.type === 'text' && typeof block.text === 'string').map(({ text }) => text);
     super(texts.join('\n') || `${tool} reports an error without a text`);
     this.result = result;
   }
@@ -22,6 +22,44 @@ export class ToolError extends Error {
   get name() {
     return 'ToolError';
   }
+}
+
+/** A block of a result is not as the protocol has it. */
+class Malformed extends Error {}
+
+/** The blocks of a result, each of which may be anything; none where the server sent no list. */
+export function blocksOf({ content }) {
+  return Array.isArray(content) ? content : [];
+}
+
+/** What `known` makes of a block; a text, which is its JSON, where it is not as the protocol has it, or of no kind that `known` knows. */
+export function partOf(block, known) {
+  try {
+    const made = known(block);
+    if (made !== undefined) return made;
+  } catch (error) {
+    if (!(error instanceof Malformed)) throw error;
+  }
+  return { type: 'text', text: JSON.stringify(block) };
+}
+
+/** A member that the protocol has as a text. */
+export function member(block, name) {
+  const value = block?.[name];
+  if (typeof value !== 'string') throw new Malformed(name);
+  return value;
+}
+
+/** A member that the protocol has as bytes in base64 (RFC 4648, section 4), without the line breaks that some put into it. */
+export function encoded(block, name) {
+  const text = member(block, name).replaceAll(/[\r\n]/g, '');
+  if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) throw new Malformed(name);
+  return text;
+}
+
+/** What the bytes of a block are, where it says so. */
+export function mimeTypeOf(block, otherwise) {
+  return block.mimeType == null ? otherwise : member(block, 'mimeType');
 }
 
 /** The tools of a session's view, or of some of its servers. */

@@ -8,7 +8,7 @@ import { MockLanguageModelV3 } from 'ai/test';
 import { TrunklineError } from 'trunkline';
 import { ToolError, tools } from 'trunkline/adapters/ai';
 
-import { PIXEL, changed, kinds, namesOf, opened, pageRuns } from './served.mjs';
+import { MALFORMED, PIXEL, changed, kinds, malformed, namesOf, opened, pageRuns } from './served.mjs';
 
 const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
 
@@ -72,6 +72,17 @@ it('results of every kind reach the model', async (t) => {
   assert.deepEqual(resource.map(({ type }) => type), ['text', 'file-data', 'text']);
   const { output } = steps[1].content.find(({ type }) => type === 'tool-result');
   assert.deepEqual(output.structuredContent, { total: 5 });
+});
+
+// SPEC 4.5: and costs nobody the rest of the result.
+it('a block that is not as the protocol has it is its JSON', async (t) => {
+  const session = await malformed(t);
+  const calls = ['blocks', 'failed', 'none'].map((name) => [`mcp__malformed__${name}`, { city: 'x' }]);
+  const { outputs } = await told(scripted(...calls), tools(session));
+  const [before, ...rest] = outputs[0].value.map(({ text }) => text);
+  assert.deepEqual([before, rest.map((text) => JSON.parse(text))], ['before', MALFORMED]);
+  assert.deepEqual(outputs[1], { type: 'error-text', value: 'before' });
+  assert.deepEqual(outputs[2], { type: 'json', value: null });
 });
 
 it('a change is there when tools are asked for again', async (t) => {

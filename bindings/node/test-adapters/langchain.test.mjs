@@ -8,7 +8,7 @@ import { AIMessage } from '@langchain/core/messages';
 import { createReactAgent } from '@langchain/langgraph/prebuilt';
 import { ToolError, tools } from 'trunkline/adapters/langchain';
 
-import { PIXEL, changed, kinds, namesOf, opened, pageRuns } from './served.mjs';
+import { MALFORMED, PIXEL, changed, kinds, malformed, namesOf, opened, pageRuns } from './served.mjs';
 
 /** Asks for tools in an order that is written down, then says that it is done. */
 class Scripted extends BaseChatModel {
@@ -68,6 +68,19 @@ it('results of every kind are standard blocks', async (t) => {
   assert.deepEqual(structured.artifact.structuredContent, { total: 5 });
   assert.deepEqual(resource.content.map(({ type }) => type), ['text', 'file', 'file']);
   assert.equal(resource.content[2].url, 'file:///c');
+});
+
+// SPEC 4.5: and costs nobody the rest of the result.
+it('a block that is not as the protocol has it is its JSON', async (t) => {
+  const session = await malformed(t);
+  const calls = ['blocks', 'failed', 'none'].map((name) => [`mcp__malformed__${name}`, { city: 'x' }]);
+  const [blocks, failed, none] = await told(new Scripted(...calls), tools(session));
+  for (const { content } of [blocks, failed]) {
+    const [before, ...rest] = content.map(({ text }) => text);
+    assert.deepEqual([before, rest.map((text) => JSON.parse(text))], ['before', MALFORMED]);
+  }
+  assert.deepEqual([blocks, failed].map(({ status }) => status), ['success', 'error']);
+  assert.deepEqual(none.content, []);
 });
 
 it('a change is there when tools are asked for again', async (t) => {

@@ -38,26 +38,51 @@ const RESULTS = {
   wrong: { content: [{ type: 'text', text: 'no such city' }], isError: true },
 };
 
-const TOOLS = Object.keys(RESULTS).map((name) => ({
+/** Blocks of kinds that the protocol knows, none of which is as it has them. */
+export const MALFORMED = [
+  { type: 'text' },
+  { type: 'text', text: 5 },
+  { type: 'image', data: PIXEL },
+  { type: 'image', data: 'no base64', mimeType: 'image/png' },
+  { type: 'audio', data: PIXEL.slice(0, -1), mimeType: 'audio/wav' },
+  { type: 'resource', resource: { uri: 'file:///a' } },
+  { type: 'resource', resource: { uri: 'file:///a', blob: '%%%%' } },
+  { type: 'resource', resource: { uri: 'file:///a', blob: PIXEL, mimeType: 5 } },
+  { type: 'resource', resource: 'file:///a' },
+  { type: 'resource_link', name: 'c' },
+  'no object',
+  null,
+];
+
+const BEFORE = { type: 'text', text: 'before' };
+
+/** What each tool of the server `malformed` answers. */
+const MALFORMED_RESULTS = {
+  blocks: { content: [BEFORE, ...MALFORMED] },
+  failed: { content: [BEFORE, ...MALFORMED], isError: true },
+  none: { content: 5 },
+};
+
+const toolsOf = (results) => Object.keys(results).map((name) => ({
   name,
   description: `Answers with ${name}.`,
   inputSchema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
   ...(name === 'structured' ? { outputSchema: SUM } : {}),
 }));
 
-function serve(connection, frame) {
+const serving = (results) => (connection, frame) => {
   const { method, id, params } = JSON.parse(frame);
   const serverInfo = { name: 'kinds', version: '1' };
   const answers = {
     initialize: () => ({ protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo }),
-    'tools/list': () => ({ tools: TOOLS }),
-    'tools/call': () => RESULTS[params.name],
+    'tools/list': () => ({ tools: toolsOf(results) }),
+    'tools/call': () => results[params.name],
   };
   if (id === undefined) return;
   const answer = answers[method];
   const body = answer ? { result: answer() } : { error: { code: -32601, message: 'no such method' } };
   connection.send(JSON.stringify({ jsonrpc: '2.0', id, ...body }));
-}
+};
 
 /** A session with the reference server as `s`; at the end of the test none of its processes is left. */
 export async function opened(t, { flags = [], pool: options = {}, session = {}, server = 's' } = {}) {
@@ -78,11 +103,16 @@ export async function opened(t, { flags = [], pool: options = {}, session = {}, 
 }
 
 /** A session with the server `kinds`, held. */
-export async function kinds(t) {
+export const kinds = (t) => provided(t, 'kinds', RESULTS);
+
+/** A session with the server `malformed`, held. */
+export const malformed = (t) => provided(t, 'malformed', MALFORMED_RESULTS);
+
+async function provided(t, name, results) {
   const pool = new Pool({ cache: 'off' });
   const chat = pool.session('a');
-  chat.provide('kinds', serve);
-  const lease = await chat.acquire('kinds');
+  chat.provide(name, serving(results));
+  const lease = await chat.acquire(name);
   // Kept until then: a lease that is garbage lets its server go.
   t.after(() => pool.close().then(() => lease.release()));
   return chat;

@@ -71,11 +71,16 @@ MALFORMED = [
     {"type": "text"},
     {"type": "text", "text": 5},
     {"type": "image", "data": PIXEL},
+    {"type": "image", "data": "no base64", "mimeType": "image/png"},
+    {"type": "audio", "data": PIXEL[:-1], "mimeType": "audio/wav"},
     {"type": "audio", "mimeType": "audio/wav"},
     {"type": "resource", "resource": {"uri": "file:///a"}},
+    {"type": "resource", "resource": {"uri": "file:///a", "blob": "%%%%"}},
+    {"type": "resource", "resource": {"uri": "file:///a", "blob": PIXEL, "mimeType": 5}},
     {"type": "resource", "resource": "file:///a"},
     {"type": "resource_link", "name": "c"},
     "no object",
+    None,
 ]
 
 

@@ -5,6 +5,8 @@ A module is imported by its own name, and imports its framework then; nothing he
 
 from __future__ import annotations
 
+import base64
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -33,6 +35,21 @@ def member(block: Any, name: str) -> str:
     if not isinstance(value, str):
         raise Malformed(name)
     return value
+
+
+def encoded(block: Any, name: str) -> str:
+    """A member that the protocol has as bytes in base64 (RFC 4648, section 4), without the line breaks that some put into it."""
+    text = member(block, name).replace("\r", "").replace("\n", "")
+    try:
+        base64.b64decode(text, validate=True)
+    except ValueError as error:
+        raise Malformed(name) from error
+    return text
+
+
+def mime_type(block: Any, otherwise: str | None = None) -> str | None:
+    """What the bytes of a block are, where it says so."""
+    return member(block, "mimeType") if block.get("mimeType") is not None else otherwise
 
 
 def texts(result: trunkline.CallResult) -> list[str]:

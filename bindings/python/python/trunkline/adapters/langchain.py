@@ -14,7 +14,7 @@ import json
 from typing import Any  # LangGraph evaluates the annotations of a tool's function.
 
 from .._results import defined
-from . import Malformed, content, member, missing, texts
+from . import Malformed, content, encoded, member, mime_type, missing, texts
 
 try:
     from langchain_core.messages import content as blocks
@@ -132,21 +132,19 @@ def _known(block: Any) -> Any:
     if kind == "text":
         return blocks.create_text_block(member(block, "text"))
     if kind == "image":
-        return blocks.create_image_block(base64=member(block, "data"), mime_type=member(block, "mimeType"))
+        return blocks.create_image_block(base64=encoded(block, "data"), mime_type=member(block, "mimeType"))
     if kind == "audio":  # Messages of tools have no block for sound but a file.
-        return blocks.create_file_block(base64=member(block, "data"), mime_type=member(block, "mimeType"))
+        return blocks.create_file_block(base64=encoded(block, "data"), mime_type=member(block, "mimeType"))
     if kind == "resource_link":
-        return blocks.create_file_block(url=member(block, "uri"), mime_type=block.get("mimeType"))
+        return blocks.create_file_block(url=member(block, "uri"), mime_type=mime_type(block))
     return _resource(block.get("resource")) if kind == "resource" else None
 
 
 def _resource(contents: Any) -> Any:
     if isinstance(contents, dict) and "text" in contents:
         return blocks.create_text_block(member(contents, "text"))
-    blob = member(contents, "blob")
-    mime = contents.get("mimeType") or "application/octet-stream"
-    is_image = isinstance(mime, str) and mime.startswith("image/")
-    create = blocks.create_image_block if is_image else blocks.create_file_block
+    blob, mime = encoded(contents, "blob"), mime_type(contents, "application/octet-stream") or ""
+    create = blocks.create_image_block if mime.startswith("image/") else blocks.create_file_block
     return create(base64=blob, mime_type=mime)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 
 from .._results import defined
-from . import Malformed, content, member, missing, texts
+from . import Malformed, content, encoded, member, mime_type, missing, texts
 
 try:
     from pydantic_ai import ModelRetry
@@ -128,19 +128,16 @@ def _known(block: Any) -> Any:
     if kind == "text":
         return member(block, "text")
     if kind in ("image", "audio"):
-        return _binary(member(block, "data"), member(block, "mimeType"))
+        return _binary(encoded(block, "data"), member(block, "mimeType"))
     if kind == "resource_link":
         return member(block, "uri")
     if kind == "resource":
         contents = block.get("resource")
         if isinstance(contents, dict) and "text" in contents:
             return member(contents, "text")
-        return _binary(member(contents, "blob"), contents.get("mimeType") or "application/octet-stream")
+        return _binary(encoded(contents, "blob"), mime_type(contents, "application/octet-stream"))
     return block
 
 
-def _binary(encoded: str, mime: str) -> Any:
-    try:
-        return BinaryContent(data=base64.b64decode(encoded), media_type=mime)
-    except ValueError as error:
-        raise Malformed from error
+def _binary(data: str, mime: str | None) -> Any:
+    return BinaryContent(data=base64.b64decode(data), media_type=mime)
