@@ -8,8 +8,6 @@ use trunkline_pool::options::{HandlerResult, Handling, Refusal};
 
 use crate::platform;
 
-const INTERNAL_ERROR: i32 = -32603;
-
 /// A handler whose panic is a refusal. A dropped future drops the handler, on a thread that is nobody else's.
 pub(crate) async fn contained(handling: Handling) -> HandlerResult {
     let mut work = Apart::new("trunkline-handler", handling);
@@ -23,7 +21,7 @@ pub(crate) async fn contained(handling: Handling) -> HandlerResult {
 
 /// What is said of a handler that did not do its part.
 pub(crate) fn failed() -> Refusal {
-    Refusal::new(INTERNAL_ERROR, "the handler failed")
+    Refusal::new(Refusal::INTERNAL_ERROR, "the handler failed")
 }
 
 /// Something of the host's, until nobody needs it any more: it ends on a thread that is nobody else's, for its end is code of the

@@ -12,6 +12,7 @@ use crate::transport::escape::escape_line;
 use crate::{Error, ErrorCode, Outcome};
 use trunkline_pool::interface::words;
 use trunkline_pool::json::Plain;
+use trunkline_pool::options::Refusal;
 
 /// Characters of a server's own error message that are repeated in ours.
 const SERVER_MESSAGE_MAX: usize = 500;
@@ -215,20 +216,18 @@ pub(super) fn is_of_network(error: &Error) -> bool {
 
 /// Whether the server does not know the method at all.
 pub(super) fn is_method_not_found(error: &Error) -> bool {
-    const METHOD_NOT_FOUND: i64 = -32601;
-    is_answer_of_code(error, METHOD_NOT_FOUND)
+    is_answer_of_code(error, Refusal::METHOD_NOT_FOUND)
 }
 
 /// Whether a server answered that it does not take what it was given.
 pub(super) fn is_invalid_params(error: &Error) -> bool {
-    const INVALID_PARAMS: i64 = -32602;
-    is_answer_of_code(error, INVALID_PARAMS)
+    is_answer_of_code(error, Refusal::INVALID_PARAMS)
 }
 
-fn is_answer_of_code(error: &Error, code: i64) -> bool {
+fn is_answer_of_code(error: &Error, code: i32) -> bool {
     let detail: &Map<String, Value> = error.detail();
     error.code() == ErrorCode::ServerError
-        && detail.get("code").and_then(Value::as_i64) == Some(code)
+        && detail.get("code").and_then(Value::as_i64) == Some(code.into())
 }
 
 #[cfg(test)]

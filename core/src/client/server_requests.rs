@@ -34,10 +34,6 @@ const PACE: Duration = Duration::from_secs(1);
 /// Bytes of a request's id: ids are short, and each is kept while its request is open.
 const ID_BYTES_MAX: usize = 256;
 
-const METHOD_NOT_FOUND: i32 = -32601;
-const INVALID_PARAMS: i32 = -32602;
-const INTERNAL_ERROR: i32 = -32603;
-
 /// What a server asks of a host.
 #[derive(Clone, Copy)]
 pub(crate) struct Question<'a> {
@@ -233,7 +229,7 @@ impl Link {
         };
         match (offered(kind), whole) {
             (true, _) => Ok(kind),
-            (false, true) => Err(Refusal::new(INVALID_PARAMS, missing)),
+            (false, true) => Err(Refusal::new(Refusal::INVALID_PARAMS, missing)),
             (false, false) => Err(not_found()),
         }
     }
@@ -241,7 +237,8 @@ impl Link {
     /// Has a request answered by the host.
     fn ask_host(&self, id: &str, (kind, method, params): (HandlerKind, &str, &str), via: Via) {
         if id.len() > ID_BYTES_MAX {
-            return self.answer(id, Err(Refusal::new(INVALID_PARAMS, "the id is too long")));
+            return self
+                .answer(id, Err(Refusal::new(Refusal::INVALID_PARAMS, "the id is too long")));
         }
         let ticket = match self.asked.begin(id, Instant::now()) {
             None => return count(&self.ignored.notifications),
@@ -326,7 +323,7 @@ fn kind_of(method: &str, params: &str) -> Result<HandlerKind, Refusal> {
         return Err(not_found());
     }
     let Ok(params) = serde_json::from_str::<Params<'_>>(params) else {
-        return Err(Refusal::new(INVALID_PARAMS, "the params cannot be read"));
+        return Err(Refusal::new(Refusal::INVALID_PARAMS, "the params cannot be read"));
     };
     if method == "sampling/createMessage" {
         return Ok(match params.tools.or(params.tool_choice) {
@@ -339,8 +336,10 @@ fn kind_of(method: &str, params: &str) -> Result<HandlerKind, Refusal> {
         Some("url") if params.url.as_deref().is_some_and(is_web_address) => {
             Ok(HandlerKind::ElicitationUrl)
         }
-        Some("url") => Err(Refusal::new(INVALID_PARAMS, "the url is no http or https address")),
-        Some(_) => Err(Refusal::new(INVALID_PARAMS, "the mode is unknown")),
+        Some("url") => {
+            Err(Refusal::new(Refusal::INVALID_PARAMS, "the url is no http or https address"))
+        }
+        Some(_) => Err(Refusal::new(Refusal::INVALID_PARAMS, "the mode is unknown")),
     }
 }
 
@@ -367,11 +366,11 @@ pub(super) fn one_object(answer: String) -> HandlerResult {
 }
 
 pub(super) fn refused(message: &str) -> Refusal {
-    Refusal::new(INTERNAL_ERROR, message)
+    Refusal::new(Refusal::INTERNAL_ERROR, message)
 }
 
 fn not_found() -> Refusal {
-    Refusal::new(METHOD_NOT_FOUND, "there is no such method")
+    Refusal::new(Refusal::METHOD_NOT_FOUND, "there is no such method")
 }
 
 #[cfg(test)]
@@ -398,9 +397,9 @@ mod tests {
             r#"{"mode":"other"}"#,
             "[]",
         ] {
-            assert_eq!(eliciting(bad).unwrap_err().code, INVALID_PARAMS, "{bad}");
+            assert_eq!(eliciting(bad).unwrap_err().code, Refusal::INVALID_PARAMS, "{bad}");
         }
-        assert_eq!(kind_of("tools/call", "{}").unwrap_err().code, METHOD_NOT_FOUND);
+        assert_eq!(kind_of("tools/call", "{}").unwrap_err().code, Refusal::METHOD_NOT_FOUND);
     }
 
     /// SPEC 15.1: rate-limited.

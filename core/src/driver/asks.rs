@@ -72,6 +72,5 @@ impl Driver {
 
 /// A request that nobody is asked about.
 pub(super) fn declined(message: &str) -> Refusal {
-    const INTERNAL_ERROR: i32 = -32603;
-    Refusal::new(INTERNAL_ERROR, message)
+    Refusal::new(Refusal::INTERNAL_ERROR, message)
 }

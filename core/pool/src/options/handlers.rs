@@ -167,7 +167,14 @@ impl Refusal {
     /// The code that the protocol shows for a user who declines a sampling.
     pub const REJECTED: i32 = -1;
 
-    const INVALID_PARAMS: i32 = -32602;
+    /// There is no such method (JSON-RPC 2.0, 5.1).
+    pub const METHOD_NOT_FOUND: i32 = -32601;
+
+    /// The params are not what the method takes (JSON-RPC 2.0, 5.1).
+    pub const INVALID_PARAMS: i32 = -32602;
+
+    /// Whoever was asked could not answer (JSON-RPC 2.0, 5.1).
+    pub const INTERNAL_ERROR: i32 = -32603;
 
     /// A refusal with that code and message.
     pub fn new(code: i32, message: impl Into<String>) -> Refusal {
