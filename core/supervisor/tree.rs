@@ -45,9 +45,10 @@ fn walk(purpose: Purpose, parent: i32, below: &[i32], parent_held: Option<&Owned
             continue;
         };
         // The descriptor holds a process. It is the one that was listed when its parent is the one that was listed,
-        // and that parent cannot be another with the same pid while it is held and not reaped.
-        let same = parent_of(*child) == Some(parent)
-            && parent_held.is_none_or(|held| sys::signal_process(held, 0));
+        // and that parent cannot be another with the same pid while it is held and not reaped. A child of this very process
+        // is unreaped: it needs no such proof, which `/proc` may refuse (`hidepid`).
+        let same = parent_held
+            .is_none_or(|held| parent_of(*child) == Some(parent) && sys::signal_process(held, 0));
         if !same {
             continue;
         }
@@ -109,4 +110,27 @@ fn parent_of(pid: i32) -> Option<i32> {
     let end = text.iter().rposition(|byte| *byte == b')')?;
     let rest = std::str::from_utf8(text.get(end + 1..)?).ok()?;
     rest.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    /// I-01: a child of this very process is signalled whatever `/proc` says of it: under `hidepid` it says nothing.
+    #[test]
+    fn an_own_child_is_signalled_whoever_is_said_to_be_its_parent() {
+        let mut child = Command::new("sleep").arg("1000").spawn().unwrap();
+        walk(Purpose::Kill, 1, &[child.id().cast_signed()], None, 0);
+        let end = std::time::Instant::now() + std::time::Duration::from_secs(10);
+        let mut ended = child.try_wait().unwrap();
+        while ended.is_none() && std::time::Instant::now() < end {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+            ended = child.try_wait().unwrap();
+        }
+        let _ = child.kill();
+        child.wait().unwrap();
+        assert!(ended.is_some());
+    }
 }

@@ -130,13 +130,11 @@ impl KeepAlive {
             (self.asked, self.misses) = (None, 0);
             return Next::Look(Some(now + self.interval.min(ANSWER_WAIT_MAX)));
         }
-        let first = self.asked.is_none();
-        if first {
-            self.silent_since = link.calls.next_id();
-        }
+        let heard = link.pulse.heard_at();
+        let first = self.begin(heard, link.calls.next_id());
         let since = self.silent_since;
         let works = || link.calls.has_call_before(since, &link.wire.unsent());
-        match self.look(now, link.pulse.heard_at(), works) {
+        match self.look(now, heard, works) {
             Verdict::Wait(until) => Next::Look(until),
             Verdict::Ask(until) => {
                 link.ping(until - now);
@@ -149,6 +147,18 @@ impl KeepAlive {
         }
     }
 
+    /// Whether no question is open, so that the next one is the first of a silence: a later call than `next` is no reason of that.
+    fn begin(&mut self, heard: Instant, next: RequestId) -> bool {
+        if self.asked.is_some_and(|asked| heard > asked) {
+            (self.asked, self.misses) = (None, 0);
+        }
+        let first = self.asked.is_none();
+        if first {
+            self.silent_since = next;
+        }
+        first
+    }
+
     /// Decides by the clock and by when something was heard last. `works` says whether a call that may be the reason of the
     /// silence is still in flight; no call is the reason of more of it than `work_max`, whatever time its caller gave it.
     fn look(&mut self, now: Instant, heard: Instant, works: impl FnOnce() -> bool) -> Verdict {
@@ -157,10 +167,6 @@ impl KeepAlive {
         }
         let answer_wait = self.interval.min(ANSWER_WAIT_MAX);
         match self.asked {
-            Some(asked) if heard > asked => {
-                self.asked = None;
-                self.misses = 0;
-            }
             Some(asked) if now < asked + answer_wait => {
                 return Verdict::Wait(Some(asked + answer_wait));
             }
@@ -240,6 +246,16 @@ mod tests {
         start + Duration::from_secs(seconds)
     }
 
+    fn looked(
+        keepalive: &mut KeepAlive,
+        now: Instant,
+        heard: Instant,
+        works: impl FnOnce() -> bool,
+    ) -> Verdict {
+        keepalive.begin(heard, RequestId(0));
+        keepalive.look(now, heard, works)
+    }
+
     /// No call is in flight.
     fn idle() -> bool {
         false
@@ -251,7 +267,7 @@ mod tests {
         let start = Instant::now();
         let mut keepalive = watching(INTERVAL, 3);
         let look =
-            |keepalive: &mut KeepAlive, seconds| keepalive.look(at(start, seconds), start, idle);
+            |keepalive: &mut KeepAlive, seconds| looked(keepalive, at(start, seconds), start, idle);
         assert_eq!(look(&mut keepalive, 5), Verdict::Wait(Some(at(start, 20))));
         assert_eq!(look(&mut keepalive, 20), Verdict::Ask(at(start, 40)));
         assert_eq!(look(&mut keepalive, 39), Verdict::Wait(Some(at(start, 40))));
@@ -266,14 +282,39 @@ mod tests {
         let start = Instant::now();
         let mut keepalive = watching(INTERVAL, 3);
         for seconds in [20, 40, 60] {
-            assert!(matches!(keepalive.look(at(start, seconds), start, idle), Verdict::Ask(_)));
+            assert!(matches!(
+                looked(&mut keepalive, at(start, seconds), start, idle),
+                Verdict::Ask(_)
+            ));
         }
         let heard = at(start, 79);
-        assert_eq!(keepalive.look(at(start, 80), heard, idle), Verdict::Wait(Some(at(start, 99))));
+        assert_eq!(
+            looked(&mut keepalive, at(start, 80), heard, idle),
+            Verdict::Wait(Some(at(start, 99)))
+        );
         for seconds in [99, 119, 139] {
-            assert!(matches!(keepalive.look(at(start, seconds), heard, idle), Verdict::Ask(_)));
+            assert!(matches!(
+                looked(&mut keepalive, at(start, seconds), heard, idle),
+                Verdict::Ask(_)
+            ));
         }
-        assert_eq!(keepalive.look(at(start, 159), heard, idle), Verdict::Dead);
+        assert_eq!(looked(&mut keepalive, at(start, 159), heard, idle), Verdict::Dead);
+    }
+
+    /// SPEC 5.4, 8.3: an answered question is over before the next one is asked, and what was called between the two may be its silence's reason.
+    #[test]
+    fn a_call_after_an_answered_question_is_in_flight_when_the_next_silence_begins() {
+        let start = Instant::now();
+        let mut keepalive = watching(INTERVAL, 3);
+        assert!(keepalive.begin(start, RequestId(5)));
+        assert!(matches!(keepalive.look(at(start, 20), start, idle), Verdict::Ask(_)));
+        let answered = at(start, 20) + Duration::from_micros(100);
+        assert!(keepalive.begin(answered, RequestId(9)));
+        assert_eq!(keepalive.silent_since, RequestId(9));
+        let late = at(start, 40) + Duration::from_millis(1);
+        assert!(matches!(keepalive.look(late, answered, idle), Verdict::Ask(_)));
+        assert!(!keepalive.begin(answered, RequestId(12)), "the second question of a silence");
+        assert_eq!(keepalive.silent_since, RequestId(9));
     }
 
     /// SPEC 5.4, 8.3: the call that may be the reason of the silence has its time, and the misses count after it.
@@ -282,18 +323,21 @@ mod tests {
         let start = Instant::now();
         let mut keepalive = watching(INTERVAL, 3);
         for seconds in [20, 40, 60] {
-            assert!(matches!(keepalive.look(at(start, seconds), start, || true), Verdict::Ask(_)));
+            assert!(matches!(
+                looked(&mut keepalive, at(start, seconds), start, || true),
+                Verdict::Ask(_)
+            ));
         }
         for seconds in [80, 100] {
             let wait = Verdict::Wait(Some(at(start, seconds + 20)));
-            assert_eq!(keepalive.look(at(start, seconds), start, || true), wait);
+            assert_eq!(looked(&mut keepalive, at(start, seconds), start, || true), wait);
         }
-        assert_eq!(keepalive.look(at(start, 120), start, idle), Verdict::Dead);
+        assert_eq!(looked(&mut keepalive, at(start, 120), start, idle), Verdict::Dead);
         let heard = at(start, 139);
         let wait = Verdict::Wait(Some(at(start, 159)));
-        assert_eq!(keepalive.look(at(start, 140), heard, idle), wait);
-        assert!(matches!(keepalive.look(at(start, 159), heard, idle), Verdict::Ask(_)));
-        assert!(matches!(keepalive.look(at(start, 179), heard, idle), Verdict::Ask(_)));
+        assert_eq!(looked(&mut keepalive, at(start, 140), heard, idle), wait);
+        assert!(matches!(looked(&mut keepalive, at(start, 159), heard, idle), Verdict::Ask(_)));
+        assert!(matches!(looked(&mut keepalive, at(start, 179), heard, idle), Verdict::Ask(_)));
     }
 
     /// SPEC 5.4, 8.3: a call of a day does not keep a dead connection for a day.
@@ -302,13 +346,16 @@ mod tests {
         let start = Instant::now();
         let mut keepalive = watching(INTERVAL, 3);
         for seconds in [20, 40, 60] {
-            assert!(matches!(keepalive.look(at(start, seconds), start, || true), Verdict::Ask(_)));
+            assert!(matches!(
+                looked(&mut keepalive, at(start, seconds), start, || true),
+                Verdict::Ask(_)
+            ));
         }
         for (seconds, next) in [(80, 100), (100, 120), (120, 130)] {
             let wait = Verdict::Wait(Some(at(start, next)));
-            assert_eq!(keepalive.look(at(start, seconds), start, || true), wait);
+            assert_eq!(looked(&mut keepalive, at(start, seconds), start, || true), wait);
         }
-        assert_eq!(keepalive.look(at(start, 130), start, || true), Verdict::Dead);
+        assert_eq!(looked(&mut keepalive, at(start, 130), start, || true), Verdict::Dead);
     }
 
     /// SPEC 8.3: the deadline of an answer is bounded, however long silence may last.
@@ -316,8 +363,11 @@ mod tests {
     fn an_answer_is_not_awaited_longer_than_its_bound() {
         let start = Instant::now();
         let mut keepalive = watching(Duration::from_secs(3600), 1);
-        assert_eq!(keepalive.look(at(start, 3600), start, idle), Verdict::Ask(at(start, 3630)));
-        assert_eq!(keepalive.look(at(start, 3630), start, idle), Verdict::Dead);
+        assert_eq!(
+            looked(&mut keepalive, at(start, 3600), start, idle),
+            Verdict::Ask(at(start, 3630))
+        );
+        assert_eq!(looked(&mut keepalive, at(start, 3630), start, idle), Verdict::Dead);
     }
 
     /// SPEC 8.3.
@@ -325,6 +375,6 @@ mod tests {
     fn an_interval_of_zero_never_asks() {
         let start = Instant::now();
         let mut keepalive = watching(Duration::ZERO, 3);
-        assert_eq!(keepalive.look(at(start, 1_000_000), start, idle), Verdict::Wait(None));
+        assert_eq!(looked(&mut keepalive, at(start, 1_000_000), start, idle), Verdict::Wait(None));
     }
 }

@@ -84,11 +84,12 @@ async fn printed(
     stderr: &ReadPipe,
 ) -> std::result::Result<String, &'static str> {
     let mut out = Vec::new();
+    let all = async {
+        read_all(stdout, &mut out).await?;
+        Ok::<Exit, &str>(process.exited().await)
+    };
     let outcome = tokio::select! {
-        read = read_all(stdout, &mut out) => {
-            read?;
-            process.exited().await
-        }
+        ended = all => ended?,
         exit = process.exited() => exit,
         never = discard(stderr) => match never {},
     };

@@ -205,6 +205,7 @@ async fn what_a_command_prints_is_a_value() {
         ("pwd", "/"),
         ("cat", ""),
         ("sh -c 'echo seen; head -c 300000 /dev/zero >&2'", "seen"),
+        ("sh -c 'echo seen; exec >&-; head -c 300000 /dev/zero >&2'", "seen"),
     ] {
         assert_eq!(output_of(line).await.unwrap(), expected, "{line}");
     }

@@ -133,7 +133,9 @@ impl FrameReader {
             self.start = self.buffer.len();
             return None;
         }
-        if self.buffer.len() - self.start <= self.limit {
+        // It may belong to the newline that is not there yet.
+        let carriage_return = usize::from(self.buffer.ends_with(b"\r"));
+        if self.buffer.len() - self.start - carriage_return <= self.limit {
             return None;
         }
         self.skipping = true;
@@ -265,6 +267,17 @@ mod tests {
         reader.room().extend_from_slice(b":1}\n{}\n");
         assert_eq!(reader.ahead(), Ahead::Other);
         assert_eq!(reader.next_line(), Some(Line::Frame(b"{}")));
+    }
+
+    /// SPEC 5.10: a frame as long as the limit is one, wherever the line break before its end is cut.
+    #[test]
+    fn the_carriage_return_of_a_frame_does_not_count_before_its_newline_is_there() {
+        let mut reader = FrameReader::new(8);
+        reader.room().extend_from_slice(b"{\"a\":12}\r");
+        assert_eq!(reader.next_line(), None);
+        reader.room().extend_from_slice(b"\n{\"a\":12}\r\r");
+        assert_eq!(reader.next_line(), Some(Line::Frame(b"{\"a\":12}")));
+        assert_eq!(reader.next_line(), Some(Line::Oversized(b"{\"a\":12}")));
     }
 
     #[test]

@@ -10,9 +10,10 @@ mod faults;
 mod rig;
 mod traces;
 
+use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
-use rig::{HANG, Rig, acquire, text, until};
+use rig::{HANG, Rig, acquire, runs, text, until};
 use serde_json::{Value, json};
 use trunkline::{Lease, Session};
 
@@ -180,6 +181,44 @@ fn a_host_may_choose_the_groups() {
             let pid = text(&lease, "pid", json!({})).await.parse().unwrap();
             assert_eq!(parent(pid), Some(std::process::id()));
         });
+    });
+}
+
+/// SPEC 16.3, 16.4: where the groups are, the servers of a fork end with it, and those of its parent do not.
+#[test]
+fn a_fork_answers_for_its_own_servers_alone() {
+    const TEST: &str = "a_fork_answers_for_its_own_servers_alone";
+    traces::alone_with(TEST, ("TRUNKLINE_SUPERVISION", "group"), || {
+        let rig = Rig::new(json!({}));
+        let pid_of = |rig: &Rig, flags: &[&str]| -> u32 {
+            host(async {
+                rig.configure(json!({ "s": rig.server(flags) })).await;
+                let lease = acquire(&rig.session("a"), "s").await;
+                let pid = text(&lease, "pid", json!({})).await.parse().unwrap();
+                std::mem::forget(lease);
+                pid
+            })
+        };
+        let parents = pid_of(&rig, &[]);
+        let (mut told, mut tell) = std::io::pipe().unwrap();
+        // SAFETY: this process has no other thread that could hold a lock which the child needs: the library has its own for that.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            let own = Rig::new(json!({}));
+            let pid = pid_of(&own, &["--ignore-eof", "--ignore-term"]);
+            tell.write_all(&pid.to_le_bytes()).unwrap();
+            // SAFETY: ends the process as `main` would, and drops nothing.
+            unsafe { libc::exit(0) };
+        }
+        drop(tell);
+        let mut pid = [0; 4];
+        told.read_exact(&mut pid).unwrap();
+        let mut status = 0;
+        // SAFETY: the child is ours, and `status` is writable.
+        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+        assert_eq!(status, 0);
+        until(|| !runs(u32::from_le_bytes(pid)));
+        assert!(runs(parents));
     });
 }
 

@@ -1,6 +1,6 @@
 //! The groups of every live server, killed when the host exits without having closed its pools (SPEC 16.4).
 
-use std::sync::{Mutex, MutexGuard, OnceLock, TryLockError};
+use std::sync::{Mutex, MutexGuard, Once, TryLockError};
 use std::time::Duration;
 
 use super::children::{self, Identity};
@@ -9,25 +9,24 @@ use crate::platform::watched;
 
 #[derive(Debug)]
 struct Live {
+    /// Whose it is: a fork of that process leaves it alone.
+    host: u32,
     pid: libc::pid_t,
     identity: Option<Identity>,
 }
 
 static LIVE: Mutex<Vec<Live>> = Mutex::new(Vec::new());
 
-/// The process in which the hook was set: a fork of it must leave the servers alone.
-static HOOKED_IN: OnceLock<libc::pid_t> = OnceLock::new();
-
 /// Remembers a server's group, until it is forgotten.
 pub(super) fn register(pid: libc::pid_t) {
-    HOOKED_IN.get_or_init(|| {
+    // A fork has it from its parent.
+    static HOOKED: Once = Once::new();
+    HOOKED.call_once(|| {
         // SAFETY: the function is `extern "C"`, takes nothing, and does not unwind. A failure leaves the ordered ways.
         unsafe { libc::atexit(kill_all) };
-        // SAFETY: has no preconditions.
-        unsafe { libc::getpid() }
     });
-    let identity = Identity::of(pid);
-    lock().push(Live { pid, identity });
+    let (host, identity) = (std::process::id(), Identity::of(pid));
+    lock().push(Live { host, pid, identity });
     #[cfg(target_os = "macos")]
     if let Some(identity) = identity {
         watched::tell(watched::Word::Begun, pid, identity.started);
@@ -41,22 +40,26 @@ pub(super) fn forget(pid: libc::pid_t) {
     watched::tell(watched::Word::Over, pid, 0);
 }
 
-/// The leaders of all live servers, and when they started.
+/// The leaders of all live servers of this process, and when they started.
 #[cfg(target_os = "macos")]
 pub(in crate::platform) fn live() -> Vec<(libc::pid_t, u64)> {
-    lock().iter().filter_map(|live| Some((live.pid, live.identity?.started))).collect()
+    let all = lock();
+    let own = all.iter().filter(|live| live.is_own());
+    own.filter_map(|live| Some((live.pid, live.identity?.started))).collect()
 }
 
 fn lock() -> MutexGuard<'static, Vec<Live>> {
     LIVE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// Kills every group that is left. Runs at exit, when other threads may still run: it waits for none of them.
-extern "C" fn kill_all() {
-    // SAFETY: has no preconditions.
-    if HOOKED_IN.get() != Some(&unsafe { libc::getpid() }) {
-        return;
+impl Live {
+    fn is_own(&self) -> bool {
+        self.host == std::process::id()
     }
+}
+
+/// Kills every group of this process that is left. Runs at exit, when other threads may still run: it waits for none of them.
+extern "C" fn kill_all() {
     // The lock is held for the time of a push at most, unless its holder is gone.
     const TRIES: u32 = 100;
     for _ in 0..TRIES {
@@ -69,7 +72,7 @@ extern "C" fn kill_all() {
 }
 
 fn kill(live: &Live) {
-    if live.identity.is_some_and(Identity::is_replaced) {
+    if !live.is_own() || live.identity.is_some_and(Identity::is_replaced) {
         return;
     }
     let below = children::descendants(live.pid, &Default::default());

@@ -14,7 +14,7 @@ pub(crate) const LINE_BYTES_MAX: usize = 4096;
 /// Bytes read at once.
 const READ_BYTES: usize = 8192;
 
-/// The last lines, oldest first, bounded by their bytes.
+/// The last lines, oldest first, bounded by their bytes and what each takes beside them.
 pub(super) struct StderrTail {
     ring: Mutex<Ring>,
     bytes_max: usize,
@@ -37,19 +37,24 @@ impl StderrTail {
 
     fn push(&self, line: String) {
         let mut ring = self.lock();
-        ring.bytes += line.len();
+        ring.bytes += taken_by(&line);
         ring.lines.push_back(line);
         while ring.bytes > self.bytes_max {
             let Some(oldest) = ring.lines.pop_front() else {
                 break;
             };
-            ring.bytes -= oldest.len();
+            ring.bytes -= taken_by(&oldest);
         }
     }
 
     fn lock(&self) -> MutexGuard<'_, Ring> {
         self.ring.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// A blank line takes room as well.
+fn taken_by(line: &str) -> usize {
+    line.len() + size_of::<String>()
 }
 
 /// What is read at once. Most servers print nothing, and it takes nothing then.
@@ -97,4 +102,21 @@ fn keep(wire: &StdioWire, inbound: &dyn Inbound, line: &[u8]) {
     let line = escape_line(&wire.redactor.redact(line, LINE_BYTES_MAX));
     inbound.stderr(&line);
     wire.child.stderr.push(line);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// SPEC 4.7, S-24: a line without anything in it takes room as well.
+    #[test]
+    fn blank_lines_are_bounded() {
+        let lines_of = |bytes_max| {
+            let tail = StderrTail::new(bytes_max);
+            (0..10_000).for_each(|_| tail.push(String::new()));
+            tail.lines().len()
+        };
+        assert!((1..1000).contains(&lines_of(1000)));
+        assert_eq!(lines_of(0), 0);
+    }
 }
