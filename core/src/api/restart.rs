@@ -1,10 +1,8 @@
 //! Restarts of a server's entries, and their reports (SPEC 9.1).
 
-use std::collections::HashMap;
-
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
-use trunkline_pool::state::{EntryId, Input, RestartRefusal, RestartReport};
+use trunkline_pool::state::{Input, RestartRefusal, RestartReport};
 
 use super::held::DISABLED;
 use super::pool::PoolCore;
@@ -20,16 +18,12 @@ impl PoolCore {
         let Some(server) = self.driver.known_server(server) else {
             return Ok(json!({ "v": 1, "entries": gate.as_slice() }));
         };
-        // Taken first: an entry may be gone when the last of the others has restarted.
-        let entries = self.driver.entries().into_iter();
-        let indices: HashMap<_, _> = entries.map(|(row, _)| (row.entry, row.index)).collect();
         let (send, receive) = oneshot::channel();
         let answer = move |answered| drop(send.send(answered));
         self.driver.ask(|ticket, _| Input::Restart { ticket, server, index }, Box::new(answer));
         match receive.await {
             Ok(Answered::Restarted(reports)) => {
-                let row = |report| report_of(&indices, report);
-                let mut rows: Vec<Value> = reports.iter().map(row).collect();
+                let mut rows: Vec<Value> = reports.iter().map(report_of).collect();
                 if rows.is_empty() {
                     rows.extend(gate);
                 }
@@ -74,9 +68,8 @@ impl PoolCore {
 }
 
 /// One row of a restart's answer.
-fn report_of(indices: &HashMap<EntryId, u32>, report: &RestartReport) -> Value {
-    let index = indices.get(&report.entry);
-    let mut row = json!({ "entry_index": index, "restarted": report.result.is_ok() });
+fn report_of(report: &RestartReport) -> Value {
+    let mut row = json!({ "entry_index": report.index, "restarted": report.result.is_ok() });
     match &report.result {
         Ok(duration) => {
             row["duration_ms"] = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX).into();

@@ -335,9 +335,10 @@ impl SessionCore {
         // The reducer gives the holds up: here they only lose their meaning.
         let kept = self.holds.close();
         self.driver.close_session(self.number, keep_for);
+        // Before its id is free: whoever resumes it has the number, and events of its own.
+        self.driver.hub.end_session(self.number);
         self.pool.session_closed(self, keep_for, kept);
         self.settled.notify_waiters();
-        self.driver.hub.end_session(self.number);
     }
 
     /// The configuration of a server by one of the two sources.

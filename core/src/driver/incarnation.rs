@@ -13,7 +13,7 @@ use trunkline_pool::config::{ServerSpec, Transport};
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::options::{Handling, Refusal};
 use trunkline_pool::reader_role::Lending;
-use trunkline_pool::state::{CloseExit, CloseMode, ConnectionId, Input, LossReason};
+use trunkline_pool::state::{CloseExit, CloseMode, ConnectionId, Input, LossReason, Moment};
 
 use super::entry::{Control, EntryCell};
 use super::starts::Place;
@@ -263,7 +263,9 @@ async fn until_closed(
         tokio::select! {
             () = finished => return close(connection, orders).await,
             order = orders.recv() => match order {
-                Some(Control::Close(CloseMode::Graceful { until })) => patience = Some(until),
+                Some(Control::Close(CloseMode::Graceful { until })) => {
+                    patience = Some(patience.map_or(until, |before: Moment| before.min(until)));
+                }
                 Some(Control::Close(CloseMode::Kill)) => return connection.close(Kill::Now).await,
                 Some(Control::Lost(reason)) => {
                     lasts.lost(reason);
@@ -327,8 +329,8 @@ fn connect_timeout(driver: &Driver, spec: &ServerSpec) -> Duration {
     })
 }
 
-/// Orders that wait for the task. The reducer gives one incarnation four at most: to end it for a restart, or with its entry; to hurry,
-/// once the pool drains by force; and to kill. Its own loss makes five.
+/// Orders that wait for the task. The reducer gives one incarnation five at most: to end it for a restart, or with its entry; to hurry,
+/// once something is to take its place, and once the pool drains by force; and to kill. Its own loss makes six.
 const ORDERS_MAX: usize = 8;
 
 /// Connect and list together, for a process on this machine (SPEC 4.2).

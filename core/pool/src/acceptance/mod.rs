@@ -118,8 +118,9 @@ impl Accepted {
         else {
             return listed;
         };
-        let is_another = |item: &&Item| {
-            known.tools.get(&item.name).is_some_and(|accepted| accepted.digest != item.digest)
+        let is_another = |item: &&Item| match known.tools.get(&item.name) {
+            Some(accepted) => accepted.digest != item.digest,
+            None => known.tools.len() >= NAMES_MAX,
         };
         let held = listed.tools.iter().filter(is_another);
         let held = Held::new(held.map(|item| HeldTool::new(item.clone(), None)).collect());

@@ -157,6 +157,8 @@ fn a_name_that_cannot_be_remembered_is_held_back() {
     let judged = accepted.judge(configuration(0), Arc::new(one_more.clone()));
     assert_eq!(names(&judged), (vec!["00000"], vec!["20000"], vec![]));
     assert_eq!(judged.held.tools()[0].difference(), &json!({ "to": "01".repeat(32) }));
+    let usable = accepted.usable(configuration(0), Arc::new(one_more.clone()));
+    assert_eq!(usable.tools.iter().map(|item| &*item.name).collect::<Vec<_>>(), ["00000"]);
     assert_eq!(accepted.accept(configuration(0), &item(NAMES_MAX)), Err(NoRoom));
     assert_eq!(accepted.accept(configuration(0), &item(0)), Ok(()));
     let judged = accepted.judge(under(Notify, 0), Arc::new(one_more));

@@ -137,7 +137,7 @@ impl Kept {
 
     fn lists_text(&self) -> Option<String> {
         let version = serde_json::to_string(&self.server_version).ok()?;
-        let tasks: Vec<&str> = self.catalog.tasks.iter().map(|name| &**name).collect();
+        let tasks: Vec<&str> = tasks(&self.catalog).collect();
         let tasks = serde_json::to_string(&tasks).ok()?;
         let mut text = format!(
             "{{\"listed_at_ms\":{},\"server_version\":{version},\"tasks\":{tasks}",
@@ -155,9 +155,14 @@ impl Kept {
     }
 }
 
+/// Those of the listed tools that run only as tasks: of one that is held back nothing is kept.
+fn tasks(catalog: &Catalog) -> impl Iterator<Item = &str> {
+    catalog.tasks.iter().map(|name| &**name).filter(|name| catalog.tool(name).is_some())
+}
+
 /// Whether both have the same lists, whatever was left out of them.
 fn has_same_lists(one: &Catalog, other: &Catalog) -> bool {
-    one.tasks == other.tasks
+    tasks(one).eq(tasks(other))
         && ListKind::ALL.iter().all(|list| one.list(*list) == other.list(*list))
 }
 

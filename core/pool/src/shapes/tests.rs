@@ -90,6 +90,8 @@ fn what_a_target_refuses_is_fitted() {
         (Anthropic, json!({}), object.clone()),
         (Anthropic, json!({ "type": ["object", "null"] }), object.clone()),
         (Gemini, json!({ "$schema": "s" }), object.clone()),
+        (Anthropic, json!({ "type": "object", "properties": [] }), object.clone()),
+        (Gemini, json!({ "type": "object", "properties": [] }), object.clone()),
         (OpenAi, json!({ "type": "object" }), empty.clone()),
         (OpenAiResponses, json!({ "not": {}, "const": 1, "enum": [1] }), empty),
         // Branches that only say what is required leave nothing.

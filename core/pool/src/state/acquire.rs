@@ -331,6 +331,7 @@ impl PoolState {
             waiters: Default::default(),
             restarts: Vec::new(),
             is_outdated: false,
+            is_hurried: false,
             idle: Idle::default(),
             health: Health::default(),
             credentials: Credentials::default(),

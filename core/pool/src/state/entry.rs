@@ -48,6 +48,8 @@ pub(super) struct Entry {
     pub(super) restarts: Vec<Ticket>,
     /// The pool's configuration of the server is another now.
     pub(super) is_outdated: bool,
+    /// Something is to take its place, and its end has no more time than that leaves it.
+    pub(super) is_hurried: bool,
     pub(super) idle: Idle,
     pub(super) health: Health,
     /// Those that there are, and those that the last attempt began with.

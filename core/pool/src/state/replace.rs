@@ -13,15 +13,17 @@ use super::effects::reason;
 use super::entry::{Entry, Phase};
 use super::protocol::Effect;
 use super::terms::CloseMode;
-use crate::ids::{EntryId, Generation, ServerId};
+use crate::ids::{ConnectionId, EntryId, Generation, ServerId};
 
 /// What the calls of a replaced connection have to finish, so that an edit is not held up by them: 5 s (SPEC 13.1, `replace_grace`).
 const REPLACE_GRACE: Duration = Duration::from_secs(5);
 
 impl PoolState {
-    /// Ends everything of a name that is of an old configuration and that nobody holds or awaits.
+    /// Ends everything of a name that is of an old configuration and that nobody holds or awaits; what is ending already has no more
+    /// time for its calls than that.
     pub(super) fn end_replaced(&mut self, server: ServerId, out: &mut Vec<Effect>) {
         let Some(name) = self.names.get(server) else { return };
+        let ending: Vec<EntryId> = name.replaced.iter().copied().collect();
         let is_replaced = |id: &EntryId| self.entries.get(*id).is_some_and(Entry::is_superseded);
         let replaced: Vec<EntryId> = name.entries.values().copied().filter(is_replaced).collect();
         let graceful = CloseMode::Graceful { until: self.now.after(REPLACE_GRACE) };
@@ -29,6 +31,20 @@ impl PoolState {
             let Some(entry) = self.entries.get(id) else { continue };
             let how = if matches!(entry.phase, Phase::Connected { .. }) { graceful } else { NOW };
             self.end(id, End { reason: reason::SUPERSEDED, error: None, how }, out);
+            if let Some(entry) = self.entries.get_mut(id) {
+                entry.is_hurried = true;
+            }
+        }
+        for entry in ending {
+            let Some(record) = self.entries.get_mut(entry).filter(|record| !record.is_hurried)
+            else {
+                continue;
+            };
+            record.is_hurried = true;
+            out.extend(record.wire.map(|wire| {
+                let connection = ConnectionId { entry, generation: wire.generation };
+                Effect::Close { connection, how: graceful }
+            }));
         }
     }
 

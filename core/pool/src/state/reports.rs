@@ -10,6 +10,8 @@ use crate::ids::EntryId;
 pub struct RestartReport {
     /// The entry.
     pub entry: EntryId,
+    /// Its number among those of its server.
+    pub index: u32,
     /// The time it took, or why not.
     pub result: Result<Duration, RestartRefusal>,
 }

@@ -165,14 +165,18 @@ impl PoolState {
         out: &mut Vec<Effect>,
     ) {
         let now = self.now;
+        let report = report
+            .and_then(|(entry, result)| Some((entry, self.entries.get(entry)?.index, result)));
         let Some(Open::Restart(wait)) = self.tickets.get_mut(ticket) else {
             debug_assert!(false, "a report for a restart that is answered");
             return;
         };
         let took = Duration::from_nanos(now.0.saturating_sub(wait.since.0));
-        wait.reports.extend(
-            report.map(|(entry, result)| RestartReport { entry, result: result.map(|()| took) }),
-        );
+        wait.reports.extend(report.map(|(entry, index, result)| RestartReport {
+            entry,
+            index,
+            result: result.map(|()| took),
+        }));
         wait.left -= 1;
         if wait.left == 0 {
             let mut reports = std::mem::take(&mut wait.reports);

@@ -331,6 +331,7 @@ pub fn refuse(ticket: u64, error: Error) -> Effect {
 pub fn restarted(ticket: u64, reports: &[(u32, Result<u64, RestartRefusal>)]) -> Effect {
     let report = |(entry, result): &(u32, Result<u64, RestartRefusal>)| RestartReport {
         entry: EntryId(*entry),
+        index: *entry,
         result: result.clone().map(ms),
     };
     Effect::Restarted { ticket: Ticket(ticket), reports: reports.iter().map(report).collect() }

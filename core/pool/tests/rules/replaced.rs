@@ -1,5 +1,6 @@
 //! What takes the place of an old configuration waits for the end of what nobody wants any more (SPEC 13.1: break before make).
 
+use trunkline_pool::config::Share;
 use trunkline_pool::options::PoolOptions;
 use trunkline_pool::state::*;
 
@@ -159,4 +160,30 @@ fn what_nothing_replaces_drains() {
     bench.step(release(0));
     assert_eq!((bench.row(0).state, bench.deadline()), (Draining, Some(1_000)));
     assert_eq!(connects(&bench.step(acquire(1, 0, 9))), [id(1, 1)]);
+}
+
+/// SPEC 13.1, 2.2: the calls of a session's own connection, which ends with its last release, have no more than that either, once something is
+/// to take its place.
+#[test]
+fn a_replacement_cuts_the_patience_with_a_sessions_own_connection_short() {
+    let mut long = options();
+    long.drain_delay = ms(30_000);
+    let mut bench = Bench::with(long);
+    let own = |ticket, key| match newer(ticket, 0, key) {
+        Input::Acquire(ask) => Input::Acquire(Ask { share: Share::Session, ..ask }),
+        other => other,
+    };
+    bench.step(open(0));
+    bench.step(own(0, 0));
+    bench.step(connected(0, 1, 1));
+    bench.step(reconfigure(&[0], &[]));
+    let patient = CloseMode::Graceful { until: at(30_000) };
+    assert_eq!(closes(&bench.step(release(0))), [(id(0, 1), patient)]);
+    let effects = bench.step(own(1, 5));
+    assert_eq!(closes(&effects), [(id(0, 1), CloseMode::Graceful { until: at(5_000) })]);
+    assert_eq!(connects(&effects), []);
+    // Once.
+    assert_eq!(closes(&bench.step(cancel(1))), []);
+    assert_eq!(closes(&bench.step(own(2, 6))), []);
+    assert_eq!(connects(&bench.step(closed(0, 1))), [id(2, 1)]);
 }

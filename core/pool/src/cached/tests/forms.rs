@@ -207,6 +207,17 @@ fn what_is_damaged_is_none() {
     }
 }
 
+/// SPEC 14.2, 7.6: a tool that is held back is in no kept list, and what the server says of how it runs neither.
+#[test]
+fn of_a_tool_that_is_held_back_nothing_is_kept() {
+    let mut held_back = (*catalog()).clone();
+    held_back.tools.retain(|tool| &*tool.name != "task");
+    let kept = Kept::of(&Arc::new(held_back), &listing(), NOW).unwrap();
+    let read = parsed(&kept.to_text(&key()).unwrap()).unwrap();
+    assert!(read.catalog().tasks.is_empty() && read.catalog().tools.len() == 1);
+    assert!(!kept.is_worth_writing_over(&read));
+}
+
 /// SPEC 14.2: what a server lists again is written again when it is another, or half of the old one's time is over.
 #[test]
 fn the_same_is_not_written_again() {
