@@ -63,7 +63,22 @@ ODD_TOOLS = [
     {"name": "odd", "inputSchema": {"type": "object"}, "annotations": {"title": 5}},
     {"name": "long", "inputSchema": {"type": "object", "maximum": LONG}},
 ]
-ODD_RESULT = {"content": [{"type": "text", "text": "before"}, {"type": "smell", "of": "roses"}]}
+SMELL = {"type": "smell", "of": "roses"}
+ODD_RESULT = {"content": [{"type": "text", "text": "before"}, SMELL]}
+
+#: Members beside the blocks of a result that are not as the protocol has them; ``structuredContent`` is since revision 2026-07-28.
+UNFIT = {"isError": None, "structuredContent": [1, 2], "_meta": "no object"}
+
+#: What ``serve_unfit`` has. Not all of a result is unfit.
+DONE = {"content": [{"type": "text", "text": "done"}]}
+ODD_PROMPT = {
+    "description": 5,
+    "messages": [
+        {"role": "user", "content": {"type": "text", "text": "before"}},
+        {"role": "assistant", "content": SMELL},
+    ],
+}
+ODD_CONTENTS = {"contents": [{"uri": "file:///a", "text": "before"}, {"uri": "file:///a", "smell": "roses"}], "_meta": "no object"}
 
 
 #: Blocks of kinds that the protocol knows, none of which is as it has them.
@@ -102,6 +117,18 @@ async def serve_odd(connection: trunkline.HostConnection, frame: str) -> None:
     answer(connection, frame, ODD_TOOLS, lambda params: ODD_RESULT)
 
 
+async def serve_unfit(connection: trunkline.HostConnection, frame: str) -> None:
+    """One whose results have a member that is unfit: one for each tool, which is named like it."""
+    tools = [{"name": name, "inputSchema": {"type": "object"}} for name in UNFIT]
+    others = {
+        "prompts/list": {"prompts": [{"name": "odd"}]},
+        "prompts/get": ODD_PROMPT,
+        "resources/list": {"resources": [{"uri": "file:///a", "name": "a"}]},
+        "resources/read": ODD_CONTENTS,
+    }
+    answer(connection, frame, tools, lambda params: {**DONE, params["name"]: UNFIT[params["name"]]}, others)
+
+
 async def serve_given(connection: trunkline.HostConnection, frame: str) -> None:
     """One whose tool says which arguments it was given."""
     names = ["config", "run_manager", "callbacks", "self"]
@@ -110,16 +137,19 @@ async def serve_given(connection: trunkline.HostConnection, frame: str) -> None:
     answer(connection, frame, tools, lambda params: {"content": [{"type": "text", "text": json.dumps(params["arguments"])}]})
 
 
-def answer(connection: trunkline.HostConnection, frame: str, tools: Any, call: Any) -> None:
+def answer(connection: trunkline.HostConnection, frame: str, tools: Any, call: Any, others: Any = {}) -> None:
     message = json.loads(frame)
     method, id = message.get("method"), message.get("id")
     if method == "initialize":
         server = {"name": "kinds", "version": "1"}
-        result: Any = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": server}
+        capabilities: dict[str, Any] = {name.split("/")[0]: {} for name in ["tools/list", *others]}
+        result: Any = {"protocolVersion": "2025-11-25", "capabilities": capabilities, "serverInfo": server}
     elif method == "tools/list":
         result = {"tools": tools}
     elif method == "tools/call":
         result = call(message["params"])
+    elif method in others:
+        result = others[method]
     elif id is not None:
         error = {"code": -32601, "message": "no such method"}
         connection.send(json.dumps({"jsonrpc": "2.0", "id": id, "error": error}))

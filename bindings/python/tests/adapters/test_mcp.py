@@ -15,7 +15,7 @@ from trunkline.adapters.mcp import ClientSession, MCPError, handlers
 
 from host import HANG, Log, run
 from pages import examples, run_example
-from served import ENDLESS, ODD_TOOLS, RESULTS, changed, is_cancelled, kinds, opened, serve_odd
+from served import ENDLESS, ODD_TOOLS, RESULTS, SMELL, UNFIT, changed, is_cancelled, kinds, opened, serve_odd, serve_unfit
 
 #: Its models have names of their own since version 2.
 SINCE_2 = "is_error" in types.CallToolResult.model_fields
@@ -145,6 +145,38 @@ def test_one_odd_tool_or_block_costs_nobody_the_rest() -> None:
             assert {tool.name for tool in (await session.list_tools()).tools} == set(RESULTS)
             before, odd = (await session.call_tool("odd", {})).content
             assert (before.text, json.loads(odd.text)) == ("before", {"type": "smell", "of": "roses"})
+
+    run(main())
+
+
+def test_an_unfit_member_costs_nobody_the_result(caplog: pytest.LogCaptureFixture) -> None:
+    """SPEC 4.5: the call has run, and is not to be run again."""
+
+    async def main() -> None:
+        async with kinds(serve_unfit) as chat, ClientSession(chat, "kinds") as session:
+            for name, value in UNFIT.items():
+                caplog.clear()
+                result = await session.call_tool(name, {})
+                assert [block.text for block in result.content] == ["done"]
+                if SINCE_2 and name == "structuredContent":
+                    assert plain(result)[name] == value
+                else:
+                    assert plain(result).get(name, False) is False
+                    assert f"left out of a result: '{name}'" in caplog.text
+
+    run(main())
+
+
+def test_an_odd_block_costs_nobody_the_rest_of_a_prompt_or_resource() -> None:
+    """SPEC 4.5: it is a text, which is its JSON."""
+
+    async def main() -> None:
+        async with kinds(serve_unfit) as chat, ClientSession(chat, "kinds") as session:
+            before, odd = (await session.get_prompt("odd")).messages
+            assert (before.content.text, json.loads(odd.content.text), odd.role) == ("before", SMELL, "assistant")
+            before, odd = (await session.read_resource("file:///a")).contents
+            assert (before.text, json.loads(odd.text)) == ("before", {"uri": "file:///a", "smell": "roses"})
+            assert str(odd.uri) == "file:///a"
 
     run(main())
 

@@ -18,7 +18,7 @@ from trunkline.adapters.openai_agents import SessionServer
 
 from host import Log, run
 from pages import examples, run_example
-from served import ENDLESS, PIXEL, RESULTS, changed, is_cancelled, kinds, names, opened, serve_odd
+from served import ENDLESS, PIXEL, RESULTS, SMELL, UNFIT, changed, is_cancelled, kinds, names, opened, serve_odd, serve_unfit
 
 UNTRACED = RunConfig(tracing_disabled=True)
 
@@ -124,6 +124,23 @@ def test_one_odd_tool_or_block_costs_nobody_the_rest() -> None:
             assert {tool.name for tool in await server.list_tools()} == {f"mcp__kinds__{name}" for name in RESULTS}
             before, odd = (await server.call_tool("mcp__kinds__odd", {})).content
             assert (before.text, json.loads(odd.text)) == ("before", {"type": "smell", "of": "roses"})
+
+    run(main())
+
+
+def test_what_is_unfit_costs_nobody_the_rest_of_a_result() -> None:
+    """SPEC 4.5."""
+
+    async def main() -> None:
+        async with kinds(serve_unfit) as session, SessionServer(session) as server:
+            assert len(names(session)) == len(UNFIT)
+            for name in names(session):
+                result = await server.call_tool(name, {})
+                assert [block.text for block in result.content] == ["done"]
+            before, odd = (await server.get_prompt("odd")).messages
+            assert (before.content.text, json.loads(odd.content.text)) == ("before", SMELL)
+            before, odd = (await server.read_resource("file:///a")).contents
+            assert (before.text, json.loads(odd.text)["smell"]) == ("before", "roses")
 
     run(main())
 

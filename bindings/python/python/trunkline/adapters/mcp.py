@@ -227,7 +227,7 @@ class ClientSession:
         """Reads a resource."""
         with _as_mcp():
             decoded = (await self.lease.read_resource(str(uri), **self._options(None, meta))).decoded
-        return _model(types.ReadResourceResult, decoded)
+        return resource_result(decoded, str(uri))
 
     async def get_prompt(
         self, name: str, arguments: dict[str, str] | None = None, *, meta: Mapping[str, Any] | None = None
@@ -235,7 +235,7 @@ class ClientSession:
         """Gets a prompt."""
         with _as_mcp():
             decoded = (await self.lease.get_prompt(name, arguments, **self._options(None, meta))).decoded
-        return _model(types.GetPromptResult, decoded)
+        return prompt_result(decoded)
 
     async def complete(
         self, ref: Any, argument: dict[str, str], context_arguments: dict[str, str] | None = None
@@ -404,20 +404,64 @@ def models(kind: Any, definitions: list[dict[str, Any]]) -> list[Any]:
 
 def call_result(decoded: dict[str, Any]) -> Any:
     """The result of a tool. A block that ``mcp`` does not know is a text, which is its JSON."""
+    content = decoded.get("content")
+    blocks = content if isinstance(content, list) else []
+    return _result(types.CallToolResult, {**decoded, "content": blocks}, "content", _known)
+
+
+def prompt_result(decoded: dict[str, Any]) -> Any:
+    """A prompt, whose blocks are treated likewise."""
+
+    def known(message: Any) -> Any:
+        is_one = isinstance(message, dict) and "content" in message
+        return {**message, "content": _known(message["content"])} if is_one else message
+
+    return _result(types.GetPromptResult, decoded, "messages", known)
+
+
+def resource_result(decoded: dict[str, Any], uri: str) -> Any:
+    """What was read at an address, likewise."""
+
+    def known(contents: Any) -> Any:
+        is_known = _unfit(types.ReadResourceResult, {"contents": [contents]}) is None
+        return contents if is_known else {"uri": uri, "text": _json(contents)}
+
+    return _result(types.ReadResourceResult, decoded, "contents", known)
+
+
+def _result(kind: Any, decoded: dict[str, Any], elements: str, known: Callable[[Any], Any]) -> Any:
+    """A result with its list of elements. What else is not as the protocol has it is left out: a call that has run is not to be run again."""
     try:
-        return types.CallToolResult.model_validate(decoded)
+        return kind.model_validate(decoded)
     except ValueError:
-        content = decoded.get("content")
-        known = [_known(block) for block in content] if isinstance(content, list) else []
-        return _model(types.CallToolResult, {**decoded, "content": known})
+        pass
+    fit = {}
+    for name, value in decoded.items():
+        if name == elements:
+            fit[name] = [known(element) for element in value] if isinstance(value, list) else value
+        elif (error := _unfit(kind, {elements: [], name: value})) is None:
+            fit[name] = value
+        else:
+            _log.warning("left out of a result: %r: %s", name, error)
+    return _model(kind, fit)
 
 
 def _known(block: Any) -> Any:
+    is_known = _unfit(types.CallToolResult, {"content": [block]}) is None
+    return block if is_known else {"type": "text", "text": _json(block)}
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _unfit(kind: Any, decoded: dict[str, Any]) -> ValueError | None:
+    """Why ``mcp`` refuses it."""
     try:
-        types.CallToolResult.model_validate({"content": [block]})
-    except ValueError:
-        return {"type": "text", "text": json.dumps(block, ensure_ascii=False)}
-    return block
+        kind.model_validate(decoded)
+    except ValueError as error:
+        return error
+    return None
 
 
 def _model(kind: Any, decoded: dict[str, Any]) -> Any:

@@ -12,7 +12,7 @@ try:
     from agents.mcp import MCPServer
     from mcp import types
 
-    from .mcp import call_result, models
+    from .mcp import call_result, models, prompt_result, resource_result
 except ImportError as error:
     raise missing("openai_agents", "openai-agents", error) from error
 
@@ -93,7 +93,7 @@ class SessionServer(MCPServer):
         """Gets a prompt of the first server that has it."""
         async with self._holder(self._session.prompts(), name) as lease:
             result = await lease.get_prompt(name, arguments)
-        return types.GetPromptResult.model_validate(result.decoded)
+        return prompt_result(result.decoded)
 
     async def list_resources(self, cursor: str | None = None) -> Any:
         """The resources of the session's view, in one page."""
@@ -110,7 +110,7 @@ class SessionServer(MCPServer):
         """Reads a resource that a server lists."""
         async with self._holder(self._session.resources(), uri) as lease:
             result = await lease.read_resource(uri)
-        return types.ReadResourceResult.model_validate(result.decoded)
+        return resource_result(result.decoded, uri)
 
     def _of(self, rows: list[trunkline.Listed]) -> list[trunkline.Listed]:
         return [row for row in rows if self._servers is None or row.server in self._servers]
