@@ -36,13 +36,16 @@ async function errorClass() {
   };
 }
 
-/** Which of a session's events is which notification, and its params. */
+/** Of a list, of which what was missed may have been a change. */
+const changed = (event) => ({ events: [event, 'lagged'], params: () => undefined });
+
+/** Which notification is made of which of a session's events, and its params. */
 const NOTIFICATIONS = {
-  tools_changed: ['notifications/tools/list_changed', () => undefined],
-  prompts_changed: ['notifications/prompts/list_changed', () => undefined],
-  resources_changed: ['notifications/resources/list_changed', () => undefined],
-  resource_updated: ['notifications/resources/updated', ({ uri }) => ({ uri })],
-  log: ['notifications/message', ({ level, logger, data }) => ({ level, logger, data })],
+  'notifications/tools/list_changed': changed('tools_changed'),
+  'notifications/prompts/list_changed': changed('prompts_changed'),
+  'notifications/resources/list_changed': changed('resources_changed'),
+  'notifications/resources/updated': { events: ['resource_updated'], params: ({ uri }) => ({ uri }) },
+  'notifications/message': { events: ['log'], params: ({ level, logger, data }) => ({ level, logger, data }) },
 };
 
 export class Client {
@@ -51,6 +54,7 @@ export class Client {
   #lease;
   /** The hold that `connect` waits for. */
   #acquiring;
+  /** By the method of the notification. */
   #listeners = new Map();
   onclose;
   onerror;
@@ -74,7 +78,7 @@ export class Client {
     } finally {
       if (this.#acquiring === acquiring) this.#acquiring = undefined;
     }
-    for (const [event, { listener }] of this.#listeners) listen(this.#session, event, listener);
+    for (const method of this.#listeners.keys()) this.#listen(method);
   }
 
   async close() {
@@ -86,7 +90,7 @@ export class Client {
       await acquiring?.catch(() => {});
       return;
     }
-    for (const [event, { listener }] of this.#listeners) unlisten(this.#session, event, listener);
+    for (const method of this.#listeners.keys()) this.#unlisten(method);
     lease.release();
     this.onclose?.();
   }
@@ -149,28 +153,32 @@ export class Client {
   /** Of a method, or of the schema that version 1 names it by. */
   setNotificationHandler(notification, handler) {
     const method = typeof notification === 'string' ? notification : methodOf(notification);
-    const found = Object.entries(NOTIFICATIONS).find(([, [name]]) => name === method);
-    if (found === undefined) throw new TypeError(`no notification ${method}`);
+    if (!Object.hasOwn(NOTIFICATIONS, method)) throw new TypeError(`no notification ${method}`);
     this.removeNotificationHandler(method);
-    const [event, [, params]] = found;
-    const listener = (told) => {
-      if (told.server !== this.#server) return;
+    const { params } = NOTIFICATIONS[method];
+    this.#listeners.set(method, (told) => {
+      if (told.type !== 'lagged' && told.server !== this.#server) return;
       const given = params(told);
       const notification = given === undefined ? { method } : { method, params: given };
       Promise.resolve(notification)
         .then(handler)
         .catch((error) => this.onerror?.(error));
-    };
-    this.#listeners.set(event, { method, listener });
-    if (this.#lease !== undefined) listen(this.#session, event, listener);
+    });
+    if (this.#lease !== undefined) this.#listen(method);
   }
 
   removeNotificationHandler(method) {
-    for (const [event, kept] of this.#listeners) {
-      if (kept.method !== method) continue;
-      unlisten(this.#session, event, kept.listener);
-      this.#listeners.delete(event);
-    }
+    if (!this.#listeners.has(method)) return;
+    this.#unlisten(method);
+    this.#listeners.delete(method);
+  }
+
+  #listen(method) {
+    for (const event of NOTIFICATIONS[method].events) listen(this.#session, event, this.#listeners.get(method));
+  }
+
+  #unlisten(method) {
+    for (const event of NOTIFICATIONS[method].events) unlisten(this.#session, event, this.#listeners.get(method));
   }
 
   /** Made of what the server lists; what it said of itself is not kept. */

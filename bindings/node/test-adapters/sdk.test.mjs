@@ -26,6 +26,12 @@ async function sdkClient(t) {
   return client;
 }
 
+/** Blocks the event loop until then. */
+function blocking(holds) {
+  const end = Date.now() + 30_000;
+  while (!holds()) assert.ok(Date.now() < end, 'it does not come to hold');
+}
+
 it('its methods answer as those of the SDK do', async (t) => {
   const { client } = await connected(t);
   const sdk = await sdkClient(t);
@@ -87,6 +93,25 @@ it('progress and notifications reach their handlers', async (t) => {
   assert.deepEqual(heard, [{ method: 'notifications/tools/list_changed' }]);
   assert.deepEqual([logs[0].level, logs[0].data], ['info', 'on the way']);
   assert.ok((await client.listTools()).tools.some(({ name }) => name === 'fresh'));
+});
+
+// SPEC 7.4, 9.6
+it('a change that was missed is told to the handlers of lists', async (t) => {
+  const { session, client } = await connected(t, { flags: ['--list-changes'], pool: { limits: { eventBacklog: 1 } } });
+  const lists = ['tools', 'prompts', 'resources'].map((of) => `notifications/${of}/list_changed`);
+  const told = new Set();
+  client.setNotificationHandler('notifications/message', () => {});
+  for (const method of lists) client.setNotificationHandler(method, ({ method }) => told.add(method));
+  // While the event loop is blocked, the log fills the backlog, and the changes find no room.
+  const calls = [client.callTool({ name: 'log', arguments: { level: 'info', text: 'x' } })];
+  for (const add of ['first', 'second']) {
+    calls.push(session.callTool('mcp__s__change_list', { add }));
+    blocking(() => namesOf(session).includes(`mcp__s__${add}`));
+  }
+  await Promise.all(calls);
+  await until(() => told.size === lists.length, 'the change was missed');
+  await client.close();
+  assert.equal(session.listenerCount('lagged'), 0);
 });
 
 it('its close releases the server, and nothing of the pool', async (t) => {
