@@ -99,10 +99,22 @@ MALFORMED = [
 ]
 
 
+#: Blocks as the protocol has them, of which frameworks make nothing.
+EMPTY = [
+    {"type": "image", "data": "", "mimeType": "image/png"},
+    {"type": "audio", "data": PIXEL, "mimeType": ""},
+    {"type": "resource", "resource": {"uri": "file:///a", "blob": ""}},
+    {"type": "resource", "resource": {"uri": "file:///a", "blob": PIXEL, "mimeType": ""}},
+    {"type": "resource_link", "uri": "", "name": "c"},
+]
+
+
 async def serve_malformed(connection: trunkline.HostConnection, frame: str) -> None:
     """One that gets everything wrong, and reports an error of the same kind."""
     malformed = [{"type": "text", "text": "before"}, *MALFORMED]
-    results = {"malformed": {"content": malformed}, "failed": {"content": malformed, "isError": True}}
+    empty = [{"type": "text", "text": "before"}, *EMPTY]
+    results: dict[str, Any] = {"malformed": {"content": malformed}, "empty": {"content": empty}}
+    results["failed"] = {"content": malformed, "isError": True}
     tools = [{"name": name, "inputSchema": {"type": "object"}} for name in results]
     answer(connection, frame, tools, lambda params: results[params["name"]])
 

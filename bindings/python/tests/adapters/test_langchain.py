@@ -19,7 +19,20 @@ from trunkline.adapters.langchain import LiveTools, ToolError, tools
 
 from host import Log, run
 from pages import examples, run_example
-from served import ENDLESS, MALFORMED, PIXEL, changed, is_cancelled, kinds, names, opened, serve_given, serve_malformed, serve_odd
+from served import (
+    EMPTY,
+    ENDLESS,
+    MALFORMED,
+    PIXEL,
+    changed,
+    is_cancelled,
+    kinds,
+    names,
+    opened,
+    serve_given,
+    serve_malformed,
+    serve_odd,
+)
 
 
 class Scripted(FakeMessagesListChatModel):
@@ -112,6 +125,18 @@ def test_a_block_that_is_not_as_the_protocol_has_it_is_its_json() -> None:
                 first, *rest = [block["text"] for block in message.content]
                 assert (first, [json.loads(block) for block in rest]) == ("before", MALFORMED)
             assert (malformed.status, failed.status) == ("success", "error")
+
+    run(main())
+
+
+def test_a_block_that_langchain_refuses_is_its_json() -> None:
+    """SPEC 4.5: bytes and addresses that are empty, or of no kind."""
+
+    async def main() -> None:
+        async with kinds(serve_malformed) as session:
+            (message,) = await told(create_agent(asking(("mcp__kinds__empty", {})), tools(session)))
+            first, *rest = [block["text"] for block in message.content]
+            assert (first, [json.loads(block) for block in rest]) == ("before", EMPTY)
 
     run(main())
 

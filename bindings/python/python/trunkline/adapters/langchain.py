@@ -119,10 +119,10 @@ def _shown(error: ToolException) -> Any:
 
 
 def _block(block: Any) -> Any:
-    """A content block of the protocol as one of LangChain's. One that is not as the protocol has it is a text, which is its JSON."""
+    """A content block of the protocol as one of LangChain's. One that is not as the protocol has it, or that LangChain refuses, is a text, which is its JSON."""
     try:
         made = _known(block)
-    except Malformed:
+    except (Malformed, ValueError):
         made = None
     return blocks.create_text_block(json.dumps(block, ensure_ascii=False)) if made is None else made
 
