@@ -141,6 +141,21 @@ async def serve_unfit(connection: trunkline.HostConnection, frame: str) -> None:
     answer(connection, frame, tools, lambda params: {**DONE, params["name"]: UNFIT[params["name"]]}, others)
 
 
+#: Schemas with references that cannot be followed, and one with a property of that name.
+ASTRAY = [
+    {"type": "object", "properties": {"a": {"$ref": "#/$defs/none"}}},
+    {"type": "object", "properties": {"a": {"$ref": "https://example.com/schema"}}},
+    {"type": "object", "properties": {"a": {"$ref": 5}}},
+    {"type": "object", "properties": {"$ref": {"type": "string"}}},
+]
+
+
+async def serve_astray(connection: trunkline.HostConnection, frame: str) -> None:
+    """One whose tools have such schemas, beside one that has not."""
+    astray = [{"name": f"astray{index}", "inputSchema": schema} for index, schema in enumerate(ASTRAY)]
+    answer(connection, frame, [TOOLS[0], *astray], lambda params: RESULTS["text"])
+
+
 async def serve_given(connection: trunkline.HostConnection, frame: str) -> None:
     """One whose tool says which arguments it was given."""
     names = ["config", "run_manager", "callbacks", "self"]

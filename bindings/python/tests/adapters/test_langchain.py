@@ -11,6 +11,7 @@ import pytest
 from langchain.agents import create_agent
 from langchain_core.language_models.fake_chat_models import FakeMessagesListChatModel
 from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.checkpoint.memory import InMemorySaver
 
 import trunkline
@@ -20,6 +21,7 @@ from trunkline.adapters.langchain import LiveTools, ToolError, tools
 from host import Log, run
 from pages import examples, run_example
 from served import (
+    ASTRAY,
     EMPTY,
     ENDLESS,
     MALFORMED,
@@ -29,6 +31,7 @@ from served import (
     kinds,
     names,
     opened,
+    serve_astray,
     serve_given,
     serve_malformed,
     serve_odd,
@@ -137,6 +140,19 @@ def test_a_block_that_langchain_refuses_is_its_json() -> None:
             (message,) = await told(create_agent(asking(("mcp__kinds__empty", {})), tools(session)))
             first, *rest = [block["text"] for block in message.content]
             assert (first, [json.loads(block) for block in rest]) == ("before", EMPTY)
+
+    run(main())
+
+
+def test_a_schema_that_langchain_cannot_follow_costs_nobody_the_rest(caplog: pytest.LogCaptureFixture) -> None:
+    """SPEC 4.5: it would cost each turn of the model, with all tools that are offered to it."""
+
+    async def main() -> None:
+        async with kinds(serve_astray) as session:
+            assert len(names(session)) == 1 + len(ASTRAY)
+            offered = tools(session)
+            assert [convert_to_openai_tool(tool)["function"]["name"] for tool in offered] == ["mcp__kinds__text"]
+            assert caplog.text.count("left out of a list") == len(ASTRAY)
 
     run(main())
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import logging
 from typing import Any  # LangGraph evaluates the annotations of a tool's function.
 
 from .._results import defined
@@ -19,6 +20,7 @@ from . import Malformed, content, encoded, member, mime_type, missing, texts
 try:
     from langchain_core.messages import content as blocks
     from langchain_core.tools import BaseTool, StructuredTool, ToolException
+    from langchain_core.utils.json_schema import dereference_refs
 except ImportError as error:
     raise missing("langchain", "langchain-core", error) from error
 
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     _AnySession = trunkline.Session | trunkline.sync.Session
 
 __all__ = ["LiveTools", "ToolError", "tools"]
+
+_log = logging.getLogger("trunkline")
 
 
 class ToolError(ToolException):
@@ -62,7 +66,22 @@ def tools(
     """
     wanted = None if servers is None else set(servers)
     listed = [tool for tool in session.tools() if wanted is None or tool.server in wanted]
-    return [_tool(session, *tool, on_progress, raise_errors, options) for tool in defined(listed)]
+    offered = ((tool, definition) for tool, definition in defined(listed) if _is_followed(tool, _schema(definition)))
+    return [_tool(session, *each, on_progress, raise_errors, options) for each in offered]
+
+
+def _schema(definition: dict[str, Any]) -> dict[str, Any]:
+    return definition.get("inputSchema") or {"type": "object", "properties": {}}
+
+
+def _is_followed(tool: trunkline.Listed, schema: dict[str, Any]) -> bool:
+    """Whether LangChain can follow the references of a schema, as it does when tools are offered to a model: one that it cannot costs all of them."""
+    try:
+        dereference_refs(schema)
+    except Exception as error:  # It promises no type.
+        _log.warning("left out of a list: %r of %r: its schema cannot be followed: %r", tool.name, tool.server, error)
+        return False
+    return True
 
 
 class _Tool(StructuredTool):
@@ -96,7 +115,7 @@ def _tool(
     return _Tool(
         name=name,
         description=definition.get("description") or "",
-        args_schema=definition.get("inputSchema") or {"type": "object", "properties": {}},
+        args_schema=_schema(definition),
         coroutine=wait if waits else None,
         func=None if waits else block,
         response_format="content_and_artifact",
