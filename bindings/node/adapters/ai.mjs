@@ -15,8 +15,8 @@ export function tools(session, { servers, onProgress, ...options } = {}) {
 function toolOf(session, listed, onProgress, options) {
   const { name, definition } = listed;
   return dynamicTool({
-    description: definition.description,
-    ...(definition.title === undefined ? {} : { title: definition.title }),
+    description: definition.description ?? undefined,
+    ...(definition.title == null ? {} : { title: definition.title }),
     inputSchema: jsonSchema(schemaOf(listed)),
     async execute(input, { abortSignal, toolCallId }) {
       const told = onProgress && ((event) => onProgress(name, event, toolCallId));

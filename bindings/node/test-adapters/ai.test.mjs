@@ -85,6 +85,17 @@ it('a block that is not as the protocol has it is its JSON', async (t) => {
   assert.deepEqual(outputs[2], { type: 'json', value: null });
 });
 
+// SPEC 4.5: the SDK's streams of messages refuse a title of null, and the description goes to the model's API as it is.
+it('a member of a definition that is null is none', async (t) => {
+  const session = await malformed(t);
+  const { definition } = session.tools().find(({ ownName }) => ownName === 'none');
+  assert.deepEqual([definition.description, definition.title], [null, null]);
+  const given = tools(session);
+  const { offered } = await told(scripted(), given);
+  assert.equal(offered.find(({ name }) => name === 'mcp__malformed__none').description, undefined);
+  assert.equal(given.mcp__malformed__none.title, undefined);
+});
+
 it('a change is there when tools are asked for again', async (t) => {
   const session = await opened(t, { flags: ['--list-changes'] });
   assert.ok(!('mcp__s__fresh' in tools(session)));

@@ -68,6 +68,7 @@ const toolsOf = (results) => Object.keys(results).map((name) => ({
   description: `Answers with ${name}.`,
   inputSchema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
   ...(name === 'structured' ? { outputSchema: SUM } : {}),
+  ...(name === 'none' ? { description: null, title: null } : {}),
 }));
 
 const serving = (results) => (connection, frame) => {
