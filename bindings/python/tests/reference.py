@@ -68,7 +68,7 @@ class Module:
             if isinstance(node, ast.AnnAssign) and node in self.tree.body and getattr(node.target, "id", None) == name:
                 return self, node
             if isinstance(node, ast.ImportFrom) and node.level == 1 and any(alias.name == name for alias in node.names):
-                return Module(node.module or "__init__").find(name)
+                return Module(str(self.folder.relative_to(PACKAGE) / (node.module or "__init__"))).find(name)
         return None
 
     def words_above(self, line: int) -> str:

@@ -11,25 +11,35 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import json
 import logging
-from contextlib import contextmanager
 from types import SimpleNamespace
 
-from .._errors import ProtocolError, ServerError, TimeoutError, TrunklineError
+from .._errors import ProtocolError, TrunklineError
 from .._handlers import Refusal
 from .._results import defined
 from . import missing
 
 try:
     from mcp import types
-    from mcp.shared import exceptions
+
+    from ._mcp import (
+        INTERNAL_ERROR,
+        REQUEST_TIMEOUT,
+        MCPError,
+        as_mcp,
+        call_result,
+        model,
+        models,
+        prompt_result,
+        raised_as,
+        resource_result,
+    )
 except ImportError as error:
     raise missing("mcp", "mcp", error) from error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Coroutine, Iterable, Mapping
     from typing import Any
 
     import trunkline
@@ -37,12 +47,6 @@ if TYPE_CHECKING:
     _T = Any
 
 __all__ = ["ClientSession", "MCPError", "handlers"]
-
-#: The error of ``mcp``, whatever its version calls it.
-MCPError: Any = getattr(exceptions, "MCPError", None) or exceptions.McpError
-
-#: JSON-RPC codes as ``mcp`` has them.
-_REQUEST_TIMEOUT, _INTERNAL_ERROR = getattr(types, "REQUEST_TIMEOUT", 408), -32603
 
 #: Seconds that a progress callback has, after the result came, for what it was not told yet.
 _TOLD_WITHIN = 10.0
@@ -84,7 +88,7 @@ class ClientSession:
         self._initialized: Any = None
 
     async def __aenter__(self) -> ClientSession:
-        with _as_mcp():
+        with as_mcp():
             self._acquired = await self._session.acquire(self._server, self._config)
             try:
                 self._listen()
@@ -117,17 +121,17 @@ class ClientSession:
     async def initialize(self) -> Any:
         """What the server said of itself, as far as the pool keeps it: its capabilities are made of what it lists."""
         lease = self.lease
-        with _as_mcp():
+        with as_mcp():
             entry = self._entry()
         if entry is None:
-            raise _raised(_INTERNAL_ERROR, f"{lease.server}: not connected", None)
+            raise raised_as(INTERNAL_ERROR, f"{lease.server}: not connected", None)
         capabilities: dict[str, Any] = {"tools": {"listChanged": True}}
         if self._listed(self._session.prompts()):
             capabilities["prompts"] = {"listChanged": True}
         if self._listed(self._session.resources()) or self._listed(self._session.resource_templates()):
             capabilities["resources"] = {"listChanged": True, "subscribe": True}
         info = {"name": entry.get("server_name") or lease.server, "version": entry.get("server_version") or ""}
-        self._initialized = _model(
+        self._initialized = model(
             types.InitializeResult,
             {"protocolVersion": entry["protocol_version"], "capabilities": capabilities, "serverInfo": info},
         )
@@ -173,25 +177,25 @@ class ClientSession:
 
     async def list_tools(self, cursor: str | None = None, **_: Any) -> Any:
         """The server's tools in the session's view."""
-        with _as_mcp():
+        with as_mcp():
             definitions = [definition for _, definition in defined(self.lease.tools())]
         return types.ListToolsResult.model_validate({"tools": models(types.Tool, definitions)})
 
     async def list_prompts(self, cursor: str | None = None, **_: Any) -> Any:
         """The server's prompts in the session's view."""
-        with _as_mcp():
+        with as_mcp():
             prompts = self._listed(self._session.prompts())
         return types.ListPromptsResult.model_validate({"prompts": models(types.Prompt, prompts)})
 
     async def list_resources(self, cursor: str | None = None, **_: Any) -> Any:
         """The server's resources in the session's view."""
-        with _as_mcp():
+        with as_mcp():
             resources = self._listed(self._session.resources())
         return types.ListResourcesResult.model_validate({"resources": models(types.Resource, resources)})
 
     async def list_resource_templates(self, cursor: str | None = None, **_: Any) -> Any:
         """The server's resource templates in the session's view."""
-        with _as_mcp():
+        with as_mcp():
             templates = self._listed(self._session.resource_templates())
         listed = models(types.ResourceTemplate, templates)
         return types.ListResourceTemplatesResult.model_validate({"resourceTemplates": listed})
@@ -212,20 +216,20 @@ class ClientSession:
         options = self._options(read_timeout_seconds, meta)
         progress = None if progress_callback is None else _Progress(progress_callback)
         try:
-            with _as_mcp():
+            with as_mcp():
                 result = await self.lease.call_tool(name, arguments, progress=progress, **options)
             if progress is not None:
                 await progress.told()
         finally:
             if progress is not None:
                 progress.end()
-        with _as_mcp():
+        with as_mcp():
             decoded = result.decoded
         return call_result(decoded)
 
     async def read_resource(self, uri: Any, *, meta: Mapping[str, Any] | None = None) -> Any:
         """Reads a resource."""
-        with _as_mcp():
+        with as_mcp():
             decoded = (await self.lease.read_resource(str(uri), **self._options(None, meta))).decoded
         return resource_result(decoded, str(uri))
 
@@ -233,7 +237,7 @@ class ClientSession:
         self, name: str, arguments: dict[str, str] | None = None, *, meta: Mapping[str, Any] | None = None
     ) -> Any:
         """Gets a prompt."""
-        with _as_mcp():
+        with as_mcp():
             decoded = (await self.lease.get_prompt(name, arguments, **self._options(None, meta))).decoded
         return prompt_result(decoded)
 
@@ -244,9 +248,9 @@ class ClientSession:
         params: dict[str, Any] = {"ref": _dumped(ref), "argument": argument}
         if context_arguments is not None:
             params["context"] = {"arguments": context_arguments}
-        with _as_mcp():
+        with as_mcp():
             decoded = (await self.lease.complete(params, **self._options(None, None))).decoded
-        return _model(types.CompleteResult, decoded)
+        return model(types.CompleteResult, decoded)
 
     async def subscribe_resource(self, uri: Any) -> Any:
         """From now on ``message_handler`` is told of updates of the resource."""
@@ -260,20 +264,20 @@ class ClientSession:
 
     async def send_ping(self, **_: Any) -> Any:
         """Asks the server whether it is there."""
-        with _as_mcp():
+        with as_mcp():
             await self.lease.request("ping", None, **self._options(None, None))
         return types.EmptyResult()
 
     async def _bounded(self, subscribing: Coroutine[Any, Any, None]) -> None:
         """Waits as long as a request may take; what is then under way is cancelled."""
         seconds = self._options(None, None)["timeout"]
-        with _as_mcp():
+        with as_mcp():
             try:
                 await asyncio.wait_for(subscribing, seconds)
             except TrunklineError:
                 raise
             except asyncio.TimeoutError as error:
-                raise _raised(_REQUEST_TIMEOUT, f"{self._server}: no answer within {seconds} s", None) from error
+                raise raised_as(REQUEST_TIMEOUT, f"{self._server}: no answer within {seconds} s", None) from error
 
     def _options(self, timeout: Any, meta: Mapping[str, Any] | None) -> dict[str, Any]:
         timeout = self._timeout if timeout is None else timeout
@@ -389,112 +393,6 @@ def _answered(params: Any, callback: Callable[[Any, Any], Any]) -> Callable[[tru
 
 def _dumped(value: Any) -> Any:
     return value.model_dump(by_alias=True, mode="json", exclude_none=True) if hasattr(value, "model_dump") else value
-
-
-def models(kind: Any, definitions: list[dict[str, Any]]) -> list[Any]:
-    """What a server lists. What is not as the protocol has it is left out, and costs nobody the rest."""
-    out = []
-    for definition in definitions:
-        try:
-            out.append(kind.model_validate(definition))
-        except ValueError as error:
-            _log.warning("left out of a list: %s", error)
-    return out
-
-
-def call_result(decoded: dict[str, Any]) -> Any:
-    """The result of a tool. A block that ``mcp`` does not know is a text, which is its JSON."""
-    content = decoded.get("content")
-    blocks = content if isinstance(content, list) else []
-    return _result(types.CallToolResult, {**decoded, "content": blocks}, "content", _known)
-
-
-def prompt_result(decoded: dict[str, Any]) -> Any:
-    """A prompt, whose blocks are treated likewise."""
-
-    def known(message: Any) -> Any:
-        is_one = isinstance(message, dict) and "content" in message
-        return {**message, "content": _known(message["content"])} if is_one else message
-
-    return _result(types.GetPromptResult, decoded, "messages", known)
-
-
-def resource_result(decoded: dict[str, Any], uri: str) -> Any:
-    """What was read at an address, likewise."""
-
-    def known(contents: Any) -> Any:
-        is_known = _unfit(types.ReadResourceResult, {"contents": [contents]}) is None
-        return contents if is_known else {"uri": uri, "text": _json(contents)}
-
-    return _result(types.ReadResourceResult, decoded, "contents", known)
-
-
-def _result(kind: Any, decoded: dict[str, Any], elements: str, known: Callable[[Any], Any]) -> Any:
-    """A result with its list of elements. What else is not as the protocol has it is left out: a call that has run is not to be run again."""
-    try:
-        return kind.model_validate(decoded)
-    except ValueError:
-        pass
-    fit = {}
-    for name, value in decoded.items():
-        if name == elements:
-            fit[name] = [known(element) for element in value] if isinstance(value, list) else value
-        elif (error := _unfit(kind, {elements: [], name: value})) is None:
-            fit[name] = value
-        else:
-            _log.warning("left out of a result: %r: %s", name, error)
-    return _model(kind, fit)
-
-
-def _known(block: Any) -> Any:
-    is_known = _unfit(types.CallToolResult, {"content": [block]}) is None
-    return block if is_known else {"type": "text", "text": _json(block)}
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _unfit(kind: Any, decoded: dict[str, Any]) -> ValueError | None:
-    """Why ``mcp`` refuses it."""
-    try:
-        kind.model_validate(decoded)
-    except ValueError as error:
-        return error
-    return None
-
-
-def _model(kind: Any, decoded: dict[str, Any]) -> Any:
-    try:
-        return kind.model_validate(decoded)
-    except ValueError as error:
-        raise _raised(_INTERNAL_ERROR, f"an answer that is not as the protocol has it: {error}", None) from error
-
-
-@contextmanager
-def _as_mcp() -> Iterator[None]:
-    """What the library raises inside is raised as ``mcp``'s, from that."""
-    try:
-        yield
-    except TrunklineError as error:
-        raise _error(error) from error
-
-
-def _error(error: TrunklineError) -> Exception:
-    if isinstance(error, ServerError):
-        code, message, about = error.detail["code"], error.detail["message"], error.detail.get("data")
-    else:
-        code = _REQUEST_TIMEOUT if isinstance(error, TimeoutError) else _INTERNAL_ERROR
-        message, about = str(error), {"code": error.code, "retryable": error.retryable, "outcome": error.outcome}
-    return _raised(code, message, about)
-
-
-def _raised(code: int, message: str, about: Any) -> Exception:
-    described = types.ErrorData(code=code, message=message, data=about)
-    # Version 1 takes the description, version 2 its parts.
-    parts = inspect.signature(MCPError.__init__).parameters
-    raised: Exception = MCPError(code, message, about) if "code" in parts else MCPError(described)
-    return raised
 
 
 _log = logging.getLogger("trunkline")

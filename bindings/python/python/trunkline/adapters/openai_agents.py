@@ -12,7 +12,7 @@ try:
     from agents.mcp import MCPServer
     from mcp import types
 
-    from .mcp import call_result, models, prompt_result, resource_result
+    from ._mcp import call_result, models, prompt_result, resource_result
 except ImportError as error:
     raise missing("openai_agents", "openai-agents", error) from error
 
