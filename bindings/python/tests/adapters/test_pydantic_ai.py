@@ -11,22 +11,23 @@ from pydantic_ai import Agent, UnexpectedModelBehavior
 from pydantic_ai.messages import BinaryContent, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import FunctionModel
 from pydantic_ai.models.test import TestModel
+from pydantic_ai.profiles import InlineDefsJsonSchemaTransformer
 
 import trunkline
 from trunkline.adapters.pydantic_ai import SessionToolset
 
 from host import Log, run
 from pages import examples, run_example
-from served import ENDLESS, MALFORMED, changed, is_cancelled, kinds, names, opened, serve_malformed, serve_odd
+from served import ASTRAY, ENDLESS, MALFORMED, changed, is_cancelled, kinds, names, opened, serve_astray, serve_malformed, serve_odd
 
 
 class Scripted:
     """Asks for tools in an order that is written down, then says that it is done."""
 
-    def __init__(self, *calls: tuple[str, dict[str, Any]]) -> None:
+    def __init__(self, *calls: tuple[str, dict[str, Any]], profile: Any = None) -> None:
         self._calls = list(calls)
         self.offered: list[list[str]] = []
-        self.model = FunctionModel(self._turn)
+        self.model = FunctionModel(self._turn, profile=profile)
 
     def _turn(self, messages: Any, about: Any) -> ModelResponse:
         self.offered.append([tool.name for tool in about.function_tools])
@@ -111,6 +112,24 @@ def test_a_block_that_is_not_as_the_protocol_has_it_stays_as_it_is() -> None:
             malformed, failed = await told(script, SessionToolset(session))
             assert malformed.content == ["before", *MALFORMED]
             assert failed.content == "before"
+
+    run(main())
+
+
+def test_a_schema_that_a_model_refuses_costs_nobody_the_rest(caplog: pytest.LogCaptureFixture) -> None:
+    """SPEC 4.5: it would end the run, with all tools that are offered. The model decides: this one takes a property that is named like a reference."""
+
+    async def main() -> None:
+        async with kinds(serve_astray) as session:
+            assert len(names(session)) == 1 + len(ASTRAY)
+            of_a_model = {"json_schema_transformer": InlineDefsJsonSchemaTransformer}
+            script = Scripted(("mcp__kinds__text", {"city": "x"}), profile=of_a_model)
+            (part,) = await told(script, SessionToolset(session))
+            assert part.content == "a text"
+            assert set(script.offered[0]) == {"mcp__kinds__text", "mcp__kinds__astray3"}
+            assert "left out of a list: 'mcp__kinds__astray0'" in caplog.text
+            await told(all_of_them := Scripted(), SessionToolset(session))
+            assert all_of_them.offered[0] == names(session)
 
     run(main())
 

@@ -6,13 +6,15 @@
 from __future__ import annotations
 
 import base64
+import logging
 
 from .._results import defined
 from . import Malformed, content, encoded, member, mime_type, missing, texts
 
 try:
-    from pydantic_ai import ModelRetry
+    from pydantic_ai import ModelRetry, UserError
     from pydantic_ai.messages import BinaryContent
+    from pydantic_ai.models import ModelRequestParameters
     from pydantic_ai.tools import ToolDefinition
     from pydantic_ai.toolsets import AbstractToolset
     from pydantic_ai.toolsets.abstract import ToolsetTool
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     import trunkline
 
 __all__ = ["SessionToolset"]
+
+_log = logging.getLogger("trunkline")
 
 #: The server judges the arguments, by the schema that the model was shown.
 _ANY_OBJECT = SchemaValidator(core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema()))
@@ -72,7 +76,8 @@ class SessionToolset(AbstractToolset):
         """The tools as they are now."""
         listed = self._session.tools()
         wanted = (tool for tool in listed if self._servers is None or tool.server in self._servers)
-        return {tool.name: self._tool(tool, definition, ctx) for tool, definition in defined(wanted)}
+        tools = {tool.name: self._tool(tool, definition, ctx) for tool, definition in defined(wanted)}
+        return {name: tool for name, tool in tools.items() if _is_taken(tool.tool_def, ctx.model)}
 
     def _tool(self, listed: trunkline.Listed, definition: dict[str, Any], ctx: Any) -> Any:
         return ToolsetTool(
@@ -103,6 +108,16 @@ class SessionToolset(AbstractToolset):
         if result.is_error:
             raise ModelRetry("\n".join(texts(result)) or f"{name} reports an error without a text")
         return _output(result)
+
+
+def _is_taken(tool: Any, model: Any) -> bool:
+    """Whether the framework can put a tool's schema into the model's terms, as it does for each request: one that it cannot costs the run."""
+    try:
+        model.customize_request_parameters(ModelRequestParameters(function_tools=[tool]))
+    except UserError as error:
+        _log.warning("left out of a list: %r of %r: %s", tool.name, tool.metadata["server"], error)
+        return False
+    return True
 
 
 def _output(result: trunkline.CallResult) -> Any:
