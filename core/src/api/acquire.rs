@@ -1,16 +1,14 @@
 //! Asking the pool for a hold on a server.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::sync::oneshot;
-use tokio::time::Instant;
 use trunkline_pool::cached::CacheKey;
 use trunkline_pool::config::Share;
-use trunkline_pool::interface::words;
 use trunkline_pool::state::{Ask, Family, Input, Ticket};
 
 use super::configured::Configured;
+use super::deadline::Deadline;
 use super::session::SessionCore;
 use crate::driver::{Acquired, Answer, Answered, Driver, Interner, LeaseHold, Turn, Wanted};
 use crate::{Error, ErrorCode, Result};
@@ -105,14 +103,13 @@ impl SessionCore {
         self: &Arc<Self>,
         name: &str,
         configured: &Arc<Configured>,
-        timeout: Option<Duration>,
+        end: Deadline,
     ) -> Result<LeaseHold> {
         self.note_new_credentials(name, configured);
-        let end = timeout.map(|timeout| (Instant::now() + timeout, timeout));
         let mut hold = self.granted(name, configured, end).await?;
         // The pool hears of a loss once the exit of the process is known. The hold keeps the entry until then, so that it comes back.
         while hold.cell.is_lost() {
-            let told = self.by(end, hold.cell.until_told_of_loss()).await;
+            let told = end.before(&self.driver, hold.cell.until_told_of_loss()).await;
             told.map_err(|error| self.named(name, error))?;
             hold = self.granted(name, configured, end).await?;
         }
@@ -124,7 +121,7 @@ impl SessionCore {
         self: &Arc<Self>,
         name: &str,
         configured: &Arc<Configured>,
-        end: Option<(Instant, Duration)>,
+        end: Deadline,
     ) -> Result<LeaseHold> {
         let acquired = self.driver.acquire(self.question(name, configured), || {
             let (send, receive) = oneshot::channel();
@@ -146,27 +143,13 @@ impl SessionCore {
         &self,
         ticket: Ticket,
         receive: oneshot::Receiver<Result<LeaseHold>>,
-        end: Option<(Instant, Duration)>,
+        end: Deadline,
     ) -> Result<LeaseHold> {
         let waiting = CancelAcquire { driver: &self.driver, ticket: Some(ticket) };
-        let result = self.by(end, receive).await?;
+        let result = end.before(&self.driver, receive).await?;
         waiting.over();
         let dead = |_| Err(Error::new(ErrorCode::Internal, "the pool gave no answer"));
         result.unwrap_or_else(dead)
-    }
-
-    /// What comes before the end of the wait, where it has one.
-    async fn by<T>(
-        &self,
-        end: Option<(Instant, Duration)>,
-        coming: impl Future<Output = T>,
-    ) -> Result<T> {
-        let Some((end, timeout)) = end else { return Ok(coming.await) };
-        tokio::select! {
-            biased;
-            came = coming => Ok(came),
-            () = self.driver.runtime.sleep_until(end) => Err(timed_out(timeout)),
-        }
     }
 }
 
@@ -183,15 +166,6 @@ pub(super) fn answer_with(
             answer(Err(Error::new(ErrorCode::Internal, "the answer to another question")));
         }
     })
-}
-
-/// The error of a wait that was too long.
-pub(super) fn timed_out(timeout: Duration) -> Error {
-    let millis = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
-    Error::new(ErrorCode::Timeout, format!("the server was not connected within {millis} ms"))
-        .with_detail("which", words::deadline::CONNECT)
-        .with_detail("timeout_ms", millis)
-        .with_hint("raise `timeout_ms` of the acquire if the server is only slow; its status says what it is at")
 }
 
 /// Takes the question back when the asker is dropped.

@@ -8,6 +8,7 @@ mod call;
 mod calls;
 mod configure;
 mod configured;
+mod deadline;
 mod deferred;
 mod desk;
 mod drain;

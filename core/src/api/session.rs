@@ -12,6 +12,7 @@ use tokio::time::Instant;
 use trunkline_pool::catalog::ListKind;
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::interface::words;
+use trunkline_pool::layers::Scope;
 use trunkline_pool::options::{AcquireOptions, Handlers, Offered, SessionOptions};
 use trunkline_pool::shapes::Shape;
 use trunkline_pool::state::SessionId;
@@ -19,6 +20,7 @@ use trunkline_pool::state::SessionId;
 use super::calls::Calls;
 use super::configure::Disabled;
 use super::configured::{Configured, Origin};
+use super::deadline::Deadline;
 use super::event::{EventMask, Subscription};
 use super::held::Held;
 use super::holds::Holds;
@@ -131,19 +133,14 @@ impl Session {
         spec: Option<&ServerSpec>,
         options: &AcquireOptions,
     ) -> Result<Lease> {
-        let core = self.core();
+        let (core, deadline) = (self.core(), Deadline::after(options.timeout));
         core.check()?;
-        let origin = match spec {
-            Some(spec) => {
-                core.check_enabled(server)?;
-                core.put_own(server, core.brought(server, spec, options.origin).await?);
-                Origin::Session
-            }
-            None => core.bring_again(server).await?,
-        };
+        let brought = core.bring(server, spec, options.origin);
+        let origin = deadline.before(&core.driver, brought).await;
+        let origin = origin.map_err(|error| core.named(server, error))??;
         loop {
             core.check_enabled(server)?;
-            let configured = core.known_spec(server, origin, options.timeout).await?;
+            let configured = core.known_spec(server, origin, deadline).await?;
             if configured.spec.disabled {
                 core.pool.check_admitted(server).map_err(|error| core.named(server, error))?;
                 let message = "the server's configuration switches it off";
@@ -153,7 +150,7 @@ impl Session {
             let hold = tokio::select! {
                 biased;
                 // Most often it is there at once. A hold on a server that was disabled meanwhile makes no lease.
-                hold = core.acquire(server, &configured, options.timeout) => hold?,
+                hold = core.acquire(server, &configured, deadline) => hold?,
                 () = core.until_disabled(server) => continue,
             };
             if let Some(lease) = Lease::new(self.clone(), hold, origin, &configured)? {
@@ -355,19 +352,32 @@ impl SessionCore {
         found.map_err(|error| error.with_session(&*self.id))
     }
 
+    /// Puts what is brought of a server into the session's own source. By which of the two sources it is asked for then.
+    async fn bring(
+        self: &Arc<Self>,
+        server: &str,
+        spec: Option<&ServerSpec>,
+        of: Option<Scope>,
+    ) -> Result<Origin> {
+        let Some(spec) = spec else { return self.bring_again(server).await };
+        self.check_enabled(server)?;
+        self.put_own(server, self.brought(server, spec, of).await?);
+        Ok(Origin::Session)
+    }
+
     /// The same, once it is known what becomes of it.
     async fn known_spec(
         &self,
         server: &str,
         origin: Origin,
-        timeout: Option<Duration>,
+        deadline: Deadline,
     ) -> Result<Arc<Configured>> {
         // What the pool runs is known, and to look whether it is takes as long as to get it.
         if let (Ok(known), None) = (self.spec(server, origin), &self.kept) {
             return Ok(known);
         }
         if origin == Origin::Pool {
-            let known = self.pool.until_known(server, timeout).await;
+            let known = self.pool.until_known(server, deadline).await;
             known.map_err(|error| self.named(server, error))?;
         }
         self.spec(server, origin)

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
-use tokio::time::Instant;
 use trunkline_pool::gates::Shuts;
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::options::SessionOptions;
@@ -12,8 +11,9 @@ use trunkline_pool::plan::Holding;
 use trunkline_pool::state::{Input, Ticket};
 use trunkline_pool::view::Viewed;
 
-use super::acquire::{answer_with, timed_out};
+use super::acquire::answer_with;
 use super::configured::{Configured, Origin};
+use super::deadline::Deadline;
 use super::follow::ToWant;
 use super::held::{Standing, disabled};
 use super::holds::{HoldId, Kind};
@@ -253,7 +253,7 @@ impl SessionCore {
         server: Option<&str>,
         timeout: Option<Duration>,
     ) -> Result<()> {
-        let deadline = timeout.map(|timeout| Instant::now() + timeout);
+        let deadline = Deadline::after(timeout);
         loop {
             let settled = self.settled.notified();
             let mut settled = std::pin::pin!(settled);
@@ -264,17 +264,10 @@ impl SessionCore {
                 None => return Ok(()),
                 Some(pending) => pending,
             };
-            let Some(deadline) = deadline else {
-                settled.await;
-                continue;
-            };
-            tokio::select! {
-                () = settled => {}
-                () = self.driver.runtime.sleep_until(deadline) => {
-                    let error = timed_out(timeout.unwrap_or_default()).with_session(&*self.id);
-                    return Err(error.with_detail("servers", pending));
-                }
-            }
+            deadline
+                .before(&self.driver, settled)
+                .await
+                .map_err(|error| error.with_session(&*self.id).with_detail("servers", pending))?;
         }
     }
 

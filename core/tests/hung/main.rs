@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 
 mod away;
+mod changed;
 #[allow(dead_code, reason = "other tests use the rest")]
 #[path = "../rig/mod.rs"]
 mod rig;

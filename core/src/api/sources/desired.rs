@@ -24,7 +24,7 @@ pub(super) struct Desired {
     /// The files among the sources.
     pub(super) files: BTreeMap<SourceName, File>,
     /// Files that are watched and are no source yet.
-    pub(super) arming: Vec<PathBuf>,
+    pub(super) arming: Vec<Arming>,
     /// What sessions brought for sources of the workspace.
     pub(super) claims: Vec<Claim>,
     /// The lists that the host set.
@@ -78,6 +78,15 @@ pub(super) struct File {
     /// The number of the read that is taken up.
     pub(super) read: u64,
     pub(super) again: Again,
+    /// It changed while nobody was to read it.
+    pub(super) is_missed: bool,
+}
+
+/// A file that is watched before it is a source.
+pub(super) struct Arming {
+    pub(super) path: PathBuf,
+    /// It changed meanwhile.
+    pub(super) is_missed: bool,
 }
 
 /// Whether a file is being read because it changed. One read of each is under way for that, however often it changes.
@@ -92,7 +101,7 @@ pub(super) enum Again {
 impl File {
     /// It, for somebody who reads it unasked by a change.
     pub(super) fn to_be_read(&self) -> File {
-        File { again: Again::No, ..self.clone() }
+        File { again: Again::No, is_missed: false, ..self.clone() }
     }
 }
 
@@ -115,6 +124,23 @@ impl Desired {
     pub(super) fn take_word(&mut self, word: Word) {
         if word.number > self.trusted_by {
             (self.trusted, self.trusted_by) = (word.trusted, word.number);
+        }
+    }
+
+    /// Takes note of files that changed, for whoever reads them next: those that are no sources yet, and those that wait for trust.
+    pub(super) fn note_missed(&mut self, changed: &BTreeSet<PathBuf>, options: &PoolOptions) {
+        for arming in &mut self.arming {
+            arming.is_missed |= changed.contains(&arming.path);
+        }
+        let untrusted: Vec<SourceName> = self
+            .files
+            .iter()
+            .filter(|(_, file)| file.watch && changed.contains(&file.path))
+            .filter(|(source, _)| self.is_untrusted(source.scope(), options))
+            .map(|(source, _)| source.clone())
+            .collect();
+        for source in untrusted {
+            self.files.get_mut(&source).into_iter().for_each(|file| file.is_missed = true);
         }
     }
 

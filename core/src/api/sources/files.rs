@@ -43,12 +43,13 @@ impl PoolCore {
         let (pool, path, options) = (self.clone(), path.to_owned(), options.clone());
         let (source, file) = self.off_thread(move || pool.placed(&path, &options)).await?;
         self.driver.check_open()?;
-        let _armed = if file.watch { Some(self.armed(&file).await?) } else { None };
+        let armed = if file.watch { Some(self.armed(&file).await?) } else { None };
         let number = self.next_read();
         let said = self.read_first(&source, &file).await?;
         let (pool, of, findings) = (self.clone(), source.clone(), said.findings.clone());
         let file = File { read: number, ..file };
         let begun = self.off_thread(move || Ok(pool.take_in(&of, file, said))).await?;
+        self.read_missed(&source, armed);
         Ok(report_with_findings(&source, &begun.apart().await, &findings))
     }
 
@@ -74,6 +75,19 @@ impl PoolCore {
             self.tell_changed(source, &findings);
         }
         begun
+    }
+
+    /// Reads once more what changed between its first read and its becoming a source.
+    fn read_missed(self: &Arc<Self>, source: &SourceName, armed: Option<Armed>) {
+        if armed.is_some_and(|armed| armed.is_missed()) {
+            self.sources
+                .desired()
+                .files
+                .get_mut(source)
+                .into_iter()
+                .for_each(|file| file.is_missed = true);
+            self.reread(|file| file.is_missed);
+        }
     }
 
     /// Watches a file that is to be read then: what changes after that look is told.
@@ -122,7 +136,7 @@ impl PoolCore {
         let source = SourceName::new(scope, shown)?;
         let (shown, format, watch) = (Arc::from(shown), options.format, options.watch);
         let (read, again) = (0, Again::No);
-        Ok((source, File { path, shown, format, watch, read, again }))
+        Ok((source, File { path, shown, format, watch, read, again, is_missed: false }))
     }
 
     /// What a file says now; nothing when there is none.

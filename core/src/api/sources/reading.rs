@@ -68,7 +68,10 @@ impl PoolCore {
             let mut desired = self.sources.desired();
             files.retain_mut(|(source, file)| {
                 file.again = Again::UnderWay;
-                desired.files.get_mut(source).is_some_and(|file| file.again.begin())
+                desired.files.get_mut(source).is_some_and(|file| {
+                    file.is_missed = false;
+                    file.again.begin()
+                })
             });
         }
         if files.is_empty() {
@@ -130,27 +133,44 @@ impl PoolCore {
     /// Sets the trust in the workspace, unless a newer word did. Files that were not read without it are read first, so that nothing starts
     /// that they say no more.
     pub(super) async fn set_trust(self: &Arc<Self>, word: Word) -> Result<Passed> {
-        let unread = self.unread_files(word.trusted).into_iter();
-        let reads = unread.map(|(source, file)| self.read_numbered(source, file));
-        let read: Vec<Read> = futures_util::future::join_all(reads).await;
+        let mut unread = self.unread_files(word.trusted, |_| true);
+        let mut read: Vec<Read> = Vec::new();
+        while !unread.is_empty() {
+            let reads = unread.into_iter().map(|(source, file)| self.read_numbered(source, file));
+            read.extend(futures_util::future::join_all(reads).await);
+            // What changed while others were waited for.
+            unread = self.unread_files(word.trusted, |file| file.is_missed);
+        }
         let read = self.told(read, &mut Reread::default());
         let pool = self.clone();
         let begin = move || {
             let set = |desired: &mut Desired| desired.take_word(word);
             Ok(pool.take_up(read, Fresh::No, set))
         };
-        Ok(self.off_thread(begin).await?.apart().await)
+        let begun = self.off_thread(begin).await?;
+        // And in the moment before the word counted.
+        self.reread(|file| file.is_missed);
+        Ok(begun.apart().await)
     }
 
-    /// Files that were not read because the workspace is not trusted.
-    fn unread_files(&self, trusted: bool) -> Vec<(SourceName, File)> {
-        let desired = self.sources.desired();
+    /// Some of the files that were not read because the workspace is not trusted, for whoever reads them now.
+    fn unread_files(
+        &self,
+        trusted: bool,
+        which: impl Fn(&File) -> bool,
+    ) -> Vec<(SourceName, File)> {
+        let mut desired = self.sources.desired();
         let options = &self.driver.options;
-        let is_unread = |(source, _): &(&SourceName, &File)| {
-            trusted && desired.is_untrusted(source.scope(), options)
+        let is_unread = |(source, file): &(&SourceName, &File)| {
+            trusted && which(file) && desired.is_untrusted(source.scope(), options)
         };
         let files = desired.files.iter().filter(is_unread);
-        files.map(|(source, file)| (source.clone(), file.to_be_read())).collect()
+        let unread: Vec<_> =
+            files.map(|(source, file)| (source.clone(), file.to_be_read())).collect();
+        for (source, _) in &unread {
+            desired.files.get_mut(source).into_iter().for_each(|file| file.is_missed = false);
+        }
+        unread
     }
 
     async fn read_numbered(self: &Arc<Self>, source: SourceName, file: File) -> Read {

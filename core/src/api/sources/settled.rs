@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use tokio::time::Instant;
 
 use super::running::Standing;
-use crate::api::acquire::timed_out;
+use crate::api::deadline::Deadline;
 use crate::api::pool::{KEEPING_WAIT_MAX, Pool, PoolCore};
 use crate::{ErrorCode, Result};
 
@@ -26,24 +25,21 @@ impl Pool {
     }
 }
 
-/// The time is over.
-struct Elapsed;
-
 impl PoolCore {
     async fn settled(&self, timeout: Option<Duration>) -> Result<Value> {
-        let deadline = timeout.map(|timeout| Instant::now() + timeout);
-        let left = || deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let deadline = Deadline::after(timeout);
         loop {
-            self.until_answered(deadline, timeout.unwrap_or_default()).await?;
+            self.until_answered(deadline).await?;
             for session in self.live_sessions() {
-                match session.ready(None, left()).await {
+                match session.ready(None, deadline.left()).await {
                     // A session that is closed waits for nothing.
                     Err(error) if error.code() != ErrorCode::Closed => return Err(error),
                     Ok(()) | Err(_) => {}
                 }
             }
             if !self.sources.is_busy() {
-                let patience = left().map_or(KEEPING_WAIT_MAX, |left| left.min(KEEPING_WAIT_MAX));
+                let left = deadline.left().unwrap_or(KEEPING_WAIT_MAX);
+                let patience = left.min(KEEPING_WAIT_MAX);
                 self.accepted_is_kept(patience).await;
                 return Ok(json!({ "v": 1, "servers": self.states() }));
             }
@@ -51,14 +47,14 @@ impl PoolCore {
     }
 
     /// Waits until the host is asked for nothing.
-    async fn until_answered(&self, deadline: Option<Instant>, timeout: Duration) -> Result<()> {
-        self.wait_while(deadline, || self.sources.is_busy()).await.map_err(|Elapsed| {
+    async fn until_answered(&self, deadline: Deadline) -> Result<()> {
+        self.wait_while(deadline, || self.sources.is_busy()).await.map_err(|error| {
             let running = self.running();
             let waiting = running
                 .all_named()
                 .filter(|(_, named)| matches!(named.standing, Standing::Waiting(_)));
             let names: Vec<&str> = waiting.map(|(name, _)| name).collect();
-            timed_out(timeout).with_detail("servers", names)
+            error.with_detail("servers", names)
         })
     }
 
@@ -66,25 +62,16 @@ impl PoolCore {
     ///
     /// # Errors
     /// `timeout` with `detail.which` `connect`.
-    pub(in crate::api) async fn until_known(
-        &self,
-        server: &str,
-        timeout: Option<Duration>,
-    ) -> Result<()> {
+    pub(in crate::api) async fn until_known(&self, server: &str, deadline: Deadline) -> Result<()> {
         // Most often it is known, and to register for a wait takes longer than to look.
         if !self.awaits_the_host(server) {
             return Ok(());
         }
-        let deadline = timeout.map(|timeout| Instant::now() + timeout);
         let waited = self.wait_while(deadline, || self.awaits_the_host(server)).await;
-        waited.map_err(|Elapsed| timed_out(timeout.unwrap_or_default()).with_server(server))
+        waited.map_err(|error| error.with_server(server))
     }
 
-    async fn wait_while(
-        &self,
-        deadline: Option<Instant>,
-        holds: impl Fn() -> bool,
-    ) -> std::result::Result<(), Elapsed> {
+    async fn wait_while(&self, deadline: Deadline, holds: impl Fn() -> bool) -> Result<()> {
         loop {
             let mut settled = std::pin::pin!(self.sources.settled.notified());
             // Registered before the look, so that nothing is missed between the look and the wait.
@@ -92,13 +79,7 @@ impl PoolCore {
             if !holds() {
                 return Ok(());
             }
-            match deadline {
-                None => settled.await,
-                Some(deadline) => tokio::select! {
-                    () = settled => {}
-                    () = self.driver.runtime.sleep_until(deadline) => return Err(Elapsed),
-                },
-            }
+            deadline.before(&self.driver, settled).await?;
         }
     }
 

@@ -10,6 +10,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use trunkline_pool::interface::{EventKind, words};
 
+use super::desired::Arming;
 use crate::Result;
 use crate::api::pool::PoolCore;
 use crate::driver::About;
@@ -39,10 +40,19 @@ impl Drop for Armed {
         let Some(pool) = self.pool.upgrade() else { return };
         {
             let mut desired = pool.sources.desired();
-            let place = desired.arming.iter().position(|path| *path == self.path);
+            let place = desired.arming.iter().position(|arming| arming.path == self.path);
             place.map(|place| desired.arming.swap_remove(place));
         }
         pool.watch_files();
+    }
+}
+
+impl Armed {
+    /// Whether the file changed since, and has not been a source yet.
+    pub(super) fn is_missed(&self) -> bool {
+        let Some(pool) = self.pool.upgrade() else { return false };
+        let desired = pool.sources.desired();
+        desired.arming.iter().any(|arming| arming.path == self.path && arming.is_missed)
     }
 }
 
@@ -66,7 +76,7 @@ impl PoolCore {
                 *watching = Some(watcher?.into());
             }
         }
-        self.sources.desired().arming.push(path.clone());
+        self.sources.desired().arming.push(Arming { path: path.clone(), is_missed: false });
         self.align_watches();
         Ok(Armed { pool: Arc::downgrade(self), path })
     }
@@ -81,7 +91,8 @@ impl PoolCore {
         let files = {
             let desired = self.sources.desired();
             let sources = desired.files.values().filter(|file| file.watch);
-            sources.map(|file| file.path.clone()).chain(desired.arming.clone()).collect()
+            let arming = desired.arming.iter().map(|arming| arming.path.clone());
+            sources.map(|file| file.path.clone()).chain(arming).collect()
         };
         watcher.set_files(files);
         self.tell_polled(watcher.polled());
@@ -134,6 +145,7 @@ impl PoolCore {
     /// Some of the watched files may say something else.
     fn changed_on_disk(self: &Arc<Self>, changed: &BTreeSet<PathBuf>) {
         if self.driver.check_open().is_ok() {
+            self.sources.desired().note_missed(changed, &self.driver.options);
             self.reread(|file| file.watch && changed.contains(&file.path));
         }
         // What is polled may be another.
