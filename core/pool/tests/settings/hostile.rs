@@ -217,6 +217,35 @@ fn deep_nesting_is_refused_where_it_is() {
     }
 }
 
+/// S-15, I-28: what is nested in parts, each as deep as a parser allows, is as deep as all of them together. It is refused, and needs no
+/// stack that a small thread does not have.
+#[test]
+fn nesting_in_parts_counts_as_a_whole() {
+    let nested = |inside: &str| format!("{}{inside}{}", "[".repeat(126), "]".repeat(126));
+    let mut yaml = format!("a1: &a1 {}\n", nested("x"));
+    for level in 2..=127 {
+        yaml.push_str(&format!("a{level}: &a{level} {}\n", nested(&format!("*a{}", level - 1))));
+    }
+    let toml = |key: &str, inside: &str| {
+        let table = (0..79).fold(inside.to_owned(), |inside, _| format!("{{{key} = {inside}}}"));
+        format!("[mcp_servers.a]\ncommand = 'x'\nx = {table}")
+    };
+    let key = vec!["a"; 80].join(".");
+    // What is no TOML has a tree too, until the parser is done.
+    let broken = toml(&format!("{key} ,"), "1");
+    for (name, text) in [("x.yaml", yaml), ("x.toml", toml(&key, "1")), ("x.toml", broken)] {
+        let small = std::thread::Builder::new().stack_size(512 << 10);
+        let reading = small.spawn(move || judge(&text, name).map(|_| ()));
+        let error = reading.unwrap().join().unwrap().unwrap_err();
+        assert!(error.message().contains("nested too deep"), "{error}");
+    }
+    let brackets = "{[.".repeat(1_000);
+    let plain = format!(
+        "[mcp_servers.a]\ncommand = 'x'\nx = [\n'{brackets}', \"\\\"{brackets}\", # {brackets}\n]\ny = 1.5"
+    );
+    assert!(judge(&plain, "x.toml").unwrap().servers[0].template.is_ok());
+}
+
 /// S-14: names that other languages trip over are names like any other.
 #[test]
 fn reserved_names_survive() {

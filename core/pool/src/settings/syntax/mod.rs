@@ -54,6 +54,13 @@ impl Syntax {
     }
 }
 
+/// Deeper than this a text is not read at all: whatever follows a tree down takes stack for each level, and YAML's parser takes time
+/// in the square of the depth.
+const DEPTH_READ_MAX: usize = 128;
+
+/// What is said of a text that is deeper.
+const TOO_DEEP: &str = "nested too deep";
+
 /// Why a text has no tree.
 pub(super) struct Malformed {
     pub place: Place,
@@ -133,6 +140,22 @@ impl Node {
         match &self.content {
             Content::List(items) => Some(items),
             _ => None,
+        }
+    }
+
+    /// How many levels lie below it.
+    fn height(&self) -> usize {
+        let below = |nodes: &mut dyn Iterator<Item = &Node>| {
+            nodes.map(Node::height).max().map_or(0, |height| height + 1)
+        };
+        match &self.content {
+            Content::List(items) => below(&mut items.iter()),
+            Content::Map(members) => below(&mut members.iter().map(|member| &member.node)),
+            Content::Null
+            | Content::Bool(_)
+            | Content::Number(..)
+            | Content::Text(_)
+            | Content::Flawed(_) => 0,
         }
     }
 

@@ -2,13 +2,18 @@
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+use toml_parser::Source;
+use toml_parser::lexer::TokenKind;
 
-use super::{Content, Malformed, Member, Node, number};
+use super::{Content, DEPTH_READ_MAX, Malformed, Member, Node, TOO_DEEP, number};
 use crate::settings::place::{Lines, Place};
 
-/// Reads a whole text. Nesting is bounded by the parser; a key that is there twice is no TOML.
+/// Reads a whole text. A key that is there twice is no TOML.
 pub(super) fn parse(text: &str) -> Result<Node, Malformed> {
     let lines = Lines::new(text);
+    if let Some(offset) = too_deep(text) {
+        return Err(Malformed { place: lines.place(offset), message: TOO_DEEP.into() });
+    }
     match DeTable::parse(text) {
         Ok(table) => Ok(Node::new(Place::START, Reader { lines }.table(table.get_ref()))),
         Err(error) => {
@@ -16,6 +21,48 @@ pub(super) fn parse(text: &str) -> Result<Node, Malformed> {
             Err(Malformed { place: lines.place(offset), message: error.message().to_owned() })
         }
     }
+}
+
+/// A bracket that is open.
+struct Open {
+    /// What closes it.
+    close: TokenKind,
+    /// How deep it lies.
+    depth: usize,
+    /// Dots of the longest key in it so far.
+    dots_max: usize,
+}
+
+/// Where a text gets too deep. The parser bounds the brackets and the names of each key, but not both together, and its tree takes
+/// stack for each level as it is dropped, also within the parser. So this is found before, from the same tokens, and holds of what is
+/// no TOML too: a bracket that another kind follows stays open, and the longest key of a bracket counts for all that it holds.
+fn too_deep(text: &str) -> Option<usize> {
+    let mut open = vec![Open { close: TokenKind::Eof, depth: 0, dots_max: 0 }];
+    let mut dots = 0;
+    for token in Source::new(text).lex() {
+        let around = open.last_mut()?;
+        match token.kind() {
+            TokenKind::Dot => {
+                dots += 1;
+                around.dots_max = around.dots_max.max(dots);
+            }
+            TokenKind::Equals | TokenKind::Comma | TokenKind::Newline => dots = 0,
+            kind @ (TokenKind::LeftSquareBracket | TokenKind::LeftCurlyBracket) => {
+                let depth = around.depth + around.dots_max + 1;
+                if depth > DEPTH_READ_MAX {
+                    return Some(token.span().start());
+                }
+                let close = match kind {
+                    TokenKind::LeftSquareBracket => TokenKind::RightSquareBracket,
+                    _ => TokenKind::RightCurlyBracket,
+                };
+                open.push(Open { close, depth, dots_max: 0 });
+            }
+            kind if kind == around.close => drop(open.pop()),
+            _ => {}
+        }
+    }
+    None
 }
 
 struct Reader<'a> {

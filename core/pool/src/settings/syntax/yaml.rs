@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, StrInput, Tag};
 
-use super::{Content, Malformed, Member, Node, number};
+use super::{Content, DEPTH_READ_MAX, Malformed, Member, Node, TOO_DEEP, number};
 use crate::settings::place::{Lines, Place};
 
 /// Reads a whole text. An empty one is an empty map, as it is for the products that write YAML.
@@ -35,9 +35,6 @@ pub(super) fn parse(text: &str) -> Result<Node, Malformed> {
     }
 }
 
-/// Deeper than this a text is not read at all: the parser's time grows with the square of the depth.
-const DEPTH_READ_MAX: usize = 128;
-
 /// Nodes in all, copies for aliases included: a few bytes of aliases can stand for more than any memory holds. A long text
 /// weighs as much as several nodes.
 const NODES_MAX: usize = 1 << 20;
@@ -49,11 +46,19 @@ struct Reader<'a> {
     events: Parser<'a, StrInput<'a>>,
     /// Of the text: the parser has what is not there stand beyond it.
     end: Place,
-    /// What each anchor names, and what that weighs in nodes.
-    anchors: HashMap<usize, (Node, usize)>,
+    anchors: HashMap<usize, Anchored>,
     nodes: usize,
     /// Nodes of all anchors.
     kept: usize,
+}
+
+/// What an anchor names.
+struct Anchored {
+    node: Node,
+    /// What it weighs in nodes.
+    nodes: usize,
+    /// How deep it is itself.
+    height: usize,
 }
 
 impl<'a> Reader<'a> {
@@ -72,12 +77,12 @@ impl<'a> Reader<'a> {
 
     fn node(&mut self, event: Event<'a>, place: Place, depth: usize) -> Result<Node, Malformed> {
         if depth > DEPTH_READ_MAX {
-            return Err(malformed(place, "nested too deep"));
+            return Err(malformed(place, TOO_DEEP));
         }
         let before = self.nodes;
         self.nodes = bounded(self.nodes + weight(&event), place)?;
         let (anchor, content) = match event {
-            Event::Alias(anchor) => return self.alias(anchor, place),
+            Event::Alias(anchor) => return self.alias(anchor, place, depth),
             Event::Scalar(text, style, anchor, tag) => {
                 (anchor, scalar(&text, style, tag.as_deref()))
             }
@@ -93,7 +98,8 @@ impl<'a> Reader<'a> {
         if anchor != 0 {
             let nodes = self.nodes - before;
             self.kept = bounded(self.kept + nodes, place)?;
-            self.anchors.insert(anchor, (node.clone(), nodes));
+            let height = node.height();
+            self.anchors.insert(anchor, Anchored { node: node.clone(), nodes, height });
         }
         Ok(node)
     }
@@ -127,11 +133,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A copy of what the anchor names, at the alias's own place.
-    fn alias(&mut self, anchor: usize, place: Place) -> Result<Node, Malformed> {
-        let Some((node, nodes)) = self.anchors.get(&anchor) else {
+    /// A copy of what the anchor names, at the alias's own place. It lies as deep as the alias does, and all that it holds below that.
+    fn alias(&mut self, anchor: usize, place: Place, depth: usize) -> Result<Node, Malformed> {
+        let Some(Anchored { node, nodes, height }) = self.anchors.get(&anchor) else {
             return Err(malformed(place, "an alias of what holds it"));
         };
+        if depth + height > DEPTH_READ_MAX {
+            return Err(malformed(place, TOO_DEEP));
+        }
         self.nodes = bounded(self.nodes + nodes, place)?;
         Ok(Node::new(place, node.content.clone()))
     }
