@@ -57,9 +57,9 @@ impl<'a> Texts<'a> {
     pub(super) fn settled(&mut self, path: &str, role: Role, text: &str) -> Result<String> {
         let parts = self.parts(path, role, text)?;
         if let Some(part) = parts.iter().find(|part| is_asked(&part.means)) {
-            let shown = shown(part.written);
+            let shown = shown(&name_of(&part.means));
             let message = format!(
-                "`{path}` decides which program runs, and must not wait for an answer: `{shown}`"
+                "`{path}` decides which program runs, and must not wait for an answer: `${{{shown}}}`"
             );
             return Err(self.template.error(ErrorCode::InvalidConfig, path, &message));
         }
@@ -114,47 +114,41 @@ impl<'a> Texts<'a> {
     }
 
     fn known(&self, path: &str, known: Known<'_>, default: Option<&str>) -> Result<String> {
-        let (name, value) = match known {
-            Known::Env(name) => (name, self.variables.env(name)),
-            Known::WorkspaceFolder => (WORKSPACE_FOLDER, self.variables.workspace_folder()),
-            Known::UserHome => (USER_HOME, self.variables.user_home()),
+        let value = match known {
+            Known::Env(name) => self.variables.env(name),
+            Known::WorkspaceFolder => self.variables.workspace_folder(),
+            Known::UserHome => self.variables.user_home(),
         };
         match (value, default) {
             (Some(value), None) => Ok(value),
             (Some(value), Some(_)) if !value.is_empty() => Ok(value),
             (_, Some(default)) => Ok(default.to_owned()),
-            (None, None) => Err(self.undefined(path, name, "which is not set", HINT_ENV)),
+            (None, None) => {
+                let variable = name_of(&Means::Known(known, None));
+                Err(self.undefined(path, &variable, "which is not set", HINT_ENV))
+            }
         }
     }
 
     fn answered(&self, path: &str, part: &Part<'_>, answers: &Answers) -> Result<String> {
-        match &part.means {
-            Means::Secret(name) => {
-                let variable = format!("secret:{name}");
-                if answers.refused_secrets.contains(*name) {
-                    return Err(self.undefined(
-                        path,
-                        &variable,
-                        "which the host refused",
-                        HINT_REFUSED,
-                    ));
-                }
-                let given = answers.secrets.get(*name).cloned();
-                given.or_else(|| self.variables.env(name)).ok_or_else(|| {
-                    self.undefined(path, &variable, "which the host does not have", HINT_SECRET)
-                })
+        let (answer, why, hint) = match &part.means {
+            Means::Secret(name) if answers.refused_secrets.contains(*name) => {
+                (None, "which the host refused", HINT_REFUSED)
             }
-            Means::Command(line) => answers.commands.get(line).cloned().ok_or_else(|| {
-                // Its arguments are nobody's to see.
-                let variable = format!("cmd:{}", line.program());
-                self.undefined(path, &variable, "which has no output", HINT_COMMAND)
-            }),
-            Means::Input(id) => answers.inputs.get(*id).cloned().ok_or_else(|| {
-                let variable = format!("input:{id}");
-                self.undefined(path, &variable, "which was not answered", HINT_INPUT)
-            }),
-            Means::Text(_) | Means::Known(..) => Ok(part.written.to_owned()),
-        }
+            Means::Secret(name) => {
+                let given = answers.secrets.get(*name).cloned();
+                let answer = given.or_else(|| self.variables.env(name));
+                (answer, "which the host does not have", HINT_SECRET)
+            }
+            Means::Command(line) => {
+                (answers.commands.get(line).cloned(), "which has no output", HINT_COMMAND)
+            }
+            Means::Input(id) => {
+                (answers.inputs.get(*id).cloned(), "which was not answered", HINT_INPUT)
+            }
+            Means::Text(_) | Means::Known(..) => return Ok(part.written.to_owned()),
+        };
+        answer.ok_or_else(|| self.undefined(path, &name_of(&part.means), why, hint))
     }
 
     fn undefined(&self, path: &str, variable: &str, why: &str, hint: &str) -> Error {
@@ -169,7 +163,8 @@ impl<'a> Texts<'a> {
                 error.with_hint(HINT_DOLLAR)
             }
             Malformed::Unknown(name) if is_word(name) => {
-                self.undefined(path, name, "which is no variable that is known", HINT_DOLLAR)
+                let variable = before(name, is_sign);
+                self.undefined(path, &variable, "which is no variable that is known", HINT_DOLLAR)
             }
             // What is no word may be anything, a secret too.
             Malformed::Unknown(_) => {
@@ -209,6 +204,30 @@ fn is_asked(means: &Means<'_>) -> bool {
         Means::Input(_) | Means::Secret(_) | Means::Command(_) => true,
         Means::Text(_) | Means::Known(..) => false,
     }
+}
+
+/// How an error names what a piece stands for: with nothing of what may be a value. The arguments of a command are nobody's to see.
+fn name_of(means: &Means<'_>) -> String {
+    match means {
+        Means::Text(_) => String::new(),
+        Means::Known(Known::Env(name), _) => before(name, is_sign),
+        Means::Known(Known::WorkspaceFolder, _) => WORKSPACE_FOLDER.to_owned(),
+        Means::Known(Known::UserHome, _) => USER_HOME.to_owned(),
+        // Their names are often words with hyphens between them.
+        Means::Input(id) => format!("input:{}", before(id, |c| ":=".contains(c))),
+        Means::Secret(name) => format!("secret:{}", before(name, |c| ":=".contains(c))),
+        Means::Command(line) => format!("cmd:{}", before(line.program(), |c| c == '=')),
+    }
+}
+
+/// What stands before the first sign behind which somebody may have put a value.
+fn before(name: &str, is_end: impl Fn(char) -> bool) -> String {
+    name.find(is_end).map_or_else(|| name.to_owned(), |end| format!("{}…", &name[..end]))
+}
+
+/// Whether a shell could take it for what ends a name: `:`, `-`, `(` and all the like.
+fn is_sign(c: char) -> bool {
+    c.is_ascii_punctuation() && !"_.".contains(c)
 }
 
 /// As much of a name as can be shown.

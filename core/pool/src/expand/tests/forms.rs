@@ -98,12 +98,15 @@ fn what_is_not_defined_is_named() {
         ("${userHome}", "userHome"),
         ("$workspaceFolder", "workspaceFolder"),
         ("${input:i}", "input:i"),
-        ("${input:the key:-x}", "input:the key:-x"),
+        ("${input:the key:-x}", "input:the key…"),
+        ("${input:the-key}", "input:the-key"),
         ("${secret:S}", "secret:S"),
-        ("${config:python.path}", "config:python.path"),
-        ("${ENV:A}", "ENV:A"),
+        ("${config:python.path}", "config…"),
+        ("${ENV:A}", "ENV…"),
         ("${1}", "1"),
-        ("${A-x}", "A-x"),
+        ("${A-x}", "A…"),
+        ("${env:no(x86)}", "no…"),
+        ("${:x}", "…"),
     ];
     for (text, variable) in table {
         let expected = Err((ErrorCode::UndefinedVariable, variable.to_owned()));
@@ -135,5 +138,31 @@ fn what_is_malformed_is_refused() {
         "${cmd: pass x}",
     ] {
         assert_eq!(becomes(text), Err((ErrorCode::InvalidConfig, String::new())), "{text}");
+    }
+}
+
+/// S-48: who writes a value where a default would stand, or to a command, does not find it in an error.
+#[test]
+fn no_error_shows_what_follows_a_name() {
+    let header = |text: &str| json!({ "url": "https://h.example", "headers": { "H": text } });
+    for (entry, shown) in [
+        (header("Bearer ${TOKEN:canary}"), "${TOKEN…}"),
+        (header("Bearer ${TOKEN-canary}"), "${TOKEN…}"),
+        (header("Bearer ${env:TOKEN:canary}"), "${TOKEN…}"),
+        (header("Bearer ${env:TOKEN-canary}"), "${TOKEN…}"),
+        (header("Bearer ${env:TOKEN=canary}"), "${TOKEN…}"),
+        (header("Bearer ${secret:TOKEN:canary}"), "${secret:TOKEN…}"),
+        (header("Bearer ${input:token:canary}"), "${input:token…}"),
+        (header("!TOKEN=canary vault"), "${cmd:TOKEN…}"),
+        (json!({ "command": "${cmd: vault read --token canary}" }), "${cmd:vault}"),
+        (json!({ "command": "${cmd: TOKEN=canary vault}" }), "${cmd:TOKEN…}"),
+        (json!({ "command": "${input:tool:canary}" }), "${input:tool…}"),
+        (json!({ "command": "${secret:TOOL:canary}" }), "${secret:TOOL…}"),
+    ] {
+        let template = template(&entry);
+        let expanded = expand(&template, &Host, Commands::Asked, &Answers::default());
+        let error = expanded.map(|_| ()).unwrap_err();
+        let told = format!("{error} {error:?} {:?}", error.detail());
+        assert!(told.contains(shown) && !told.contains("canary"), "{entry}: {told}");
     }
 }
