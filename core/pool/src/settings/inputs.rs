@@ -2,23 +2,30 @@
 
 use super::notes::{Finding, FindingKind};
 use super::source::{Input, InputKind, Secrecy};
-use super::syntax::{Content, Node};
+use super::syntax::{Content, Flaw, Node};
 
 /// The most inputs of one file; what follows is left out.
 const INPUTS_MAX: usize = 1_000;
 
-/// Reads `inputs`. One that cannot be read is left out and told: a server that names it finds it undefined.
-pub(super) fn read(root: &Node, inputs: &mut Vec<Input>, findings: &mut Vec<Finding>) {
-    let Some(member) = root.member("inputs") else { return };
+/// Reads `inputs`. One that cannot be read is left out and told: a server that names it finds it undefined. To have `inputs` twice
+/// spoils the file.
+pub(super) fn read(
+    root: &Node,
+    inputs: &mut Vec<Input>,
+    findings: &mut Vec<Finding>,
+) -> Result<(), Flaw> {
+    let Some(member) = root.sole("inputs")? else { return Ok(()) };
     let mut unreadable = |path: String, place| {
         findings.push(Finding { server: None, path, place, kind: FindingKind::Unreadable });
     };
     let Some(items) = member.node.items() else {
-        return unreadable("inputs".into(), member.place);
+        unreadable("inputs".into(), member.place);
+        return Ok(());
     };
     for (index, item) in items.iter().enumerate() {
         if inputs.len() == INPUTS_MAX {
-            return unreadable(format!("inputs[{index}]"), item.place);
+            unreadable(format!("inputs[{index}]"), item.place);
+            return Ok(());
         }
         let is_new = |input: &Input| inputs.iter().all(|known| known.id != input.id);
         match input(item).filter(is_new) {
@@ -26,6 +33,7 @@ pub(super) fn read(root: &Node, inputs: &mut Vec<Input>, findings: &mut Vec<Find
             None => unreadable(format!("inputs[{index}]"), item.place),
         }
     }
+    Ok(())
 }
 
 fn input(node: &Node) -> Option<Input> {

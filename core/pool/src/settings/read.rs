@@ -122,13 +122,18 @@ impl Reader<'_> {
         }
         self.lists(root)?;
         if self.format == Format::VsCode {
-            inputs::read(root, &mut self.source.inputs, &mut self.source.findings);
+            let read = inputs::read(root, &mut self.source.inputs, &mut self.source.findings);
+            read.map_err(|flaw| self.spoilt(&flaw))?;
         }
         if self.format == Format::ClaudeCode
             && let Some(workspace) = workspace
-            && let Some(project) = root.get("projects").and_then(|projects| projects.get(workspace))
+            && let Some(projects) = self.end_of(root, &["projects"])?
         {
-            self.project(project)?;
+            // The name of a folder is no word of ours, and another case is another folder.
+            let project = projects.once(workspace);
+            if let Some(project) = project.map_err(|flaw| self.spoilt(&flaw.below("projects")))? {
+                self.project(&project.node)?;
+            }
         }
         self.source.findings.truncate(FINDINGS_MAX);
         Ok(())
@@ -273,6 +278,7 @@ impl Reader<'_> {
         let before = (self.before)(name).and_then(|before| before.again(&written));
         if before.is_none()
             && let Some(what) = entry::own_type(format.row(), node)
+            && node.flaw(depth).is_none()
         {
             self.source.skipped.push(Skipped { name: name.to_owned(), place, what });
             return;

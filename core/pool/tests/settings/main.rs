@@ -12,3 +12,4 @@ mod rules;
 mod shown;
 mod syntaxes;
 mod tables;
+mod twice;

@@ -114,6 +114,13 @@ impl Flaw {
     }
 }
 
+impl Member {
+    /// What is wrong with its being there.
+    fn flaw(&self, sentence: Cow<'static, str>) -> Flaw {
+        Flaw { path: joined("", &self.name), place: self.place, sentence }
+    }
+}
+
 /// What is said of a member that is there twice.
 const TWICE: &str = "is there twice";
 
@@ -168,19 +175,21 @@ impl Node {
         self.members()?.iter().find(|member| member.name == name)
     }
 
-    /// The member of that name, as long as no reader could take another for it (S-15).
-    pub(super) fn sole(&self, name: &str) -> Result<Option<&Member>, Flaw> {
-        let members = self.members().unwrap_or_default();
-        let mut same = members.iter().filter(|member| member.name == name);
-        let (first, second) = (same.next(), same.next());
-        let flaw = |member: &Member, sentence| {
-            Err(Flaw { path: joined("", &member.name), place: member.place, sentence })
-        };
-        if let Some(second) = second {
-            return flaw(second, TWICE.into());
+    /// The member of that name, as long as it is there once (S-15).
+    pub(super) fn once(&self, name: &str) -> Result<Option<&Member>, Flaw> {
+        let mut same = self.members().unwrap_or_default().iter().filter(|one| one.name == name);
+        match (same.next(), same.next()) {
+            (_, Some(second)) => Err(second.flaw(TWICE.into())),
+            (first, None) => Ok(first),
         }
-        match members.iter().find(|member| is_miswritten(&member.name, name)) {
-            Some(member) => flaw(member, format!("must be written `{name}`").into()),
+    }
+
+    /// The member of that name, which is a word of ours, as long as no reader could take another for it (S-15).
+    pub(super) fn sole(&self, name: &str) -> Result<Option<&Member>, Flaw> {
+        let first = self.once(name)?;
+        let mut members = self.members().unwrap_or_default().iter();
+        match members.find(|member| is_miswritten(&member.name, name)) {
+            Some(member) => Err(member.flaw(format!("must be written `{name}`").into())),
             None => Ok(first),
         }
     }
