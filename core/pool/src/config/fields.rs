@@ -156,7 +156,7 @@ impl<'a> Fields<'a> {
         Ok(text)
     }
 
-    fn as_string(&self, path: &str, value: &Value) -> Result<String> {
+    pub(super) fn as_string(&self, path: &str, value: &Value) -> Result<String> {
         let Value::String(text) = value else {
             return Err(self.error(path, &format!("`{path}` must be a string")));
         };

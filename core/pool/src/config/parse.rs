@@ -44,12 +44,18 @@ impl ServerSpec {
             },
             trust: fields.bool("trust")?.unwrap_or(false),
             always_load: fields.texts("always_load")?.unwrap_or_default(),
-            description: fields.text("description")?,
+            description: description(&mut fields)?,
             disabled: disabled(&mut fields)?,
             oauth: oauth::take(&mut fields)?,
             unknown: fields.into_unknown(),
         })
     }
+}
+
+/// An empty description says as much as none; products write it where a person wrote nothing.
+fn description(fields: &mut Fields<'_>) -> Result<Option<String>> {
+    let Some(Field { name, value }) = fields.take("description")? else { return Ok(None) };
+    Ok(Some(fields.as_string(&name, &value)?).filter(|text| !text.is_empty()))
 }
 
 fn reconnect(fields: &mut Fields<'_>) -> Result<Option<ServerReconnect>> {

@@ -112,11 +112,12 @@ fn the_other_fields_are_read() {
     assert_eq!(parsed.unknown.keys().collect::<Vec<_>>(), ["autoApprove", "envFile"]);
 }
 
-/// SPEC 13.3: absent, null and empty are one for args, env, headers and exclude, and not for include.
+/// SPEC 13.3: absent, null and empty are one for args, env, headers, exclude and descriptions, and not for include.
 #[test]
 fn absent_is_empty_but_for_include() {
     let bare = spec(json!({"command": "c"}));
-    let empty = json!({"command": "c", "args": [], "env": {}, "exclude": [], "always_load": [], "oauth": {}});
+    let empty = json!({"command": "c", "args": [], "env": {}, "exclude": [], "always_load": [], "oauth": {},
+                       "description": ""});
     let null = json!({"command": "c", "args": null, "env": null, "exclude": null, "include": null, "url": null,
                       "oauth": null, "timeout": null});
     assert!(spec(empty) == bare && spec(null) == bare);
