@@ -131,8 +131,7 @@ const CURSOR: FormatRow = FormatRow {
     ..PLAIN
 };
 
-const WINDSURF: FormatRow =
-    FormatRow { name: "windsurf", title: "Windsurf", marks: &["serverUrl"], ..PLAIN };
+const WINDSURF: FormatRow = FormatRow { name: "windsurf", title: "Windsurf", ..PLAIN };
 
 const CODEX: FormatRow = FormatRow {
     name: "codex",

@@ -156,6 +156,23 @@ fn known_places_say_the_product() {
     }
 }
 
+/// SPEC 10.3: an address that two products write tells nobody's file, and the gates of a product count beside it.
+#[test]
+fn an_address_of_several_products_is_no_mark() {
+    let of = |fields: &str| {
+        let text =
+            format!(r#"{{"mcpServers": {{"a": {{"serverUrl": "https://h/mcp"{fields}}}}}}}"#);
+        read(&text, "x/servers.json", &ReadOptions::default()).unwrap()
+    };
+    let source = of(r#", "blockedTools": ["drop"], "bearerTokenEnv": "T""#);
+    assert_eq!(source.format, Format::Mcporter);
+    assert!(source.findings.is_empty(), "{:?}", source.findings);
+    let template = source.servers[0].template.as_ref().unwrap();
+    assert_eq!(template.unexpanded().filter.exclude, ["drop"]);
+    assert_eq!(of("").format, Format::Trunkline);
+    assert_eq!(of(r#", "disabledTools": ["drop"]"#).findings, []);
+}
+
 /// SPEC 10.1: the source that a file belongs to follows from its place: `.mcp.json` alone is the project's.
 #[test]
 fn the_scope_follows_from_the_place() {
