@@ -127,7 +127,7 @@ async fn discard(pipe: &ReadPipe) -> std::convert::Infallible {
 }
 
 fn refusal(server: &str, line: &CommandLine, why: &str) -> Error {
-    let program = escape_line(line.program().as_bytes());
+    let program = escape_line(line.shown().as_bytes());
     Error::new(
         ErrorCode::UndefinedVariable,
         format!("the command {program}, whose output is a value, {why}"),

@@ -30,6 +30,8 @@ pub(crate) struct PipeCopy(OwnedFd);
 impl WritePipe {
     /// Registers a non-blocking descriptor with the runtime of the caller.
     pub(super) fn new(fd: OwnedFd) -> io::Result<Self> {
+        #[cfg(target_vendor = "apple")]
+        signals::never_raise(fd.as_fd())?;
         // SAFETY: an owned descriptor stays open, and the same, as long as it is owned.
         Ok(WritePipe(unsafe { AsyncFd::register_with_interest(fd, Interest::WRITABLE)? }))
     }

@@ -77,6 +77,7 @@ fn send(current: &mut Option<(u32, UnixStream)>, word: Word, pid: libc::pid_t, s
 /// Starts the program, which leaves the host at once, and waits for its first word.
 fn start(path: &std::path::Path) -> io::Result<UnixStream> {
     let (mut ours, theirs) = UnixStream::pair()?;
+    signals::never_raise(ours.as_fd())?;
     let mut command = Command::new(path);
     command.stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null());
     let mut first = command.env_clear().current_dir("/").spawn()?;

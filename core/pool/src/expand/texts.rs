@@ -216,7 +216,7 @@ fn name_of(means: &Means<'_>) -> String {
         // Their names are often words with hyphens between them.
         Means::Input(id) => format!("input:{}", before(id, |c| ":=".contains(c))),
         Means::Secret(name) => format!("secret:{}", before(name, |c| ":=".contains(c))),
-        Means::Command(line) => format!("cmd:{}", before(line.program(), |c| c == '=')),
+        Means::Command(line) => format!("cmd:{}", line.shown()),
     }
 }
 

@@ -15,6 +15,14 @@ impl CommandLine {
         &self.program
     }
 
+    /// What is shown of it: the program, up to a sign behind which somebody may have put a value.
+    pub fn shown(&self) -> String {
+        match self.program.split_once('=') {
+            Some((name, _)) => format!("{name}…"),
+            None => self.program.clone(),
+        }
+    }
+
     /// Its arguments, in order.
     pub fn args(&self) -> &[String] {
         &self.args

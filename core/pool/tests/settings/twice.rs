@@ -20,7 +20,7 @@ fn assert_spoilt(text: &str, file: &str, path: &str) {
 fn a_project_that_is_there_twice_spoils_the_file() {
     let open = r#""/srv/project": {"mcpServers": {"a": {"command": "x"}}}"#;
     let closed = r#""/srv/project": {"disabledMcpjsonServers": ["a"]}"#;
-    let file = "/home/u/.claude.json";
+    let file = "/srv/.claude.json";
     let text = format!(r#"{{"projects": {{{open}}}, "projects": {{{closed}}}}}"#);
     assert_spoilt(&text, file, "projects");
     let text = format!(r#"{{"projects": {{{open}, {closed}}}}}"#);
