@@ -20,7 +20,7 @@ mod waits;
 
 use rig::{Folder, HANG, Rig, until};
 use serde_json::{Value, json};
-use trunkline::{ErrorCode, Pool, Session, SourceName};
+use trunkline::{ErrorCode, Handlers, Pool, PoolOptions, Session, SourceName};
 
 /// Runs it as a host would that has an executor of its own.
 fn host<F: Future>(future: F) -> F::Output {
@@ -36,6 +36,16 @@ fn rig(mut options: Value) -> Rig {
 /// One in a workspace that is trusted.
 fn trusted() -> Rig {
     rig(json!({ "trusted": true }))
+}
+
+/// One whose host answers so.
+fn handling(handlers: Handlers) -> Rig {
+    Rig::in_workspace_with(|workspace| {
+        let options = json!({ "trusted": true, "approvals": "memory", "workspace": workspace });
+        let mut options = PoolOptions::from_json(&options.to_string()).unwrap();
+        options.handlers = handlers;
+        options
+    })
 }
 
 fn name(source: &str) -> SourceName {

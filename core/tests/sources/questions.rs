@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::*;
-use trunkline::{HandlerKind, Handlers, PoolOptions, Refusal, ServerRequest};
+use trunkline::{HandlerKind, Handlers, Refusal, ServerRequest};
 
 /// A rig whose handler of that kind answers so, given the params; and the params so far.
 fn asked(
@@ -19,12 +19,7 @@ fn asked(
         notes.lock().unwrap().push(params);
         async move { answer.map(|answer| answer.to_string()).ok_or_else(|| Refusal::new(-1, "no")) }
     });
-    let rig = Rig::in_workspace_with(|workspace| {
-        let options = json!({ "trusted": true, "approvals": "memory", "workspace": workspace });
-        let mut options = PoolOptions::from_json(&options.to_string()).unwrap();
-        options.handlers = handlers;
-        options
-    });
+    let rig = handling(handlers);
     (rig, seen)
 }
 
@@ -253,12 +248,7 @@ fn who_waits_for_a_server_waits_for_the_answer_of_the_host() {
 fn an_acquire_waits_for_the_host_for_its_own_time_alone() {
     let handlers =
         Handlers::new().with(HandlerKind::Secrets, |_: ServerRequest| std::future::pending());
-    let rig = Rig::in_workspace_with(|workspace| {
-        let options = json!({ "trusted": true, "approvals": "memory", "workspace": workspace });
-        let mut options = PoolOptions::from_json(&options.to_string()).unwrap();
-        options.handlers = handlers;
-        options
-    });
+    let rig = handling(handlers);
     host(async {
         let session = wanting(&rig, "a");
         let server = with_env(rig.server(&[]), "X", "${secret:key}");
@@ -367,12 +357,7 @@ fn what_nobody_needs_any_more_is_not_asked() {
                 Ok(json!({ "value": "x" }).to_string())
             }
         });
-        let rig = Rig::in_workspace_with(|workspace| {
-            let options = json!({ "trusted": true, "approvals": "memory", "workspace": workspace });
-            let mut options = PoolOptions::from_json(&options.to_string()).unwrap();
-            options.handlers = handlers;
-            options
-        });
+        let rig = handling(handlers);
         host(async {
             let server = |number: usize| {
                 let asks = format!("${{input:i{number}}}");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::Notify;
-use trunkline::{AcquireOptions, HandlerKind, Handlers, PoolOptions, ServerRequest};
+use trunkline::{AcquireOptions, HandlerKind, Handlers, ServerRequest};
 
 use super::*;
 
@@ -26,12 +26,7 @@ fn an_acquire_has_one_time_for_all_that_it_waits_for() {
             Ok(json!({ "value": "late" }).to_string())
         }
     });
-    let rig = Rig::in_workspace_with(|workspace| {
-        let options = json!({ "trusted": true, "approvals": "memory", "workspace": workspace });
-        let mut options = PoolOptions::from_json(&options.to_string()).unwrap();
-        options.handlers = handlers;
-        options
-    });
+    let rig = handling(handlers);
     host(async {
         let silent = rig.server(&["--silent"]);
         let mut asking = silent.clone();
