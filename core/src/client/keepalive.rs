@@ -147,7 +147,8 @@ impl KeepAlive {
         }
     }
 
-    /// Whether no question is open, so that the next one is the first of a silence: a later call than `next` is no reason of that.
+    /// Ends a question that was answered, and notes what is in flight where a silence may begin: no later call is its reason. Whether
+    /// the next question is its first.
     fn begin(&mut self, heard: Instant, next: RequestId) -> bool {
         if self.asked.is_some_and(|asked| heard > asked) {
             (self.asked, self.misses) = (None, 0);

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from pydantic_ai import Agent, UnexpectedModelBehavior
 from pydantic_ai.messages import BinaryContent, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
+from pydantic_ai.models.fallback import FallbackModel
 from pydantic_ai.models.function import FunctionModel
 from pydantic_ai.models.test import TestModel
 from pydantic_ai.profiles import InlineDefsJsonSchemaTransformer
@@ -27,7 +28,7 @@ class Scripted:
     def __init__(self, *calls: tuple[str, dict[str, Any]], profile: Any = None) -> None:
         self._calls = list(calls)
         self.offered: list[list[str]] = []
-        self.model = FunctionModel(self._turn, profile=profile)
+        self.model: Any = FunctionModel(self._turn, profile=profile)
 
     def _turn(self, messages: Any, about: Any) -> ModelResponse:
         self.offered.append([tool.name for tool in about.function_tools])
@@ -128,6 +129,10 @@ def test_a_schema_that_a_model_refuses_costs_nobody_the_rest(caplog: pytest.LogC
             assert part.content == "a text"
             assert set(script.offered[0]) == {"mcp__kinds__text", "mcp__kinds__astray3"}
             assert "left out of a list: 'mcp__kinds__astray0'" in caplog.text
+            script = Scripted(profile=of_a_model)
+            script.model = FallbackModel(script.model, Scripted().model)
+            await told(script, SessionToolset(session))
+            assert set(script.offered[0]) == {"mcp__kinds__text", "mcp__kinds__astray3"}
             await told(all_of_them := Scripted(), SessionToolset(session))
             assert all_of_them.offered[0] == names(session)
 

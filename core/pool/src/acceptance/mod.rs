@@ -118,9 +118,14 @@ impl Accepted {
         else {
             return listed;
         };
+        let mut room = NAMES_MAX.saturating_sub(known.tools.len());
         let is_another = |item: &&Item| match known.tools.get(&item.name) {
             Some(accepted) => accepted.digest != item.digest,
-            None => known.tools.len() >= NAMES_MAX,
+            None if room == 0 => true,
+            None => {
+                room -= 1;
+                false
+            }
         };
         let held = listed.tools.iter().filter(is_another);
         let held = Held::new(held.map(|item| HeldTool::new(item.clone(), None)).collect());

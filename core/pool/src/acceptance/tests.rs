@@ -165,6 +165,22 @@ fn a_name_that_cannot_be_remembered_is_held_back() {
     assert_eq!(names(&judged), (vec!["00000", "20000"], vec![], vec![]));
 }
 
+/// SPEC 7.6: of what nobody lists now, as many new names may be used as could be remembered.
+#[test]
+fn what_is_asleep_has_no_more_room_than_what_is_listed() {
+    let mut accepted = Accepted::default();
+    let item = |number: usize| Item {
+        name: format!("{number:05}").into(),
+        definition: "{}".into(),
+        digest: [1; 32],
+    };
+    let lists = |tools| Arc::new(Catalog { tools, ..Catalog::default() });
+    accepted.judge(configuration(0), lists((0..NAMES_MAX - 1).map(item).collect()));
+    let new = lists((0..3).map(|number| item(NAMES_MAX + number)).collect());
+    assert_eq!(accepted.usable(configuration(0), new.clone()).tools.len(), 1);
+    assert_eq!(accepted.judge(configuration(0), new).usable.tools.len(), 1);
+}
+
 /// SPEC 7.6: the texts that are kept are bounded; without one, digests alone are shown.
 #[test]
 fn definitions_are_kept_as_far_as_there_is_room() {

@@ -215,7 +215,9 @@ fn name_of(means: &Means<'_>) -> String {
         Means::Known(Known::UserHome, _) => USER_HOME.to_owned(),
         // Their names are often words with hyphens between them.
         Means::Input(id) => format!("input:{}", before(id, |c| ":=".contains(c))),
-        Means::Secret(name) => format!("secret:{}", before(name, |c| ":=".contains(c))),
+        Means::Secret(name) => {
+            format!("secret:{}", before(name, |c| ":=".contains(c) || c.is_whitespace()))
+        }
         Means::Command(line) => format!("cmd:{}", line.shown()),
     }
 }
@@ -225,9 +227,9 @@ fn before(name: &str, is_end: impl Fn(char) -> bool) -> String {
     name.find(is_end).map_or_else(|| name.to_owned(), |end| format!("{}…", &name[..end]))
 }
 
-/// Whether a shell could take it for what ends a name: `:`, `-`, `(` and all the like.
+/// Whether a shell could take it for what ends a name: `:`, `-`, `(`, blanks and all the like.
 fn is_sign(c: char) -> bool {
-    c.is_ascii_punctuation() && !"_.".contains(c)
+    !c.is_alphanumeric() && !"_.".contains(c)
 }
 
 /// As much of a name as can be shown.

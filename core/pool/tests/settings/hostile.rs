@@ -233,7 +233,21 @@ fn nesting_in_parts_counts_as_a_whole() {
     let key = vec!["a"; 80].join(".");
     // What is no TOML has a tree too, until the parser is done.
     let broken = toml(&format!("{key} ,"), "1");
-    for (name, text) in [("x.yaml", yaml), ("x.toml", toml(&key, "1")), ("x.toml", broken)] {
+    let tables = |header: &str| format!("{header}\nx = {}1{}", "{a = ".repeat(70), "}".repeat(70));
+    let [header, list] = ["[", "[["].map(|open| {
+        let close = open.replace('[', "]");
+        tables(&format!("{open}mcp_servers.{}{close}", vec!["a"; 70].join(".")))
+    });
+    let last = format!("[mcp_servers.a]\nx = {}{key} = 1{}", "{a = ".repeat(70), "}".repeat(70));
+    let texts = [
+        ("x.yaml", yaml),
+        ("x.toml", toml(&key, "1")),
+        ("x.toml", broken),
+        ("x.toml", header),
+        ("x.toml", list),
+        ("x.toml", last),
+    ];
+    for (name, text) in texts {
         let small = std::thread::Builder::new().stack_size(512 << 10);
         let reading = small.spawn(move || judge(&text, name).map(|_| ()));
         let error = reading.unwrap().join().unwrap().unwrap_err();

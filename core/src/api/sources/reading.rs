@@ -34,6 +34,9 @@ const FILE_BYTES_MAX: u64 = 16 << 20;
 /// What is read within this time is one change, as it was one on disk; what takes longer holds nothing up.
 const TOGETHER: Duration = Duration::from_millis(100);
 
+/// How often files that change meanwhile are read before trust counts.
+const ROUNDS_MAX: usize = 4;
+
 /// How long an editor, or a machine that does much else, may take between the removal of a file and another in its place.
 const AWAY_MAX: Duration = Duration::from_millis(300);
 
@@ -135,12 +138,17 @@ impl PoolCore {
     pub(super) async fn set_trust(self: &Arc<Self>, word: Word) -> Result<Passed> {
         let mut unread = self.unread_files(word.trusted, |_| true);
         let mut read: Vec<Read> = Vec::new();
-        while !unread.is_empty() {
+        for _ in 0..ROUNDS_MAX {
             let reads = unread.into_iter().map(|(source, file)| self.read_numbered(source, file));
             read.extend(futures_util::future::join_all(reads).await);
             // What changed while others were waited for.
             unread = self.unread_files(word.trusted, |file| file.is_missed);
+            if unread.is_empty() {
+                break;
+            }
         }
+        // Files that change without end are read as others are, once they may be.
+        self.note_unread(&unread);
         let read = self.told(read, &mut Reread::default());
         let pool = self.clone();
         let begin = move || {
@@ -171,6 +179,14 @@ impl PoolCore {
             desired.files.get_mut(source).into_iter().for_each(|file| file.is_missed = false);
         }
         unread
+    }
+
+    /// They were to be read, and are not.
+    fn note_unread(&self, unread: &[(SourceName, File)]) {
+        let mut desired = self.sources.desired();
+        for (source, _) in unread {
+            desired.files.get_mut(source).into_iter().for_each(|file| file.is_missed = true);
+        }
     }
 
     async fn read_numbered(self: &Arc<Self>, source: SourceName, file: File) -> Read {

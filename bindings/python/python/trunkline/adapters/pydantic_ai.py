@@ -111,9 +111,14 @@ class SessionToolset(AbstractToolset):
 
 
 def _is_taken(tool: Any, model: Any) -> bool:
-    """Whether the framework can put a tool's schema into the model's terms, as it does for each request: one that it cannot costs the run."""
+    """Whether the framework can put a tool's schema into the model's terms, as it does for each request: one that it cannot costs the run.
+
+    Of a model that stands for several each is asked, since any may be the one.
+    """
+    asked = ModelRequestParameters(function_tools=[tool])
     try:
-        model.customize_request_parameters(ModelRequestParameters(function_tools=[tool]))
+        for one in getattr(model, "models", [model]):
+            one.customize_request_parameters(asked)
     except UserError as error:
         _log.warning("left out of a list: %r of %r: %s", tool.name, tool.metadata["server"], error)
         return False
@@ -150,9 +155,9 @@ def _known(block: Any) -> Any:
         contents = block.get("resource")
         if isinstance(contents, dict) and "text" in contents:
             return member(contents, "text")
-        return _binary(encoded(contents, "blob"), mime_type(contents, "application/octet-stream"))
+        return _binary(encoded(contents, "blob"), mime_type(contents) or "application/octet-stream")
     return block
 
 
-def _binary(data: str, mime: str | None) -> Any:
+def _binary(data: str, mime: str) -> Any:
     return BinaryContent(data=base64.b64decode(data), media_type=mime)

@@ -35,21 +35,31 @@ struct Open {
 
 /// Where a text gets too deep. The parser bounds the brackets and the names of each key, but not both together, and its tree takes
 /// stack for each level as it is dropped, also within the parser. So this is found before, from the same tokens, and holds of what is
-/// no TOML too: a bracket that another kind follows stays open, and the longest key of a bracket counts for all that it holds.
+/// no TOML too: a bracket that another kind follows stays open, and the longest key of a bracket counts for all that it holds. So does
+/// the longest header for all that is in tables, twice: each of its names may be that of a list.
 fn too_deep(text: &str) -> Option<usize> {
     let mut open = vec![Open { close: TokenKind::Eof, depth: 0, dots_max: 0 }];
-    let mut dots = 0;
+    let (mut dots, mut headers, mut is_header) = (0, 0, true);
     for token in Source::new(text).lex() {
+        let is_inside = open.len() > 1;
         let around = open.last_mut()?;
         match token.kind() {
             TokenKind::Dot => {
                 dots += 1;
                 around.dots_max = around.dots_max.max(dots);
+                if is_header && is_inside {
+                    headers = headers.max(2 * (dots + 1));
+                }
+                if headers + around.depth + dots > DEPTH_READ_MAX {
+                    return Some(token.span().start());
+                }
             }
-            TokenKind::Equals | TokenKind::Comma | TokenKind::Newline => dots = 0,
+            TokenKind::Equals => (dots, is_header) = (0, false),
+            TokenKind::Newline => (dots, is_header) = (0, true),
+            TokenKind::Comma => dots = 0,
             kind @ (TokenKind::LeftSquareBracket | TokenKind::LeftCurlyBracket) => {
                 let depth = around.depth + around.dots_max + 1;
-                if depth > DEPTH_READ_MAX {
+                if headers + depth > DEPTH_READ_MAX {
                     return Some(token.span().start());
                 }
                 let close = match kind {
