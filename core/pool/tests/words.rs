@@ -14,7 +14,7 @@ const HANDED_ON: [(&str, &str); 13] = [
     ("core/src/auth/fetch.rs", "name"),
     ("core/src/api/call.rs", "slot.state.as_str()"),
     ("core/src/api/call.rs", "reason"),
-    ("core/src/api/explain.rs", "reason"),
+    ("core/src/api/no_tool.rs", "reason"),
     ("core/src/api/held.rs", "reason"),
     ("core/src/api/sources/running.rs", "reason"),
     ("core/src/transport/http/network.rs", "kind"),
