@@ -103,15 +103,15 @@ impl SessionCore {
         self: &Arc<Self>,
         name: &str,
         configured: &Arc<Configured>,
-        end: Deadline,
+        deadline: Deadline,
     ) -> Result<LeaseHold> {
         self.note_new_credentials(name, configured);
-        let mut hold = self.granted(name, configured, end).await?;
+        let mut hold = self.granted(name, configured, deadline).await?;
         // The pool hears of a loss once the exit of the process is known. The hold keeps the entry until then, so that it comes back.
         while hold.cell.is_lost() {
-            let told = end.before(&self.driver, hold.cell.until_told_of_loss()).await;
+            let told = deadline.before(&self.driver, hold.cell.until_told_of_loss()).await;
             told.map_err(|error| self.named(name, error))?;
-            hold = self.granted(name, configured, end).await?;
+            hold = self.granted(name, configured, deadline).await?;
         }
         Ok(hold)
     }
@@ -121,7 +121,7 @@ impl SessionCore {
         self: &Arc<Self>,
         name: &str,
         configured: &Arc<Configured>,
-        end: Deadline,
+        deadline: Deadline,
     ) -> Result<LeaseHold> {
         let acquired = self.driver.acquire(self.question(name, configured), || {
             let (send, receive) = oneshot::channel();
@@ -132,7 +132,7 @@ impl SessionCore {
         match acquired {
             Acquired::Granted(hold) => Ok(hold),
             Acquired::Asked(ticket, receive) => {
-                let result = self.wait_for(ticket, receive, end).await;
+                let result = self.wait_for(ticket, receive, deadline).await;
                 result.map_err(|error| self.named(name, error))
             }
         }
@@ -143,10 +143,10 @@ impl SessionCore {
         &self,
         ticket: Ticket,
         receive: oneshot::Receiver<Result<LeaseHold>>,
-        end: Deadline,
+        deadline: Deadline,
     ) -> Result<LeaseHold> {
         let waiting = CancelAcquire { driver: &self.driver, ticket: Some(ticket) };
-        let result = end.before(&self.driver, receive).await?;
+        let result = deadline.before(&self.driver, receive).await?;
         waiting.over();
         let dead = |_| Err(Error::new(ErrorCode::Internal, "the pool gave no answer"));
         result.unwrap_or_else(dead)

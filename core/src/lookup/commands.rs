@@ -31,7 +31,7 @@ const READ_BYTES: usize = 8192;
 /// line break at the end. Whatever of it still runs then is ended. `inherit_env` is the pool's.
 ///
 /// # Errors
-/// `undefined_variable` with `detail.variable` when it begins with an assignment or cannot be started, has not ended after 10 seconds, does not end with 0, prints
+/// `undefined_variable` with `detail.variable` when it cannot be started, has not ended after 10 seconds, does not end with 0, prints
 /// more than 64 KiB or what is no UTF-8. It shows neither arguments nor output. A dropped future leaves no process.
 pub(crate) async fn run_command(
     server: &Arc<str>,
@@ -39,21 +39,12 @@ pub(crate) async fn run_command(
     workspace: &Path,
     inherit_env: &[String],
 ) -> Result<String> {
-    if is_assignment(line.program()) {
-        return Err(refusal(server, line, "begins with an assignment, which takes a shell"));
-    }
     let run = run(server, line, workspace, inherit_env);
     match tokio::time::timeout(COMMAND_TIMEOUT, run).await {
         Ok(printed) => printed,
         // What was started is ended as it is dropped.
         Err(_) => Err(refusal(server, line, "has not ended after 10 seconds")),
     }
-}
-
-/// Whether a shell would take it for the value of a variable: it may be a secret, and is no program.
-fn is_assignment(word: &str) -> bool {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    word.split_once('=').is_some_and(|(name, _)| name.chars().all(is_part))
 }
 
 async fn run(
@@ -136,7 +127,7 @@ async fn discard(pipe: &ReadPipe) -> std::convert::Infallible {
 }
 
 fn refusal(server: &str, line: &CommandLine, why: &str) -> Error {
-    let program = escape_line(line.shown().as_bytes());
+    let program = escape_line(line.program().as_bytes());
     Error::new(
         ErrorCode::UndefinedVariable,
         format!("the command {program}, whose output is a value, {why}"),

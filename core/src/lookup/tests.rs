@@ -218,7 +218,6 @@ async fn a_command_that_fails_gives_no_value() {
         ("sh -c 'echo canary; echo canary >&2; exit 3'", "failed"),
         ("sh -c 'kill -9 $$' canary", "failed"),
         ("trunkline-no-such-program canary", "cannot be started"),
-        ("TOKEN=canary trunkline-no-such-program", "begins with an assignment"),
         ("sh -c 'printf \"\\377\"' canary", "UTF-8"),
         ("sh -c 'yes canary'", "64 KiB"),
     ] {

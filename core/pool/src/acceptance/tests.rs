@@ -140,27 +140,27 @@ fn a_configuration_that_an_entry_has_is_not_forgotten() {
     assert!(!accepted.configurations.contains_key(&configuration(7)));
 }
 
+/// A tool of a server that has very many.
+fn numbered(number: usize) -> Item {
+    Item { name: format!("{number:05}").into(), definition: "{}".into(), digest: [1; 32] }
+}
+
 /// SPEC 7.6: names beyond the bound cannot push others out of memory.
 #[test]
 fn a_name_that_cannot_be_remembered_is_held_back() {
     let mut accepted = Accepted::default();
-    let item = |number: usize| Item {
-        name: format!("{number:05}").into(),
-        definition: "{}".into(),
-        digest: [1; 32],
-    };
-    let full = Catalog { tools: (0..NAMES_MAX).map(item).collect(), ..Catalog::default() };
+    let full = Catalog { tools: (0..NAMES_MAX).map(numbered).collect(), ..Catalog::default() };
     accepted.judge(under(Notify, 0), Arc::new(full.clone()));
     let judged = accepted.judge(configuration(0), Arc::new(full));
     assert!(judged.held.tools().is_empty());
-    let one_more = Catalog { tools: vec![item(0), item(NAMES_MAX)], ..Catalog::default() };
+    let one_more = Catalog { tools: vec![numbered(0), numbered(NAMES_MAX)], ..Catalog::default() };
     let judged = accepted.judge(configuration(0), Arc::new(one_more.clone()));
     assert_eq!(names(&judged), (vec!["00000"], vec!["20000"], vec![]));
     assert_eq!(judged.held.tools()[0].difference(), &json!({ "to": "01".repeat(32) }));
     let usable = accepted.usable(configuration(0), Arc::new(one_more.clone()));
     assert_eq!(usable.tools.iter().map(|item| &*item.name).collect::<Vec<_>>(), ["00000"]);
-    assert_eq!(accepted.accept(configuration(0), &item(NAMES_MAX)), Err(NoRoom));
-    assert_eq!(accepted.accept(configuration(0), &item(0)), Ok(()));
+    assert_eq!(accepted.accept(configuration(0), &numbered(NAMES_MAX)), Err(NoRoom));
+    assert_eq!(accepted.accept(configuration(0), &numbered(0)), Ok(()));
     let judged = accepted.judge(under(Notify, 0), Arc::new(one_more));
     assert_eq!(names(&judged), (vec!["00000", "20000"], vec![], vec![]));
 }
@@ -169,14 +169,9 @@ fn a_name_that_cannot_be_remembered_is_held_back() {
 #[test]
 fn what_is_asleep_has_no_more_room_than_what_is_listed() {
     let mut accepted = Accepted::default();
-    let item = |number: usize| Item {
-        name: format!("{number:05}").into(),
-        definition: "{}".into(),
-        digest: [1; 32],
-    };
     let lists = |tools| Arc::new(Catalog { tools, ..Catalog::default() });
-    accepted.judge(configuration(0), lists((0..NAMES_MAX - 1).map(item).collect()));
-    let new = lists((0..3).map(|number| item(NAMES_MAX + number)).collect());
+    accepted.judge(configuration(0), lists((0..NAMES_MAX - 1).map(numbered).collect()));
+    let new = lists((0..3).map(|number| numbered(NAMES_MAX + number)).collect());
     assert_eq!(accepted.usable(configuration(0), new.clone()).tools.len(), 1);
     assert_eq!(accepted.judge(configuration(0), new).usable.tools.len(), 1);
 }

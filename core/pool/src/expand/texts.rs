@@ -218,7 +218,7 @@ fn name_of(means: &Means<'_>) -> String {
         Means::Secret(name) => {
             format!("secret:{}", before(name, |c| ":=".contains(c) || c.is_whitespace()))
         }
-        Means::Command(line) => format!("cmd:{}", line.shown()),
+        Means::Command(line) => format!("cmd:{}", line.program()),
     }
 }
 

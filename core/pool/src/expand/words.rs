@@ -15,14 +15,6 @@ impl CommandLine {
         &self.program
     }
 
-    /// What is shown of it: the program, up to a sign behind which somebody may have put a value.
-    pub fn shown(&self) -> String {
-        match self.program.split_once('=') {
-            Some((name, _)) => format!("{name}…"),
-            None => self.program.clone(),
-        }
-    }
-
     /// Its arguments, in order.
     pub fn args(&self) -> &[String] {
         &self.args
@@ -63,9 +55,18 @@ pub(super) fn split(text: &str) -> Result<CommandLine, &'static str> {
     words.extend(word);
     let mut words = words.into_iter();
     match words.next().filter(|program| !program.is_empty()) {
+        Some(word) if is_assignment(&word) => {
+            Err("has a command that begins with an assignment, which takes a shell")
+        }
         Some(program) => Ok(CommandLine { program, args: words.collect() }),
         None => Err("has a command without a program"),
     }
+}
+
+/// Whether a shell would take it for the value of a variable: it may be a secret, and is no program.
+fn is_assignment(word: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    word.split_once('=').is_some_and(|(name, _)| name.chars().all(is_part))
 }
 
 /// What stands between two quotes: in single ones every character is itself, in double ones a backslash escapes what a

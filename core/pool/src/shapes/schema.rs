@@ -77,16 +77,16 @@ pub(super) fn fitted(shape: Shape, written: &str) -> String {
             branches || others.contains(&true) || object || properties || items
         }
         Shape::Anthropic => {
-            let no_properties = without_what_is_none(&mut schema);
+            let wrong = without_wrong_properties(&mut schema);
             let branches = without_branches(&mut schema);
             let object = as_object(&mut schema);
             let properties = without_odd_properties(&mut schema);
-            no_properties || branches || object || properties
+            wrong || branches || object || properties
         }
         Shape::Gemini => {
             let dialect = remove(&mut schema, "$schema");
-            let no_properties = without_what_is_none(&mut schema);
-            as_object(&mut schema) || dialect || no_properties
+            let wrong = without_wrong_properties(&mut schema);
+            as_object(&mut schema) || dialect || wrong
         }
     };
     if changed || !is_read { Value::Object(schema).to_string() } else { written.to_owned() }
@@ -105,9 +105,9 @@ fn as_object(schema: &mut Map<String, Value>) -> bool {
 }
 
 /// Takes out properties that are no map: PHP writes an empty one as a list.
-fn without_what_is_none(schema: &mut Map<String, Value>) -> bool {
-    let is_none = schema.get("properties").is_some_and(|properties| !properties.is_object());
-    is_none && remove(schema, "properties")
+fn without_wrong_properties(schema: &mut Map<String, Value>) -> bool {
+    let is_wrong = schema.get("properties").is_some_and(|properties| !properties.is_object());
+    is_wrong && remove(schema, "properties")
 }
 
 fn with_properties(schema: &mut Map<String, Value>) -> bool {

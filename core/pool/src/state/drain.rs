@@ -9,7 +9,7 @@ use super::protocol::Effect;
 use super::reports::DrainReport;
 use super::terms::{CloseExit, CloseMode};
 use super::{Open, PoolState, Timer};
-use crate::ids::{ConnectionId, EntryId, Moment, Ticket};
+use crate::ids::{EntryId, Moment, Ticket};
 use crate::options::DrainMode;
 
 /// The drain that is under way, or over.
@@ -173,10 +173,8 @@ impl PoolState {
     /// left time for its calls.
     fn close_all(&self, how: CloseMode, out: &mut Vec<Effect>) {
         let ending = self.entries.iter().filter(|(_, record)| record.is_over());
-        out.extend(ending.filter_map(|(entry, record)| {
-            let generation = record.wire?.generation;
-            Some(Effect::Close { connection: ConnectionId { entry, generation }, how })
-        }));
+        let connections = ending.filter_map(|(id, entry)| entry.connection(id));
+        out.extend(connections.map(|connection| Effect::Close { connection, how }));
     }
 }
 

@@ -286,9 +286,13 @@ impl Entry {
         self.wire.map(|wire| Wire { stage: Stage::Ending, ..wire })
     }
 
+    /// The incarnation outside, whether or not it is ending.
+    pub(super) fn connection(&self, entry: EntryId) -> Option<ConnectionId> {
+        self.wire.map(|wire| ConnectionId { entry, generation: wire.generation })
+    }
+
     /// The incarnation outside that has not been told to end and has not ended by itself.
     pub(super) fn live_connection(&self, entry: EntryId) -> Option<ConnectionId> {
-        let wire = self.wire.filter(|wire| wire.stage != Stage::Ending)?;
-        Some(ConnectionId { entry, generation: wire.generation })
+        self.connection(entry).filter(|_| self.wire.is_some_and(|wire| wire.stage != Stage::Ending))
     }
 }

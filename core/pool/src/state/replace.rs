@@ -13,7 +13,7 @@ use super::effects::reason;
 use super::entry::{Entry, Phase};
 use super::protocol::Effect;
 use super::terms::CloseMode;
-use crate::ids::{ConnectionId, EntryId, Generation, ServerId};
+use crate::ids::{EntryId, Generation, ServerId};
 
 /// What the calls of a replaced connection have to finish, so that an edit is not held up by them: 5 s (SPEC 13.1, `replace_grace`).
 const REPLACE_GRACE: Duration = Duration::from_secs(5);
@@ -35,16 +35,13 @@ impl PoolState {
                 entry.is_hurried = true;
             }
         }
-        for entry in ending {
-            let Some(record) = self.entries.get_mut(entry).filter(|record| !record.is_hurried)
-            else {
+        for id in ending {
+            let Some(entry) = self.entries.get_mut(id).filter(|entry| !entry.is_hurried) else {
                 continue;
             };
-            record.is_hurried = true;
-            out.extend(record.wire.map(|wire| {
-                let connection = ConnectionId { entry, generation: wire.generation };
-                Effect::Close { connection, how: graceful }
-            }));
+            entry.is_hurried = true;
+            let connection = entry.connection(id).into_iter();
+            out.extend(connection.map(|connection| Effect::Close { connection, how: graceful }));
         }
     }
 

@@ -139,8 +139,19 @@ impl Desired {
             .filter(|(source, _)| self.is_untrusted(source.scope(), options))
             .map(|(source, _)| source.clone())
             .collect();
-        for source in untrusted {
-            self.files.get_mut(&source).into_iter().for_each(|file| file.is_missed = true);
+        self.set_missed(&untrusted, true);
+    }
+
+    /// Whether these files changed while nobody was to read them.
+    pub(super) fn set_missed<'a>(
+        &mut self,
+        sources: impl IntoIterator<Item = &'a SourceName>,
+        is_missed: bool,
+    ) {
+        for source in sources {
+            if let Some(file) = self.files.get_mut(source) {
+                file.is_missed = is_missed;
+            }
         }
     }
 

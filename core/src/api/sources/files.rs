@@ -80,12 +80,7 @@ impl PoolCore {
     /// Reads once more what changed between its first read and its becoming a source.
     fn read_missed(self: &Arc<Self>, source: &SourceName, armed: Option<Armed>) {
         if armed.is_some_and(|armed| armed.is_missed()) {
-            self.sources
-                .desired()
-                .files
-                .get_mut(source)
-                .into_iter()
-                .for_each(|file| file.is_missed = true);
+            self.sources.desired().set_missed([source], true);
             self.reread(|file| file.is_missed);
         }
     }

@@ -148,7 +148,7 @@ impl PoolCore {
             }
         }
         // Files that change without end are read as others are, once they may be.
-        self.note_unread(&unread);
+        self.sources.desired().set_missed(unread.iter().map(|(source, _)| source), true);
         let read = self.told(read, &mut Reread::default());
         let pool = self.clone();
         let begin = move || {
@@ -175,18 +175,8 @@ impl PoolCore {
         let files = desired.files.iter().filter(is_unread);
         let unread: Vec<_> =
             files.map(|(source, file)| (source.clone(), file.to_be_read())).collect();
-        for (source, _) in &unread {
-            desired.files.get_mut(source).into_iter().for_each(|file| file.is_missed = false);
-        }
+        desired.set_missed(unread.iter().map(|(source, _)| source), false);
         unread
-    }
-
-    /// They were to be read, and are not.
-    fn note_unread(&self, unread: &[(SourceName, File)]) {
-        let mut desired = self.sources.desired();
-        for (source, _) in unread {
-            desired.files.get_mut(source).into_iter().for_each(|file| file.is_missed = true);
-        }
     }
 
     async fn read_numbered(self: &Arc<Self>, source: SourceName, file: File) -> Read {

@@ -156,9 +156,9 @@ fn no_error_shows_what_follows_a_name() {
         (header("Bearer ${secret:TOKEN:canary}"), "${secret:TOKEN…}"),
         (header("Bearer ${secret:TOKEN canary}"), "${secret:TOKEN…}"),
         (header("Bearer ${input:token:canary}"), "${input:token…}"),
-        (header("!TOKEN=canary vault"), "${cmd:TOKEN…}"),
+        (header("!TOKEN=canary vault"), "begins with an assignment"),
         (json!({ "command": "${cmd: vault read --token canary}" }), "${cmd:vault}"),
-        (json!({ "command": "${cmd: TOKEN=canary vault}" }), "${cmd:TOKEN…}"),
+        (json!({ "command": "${cmd: TOKEN=canary vault}" }), "begins with an assignment"),
         (json!({ "command": "${input:tool:canary}" }), "${input:tool…}"),
         (json!({ "command": "${secret:TOOL:canary}" }), "${secret:TOOL…}"),
     ] {
