@@ -36,7 +36,7 @@ pub fn fuzz(machine: &Machine, arguments: &[&str]) -> ExitCode {
     };
     let bound =
         BUILD_BOUND + Duration::from_secs(wish.seconds + MERGE_SECONDS) * TARGETS_MAX * wish.rounds;
-    let mut run = Run::new(machine.target.join("xtask/fuzz.log"), bound);
+    let mut run = Run::new(machine.target.join("xtask").join(log_name(&wish.targets)), bound);
     match search(machine, &mut run, &wish) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Stop::Failed(why) | Stop::NotRun(why)) => {
@@ -45,6 +45,12 @@ pub fn fuzz(machine: &Machine, arguments: &[&str]) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Searches of different targets may be under way at a time, each with a log of its own.
+fn log_name(targets: &[&str]) -> String {
+    let words: Vec<&str> = std::iter::once("fuzz").chain(targets.iter().copied()).collect();
+    words.join("-") + ".log"
 }
 
 /// The targets are the folders of the corpus: the tests see to it that each has one.
@@ -285,6 +291,12 @@ const TAIL_LINES: usize = 40;
 mod tests {
     use super::*;
     use crate::machine::Reach;
+
+    #[test]
+    fn searches_of_different_targets_have_logs_of_their_own() {
+        assert_eq!(log_name(&[]), "fuzz.log");
+        assert_eq!(log_name(&["json", "abi"]), "fuzz-json-abi.log");
+    }
 
     #[test]
     fn targets_and_times_are_taken_from_the_command_line() {
