@@ -146,7 +146,7 @@ impl PoolCore {
 }
 
 impl Disabled {
-    fn servers(&self) -> MutexGuard<'_, BTreeSet<Box<str>>> {
+    pub(super) fn servers(&self) -> MutexGuard<'_, BTreeSet<Box<str>>> {
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }

@@ -69,6 +69,12 @@ impl SessionCore {
     /// Lets go what it no longer wants; what it wants besides, which is to be asked for.
     fn let_go(self: &Arc<Self>) -> Vec<Added> {
         let (gone, new) = self.carry_out_plan();
+        self.are_over(&gone);
+        new
+    }
+
+    /// Wants were taken from the list: their questions are taken back, and what came of them goes.
+    pub(super) fn are_over(self: &Arc<Self>, gone: &[Want]) {
         for ticket in gone.iter().filter_map(Want::open_ticket) {
             self.driver.step(Input::CancelAcquire { ticket });
         }
@@ -76,7 +82,6 @@ impl SessionCore {
         let over: Vec<u64> = gone.iter().map(|want| want.born.0).collect();
         self.holds.review(self, &unwanted, &over);
         self.settled.notify_waiters();
-        new
     }
 
     /// Brings the list of wants up to date: those that are over, and those that are to be asked for.

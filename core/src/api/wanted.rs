@@ -1,5 +1,8 @@
 //! The servers that a session wants without asking for them by name.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
@@ -193,9 +196,12 @@ impl SessionCore {
                     Some((EventKind::ServerReady, ("left", wants.pending().into())))
                 }
                 Err(refused) => {
-                    // What ended the session, or switched the server off, ends the want as well.
+                    // What ended the session, or switched the server off, ends the want: now, since the server may be switched on again
+                    // before anybody looks at what is wanted.
+                    let want = wants.servers.remove(name);
                     drop(wants);
                     drop(refused);
+                    self.are_over(want.as_slice());
                     return;
                 }
             },
