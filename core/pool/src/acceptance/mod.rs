@@ -112,11 +112,17 @@ impl Accepted {
     /// What of lists may be used that nobody lists now: without what would be held back, and with nothing accepted that is seen for the
     /// first time.
     pub fn usable(&self, configuration: Configuration, listed: Arc<Catalog>) -> Arc<Catalog> {
-        let known = self.configurations.get(&configuration);
-        let Some(known) =
-            known.filter(|_| configuration.on_tool_change == OnToolChange::Quarantine)
-        else {
+        let policy = configuration.on_tool_change;
+        if policy == OnToolChange::Notify {
             return listed;
+        }
+        let nothing = Known::default();
+        let known = match self.configurations.get(&configuration) {
+            Some(known) => known,
+            None if self.is_full() && self.unused.is_empty() => {
+                return Judged::unremembered(listed, policy).usable;
+            }
+            None => &nothing,
         };
         let mut room = NAMES_MAX.saturating_sub(known.tools.len());
         let is_another = |item: &&Item| match known.tools.get(&item.name) {
@@ -239,10 +245,13 @@ impl Accepted {
             && unused.collect::<Option<BTreeSet<_>>>().as_ref() == Some(&self.unused)
     }
 
+    fn is_full(&self) -> bool {
+        self.configurations.len() >= CONFIGURATIONS_MAX
+    }
+
     /// What is known of a configuration, from now on if it was not before.
     fn known(&mut self, configuration: Configuration) -> Result<&mut Known, NoRoom> {
-        let is_full = self.configurations.len() >= CONFIGURATIONS_MAX;
-        if is_full && !self.configurations.contains_key(&configuration) {
+        if self.is_full() && !self.configurations.contains_key(&configuration) {
             let (_, oldest) = self.unused.pop_first().ok_or(NoRoom)?;
             self.configurations.remove(&oldest);
             self.by_server.remove(&oldest);

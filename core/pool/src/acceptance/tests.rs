@@ -122,6 +122,9 @@ fn a_configuration_that_an_entry_has_is_not_forgotten() {
     let changed = listed(&[("a", "2")]);
     let newcomer = accepted.judge(configuration(count), changed.clone());
     assert_eq!(names(&newcomer), (vec![], vec!["a"], vec![]));
+    // Nor is what was kept of it shown while it sleeps.
+    assert_eq!(accepted.usable(configuration(count), changed.clone()).tools.len(), 0);
+    assert_eq!(accepted.usable(under(Notify, count), changed.clone()).tools.len(), 1);
     assert_eq!(accepted.accept(configuration(count), &changed.tools[0]), Err(NoRoom));
     let newcomer = accepted.judge(under(Notify, count), changed.clone());
     assert_eq!(names(&newcomer), (vec!["a"], vec![], vec![]));
@@ -174,6 +177,8 @@ fn what_is_asleep_has_no_more_room_than_what_is_listed() {
     let new = lists((0..3).map(|number| numbered(NAMES_MAX + number)).collect());
     assert_eq!(accepted.usable(configuration(0), new.clone()).tools.len(), 1);
     assert_eq!(accepted.judge(configuration(0), new).usable.tools.len(), 1);
+    let one_too_many = lists((0..=NAMES_MAX).map(numbered).collect());
+    assert_eq!(accepted.usable(configuration(1), one_too_many).tools.len(), NAMES_MAX);
 }
 
 /// SPEC 7.6: the texts that are kept are bounded; without one, digests alone are shown.
