@@ -82,7 +82,7 @@ pub(super) fn marks(candidate: &Candidate<'_>, root: &Root) -> Vec<Risk> {
     let mut marks = Vec::new();
     if let Shown::Process { command, program, .. } = candidate.shown() {
         let argv: Vec<&str> = candidate.shown().argv().collect();
-        marks.extend(of_interpreters(&argv, program.as_deref()).take(MARKS_MAX));
+        marks.extend(of_arguments(&argv, program.as_deref()));
         marks.extend(unpinned(&argv));
         match program {
             None => marks.push(Risk::new(RiskKind::ProgramNotFound, command)),
@@ -107,54 +107,80 @@ fn of_environment(stdio: &StdioSpec) -> impl Iterator<Item = Risk> {
     loaders.chain(wide.map(|pattern| Risk::new(RiskKind::InheritsEnvironment, pattern)))
 }
 
-/// Shells and interpreters anywhere in the command line, since any program may start what its arguments say; each flag after one of
-/// them that carries code.
-fn of_interpreters(argv: &[&str], program: Option<&str>) -> impl Iterator<Item = Risk> {
+/// What the arguments may make any program start, wherever it stands in the command line: shells and interpreters, each flag after one of
+/// them that carries code, and variables that decide what is loaded. Programs take whole command lines in one argument as well, so that
+/// the words of one count like arguments.
+fn of_arguments(argv: &[&str], program: Option<&str>) -> Vec<Risk> {
     let mut marks = Vec::new();
     let mut flags: Vec<&words::Flags> = Vec::new();
     for (index, argument) in argv.iter().enumerate() {
-        let is_code = flags.iter().any(|flags| flags.carry_code(argument));
-        if is_code {
-            marks.push(Risk::of_argument(RiskKind::InlineCode, argument, index));
-        }
         let resolved = program.filter(|_| index == 0);
-        for path in std::iter::once(*argument).chain(resolved) {
-            let name = words::program_name(path);
-            if words::is_shell(&name) && marks.last().is_none_or(|mark| !mark.is_shell_at(index)) {
-                marks.push(Risk::of_argument(RiskKind::Shell, path, index));
+        let rest = argument.split_whitespace().filter(|word| word != argument);
+        for word in std::iter::once(*argument).chain(rest).chain(resolved) {
+            let word = word.trim_matches(['"', '\'']);
+            if flags.iter().any(|flags| flags.carry_code(word)) {
+                mark(&mut marks, RiskKind::InlineCode, word, index);
+            }
+            let name = words::program_name(word);
+            if words::is_shell(&name) {
+                mark(&mut marks, RiskKind::Shell, word, index);
+            }
+            if word.split_once('=').is_some_and(|(name, _)| words::is_loader(name)) {
+                mark(&mut marks, RiskKind::LoaderVariable, word, index);
             }
             flags.extend(words::flags_of(&name));
         }
     }
-    marks.into_iter()
+    marks
 }
 
-impl Risk {
-    fn is_shell_at(&self, index: usize) -> bool {
-        self.kind == RiskKind::Shell && self.argument == Some(index)
+/// One mark of a kind for an argument.
+fn mark(marks: &mut Vec<Risk>, kind: RiskKind, subject: &str, argument: usize) {
+    let is_there = |mark: &Risk| mark.kind == kind && mark.argument == Some(argument);
+    if marks.len() < MARKS_MAX && !marks.iter().any(is_there) {
+        marks.push(Risk::of_argument(kind, subject, argument));
     }
 }
 
-/// The package that a runner of packages fetches, unless its version is settled.
-fn unpinned(argv: &[&str]) -> Option<Risk> {
-    let runner = words::program_name(argv.first()?);
-    if !words::RUNNERS.contains(&runner.as_str()) {
-        return None;
+/// The packages that a runner of packages fetches, as far as their version is not settled.
+fn unpinned(argv: &[&str]) -> Vec<Risk> {
+    let mut marks = Vec::new();
+    for (index, package) in fetched(argv) {
+        if !words::is_pinned(package) {
+            mark(&mut marks, RiskKind::UnpinnedPackage, package, index);
+        }
     }
-    let named = argv.iter().enumerate().find_map(|(index, argument)| {
+    marks
+}
+
+/// The packages that a runner fetches: those that flags name, and without such a flag the first word that is none. What follows that
+/// word is the program's own, but for a flag that some runners look for everywhere.
+fn fetched<'a>(argv: &[&'a str]) -> Vec<(usize, &'a str)> {
+    let (mut named, mut first, mut has_named) = (Vec::new(), None, false);
+    let Some((runner, arguments)) = argv.split_first() else { return named };
+    if !words::RUNNERS.contains(&words::program_name(runner).as_str()) {
+        return named;
+    }
+    let mut rest = arguments.iter().zip(1..);
+    while let Some((argument, index)) = rest.next() {
         let (flag, value) =
-            argument.split_once('=').map_or((*argument, None), |(f, v)| (f, Some(v)));
-        let given = words::PACKAGE_FLAGS.contains(&flag);
-        let next = || argv.get(index + 1).map(|next| (index + 1, *next));
-        given.then(|| value.map(|value| (index, value)).or_else(next)).flatten()
-    });
-    let first = || {
-        let mut rest = argv.iter().enumerate().skip(1);
-        let is_package =
-            |argument: &str| !argument.starts_with('-') && !words::RUNNER_VERBS.contains(&argument);
-        rest.find(|(_, argument)| is_package(argument)).map(|(index, package)| (index, *package))
-    };
-    let (index, package) = named.or_else(first)?;
-    let is_unpinned = !words::is_pinned(package);
-    is_unpinned.then(|| Risk::of_argument(RiskKind::UnpinnedPackage, package, index))
+            argument.split_once('=').map_or((*argument, None), |(flag, value)| (flag, Some(value)));
+        let names = words::NAMING_FLAGS.contains(&flag);
+        let is_known = match first {
+            None => names || words::ADDING_FLAGS.contains(&flag),
+            Some(_) => words::EVERYWHERE == flag,
+        };
+        if is_known {
+            has_named |= names;
+            let value = value.map(|value| (index, value));
+            named.extend(value.or_else(|| rest.next().map(|(next, index)| (index, *next))));
+        } else if first.is_none()
+            && !argument.starts_with('-')
+            && !words::RUNNER_VERBS.contains(argument)
+        {
+            first = Some((index, *argument));
+        }
+    }
+    named.extend(first.filter(|_| !has_named));
+    named
 }

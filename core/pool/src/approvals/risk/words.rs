@@ -160,11 +160,17 @@ pub(super) const RUNNERS: &[&str] =
 /// What such a runner does before it is told the package.
 pub(super) const RUNNER_VERBS: &[&str] = &["exec", "x", "dlx", "run", "tool"];
 
-/// Flags that name the package.
-pub(super) const PACKAGE_FLAGS: &[&str] = &["--package", "-p", "--from", "--spec", "--with"];
+/// Flags that name the package, so that the first word is a program of it.
+pub(super) const NAMING_FLAGS: &[&str] = &["--package", "-p", "--from", "--spec"];
+
+/// Flags that name a package besides.
+pub(super) const ADDING_FLAGS: &[&str] = &["--with"];
+
+/// The naming flag that npm heeds after the first word as well.
+pub(super) const EVERYWHERE: &str = "--package";
 
 impl Flags {
-    /// Whether an argument gives code. Flags of letters may stand together, and their value beside them.
+    /// Whether an argument gives code. Flags of letters may stand together, with digits that some of them take, and their value beside them.
     pub(super) fn carry_code(&self, argument: &str) -> bool {
         let lower = argument.to_ascii_lowercase();
         let (flag, _) = lower.split_once(['=', ':']).unwrap_or((&lower, ""));
@@ -174,7 +180,7 @@ impl Flags {
         let Some(cluster) = argument.strip_prefix('-').filter(|rest| !rest.starts_with('-')) else {
             return false;
         };
-        let letters = cluster.chars().take_while(char::is_ascii_alphabetic);
+        let letters = cluster.chars().take_while(char::is_ascii_alphanumeric);
         letters.into_iter().any(|letter| self.short.contains(letter))
     }
 }
@@ -204,13 +210,21 @@ pub(super) fn is_loader(name: &str) -> bool {
         || LOADER_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Whether a package names one version: `name@1.2.3`, `name==1.2.3`.
+/// Whether a package names one version: `name==1.2` (PEP 440), `name@1.2.3` (Semantic Versioning, where less than three numbers are a range,
+/// and what is no version is a tag that moves).
 pub(super) fn is_pinned(package: &str) -> bool {
-    let after_name = package.split_once("==").map(|(_, version)| version);
+    let is_sign = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '+' | '!' | '_');
+    if let Some((_, version)) = package.split_once("==") {
+        let begins = version.starts_with(|c: char| c.is_ascii_digit());
+        return begins && version.contains('.') && version.chars().all(is_sign);
+    }
     // The first sign may be that of a scope.
-    let scoped = || package.get(1..)?.rsplit_once('@').map(|(_, version)| version);
-    let Some(version) = after_name.or_else(scoped) else { return false };
-    let numbers = version.split('.').take(2);
-    let is_number = |part: &str| part.starts_with(|c: char| c.is_ascii_digit());
-    version.contains('.') && numbers.clone().count() == 2 && numbers.into_iter().all(is_number)
+    let Some((_, version)) = package.get(1..).and_then(|rest| rest.rsplit_once('@')) else {
+        return false;
+    };
+    let numbers: Vec<&str> =
+        version.split(['-', '+']).next().unwrap_or_default().split('.').collect();
+    let is_number =
+        |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    numbers.len() == 3 && numbers.iter().all(is_number) && version.chars().all(is_sign)
 }

@@ -148,6 +148,8 @@ fn inline_code_is_marked() {
         ("cmd.exe", &["/c", "x"]),
         ("powershell", &["-EncodedCommand", "x"]),
         ("env", &["A=1", "python3", "-c", "x"]),
+        ("env", &["-S", "'bash' -c \"x\""]),
+        ("perl", &["-0777ne", "x"]),
         ("uv", &["run", "python", "-c", "x"]),
         ("perl", &["-E", "x"]),
         ("ruby", &["-e", "x"]),
@@ -167,6 +169,7 @@ fn inline_code_is_marked() {
 fn shells_are_marked() {
     assert_eq!(marks("bash", &["x"]), [("shell".to_owned(), Some(0))]);
     assert!(has(&marks("env", &["-i", "/bin/sh", "x"]), "shell"));
+    assert_eq!(marks("env", &["-S", "dash bash x"]), [("shell".to_owned(), Some(2))]);
     assert!(has(&marks("C:\\Windows\\System32\\CMD.EXE", &["x"]), "shell"));
     let shown = Shown::Process {
         command: "innocent".into(),
@@ -201,6 +204,13 @@ fn variables_of_loaders_are_marked() {
         let expected = json!([{ "kind": "loader_variable", "subject": name, "argument": null }]);
         assert_eq!(json["risks"], expected, "{name}");
     }
+    // A program may set them from its arguments.
+    assert_eq!(
+        marks("env", &["LD_PRELOAD=./x.so", "c"]),
+        [("loader_variable".to_owned(), Some(1))]
+    );
+    assert!(has(&marks("env", &["-S", "A=1 NODE_OPTIONS=--require=./x.js c"]), "loader_variable"));
+    assert_eq!(marks("env", &["TOKEN=x", "=", "c"]), []);
     let value =
         json!({ "command": "c", "env": { "TOKEN": "x" }, "inherit_env": ["AWS_*", "LANG"] });
     let json = request(&value, &process("c", &[])).to_json();
@@ -237,6 +247,16 @@ fn packages_without_a_version_are_marked() {
         ("npx", &["pkg@1"]),
         ("npx", &["--package=pkg", "tool"]),
         ("npx", &["-p", "pkg", "tool@1.2.3"]),
+        ("npx", &["pkg@1.2"]),
+        ("npx", &["pkg@1.2.x"]),
+        ("npx", &["pkg@1.2.3 || *"]),
+        ("npx", &["pkg@1.2.3x"]),
+        ("npx", &["-p", "good@1.2.3", "-p", "pkg", "tool"]),
+        ("npm", &["exec", "good@1.2.3", "--package=pkg"]),
+        ("uvx", &["pkg==1.2.*"]),
+        ("uvx", &["pkg==1.2,>0"]),
+        ("uvx", &["--from", "good==1.0", "--with", "pkg", "tool"]),
+        ("uvx", &["--with", "good==1.0", "pkg"]),
         ("pnpm", &["dlx", "pkg"]),
         ("uvx", &["pkg"]),
         ("uvx", &["--from", "pkg>=1.0", "tool"]),
@@ -251,6 +271,8 @@ fn packages_without_a_version_are_marked() {
         ("npx", &["@scope/pkg@1.2.3"]),
         ("uvx", &["pkg==1.2.3"]),
         ("uvx", &["--from", "pkg==1.2", "tool"]),
+        ("uvx", &["--with", "other==1.0", "pkg==1.2.post1"]),
+        ("npx", &["pkg@1.2.3-rc.1+build", "-p", "8080"]),
         ("node", &["pkg"]),
     ];
     for (command, args) in pinned {
