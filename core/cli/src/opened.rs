@@ -6,6 +6,7 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use trunkline::settings::{FileScope, KnownFile};
 use trunkline::{
     DrainOptions, Error, LoadOptions, Pool, PoolOptions, Result, Session, SessionOptions, Wanted,
     detect,
@@ -77,13 +78,21 @@ impl Opened {
         Ok(())
     }
 
-    /// The files that are found, each once: in the home folder one is found as the user's, and again as the workspace's.
+    /// The files that are found, each once: in the home folder one is found as the user's, and again as the workspace's. A link of a
+    /// project to a file that is not the project's makes it none.
     fn detected(&self) -> Vec<PathBuf> {
+        let mut found: Vec<(usize, KnownFile)> =
+            detect(&self.workspace).into_iter().enumerate().collect();
+        found.sort_by_key(|(_, file)| {
+            matches!(file.scope, FileScope::Project | FileScope::Workspace)
+        });
         let mut seen = BTreeSet::new();
-        let paths = detect(&self.workspace).into_iter().map(|file| PathBuf::from(file.path));
-        paths
-            .filter(|path| seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())))
-            .collect()
+        found.retain(|(_, file)| {
+            let path = Path::new(&file.path);
+            seen.insert(path.canonicalize().unwrap_or_else(|_| path.to_owned()))
+        });
+        found.sort_by_key(|(place, _)| *place);
+        found.into_iter().map(|(_, file)| PathBuf::from(file.path)).collect()
     }
 
     fn load_file(&mut self, path: &Path) -> std::result::Result<Result<()>, Failure> {

@@ -78,6 +78,11 @@ pub(crate) fn json(terminal: &mut Terminal<'_>, value: &Value) {
     terminal.line(&visible_json(&value.to_string()));
 }
 
+/// A number of a report, or whatever stands there instead.
+pub(crate) fn number(value: &Value) -> String {
+    visible_json(&value.to_string())
+}
+
 /// JSON of the same value without what a terminal would act on.
 pub(crate) fn visible_json(json: &str) -> String {
     let mut visible = String::with_capacity(json.len());

@@ -100,6 +100,9 @@ fn decide(
             }
             decided
         })??;
+        if matches!(verdict, Verdict::Approve) {
+            check_unrejected(opened, server)?;
+        }
         if common.json {
             shown::json(terminal, &report);
         } else {
@@ -111,6 +114,18 @@ fn decide(
         }
         Ok(Exit::Success)
     })
+}
+
+/// A rejection by another host that was not known when a person was asked is in force, whatever they answered.
+fn check_unrejected(opened: &Opened, server: &str) -> Result<(), Failure> {
+    if opened.pool.status()["servers"][server]["approval_state"] != "rejected" {
+        return Ok(());
+    }
+    let error = Error::new(ErrorCode::NotAdmitted, "another host rejected it meanwhile")
+        .with_server(server)
+        .with_detail("reason", "rejected")
+        .with_hint("`trunkline forget` makes it wait for approval again");
+    Err(error.into())
 }
 
 /// A hash that was given. What was rejected is not approved unseen.
@@ -242,8 +257,17 @@ mod tests {
 
     /// Runs a command line for a person who answers so, in a workspace with one server; what they are shown, and the exit.
     fn asked(workspace: &std::path::Path, command: &[&str], answer: &str) -> (String, u8) {
-        let (mut stdin, mut stdout, mut stderr) = (answer.as_bytes(), Vec::new(), Vec::new());
-        let mut terminal = Terminal::new(&mut stdin, &mut stdout, &mut stderr);
+        asked_by(workspace, command, &mut answer.as_bytes())
+    }
+
+    /// The same for whoever answers.
+    fn asked_by(
+        workspace: &std::path::Path,
+        command: &[&str],
+        stdin: &mut dyn std::io::BufRead,
+    ) -> (String, u8) {
+        let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+        let mut terminal = Terminal::new(stdin, &mut stdout, &mut stderr);
         terminal.asks = true;
         let config = workspace.join(".mcp.json");
         let book = serde_json::json!({ "approvals": workspace.join("book/approvals.json") });
@@ -277,6 +301,46 @@ mod tests {
         assert!(shown.contains("was rejected") && exit == 2, "{shown}");
         let (shown, exit) = asked(&workspace, &["forget", "demo"], "");
         assert!(shown.contains("1 decisions forgotten") && exit == 0, "{shown}");
+    }
+
+    /// Answers once it has done something else.
+    struct After<F: FnMut()>(F, std::io::Cursor<&'static [u8]>);
+
+    impl<F: FnMut()> std::io::Read for After<F> {
+        fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+            std::io::Read::read(&mut self.1, into)
+        }
+    }
+
+    impl<F: FnMut()> std::io::BufRead for After<F> {
+        fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
+            (self.0)();
+            self.1.fill_buf()
+        }
+
+        fn consume(&mut self, count: usize) {
+            self.1.consume(count);
+        }
+    }
+
+    /// SPEC 12.3, 12.7: a rejection of another host stands, and is told.
+    #[test]
+    fn what_another_rejects_while_a_person_is_asked_is_not_approved() {
+        let workspace = crate::folder::Folder::new();
+        let settings = r#"{"mcpServers": {"demo": {"command": "no-such-program"}}}"#;
+        std::fs::write(workspace.join(".mcp.json"), settings).unwrap();
+        for json in [&[][..], &["--json"]] {
+            let other = || {
+                asked(&workspace, &["reject", "demo"], "yes\n");
+            };
+            let mut answer = After(other, std::io::Cursor::new(b"yes\n"));
+            let command = [&["approve", "demo"], json].concat();
+            let (shown, exit) = asked_by(&workspace, &command, &mut answer);
+            assert!(!shown.contains("approved\n") && shown.contains("rejected"), "{shown}");
+            assert_eq!(exit, 4, "{shown}");
+            let (shown, exit) = asked(&workspace, &["forget", "demo"], "");
+            assert_eq!(exit, 0, "{shown}");
+        }
     }
 
     #[test]

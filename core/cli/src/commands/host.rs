@@ -47,9 +47,16 @@ pub(super) fn read(path: &Path) -> Result<Host, Failure> {
         return Err(Failure::new(Exit::Settings, message));
     };
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let age = now.saturating_sub(Duration::from_millis(written));
-    if age > Duration::from_millis(period) * PERIODS_MAX {
-        let message = format!("process {pid} wrote {named} {} s ago, and not since", age.as_secs());
+    let written = Duration::from_millis(written);
+    let (age, lead) = (now.saturating_sub(written), written.saturating_sub(now));
+    if age.max(lead) > Duration::from_millis(period) * PERIODS_MAX {
+        let message = match lead.is_zero() {
+            true => format!("process {pid} wrote {named} {} s ago, and not since", age.as_secs()),
+            // Who writes on would have written since the clock was put back.
+            false => {
+                format!("process {pid} wrote {named} before the clock went back, and not since")
+            }
+        };
         let failure = Failure::new(Exit::Failed, message);
         return Err(
             failure.with_hint("it was killed, or is stopped; what it wrote last is still there")

@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::live::{self, Look, Pace};
 use crate::opened::with_pool;
-use crate::shown::{self, text};
+use crate::shown::{self, number, text};
 use crate::standing;
 use crate::terminal::{Terminal, Tone};
 
@@ -144,16 +144,17 @@ fn judged(status: &Value, names: &[String]) -> Exit {
 pub(super) fn show(status: &Value, terminal: &mut Terminal<'_>) {
     let totals = &status["totals"];
     let [servers, connected, connecting, failed, skipped] =
-        ["servers", "connected", "connecting", "failed", "skipped"].map(|name| &totals[name]);
+        ["servers", "connected", "connecting", "failed", "skipped"]
+            .map(|name| number(&totals[name]));
     terminal.line(&format!(
         "servers {servers}: {connected} connected, {connecting} connecting, {failed} failed, {skipped} kept out"
     ));
     let sessions = status["sessions"].as_array().map_or(0, Vec::len);
     terminal.line(&format!(
         "entries {}, sessions {sessions}, processes {}, ended by {}",
-        totals["entries"],
-        status["processes"],
-        text(status, "supervision")
+        number(&totals["entries"]),
+        number(&status["processes"]),
+        escaped(text(status, "supervision"))
     ));
     for (name, row) in status["servers"].as_object().into_iter().flatten() {
         terminal.line("");
@@ -167,10 +168,10 @@ fn server(name: &str, row: &Value, terminal: &mut Terminal<'_>) {
     let [tools, prompts, resources] =
         ["tools", "prompts", "resources"].map(|list| counts[list].as_u64().unwrap_or(0));
     let name = terminal.toned(&escaped(name), Tone::Bold);
-    let word = terminal.toned(word, tone);
+    let word = terminal.toned(&escaped(word), tone);
     let kind = match text(row, "transport") {
-        "" => text(row, "origin").to_owned(),
-        transport => format!("{transport}, {}", text(row, "origin")),
+        "" => escaped(text(row, "origin")),
+        transport => format!("{}, {}", escaped(transport), escaped(text(row, "origin"))),
     };
     terminal.line(&format!(
         "{name}  {word}  {kind}; {tools} tools, {prompts} prompts, {resources} resources"
@@ -195,13 +196,13 @@ fn entry(row: &Value, terminal: &mut Terminal<'_>) {
     };
     terminal.line(&format!(
         "  entry {}: {}, sessions {}, calls {}, errors {}, in flight {}, lost {}{}{}{server}",
-        row["entry_index"],
-        text(row, "state"),
-        row["refs"],
-        row["calls"],
-        row["errors"],
-        row["in_flight"],
-        row["losses"],
+        number(&row["entry_index"]),
+        escaped(text(row, "state")),
+        number(&row["refs"]),
+        number(&row["calls"]),
+        number(&row["errors"]),
+        number(&row["in_flight"]),
+        number(&row["losses"]),
         pid.unwrap_or_default(),
         uptime.unwrap_or_default(),
     ));

@@ -56,6 +56,27 @@ fn what_a_dead_host_left_and_what_no_host_wrote_are_told_apart() {
     assert_eq!((ran.exit, ran.stdout.as_str()), (1, ""), "{ran:?}");
     assert!(ran.stderr.contains("process 7 wrote") && ran.stderr.contains("left.json"), "{ran:?}");
     assert_eq!(shown(&other).exit, 3);
+    // The clock went back since.
+    let later = json!({ "v": 1, "pid": 7, "written_at_ms": 9_000_000_000_000_000_u64, "period_ms": 1000, "status": {} });
+    let ran = shown(&home.write("later.json", &later.to_string()));
+    assert_eq!((ran.exit, ran.stdout.as_str()), (1, ""), "{ran:?}");
+    assert!(ran.stderr.contains("process 7 wrote"), "{ran:?}");
+}
+
+/// S-49: whoever wrote the file says nothing to a terminal.
+#[test]
+fn no_word_of_a_status_acts_on_a_terminal() {
+    let home = Home::new();
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    let word = "a\u{1b}]0;b\u{7}\u{9b}";
+    let entry = json!({ "entry_index": word, "state": word, "refs": word, "stderr": [word] });
+    let server = json!({ "transport": word, "origin": word, "reason": word, "state": word, "hint": word, "entries": [entry] });
+    let status = json!({ "supervision": word, "processes": word, "totals": { "entries": word }, "servers": { word: server } });
+    let file = json!({ "v": 1, "pid": 7, "written_at_ms": now.as_millis() as u64, "period_ms": 600_000, "status": status });
+    let file = home.write("status.json", &file.to_string());
+    let ran = home.run(&["status", "--host", file.to_str().unwrap()]);
+    assert!(ran.stdout.contains("entries") && ran.stdout.contains("entry"), "{ran:?}");
+    assert!(!ran.stdout.contains(['\u{1b}', '\u{7}', '\u{9b}']), "{ran:?}");
 }
 
 /// Each look is a run of the program.

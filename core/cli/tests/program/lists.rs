@@ -112,6 +112,18 @@ fn a_workspace_among_the_options_is_the_only_one() {
     assert_eq!(reasons(&["--workspace", "."]), both);
 }
 
+/// SPEC 10.1, 11.3: a project does not make the user's own file its own by a link to it.
+#[test]
+fn a_link_in_a_project_takes_no_file_from_the_user() {
+    let home = Home::new();
+    let own = home.settings(".cursor/mcp.json", &json!({ "demo": home.server(&[]) }));
+    std::os::unix::fs::symlink(own, home.path("ws/.mcp.json")).unwrap();
+    let listed = home.run(&["list", "--json"]).json();
+    let demo = &listed["servers"]["demo"];
+    assert_eq!((&demo["origin"], &demo["reason"]), (&json!("user"), &json!("unused")));
+    assert_eq!(listed["files"].as_array().unwrap().len(), 1);
+}
+
 /// SPEC 10.1, 11.3: the user's own files need no approval where the workspace is the home folder.
 #[test]
 fn in_the_home_folder_the_files_of_the_user_are_theirs() {

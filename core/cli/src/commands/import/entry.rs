@@ -149,6 +149,14 @@ impl Written {
                 self.put(field, name, in_unit(time, unit.unwrap_or(Unit::Milliseconds)));
             }
         }
+        for (name, patterns) in
+            [("include", spec.filter.include.as_ref()), ("exclude", Some(&spec.filter.exclude))]
+        {
+            // Not all products know that one name stands for several.
+            let patterns = patterns.into_iter().flatten();
+            let patterns = patterns.filter(|one| *one != "*" && one.contains(['*', '?']));
+            self.lost.extend(patterns.map(|pattern| format!("{name}: {pattern}")));
+        }
         if let Some(include) = &spec.filter.include {
             // An empty list is everything there.
             let is_everything = include.is_empty() && self.format == Format::Goose;
@@ -199,18 +207,61 @@ fn spelled(value: &mut Value, to: (Format, Spelling), lost: &mut dyn FnMut(&str)
 }
 
 fn spelled_text(text: &str, to: (Format, Spelling), lost: &mut dyn FnMut(&str)) -> String {
+    let takes_any = matches!(to.1, Spelling::Any) && to.0.row().variables == Variables::Dollar;
     let (mut out, mut rest) = (String::new(), text);
-    while let Some((before, after)) = rest.split_once("${") {
-        let Some((name, behind)) = after.split_once('}') else { break };
+    while let Some((before, after)) = rest.split_once('$') {
         out.push_str(before);
-        out.push_str(&variable(name, to).unwrap_or_else(|| {
-            lost(&format!("${{{name}}}"));
-            format!("${{{name}}}")
-        }));
+        let (written, behind) = at_dollar(after);
         rest = behind;
+        match written {
+            Dollar::Text => out.push('$'),
+            Dollar::Escaped => {
+                if !takes_any {
+                    lost("$$");
+                }
+                out.push_str("$$");
+            }
+            Dollar::Variable(name) => {
+                let as_it_was = &text[text.len() - after.len() - 1..text.len() - behind.len()];
+                match variable(name, to) {
+                    Some(_) if takes_any => out.push_str(as_it_was),
+                    Some(written) => out.push_str(&written),
+                    None => {
+                        lost(as_it_was);
+                        out.push_str(as_it_was);
+                    }
+                }
+            }
+        }
     }
     out.push_str(rest);
     out
+}
+
+/// What a dollar sign begins.
+enum Dollar<'a> {
+    /// Itself.
+    Text,
+    /// `$$`, which stands for one.
+    Escaped,
+    /// `${NAME}` or `$NAME`.
+    Variable(&'a str),
+}
+
+/// What a dollar sign begins, and what stands behind that.
+fn at_dollar(after: &str) -> (Dollar<'_>, &str) {
+    if let Some(behind) = after.strip_prefix('$') {
+        return (Dollar::Escaped, behind);
+    }
+    if let Some((name, behind)) = after.strip_prefix('{').and_then(|rest| rest.split_once('}')) {
+        return (Dollar::Variable(name), behind);
+    }
+    let is_part = |c: char| c == '_' || c.is_ascii_alphanumeric();
+    let (name, behind) = after.split_at(after.find(|c| !is_part(c)).unwrap_or(after.len()));
+    match name.starts_with(|c: char| !c.is_ascii_digit()) {
+        true => (Dollar::Variable(name), behind),
+        false => (Dollar::Text, after),
+    }
 }
 
 /// How the product writes a variable; nothing where it has none of that kind.

@@ -129,10 +129,33 @@ fn variables_are_spelled_as_the_product_does_or_told() {
         ("${TOKEN}", Format::ClaudeDesktop, "${TOKEN}", true),
         ("${TOKEN}", Format::Opencode, "{env:TOKEN}", false),
         ("${input:token}", Format::VsCode, "${input:token}", true),
+        ("a $TOKEN-b", Format::VsCode, "a ${env:TOKEN}-b", false),
+        ("$TOKEN", Format::ClaudeCode, "${TOKEN}", false),
+        ("$TOKEN", Format::Gemini, "$TOKEN", false),
+        ("$TOKEN", Format::Opencode, "{env:TOKEN}", false),
+        ("$TOKEN", Format::ClaudeDesktop, "$TOKEN", true),
+        ("$${TOKEN}", Format::VsCode, "$${TOKEN}", true),
+        ("$${TOKEN}", Format::Gemini, "$${TOKEN}", false),
+        ("5$ $1 $", Format::VsCode, "5$ $1 $", false),
     ] {
         let made = imported("a.json", &file(value), to);
         assert!(made.text.contains(&format!("\"{written}\"")), "{}: {}", to.name(), made.text);
         assert_eq!(!made.lost.is_empty(), is_told, "{value} as {}: {:?}", to.name(), made.lost);
+    }
+}
+
+/// SPEC 6.1: a product that compares names as they are would let in what a pattern keeps out.
+#[test]
+fn a_pattern_of_tools_is_told() {
+    let file =
+        |tools: &str| json!({ "mcpServers": { "s": { "command": "x", "exclude": [tools] } } });
+    for (tools, told) in [
+        ("delete", json!([])),
+        ("delete_*", json!([{ "server": "s", "what": "exclude: delete_*" }])),
+    ] {
+        let made = imported("a.json", &file(tools), Format::Codex);
+        assert!(made.text.contains(tools), "{}", made.text);
+        assert_eq!(json!(made.lost), told);
     }
 }
 
