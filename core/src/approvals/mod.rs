@@ -198,6 +198,8 @@ impl Approvals {
         if let Place::File(file) = &self.place {
             // Without a file there is nothing to lock, and no folder to make for it.
             if !file.is_there()? {
+                // What was in it is gone with it, here as well.
+                self.reread_if_changed()?;
                 return Ok(0);
             }
         }

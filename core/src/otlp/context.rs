@@ -44,15 +44,51 @@ pub(super) fn cut(text: &str) -> &str {
 
 /// An address without the places in which secrets stand.
 pub(super) fn plain(uri: &str) -> String {
-    let uri = uri.split(['?', '#']).next().unwrap_or_default();
+    let is_end = ['?', '#'];
     let Some((scheme, rest)) = uri.split_once("//").filter(|(scheme, _)| !scheme.contains('/'))
     else {
-        return cut(uri).to_owned();
+        return cut(uri.split(is_end).next().unwrap_or_default()).to_owned();
     };
-    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let (authority, behind) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let host = match authority.rsplit_once('@') {
+        Some((_, host)) => host,
+        None if may_be_user(authority, behind) => return cut(&format!("{scheme}//")).to_owned(),
+        None => authority,
+    };
+    let path = behind.split(is_end).next().unwrap_or_default();
     cut(&format!("{scheme}//{host}{path}")).to_owned()
+}
+
+/// Whether that is a user and the beginning of a password with a sign in it that ends a host: some write them as they are.
+fn may_be_user(authority: &str, behind: &str) -> bool {
+    let Some((_, port)) = authority.rsplit_once(':').filter(|_| !authority.ends_with(']')) else {
+        return false;
+    };
+    behind.contains('@') || !port.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Models and servers write names as long as they like, and 2,048 spans are kept.
 const TEXT_BYTES_MAX: usize = 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// S-48: no user and no password of an address, also where it is none that the rules allow.
+    #[test]
+    fn an_address_is_told_without_what_may_be_secret() {
+        for (uri, told) in [
+            ("https://user:secret@h:80/a?b#c", "https://h:80/a"),
+            ("https://h/a/@b", "https://h/a/@b"),
+            ("https://[::1]:80/a", "https://[::1]:80/a"),
+            ("file:///a@b", "file:///a@b"),
+            ("db://admin:se/cret@h/t", "db://"),
+            ("db://admin:se#cret@h/t", "db://"),
+            ("db://admin:se?cret@h/t", "db://"),
+            ("db://admin:1/cret@h/t", "db://"),
+            ("urn:a", "urn:a"),
+        ] {
+            assert_eq!(plain(uri), told, "{uri}");
+        }
+    }
+}

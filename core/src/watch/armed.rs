@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use trunkline_pool::text::escaped;
+
 use super::backend::{Backend, Watched};
 use super::inbox::Inbox;
 use super::plan::{Declared, Plan};
@@ -151,7 +153,8 @@ impl Armed {
                 Some(Watched::No(why)) => {
                     let polled = Polled { folder: folder.path.clone(), why };
                     if !self.polled.contains_key(&folder.id) {
-                        tracing::warn!(folder = %folder.path.display(), ?why, "a folder is polled instead of watched");
+                        let folder = escaped(&folder.path.to_string_lossy());
+                        tracing::warn!(folder, ?why, "a folder is polled instead of watched");
                     }
                     round.polled.insert(folder.id.clone(), polled);
                 }

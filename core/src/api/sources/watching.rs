@@ -9,6 +9,7 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use trunkline_pool::interface::{EventKind, words};
+use trunkline_pool::text::escaped;
 
 use super::desired::Arming;
 use crate::Result;
@@ -118,7 +119,7 @@ impl PoolCore {
             polled.into_iter().filter(|polled| !before.contains(polled)).collect()
         };
         for Polled { folder, why } in news {
-            let folder = folder.display();
+            let folder = escaped(&folder.to_string_lossy());
             let message = format!("{folder} is looked at every two seconds, not watched: {why}");
             let code = words::warning_code::POLLED;
             let fields = [("code", code.into()), ("message", message.into())];

@@ -129,6 +129,18 @@ fn forgetting_nothing_makes_no_file() {
     assert!(!folder.0.join("trunkline").exists());
 }
 
+/// SPEC 12.7: with the file what was in it is gone, and what is forgotten then is not in force here either.
+#[test]
+fn what_is_forgotten_without_a_file_is_known_no_more() {
+    let folder = Home::new();
+    let approvals = open(&folder.file());
+    decide(&approvals, "s", Approved).unwrap();
+    std::fs::remove_file(folder.file()).unwrap();
+    assert_eq!(approvals.forget(&root(), "s").unwrap(), 0);
+    assert_eq!(standing(&approvals, "s"), None);
+    assert!(!folder.file().exists());
+}
+
 /// SPEC 12.1, 12.7: the memory has the same rules, and no file.
 #[test]
 fn decisions_can_be_of_one_host_alone() {
