@@ -50,10 +50,13 @@ export function member(block, name) {
   return value;
 }
 
-/** A member that the protocol has as bytes in base64 (RFC 4648, section 4), without the line breaks that some put into it. */
+/**
+ * A member that the protocol has as bytes in base64 (RFC 4648, section 4), without the line breaks that some put into it. No bytes at all are
+ * nothing that a model can be shown.
+ */
 export function encoded(block, name) {
   const text = member(block, name).replaceAll(/[\r\n]/g, '');
-  if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) throw new Malformed(name);
+  if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(text)) throw new Malformed(name);
   return text;
 }
 

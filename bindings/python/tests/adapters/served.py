@@ -89,6 +89,9 @@ MALFORMED = [
     {"type": "image", "data": "no base64", "mimeType": "image/png"},
     {"type": "audio", "data": PIXEL[:-1], "mimeType": "audio/wav"},
     {"type": "audio", "mimeType": "audio/wav"},
+    {"type": "audio", "data": "\n", "mimeType": "audio/wav"},
+    {"type": "image", "data": "", "mimeType": "image/png"},
+    {"type": "resource", "resource": {"uri": "file:///a", "blob": ""}},
     {"type": "resource", "resource": {"uri": "file:///a"}},
     {"type": "resource", "resource": {"uri": "file:///a", "blob": "%%%%"}},
     {"type": "resource", "resource": {"uri": "file:///a", "blob": PIXEL, "mimeType": 5}},
@@ -101,9 +104,7 @@ MALFORMED = [
 
 #: Blocks as the protocol has them, of which frameworks make nothing.
 EMPTY = [
-    {"type": "image", "data": "", "mimeType": "image/png"},
     {"type": "audio", "data": PIXEL, "mimeType": ""},
-    {"type": "resource", "resource": {"uri": "file:///a", "blob": ""}},
     {"type": "resource", "resource": {"uri": "file:///a", "blob": PIXEL, "mimeType": ""}},
     {"type": "resource_link", "uri": "", "name": "c"},
 ]

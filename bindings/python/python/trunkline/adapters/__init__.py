@@ -38,8 +38,13 @@ def member(block: Any, name: str) -> str:
 
 
 def encoded(block: Any, name: str) -> str:
-    """A member that the protocol has as bytes in base64 (RFC 4648, section 4), without the line breaks that some put into it."""
+    """A member that the protocol has as bytes in base64 (RFC 4648, section 4), without the line breaks that some put into it.
+
+    No bytes at all are nothing that a model can be shown.
+    """
     text = member(block, name).replace("\r", "").replace("\n", "")
+    if not text:
+        raise Malformed(name)
     try:
         base64.b64decode(text, validate=True)
     except ValueError as error:
