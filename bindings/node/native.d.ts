@@ -14,6 +14,7 @@ export class Bridge {
   newPool(options: string, desk?: NativeDesk): NativePool;
   reserve(): number;
   cancel(number: number): void;
+  wake(): void;
   registry(): string;
   unknownOption(option: string, known: string[]): string;
   features(): string[];

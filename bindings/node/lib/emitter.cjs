@@ -5,6 +5,7 @@ const { EventEmitter } = require('node:events');
 
 const { errorOf, nodeCode } = require('./errors.cjs');
 const { KINDS, Subscription, decodeEvent, kindNumbers } = require('./events.cjs');
+const { bridge } = require('./native.cjs');
 
 /** Events handed to listeners before other work of the event loop gets its turn. */
 const BATCH = 256;
@@ -128,11 +129,12 @@ class Emitter extends EventEmitter {
   #schedule() {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    // Events never keep the event loop alive.
+    // Events never keep the event loop alive. So it would sleep before the turn that this asks for, if it were not woken.
     setImmediate(() => {
       this.#isScheduled = false;
       this.#dispatch(BATCH);
     }).unref();
+    bridge.wake();
   }
 
   #dispatch(most) {

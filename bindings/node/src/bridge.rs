@@ -76,6 +76,12 @@ impl Bridge {
         self.environment.cancel(number as u64);
     }
 
+    /// Has the event loop take another turn, if something else keeps it alive.
+    #[napi(catch_unwind)]
+    pub fn wake(&self) {
+        self.environment.wake();
+    }
+
     /// The registry of errors, events and options, as JSON text.
     #[napi(catch_unwind)]
     pub fn registry(&self) -> String {

@@ -114,6 +114,18 @@ describe('listeners', () => {
     assert.deepEqual(lines.filter((line) => !line.startsWith('TRUNKLINE')), ['step 1', 'step 3', 'answered']);
   });
 
+  // SPEC 9.6, 16.6
+  it('hear all that waits, although nothing else wakes the event loop', async () => {
+    const outcome = await run('quiet-loop', { args: ['all'] });
+    endedWell(outcome);
+    assert.equal(outcome.out, 'heard 5000\n');
+  });
+
+  // SPEC 16.2
+  it('do not hold the process, however many events go on waiting', async () => {
+    endedWell(await run('quiet-loop', { args: ['endless'] }));
+  });
+
   it('a host without a handler for that ends as Node ends, and its server goes', async () => {
     const outcome = await run('listener-kills');
     assert.equal(outcome.code, 1);
