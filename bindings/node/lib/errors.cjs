@@ -1,6 +1,8 @@
 'use strict';
 // The one error class, and how errors of the addon become one.
 
+const { isNativeError } = require('node:util').types;
+
 const { isPlainObject, spellDocument, toCamel } = require('./names.cjs');
 
 /** What the addon throws carries this code, and the error as JSON text in its message. */
@@ -56,8 +58,9 @@ function errorOf(reason, above = errorOf) {
 
 function made(reason) {
   if (typeof reason === 'string') return fromFields(JSON.parse(reason));
-  if (reason instanceof TrunklineError || !(reason instanceof Error)) return reason;
-  if (reason.code === MARK) return fromFields(JSON.parse(reason.message));
+  // Before any look at its class: that is of the realm in which the addon was loaded, which may be another than this one.
+  if (reason?.code === MARK) return fromFields(JSON.parse(reason.message));
+  if (reason instanceof TrunklineError || !isNativeError(reason)) return reason;
   // Without a code it is JavaScript's own, and none of ours.
   if (typeof reason.code !== 'string') return reason;
   // Node-API's: a value of the wrong type, or a panic that was caught.

@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
+import { createContext, runInContext } from 'node:vm';
 import { execFileSync } from 'node:child_process';
 
 import * as names from '../index.mjs';
@@ -54,6 +55,37 @@ describe('the package', () => {
     assert.match(cargo, new RegExp(`^license = "${manifest.license}"$`, 'm'));
     assert.equal(manifest.engines.node, '>=20');
     assert.equal(manifest.dependencies, undefined);
+  });
+});
+
+/** The package as a test runner loads it that gives each file a realm of its own: its modules in there, the addon from here. */
+function inRealmOfItsOwn() {
+  const realm = createContext({ process, setImmediate, URL });
+  const loaded = new Map();
+  const load = (file) => {
+    const module = loaded.get(file) ?? { exports: {} };
+    if (loaded.has(file)) return module.exports;
+    loaded.set(file, module);
+    const required = (name) => (name.endsWith('.cjs') ? load(join(dirname(file), name)) : createRequire(file)(name));
+    const text = `(function (require, module, __dirname) {${readFileSync(file, 'utf8')}\n})`;
+    runInContext(text, realm, { filename: file })(required, module, dirname(file));
+    return module.exports;
+  };
+  return load(join(packageFolder, 'index.cjs'));
+}
+
+describe('the package in a realm of its own', () => {
+  // SPEC 5.12, 16.2
+  it('throws its own errors', async () => {
+    const { Pool, TrunklineError } = inRealmOfItsOwn();
+    const refused = (path) => (error) => error instanceof TrunklineError && error.detail.path === path;
+    assert.throws(() => new Pool({ workers: 0 }), refused('workers'));
+    const pool = new Pool({ cache: 'off' });
+    const session = pool.session('a', { servers: [] });
+    assert.throws(() => pool.explain(5), { name: 'TrunklineError', code: 'TRUNKLINE_INVALID_ARGUMENT' });
+    await assert.rejects(session.acquire('nobody'), { name: 'TrunklineError', code: 'TRUNKLINE_NOT_ADMITTED' });
+    await pool.close();
+    assert.equal(pool.on('tools_changed', () => {}), pool);
   });
 });
 
