@@ -90,18 +90,25 @@ function guarded(call) {
 /** Errors whose texts name what stands in files, where it has the registry's spelling. */
 const ABOUT_FILES = new Set(['invalid_config', 'undefined_variable']);
 
+/** Errors whose messages have the words of a server, or names of tools and servers, and name no option. */
+const ABOUT_OTHERS = new Set(['not_admitted', 'server_error', 'tool_not_found']);
+
 /**
  * An error with the options that it names spelled as the host writes them. What a host or a server called so stays as it is, but for an
  * option that does not exist: its name has come here in the registry's spelling.
  */
 function spellOptions(fields) {
-  const spell = fields.code === 'unknown_option' ? toCamel : spellKnown;
+  const isOfOption = fields.code === 'unknown_option';
+  const spell = isOfOption ? toCamel : spellKnown;
   const inText = (text) => text?.replace(/`([a-z0-9_.]+)`/g, (_, name) => `\`${spell(name)}\``);
   const detail = { ...fields.detail };
-  for (const name of ['option', 'nearest', 'path']) {
+  // What is nearest to no option is the name of a tool or a server, and so the hint has it.
+  const isNear = detail.nearest !== undefined && !isOfOption;
+  for (const name of isNear ? ['option', 'path'] : ['option', 'nearest', 'path']) {
     if (typeof detail[name] === 'string') detail[name] = spell(detail[name]);
   }
-  return { ...fields, message: inText(fields.message), hint: inText(fields.hint), detail };
+  const message = ABOUT_OTHERS.has(fields.code) ? fields.message : inText(fields.message);
+  return { ...fields, message, hint: isNear ? fields.hint : inText(fields.hint), detail };
 }
 
 /** `limits.frame_bytes` → `limits.frameBytes`; of `include.my_server` the first part alone is ours. */

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { inspect } from 'node:util';
 
 import { Pool, TrunklineError } from '../index.mjs';
-import { HANG_BOUND_MS, openLease, openPool, rejection, textOf, within } from '../testing/support.mjs';
+import { HANG_BOUND_MS, openLease, openPool, rejection, textOf, until, within } from '../testing/support.mjs';
 
 function thrown(call) {
   try {
@@ -48,6 +48,34 @@ describe('TrunklineError', () => {
     for (const printed of [inspect(error), JSON.stringify(error), String(error), error.stack]) {
       assert.ok(!printed.includes('tell nobody'), printed);
     }
+  });
+});
+
+describe('the words of others', () => {
+  // SPEC 5.12
+  it('stay as they are in what a server answers', async (t) => {
+    const { lease } = await openLease(t);
+    const message = 'missing argument `timeout_ms`; see `limits.frame_bytes` and `sign_in`';
+    const error = await rejection(lease.callTool('error', { code: -32602, message }));
+    assert.ok(error.message.includes(message), error.message);
+    assert.equal(error.detail.message, message);
+  });
+
+  // SPEC 5.2, 5.12
+  it('stay as they are where tools and servers are named', async (t) => {
+    const { lease, log, pool, session } = await openLease(t, { flags: ['--list-changes'] });
+    await lease.callTool('change_list', { add: 'sign_in' });
+    await until(() => lease.tools().some(({ ownName }) => ownName === 'sign_in'));
+    const near = await rejection(lease.callTool('sign_i'));
+    assert.equal(near.code, 'TRUNKLINE_TOOL_NOT_FOUND');
+    assert.equal(near.detail.nearest, 'sign_in');
+    assert.match(near.hint, /`sign_in`/);
+    assert.match((await rejection(lease.callTool('add_server'))).message, /`add_server`/);
+    pool.addServer('drain_delay_ms', log.server());
+    const other = await rejection(session.acquire('drain_delay_m'));
+    assert.equal(other.code, 'TRUNKLINE_NOT_ADMITTED');
+    assert.equal(other.detail.nearest, 'drain_delay_ms');
+    assert.match(other.hint, /`drain_delay_ms`/);
   });
 });
 
