@@ -89,9 +89,13 @@ class Desk {
     } catch (error) {
       if (!signal.aborted) this.#fail(number, error);
     } finally {
-      this.#open.delete(number);
-      if (this.#open.size === 0) answering.delete(this);
+      this.#letGo(number);
     }
+  }
+
+  #letGo(number) {
+    this.#open.delete(number);
+    if (this.#open.size === 0) answering.delete(this);
   }
 
   #letIn(number, given) {
@@ -116,8 +120,11 @@ class Desk {
     process.emitWarning(`a handler failed: ${error?.stack ?? error}`, { code: 'TRUNKLINE_HANDLER_FAILED' });
   }
 
+  /** Its handler may never end, and is not kept for that. */
   #withdraw(number) {
-    this.#open.get(number)?.abort(new Error('nobody waits for the answer any more'));
+    const controller = this.#open.get(number);
+    this.#letGo(number);
+    controller?.abort(new Error('nobody waits for the answer any more'));
   }
 
   #log(event) {

@@ -44,6 +44,25 @@ describe('a session that is forgotten', () => {
     await until(() => log.running.length === 0, () => 'its server still runs');
   });
 
+  // SPEC 15.1: of a request that was withdrawn nothing keeps the handler, which may never end.
+  it('goes although its handler never ends, once nobody waits for that', async (t) => {
+    const { pool, log } = openPool(t, { drainDelayMs: 0 });
+    await pool.reconcile({ s: log.server() });
+    const seen = await (async () => {
+      let asked = 0;
+      const elicitation = () => {
+        asked += 1;
+        return new Promise(() => session.id);
+      };
+      const session = pool.session('a', { servers: [], handlers: { elicitation } });
+      const lease = await session.acquire('s');
+      // A request that is taken back before it got here is no handler's.
+      while (asked === 0) await lease.callTool('ask', { ...FORM, take_back_ms: 20 });
+      return new WeakRef(session);
+    })();
+    await untilGone(seen, 'the session');
+  });
+
   it('is there as long as its lease, or a call of it, and its handlers answer', async (t) => {
     const { pool, log } = openPool(t, { drainDelayMs: 0 });
     await pool.reconcile({ s: log.server() });
