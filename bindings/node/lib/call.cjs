@@ -1,7 +1,7 @@
 'use strict';
 // Requests to servers: what sessions and leases have in common.
 
-const { errorOf } = require('./errors.cjs');
+const { errorOf, textOf } = require('./errors.cjs');
 const { decodeEvent } = require('./events.cjs');
 const { encodeArguments, encodeOptions, split } = require('./options.cjs');
 const { CallResult } = require('./results.cjs');
@@ -58,7 +58,7 @@ function tell(listener, events) {
 }
 
 function warn(error) {
-  process.emitWarning(`a progress function failed: ${error?.stack ?? error}`, { code: 'TRUNKLINE_PROGRESS_FAILED' });
+  process.emitWarning(`a progress function failed: ${textOf(error)}`, { code: 'TRUNKLINE_PROGRESS_FAILED' });
 }
 
 module.exports = { callTool, send };

@@ -68,6 +68,15 @@ function made(reason) {
   return new TrunklineError({ code, message: reason.message, cause: reason });
 }
 
+/** What a function of the host failed with, for a warning: it may be anything, and have no text. */
+function textOf(failure) {
+  try {
+    return String(failure?.stack ?? failure);
+  } catch {
+    return 'something that has no text';
+  }
+}
+
 /** An error about a value that the host gave. */
 function invalidArgument(message, path, cause) {
   return new TrunklineError({ code: nodeCode('invalid_argument'), message, detail: { path }, cause });
@@ -148,4 +157,4 @@ function decodeArguments(text) {
   }
 }
 
-module.exports = { TrunklineError, errorOf, fromFields, guarded, invalidArgument, nodeCode, spellKnown };
+module.exports = { TrunklineError, errorOf, fromFields, guarded, invalidArgument, nodeCode, spellKnown, textOf };

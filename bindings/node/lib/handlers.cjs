@@ -1,7 +1,7 @@
 'use strict';
 // Handlers: the host's answers to what servers ask of it.
 
-const { guarded, invalidArgument } = require('./errors.cjs');
+const { guarded, invalidArgument, textOf } = require('./errors.cjs');
 const { decodeEvent } = require('./events.cjs');
 const { isPlainObject, toCamel, toSnake } = require('./names.cjs');
 const { bridge, register, unregister } = require('./native.cjs');
@@ -117,7 +117,7 @@ class Desk {
       return;
     }
     this.#native.refuse(number, INTERNAL_ERROR, 'the handler failed');
-    process.emitWarning(`a handler failed: ${error?.stack ?? error}`, { code: 'TRUNKLINE_HANDLER_FAILED' });
+    process.emitWarning(`a handler failed: ${textOf(error)}`, { code: 'TRUNKLINE_HANDLER_FAILED' });
   }
 
   /** Its handler may never end, and is not kept for that. */

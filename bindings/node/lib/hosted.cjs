@@ -1,7 +1,7 @@
 'use strict';
 // Servers that the host itself provides, whose functions are JavaScript.
 
-const { guarded, invalidArgument } = require('./errors.cjs');
+const { guarded, invalidArgument, textOf } = require('./errors.cjs');
 const { register, unregister } = require('./native.cjs');
 
 /** Those of sessions that were closed, until the end of each connection is told. */
@@ -78,7 +78,7 @@ class Provided {
       await run?.(connection, ...rest);
     } catch (error) {
       connection.close();
-      process.emitWarning(`a server of the host's own failed: ${error?.stack ?? error}`, 'TrunklineWarning');
+      process.emitWarning(`a server of the host's own failed: ${textOf(error)}`, 'TrunklineWarning');
     }
   }
 }

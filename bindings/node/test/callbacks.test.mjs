@@ -9,6 +9,8 @@ import { score } from '../testing/support.mjs';
 /** What a process says at its end. What a listener throws is the host's own exception; a handler's is an answer. */
 const SAID = {
   throw: { event: 'answered,as asked', progress: 'answered,warned', handler: 'answered' },
+  // It has no text, and no way to be one.
+  'throw-bare': { event: 'answered,bare', progress: 'answered,warned', handler: 'answered' },
   block: 'answered',
   're-enter': 'answered,inside',
   close: 'closed',

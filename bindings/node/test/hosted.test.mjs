@@ -7,7 +7,7 @@ import { setTimeout } from 'node:timers/promises';
 
 import { HostConnection, Pool } from '../index.mjs';
 
-const reconnect = { delaysMs: { local: [10], remote: [10, 10] } };
+const reconnect = { delaysMs: { local: [10], remote: [10, 10, 10] } };
 
 /** A server in a few lines. */
 function small() {
@@ -17,7 +17,7 @@ function small() {
       case 'initialize':
         return { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'small', version: '1' } };
       case 'tools/list':
-        return { tools: ['hello', 'exit', 'fail', 'silent'].map((name) => ({ name, inputSchema: { type: 'object' } })) };
+        return { tools: ['hello', 'exit', 'fail', 'bare', 'silent'].map((name) => ({ name, inputSchema: { type: 'object' } })) };
       default:
         return { content: [{ type: 'text', text: 'hello' }] };
     }
@@ -34,6 +34,7 @@ function small() {
     const tool = message.params?.name;
     if (tool === 'exit') return connection.close();
     if (tool === 'fail') throw new Error("a fault of the host's own");
+    if (tool === 'bare') throw Object.create(null);
     if (tool === 'silent') return;
     connection.send(JSON.stringify({ jsonrpc: '2.0', id: message.id, result: result(message) }));
   };
@@ -61,16 +62,16 @@ test('a server of the host is called, lost, and connected anew', async () => {
   assert.equal((await lease.callTool('hello')).content[0].text, 'hello');
   assert.ok(session.tools().some((tool) => tool.name === 'mcp__own__hello'));
   const warned = once(process, 'warning');
-  for (const tool of ['exit', 'fail']) {
+  for (const tool of ['exit', 'fail', 'bare']) {
     await assert.rejects(lease.callTool(tool), { code: 'TRUNKLINE_CALL_INTERRUPTED' });
     assert.equal((await lease.callTool('hello', {}, { wait: true })).content[0].text, 'hello');
   }
   assert.match((await warned)[0].message, /a fault of the host's own/);
-  assert.equal(new Set(seen.connections.map((connection) => connection.id)).size, 3);
+  assert.equal(new Set(seen.connections.map((connection) => connection.id)).size, 4);
   assert.ok(seen.connections[0] instanceof HostConnection);
   await assert.rejects(lease.callTool('silent', {}, { timeoutMs: 50 }), { code: 'TRUNKLINE_TIMEOUT' });
   await pool.close();
-  await until(() => seen.closed === 3);
+  await until(() => seen.closed === 4);
 });
 
 // SPEC 10.7

@@ -5,7 +5,7 @@ import { server } from './open.mjs';
 
 const [kind, way] = process.argv.slice(3);
 const uncaught = [];
-process.on('uncaughtException', (error) => uncaught.push(error.message));
+process.on('uncaughtException', (error) => uncaught.push(error.message ?? 'bare'));
 process.on('warning', ({ code }) => { if (code === 'TRUNKLINE_PROGRESS_FAILED') uncaught.push('warned'); });
 
 let called;
@@ -15,6 +15,7 @@ const inside = [];
 function callback() {
   called();
   if (way === 'throw') throw new Error('as asked');
+  if (way === 'throw-bare') throw Object.create(null);
   if (way === 'block') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
   if (way === 're-enter') inside.push(other.callTool('echo', { message: 'inside' }).then((result) => result.content[0].text));
   if (way === 'close') inside.push(pool.close().then(() => 'closed'));
