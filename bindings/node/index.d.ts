@@ -82,7 +82,7 @@ export type ErrorCode =
 
 /** Thrown by a handler: the server gets this JSON-RPC error in place of an answer. */
 export class Refusal extends Error {
-  /** -1 stands for a user who declines. */
+  /** -1 stands for a user who declines; any integer of 32 bits is a code. */
   constructor(code: number, message: string);
   readonly name: 'Refusal';
   readonly code: number;

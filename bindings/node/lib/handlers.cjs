@@ -16,10 +16,16 @@ const OF_SETTINGS = new Set(['inputs', 'secrets', 'entries']);
 class Refusal extends Error {
   constructor(code, message) {
     super(message);
+    if (!isErrorCode(code)) throw invalidArgument('`code` must be an integer of 32 bits', 'code');
     this.code = code;
   }
 }
 Object.defineProperty(Refusal.prototype, 'name', { value: 'Refusal', configurable: true, writable: true });
+
+/** Whether JSON-RPC has it as the code of an error. */
+function isErrorCode(code) {
+  return Number.isInteger(code) && code >= -(2 ** 31) && code < 2 ** 31;
+}
 
 /**
  * The desk of each native pool and session, which alone keeps it: handlers may refer to their session, and one that is forgotten
@@ -113,7 +119,7 @@ class Desk {
 
   #fail(number, error) {
     if (error instanceof Refusal) {
-      this.#native.refuse(number, Math.trunc(error.code) || INTERNAL_ERROR, String(error.message));
+      this.#native.refuse(number, isErrorCode(error.code) ? error.code : INTERNAL_ERROR, String(error.message));
       return;
     }
     this.#native.refuse(number, INTERNAL_ERROR, 'the handler failed');

@@ -51,6 +51,7 @@ class Pool extends Emitter {
 
   async restart(server, index, options) {
     const { signal } = split(options, ['signal']).own;
+    checkIndex(index);
     return report(await settle(signal, (number) => this.#native.restart(server, index, number)));
   }
 
@@ -182,6 +183,12 @@ Object.defineProperty(Pool.prototype, asyncDispose, {
     return this.close();
   },
 });
+
+/** Without one it is about every entry. Another number would be made one by the addon. */
+function checkIndex(index) {
+  if (index === undefined || index === null || (Number.isInteger(index) && index >= 0 && index < 2 ** 32)) return;
+  throw invalidArgument('`index` must be the index of an entry', 'index');
+}
 
 /** A path, or the address of a file, as a path. */
 function fileOf(path) {

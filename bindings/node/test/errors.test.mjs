@@ -167,6 +167,17 @@ describe('bad input', () => {
     }
   });
 
+  // SPEC 9.2
+  it('a restart of an entry by what is no index', async (t) => {
+    const { pool } = await openLease(t);
+    for (const index of [NaN, Infinity, -1, 0.5, 2 ** 32, '0', {}]) {
+      const error = await rejection(pool.restart('s', index));
+      assert.equal(error.code, 'TRUNKLINE_INVALID_ARGUMENT', inspect(index));
+      assert.equal(error.detail.path, 'index');
+    }
+    for (const index of [0, null, undefined]) assert.equal((await pool.restart('s', index)).entries.length, 1);
+  });
+
   it('surrogates without a partner and NUL do no harm', async (t) => {
     const { lease } = await openLease(t);
     const error = await rejection(lease.callTool('no\ud800such\u0000tool', {}));

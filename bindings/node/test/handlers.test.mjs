@@ -59,6 +59,15 @@ describe('handlers', () => {
   });
 
   // SPEC 15.1
+  it('refuse with a code that JSON-RPC has', () => {
+    for (const code of [undefined, NaN, 1.5, '1', 1n, 2 ** 31, -(2 ** 31) - 1]) {
+      const refused = (error) => error instanceof TrunklineError && error.detail.path === 'code';
+      assert.throws(() => new Refusal(code, 'no'), refused, String(code));
+    }
+    for (const code of [0, -1, 2 ** 31 - 1, -(2 ** 31)]) assert.equal(new Refusal(code, 'no').code, code);
+  });
+
+  // SPEC 15.1
   it('hear when nobody waits for them any more', async (t) => {
     const signals = [];
     const elicitation = (_request, { signal }) => {
