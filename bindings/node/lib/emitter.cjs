@@ -82,7 +82,10 @@ class Emitter extends EventEmitter {
 
   #follow(name) {
     if (!KINDS.has(name) || this.#kinds.has(name) || this.#target === undefined) return;
-    const kinds = new Set([...this.#kinds, name]);
+    this.#listenTo(new Set([...this.#kinds, name]));
+  }
+
+  #listenTo(kinds) {
     const subscription = this.#subscribe(kinds);
     if (subscription === undefined) return;
     this.#replace(subscription);
@@ -114,9 +117,11 @@ class Emitter extends EventEmitter {
     this.#schedule();
   }
 
+  /** Nothing comes of kinds that lost their last listener: it would push out what others wait for. */
   #shrink() {
-    for (const kind of this.#kinds) if (this.listenerCount(kind) > 0) return;
-    this.#unsubscribe();
+    const kinds = new Set([...this.#kinds].filter((kind) => this.listenerCount(kind) > 0));
+    if (kinds.size === 0) this.#unsubscribe();
+    else if (kinds.size < this.#kinds.size) this.#listenTo(kinds);
   }
 
   #unsubscribe() {

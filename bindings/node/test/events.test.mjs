@@ -8,15 +8,22 @@ import { describe, it } from 'node:test';
 import { TrunklineError } from '../index.mjs';
 import { openLease, openPool, until, within } from '../testing/support.mjs';
 
-const { Emitter, finish } = createRequire(import.meta.url)('../lib/emitter.cjs');
+const require = createRequire(import.meta.url);
+const { Emitter, finish } = require('../lib/emitter.cjs');
+const { KINDS } = require('../lib/events.cjs');
+
+/** The kinds with these numbers. */
+const named = (numbers) => numbers.map((number) => Array.from(KINDS.keys()).find((kind) => KINDS.get(kind) === number));
 
 /** What an emitter subscribes to, with an event `log` between each subscription and the end of the one before. */
 function overlapping() {
   const open = new Set();
+  const asked = [];
   let last = 0;
-  const subscribe = () => {
+  const subscribe = (kinds) => {
     const waiting = [];
     open.add(waiting);
+    asked.push(named(kinds));
     last += 1;
     const number = -last;
     for (const queue of open) queue.push({ type: 'log', seq: last });
@@ -27,7 +34,7 @@ function overlapping() {
       close: () => open.delete(waiting),
     };
   };
-  return { subscribe };
+  return { subscribe, open, asked };
 }
 
 const add = (lease, name) => lease.callTool('change_list', { add: name });
@@ -88,6 +95,22 @@ describe('listeners', () => {
     for (const kind of ['log', 'failed', 'progress']) emitter.on(kind, ({ seq }) => heard.push(seq));
     emitter[finish]();
     assert.deepEqual(heard, [1, 2, 3]);
+  });
+
+  // SPEC 9.6, 16.6: of a kind that nobody hears any more nothing comes, so that it pushes out nothing.
+  it('get the kinds that have listeners, and no others', () => {
+    const target = overlapping();
+    const emitter = new Emitter(target);
+    const ignore = () => {};
+    for (const kind of ['log', 'failed', 'progress', 'failed']) emitter.on(kind, ignore);
+    emitter.once('stderr', ignore).off('progress', ignore);
+    emitter.removeAllListeners('stderr').off('failed', ignore).off('failed', ignore);
+    const asked = [['log'], ['log', 'failed'], ['log', 'failed', 'progress'], ['log', 'failed', 'progress', 'stderr']];
+    asked.push(['log', 'failed', 'stderr'], ['log', 'failed'], ['log']);
+    assert.deepEqual(target.asked, asked);
+    assert.equal(target.open.size, 1);
+    emitter.off('log', ignore);
+    assert.deepEqual([target.asked.length, target.open.size], [asked.length, 0]);
   });
 
   // I-16
