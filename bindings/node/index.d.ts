@@ -237,7 +237,10 @@ export class EventStream<E = TrunklineEvent> implements AsyncIterableIterator<E>
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Events for listeners. A listener that throws ends up at `uncaughtException`. Listeners do not keep the process alive. */
+/**
+ * Events for listeners. A listener that throws ends up at `uncaughtException`. Listeners do not keep the process alive; they keep
+ * the pool or session that they listen to, until they are removed or it is closed.
+ */
 declare class Emitter extends EventEmitter {
   on<K extends EventKind>(kind: K, listener: (event: EventOf<K>) => void): this;
   addListener<K extends EventKind>(kind: K, listener: (event: EventOf<K>) => void): this;
@@ -365,7 +368,7 @@ export class Pool extends Emitter {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** One conversation: its holds on servers, and its view of their tools. */
+/** One conversation: its holds on servers, and its view of their tools. Its leases, calls, streams and listeners keep it. */
 export class Session extends Emitter {
   private constructor();
   readonly id: string;
