@@ -40,6 +40,7 @@ export class NativeDesk {
 export class NativeLogs {
   number(): number;
   take(most: number): string;
+  isEnded(): boolean;
   close(): void;
 }
 

@@ -8,7 +8,7 @@ const { split } = require('./options.cjs');
 /** Records that the function gets at once, at most. */
 const BATCH = 256;
 
-/** Those that were not closed are kept, whoever holds them. */
+/** Those that were neither closed nor replaced are kept, whoever holds them. */
 const open = new Set();
 
 class Logs {
@@ -28,6 +28,7 @@ class Logs {
     for (let text = this.#native.take(BATCH); text !== ''; text = this.#native.take(BATCH)) {
       this.#tell(JSON.parse(text).map(({ time_ms: timeMs, ...record }) => ({ timeMs, ...record })));
     }
+    if (this.#native.isEnded()) this.#letGo();
   }
 
   /** Ends it, once the function was told what was logged so far. */
@@ -35,6 +36,10 @@ class Logs {
     if (!open.delete(this)) return;
     this.#native.close();
     this.onReadable();
+  }
+
+  #letGo() {
+    open.delete(this);
     unregister(this.#number, this);
   }
 

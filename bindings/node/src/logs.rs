@@ -43,6 +43,12 @@ impl NativeLogs {
         })
     }
 
+    /// Whether nothing waits, and nothing will come.
+    #[napi(catch_unwind)]
+    pub fn is_ended(&self) -> bool {
+        self.feed.is_ended()
+    }
+
     /// Ends it; what waits can still be taken.
     #[napi(catch_unwind)]
     pub fn close(&self) {

@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
+import { startLogs } from '../index.mjs';
 import { openPool, textOf, until } from '../testing/support.mjs';
 
 setFlagsFromString('--expose-gc');
@@ -115,5 +116,19 @@ describe('a session of which only a stream of events is left', () => {
     assert.notEqual(left.session.deref(), undefined);
     await left.stream.return();
     await untilGone(left.session, 'the session');
+  });
+});
+
+describe('a function that is told what is logged', () => {
+  // SPEC 16.7
+  it('goes once another took its place', async (t) => {
+    const first = (() => {
+      const listener = () => {};
+      startLogs(listener);
+      return new WeakRef(listener);
+    })();
+    const second = startLogs(() => {});
+    t.after(() => second.close());
+    await untilGone(first, 'the function');
   });
 });
