@@ -201,6 +201,25 @@ fn an_answer_that_is_none_fails_its_call_alone() {
     }
 }
 
+/// SPEC 5.5: a call that was taken back while it waited for a busy server is not sent to it afterwards.
+#[test]
+fn a_call_that_is_taken_back_is_not_sent_when_the_server_has_time() {
+    for start in [Remote::start, Remote::start_events] {
+        let rig = Rig::new(json!({}));
+        let remote = start(&rig, "busy-call=1", &[]);
+        host(async {
+            let (_session, lease) = connected(&rig, &remote).await;
+            let options = CallOptions::default();
+            let call = lease.start_call_tool("echo", r#"{"message":"hi"}"#, &options, |_| {});
+            until(|| remote.count("POST", "tools/call") == 1);
+            call.cancel();
+            // It ends after the moment at which the other one would have been sent again.
+            text(&lease, "sleep", json!({ "ms": 2_000 })).await;
+            assert_eq!(remote.count("POST", "tools/call"), 2);
+        });
+    }
+}
+
 /// S-24, SPEC 5.10: nothing is inflated, and no memory goes to what would be.
 #[test]
 fn an_answer_that_inflates_to_gigabytes_fails_its_call_alone() {

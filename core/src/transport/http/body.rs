@@ -19,24 +19,35 @@ pub(super) struct Way(AtomicU8);
 const WAITING: u8 = 0;
 const BEGUN: u8 = 1;
 const WITHDRAWN: u8 = 2;
+/// Taken back when some of it may have been sent.
+const RECALLED: u8 = 3;
 
 impl Way {
-    /// Takes the message back; `false` when some of it may have been sent.
+    /// Takes the message back, so that it is not sent again either; `false` when some of it may have been sent.
     pub(super) fn withdraw(&self) -> bool {
-        let changed =
-            self.0.compare_exchange(WAITING, WITHDRAWN, Ordering::AcqRel, Ordering::Acquire);
-        changed.is_ok()
+        let is_unsent = self.step(WAITING, WITHDRAWN).is_ok();
+        if !is_unsent {
+            let _ = self.step(BEGUN, RECALLED);
+        }
+        is_unsent
     }
 
     /// Whether some of it may have been sent.
     pub(super) fn outcome(&self) -> Outcome {
-        if self.0.load(Ordering::Acquire) == BEGUN { Outcome::Unknown } else { Outcome::NotSent }
+        match self.0.load(Ordering::Acquire) {
+            BEGUN | RECALLED => Outcome::Unknown,
+            _ => Outcome::NotSent,
+        }
     }
 
     /// From here on it may have been sent; `false` when it was taken back before.
     fn begin(&self) -> bool {
-        let changed = self.0.compare_exchange(WAITING, BEGUN, Ordering::AcqRel, Ordering::Acquire);
-        changed.map_or_else(|now| now == BEGUN, |_| true)
+        self.step(WAITING, BEGUN).map_or_else(|now| now == BEGUN, |_| true)
+    }
+
+    /// From one state to the next; the one that it is in instead.
+    fn step(&self, from: u8, to: u8) -> Result<u8, u8> {
+        self.0.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire)
     }
 }
 
@@ -54,11 +65,12 @@ impl http_body::Body for Message {
         mut self: Pin<&mut Self>,
         _context: &mut Context<'_>,
     ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        let Some(bytes) = self.bytes.take() else { return Poll::Ready(None) };
         if !self.way.begin() {
-            // Its task is being ended; nothing of the message may go out meanwhile.
+            // Nothing of it may go out: its task is being ended, or waits for what came of the first time alone.
             return Poll::Ready(Some(Err(io::ErrorKind::Interrupted.into())));
         }
-        Poll::Ready(self.bytes.take().map(|bytes| Ok(Frame::data(bytes))))
+        Poll::Ready(Some(Ok(Frame::data(bytes))))
     }
 
     fn is_end_stream(&self) -> bool {
@@ -107,4 +119,33 @@ pub(super) async fn read_head(response: &mut reqwest::Response, limit: usize) ->
         }
     }
     head
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::Waker;
+
+    use http_body::Body;
+
+    use super::*;
+
+    /// SPEC 5.5: what was taken back is not sent again, whatever the server says of the first time. Some of it was sent all the same.
+    #[test]
+    fn a_message_that_was_taken_back_is_not_sent_again() {
+        let way = Arc::<Way>::default();
+        let message = || Message { bytes: Some("{}".into()), way: way.clone() };
+        let sent = |message: &mut Message| {
+            let mut context = Context::from_waker(Waker::noop());
+            match Pin::new(message).poll_frame(&mut context) {
+                Poll::Ready(Some(frame)) => Some(frame.is_ok()),
+                Poll::Ready(None) | Poll::Pending => None,
+            }
+        };
+        let (mut first, mut second) = (message(), message());
+        assert_eq!((sent(&mut first), sent(&mut second)), (Some(true), Some(true)));
+        assert!(!way.withdraw());
+        assert_eq!(sent(&mut second), None, "one that went out whole is at its end");
+        assert_eq!(sent(&mut message()), Some(false));
+        assert_eq!(way.outcome(), Outcome::Unknown);
+    }
 }

@@ -71,12 +71,8 @@ impl Front {
             if number == self.faults.number("forget-404") {
                 lock(&self.sessions).remove(session);
             }
-            if self.faults.has("busy-calls") {
-                let headers = ["retry-after: 3600".into()];
-                return respond(out, "503 Service Unavailable", &headers, b"");
-            }
-            if self.faults.has("auth-calls") {
-                return respond(out, "401 Unauthorized", &[], b"");
+            if let Some(refused) = self.refuse_call(out) {
+                return refused;
             }
         }
         if !lock(&self.sessions).contains(session) {

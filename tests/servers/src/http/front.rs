@@ -160,6 +160,21 @@ impl Front {
         })
     }
 
+    /// What a call that was counted is answered before it reaches the server.
+    pub fn refuse_call(&self, out: &mut TcpStream) -> Option<Result<()>> {
+        let early = 1..=self.faults.number("busy-call");
+        let mut busy = |wait: u32| {
+            respond(out, "503 Service Unavailable", &[format!("retry-after: {wait}")], b"")
+        };
+        if self.faults.has("busy-calls") {
+            Some(busy(3600))
+        } else if early.contains(&self.calls.load(Ordering::SeqCst)) {
+            Some(busy(1))
+        } else {
+            self.faults.has("auth-calls").then(|| respond(out, "401 Unauthorized", &[], b""))
+        }
+    }
+
     fn redirect(&self, to: &str, out: &mut TcpStream) -> Result<()> {
         let status = self.faults.value("redirect-status").unwrap_or("307");
         respond(out, &format!("{status} As Told"), &[format!("location: {to}")], b"")
@@ -271,11 +286,8 @@ impl Front {
         if let Some(status) = self.faults.value("ping-status").filter(|_| method == "ping") {
             return refuse_ping(status, out);
         }
-        if faulty("busy-calls") {
-            return respond(out, "503 Service Unavailable", &["retry-after: 3600".into()], b"");
-        }
-        if faulty("auth-calls") {
-            return respond(out, "401 Unauthorized", &[], b"");
+        if is_call && let Some(refused) = self.refuse_call(out) {
+            return refused;
         }
         if let Some(status) = self.faults.value("call-status").filter(|_| is_call) {
             return respond(out, &format!("{status} As Told"), &[], b"<html>");
