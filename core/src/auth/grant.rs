@@ -187,6 +187,17 @@ impl Grant {
         })
     }
 
+    /// Whether what is in the file was issued to the same client and for the same scopes, so that it can be renewed as what is held.
+    pub(super) fn is_like(&self, kept: &Kept) -> bool {
+        let last = self.last_kept();
+        last.is_some_and(|last| {
+            last.key.issuer == kept.key.issuer
+                && last.client_id == kept.client_id
+                && last.client_secret == kept.client_secret
+                && last.scopes == kept.scopes
+        })
+    }
+
     /// Whether the file of tokens has what is newest of it.
     pub(super) fn is_kept(&self) -> bool {
         self.in_file().is_newest

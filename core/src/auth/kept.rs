@@ -168,10 +168,11 @@ impl Credentials {
         })
     }
 
-    /// The grant that is held, with what another process made of it; else the one that is kept.
+    /// The grant that is held, with what another process made of it; else the one that is kept: another process may have signed in
+    /// anew, as another client or for other scopes.
     async fn grant_of(&self, kept: &Kept) -> Result<Arc<Grant>, Error> {
         self.belongs_to(&kept.key.issuer);
-        if let Some(grant) = self.grant().filter(|grant| grant.issuer == kept.key.issuer) {
+        if let Some(grant) = self.grant().filter(|grant| grant.is_like(kept)) {
             grant.take_over(kept).await?;
             return Ok(grant);
         }

@@ -154,3 +154,48 @@ fn a_sign_out_of_one_host_ends_the_sign_in_of_another() {
         assert_eq!((home.issued(), home.grants().len()), (1, 0));
     });
 }
+
+/// SPEC 15.3: a sign-in that another host made with a client of its own is renewed by that client.
+#[test]
+fn a_sign_in_by_the_client_of_another_host_is_renewed() {
+    // The token of the first is of no use, and both are about to expire.
+    let home = Home::new(json!({ "uses": [0, 1000, 1000], "token": { "expires_in": 20 } }));
+    let (first, second) = (home.pool(), home.pool());
+    host(async {
+        let one = home.session(&first).await;
+        let url = first.pool.sign_in("s", &options()).await.unwrap();
+        first.pool.finish_sign_in(&visit(url["url"].as_str().unwrap())).await.unwrap();
+        let of_first = home.grants()[0]["client_id"].clone();
+        let _two = home.session(&second).await;
+        sign_in(&second, "s").await.unwrap();
+        let of_second = home.grants()[0]["client_id"].clone();
+        assert_ne!(of_first, of_second, "each host has registered a client");
+        call(&acquire(&one, "s").await).await.unwrap();
+        let [grant] = &home.grants()[..] else { panic!("one grant") };
+        assert_eq!((&grant["client_id"], home.issued()), (&of_second, 3));
+    });
+}
+
+/// SPEC 15.3: a renewal by one host takes nothing away from what another has signed in for since.
+#[test]
+fn a_sign_in_for_more_by_another_host_stays_one_for_more() {
+    let ways = json!({
+        "call_scope": "write", "resource": { "scopes_supported": ["read"] }, "token": { "expires_in": 20 },
+    });
+    let mut home = Home::new(ways);
+    home.config["oauth"] = json!({ "client_id": "known" });
+    let (first, second) = (home.pool(), home.pool());
+    host(async {
+        let one = home.session(&first).await;
+        sign_in(&first, "s").await.unwrap();
+        let two = home.session(&second).await;
+        let error = call(&acquire(&two, "s").await).await.unwrap_err();
+        assert_eq!(error.detail()["missing"], "scope");
+        sign_in(&second, "s").await.unwrap();
+        assert_eq!(home.grants()[0]["scopes"], json!(["read", "write"]));
+        let before = home.issued();
+        call(&acquire(&one, "s").await).await.unwrap();
+        assert!(home.issued() > before, "it was renewed");
+        assert_eq!(home.grants()[0]["scopes"], json!(["read", "write"]));
+    });
+}
