@@ -186,9 +186,6 @@ impl Credentials {
         if let Some(challenge) = refused.challenge {
             self.state().asked.refused_with(challenge);
         }
-        if refused.turn == Turn::Last {
-            return false;
-        }
         let wants_more = || Challenge::of(refused.challenge.into_iter()).wants_more();
         let reason = match (refused.is_unknown, refused.sent) {
             (true, None) => Reason::Missing,
@@ -196,7 +193,8 @@ impl Credentials {
             (false, _) if self.source.is_some() && wants_more() => Reason::Scope,
             (false, _) => return false,
         };
-        let has_other = self.renew_beside(refused.sent.cloned(), reason, refused.turn).await;
+        let has_other = refused.turn != Turn::Last
+            && self.renew_beside(refused.sent.cloned(), reason, refused.turn).await;
         self.state().is_wanting = !has_other && self.source.is_some();
         has_other
     }

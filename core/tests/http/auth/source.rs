@@ -117,6 +117,19 @@ fn a_host_hears_once_that_what_it_gave_is_refused() {
     });
 }
 
+/// SPEC 15.3, 3.2: a host may have another token by the next acquire, though two of its own were refused.
+#[test]
+fn a_host_whose_tokens_were_refused_is_asked_again_by_the_next_acquire() {
+    let (handlers, asked) = with_tokens(&["token-canary-1", "token-canary-2", "token-canary-3"]);
+    let rig = rig(handlers, json!({}));
+    host(async {
+        let (_remote, session) = start(&rig, json!({ "accepts": { "token-canary-3": "" } })).await;
+        assert_eq!(refusal(&session).await.code(), ErrorCode::AuthRequired);
+        call(&acquire(&session, "s").await).await.unwrap();
+        assert_eq!(reasons(&asked), ["missing", "refused", "refused"]);
+    });
+}
+
 /// SPEC 15.3, 3.2: a host that has nothing leaves the server `auth_required`; an acquire asks it again.
 #[test]
 fn a_host_that_refuses_is_asked_again_by_the_next_acquire() {
