@@ -67,6 +67,15 @@ fn sorted(error: AuthError, words: String) -> Error {
     }
 }
 
+/// Whether the authorization server does not know the client, or not any more (RFC 6749 5.2).
+pub(super) fn is_of_unknown_client(error: &AuthError) -> bool {
+    let (AuthError::TokenExchangeFailed(words) | AuthError::TokenRefreshFailed(words)) = error
+    else {
+        return false;
+    };
+    ["invalid_client", "unauthorized_client"].iter().any(|code| words.contains(code))
+}
+
 /// The authorization server does not say that it protects the code.
 pub(super) fn pkce() -> Error {
     broken("the authorization server does not say that it supports PKCE with S256", "pkce")

@@ -1,5 +1,6 @@
 //! What an authorization server issued, and how more is had of it.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -76,6 +77,8 @@ pub(super) struct Grant {
     pub scopes: Vec<String>,
     /// Whether it came with something to renew it with.
     is_renewable: bool,
+    /// Whether the authorization server said that it does not know the client.
+    is_of_unknown_client: AtomicBool,
     in_file: Mutex<InFile>,
 }
 
@@ -121,8 +124,18 @@ impl Grant {
         let words = |scope: String| scope.split_whitespace().map(str::to_owned).collect();
         let scopes = issued.scope.map_or(asked, words);
         let is_renewable = issued.refresh_token.is_some();
-        let in_file = Mutex::default();
-        Ok((Grant { flows, held, client, fetch, issuer, scopes, is_renewable, in_file }, token))
+        let grant = Grant {
+            flows,
+            held,
+            client,
+            fetch,
+            issuer,
+            scopes,
+            is_renewable,
+            is_of_unknown_client: AtomicBool::new(false),
+            in_file: Mutex::default(),
+        };
+        Ok((grant, token))
     }
 
     /// A grant that was kept, with the authorization server as it is now.
@@ -148,9 +161,17 @@ impl Grant {
         flows.configure_client(config).map_err(|error| failure::of(error, &fetch))?;
         let held = InMemoryCredentialStore::new();
         flows.set_credential_store(held.clone());
-        let (scopes, is_renewable) = (kept.scopes.clone(), true);
-        let in_file = Mutex::default();
-        let grant = Grant { flows, held, client, fetch, issuer, scopes, is_renewable, in_file };
+        let grant = Grant {
+            flows,
+            held,
+            client,
+            fetch,
+            issuer,
+            scopes: kept.scopes.clone(),
+            is_renewable: true,
+            is_of_unknown_client: AtomicBool::new(false),
+            in_file: Mutex::default(),
+        };
         grant.take_over(kept).await?;
         Ok(grant)
     }
@@ -226,6 +247,11 @@ impl Grant {
         self.is_renewable
     }
 
+    /// Whether a renewal failed since the authorization server does not know the client.
+    pub(super) fn is_of_unknown_client(&self) -> bool {
+        self.is_of_unknown_client.load(Ordering::Relaxed)
+    }
+
     /// Another token for the same.
     ///
     /// # Errors
@@ -233,7 +259,11 @@ impl Grant {
     pub(super) async fn renew(&self) -> Result<Token, Error> {
         self.fetch.begin();
         let renewed = quiet(self.flows.refresh_token()).await;
-        let answer = renewed.map_err(|error| failure::of(error, &self.fetch))?;
+        let answer = renewed.map_err(|error| {
+            let is_unknown = failure::is_of_unknown_client(&error);
+            self.is_of_unknown_client.store(is_unknown, Ordering::Relaxed);
+            failure::of(error, &self.fetch)
+        })?;
         read(&answer).map(|(token, _)| token)
     }
 }

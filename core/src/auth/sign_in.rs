@@ -43,8 +43,11 @@ pub(crate) struct SignIns {
     /// How long all that comes before the address may take.
     patience: Duration,
     under_way: Mutex<Vec<SignIn>>,
-    registered: Mutex<HashMap<(String, String), Registered>>,
+    registered: Mutex<HashMap<Place, Registered>>,
 }
+
+/// The authorization server that a client is known to, and the redirect that it is known by.
+type Place = (String, String);
 
 /// A client that an authorization server knows; never told to another (S-33).
 #[derive(Clone)]
@@ -62,6 +65,8 @@ struct SignIn {
     /// Where the session keeps what is issued.
     held: InMemoryCredentialStore,
     client: Client,
+    /// The id of a client that was registered, and where it was.
+    registered: Option<(Place, String)>,
     fetch: Arc<Fetch>,
     /// What the redirect must be like.
     redirect: Redirect,
@@ -133,7 +138,9 @@ impl SignIns {
         let mut found = found;
         found.flows.set_credential_store(held.clone());
         let session = self.session(&credentials, found, host, (&redirect_uri, &scopes)).await;
-        let (session, secret) = session.map_err(named)?;
+        let (session, registered) = session.map_err(named)?;
+        let secret = registered.as_ref().and_then(|known| known.secret.clone());
+        let place = (redirect.issuer.clone(), redirect_uri.clone());
         let client = Client { secret, redirect_uri };
         let url = fetch.guard().check_endpoint(&session.auth_url, "the address to sign in at");
         let url = url.map_err(named)?;
@@ -144,6 +151,7 @@ impl SignIns {
             session,
             held,
             client,
+            registered: registered.map(|known| (place, known.id)),
             fetch,
             redirect: redirect.with_state(state),
             scopes: asked,
@@ -155,44 +163,49 @@ impl SignIns {
         Ok(answer)
     }
 
-    /// The session of rmcp: by the client of the configuration, by its metadata document, or by one that is registered; and the
-    /// secret of the last.
+    /// The session of rmcp: by the client of the configuration, by its metadata document, or by one that is registered; and the last.
     async fn session(
         &self,
         credentials: &Credentials,
         mut found: Discovered,
         host: &SignInOptions,
         (redirect_uri, scopes): (&str, &[String]),
-    ) -> Result<(AuthorizationSession, Option<String>)> {
+    ) -> Result<(AuthorizationSession, Option<Registered>)> {
         let spec = &credentials.spec;
         let mut request = AuthorizationRequest::new(redirect_uri).with_initial_scope_selection();
         request = request.with_scopes(scopes.iter().cloned());
-        let mut secret = None;
+        let mut registered = None;
         let document = spec.client_metadata_url.clone().or(host.client_metadata_url.clone());
         request = match (&spec.client_id, document.filter(|_| found.takes_documents)) {
             (Some(id), _) => with_client(request, id, spec.client_secret.as_deref()),
             (None, Some(document)) => request.with_client_metadata_url(document),
             (None, None) => {
                 let name = spec.client_name.as_deref().or(host.client_name.as_deref());
-                let client = self.registered(&mut found, name, (redirect_uri, scopes)).await?;
-                secret = client.secret;
-                with_client(request, &client.id, secret.as_deref())
+                let wanted = (redirect_uri, scopes);
+                let client = self.registered(credentials, &mut found, name, wanted).await?;
+                let request = with_client(request, &client.id, client.secret.as_deref());
+                registered = Some(client);
+                request
             }
         };
         let session = quiet(AuthorizationSession::new(found.flows, request)).await;
         let session = session.map_err(|(_, error)| failure::of(error, &found.fetch))?;
-        Ok((session, secret))
+        Ok((session, registered))
     }
 
-    /// The client that the authorization server knows by this redirect and for these scopes, or a new one.
+    /// The client that the authorization server knows by this redirect and for these scopes, or a new one: also where it may have
+    /// forgotten the one that it knew.
     async fn registered(
         &self,
+        credentials: &Credentials,
         found: &mut Discovered,
         name: Option<&str>,
         (redirect_uri, scopes): (&str, &[String]),
     ) -> Result<Registered> {
         let key = (found.issuer.clone(), redirect_uri.to_owned());
-        let known = lock(&self.registered).get(&key).cloned();
+        let is_forgotten = credentials.grant().is_some_and(|grant| grant.is_of_unknown_client());
+        self.forget_unfinished(credentials);
+        let known = lock(&self.registered).get(&key).filter(|_| !is_forgotten).cloned();
         let suffices = |known: &Registered| scopes.iter().all(|one| known.scopes.contains(one));
         if let Some(known) = known.filter(suffices) {
             return Ok(known);
@@ -231,10 +244,17 @@ impl SignIns {
         let server = sign_in.credentials.server.clone();
         let named = |error: Error| error.with_server(&*server);
         answered.map_err(named)?;
-        let SignIn { credentials, session, held, client, fetch, redirect, scopes, .. } = sign_in;
+        let SignIn {
+            credentials, session, held, client, registered, fetch, redirect, scopes, ..
+        } = sign_in;
         fetch.begin();
         let redeemed = quiet(session.handle_callback_url(url)).await;
-        let answer = redeemed.map_err(|error| failure::of(error, &fetch))?;
+        let answer = redeemed.map_err(|error| {
+            if failure::is_of_unknown_client(&error) {
+                self.forget(registered.as_ref());
+            }
+            failure::of(error, &fetch)
+        })?;
         let flows = session.auth_manager;
         let issued = Grant::of((flows, held), fetch, (redirect.issuer, client), (scopes, &answer));
         let (grant, token) = issued.map_err(named)?;
@@ -264,16 +284,40 @@ impl SignIns {
         let mut under_way = self.under_way();
         under_way.retain(|other| !Arc::ptr_eq(&other.credentials, &sign_in.credentials));
         if under_way.len() >= UNDER_WAY_MAX {
-            under_way.remove(0);
+            let oldest = under_way.remove(0);
+            self.forget(oldest.registered.as_ref());
         }
         under_way.push(sign_in);
+    }
+
+    /// Forgets a client that was registered: the authorization server may have forgotten it too.
+    fn forget(&self, registered: Option<&(Place, String)>) {
+        let mut known = lock(&self.registered);
+        if let Some((place, id)) = registered
+            && known.get(place).is_some_and(|known| known.id == *id)
+        {
+            known.remove(place);
+        }
+    }
+
+    /// Forgets the client of a sign-in that is under way: of one that is not known nobody is sent back, and the person asks again.
+    fn forget_unfinished(&self, credentials: &Credentials) {
+        let under_way = self.under_way();
+        let unfinished = under_way.iter().filter(|it| std::ptr::eq(&*it.credentials, credentials));
+        unfinished.for_each(|sign_in| self.forget(sign_in.registered.as_ref()));
     }
 
     /// Those under way, without those that took too long.
     fn under_way(&self) -> MutexGuard<'_, Vec<SignIn>> {
         let mut under_way = lock(&self.under_way);
         let now = Instant::now();
-        under_way.retain(|sign_in| sign_in.until > now);
+        under_way.retain(|sign_in| {
+            let is_over = sign_in.until <= now;
+            if is_over {
+                self.forget(sign_in.registered.as_ref());
+            }
+            !is_over
+        });
         under_way
     }
 }

@@ -310,6 +310,46 @@ fn a_client_is_registered_once_with_each_authorization_server() {
     });
 }
 
+/// SPEC 15.3: an authorization server may forget a client that it registered, and sends nobody back then. So a client whose sign-in
+/// nobody finished, or that is said to be unknown, is registered anew.
+#[test]
+fn a_client_that_may_have_been_forgotten_is_registered_again() {
+    let registered = |remote: &Remote| {
+        remote.requests().iter().filter(|request| request["path"] == "/register").count()
+    };
+    let unknown = json!({
+        "status": "401 Unauthorized", "headers": ["content-type: application/json"],
+        "body": r#"{"error":"invalid_client"}"#,
+    });
+    let rig = Rig::new(json!({}));
+    host(async {
+        let (remote, _session) = start(&rig, json!({}), json!({})).await;
+        sign_in(&rig, "s").await.unwrap();
+        for expected in [1, 2] {
+            rig.pool.sign_in("s", &options()).await.unwrap();
+            assert_eq!(registered(&remote), expected);
+        }
+    });
+    let rig = Rig::new(json!({}));
+    host(async {
+        let ways = json!({ "answers": { "/token": unknown } });
+        let (remote, _session) = start(&rig, ways, json!({})).await;
+        for expected in [1, 2] {
+            let error = sign_in(&rig, "s").await.unwrap_err();
+            assert_eq!((error.code(), registered(&remote)), (ErrorCode::AuthRequired, expected));
+        }
+    });
+    let rig = Rig::new(json!({}));
+    host(async {
+        let ways = json!({ "uses": 0, "refresh": "invalid_client" });
+        let (remote, session) = start(&rig, ways, json!({})).await;
+        sign_in(&rig, "s").await.unwrap();
+        refusal(&session).await;
+        rig.pool.sign_in("s", &options()).await.unwrap();
+        assert_eq!(registered(&remote), 2);
+    });
+}
+
 /// SPEC 15.3: a client is registered for what it asks for, and again when that is more.
 #[test]
 fn a_client_is_registered_for_the_scopes_that_it_asks_for() {

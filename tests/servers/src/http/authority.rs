@@ -12,7 +12,7 @@
 //! | `registered_scopes` | true: a client may ask for what it registered for, and for no more |
 //! | `granted` | the scopes of every token, whatever was asked for |
 //! | `uses` | how many messages a token is good for; a list says it of the first tokens, one by one |
-//! | `refresh` | false: what renews a token is refused |
+//! | `refresh` | false: what renews a token is refused; `"invalid_client"`: as from a client that is not known |
 //! | `renewal_ms` | how long a renewal takes |
 //! | `client` | `[id, secret]` of the one client that is known |
 //! | `echoes` | calls of tools are answered with what they were let in with: `"messages"`, a log message and an error; `"status"`, an error of HTTP |
@@ -234,6 +234,7 @@ impl Authority {
                 Ok(begun.get("scope").cloned().unwrap_or_default())
             }
             "refresh_token" if self.ways["refresh"] == json!(false) => Err("invalid_grant"),
+            "refresh_token" if self.ways["refresh"].is_string() => Err("invalid_client"),
             "refresh_token" => {
                 issued.renewals.remove(&text("refresh_token")).ok_or("invalid_grant")
             }
