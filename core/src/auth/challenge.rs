@@ -39,11 +39,24 @@ impl Challenge {
         found.iter().any(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
     }
 
-    /// Whether the metadata that it points to are of the same origin as the server; so they are when it points nowhere.
-    pub(crate) fn points_home(&self, home: &Url) -> bool {
-        let pointer = self.resource_metadata.as_deref();
-        pointer
-            .is_none_or(|pointer| home.join(pointer).is_ok_and(|to| to.origin() == home.origin()))
+    /// What it says of where to sign in, for a reader that takes a parameter by its name alone, whatever stands around it: nothing but
+    /// the scopes and the metadata, and nothing at all where these are of another origin than the server (S-31).
+    pub(crate) fn of_home(&self, home: &Url) -> Option<String> {
+        let metadata = match self.resource_metadata.as_deref() {
+            Some(pointer) => {
+                let pointer = home.join(pointer).ok().filter(|to| to.origin() == home.origin())?;
+                Some(format!("resource_metadata=\"{pointer}\""))
+            }
+            None => None,
+        };
+        let is_fit = |scope: &&str| {
+            let is_fit = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\');
+            scope.bytes().all(is_fit) && !scope.to_ascii_lowercase().contains("resource_metadata=")
+        };
+        let scopes: Vec<&str> = self.scopes().filter(is_fit).collect();
+        let scope = (!scopes.is_empty()).then(|| format!("scope=\"{}\"", scopes.join(" ")));
+        let parameters: Vec<String> = scope.into_iter().chain(metadata).collect();
+        (!parameters.is_empty()).then(|| format!("Bearer {}", parameters.join(", ")))
     }
 
     /// The scopes that are needed.
@@ -131,7 +144,7 @@ const PARAMETERS_MAX: usize = 16;
 
 #[cfg(test)]
 mod tests {
-    use super::Challenge;
+    use super::*;
 
     fn of(values: &[&str]) -> [Option<String>; 3] {
         let Challenge { error, scope, resource_metadata } = Challenge::of(values.iter().copied());
@@ -153,6 +166,29 @@ mod tests {
         assert_eq!(of(&["Negotiate abc", whole]), all);
         assert_eq!(of(&["bearer scope = a"]), [None, some("a"), None]);
         assert_eq!(of(&[r#"Bearer scope="a \"b\"", scope=c"#]), [None, some("a \"b\""), None]);
+    }
+
+    /// S-31: what is passed on leads nowhere else, however it is searched.
+    #[test]
+    fn what_is_passed_on_leads_home_alone() {
+        let home = Url::parse("https://h/mcp").unwrap();
+        let passed_on = |text: &str| Challenge::of([text].into_iter()).of_home(&home);
+        let pointer = |place: &str| some(&format!("Bearer resource_metadata=\"{place}\""));
+        assert_eq!(passed_on(r#"Bearer resource_metadata="https://h/x""#), pointer("https://h/x"));
+        assert_eq!(passed_on(r#"Bearer resource_metadata="/x\"y""#), pointer("https://h/x%22y"));
+        assert_eq!(
+            passed_on(r#"Bearer error="scope=c", resource_metadata=/x, scope="a \"b""#),
+            some("Bearer scope=\"a\", resource_metadata=\"https://h/x\"")
+        );
+        for text in [
+            r#"Bearer resource_metadata="https://other/x", scope=a"#,
+            r#"Bearer error="x", Bearer resource_metadata="https://h/x""#,
+            r#"Bearer error="resource_metadata=https://other/x""#,
+            r#"Bearer scope="Resource_Metadata=https://other/x""#,
+            r#"Basic resource_metadata="https://h/x""#,
+        ] {
+            assert_eq!(passed_on(text), None, "{text}");
+        }
     }
 
     /// SPEC 15.3

@@ -62,10 +62,8 @@ async fn published(
     fetch: &Fetch,
     challenge: Option<&str>,
 ) -> Result<AuthorizationMetadata, Error> {
-    let home = fetch.guard().home();
-    let is_own = |challenge: &&str| Challenge::of([*challenge].into_iter()).points_home(home);
-    let challenge = challenge.filter(is_own);
-    let resolved = quiet(flows.resolve_metadata_from_challenge(challenge)).await;
+    let challenge = Challenge::of(challenge.into_iter()).of_home(fetch.guard().home());
+    let resolved = quiet(flows.resolve_metadata_from_challenge(challenge.as_deref())).await;
     let resolved = resolved.map_err(|error| failure::of(error, fetch))?;
     // Addresses that were only guessed are nobody's word.
     if resolved.source.is_discovered() {

@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use http::{Response, StatusCode};
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, LOCATION, WWW_AUTHENTICATE};
+use reqwest::header::{
+    AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, WWW_AUTHENTICATE,
+};
 use reqwest::{Method, Url};
 use rmcp::transport::auth::{
     OAuthHttpClient, OAuthHttpClientError, OAuthHttpClientFuture, OAuthHttpRequest,
@@ -176,13 +178,16 @@ impl Fetch {
         }
     }
 
-    /// Metadata of a resource is the resource's own: a challenge that points elsewhere says nothing (S-31).
+    /// Metadata of a resource is the resource's own: a challenge that points elsewhere says nothing, and of others what points somewhere is
+    /// what was looked at (S-31).
     fn without_foreign_pointers(&self, mut response: Response<Vec<u8>>) -> Response<Vec<u8>> {
         let values = response.headers().get_all(WWW_AUTHENTICATE).iter();
         let challenge = Challenge::of(values.filter_map(|value| value.to_str().ok()));
-        if !challenge.points_home(self.guard.home()) {
-            response.headers_mut().remove(WWW_AUTHENTICATE);
-        }
+        let challenge = challenge.of_home(self.guard.home());
+        let challenge = challenge.and_then(|text| HeaderValue::try_from(text).ok());
+        let headers = response.headers_mut();
+        headers.remove(WWW_AUTHENTICATE);
+        headers.extend(challenge.map(|challenge| (WWW_AUTHENTICATE, challenge)));
         response
     }
 }
