@@ -3,8 +3,8 @@
 use super::challenge::Challenge;
 use super::source::Reason;
 
-/// Sign-ins in a row for scopes that were asked for before. A server that wants them again and again gets no more of them.
-const SAME_SCOPES_MAX: u32 = 2;
+/// Sign-ins in a row for the same scopes. A server that none of them contents gets no more of them.
+const SAME_SCOPES_MAX: u32 = 3;
 
 #[derive(Default)]
 pub(super) struct Asked {
@@ -12,7 +12,9 @@ pub(super) struct Asked {
     refusal: Option<String>,
     /// The scopes that the last sign-in asked for.
     scopes: Vec<String>,
-    /// How often in a row it was these.
+    /// The scopes of the last one that a person finished.
+    finished: Vec<String>,
+    /// How often in a row it was these, since the server wanted them again.
     times: u32,
 }
 
@@ -29,6 +31,9 @@ impl Asked {
 
     /// A person signed in.
     pub(super) fn answered(&mut self) {
+        let is_again = self.challenge().wants_more() && self.finished == self.scopes;
+        self.times = if is_again { self.times + 1 } else { 1 };
+        self.finished.clone_from(&self.scopes);
         self.refusal = None;
     }
 
@@ -42,7 +47,7 @@ impl Asked {
 
     /// A person signed out: the next sign-in begins anew.
     pub(super) fn forget(&mut self) {
-        (self.scopes, self.times) = (Vec::new(), 0);
+        (self.scopes, self.finished, self.times) = (Vec::new(), Vec::new(), 0);
     }
 
     /// A sign-in for these scopes was taken up from a file; the next asks for no fewer.
@@ -60,7 +65,7 @@ impl Asked {
     }
 
     /// The scopes to ask for next: those of the configuration; with those that there are, when the server wants more than these.
-    /// Nothing when the same were asked for again and again.
+    /// Nothing when a person signed in for the same again and again.
     pub(super) fn next(
         &mut self,
         configured: &[String],
@@ -77,15 +82,52 @@ impl Asked {
         }
         scopes.sort();
         scopes.dedup();
-        self.times = match challenge.wants_more() && self.scopes == scopes {
-            true => self.times + 1,
-            false => 0,
-        };
         self.scopes.clone_from(&scopes);
-        (self.times <= SAME_SCOPES_MAX).then_some(scopes)
+        let is_again = challenge.wants_more() && self.finished == scopes;
+        (!is_again || self.times < SAME_SCOPES_MAX).then_some(scopes)
     }
 
     fn challenge(&self) -> Challenge {
         Challenge::of(self.refusal.as_deref().into_iter())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asks(asked: &mut Asked) -> bool {
+        asked.refused_with("Bearer error=\"insufficient_scope\", scope=\"b\"");
+        let scopes = asked.next(&["a".to_owned()], std::iter::empty());
+        scopes.inspect(|scopes| asked.begin(scopes)).is_some()
+    }
+
+    /// SPEC 15.3: what nobody finished has contented nobody, and is asked for as often as it is wanted.
+    #[test]
+    fn sign_ins_that_nobody_finishes_do_not_count() {
+        let mut asked = Asked::default();
+        for _ in 0..10 {
+            assert!(asks(&mut asked));
+        }
+        for _ in 0..3 {
+            assert!(asks(&mut asked));
+            asked.answered();
+        }
+        assert!(!asks(&mut asked));
+        asked.forget();
+        assert!(asks(&mut asked));
+    }
+
+    /// SPEC 15.3: signing in again because a token was lost is no sign-in for more.
+    #[test]
+    fn sign_ins_that_the_server_was_content_with_do_not_count() {
+        let mut asked = Asked::default();
+        for _ in 0..10 {
+            asked.refused_with("Bearer");
+            let scopes = asked.next(&["a".to_owned(), "b".to_owned()], std::iter::empty());
+            asked.begin(&scopes.unwrap());
+            asked.answered();
+        }
+        assert!(asks(&mut asked));
     }
 }

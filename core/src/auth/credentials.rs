@@ -378,7 +378,7 @@ impl Credentials {
     /// The scopes to ask for; empty when the metadata are to say.
     ///
     /// # Errors
-    /// When the same were asked for again and again.
+    /// When a person signed in for the same again and again.
     pub(super) fn scopes(&self) -> Result<Vec<String>, Error> {
         let mut state = self.state();
         let granted = state.grant.clone();
