@@ -4,6 +4,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use http::{Response, StatusCode};
 use reqwest::header::{
     AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, WWW_AUTHENTICATE,
@@ -106,10 +108,10 @@ impl Fetch {
     /// Remembers what of a request is secret.
     fn note_secrets(&self, request: &http::Request<Vec<u8>>) {
         let header = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-        header
-            .iter()
-            .flat_map(|value| value.split_whitespace())
-            .for_each(|word| self.redactor.learn(word));
+        for word in header.iter().flat_map(|value| value.split_whitespace()) {
+            self.redactor.learn(word);
+            basic_secret(word).iter().for_each(|secret| self.redactor.learn(secret));
+        }
         for (name, value) in url::form_urlencoded::parse(request.body()) {
             if SECRETS.contains(&&*name) {
                 self.redactor.learn(&value);
@@ -238,6 +240,17 @@ fn relevant(headers: &HeaderMap) -> HeaderMap {
         }
     }
     relevant
+}
+
+/// The secret of a client that is sent by `Basic`: as it was escaped for that (RFC 6749 2.3.1), and as it is.
+fn basic_secret(word: &str) -> Vec<String> {
+    let pair = BASE64_STANDARD.decode(word).ok().and_then(|pair| String::from_utf8(pair).ok());
+    let secret = pair.as_deref().and_then(|pair| Some(pair.split_once(':')?.1));
+    let plain = |secret: &str| {
+        let parsed = url::form_urlencoded::parse(secret.as_bytes());
+        parsed.map(|(plain, _)| plain.into_owned()).collect::<String>()
+    };
+    secret.map(|secret| vec![plain(secret), secret.to_owned()]).unwrap_or_default()
 }
 
 fn network(url: &Url, error: &reqwest::Error) -> Error {

@@ -142,3 +142,17 @@ fn an_exchange_has_ten_seconds() {
     let took = begun.elapsed();
     assert!(took >= EXCHANGE_WAIT_MAX && took < 2 * EXCHANGE_WAIT_MAX, "{took:?}");
 }
+
+/// S-48: the secret of a client is one in each form that an authorization server sees it in.
+#[test]
+fn a_secret_that_is_sent_by_basic_is_not_shown() {
+    let fetch = Names::new(&[&["8.8.8.8"]]).fetch("https://server.example/mcp");
+    let secret = "secret/canary 1";
+    let basic = "Basic Y2xpZW50OnNlY3JldCUyRmNhbmFyeSsx";
+    let request =
+        http::Request::post("http://10.0.0.1/").header(AUTHORIZATION, basic).body(Vec::new());
+    run(fetch.exchange(request.unwrap())).unwrap_err();
+    for text in [secret, "secret%2Fcanary+1", basic.strip_prefix("Basic ").unwrap()] {
+        assert_eq!(fetch.redact(&format!("it is {text}.")), "it is [redacted].");
+    }
+}

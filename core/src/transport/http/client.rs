@@ -5,12 +5,14 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use hyper_util::client::proxy::matcher::Matcher;
 use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use rustls_platform_verifier::BuilderVerifierExt;
 use trunkline_pool::config::{RemoteKind, RemoteSpec};
-use url::Host;
+use url::{Host, form_urlencoded};
 
 use super::network;
 use crate::{Error, ErrorCode, Result};
@@ -229,10 +231,42 @@ pub(crate) fn secrets(spec: &RemoteSpec) -> Vec<String> {
         secrets.extend(value.split_whitespace().map(str::to_owned));
     }
     if let Ok(url) = Url::parse(&spec.url) {
-        secrets.push(url.username().to_owned());
-        secrets.extend(url.password().map(str::to_owned));
+        let (user, password) = (url.username(), url.password().unwrap_or_default());
+        let plain = [user, password].map(decoded);
+        // How the client sends them.
+        secrets.push(BASE64_STANDARD.encode(plain.join(":")));
+        secrets.extend(plain);
+        secrets.extend([user, password].map(str::to_owned));
         secrets.extend(url.query().map(str::to_owned));
         secrets.extend(url.query_pairs().map(|(_, value)| value.into_owned()));
     }
     secrets
+}
+
+/// What a user or password in an address stands for.
+fn decoded(escaped: &str) -> String {
+    // As in a form, but for these, which stand for themselves.
+    let escaped = escaped.replace('+', "%2B").replace('&', "%26");
+    form_urlencoded::parse(escaped.as_bytes()).map(|(text, _)| text).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use trunkline_pool::config::{ServerSpec, Transport};
+
+    use super::*;
+
+    /// S-48: the user of an address is sent as a header, and a server may say back any of the forms that it has then.
+    #[test]
+    fn the_user_of_an_address_is_a_secret_in_each_of_its_forms() {
+        let url = "https://user%201:p%40ss+word@host/";
+        let spec = ServerSpec::from_value("s", &json!({ "type": "http", "url": url })).unwrap();
+        let Transport::Remote(remote) = &spec.transport else { panic!("it is remote") };
+        let secrets = secrets(remote);
+        let basic = "dXNlciAxOnBAc3Mrd29yZA==";
+        for secret in ["user%201", "user 1", "p%40ss+word", "p@ss+word", basic] {
+            assert!(secrets.iter().any(|known| known == secret), "{secret}: {secrets:?}");
+        }
+    }
 }
