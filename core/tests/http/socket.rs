@@ -61,13 +61,14 @@ fn a_websocket_that_breaks_interrupts_its_calls_and_comes_back() {
         ("cut", "transport_closed", "closed the connection"),
         ("close=1000", "transport_closed", "closed the connection"),
         ("close=1011", "transport_error", "code 1011: the reason"),
+        ("close-open=1011", "transport_error", "code 1011: the reason"),
         ("huge-frame", "transport_error", "frame_bytes"),
         ("endless-message", "transport_error", "frame_bytes"),
         ("bad-frame", "transport_error", "the rules of the websocket"),
     ];
     for (faults, reason, words) in kinds {
         let rig = Rig::new(json!({
-            "limits": { "frame_bytes": 200_000 }, "reconnect": { "delays_ms": { "local": [500] } },
+            "limits": { "frame_bytes": 200_000 }, "reconnect": { "delays_ms": { "local": [500] } }, "keepalive_ms": 0,
         }));
         let remote = Remote::start_socket(&rig, faults, &[]);
         host(async {

@@ -111,10 +111,13 @@ impl Front {
     /// What happens to a call instead of an answer; `true` when that ends the connection.
     fn fail_call(&self, out: &mut TcpStream) -> Result<bool> {
         let faults = &self.faults;
-        if let Some(code) = faults.value("close") {
+        if let Some(code) = faults.value("close").or(faults.value("close-open")) {
             let code: u16 = code.parse().unwrap_or(1011);
             let payload = [&code.to_be_bytes()[..], b"the reason"].concat();
             write_frame(out, LAST | CLOSE, &payload)?;
+            while faults.has("close-open") {
+                std::thread::park();
+            }
         } else if faults.has("cut") {
             out.write_all(&[LAST | TEXT, 100, b'{', b'"'])?;
         } else if faults.has("huge-frame") {

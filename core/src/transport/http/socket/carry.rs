@@ -1,6 +1,7 @@
 //! What goes over a websocket, in both directions, until it ends.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::stream::{SplitSink, SplitStream};
@@ -26,6 +27,9 @@ const WRITE_BUFFER_BYTES: usize = 128 << 10;
 /// Room for answers to pings beside the longest frame of ours: a server that pings and does not read gets no more of them.
 const PONGS_BYTES: usize = 64 << 10;
 
+/// How long the answer to a farewell may take to be written, and the server to end the connection first.
+const FAREWELL_WAIT: Duration = Duration::from_millis(100);
+
 type Socket = WebSocketStream<Heard>;
 
 /// Opens the websocket and carries what comes and goes. The body of the connection's one task.
@@ -50,14 +54,27 @@ async fn connected(channel: &Arc<Channel>, outbox: &Outbox) -> Result<Sighting, 
     let stream = Heard::new(stream, inbound.clone());
     let bounds = Some(bounds(channel.frame_bytes));
     let socket = WebSocketStream::from_raw_socket(stream, Role::Client, bounds).await;
-    let (sink, stream) = socket.split();
-    Ok(tokio::select! {
+    let (sink, mut stream) = socket.split();
+    let farewell = tokio::select! {
         biased;
-        sighting = read(channel, &*inbound, stream) => sighting,
-        sighting = write(outbox, sink) => sighting,
+        ended = read(channel, &*inbound, &mut stream) => match ended {
+            Ended::Seen(sighting) => return Ok(sighting),
+            Ended::Farewell(farewell) => farewell,
+        },
+        sighting = write(outbox, sink) => return Ok(sighting),
         // Nothing of it is sent with the messages, so that the server would not ask.
-        () = signed_out => Sighting::Broken(failure::signed_out(channel)),
-    })
+        () = signed_out => return Ok(Sighting::Broken(failure::signed_out(channel))),
+    };
+    // Nothing is written any more but the answer to the farewell, by the next look. Nothing that comes of that says more.
+    let _ = tokio::time::timeout(FAREWELL_WAIT, stream.next()).await;
+    Ok(parted(channel, farewell))
+}
+
+/// How reading ends.
+enum Ended {
+    Seen(Sighting),
+    /// The server said farewell; it may leave the connection open.
+    Farewell(Option<CloseFrame>),
 }
 
 /// What is buffered, in both directions.
@@ -71,29 +88,21 @@ pub(in crate::transport::http) fn bounds(frame_bytes: usize) -> WebSocketConfig 
 }
 
 /// Takes what the server sends, until the websocket ends.
-async fn read(
-    channel: &Channel,
-    inbound: &dyn Inbound,
-    mut stream: SplitStream<Socket>,
-) -> Sighting {
-    let mut farewell = None;
+async fn read(channel: &Channel, inbound: &dyn Inbound, stream: &mut SplitStream<Socket>) -> Ended {
     while let Some(read) = stream.next().await {
         let taken = match &read {
             Ok(Message::Text(text)) => take(inbound, text.as_bytes()),
             Ok(Message::Binary(bytes)) => take(inbound, bytes),
-            Ok(Message::Close(frame)) => {
-                farewell = frame.clone();
-                Ok(())
-            }
+            Ok(Message::Close(frame)) => return Ended::Farewell(frame.clone()),
             // Pings are answered beneath.
             Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_)) => Ok(()),
-            Err(error) => return seen(channel, error),
+            Err(error) => return Ended::Seen(seen(channel, error)),
         };
         if let Err(error) = taken {
-            return Sighting::Broken(error);
+            return Ended::Seen(Sighting::Broken(error));
         }
     }
-    parted(channel, farewell)
+    Ended::Seen(Sighting::OutputClosed)
 }
 
 fn take(inbound: &dyn Inbound, bytes: &[u8]) -> crate::Result<()> {
