@@ -108,6 +108,22 @@ fn a_forgotten_session_of_the_old_transport_is_made_anew_at_once() {
     });
 }
 
+/// S-24, I-25: what is said to a message beside its answer keeps no socket, though it has no end.
+#[test]
+fn posts_that_are_answered_without_an_end_keep_no_sockets() {
+    let rig = Rig::new(json!({}));
+    let remote = Remote::start_events(&rig, "open-accept", &[]);
+    host(async {
+        let (_session, lease) = connected(&rig, &remote).await;
+        for _ in 0..100 {
+            text(&lease, "echo", json!({"message": "hi"})).await;
+        }
+        until(|| sockets_to(&remote) < 10);
+        assert_eq!((lease.generation(), lease.state().is_connected()), (1, true));
+    });
+    close(&rig);
+}
+
 /// S-24, SPEC 5.10
 #[test]
 fn an_endless_event_of_the_old_transport_is_bounded() {

@@ -170,7 +170,8 @@ async fn give(channel: &Arc<Channel>, post: &Post) -> Result<(), Failure> {
     probe::endpoint(channel).await?;
     let mut response = deliver(channel, post).await?;
     // Read for the sake of the socket, which can be used again then.
-    body::read_head(&mut response, REFUSAL_BYTES_MAX).await;
+    let rest = body::read_head(&mut response, REFUSAL_BYTES_MAX);
+    let _ = tokio::time::timeout(stream::AFTER_ANSWER_WAIT, rest).await;
     Ok(())
 }
 

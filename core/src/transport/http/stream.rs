@@ -19,7 +19,7 @@ use crate::transport::{Inbound, Line, Via};
 use crate::{ErrorCode, Outcome};
 
 /// How long a stream whose answer came may take to end, so that its socket can be used again.
-const AFTER_ANSWER_WAIT: std::time::Duration = std::time::Duration::from_secs(1);
+pub(super) const AFTER_ANSWER_WAIT: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// Where a stream stands, over all the responses that carry it.
 #[derive(Debug, Default)]

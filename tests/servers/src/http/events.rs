@@ -85,11 +85,15 @@ impl Front {
             let _ = to.send(Value::Null);
             return respond(out, "202 Accepted", &[], b"Accepted");
         }
+        let is_open = message["method"] == "tools/call" && self.faults.has("open-accept");
         match message.get("id").is_some() && message.get("method").is_some() {
             true => drop(self.routes.pass_request(session, message, to)),
             false => self.routes.tell(session, message),
         }
-        respond(out, "202 Accepted", &[], b"Accepted")
+        match is_open {
+            true => Chunks::begin(out, "text/plain", &[])?.write(b"Accepted"),
+            false => respond(out, "202 Accepted", &[], b"Accepted"),
+        }
     }
 
     /// Whether this is the answer to a call, and calls have answers without an end.

@@ -51,6 +51,7 @@ const KNOWN: &[&str] = &[
     "endpoint",     // HTTP+SSE: messages are to be posted to the address that is its value
     "no-endpoint",  // HTTP+SSE: the stream does not say where messages are posted
     "early-end",    // HTTP+SSE: the stream ends at once
+    "open-accept",  // HTTP+SSE: what is answered to the POST of a call never ends
     "bad-accept",   // websocket: the handshake is answered for another key
     "subprotocol",  // websocket: this is spoken, and not `mcp`
     "close",        // websocket: each call is answered with a farewell of that code
