@@ -16,7 +16,7 @@ use super::calls::Started;
 use super::held::{Held, Seen, Standing};
 use super::log_level;
 use super::operation::Operation;
-use super::params::{object, tool_params, with_meta};
+use super::params::{check_members, object, tool_params, with_meta};
 use super::progress;
 use super::retry;
 use super::session::SessionCore;
@@ -226,7 +226,10 @@ impl Call {
                 let (params, arguments) = tool_params(tool, &given);
                 (What::Tool { name, arguments }, params)
             }
-            Callee::Method(method) => (What::Method(method.into()), given.into_owned()),
+            Callee::Method(method) => {
+                check_members(&given)?;
+                (What::Method(method.into()), given.into_owned())
+            }
         };
         let level = cell.log_levels.of(session.number);
         let params = with_meta(params, options.meta.as_deref(), level)?;

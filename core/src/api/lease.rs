@@ -127,7 +127,7 @@ impl Lease {
     ///
     /// # Errors
     /// Those of [`call_tool`](Self::call_tool), and `invalid_argument` for what has a rule of its own: `initialize`, `tools/call`, subscriptions
-    /// (which are counted), and `prompts/get` of a prompt that the session does not see.
+    /// (which are counted), `prompts/get` of a prompt that the session does not see, and params in which a member is there twice.
     pub async fn request(
         &self,
         method: &str,

@@ -1,10 +1,11 @@
 //! The params of a call: the text of a JSON object, which nothing of ours takes apart.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::fmt;
 use std::ops::Range;
 
-use serde::de::IgnoredAny;
+use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use trunkline_pool::json::is_value;
 use trunkline_pool::trace_context;
@@ -49,6 +50,42 @@ pub(super) fn object<'a>(path: &str, text: &'a str) -> Result<Cow<'a, str>> {
         return Ok(value.replace(['\n', '\r'], " ").into());
     }
     Ok(value.into())
+}
+
+/// Refuses params whose members cannot be told: of two with one name the server could take another than what stands in the headers of
+/// the request.
+pub(super) fn check_members(params: &str) -> Result<()> {
+    serde_json::from_str::<Members>(params).map(drop).map_err(|error| {
+        let message = format!("the params cannot be told: {error}");
+        Error::new(ErrorCode::InvalidArgument, message).with_detail("path", "params")
+    })
+}
+
+/// An object in which no name is there twice.
+struct Members;
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Members, D::Error> {
+        from.deserialize_map(Members)
+    }
+}
+
+impl<'de> Visitor<'de> for Members {
+    type Value = Members;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Members, A::Error> {
+        let mut names = HashSet::new();
+        while let Some((name, IgnoredAny)) = map.next_entry::<String, _>()? {
+            if !names.insert(name) {
+                return Err(de::Error::custom("a member is there twice"));
+            }
+        }
+        Ok(Members)
+    }
 }
 
 /// Refuses a `_meta` that no request may have.
@@ -97,6 +134,19 @@ mod tests {
             assert_eq!(&params[place], r#"{"a":1}"#);
             let parsed: serde_json::Value = serde_json::from_str(&params).unwrap();
             assert_eq!(parsed, serde_json::json!({"name": tool, "arguments": {"a": 1}}));
+        }
+    }
+
+    /// SPEC 5.6: a server, and what stands before it, must not take two of what is one here.
+    #[test]
+    fn params_whose_members_cannot_be_told_are_refused() {
+        for good in ["{}", r#"{"a":1e999,"b":{"a":1,"a":"\ud800"}}"#] {
+            check_members(good).unwrap();
+        }
+        for bad in [r#"{"a":1,"a":1}"#, r#"{"a":1,"\u0061":2}"#, r#"{"\ud800":1}"#] {
+            let error = check_members(bad).unwrap_err();
+            assert_eq!(error.code(), ErrorCode::InvalidArgument, "{bad}");
+            assert_eq!(error.detail()["path"], "params");
         }
     }
 

@@ -112,6 +112,39 @@ fn a_broken_response_interrupts_its_call_alone() {
     close(&rig);
 }
 
+/// SPEC 5.6: params that cannot be told apart are refused to their caller, and cost nobody else anything.
+#[test]
+fn a_member_that_is_there_twice_costs_its_own_request() {
+    let rig = Rig::new(json!({}));
+    let remote = Remote::start(&rig, "", &["--era", "dual"]);
+    host(async {
+        let mut config = remote.config();
+        config["share"] = json!("pool");
+        rig.configure(json!({ "s": config })).await;
+        let (a, b) = (rig.session("a"), rig.session("b"));
+        let (la, lb) = (acquire(&a, "s").await, acquire(&b, "s").await);
+        let sleeping =
+            la.start_call_tool("sleep", r#"{"ms":60000}"#, &CallOptions::default(), |ended| {
+                assert_eq!(ended.unwrap_err().code(), ErrorCode::Cancelled);
+            });
+        until(|| remote.count("POST", "tools/call") == 1);
+        for params in
+            [r#"{"uri":"a","uri":"b"}"#, r#"{"uri":"a","\u0075ri":"b"}"#, r#"{"\ud800":1}"#]
+        {
+            let error =
+                lb.request("resources/read", params, &CallOptions::default()).await.unwrap_err();
+            assert_eq!(
+                (error.code(), &error.detail()["path"]),
+                (ErrorCode::InvalidArgument, &json!("params"))
+            );
+        }
+        assert_eq!(text(&lb, "echo", json!({ "message": "on" })).await, "on");
+        assert_eq!((la.generation(), remote.count("POST", "resources/read")), (1, 0));
+        sleeping.cancel();
+    });
+    close(&rig);
+}
+
 /// SPEC 4.5, PROTOCOL 1.2: annotated arguments are in headers, and a tool whose annotation cannot be followed is left out.
 #[test]
 fn arguments_that_a_tool_wants_in_headers_are_there() {
