@@ -13,6 +13,7 @@ import os
 import threading
 import weakref
 from asyncio import CancelledError, get_running_loop
+from contextvars import Context, copy_context
 
 from . import _trunkline
 from ._errors import not_unicode
@@ -57,6 +58,10 @@ class LoopBridge(_trunkline.Bridge):
         weakref.finalize(self, _end, self.endings).atexit = False
         # Weak: the loop holds the bridge, and nothing in this module may hold the loop.
         self._loop = weakref.ref(loop)
+        # What is called from here on is nobody's: a loop keeps the context in which it was asked to watch.
+        Context().run(self._begin, loop)
+
+    def _begin(self, loop: AbstractEventLoop) -> None:
         try:
             loop.add_reader(self.fileno(), self.settle)
         except NotImplementedError:
@@ -82,7 +87,7 @@ class LoopBridge(_trunkline.Bridge):
 
     def watch(self, descriptor: int, loan: int) -> None:
         """Has the loop read answers of a server by itself, while the descriptor is on loan to it."""
-        get_running_loop().add_reader(descriptor, self._read, loan)
+        Context().run(get_running_loop().add_reader, descriptor, self._read, loan)
 
     def unwatch(self, descriptor: int) -> None:
         """The counterpart of ``watch``."""
@@ -175,10 +180,11 @@ def submit_call(
 async def _told(
     receiver: Callable[[list[str]], None], start: Callable[..., _trunkline.Operation], *args: Any
 ) -> Any:
-    """As ``submit``; the progress of the call goes to the receiver, on the loop."""
+    """As ``submit``; the progress of the call goes to the receiver, on the loop and in the context of this task."""
     bridge = bridge_of(get_running_loop())
     token = next_token()
-    bridge.receivers[token] = receiver
+    context = copy_context()
+    bridge.receivers[token] = lambda events: context.run(receiver, events)
     *given, text = args
     try:
         return await submit(start, *given, (text, token))

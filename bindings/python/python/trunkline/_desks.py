@@ -8,6 +8,7 @@ import threading
 import weakref
 from asyncio import get_running_loop
 from contextlib import suppress
+from contextvars import copy_context
 from functools import partial
 
 from . import _exit, _trunkline
@@ -175,7 +176,7 @@ def _withdraw_all(open_requests: dict[int, ServerRequest]) -> None:
 
 
 class LoopDesk(Desk):
-    """For asyncio: handlers, plain ones and coroutines, run on the loop that was running when they were given."""
+    """For asyncio: handlers, plain ones and coroutines, run on the loop and in the context in which they were given."""
 
     def __init__(self, handlers: Mapping[str, Callable[..., Any]]) -> None:
         try:
@@ -188,7 +189,8 @@ class LoopDesk(Desk):
         self._tasks: dict[int, Task[None]] = {}
         self._end = partial(_cancel_all, self._open, self._tasks, weakref.ref(self._loop))
         bridge, token = bridge_of(self._loop), next_token()
-        look = weakref.WeakMethod(self._look)
+        self._context = copy_context()
+        look = weakref.WeakMethod(self._look_around)
 
         def woken(_nothing: object) -> None:
             method = look()
@@ -200,6 +202,9 @@ class LoopDesk(Desk):
         weakref.finalize(self, bridge.receivers.pop, token, None)
         weakref.finalize(self, bridge.endings.pop, token, None)
         self.native.wake_loop(bridge, token)
+
+    def _look_around(self) -> None:
+        self._context.run(self._look)
 
     def _begin(self, number: int, request: ServerRequest) -> None:
         task = self._loop.create_task(self._answer(number, request))
