@@ -322,3 +322,27 @@ def test_a_session_that_a_loop_forgets_goes_although_its_handlers_refer_to_it(lo
                 await asyncio.sleep(0.01)
 
     run(main())
+
+
+def test_a_logging_handler_that_blocks_holds_up_no_request(log: Log) -> None:
+    """SPEC 15.1, 16.2: of the blocking API, where it has a thread of its own, which tells it all in order."""
+    begun, go_on, heard = threading.Event(), threading.Event(), []
+
+    def logging(event: trunkline.Event) -> None:
+        begun.set()
+        go_on.wait(HANG)
+        heard.append(event["data"])
+
+    handlers = {"logging": logging, "elicitation": lambda request: ACCEPTED}
+    with trunkline.sync.Pool() as pool, pool.session("a", servers=[], handlers=handlers) as session:
+        with session.acquire("s", log.server()) as lease:
+            try:
+                for text in ("first", "second"):
+                    lease.call_tool("log", {"text": text})
+                assert begun.wait(HANG)
+                assert answer_of(lease.call_tool("ask", FORM, timeout=HANG / 3)) == {"result": ACCEPTED}
+                assert not heard
+            finally:
+                go_on.set()
+            wait_until(lambda: heard == ["first", "second"], "it is told the rest")
+    wait_until(lambda: all(t.name != "trunkline-logging" for t in threading.enumerate()), "its thread ends")

@@ -7,9 +7,11 @@ import logging
 import threading
 import weakref
 from asyncio import get_running_loop
+from collections import deque
 from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
+from queue import SimpleQueue
 
 from . import _exit, _trunkline
 from ._bridge import INTERRUPTS, bridge_of, next_token
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
 
 #: What a server gets when a handler does not do its part.
 _INTERNAL_ERROR = -32603
+
+#: Messages of servers' logs that wait for a handler which is slow; of more the oldest are dropped, as in the library.
+_UNTOLD_MAX = 1024
 
 _log = logging.getLogger("trunkline")
 
@@ -167,7 +172,7 @@ class Desk:
 
 
 # What ends a desk runs wherever its owner goes: on any thread, in the midst of anything, when the collector runs. So it takes no lock,
-# and calls nothing of the host's.
+# and calls nothing of the host's. (To put something into a `SimpleQueue` is allowed there.)
 
 
 def _withdraw_all(open_requests: dict[int, ServerRequest]) -> None:
@@ -263,17 +268,32 @@ class _Closed:
 
 
 class ThreadDesk(Desk):
-    """For threads: each request has one of its own, so that a handler may block."""
+    """For threads: each request has one of its own, and the log another, so that a handler may block."""
 
     def __init__(self, handlers: Mapping[str, Callable[..., Any]]) -> None:
         super().__init__(handlers)
         closed = _Closed()
+        self._untold: deque[Event] = deque(maxlen=_UNTOLD_MAX)
+        # One item at most, but for those of the end.
+        self._bell: SimpleQueue[None] = SimpleQueue()
         self.native.wake_threads()
-        self._end = partial(_end_thread, self._open, closed, self.native)
-        args = weakref.ref(self), closed, self.native
-        thread = threading.Thread(target=_attend, args=args, name="trunkline-handlers", daemon=True)
+        self._end = partial(_end_threads, self._open, closed, self.native, self._bell)
+        self._start(_attend, "trunkline-handlers", closed, self.native)
+        if "logging" in self._handlers:
+            self._start(_tell_log, "trunkline-logging", closed, self._untold, self._bell)
+
+    def _start(self, work: Callable[..., None], name: str, *args: Any) -> None:
+        thread = threading.Thread(target=work, args=(weakref.ref(self), *args), name=name, daemon=True)
         _exit.keep_thread(thread, self._end)
         thread.start()
+
+    def _logged(self, event: Event) -> None:
+        self._untold.append(event)
+        if self._bell.empty():
+            self._bell.put(None)
+
+    def _tell(self, event: Event) -> None:
+        super()._logged(event)
 
     def _begin(self, number: int, request: ServerRequest) -> None:
         name = f"trunkline-{request.kind}"
@@ -300,16 +320,39 @@ def _attend(desk: weakref.ref[ThreadDesk], closed: _Closed, native: _trunkline.D
             try:
                 there._look()
             except BaseException:  # Nobody is behind this thread, and other requests are before it.
-                _log.exception("the logging handler failed")
+                _log.exception("what arrived was not taken")
             del there
             native.wait()
     finally:
         _exit.forget_thread(threading.current_thread())
 
 
-def _end_thread(
-    open_requests: dict[int, ServerRequest], closed: _Closed, native: _trunkline.Desk
+def _tell_log(
+    desk: weakref.ref[ThreadDesk], closed: _Closed, untold: deque[Event], bell: SimpleQueue[None]
+) -> None:
+    """Tells the log, whenever there is something to tell. While it waits it keeps no desk."""
+    try:
+        while True:
+            bell.get()
+            while untold and not closed.is_set:
+                there = desk()
+                if there is None:
+                    return
+                try:
+                    there._tell(untold.popleft())
+                except BaseException:  # Nobody is behind this thread, and the rest of the log is before it.
+                    _log.exception("the logging handler failed")
+                del there
+            if closed.is_set:
+                return
+    finally:
+        _exit.forget_thread(threading.current_thread())
+
+
+def _end_threads(
+    open_requests: dict[int, ServerRequest], closed: _Closed, native: _trunkline.Desk, bell: SimpleQueue[None]
 ) -> None:
     _withdraw_all(open_requests)
     closed.is_set = True
     native.rouse()
+    bell.put(None)

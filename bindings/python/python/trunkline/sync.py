@@ -126,7 +126,8 @@ class Pool(PoolBase):
 
     ``handlers`` are functions of a ``ServerRequest`` that answer what servers ask of sessions without a handler of their own, by
     name: ``sampling``, ``sampling_tools``, ``elicitation``, ``elicitation_url``. An answer is the result as a dict; ``Refusal`` is
-    raised for an error. Each request has a thread of its own, so a handler may block. ``logging`` is a function of each ``log`` event.
+    raised for an error. Each request has a thread of its own, so a handler may block. ``logging`` is a function of each ``log`` event; all
+    have one thread, which is none of the requests'.
     ``credentials`` gives the token of a remote server that refuses what it was sent: as a ``str``, as
     ``{"token": ..., "expires_in": seconds}``, or None for none. ``inputs`` and ``secrets`` give the text that settings ask for, or
     None for none; ``entries`` what becomes of an entry of settings: None to keep it, ``{"drop": True}`` or
