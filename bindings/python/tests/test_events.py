@@ -194,3 +194,28 @@ def test_a_forgotten_stream_and_callback_keep_no_pool(log: Log) -> None:
     log.settle()
     handle._thread.join(HANG)
     assert not handle._thread.is_alive()
+
+
+def test_a_close_on_another_thread_meets_a_task_that_is_about_to_wait() -> None:
+    """I-16, SPEC 16.2: between its look and its wait."""
+
+    async def main() -> None:
+        async with trunkline.Pool() as pool:
+            stream = pool.events(kinds="failed")
+            native: Any = stream._native
+
+            class ClosesBehindTheLook:
+                def __getattr__(self, name: str) -> Any:
+                    return getattr(native, name)
+
+                def take(self, most: int) -> list[str]:
+                    taken: list[str] = native.take(most)
+                    closing = threading.Thread(target=stream.close)
+                    closing.start()
+                    closing.join()
+                    return taken
+
+            stream._native = ClosesBehindTheLook()  # type: ignore[assignment]
+            assert await asyncio.wait_for(anext(stream, None), HANG / 3) is None
+
+    run(main())

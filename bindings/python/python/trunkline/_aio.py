@@ -396,7 +396,9 @@ class EventStream:
             if self._bridge is None or self._bridge() is not bridge:
                 self._native.wake_loop(bridge, self._token)
                 self._bridge = weakref.ref(bridge)
-            await future
+            # A close on another thread has found the future, or is seen here.
+            if not self._native.ended():
+                await future
         finally:
             self._waiting = False
             if bridge.pending.get(self._token) is future:
