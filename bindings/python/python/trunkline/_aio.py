@@ -34,10 +34,11 @@ class Pool(PoolBase):
 
     ``handlers`` are functions of a ``ServerRequest``, plain or ``async``, that answer what servers ask of sessions without a
     handler of their own, by name: ``sampling``, ``sampling_tools``, ``elicitation``, ``elicitation_url``. An answer is the
-    result as a dict; ``Refusal`` is raised for an error. ``logging`` is a function of each ``log`` event. ``credentials`` gives the
-    token of a remote server that refuses what it was sent: as a ``str``, as ``{"token": ..., "expires_in": seconds}``, or None for
-    none. ``inputs`` and ``secrets`` give the text that settings ask for, or None for none; ``entries`` what becomes of an entry
-    of settings: None to keep it, ``{"drop": True}`` or ``{"configuration": {...}}``. They run on the loop.
+    result as a dict; ``Refusal`` is raised for an error. ``logging`` is a function of each ``log`` event, plain or ``async``,
+    which is told one after another. ``credentials`` gives the token of a remote server that refuses what it was sent: as a ``str``,
+    as ``{"token": ..., "expires_in": seconds}``, or None for none. ``inputs`` and ``secrets`` give the text that settings ask for,
+    or None for none; ``entries`` what becomes of an entry of settings: None to keep it, ``{"drop": True}`` or
+    ``{"configuration": {...}}``. They run on the loop.
     """
 
     _on_loop = True
@@ -232,9 +233,9 @@ class Session(SessionBase):
         ``receive(connection, frame)`` gets each message of the pool, the text of one JSON-RPC message, and answers by
         ``connection.send(text)``, then or later; ``closed(connection)`` is told last. A coroutine function runs as a task of
         the running loop, one for each message, begun in their order; what it raises is logged. A plain function runs on a
-        thread of the connection's own and may block; what it raises is reported as unraisable. In both cases it ends the
-        connection. A server that is lost is connected anew, with another connection. Providing a name again replaces it for
-        acquires to come.
+        thread of the connection's own and may block; what it raises is reported as unraisable, and so is that it gives back
+        something to be awaited. In both cases it ends the connection. A server that is lost is connected anew, with another
+        connection. Providing a name again replaces it for acquires to come.
         """
         super().provide(server, on_loop(receive), None if closed is None else on_loop(closed))
 
@@ -260,9 +261,9 @@ class Lease(LeaseBase):
     async def call_tool(self, tool: str, arguments: Any = None, **options: Any) -> CallResult:
         """Calls a tool by the server's own name. Cancelling the task cancels the call.
 
-        Options: ``timeout`` and ``idle_timeout`` in seconds, ``progress`` (a callable that gets each ``progress`` event
-        on the loop, before the result; ``True`` leaves them to the session's streams), ``meta``, ``wait`` (for a server
-        that is reconnecting), ``retry`` (``"never"``, ``"not_sent"`` or ``"safe"``).
+        Options: ``timeout`` and ``idle_timeout`` in seconds, ``progress`` (a callable, plain or ``async``, that gets each
+        ``progress`` event on the loop, before the result; ``True`` leaves them to the session's streams), ``meta``, ``wait``
+        (for a server that is reconnecting), ``retry`` (``"never"``, ``"not_sent"`` or ``"safe"``).
         """
         text = arguments_text(arguments)
         return CallResult(await submit_call(self._native.call_tool, options, tool, text))

@@ -16,8 +16,10 @@ from asyncio import CancelledError, get_running_loop
 from contextvars import Context, copy_context
 
 from . import _trunkline
+from ._audience import INTERRUPTS, Audience
 from ._errors import not_unicode
 from ._progress import call_options
+from ._results import Event
 
 _log = logging.getLogger("trunkline")
 
@@ -29,9 +31,6 @@ if TYPE_CHECKING:
 
 #: How often the thread of a loop that cannot watch descriptors looks whether the loop is still there, in seconds.
 _LOOK_AGAIN = 0.5
-
-#: What a function of the host's raises to end the program. A loop lets it out, and anything else not.
-INTERRUPTS = (KeyboardInterrupt, SystemExit)
 
 #: The bridges by the id of their loop. The loop alone keeps its bridge alive, by watching for it.
 _bridges: dict[int, weakref.ref[LoopBridge]] = {}
@@ -172,24 +171,31 @@ def submit_call(
     start: Callable[..., _trunkline.Operation], options: Mapping[str, Any], *args: Any
 ) -> Coroutine[Any, Any, Any]:
     """Starts a call and waits for its end."""
-    # Cancelling from inside of a callback is a failure of the callback's: the call is somebody else's task.
-    text, receiver = call_options(options, (Exception, CancelledError))
-    return submit(start, *args, text) if receiver is None else _told(receiver, start, *args, text)
+    text, callback = call_options(options)
+    return submit(start, *args, text) if callback is None else _told(callback, start, *args, text)
 
 
 async def _told(
-    receiver: Callable[[list[str]], None], start: Callable[..., _trunkline.Operation], *args: Any
+    callback: Callable[[Event], object], start: Callable[..., _trunkline.Operation], *args: Any
 ) -> Any:
-    """As ``submit``; the progress of the call goes to the receiver, on the loop and in the context of this task."""
+    """As ``submit``; the callback is told the progress of the call, on the loop and in the context of this task."""
+    audience, context = Audience(callback, "a progress callback failed", {}), copy_context()
+
+    def receive(events: list[str]) -> None:
+        for text in events:
+            context.run(audience.tell, Event(text))
+
     bridge = bridge_of(get_running_loop())
     token = next_token()
-    context = copy_context()
-    bridge.receivers[token] = lambda events: context.run(receiver, events)
+    bridge.receivers[token] = receive
     *given, text = args
     try:
-        return await submit(start, *given, (text, token))
+        result = await submit(start, *given, (text, token))
+        await audience.told()
+        return result
     finally:
         del bridge.receivers[token]
+        audience.end()
 
 
 def _carry(bridge: LoopBridge, loop_ref: weakref.ref[AbstractEventLoop]) -> None:

@@ -14,7 +14,8 @@ from functools import partial
 from queue import SimpleQueue
 
 from . import _exit, _trunkline
-from ._bridge import INTERRUPTS, bridge_of, next_token
+from ._audience import INTERRUPTS, UNTOLD_MAX, Audience, check_plain, check_taken
+from ._bridge import bridge_of, next_token
 from ._errors import ForkedError, InvalidArgumentError, invalid
 from ._handlers import Refusal, ServerRequest
 from ._options import _encode, milliseconds
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
 
 #: What a server gets when a handler does not do its part.
 _INTERNAL_ERROR = -32603
-
-#: Messages of servers' logs that wait for a handler which is slow; of more the oldest are dropped, as in the library.
-_UNTOLD_MAX = 1024
 
 _log = logging.getLogger("trunkline")
 
@@ -131,7 +129,7 @@ class Desk:
 
     def _logged(self, event: Event) -> None:
         try:
-            self._handlers["logging"](event)
+            check_taken(self._handlers["logging"](event))
         except INTERRUPTS:
             raise
         except BaseException:  # A cancellation too: the news behind it are somebody else's.
@@ -192,6 +190,7 @@ class LoopDesk(Desk):
             ) from None
         super().__init__(handlers)
         self._tasks: dict[int, Task[None]] = {}
+        self._audience: Audience | None = None
         self._end = partial(_cancel_all, self._open, self._tasks, weakref.ref(self._loop))
         bridge, token = bridge_of(self._loop), next_token()
         self._context = copy_context()
@@ -210,6 +209,11 @@ class LoopDesk(Desk):
 
     def _look_around(self) -> None:
         self._context.run(self._look)
+
+    def _logged(self, event: Event) -> None:
+        if self._audience is None:
+            self._audience = Audience(self._handlers["logging"], "the logging handler failed", self._tasks)
+        self._audience.tell(event)
 
     def _begin(self, number: int, request: ServerRequest) -> None:
         task = self._loop.create_task(self._answer(number, request))
@@ -272,8 +276,10 @@ class ThreadDesk(Desk):
 
     def __init__(self, handlers: Mapping[str, Callable[..., Any]]) -> None:
         super().__init__(handlers)
+        for name, handler in self._handlers.items():
+            check_plain(handler, f"handlers.{name}")
         closed = _Closed()
-        self._untold: deque[Event] = deque(maxlen=_UNTOLD_MAX)
+        self._untold: deque[Event] = deque(maxlen=UNTOLD_MAX)
         # One item at most, but for those of the end.
         self._bell: SimpleQueue[None] = SimpleQueue()
         self.native.wake_threads()
@@ -304,7 +310,9 @@ class ThreadDesk(Desk):
 
     def _answer(self, number: int, request: ServerRequest) -> None:
         try:
-            self._give(number, request, self._handler(request)(request))
+            answer = self._handler(request)(request)
+            check_taken(answer)
+            self._give(number, request, answer)
         except BaseException as error:
             if not request.withdrawn:
                 self._fail(number, error)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import weakref
 from asyncio import get_running_loop, run_coroutine_threadsafe
-from inspect import iscoroutinefunction
+
+from ._audience import check_taken, is_coroutine_function
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,12 +46,12 @@ class Provided:
         if functions is None:
             connection.close()
         else:
-            functions[0](connection, frame)
+            check_taken(functions[0](connection, frame))
 
     def closed(self, connection: HostConnection) -> None:
         functions = self._found()
         if functions is not None and functions[1] is not None:
-            functions[1](connection)
+            check_taken(functions[1](connection))
 
     def _found(self) -> _Functions | None:
         store = self._store()
@@ -59,7 +60,7 @@ class Provided:
 
 def on_loop(function: Callable[..., object]) -> Callable[..., object]:
     """The function itself, or for a coroutine function one that starts it on the running loop, in the order of the calls."""
-    if not iscoroutinefunction(function):
+    if not is_coroutine_function(function):
         return function
     loop = get_running_loop()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 
+from ._audience import check_plain, check_taken
 from ._options import encode
 from ._results import Event
 
@@ -13,27 +14,23 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def call_options(
-    options: Mapping[str, Any], logged: tuple[type[BaseException], ...] = (Exception,)
-) -> tuple[str, Callable[[list[str]], None] | None]:
-    """The options as the library reads them, and who receives the call's progress: a callable ``progress``.
-
-    What it raises of those kinds is logged, and it is told the rest; anything else gets out of the receiver.
-    """
+def call_options(options: Mapping[str, Any]) -> tuple[str, Callable[[Event], object] | None]:
+    """The options as the library reads them, and who is told the call's progress: a callable ``progress``."""
     progress = options.get("progress") if options else None
     if not callable(progress):
         return encode("call", options), None
-    return encode("call", {**options, "progress": True}), _receiver(progress, logged)
+    return encode("call", {**options, "progress": True}), progress
 
 
-def _receiver(
-    callback: Callable[[Event], object], logged: tuple[type[BaseException], ...]
-) -> Callable[[list[str]], None]:
+def receiver_of(callback: Callable[[Event], object]) -> Callable[[list[str]], None]:
+    """What tells the callback on the thread that waits. Its failures are logged, and it is told the rest; what else it raises gets out."""
+    check_plain(callback, "progress")
+
     def receive(events: list[str]) -> None:
         for text in events:
             try:
-                callback(Event(text))
-            except logged:  # The call goes on, whatever its audience does.
+                check_taken(callback(Event(text)))
+            except Exception:  # The call goes on, whatever its audience does.
                 logging.getLogger("trunkline").exception("a progress callback failed")
 
     return receive

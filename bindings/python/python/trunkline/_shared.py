@@ -8,6 +8,7 @@ import threading
 import weakref
 
 from . import _exit, _trunkline
+from ._audience import check_plain, check_taken
 from ._hosted import Provided
 from ._options import encode, mask, milliseconds
 from ._results import Event, List, Listed, decoded_list
@@ -52,6 +53,7 @@ class EventCallback:
     def __init__(
         self, subscription: _trunkline.Subscription, callback: Callable[[Event], object]
     ) -> None:
+        check_plain(callback, "callback")
         self._subscription = subscription
         self._closed = False
         subscription.wake_threads()
@@ -93,7 +95,7 @@ def _run(
                 if handle._closed:
                     return
                 try:
-                    callback(Event(text))
+                    check_taken(callback(Event(text)))
                 except BaseException:  # Nobody is behind this thread, and other events are before it.
                     logging.getLogger("trunkline").exception("an event callback failed")
             if not batch:
@@ -159,7 +161,7 @@ class PoolBase(SourcesBase):
     def on_event(
         self, callback: Callable[[Event], object], *, kinds: str | Iterable[str] | None = None
     ) -> EventCallback:
-        """Calls back for each event of the pool and its sessions, on a thread of its own, in order."""
+        """Calls back for each event of the pool and its sessions, on a thread of its own, in order; a coroutine function is refused."""
         return EventCallback(self._native.subscribe(mask(kinds)), callback)
 
 
@@ -234,10 +236,12 @@ class SessionBase:
 
         ``receive(connection, frame)`` gets each message of the pool, the text of one JSON-RPC message, and answers by
         ``connection.send(text)``, then or later; ``closed(connection)`` is told last. Both run on a thread of the connection's
-        own and may block, which delays this server alone. What they raise is reported as unraisable; from ``receive`` it ends
-        the connection. A server that is lost is connected anew, with another connection. Providing a name again replaces it
+        own and may block, which delays this server alone; coroutine functions are refused. What they raise is reported as
+        unraisable; from ``receive`` it ends the connection. A server that is lost is connected anew, with another connection. Providing a name again replaces it
         for acquires to come.
         """
+        check_plain(receive, "receive")
+        check_plain(closed, "closed")
         provided = Provided(self._provided, receive, closed)
         self._native.provide(server, provided.receive, provided.closed)
 
@@ -256,7 +260,7 @@ class SessionBase:
     def on_event(
         self, callback: Callable[[Event], object], *, kinds: str | Iterable[str] | None = None
     ) -> EventCallback:
-        """Calls back for each event of the session, on a thread of its own, in order."""
+        """Calls back for each event of the session, on a thread of its own, in order; a coroutine function is refused."""
         return EventCallback(self._native.subscribe(mask(kinds)), callback)
 
     def close(self, *, keep_for: float | None = None) -> None:

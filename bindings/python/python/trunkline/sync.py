@@ -12,7 +12,7 @@ import time
 from . import _exit, _trunkline
 from ._errors import TimeoutError, not_unicode
 from ._options import arguments_text, config_text, encode, mask, milliseconds, roots_text
-from ._progress import call_options
+from ._progress import call_options, receiver_of
 from ._results import CallResult, Event
 from ._shared import EVENT_BATCH, LeaseBase, PoolBase, SessionBase
 
@@ -79,10 +79,10 @@ def _scopes() -> tuple[CancelScope, ...]:
 def _block_call(
     start: Callable[..., _trunkline.Operation], options: Mapping[str, Any], *args: Any
 ) -> Any:
-    text, receiver = call_options(options)
-    if receiver is None:
+    text, callback = call_options(options)
+    if callback is None:
         return _block(start, *args, text)
-    return _block(start, *args, (text, 0), receiver=receiver)
+    return _block(start, *args, (text, 0), receiver=receiver_of(callback))
 
 
 def _block(
