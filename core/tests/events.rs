@@ -4,8 +4,9 @@ mod rig;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::task::{Context, Waker};
 
-use rig::{HANG, Rig, acquire, text};
+use rig::{HANG, Rig, acquire, text, until};
 use serde_json::{Value, json};
 use trunkline::interface::{EVENTS, EventKind, Presence};
 use trunkline::{CallOptions, CompletionQueue, EventMask, Lease, Session, Subscription};
@@ -252,4 +253,19 @@ fn a_stream_with_less_room_than_is_told_at_one_time_misses_nothing() {
             assert_eq!(kind, Ok(EventKind::ToolsChanged), "of session {number}");
         }
     });
+}
+
+/// SPEC 9.7, I-16: it begins when it is asked for, and goes on without whoever asked.
+#[test]
+fn a_close_that_nobody_waits_for_ends_the_streams() {
+    for polls in [0, 1] {
+        let rig = Rig::new(json!({}));
+        let stream = rig.pool.subscribe(EventMask::ALL).unwrap();
+        let mut closing = Box::pin(rig.pool.close());
+        for _ in 0..polls {
+            let _ = closing.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        }
+        drop(closing);
+        until(|| stream.try_next().is_none() && stream.is_ended());
+    }
 }

@@ -180,8 +180,6 @@ impl NativePool {
     /// Drains with the defaults, then ends the subscriptions.
     #[napi(catch_unwind)]
     pub fn close(&self) -> Result<Promise> {
-        let pool = self.pool.clone();
-        let future = async move { pool.close().await };
-        self.environment.run(None, &self.pool, future, |()| Settled::Nothing)
+        self.environment.run(None, &self.pool, self.pool.close(), |()| Settled::Nothing)
     }
 }

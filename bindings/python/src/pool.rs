@@ -321,6 +321,10 @@ impl Pool {
 
     /// Starts the drain with the defaults that also ends every subscription.
     fn close(&self, to: &Bound<'_, PyAny>, token: u64) -> PyResult<Operation> {
-        self.start(to, token, |pool| async move { pool.close().await.map(|()| Payload::Nothing) })
+        self.start(to, token, |pool| {
+            // It begins here, whether or not somebody is there to wait for it.
+            let closing = pool.close();
+            async move { closing.await.map(|()| Payload::Nothing) }
+        })
     }
 }

@@ -165,3 +165,33 @@ def test_a_blocking_session_that_is_not_entered_is_closed() -> None:
             raise AssertionError("it is not entered")
         with pytest.raises(trunkline.ClosedError):
             session.tools()
+
+
+def test_a_pool_that_is_left_in_a_cancelled_scope_is_closed(log: Log) -> None:
+    """SPEC 9.7, 16.2: to cancel its close ends the wait alone."""
+    scope = trunkline.sync.CancelScope()
+    with pytest.raises(trunkline.CancelledError), scope, trunkline.sync.Pool() as pool:
+        events = pool.events()
+        pool.session("a", servers=[]).acquire("s", log.server())
+        scope.cancel()
+    wait_until(lambda: not log.running(), "its servers end", HANG / 3)
+    with pytest.raises(StopIteration):
+        while events.next(timeout=HANG / 3):
+            pass
+
+
+def test_a_close_whose_task_is_cancelled_ends_the_pool(log: Log) -> None:
+    """SPEC 9.7, 16.2, I-16: its streams too, whoever waits for it."""
+
+    async def main() -> None:
+        pool = trunkline.Pool()
+        stream = pool.events(kinds="failed")
+        await pool.session("a", servers=[]).acquire("s", log.server())
+        closing = asyncio.ensure_future(pool.aclose())
+        await asyncio.sleep(0)
+        closing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await closing
+        assert await asyncio.wait_for(anext(stream, None), HANG / 3) is None
+
+    run(main())

@@ -200,16 +200,19 @@ impl Pool {
         Ok(self.0.drain(options).await)
     }
 
-    /// Drains with the defaults, then ends every session and every subscription. A second close waits for the first.
+    /// Drains with the defaults, then ends every session and every subscription. A second close waits for the first. It begins
+    /// with this call, before its future is polled. Dropping the future stops nothing.
     ///
     /// # Errors
     /// `forked`.
-    pub async fn close(&self) -> Result<()> {
-        self.drain_all(&DrainOptions::default()).await?;
-        self.0.end().await;
-        self.0.accepted_is_kept(KEEPING_WAIT_MAX).await;
-        self.0.driver.catalogs.settled(KEEPING_WAIT_MAX).await;
-        Ok(())
+    pub fn close(&self) -> impl Future<Output = Result<()>> + Send + use<> {
+        let core = self.0.clone();
+        let here = self.0.driver.check_process();
+        let closing = here.map(|()| self.0.driver.spawn(async move { core.close().await }));
+        async move {
+            let lost = |_| Error::new(ErrorCode::Internal, "the close was lost");
+            closing?.await.map_err(lost)
+        }
     }
 
     /// Runs a future of this library on the internal runtime; `done` gets its result exactly once, on a thread of the library:
@@ -271,6 +274,13 @@ impl PoolCore {
     /// Those of [`Running::server`].
     pub(super) fn configured(&self, name: &str) -> Result<Arc<Configured>> {
         self.running().server(name)
+    }
+
+    async fn close(&self) {
+        self.drain(&DrainOptions::default()).await;
+        self.end().await;
+        self.accepted_is_kept(KEEPING_WAIT_MAX).await;
+        self.driver.catalogs.settled(KEEPING_WAIT_MAX).await;
     }
 
     async fn end(&self) {

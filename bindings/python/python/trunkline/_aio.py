@@ -50,7 +50,10 @@ class Pool(PoolBase):
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Drains with the defaults, then ends every stream of events. A second close waits for the first."""
+        """Drains with the defaults, then ends every stream of events. A second close waits for the first.
+
+        To cancel it ends the wait alone: the close goes on.
+        """
         await submit(self._native.close)
         _exit.forget(self._native)
         if self._desk is not None:

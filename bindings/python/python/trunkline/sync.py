@@ -143,7 +143,10 @@ class Pool(PoolBase):
         self.close()
 
     def close(self) -> None:
-        """Drains with the defaults, then ends every stream of events. A second close waits for the first."""
+        """Drains with the defaults, then ends every stream of events. A second close waits for the first.
+
+        To cancel it ends the wait alone: the close goes on.
+        """
         _block(self._native.close)
         _exit.forget(self._native)
         if self._desk is not None:
