@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path, PurePath
 from typing import Any
 
 import pytest
@@ -158,3 +159,30 @@ def test_arguments_that_contain_themselves_are_refused() -> None:
     loop["again"] = loop
     with pytest.raises(trunkline.InvalidArgumentError):
         _options.arguments_text(loop)
+
+
+def test_a_path_is_written_as_its_text(tmp_path: Path) -> None:
+    """SPEC 16.5: in lists as well, and beside others."""
+    assert encoded("pool", workspace=tmp_path, drain_delay=1) == {"workspace": str(tmp_path), "drain_delay_ms": 1000}
+    assert encoded("session", id="a", roots=[tmp_path, "."]) == {"id": "a", "roots": [str(tmp_path), "."]}
+    assert json.loads(_options.roots_text((tmp_path, "."))) == [str(tmp_path), "."]
+    with trunkline.sync.Pool(workspace=tmp_path, roots=[tmp_path]) as pool:
+        pool.set_roots([tmp_path])
+
+
+@pytest.mark.parametrize(
+    ("options", "path"),
+    [
+        ({"workers": 1, "workspace": object()}, "workspace"),
+        ({"roots": [object()]}, "roots"),
+        ({"limits": {"processes": 1, "in_flight_per_session": 1j}}, "limits.in_flight_per_session"),
+        ({"inherit_env": {"A", object()}}, "inherit_env"),
+        ({"workspace": "\udcff"}, "workspace"),
+        ({"workspace": PurePath("\udcff")}, "workspace"),
+    ],
+)
+def test_an_option_that_is_no_json_is_named(options: dict[str, Any], path: str) -> None:
+    """SPEC 16.5."""
+    with pytest.raises(trunkline.InvalidArgumentError) as caught:
+        trunkline.Pool(**options)
+    assert caught.value.detail == {"path": path}

@@ -166,9 +166,10 @@ def invalid(message: str, code: str = "invalid_argument", **detail: Any) -> Inva
     return error
 
 
-def not_unicode(error: UnicodeEncodeError) -> InvalidArgumentError:
-    """A text with half a surrogate pair, which has no form in UTF-8."""
-    return invalid(f"a text that cannot be written as UTF-8: {error.reason}")
+def not_unicode(error: UnicodeEncodeError, path: str | None = None) -> InvalidArgumentError:
+    """A text with half a surrogate pair, which has no form in UTF-8; ``path`` is the option that it is in."""
+    message = f"a text that cannot be written as UTF-8: {error.reason}"
+    return invalid(message) if path is None else invalid(f"{path}: {message}", path=path)
 
 
 def _restore(kind: type[TrunklineError], message: str, state: dict[str, Any]) -> TrunklineError:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from os import PathLike, fspath
 
 from . import _trunkline
 from ._errors import InvalidArgumentError, invalid, not_unicode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any, Literal
 
     _Scope = Literal[
@@ -41,20 +42,42 @@ def encode(scope: _Scope, options: Mapping[str, Any]) -> str:
     """The options as the library reads them; nothing for no options."""
     if not options:
         return ""
-    return _sendable(_dump(_translate(_table(scope), options, "")))
+    table = _table(scope)
+    translated = _translate(table, options, "")
+    try:
+        return _sendable(_encode_option(translated))
+    except _UNWRITABLE as error:
+        _find_unwritable(table, options, "")
+        raise _unwritable("options", error) from None
+
+
+def _find_unwritable(table: dict[str, Any], options: Mapping[str, Any], path: str) -> None:
+    """Raises the error that names the option."""
+    for name, value in options.items():
+        row = table[name]
+        if isinstance(value, dict) and "members" in row:
+            _find_unwritable(_by_python_name(row["members"]), value, f"{path}{name}.")
+        elif value is not None:
+            _option_text(_value(row, value, path + name), path + name)
+
+
+def _option_text(value: Any, path: str) -> str:
+    try:
+        return _sendable(_encode_option(value))
+    except UnicodeEncodeError as error:
+        raise not_unicode(error, path) from None
+    except _UNWRITABLE as error:
+        raise _unwritable(path, error) from None
 
 
 def roots_text(roots: Any) -> str:
     """The option ``roots`` by itself as JSON text."""
-    return _sendable(_dump(roots, "roots"))
+    return _option_text(roots, "roots")
 
 
 def _sendable(text: str) -> str:
     if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            raise not_unicode(error) from None
+        text.encode()
     return text
 
 
@@ -81,7 +104,7 @@ def _value(row: dict[str, Any], value: Any, path: str) -> Any:
     if "names" not in row and row.get("unit") == "milliseconds":
         return _within(row, value, path)
     if isinstance(value, (set, frozenset)):
-        return sorted(value)
+        return sorted(value, key=str)
     return value
 
 
@@ -147,11 +170,32 @@ def config_text(config: Any, path: str = "config") -> str:
 def _dump(value: Any, path: str = "options") -> str:
     try:
         return _encode(value)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise invalid(f"{path}: cannot be written as JSON: {error}", path=path) from None
+    except _UNWRITABLE as error:
+        raise _unwritable(path, error) from None
 
 
-# Half the cost of `json.dumps` with arguments; NaN and infinity are no JSON.
-_encode = json.JSONEncoder(
-    ensure_ascii=False, allow_nan=False, check_circular=True, separators=(",", ":")
-).encode
+def _unwritable(path: str, error: BaseException) -> InvalidArgumentError:
+    return invalid(f"{path}: cannot be written as JSON: {error}", path=path)
+
+
+#: What is raised for what has no form in JSON, or in UTF-8.
+_UNWRITABLE = (TypeError, ValueError, RecursionError)
+
+
+def _encoder(default: Callable[[Any], Any] | None = None) -> Callable[[Any], str]:
+    # Half the cost of `json.dumps` with arguments; NaN and infinity are no JSON.
+    return json.JSONEncoder(
+        ensure_ascii=False, allow_nan=False, check_circular=True, separators=(",", ":"), default=default
+    ).encode
+
+
+def _text_of_path(value: Any) -> Any:
+    """What stands for an object in an option: of a path its text."""
+    text = fspath(value) if isinstance(value, PathLike) else None
+    if isinstance(text, str):
+        return text
+    raise TypeError(f"it is of the type {type(value).__name__}")
+
+
+_encode = _encoder()
+_encode_option = _encoder(_text_of_path)

@@ -180,7 +180,7 @@ class Pool(PoolBase):
         """
         _block(self._native.accept_tool, server, tool, digest)
 
-    def set_roots(self, roots: Sequence[str]) -> None:
+    def set_roots(self, roots: Sequence[str | PathLike[str]]) -> None:
         """Replaces the folders that servers are told of: absolute, or relative to the workspace.
 
         Servers that can be told are told so, and the lists of every connection are asked for again, in the background. Equal
