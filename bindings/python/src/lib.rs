@@ -97,9 +97,9 @@ mod _trunkline {
 
     /// The settings files of products that exist, as JSON text.
     #[pyfunction]
-    fn detect(workspace: std::path::PathBuf) -> PyResult<String> {
+    fn detect(py: Python<'_>, workspace: std::path::PathBuf) -> PyResult<String> {
         let files = || trunkline::settings::files_to_json(&trunkline::detect(workspace));
-        crate::failure::guarded(|| Ok(files().to_string()))
+        crate::failure::guarded(|| Ok(py.detach(files).to_string()))
     }
 
     /// Panics inside the guard, so that a test sees what a fault of the library looks like.

@@ -77,7 +77,9 @@ impl Pool {
         guarded(|| {
             let mut options = PoolOptions::from_json(options).or_raise(py)?;
             options.handlers = Desk::handlers(desk)?;
-            Ok(Pool(Owned::new(trunkline::Pool::new(options).or_raise(py)?)))
+            // It looks at folders and files, as a session does.
+            let pool = py.detach(|| trunkline::Pool::new(options)).or_raise(py)?;
+            Ok(Pool(Owned::new(pool)))
         })
     }
 
@@ -93,7 +95,8 @@ impl Pool {
         guarded(|| {
             let mut options = SessionOptions::from_json(options).or_raise(py)?;
             options.handlers = Desk::handlers(desk)?;
-            Ok(Session::new(pool.session(options).or_raise(py)?, pool.clone()))
+            let session = py.detach(|| pool.session(options)).or_raise(py)?;
+            Ok(Session::new(session, pool.clone()))
         })
     }
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import sys
 import threading
+import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import pytest
 import trunkline
 import trunkline.sync
 import uvloop
@@ -226,3 +229,44 @@ def test_folders_are_looked_at_beside_the_loop() -> None:
             assert turns > 10
 
     run(main())
+
+
+@pytest.fixture
+def turns() -> Iterator[list[int]]:
+    """How often another thread ran: it does so only where this one gives up the interpreter, since none is made to."""
+    interval, counted, over = sys.getswitchinterval(), [0], threading.Event()
+
+    def count() -> None:
+        while not over.is_set():
+            counted[0] += 1
+            time.sleep(0)
+
+    counting = threading.Thread(target=count)
+    sys.setswitchinterval(HANG)
+    counting.start()
+    yield counted
+    over.set()
+    counting.join()
+    sys.setswitchinterval(interval)
+
+
+@pytest.mark.parametrize("what", ["session", "pool", "detect"])
+def test_other_threads_run_while_the_file_system_is_asked(turns: list[int], what: str) -> None:
+    """SPEC 15.2, 16.2: a share whose server is away holds up whoever asks for it, and nobody else."""
+    long = "/" + "tmp/../" * 500
+    with trunkline.sync.Pool() as pool:
+        for number in range(20):
+            before = turns[0]
+            if what == "session":
+                pool.session(f"{number}", servers=[], roots=[long] * 290)
+                moved = turns[0] > before
+            elif what == "detect":
+                trunkline.detect(long)
+                moved = turns[0] > before
+            else:
+                other = trunkline.sync.Pool(roots=[long] * 290)
+                moved = turns[0] > before
+                other.close()
+            if moved:
+                return
+    raise AssertionError("no other thread ran")
