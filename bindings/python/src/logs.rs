@@ -42,10 +42,13 @@ impl Logs {
         guarded(|| Ok(room.feed.is_ended()))
     }
 
-    /// Waits until it is woken, without the GIL.
+    /// Waits until it is woken, without the GIL. For a thread of the package's own.
     fn wait(&self, py: Python<'_>) -> PyResult<()> {
         let flag = &self.0.here()?.flag;
-        guarded(|| flag.wait_in_slices(py, None).map(drop))
+        guarded(|| {
+            flag.wait_asleep(py);
+            Ok(())
+        })
     }
 
     /// Ends it; what waits can still be taken. Repeating it does nothing.

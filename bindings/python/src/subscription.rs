@@ -33,6 +33,14 @@ impl Flag {
         std::mem::take(&mut *waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0)
     }
 
+    /// Waits without the GIL until it is raised, and lowers it: for threads of the package's own, which no signal reaches.
+    pub fn wait_asleep(&self, py: Python<'_>) {
+        py.detach(|| {
+            let waited = self.changed.wait_while(self.lock(), |raised| !*raised);
+            *waited.unwrap_or_else(|poisoned| poisoned.into_inner()) = false;
+        });
+    }
+
     /// Waits without the GIL until it is raised, or until then, and lowers it; a signal that raises ends the wait. Whether it was
     /// raised.
     pub fn wait_in_slices(&self, py: Python<'_>, deadline: Option<Instant>) -> PyResult<bool> {
@@ -128,6 +136,15 @@ impl Subscription {
         let deadline = seconds
             .map(|seconds| Instant::now() + Duration::from_secs_f64(seconds.clamp(0.0, 3600.0)));
         guarded(|| flag.wait_in_slices(py, deadline))
+    }
+
+    /// The same until it is woken, for a thread of the package's own.
+    fn wait_asleep(&self, py: Python<'_>) -> PyResult<()> {
+        let flag = &self.0.here()?.flag;
+        guarded(|| {
+            flag.wait_asleep(py);
+            Ok(())
+        })
     }
 
     /// Unsubscribes, and wakes the threads that wait. Repeating it does nothing.

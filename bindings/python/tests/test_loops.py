@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import re
 import sys
 import threading
 import time
@@ -270,3 +271,25 @@ def test_other_threads_run_while_the_file_system_is_asked(turns: list[int], what
             if moved:
                 return
     raise AssertionError("no other thread ran")
+
+
+def naps(thread: threading.Thread) -> int:
+    """How often it went to sleep."""
+    with open(f"/proc/self/task/{thread.native_id}/status", encoding="ascii") as status:
+        return int(re.findall(r"^voluntary_ctxt_switches:\s+(\d+)", status.read(), re.M)[0])
+
+
+def test_threads_of_the_package_sleep_while_there_is_nothing_to_do() -> None:
+    """SPEC 16.2: they are woken for news, and look for none."""
+    handlers = {"elicitation": print, "logging": print}
+    others = set(threading.enumerate())
+    with trunkline.sync.Pool(handlers=handlers) as pool, trunkline.start_logs("error"):
+        with pool.on_event(print, kinds="failed"):
+            ours = sorted(set(threading.enumerate()) - others, key=lambda thread: thread.name)
+            names = ["trunkline-events", "trunkline-handlers", "trunkline-logging", "trunkline-logs"]
+            assert [thread.name for thread in ours] == names
+            # Twenty slices of a wait for signals: one that looks is found out by then, and one that sleeps never is.
+            before = [naps(thread) for thread in ours]
+            time.sleep(1)
+            counts = [naps(thread) - count for thread, count in zip(ours, before)]
+            assert max(counts) < 5, counts

@@ -101,7 +101,7 @@ def _run(
             if not batch:
                 if subscription.ended():
                     return
-                subscription.wait(None)
+                subscription.wait_asleep()
     finally:
         _exit.forget_thread(threading.current_thread())
 
