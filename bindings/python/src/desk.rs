@@ -52,6 +52,11 @@ impl Desk {
         })
     }
 
+    /// Whether it was made before a fork, by the parent process.
+    fn inherited(&self) -> bool {
+        self.0.is_inherited()
+    }
+
     /// What waits, oldest first: `asked`, `withdrawn` or `logged`; a number; a JSON text.
     fn take(&self) -> PyResult<Vec<(&'static str, u64, String)>> {
         let room = self.0.here()?;

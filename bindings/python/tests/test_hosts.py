@@ -442,3 +442,31 @@ def test_an_end_without_clean_up_leaves_no_polite_server(log: Log, end: str) -> 
     """SPEC 16.4, 9.8."""
     done = host(log, PENDING + end)
     assert done.returncode in (0, -signal.SIGTERM)
+
+
+def test_a_forked_child_drops_a_session_with_handlers_in_silence(log: Log) -> None:
+    """SPEC 16.3: it says nothing, and wakes nobody of the parent's."""
+    program = """
+pool, lease = asyncio.run(hold())
+plain = trunkline.sync.Pool()
+handlers = {"elicitation": print, "logging": print}
+loop = asyncio.new_event_loop()
+
+async def opened():
+    return pool.session("b", servers=[], handlers=handlers)
+
+sessions = [loop.run_until_complete(opened()), plain.session("b", servers=[], handlers=handlers)]
+child = os.fork()
+if child == 0:
+    woken = []
+    loop.call_soon_threadsafe = lambda *_: woken.append(1)
+    for _ in range(2):
+        del sessions[0]
+    sys.stderr.flush()
+    os._exit(len(woken))
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+for session in sessions:
+    session.close()
+loop.close()
+"""
+    ended_well(host(log, program))

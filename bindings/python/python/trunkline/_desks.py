@@ -191,7 +191,7 @@ class LoopDesk(Desk):
         super().__init__(handlers)
         self._tasks: dict[int, Task[None]] = {}
         self._audience: Audience | None = None
-        self._end = partial(_cancel_all, self._open, self._tasks, weakref.ref(self._loop))
+        self._end = partial(_cancel_all, self._open, self.native, self._tasks, weakref.ref(self._loop))
         bridge, token = bridge_of(self._loop), next_token()
         self._context = copy_context()
         look = weakref.WeakMethod(self._look_around)
@@ -247,12 +247,14 @@ def _abandon(open_requests: dict[int, ServerRequest], native: _trunkline.Desk) -
 
 def _cancel_all(
     open_requests: dict[int, ServerRequest],
+    native: _trunkline.Desk,
     tasks: dict[int, Task[None]],
     loop_ref: weakref.ref[AbstractEventLoop],
 ) -> None:
     _withdraw_all(open_requests)
     loop = loop_ref()
-    if loop is not None:
+    # After a fork the loop's wake-up is that of the parent's loop.
+    if loop is not None and not native.inherited():
         with suppress(RuntimeError):  # It is closed, and its tasks with it.
             loop.call_soon_threadsafe(_cancel_tasks, tasks)
 
@@ -362,5 +364,6 @@ def _end_threads(
 ) -> None:
     _withdraw_all(open_requests)
     closed.is_set = True
-    native.rouse()
-    bell.put(None)
+    if not native.inherited():  # Otherwise the threads are the parent's.
+        native.rouse()
+        bell.put(None)
