@@ -6,6 +6,7 @@ use trunkline::HostServer;
 
 use crate::failure::{OrRaise, call_python, guarded};
 use crate::fork::Owned;
+use crate::options::Text;
 
 /// The server's end of a connection with a server that the host provides.
 #[pyclass(frozen, module = "trunkline")]
@@ -22,9 +23,9 @@ impl HostConnection {
     /// Sends one JSON-RPC message of the server. Never blocks, and may be called from any thread.
     ///
     /// Raises ``LimitError`` while too many messages wait to be read, ``ClosedError`` once the connection is over.
-    fn send(&self, py: Python<'_>, frame: &str) -> PyResult<()> {
+    fn send(&self, py: Python<'_>, frame: Text) -> PyResult<()> {
         let connection = self.0.here()?;
-        guarded(|| connection.send(frame).or_raise(py))
+        guarded(|| connection.send(&frame).or_raise(py))
     }
 
     /// Ends the connection from the server's side. What was sent before still counts.

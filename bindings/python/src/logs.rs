@@ -7,6 +7,7 @@ use trunkline::LogFeed;
 
 use crate::failure::{OrRaise, guarded};
 use crate::fork::Owned;
+use crate::options::Text;
 use crate::subscription::Flag;
 
 struct Room {
@@ -21,11 +22,11 @@ pub struct Logs(Owned<Room>);
 #[pymethods]
 impl Logs {
     #[new]
-    fn new(py: Python<'_>, level: &str) -> PyResult<Self> {
+    fn new(py: Python<'_>, level: Text) -> PyResult<Self> {
         guarded(|| {
             let flag = Arc::<Flag>::default();
             let woken = flag.clone();
-            let feed = LogFeed::start(level, move || woken.raise()).or_raise(py)?;
+            let feed = LogFeed::start(&level, move || woken.raise()).or_raise(py)?;
             Ok(Logs(Owned::new(Room { feed, flag })))
         })
     }

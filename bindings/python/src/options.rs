@@ -1,11 +1,14 @@
-//! The options of a call, as Python gives them.
+//! Arguments as Python gives them: the options of a call, and what has no form here.
 
+use std::ops::Deref;
+
+use pyo3::exceptions::{PyOverflowError, PyUnicodeEncodeError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use trunkline::{CallOptions, Progress};
+use trunkline::{CallOptions, Error, ErrorCode, Progress};
 
 use crate::delivery;
-use crate::failure::OrRaise;
+use crate::failure::{OrRaise, exception};
 
 /// JSON text; or the text, and the number under which the call's progress is to be delivered.
 #[derive(FromPyObject)]
@@ -27,5 +30,44 @@ impl CallText {
         // What comes of progress is for other threads.
         options.reads_here = matches!(options.progress, Progress::Off) && delivery::reads_here(to);
         Ok(options)
+    }
+}
+
+/// A text, for functions that Python calls directly. Half a surrogate pair, which has no form in UTF-8, is a wrong argument.
+pub struct Text(PyBackedStr);
+
+impl<'py> FromPyObject<'_, 'py> for Text {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        given.extract().map(Text).map_err(|error: PyErr| {
+            if !error.is_instance_of::<PyUnicodeEncodeError>(given.py()) {
+                return error;
+            }
+            let message = "a text that cannot be written as UTF-8: surrogates not allowed";
+            exception(given.py(), &Error::new(ErrorCode::InvalidArgument, message))
+        })
+    }
+}
+
+impl Deref for Text {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The index of an entry. A number that is none is one that no entry has, since none gets as far as the last.
+pub struct EntryIndex(pub u32);
+
+impl<'py> FromPyObject<'_, 'py> for EntryIndex {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        given.extract().map(EntryIndex).or_else(|error: PyErr| {
+            let is_none = error.is_instance_of::<PyOverflowError>(given.py());
+            if is_none { Ok(EntryIndex(u32::MAX)) } else { Err(error) }
+        })
     }
 }

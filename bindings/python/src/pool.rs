@@ -16,6 +16,7 @@ use crate::desk::Desk;
 use crate::failure::{OrRaise, guarded};
 use crate::fork::Owned;
 use crate::lease::HeldLease;
+use crate::options::EntryIndex;
 use crate::session::Session;
 use crate::subscription::Subscription;
 
@@ -134,8 +135,9 @@ impl Pool {
         to: &Bound<'_, PyAny>,
         token: u64,
         server: String,
-        index: Option<u32>,
+        index: Option<EntryIndex>,
     ) -> PyResult<Operation> {
+        let index = index.map(|EntryIndex(index)| index);
         self.start_report(to, token, |pool| async move { pool.restart(&server, index).await })
     }
 

@@ -12,7 +12,7 @@ use crate::failure::{OrRaise, guarded};
 use crate::fork::Owned;
 use crate::hosted::Provided;
 use crate::lease::HeldLease;
-use crate::options::CallText;
+use crate::options::{CallText, Text};
 use crate::subscription::Subscription;
 
 /// A listed thing: name, server, own name, definition as JSON text, trust and always-load marks, whether it is deferred.
@@ -129,10 +129,10 @@ impl Session {
     }
 
     /// The tools of its view in the shape of a model API, as JSON text, and the number of that list.
-    fn tools_for(&self, py: Python<'_>, shape: &str) -> PyResult<(String, u64)> {
+    fn tools_for(&self, py: Python<'_>, shape: Text) -> PyResult<(String, u64)> {
         let session = &self.0.here()?.session;
         guarded(|| {
-            let tools = Shape::from_word(shape).and_then(|shape| session.tools_for(shape));
+            let tools = Shape::from_word(&shape).and_then(|shape| session.tools_for(shape));
             let tools = tools.or_raise(py)?;
             Ok((tools.json().to_owned(), tools.revision()))
         })
@@ -170,25 +170,25 @@ impl Session {
     fn provide(
         &self,
         py: Python<'_>,
-        server: &str,
+        server: Text,
         receive: Py<PyAny>,
         closed: Option<Py<PyAny>>,
     ) -> PyResult<()> {
         let session = &self.0.here()?.session;
         let provided = Provided::new(receive, closed);
-        guarded(|| py.detach(|| session.provide(server, provided)).or_raise(py))
+        guarded(|| py.detach(|| session.provide(&server, provided)).or_raise(py))
     }
 
     /// Takes a server away from it.
-    fn disable(&self, py: Python<'_>, server: &str) -> PyResult<()> {
+    fn disable(&self, py: Python<'_>, server: Text) -> PyResult<()> {
         let session = &self.0.here()?.session;
-        guarded(|| py.detach(|| session.disable(server)).or_raise(py))
+        guarded(|| py.detach(|| session.disable(&server)).or_raise(py))
     }
 
     /// Undoes `disable`.
-    fn enable(&self, py: Python<'_>, server: &str) -> PyResult<()> {
+    fn enable(&self, py: Python<'_>, server: Text) -> PyResult<()> {
         let session = &self.0.here()?.session;
-        guarded(|| py.detach(|| session.enable(server)).or_raise(py))
+        guarded(|| py.detach(|| session.enable(&server)).or_raise(py))
     }
 
     /// Events of this session.

@@ -7,11 +7,13 @@ import copy
 import pickle
 import sys
 import traceback
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import trunkline
+import trunkline.sync
 from trunkline import _options, _trunkline
 
 ROWS: list[dict[str, Any]] = _options.registry()["errors"]
@@ -111,3 +113,43 @@ def test_a_panic_is_an_internal_error_with_its_place(capfd: pytest.CaptureFixtur
     assert "asked to" in str(caught.value)
     assert "lib.rs" in caught.value.detail["place"]
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_text_that_is_no_unicode_is_a_wrong_argument_everywhere() -> None:
+    """SPEC 9.1, 16.5: half a surrogate pair, as file names have it."""
+    odd = "\udcff"
+    sent: list[BaseException] = []
+
+    def receive(connection: trunkline.HostConnection, frame: str) -> None:
+        try:
+            connection.send(odd)
+        except trunkline.TrunklineError as error:
+            sent.append(error)
+        connection.close()
+
+    with trunkline.sync.Pool() as pool, pool.session("a", servers=[]) as session:
+        attempts: list[Callable[[], object]] = [
+            lambda: session.disable(odd),
+            lambda: session.enable(odd),
+            lambda: session.provide(odd, receive),
+            lambda: session.tools_for(odd),
+            lambda: session.explain(odd),
+            lambda: pool.explain(odd),
+            lambda: pool.remove_server(odd),
+            lambda: pool.restart(odd),
+            lambda: trunkline.start_logs(odd),
+        ]
+        for attempt in attempts:
+            with pytest.raises(trunkline.InvalidArgumentError, match="UTF-8"):
+                attempt()
+        session.provide("own", receive)
+        with pytest.raises(trunkline.TrunklineError):
+            session.acquire("own", timeout=30)
+    assert {type(error) for error in sent} == {trunkline.InvalidArgumentError}
+
+
+@pytest.mark.parametrize("index", [7, -1, 2**32, 2**40, -(2**70)])
+def test_an_index_that_no_entry_has_restarts_nothing(index: int) -> None:
+    """SPEC 9.1."""
+    with trunkline.sync.Pool() as pool:
+        assert pool.restart("s", index) == pool.restart("s", 7)
