@@ -12,7 +12,7 @@
 //!
 //! References (`$ref`, `$defs`) are taken by all of them, and stay.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
@@ -128,8 +128,14 @@ fn without_branches(schema: &mut Map<String, Value>) -> bool {
     let taken: Vec<Value> =
         BRANCHES.iter().filter_map(|branches| schema.shift_remove(*branches)).collect();
     let mut said: BTreeMap<&String, Vec<&Value>> = BTreeMap::new();
-    for branch in taken.iter().filter_map(Value::as_array).flatten() {
-        let properties = referred(branch, &whole).get("properties").and_then(Value::as_object);
+    let branches = taken.iter().filter_map(Value::as_array).flatten();
+    let mut walked = HashSet::new();
+    for schema in branches.map(|branch| referred(branch, &whole)) {
+        if !walked.insert(std::ptr::from_ref(schema)) {
+            // Many branches may refer to one schema, which says the same each time.
+            continue;
+        }
+        let properties = schema.get("properties").and_then(Value::as_object);
         for (name, property) in properties.into_iter().flatten() {
             let ways = said.entry(name).or_default();
             if ways.len() <= WAYS_MAX && !ways.contains(&property) {

@@ -180,3 +180,17 @@ fn each_shape_has_a_word() {
     assert!(error.message().contains("`OpenAI`"), "{error}");
     assert!(error.hint().unwrap().contains("`openai`"), "{error:?}");
 }
+
+/// SPEC 6.1, S-38: what many branches refer to is looked at once, or a schema of this size would take minutes.
+#[test]
+fn branches_that_all_refer_to_a_large_schema_cost_no_more_than_their_text() {
+    let properties: serde_json::Map<String, Value> =
+        (0..60_000).map(|number| (format!("p{number}"), json!({}))).collect();
+    let large = json!({ "large": { "enum": (0..60_000).collect::<Vec<_>>() } });
+    for properties in [Value::Object(properties), large] {
+        let branches = vec![json!({ "$ref": "#" }); 33_000];
+        let schema = json!({ "type": "object", "properties": properties, "anyOf": branches });
+        let expected = json!({ "type": "object", "properties": properties });
+        assert_eq!(fit(Shape::Anthropic, &schema), expected);
+    }
+}
