@@ -314,6 +314,9 @@ impl Call {
         generation: Generation,
     ) -> Result<CallResult> {
         result.and_then(CallResult::of).map_err(|error| {
+            // What says nothing of it may have reached the server.
+            let outcome = error.outcome().unwrap_or(Outcome::Unknown);
+            let error = error.with_outcome(outcome);
             if error.code() != ErrorCode::CallInterrupted {
                 return error;
             }

@@ -300,6 +300,7 @@ impl LastingCall {
             let outcome = match error.outcome() {
                 _ if sent => Outcome::Unknown,
                 Some(outcome) => outcome,
+                // An attempt always says: this is a wait that ended.
                 None => Outcome::NotSent,
             };
             self.call.failed(error).with_outcome(outcome)

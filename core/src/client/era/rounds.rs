@@ -79,7 +79,8 @@ impl Link {
         };
         let Some(wanted) = wanted.filter(few) else {
             let message = "the server asks for input in a way that cannot be read";
-            return self.end_round(id, failure::protocol(&self.server, message));
+            let error = failure::protocol(&self.server, message);
+            return self.end_round(id, error.with_outcome(Outcome::Unknown));
         };
         let next = self.calls.new_id();
         let (again, caller, hold) = match self.calls.turn(id, next, ROUNDS_MAX) {
