@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use trunkline_pool::interface::EventKind;
-use trunkline_pool::json::plain;
+use trunkline_pool::json::readable_members;
 use trunkline_pool::options::ProgressReceiver;
 
 use super::session::SessionCore;
@@ -19,7 +19,7 @@ pub(super) fn events(
     receiver: Option<ProgressReceiver>,
 ) -> OnProgress {
     Box::new(move |params| {
-        let params = plain(params).unwrap_or_default();
+        let params = readable_members(params);
         let mut fields = vec![("call", number.into())];
         for name in ["progress", "total", "message"] {
             if let Some(value) = params.get(name) {

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::ConnectOptions;
@@ -11,7 +10,7 @@ use crate::platform::Exit;
 use crate::transport::escape::escape_line;
 use crate::{Error, ErrorCode, Outcome};
 use trunkline_pool::interface::words;
-use trunkline_pool::json::Plain;
+use trunkline_pool::json::readable_members;
 use trunkline_pool::options::Refusal;
 
 /// Characters of a server's own error message that are repeated in ours.
@@ -140,25 +139,20 @@ pub(super) fn unconnected(server: &Arc<str>, message: &str) -> Error {
 
 /// The server answered with an error: the text of the `error` member.
 pub(super) fn of_server(server: &Arc<str>, error: &str) -> Error {
-    #[derive(Deserialize)]
-    struct Body {
-        code: i64,
-        #[serde(default)]
-        message: String,
-        data: Option<Plain>,
-    }
-    let Ok(Body { code, message, data }) = serde_json::from_str(error) else {
+    let mut members = readable_members(error);
+    let Some(code) = members.get("code").and_then(Value::as_i64) else {
         return protocol(server, "the server answered with an error that cannot be read")
             .with_outcome(Outcome::Unknown);
     };
+    let message = members.get("message").and_then(Value::as_str).unwrap_or_default();
     let shown: String = escape_line(message.as_bytes()).chars().take(SERVER_MESSAGE_MAX).collect();
     let failure = Error::new(
         ErrorCode::ServerError,
         format!("the server answered with error {code}: {shown}"),
     );
     let failure = failure.with_detail("code", code).with_detail("message", message);
-    match data {
-        Some(Plain(data)) => failure.with_detail("data", data),
+    match members.remove("data").filter(|data| !data.is_null()) {
+        Some(data) => failure.with_detail("data", data),
         None => failure,
     }
     .with_server(server.as_ref())
@@ -242,5 +236,27 @@ mod tests {
         let failure = of_server(&"s".into(), &error);
         assert_eq!(failure.code(), ErrorCode::ServerError);
         assert_eq!(failure.detail()["data"].to_string(), data);
+    }
+
+    /// SPEC 5.12: what cannot be read beside the code hides neither it nor the rest.
+    #[test]
+    fn half_a_character_or_an_odd_number_leaves_the_code_of_an_error() {
+        let deep = "[".repeat(400) + &"]".repeat(400);
+        for rest in [
+            r#""message":"bad \ud83d","data":{"why":1}"#.to_owned(),
+            r#""message":"bad","data":{"why":1e400}"#.to_owned(),
+            format!(r#""message":"bad","data":{deep}"#),
+            r#""message":7"#.to_owned(),
+            r#""\ud83d":0"#.to_owned(),
+        ] {
+            let failure = of_server(&"s".into(), &format!(r#"{{"code":-32601,{rest}}}"#));
+            assert!(is_method_not_found(&failure), "{rest}: {failure}");
+            let is_said = rest.contains("bad");
+            assert_eq!(failure.message().contains("-32601: bad"), is_said, "{failure}");
+            assert_eq!(failure.detail().get("data").is_some(), rest.contains(r#""why":1}"#));
+        }
+        for unreadable in [r#"{"message":"bad"}"#, r#"{"code":"x"}"#, "[-32601]", "7"] {
+            assert_eq!(of_server(&"s".into(), unreadable).code(), ErrorCode::Protocol);
+        }
     }
 }

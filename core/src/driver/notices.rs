@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use trunkline_pool::acceptance::HeldTool;
 use trunkline_pool::catalog::{Change, Difference, ListKind};
 use trunkline_pool::interface::EventKind;
-use trunkline_pool::json::plain;
+use trunkline_pool::json::readable_members;
 use trunkline_pool::state::{ConnectionId, EntryState, Generation, Notice};
 
 use super::event_text::Said;
@@ -164,10 +164,11 @@ impl Driver {
         params: &str,
         callers: Callers,
     ) {
-        let params = plain(params).unwrap_or_default();
-        let level = params["level"].as_str().unwrap_or("info");
-        let mut fields = vec![("level", level.into()), ("data", params["data"].clone())];
-        fields.extend(params["logger"].as_str().map(|logger| ("logger", logger.into())));
+        let params = readable_members(params);
+        let text = |name| params.get(name).and_then(Value::as_str);
+        let data = params.get("data").cloned().unwrap_or_default();
+        let mut fields = vec![("level", text("level").unwrap_or("info").into()), ("data", data)];
+        fields.extend(text("logger").map(|logger| ("logger", logger.into())));
         let about = About::entry(cell, id.generation);
         let session = match callers {
             Callers::One(session) => self.live_session(session),

@@ -1,11 +1,13 @@
 //! JSON where it must be read in one way only: strict texts, canonical texts, and paths into them.
 
 mod canonical;
+mod lossy;
 mod plain;
 mod strict;
 mod value;
 
 pub(crate) use canonical::{canonical, members};
+pub use lossy::{lossy_members, readable_members};
 pub use plain::{Plain, plain};
 pub(crate) use strict::{Defect, DefectKind, parse};
 pub use value::is_value;

@@ -1,0 +1,119 @@
+//! JSON of others of which a part may be no use: half a surrogate pair in a text, a number that fits nowhere.
+//!
+//! serde_json refuses the whole of it. Here what can be read is read, where that is better than nothing.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::plain;
+
+/// The members of an object, in the order of the text; their values as written. What is no Unicode in a name is replaced.
+///
+/// # Errors
+/// Those of serde_json: no JSON, or no object.
+pub fn lossy_members(text: &str) -> serde_json::Result<Vec<(String, &RawValue)>> {
+    serde_json::from_str(text).map(|Members(members)| members)
+}
+
+/// The members of an object, each as far as it can be read by itself: what is no Unicode in a text is replaced, and anything else that
+/// cannot be read is left out. No object has none.
+pub fn readable_members(text: &str) -> Map<String, Value> {
+    let members = lossy_members(text).unwrap_or_default();
+    members.into_iter().filter_map(|(name, value)| Some((name, readable(value.get())?))).collect()
+}
+
+fn readable(text: &str) -> Option<Value> {
+    let lossy = || serde_json::from_str(text).map(|Lossy(text)| Value::from(text));
+    plain(text).or_else(|_| lossy()).ok()
+}
+
+/// A text in which what is no Unicode is replaced.
+struct Lossy(String);
+
+impl<'de> Deserialize<'de> for Lossy {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Lossy, D::Error> {
+        // As bytes, since those of half a pair are no text for serde_json.
+        deserializer.deserialize_bytes(LossyVisitor)
+    }
+}
+
+struct LossyVisitor;
+
+impl Visitor<'_> for LossyVisitor {
+    type Value = Lossy;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Lossy, E> {
+        Ok(Lossy(text.to_owned()))
+    }
+
+    fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Lossy, E> {
+        Ok(Lossy(String::from_utf8_lossy(bytes).into_owned()))
+    }
+}
+
+struct Members<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(MembersVisitor)
+    }
+}
+
+struct MembersVisitor;
+
+impl<'de> Visitor<'de> for MembersVisitor {
+    type Value = Members<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut members = Vec::new();
+        while let Some((Lossy(name), value)) = map.next_entry()? {
+            members.push((name, value));
+        }
+        Ok(Members(members))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// SPEC 5.12: what cannot be read costs itself alone.
+    #[test]
+    fn a_member_that_cannot_be_read_takes_no_other_with_it() {
+        let deep = "[".repeat(400) + &"]".repeat(400);
+        let text = format!(
+            r#"{{"half":"a \ud83d\n","\ud83d":1,"odd":1e400,"deep":{deep},"in":["\ud83d"],"n":1.5}}"#
+        );
+        let members = readable_members(&text);
+        let half = members["half"].as_str().unwrap();
+        assert!(half.starts_with("a \u{fffd}") && half.ends_with('\n'), "{half:?}");
+        let names: Vec<&str> = members.keys().map(String::as_str).collect();
+        assert!(
+            matches!(names[..], ["half", odd, "n"] if odd.starts_with('\u{fffd}')),
+            "{names:?}"
+        );
+        assert_eq!(members["n"], json!(1.5));
+        assert!(["[1]", "\"a\"", "", "{"].iter().all(|text| readable_members(text).is_empty()));
+    }
+
+    #[test]
+    fn what_can_be_read_is_the_value_that_it_is() {
+        let text = r#"{"b":{"a":[null]},"a":"\u00e4","$serde_json::private::RawValue":"1"}"#;
+        assert_eq!(Value::Object(readable_members(text)), plain(text).unwrap());
+        let members = lossy_members(text).unwrap();
+        assert_eq!(members[1].1.get(), r#""\u00e4""#);
+    }
+}
