@@ -174,12 +174,16 @@ impl InFlight {
         flights
     }
 
-    /// Whose call a message of the server can be about.
-    pub(super) fn callers(&self, via: Via, now: Instant) -> Callers {
-        callers(&mut self.lock(), via, now)
+    /// Whose call a log message of the server can be about.
+    pub(super) fn log_callers(&self, via: Via, now: Instant) -> Callers {
+        let mut table = self.lock();
+        match via {
+            Via::Common => table.log_callers(now),
+            Via::Response(id) => table.caller_of(id),
+        }
     }
 
-    /// Whose call a message of the server can be about; when they are one session's, with the clocks of what it can be about
+    /// Whose call a question of the server can be about; when they are one session's, with the clocks of what it can be about
     /// stopped from the same moment on. These go on with [`go_on`](Self::go_on).
     pub(super) fn hold_callers(&self, via: Via, now: Instant) -> (Callers, Option<Hold>) {
         let mut table = self.lock();

@@ -286,7 +286,7 @@ impl Link {
             "notifications/subscriptions/acknowledged" => self.take_acknowledged(params),
             "notifications/message" => {
                 let params = self.redactor.json(params);
-                let callers = self.calls.callers(via, Instant::now());
+                let callers = self.calls.log_callers(via, Instant::now());
                 self.tell(|events| events.log(&params, callers));
             }
             "notifications/cancelled" if self.ends_stream(params) => {}

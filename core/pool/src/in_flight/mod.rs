@@ -275,6 +275,14 @@ impl<P> Table<P> {
         Callers::of(in_flight, self.abandoned.sessions(now))
     }
 
+    /// Whose calls a log message may be about: with none in flight, those that were given up.
+    pub fn log_callers(&mut self, now: Instant) -> Callers {
+        match self.callers(now) {
+            Callers::Nobody => Callers::of(self.abandoned.sessions(now), std::iter::empty()),
+            callers => callers,
+        }
+    }
+
     /// Whose call this request is, or was until it was given up: for what is known to belong to it.
     pub fn caller_of(&self, id: u64) -> Callers {
         let in_flight = self.flights.get(&id).and_then(|flight| flight.caller);
@@ -358,6 +366,32 @@ mod tests {
         assert!(table.has_call_before(3, &HashSet::from([2])));
         assert!(!table.has_call_before(3, &HashSet::from([1])));
         assert!(!table.has_call_before(1, &HashSet::new()));
+    }
+
+    /// SPEC 15.1, S-45: a server that is asked for nothing else may still say something of what was given up.
+    #[test]
+    fn a_log_message_can_be_about_calls_that_were_given_up() {
+        let (mut table, now) = (Table::new(9), Instant::now());
+        let begin = |table: &mut Table<()>, id, session| {
+            let flight = flight(Purpose::Call, Some(SessionId(session)), now);
+            assert!(table.register(id, flight).is_ok());
+        };
+        assert_eq!(table.log_callers(now), Callers::Nobody);
+        for (id, session, expected) in [
+            (1, 2, Callers::One(SessionId(2))),
+            (2, 2, Callers::One(SessionId(2))),
+            (3, 4, Callers::Several),
+        ] {
+            begin(&mut table, id, session);
+            assert!(table.give_up(id, now).is_some());
+            assert_eq!((table.callers(now), table.log_callers(now)), (Callers::Nobody, expected));
+        }
+        table.forget_abandoned(3);
+        begin(&mut table, 5, 6);
+        assert_eq!(table.log_callers(now), Callers::Several);
+        assert!(table.take(5).is_some());
+        let later = now + Duration::from_secs(3600);
+        assert_eq!(table.log_callers(later), Callers::Nobody);
     }
 
     /// Nobody waits for the end of a stream, which may be that of the connection.
