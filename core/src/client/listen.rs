@@ -87,13 +87,14 @@ struct Meta {
 /// An id of ours as it comes back: some servers make texts of numbers.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Id {
+pub(super) enum Id {
     Number(u64),
     Text(String),
 }
 
 impl Id {
-    fn number(&self) -> Option<u64> {
+    /// The number that it is, or that it says.
+    pub(super) fn number(&self) -> Option<u64> {
         match self {
             Id::Number(id) => Some(*id),
             Id::Text(text) => text.parse().ok(),

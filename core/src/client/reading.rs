@@ -13,6 +13,7 @@ use super::envelope::{Message, find_id};
 use super::era::ResultType;
 use super::failure;
 use super::link::{Life, Link, Loss, count};
+use super::listen::Id;
 use super::lists::Lists;
 use super::requests::{complete, fail};
 use crate::transport::escape::escape_line;
@@ -307,9 +308,11 @@ impl Link {
         #[derive(Deserialize)]
         struct Progress {
             #[serde(rename = "progressToken")]
-            token: u64,
+            token: Id,
         }
-        let known = serde_json::from_str::<Progress>(params).is_ok_and(|Progress { token }| {
+        let progress = serde_json::from_str::<Progress>(params).ok();
+        let token = progress.and_then(|Progress { token }| token.number());
+        let known = token.is_some_and(|token| {
             self.calls.progress(token, |deliver| {
                 let params = self.redactor.json(params);
                 let deliver = std::panic::AssertUnwindSafe(|| deliver(&params));

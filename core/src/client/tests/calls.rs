@@ -183,6 +183,23 @@ async fn what_a_server_announces_reaches_the_driver_in_order() {
     open.close().await;
 }
 
+/// SPEC 5.4, 5.9: some servers make a text of the token too.
+#[tokio::test]
+async fn progress_whose_token_comes_back_as_a_text_is_heard() {
+    let told = r#"printf '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"%s","progress":1}}\n' "$id"; reply '{}'"#;
+    let open = script(&scripted(told)).connect().await;
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let steps = seen.clone();
+    let progress: OnProgress =
+        Box::new(move |params| steps.lock().unwrap().push(params.to_owned()));
+    let params = json!({ "name": "any" }).to_string();
+    let (_, answer) =
+        open.request(Request { params: &params, progress: Some(progress), ..request() });
+    ended(answer).await.unwrap();
+    assert_eq!(seen.lock().unwrap().len(), 1);
+    open.close().await;
+}
+
 /// PROTOCOL 1.1: a ping of the server is answered.
 #[tokio::test]
 async fn a_ping_of_the_server_is_answered() {
