@@ -634,7 +634,8 @@ typedef struct {
     uint32_t retry;
     /**
      * The request's `_meta`: the text of a JSON object; empty: none. A `traceparent`, `tracestate` or
-     * `baggage` in it must be as W3C defines them.
+     * `baggage` in it must be as W3C defines them, and a `progressToken` does not go out: the
+     * library has its own.
      */
     trunkline_str meta_json;
     /**

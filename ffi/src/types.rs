@@ -262,7 +262,8 @@ pub struct CallOptionsStruct {
     /// the server.
     pub retry: u32,
     /// The request's `_meta`: the text of a JSON object; empty: none. A `traceparent`, `tracestate` or
-    /// `baggage` in it must be as W3C defines them.
+    /// `baggage` in it must be as W3C defines them, and a `progressToken` does not go out: the
+    /// library has its own.
     pub meta_json: Str,
     /// NULL, or where the number is put by which the call's progress events name it (`call`),
     /// unique within its session. Written before the function returns (a blocking one: before it

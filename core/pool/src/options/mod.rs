@@ -256,7 +256,7 @@ pub struct CallOptions {
     pub idle_timeout: Option<Duration>,
     /// Whether progress is asked for and delivered as `progress` events.
     pub progress: Progress,
-    /// `_meta` of the request: the text of a JSON object.
+    /// `_meta` of the request: the text of a JSON object. A `progressToken` in it does not go out: the library has its own.
     pub meta: Option<String>,
     /// What is sent again after a loss.
     pub retry: Retry,

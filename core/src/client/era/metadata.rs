@@ -6,9 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use arc_swap::ArcSwapOption;
 use rmcp::model::{ClientCapabilities, Implementation};
-use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
-use serde_json::value::RawValue;
+use trunkline_pool::json::lossy_members;
 
 /// The members of `_meta` that every request carries.
 #[derive(Debug)]
@@ -67,23 +65,26 @@ impl Introduced {
     }
 }
 
-/// Appends the params of a request with what is to be in their `_meta`, everything else as it was.
+/// The member of `_meta` that asks for progress. It is the library's to give: one of a caller's could be that of a call of another
+/// session.
+const TOKEN: &str = "progressToken";
+
+/// Appends the params of a request with what is to be in their `_meta`, and without a token of the caller's; everything else as it was.
 pub(in crate::client) fn write_params(
     frame: &mut Vec<u8>,
     params: &str,
     metadata: Option<&Metadata>,
     token: Option<u64>,
 ) {
-    if metadata.is_none() && token.is_none() {
+    if metadata.is_none() && token.is_none() && !may_have(params, TOKEN) {
         return frame.extend_from_slice(params.as_bytes());
     }
     let token = token.map(|token| token.to_string());
     let ours = metadata.into_iter().flat_map(|metadata| &metadata.members);
     let ours = ours.map(|(name, value)| (name.as_str(), value.as_str()));
-    let ours: Vec<_> = ours.chain(token.as_deref().map(|token| ("progressToken", token))).collect();
+    let ours: Vec<_> = ours.chain(token.as_deref().map(|token| (TOKEN, token))).collect();
     match params.strip_prefix('{') {
-        _ if ours.is_empty() => frame.extend_from_slice(params.as_bytes()),
-        Some(rest) if !may_have_meta(params) => {
+        Some(rest) if !ours.is_empty() && !may_have(params, "\"_meta\"") => {
             let rest = rest.trim_start();
             frame.extend_from_slice(b"{\"_meta\":");
             write_members(frame, ours);
@@ -94,29 +95,34 @@ pub(in crate::client) fn write_params(
     }
 }
 
-/// Whether the params may have a `_meta`, however it is spelled.
-fn may_have_meta(params: &str) -> bool {
+/// Whether this may be in the params as the name of a member, however it is spelled.
+fn may_have(params: &str, name: &str) -> bool {
     let has = |text: &str| memchr::memmem::find(params.as_bytes(), text.as_bytes()).is_some();
-    has("\"_meta\"") || has("\\u")
+    has(name) || has("\\u")
 }
 
 /// Appends the params with these members in the `_meta` that they may have.
 fn merge(frame: &mut Vec<u8>, params: &str, ours: &[(&str, &str)]) {
-    let Ok(Members(members)) = serde_json::from_str(params) else {
+    let Ok(members) = lossy_members(params) else {
         return frame.extend_from_slice(params.as_bytes());
     };
-    let meta = members.iter().find(|(name, _)| name == "_meta").map(|(_, meta)| *meta);
-    let mut inside = match meta.map(serde_json::from_str::<Members<'_>>) {
-        Some(Ok(Members(inside))) => inside,
-        Some(Err(_)) | None => Vec::new(),
-    };
-    inside.retain(|(name, _)| !ours.iter().any(|(our, _)| our == name));
-    let inside = inside.iter().map(|(name, value)| (name.as_str(), *value));
+    let metas = members.iter().filter(|(name, _)| name == "_meta");
+    // One that is no object has no members.
+    let metas: Vec<_> =
+        metas.map(|(_, meta)| lossy_members(meta.get()).unwrap_or_default()).collect();
+    let has_token = metas.iter().flatten().any(|(name, _)| name == TOKEN);
+    if ours.is_empty() && !has_token {
+        return frame.extend_from_slice(params.as_bytes());
+    }
+    let inside = metas.first().into_iter().flatten();
+    let inside = inside
+        .filter(|(name, _)| name != TOKEN && !ours.iter().any(|(our, _)| our == name))
+        .map(|(name, value)| (name.as_str(), value.get()));
     let mut meta = Vec::new();
     write_members(&mut meta, inside.chain(ours.iter().copied()));
     let meta = String::from_utf8(meta).unwrap_or_default();
     let members = members.iter().filter(|(name, _)| name != "_meta");
-    let members = members.map(|(name, value)| (name.as_str(), *value));
+    let members = members.map(|(name, value)| (name.as_str(), value.get()));
     write_members(frame, members.chain([("_meta", meta.as_str())]));
 }
 
@@ -131,34 +137,6 @@ fn write_members<'a>(out: &mut Vec<u8>, members: impl IntoIterator<Item = (&'a s
         let _ = write!(out, ":{value}");
     }
     out.push(b'}');
-}
-
-/// The members of an object, in order, their values as text.
-struct Members<'a>(Vec<(String, &'a str)>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Self, D::Error> {
-        struct Collect<'a>(std::marker::PhantomData<&'a ()>);
-        impl<'de: 'a, 'a> Visitor<'de> for Collect<'a> {
-            type Value = Members<'a>;
-
-            fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                out.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(
-                self,
-                mut map: A,
-            ) -> std::result::Result<Members<'a>, A::Error> {
-                let mut members = Vec::new();
-                while let Some((name, value)) = map.next_entry::<String, &'de RawValue>()? {
-                    members.push((name, value.get()));
-                }
-                Ok(Members(members))
-            }
-        }
-        from.deserialize_map(Collect(std::marker::PhantomData))
-    }
 }
 
 #[cfg(test)]
@@ -182,6 +160,38 @@ mod tests {
         let expected = r#"{"name":"x","_meta":{"k":[1.50],"progressToken":7}}"#;
         assert_eq!(written(params, false, Some(7)), expected);
         assert_eq!(written("{}", false, Some(7)), r#"{"_meta":{"progressToken":7}}"#);
+    }
+
+    /// SPEC 5.9, S-45: the token of a call is the library's, or there is none: another could be that of somebody else's call.
+    #[test]
+    fn a_progress_token_of_the_caller_does_not_go_out() {
+        for (params, expected) in [
+            (r#"{"_meta":{"progressToken":9}}"#, r#"{"_meta":{}}"#),
+            (r#"{"_meta":{"k":1.0,"progressToken":"9"},"a":1}"#, r#"{"a":1,"_meta":{"k":1.0}}"#),
+            (r#"{"\u005fmeta":{"progress\u0054oken":9}}"#, r#"{"_meta":{}}"#),
+            (r#"{"_meta":{"k":1},"_meta":{"progressToken":9}}"#, r#"{"_meta":{"k":1}}"#),
+        ] {
+            assert_eq!(written(params, false, None), expected);
+            assert!(!written(params, true, None).contains("oken"));
+        }
+        // However odd the names beside it are.
+        let odd = r#"{"\ud83d":1,"_meta":{"\ud83d":2,"progressToken":9}}"#;
+        for (is_modern, token) in [(false, None), (true, None), (false, Some(7))] {
+            let sent = written(odd, is_modern, token);
+            assert!(sent.contains(":1,") && sent.contains(":2") && !sent.contains('9'), "{sent}");
+        }
+    }
+
+    /// SPEC 5.3: what is no token of a request stays, and so does all around it.
+    #[test]
+    fn params_without_a_token_go_out_as_they_came() {
+        for params in [
+            r#"{ "a": "progressToken \u00e4", "_meta" : {"k":1} }"#,
+            r#"{"progressToken":9,"_meta":[{"progressToken":9}]}"#,
+            r#"{"a":{"_meta":{"progressToken":9}}}"#,
+        ] {
+            assert_eq!(written(params, false, None), params);
+        }
     }
 
     /// SPEC 4.8, 5.3: what the caller wrote stays as it was, however it is written.
