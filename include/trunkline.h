@@ -1202,8 +1202,8 @@ trunkline_status trunkline_lease_request_enqueue(trunkline_pool *pool,
 
 /**
  * Subscribes the session to updates of a resource, which come as
- * `TRUNKLINE_EVENT_RESOURCE_UPDATED`. Counted: each needs its unsubscribe. Blocks: `WRONG_THREAD`
- * inside a callback.
+ * `TRUNKLINE_EVENT_RESOURCE_UPDATED`, of a modern server also those of a part of it. Counted: each
+ * needs its unsubscribe. Blocks: `WRONG_THREAD` inside a callback.
  *
  * Errors: as of `trunkline_lease_request`.
  */

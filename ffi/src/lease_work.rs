@@ -166,8 +166,8 @@ pub unsafe extern "C" fn trunkline_lease_request_enqueue(
 }
 
 /// Subscribes the session to updates of a resource, which come as
-/// `TRUNKLINE_EVENT_RESOURCE_UPDATED`. Counted: each needs its unsubscribe. Blocks: `WRONG_THREAD`
-/// inside a callback.
+/// `TRUNKLINE_EVENT_RESOURCE_UPDATED`, of a modern server also those of a part of it. Counted: each
+/// needs its unsubscribe. Blocks: `WRONG_THREAD` inside a callback.
 ///
 /// Errors: as of `trunkline_lease_request`.
 #[unsafe(no_mangle)]

@@ -216,6 +216,9 @@ impl Lease {
 
     /// Subscribes the session to updates of a resource; counted, so that the server hears of the first alone (SPEC 7.7).
     ///
+    /// A server may announce an update of a part of it, by the URI of that. One of the modern era says which subscription it is for,
+    /// and the session is told of this resource; of a legacy server only updates of this very URI are heard.
+    ///
     /// # Errors
     /// Those of [`request`](Self::request); the session is not subscribed then.
     pub async fn subscribe_resource(&self, uri: &str) -> Result<()> {

@@ -61,10 +61,17 @@ enum Grant {
 /// What one connection listens to.
 #[derive(Default)]
 pub(super) struct Listens {
-    /// Who waits for the acknowledgement of each open stream, by the id of its request.
-    streams: Mutex<HashMap<u64, Option<oneshot::Sender<Value>>>>,
+    /// The open streams, by the ids of their requests.
+    streams: Mutex<HashMap<u64, Listening>>,
     /// The tasks that keep the streams of resources open.
     resources: Mutex<HashMap<Box<str>, AbortHandle>>,
+}
+
+/// An open stream.
+struct Listening {
+    topic: Topic,
+    /// Who waits for the acknowledgement.
+    waits: Option<oneshot::Sender<Value>>,
 }
 
 /// The params of a notification, as far as they say whose it is.
@@ -162,7 +169,7 @@ impl Link {
             return count(&self.ignored.notifications);
         };
         let id = meta.subscription.and_then(|id| id.number());
-        let waits = id.and_then(|id| self.listens.streams().get_mut(&id)?.take());
+        let waits = id.and_then(|id| self.listens.streams().get_mut(&id)?.waits.take());
         match waits {
             // Nobody waits when the stream was given up.
             Some(waits) => drop(waits.send(notifications.0)),
@@ -184,14 +191,38 @@ impl Link {
         id.is_some()
     }
 
-    /// Whether a notification belongs to a stream that is open here. Over a pipe all streams share one way.
-    pub(super) fn is_ours(&self, params: &str) -> bool {
-        if !self.metadata.is_modern() {
-            return true;
+    /// A resource was updated, or a part of it: whoever listens to the whole knows the name of the whole alone.
+    pub(super) fn take_updated(&self, params: &str) {
+        #[derive(Deserialize)]
+        struct Updated {
+            uri: Box<str>,
         }
-        let tagged = serde_json::from_str::<Tagged>(params);
-        let Ok(Some(id)) = tagged.map(|tagged| tagged.meta.subscription) else { return true };
-        id.number().is_some_and(|id| self.listens.streams().contains_key(&id))
+        let updated = serde_json::from_str::<Updated>(params).ok();
+        let uri = updated.and_then(|Updated { uri }| match self.named_stream(params) {
+            None => Some(uri),
+            Some(id) => match &self.listens.streams().get(&id.number()?)?.topic {
+                Topic::Resource(whole) => Some(whole.clone()),
+                Topic::Lists(_) => Some(uri),
+            },
+        });
+        match uri {
+            Some(uri) => self.tell(|events| events.resource_updated(&uri)),
+            None => count(&self.ignored.notifications),
+        }
+    }
+
+    /// Whether a notification belongs to a stream that is open here.
+    pub(super) fn is_ours(&self, params: &str) -> bool {
+        let is_open = |id: u64| self.listens.streams().contains_key(&id);
+        self.named_stream(params).is_none_or(|id| id.number().is_some_and(is_open))
+    }
+
+    /// The stream that a notification says it belongs to. Over a pipe all streams share one way.
+    fn named_stream(&self, params: &str) -> Option<Id> {
+        if !self.metadata.is_modern() {
+            return None;
+        }
+        serde_json::from_str::<Tagged>(params).ok()?.meta.subscription
     }
 
     /// Opens a stream once.
@@ -200,7 +231,8 @@ impl Link {
         let (end, ended) = oneshot::channel();
         let id = self.calls.new_id();
         // Before the request goes out: the acknowledgement may be here before the function that sends it returns.
-        self.listens.streams().insert(id, Some(acknowledge));
+        let listening = Listening { topic: topic.clone(), waits: Some(acknowledge) };
+        self.listens.streams().insert(id, listening);
         let params = json!({ "notifications": topic.filter() }).to_string();
         self.start_own_as(id, Purpose::Stream, ("subscriptions/listen", &params), end);
         Stream { link: self.clone(), id: RequestId(id), acknowledged, ended }
@@ -299,7 +331,7 @@ impl Drop for Stream {
 }
 
 impl Listens {
-    fn streams(&self) -> MutexGuard<'_, HashMap<u64, Option<oneshot::Sender<Value>>>> {
+    fn streams(&self) -> MutexGuard<'_, HashMap<u64, Listening>> {
         self.streams.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -272,18 +272,7 @@ impl Link {
             "notifications/resources/list_changed" => {
                 self.take_list_changed(ListKind::Resources, params);
             }
-            "notifications/resources/updated" => {
-                #[derive(Deserialize)]
-                struct Updated {
-                    uri: String,
-                }
-                match serde_json::from_str::<Updated>(params) {
-                    Ok(updated) if self.is_ours(params) => {
-                        self.tell(|events| events.resource_updated(&updated.uri));
-                    }
-                    Ok(_) | Err(_) => count(&self.ignored.notifications),
-                }
-            }
+            "notifications/resources/updated" => self.take_updated(params),
             "notifications/subscriptions/acknowledged" => self.take_acknowledged(params),
             "notifications/message" => {
                 let params = self.redactor.json(params);

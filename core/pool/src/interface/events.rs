@@ -187,7 +187,7 @@ events! {
     ResourcesChanged "resources_changed" Session LIST_CHANGE,
         "resources or resource templates came, went or changed";
     ResourceUpdated "resource_updated" Session &[field("uri", "string")],
-        "a resource that the session subscribed to was updated";
+        "a resource that the session subscribed to was updated; of a modern server also a part of it, by the `uri` of the whole";
     Disconnected "disconnected" Session &[field("reason", "string")],
         "a held connection was lost";
     Reconnected "reconnected" Session &[field("attempts", "integer"), field("downtime_ms", "integer")],

@@ -117,6 +117,22 @@ async fn a_resource_is_listened_to_by_a_stream_of_its_own_until_nobody_wants_it(
     }
 }
 
+/// SPEC 7.1, 7.7: the stream says whose an update is, also where it is one of a part.
+#[tokio::test]
+async fn an_update_of_a_part_is_told_as_one_of_what_is_listened_to() {
+    let open = test_server(&["--era", "modern"]).connect().await;
+    let RequestId(stream) = open.connection.0.calls.next_id();
+    open.connection.listen("test://one").await.unwrap();
+    for uri in ["test://one", "test://one/part"] {
+        let meta = json!({ "io.modelcontextprotocol/subscriptionId": stream.to_string() });
+        let params = json!({ "uri": uri, "_meta": meta });
+        let line = json!({ "jsonrpc": "2.0", "method": "notifications/resources/updated", "params": params });
+        open.call("write", json!({ "line": line.to_string() })).await.unwrap();
+    }
+    assert_eq!(open.recorder.told(), ["updated test://one"; 2]);
+    open.close().await;
+}
+
 /// SPEC 7.8: a server that announced once, and then has no stream to announce on, is listed at the keep-alive.
 #[tokio::test]
 async fn a_server_that_is_heard_no_more_is_listed_at_the_keep_alive() {
