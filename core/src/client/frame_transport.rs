@@ -20,7 +20,7 @@ use rmcp::service::{
 use rmcp::transport::Transport;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use trunkline_pool::config::Era;
 
 use super::link::{Link, count};
@@ -39,6 +39,8 @@ pub(super) const REVISIONS: &[&str] = &["2024-11-05", "2025-03-26", "2025-06-18"
 #[derive(Default)]
 pub(super) struct Handshake {
     inner: Arc<Mutex<Inner>>,
+    /// Whether a question is open beside it, whose answer may make it needless.
+    question: watch::Sender<bool>,
 }
 
 #[derive(Default)]
@@ -55,6 +57,20 @@ impl Handshake {
         lock(&self.inner).expected == Some(id)
     }
 
+    /// A question is open beside it, or is not any more.
+    pub(super) fn set_question(&self, is_open: bool) {
+        self.question.send_replace(is_open);
+    }
+
+    /// Waits until no question is open beside it; whether it is wanted then.
+    pub(super) fn is_wanted(&self) -> impl Future<Output = bool> + use<> {
+        let (inner, mut question) = (self.inner.clone(), self.question.subscribe());
+        async move {
+            let _ = question.wait_for(|is_open| !is_open).await;
+            !lock(&inner).ended
+        }
+    }
+
     /// Lets go of rmcp. It is told nothing more.
     pub(super) fn end(&self) {
         let mut inner = lock(&self.inner);
@@ -63,6 +79,7 @@ impl Handshake {
         let rest = inner.to_rmcp.take();
         drop(inner);
         drop(rest);
+        self.set_question(false);
     }
 }
 

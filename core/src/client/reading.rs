@@ -98,6 +98,10 @@ impl Inbound for Link {
         self.calls.contains(request) || self.handshake.expects(request)
     }
 
+    fn wants_handshake(&self) -> BoxFuture<'static, bool> {
+        Box::pin(self.handshake.is_wanted())
+    }
+
     fn refuse(&self, request: u64, error: Error) {
         if let Some(flight) = self.calls.give_up(request) {
             if error.outcome() == Some(Outcome::NotSent) {

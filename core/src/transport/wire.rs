@@ -149,6 +149,9 @@ pub(crate) trait Inbound: Send + Sync + 'static {
     /// Whether the request of this id is still without its answer.
     fn awaits(&self, request: u64) -> bool;
 
+    /// Whether the handshake is wanted: resolves when no question is open beside it that may be answered instead.
+    fn wants_handshake(&self) -> BoxFuture<'static, bool>;
+
     /// Ends one request with an error, where the wire failed under it alone; nothing when it already ended.
     fn refuse(&self, request: u64, error: Error);
 

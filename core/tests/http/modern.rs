@@ -358,6 +358,39 @@ fn what_no_handshake_would_help_is_not_shaken_hands_with() {
     check("auth-challenge", &[], ErrorCode::AuthRequired);
 }
 
+/// SPEC 4.8: a server that answers the question late is connected, whatever it makes of the handshake that was sent meanwhile, and
+/// whenever.
+#[test]
+fn a_modern_server_that_is_slow_stays_connected_when_it_refuses_the_handshake() {
+    for (kind, faults, era) in [
+        (json!("http"), "no-handshake,late-discover=first", "modern"),
+        (json!("http"), "no-handshake,late-discover=last", "modern"),
+        (json!(null), "no-handshake,late-discover=last", "modern"),
+        (json!("http"), "late-discover=first", "dual"),
+    ] {
+        let rig = Rig::new(json!({}));
+        let remote = Remote::start(&rig, faults, &["--era", era]);
+        host(async {
+            // The handshake is sent after two thirds of it.
+            let mut config = json!({ "url": remote.url, "connect_timeout_ms": 6_000 });
+            if !kind.is_null() {
+                config["type"] = kind.clone();
+            }
+            rig.configure(json!({ "s": config })).await;
+            let session = rig.session("a");
+            let lease = acquire(&session, "s").await;
+            assert_eq!(remote.count("POST", "initialize"), 1);
+            // The answer to the handshake comes meanwhile.
+            text(&lease, "sleep", json!({ "ms": 1_000 })).await;
+            assert_eq!(text(&lease, "echo", json!({ "message": "hi" })).await, "hi");
+            let row = rig.pool.status()["servers"]["s"].clone();
+            assert_eq!((&row["era"], &row["transport"]), (&json!("modern"), &json!("http")));
+            assert_eq!(row["entries"][0]["generation"], 1, "{faults}");
+        });
+        close(&rig);
+    }
+}
+
 /// SPEC 4.8: a server of the legacy era is found out by its refusal, and remembered.
 #[test]
 fn a_legacy_server_is_asked_once_and_then_known() {

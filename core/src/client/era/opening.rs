@@ -88,6 +88,7 @@ impl Link {
             None => {}
         }
         // Beside the open question: whichever answer comes first settles it.
+        self.handshake.set_question(true);
         let mut shaking = std::pin::pin!(self.shake_hands());
         let (mut is_open, mut refusal) = (true, None);
         loop {
@@ -98,7 +99,10 @@ impl Link {
                         self.handshake.end();
                         return Ok(());
                     }
-                    Ok(Era::Legacy) | Err(_) => is_open = false,
+                    Ok(Era::Legacy) | Err(_) => {
+                        self.handshake.set_question(false);
+                        is_open = false;
+                    }
                 },
                 shaken = &mut shaking, if refusal.is_none() => match shaken {
                     Ok(()) => return self.is_legacy(),

@@ -171,6 +171,14 @@ impl Channel {
         }
     }
 
+    /// Whether a handshake that failed, or is answered in another dialect, counts: not when the question beside it was answered.
+    pub(super) async fn wants_handshake(&self) -> bool {
+        match self.inbound() {
+            Ok(inbound) => inbound.wants_handshake().await,
+            Err(_) => false,
+        }
+    }
+
     /// The handshake was answered: this revision goes out with every message.
     pub(super) fn negotiated(&self, revision: &str) {
         self.state().revision = HeaderValue::from_str(revision).ok();

@@ -76,7 +76,12 @@ pub(super) async fn carry(channel: Arc<Channel>, post: Post) {
             channel.ready.send_replace(true);
         }
         Ok(()) => {}
-        Err(failed) => settle(&channel, &post, failed, handshake || opening),
+        Err(failed) => {
+            let greets = handshake && matches!(post.kind, FrameKind::Request(_));
+            if !greets || channel.wants_handshake().await {
+                settle(&channel, &post, failed, handshake || opening);
+            }
+        }
     }
 }
 
@@ -141,7 +146,8 @@ async fn ask(channel: &Arc<Channel>, post: &Post, id: u64, handshake: bool) -> R
         if refusal.is_of_the_protocol() {
             channel.inbound()?.heard();
         }
-        if probe::is_probe(channel, post) && refusal.is_of_another_dialect() {
+        let is_other = probe::is_probe(channel, post) && refusal.is_of_another_dialect();
+        if is_other && channel.wants_handshake().await {
             probe::fall_back(channel, &refusal);
             return give(channel, post).await;
         }
@@ -151,7 +157,7 @@ async fn ask(channel: &Arc<Channel>, post: &Post, id: u64, handshake: bool) -> R
         };
     }
     channel.speaks(Dialect::Streamable);
-    if handshake {
+    if handshake && channel.inbound()?.awaits(id) {
         channel.keep_session(&response).map_err(Failure::Message)?;
     }
     match media_type(&response).as_deref() {

@@ -6,7 +6,7 @@ use std::io::{BufReader, Result, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
@@ -55,6 +55,10 @@ pub struct Front {
     pub calls: AtomicU64,
     lists: AtomicU64,
     streams: AtomicU64,
+    /// A handshake has come.
+    greeted: AtomicBool,
+    /// A question what is spoken is about to be answered.
+    discovered: AtomicBool,
 }
 
 impl Front {
@@ -75,6 +79,8 @@ impl Front {
             calls: AtomicU64::new(0),
             lists: AtomicU64::new(0),
             streams: AtomicU64::new(0),
+            greeted: AtomicBool::new(false),
+            discovered: AtomicBool::new(false),
         }
     }
 
@@ -187,6 +193,13 @@ impl Front {
         let Ok(message) = serde_json::from_slice::<Value>(&request.body) else {
             return respond(out, "400 Bad Request", &[JSON.into()], b"{}");
         };
+        if let Some(which) = self.faults.value("late-discover") {
+            self.wait_for_the_other(&message["method"], which);
+        }
+        if message["method"] == "initialize" && self.faults.has("no-handshake") {
+            let error = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"?"}}"#;
+            return respond(out, "404 Not Found", &[JSON.into()], error.as_bytes());
+        }
         if self.era != Era::Legacy && modern::is_modern(request, &message) {
             return modern::answer(self, request, message, out);
         }
@@ -229,6 +242,28 @@ impl Front {
             return respond(out, "202 Accepted", &[], b"");
         }
         self.answer(&session, &method, message, &headers, out)
+    }
+
+    /// Holds the answer to the question what is spoken, or to the handshake, back behind the other.
+    fn wait_for_the_other(&self, method: &Value, which: &str) {
+        let wait_for = |other: &AtomicBool| {
+            while !other.load(Ordering::SeqCst) {
+                std::thread::sleep(LOOK);
+            }
+        };
+        if method == "initialize" {
+            self.greeted.store(true, Ordering::SeqCst);
+            if which == "first" {
+                wait_for(&self.discovered);
+                std::thread::sleep(3 * LOOK);
+            }
+        } else if method == "server/discover" {
+            wait_for(&self.greeted);
+            if which == "last" {
+                std::thread::sleep(3 * LOOK);
+            }
+            self.discovered.store(true, Ordering::SeqCst);
+        }
     }
 
     /// The session that a message belongs to.

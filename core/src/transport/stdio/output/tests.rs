@@ -75,6 +75,9 @@ impl Inbound for Waiting {
     fn awaits(&self, _: u64) -> bool {
         unreachable!("a pipe has no responses of its own")
     }
+    fn wants_handshake(&self) -> BoxFuture<'static, bool> {
+        unreachable!("a pipe has no responses of its own")
+    }
     fn refuse(&self, _: u64, _: Error) {}
     fn gap(&self) {}
     fn deaf(&self) {}
