@@ -29,8 +29,8 @@ pub fn exception(py: Python<'_>, error: &Error) -> PyErr {
 fn instance<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyAny>> {
     let class = class_of(py, error.code())?;
     // Not by calling the class, whose `__init__` is Python.
-    let message = &*in_python(error.code(), error.message());
-    let hint = error.hint().map(|hint| in_python(error.code(), hint));
+    let message = &*in_python(error.message(), names_options(error.code()));
+    let hint = error.hint().map(|hint| in_python(hint, hints_at_options(error)));
     let value = class.call_method1(intern!(py, "__new__"), (&class, message))?;
     value.setattr(intern!(py, "args"), (message,))?;
     value.setattr(intern!(py, "code"), error.code().name())?;
@@ -53,10 +53,25 @@ fn instance<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyAny>> 
     Ok(value)
 }
 
-/// A text of an error with its options as Python spells them. What stands in files is spelled there as anywhere.
-fn in_python(code: ErrorCode, text: &str) -> Cow<'_, str> {
+/// Whether what an error of this code names are options. What stands in files is spelled there as anywhere, and the words of servers,
+/// and names of servers and tools, are theirs.
+fn names_options(code: ErrorCode) -> bool {
     let of_files = matches!(code, ErrorCode::InvalidConfig | ErrorCode::UndefinedVariable);
-    match text.contains("_ms") && !of_files {
+    let of_others =
+        matches!(code, ErrorCode::ServerError | ErrorCode::ToolNotFound | ErrorCode::NotAdmitted);
+    !of_files && !of_others
+}
+
+/// Whether its hint names options: what is nearest to no option is the name of a server or a tool.
+fn hints_at_options(error: &Error) -> bool {
+    let of_files = matches!(error.code(), ErrorCode::InvalidConfig | ErrorCode::UndefinedVariable);
+    let is_near = error.detail().contains_key("nearest");
+    !of_files && (!is_near || error.code() == ErrorCode::UnknownOption)
+}
+
+/// A text of an error, with its options as Python spells them where it names any.
+fn in_python(text: &str, has_options: bool) -> Cow<'_, str> {
+    match text.contains("_ms") && has_options {
         true => spelled(text, |name| python_name(name).to_owned()).into(),
         false => text.into(),
     }

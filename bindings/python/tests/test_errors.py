@@ -14,6 +14,7 @@ import pytest
 
 import trunkline
 import trunkline.sync
+from host import Log, wait_until
 from trunkline import _options, _trunkline
 
 ROWS: list[dict[str, Any]] = _options.registry()["errors"]
@@ -153,3 +154,24 @@ def test_an_index_that_no_entry_has_restarts_nothing(index: int) -> None:
     """SPEC 9.1."""
     with trunkline.sync.Pool() as pool:
         assert pool.restart("s", index) == pool.restart("s", 7)
+
+
+def test_the_words_of_others_stay_as_they_are(log: Log) -> None:
+    """SPEC 5.2, 5.12: what a server says, and what it and its tools are called, is no option of ours."""
+    with trunkline.sync.Pool() as pool:
+        pool.add_server("s", log.server("--list-changes"))
+        session = pool.session("a")
+        lease = session.acquire("s")
+        message = "missing argument `timeout_ms`"
+        with pytest.raises(trunkline.ServerError) as answered:
+            lease.call_tool("error", {"code": -32602, "message": message})
+        assert message in answered.value.message
+        lease.call_tool("change_list", {"add": "drain_delay_ms"})
+        wait_until(lambda: any(tool.own_name == "drain_delay_ms" for tool in lease.tools()), "the tool never came")
+        with pytest.raises(trunkline.ToolNotFoundError) as near:
+            lease.call_tool("drain_delay_m")
+        assert near.value.detail["nearest"] == "drain_delay_ms"
+        assert "`drain_delay_ms`" in (near.value.hint or "")
+        with pytest.raises(trunkline.ToolNotFoundError) as missing:
+            lease.call_tool("connect_timeout_ms")
+        assert "`connect_timeout_ms`" in missing.value.message
