@@ -47,7 +47,7 @@ pub(crate) fn contain<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
 
 /// The `internal` error of the panic that this thread is in, or came out of last.
 pub(crate) fn last_panic() -> Error {
-    let (message, place) = PANIC.with(|last| last.take()).unwrap_or_default();
+    let (message, place) = PANIC.try_with(RefCell::take).ok().flatten().unwrap_or_default();
     let message = if message.is_empty() { "panic".to_owned() } else { message };
     Error::new(ErrorCode::Internal, message).with_detail("place", place)
 }
@@ -76,7 +76,9 @@ pub(crate) fn prepare_process() {
             let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
             let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
             let place = panic.location().map(ToString::to_string).unwrap_or_default();
-            PANIC.with(|last| last.replace(Some((text.unwrap_or_default(), place))));
+            let said = Some((text.unwrap_or_default(), place));
+            // A thread that ends has no place for it.
+            let _ = PANIC.try_with(|last| last.replace(said));
             if GUARDED.with(Cell::get) == 0 {
                 previous(panic);
             }

@@ -7,6 +7,9 @@
 /* Calls enough, one after another, for the waiting thread to read for itself. */
 #define MANY 64
 
+/* Longer than any of these calls takes; shorter than a program may hang. */
+#define LONG_MS 90000
+
 typedef struct {
     const scene *scene;
     uint64_t lease;
@@ -38,7 +41,9 @@ static void *wait_for_one(void *user_data)
 {
     call *c = user_data;
     trunkline_buf *buf = NULL;
-    c->status = trunkline_lease_call_tool(c->scene->pool, c->lease, text_of(c->tool), text_of(c->arguments), NULL, &buf, NULL);
+    trunkline_call_options options = TRUNKLINE_CALL_OPTIONS_INIT;
+    options.timeout_ms = LONG_MS;
+    c->status = trunkline_lease_call_tool(c->scene->pool, c->lease, text_of(c->tool), text_of(c->arguments), &options, &buf, NULL);
     trunkline_buf_free(buf);
     return NULL;
 }
@@ -127,6 +132,36 @@ static void a_close_ends_the_call_that_another_thread_waits_for(void)
     }
 }
 
+static pthread_key_t ending;
+
+static void echo_at_the_end(void *user_data)
+{
+    call *c = user_data;
+    wait_for_one(c);
+}
+
+static void *end_with_a_call(void *user_data)
+{
+    call *c = user_data;
+    echo_many(c->scene, c->lease);
+    CHECK(pthread_setspecific(ending, c) == 0);
+    return NULL;
+}
+
+/* SPEC 16.4, I-07: what the library keeps for a thread is gone by then. */
+static void a_thread_may_call_while_it_ends(void)
+{
+    scene s = open_scene("", "");
+    call c = {&s, acquire(&s), "echo", "{\"message\":\"last\"}", TRUNKLINE_STATUS_INTERNAL};
+    pthread_t thread;
+    CHECK(pthread_key_create(&ending, echo_at_the_end) == 0);
+    CHECK(pthread_create(&thread, NULL, end_with_a_call, &c) == 0);
+    pthread_join(thread, NULL);
+    CHECK(c.status == TRUNKLINE_STATUS_OK);
+    pthread_key_delete(ending);
+    close_scene(&s);
+}
+
 int main(int argc, char **argv)
 {
     begin_program(argc, argv);
@@ -135,5 +170,6 @@ int main(int argc, char **argv)
     RUN(a_crash_ends_the_call_that_is_waited_for);
     RUN(a_deadline_ends_the_call_that_is_waited_for);
     RUN(a_close_ends_the_call_that_another_thread_waits_for);
+    RUN(a_thread_may_call_while_it_ends);
     return 0;
 }

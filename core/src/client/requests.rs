@@ -55,7 +55,10 @@ impl Link {
             // After it is in the table: whoever lays the reader's role down looks there.
             self.wire.recall_reader();
         }
-        if let Some(error) = self.write(id, method, params, metadata.as_deref(), token)
+        let registered = Registered { link: self, id };
+        let error = self.write(id, method, params, metadata.as_deref(), token);
+        std::mem::forget(registered);
+        if let Some(error) = error
             && let Some(flight) = self.calls.take(id)
         {
             complete(flight.payload.done, Err(error));
@@ -87,7 +90,7 @@ impl Link {
         metadata: Option<&Metadata>,
         token: Option<u64>,
     ) -> Option<Error> {
-        let sent = FRAME.with_borrow_mut(|frame| {
+        let send = |frame: &mut Vec<u8>| {
             frame.clear();
             write_request(frame, id, method, params, metadata, token);
             let sent = match frame.len() > self.options.frame_bytes {
@@ -98,8 +101,10 @@ impl Link {
                 *frame = Vec::new();
             }
             sent
-        });
-        match sent {
+        };
+        // A thread that ends has none.
+        let sent = FRAME.try_with(|frame| send(&mut frame.borrow_mut()));
+        match sent.unwrap_or_else(|_| send(&mut Vec::new())) {
             Sent::Written => {
                 self.wire.request_written(self);
                 None
@@ -189,6 +194,18 @@ impl Link {
 
     fn limit_reached(&self, limit: &'static str) -> Error {
         failure::limit(&self.server, limit).with_outcome(Outcome::NotSent)
+    }
+}
+
+/// A request that is in the table and not written yet. Dropped, because of a panic, it is taken out: what waits for its end hears of it.
+struct Registered<'a> {
+    link: &'a Link,
+    id: u64,
+}
+
+impl Drop for Registered<'_> {
+    fn drop(&mut self) {
+        drop(self.link.calls.take(self.id));
     }
 }
 

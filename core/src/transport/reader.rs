@@ -194,7 +194,8 @@ impl Room for FrameReader {
     fn room(&mut self) -> &mut Vec<u8> {
         self.compact();
         if self.buffer.capacity() == 0 {
-            self.buffer = SPARE.take();
+            // A thread that ends has none.
+            self.buffer = SPARE.try_with(Cell::take).unwrap_or_default();
             self.buffer.reserve(BUFFER_BYTES);
         } else if self.buffer.len() == self.buffer.capacity() {
             self.buffer.reserve(self.buffer.len());
@@ -205,7 +206,8 @@ impl Room for FrameReader {
     fn rest(&mut self) {
         self.compact();
         if self.buffer.is_empty() && self.buffer.capacity() > 0 {
-            SPARE.set(std::mem::take(&mut self.buffer));
+            let buffer = std::mem::take(&mut self.buffer);
+            let _ = SPARE.try_with(|spare| spare.set(buffer));
         }
     }
 }
@@ -291,6 +293,34 @@ mod tests {
         second.room().extend_from_slice(b":2}\n");
         assert_eq!(third.next_line(), Some(Line::Frame(b"{\"third\":3}")));
         assert_eq!(second.next_line(), Some(Line::Frame(b"{\"second\":2}")));
+    }
+
+    /// SPEC 16.4: a host may call while a thread of its ends.
+    #[test]
+    fn a_thread_that_ends_reads_without_a_buffer_of_its_own() {
+        struct Last(std::sync::mpsc::Sender<bool>);
+        impl Drop for Last {
+            fn drop(&mut self) {
+                let read = std::panic::catch_unwind(|| {
+                    let mut reader = reader_of(b"{}\n");
+                    let read = reader.next_line() == Some(Line::Frame(b"{}"));
+                    reader.rest();
+                    read
+                });
+                let _ = self.0.send(read.unwrap_or(false));
+            }
+        }
+        // What a thread used first goes last.
+        thread_local! {
+            static LAST: Cell<Option<Last>> = const { Cell::new(None) };
+        }
+        let (said, read) = std::sync::mpsc::channel();
+        let body = move || {
+            LAST.set(Some(Last(said)));
+            reader_of(b"").rest();
+        };
+        std::thread::spawn(body).join().unwrap();
+        assert_eq!(read.recv(), Ok(true));
     }
 
     #[test]
