@@ -9,7 +9,7 @@ pub(crate) use self::scheduled::*;
 #[cfg(not(feature = "schedules"))]
 mod plain {
     pub(crate) use std::sync::{Mutex, MutexGuard, atomic};
-    pub(crate) use std::{thread, thread_local};
+    pub(crate) use std::thread_local;
 
     pub(crate) use arc_swap::{ArcSwap, Guard};
     pub(crate) use tokio::sync::Notify;
@@ -21,7 +21,8 @@ mod scheduled {
 
     pub(crate) use arc_swap::Guard;
     pub(crate) use shuttle::sync::{Mutex, MutexGuard, atomic};
-    pub(crate) use shuttle::{thread, thread_local};
+    use shuttle::thread;
+    pub(crate) use shuttle::thread_local;
     use tokio::sync::futures::Notified;
 
     /// That of arc-swap, before each use of which another thread may run.

@@ -357,6 +357,47 @@ static void a_callback_of_logs_may_end_them_and_is_the_last(void)
     close_scene(&h.scene);
 }
 
+static pthread_key_t ending;
+
+/* The last round of a thread's destructors in which something of the library's language may run. */
+enum { LAST_ROUND = 3 };
+
+static void unsubscribe_in_the_last_round(void *user_data)
+{
+    host *h = user_data;
+    count_up(&h->entered);
+    if (count_of(&h->entered) < LAST_ROUND) {
+        CHECK(pthread_setspecific(ending, h) == 0);
+        return;
+    }
+    OK(trunkline_subscription_close(h->scene.pool, h->subscription, &err));
+    CHECK(count_of(&h->destroyed) == 2);
+}
+
+static void *end_with_a_subscription(void *user_data)
+{
+    host *h = user_data;
+    uint64_t other;
+    subscribe(h, count_event, &h->subscription);
+    subscribe(h, count_event, &other);
+    OK(trunkline_subscription_close(h->scene.pool, other, &err));
+    CHECK(pthread_setspecific(ending, h) == 0);
+    return NULL;
+}
+
+/* SPEC 16.2, I-16, I-19: what the library's language keeps for a thread is gone by then. */
+static void a_thread_may_unsubscribe_while_it_ends(void)
+{
+    host h = new_host();
+    pthread_t thread;
+    CHECK(pthread_key_create(&ending, unsubscribe_in_the_last_round) == 0);
+    CHECK(pthread_create(&thread, NULL, end_with_a_subscription, &h) == 0);
+    pthread_join(thread, NULL);
+    CHECK(count_of(&h.entered) == LAST_ROUND);
+    pthread_key_delete(ending);
+    close_scene(&h.scene);
+}
+
 int main(int argc, char **argv)
 {
     begin_program(argc, argv);
@@ -372,6 +413,7 @@ int main(int argc, char **argv)
     RUN(a_subscription_begins_with_a_snapshot);
     RUN(what_is_logged_is_told_to_who_asked_last_and_to_nobody_unasked);
     RUN(a_callback_of_logs_may_end_them_and_is_the_last);
+    RUN(a_thread_may_unsubscribe_while_it_ends);
     if (argc == 1)
         score("callbacks", 8);
     return 0;

@@ -10,7 +10,6 @@ use super::event_text::{Said, Untaken, members_of};
 use super::hub::About;
 use crate::api::{Event, EventMask};
 use crate::sync::atomic::{AtomicU64, Ordering};
-use crate::sync::thread::{self, ThreadId};
 use crate::sync::{Mutex, MutexGuard, Notify, thread_local};
 use crate::wakes;
 
@@ -25,8 +24,8 @@ pub(crate) struct Subscriber {
     owed_by: AtomicU64,
     arrived: Notify,
     wake: Mutex<Option<Wake>>,
-    /// The thread that runs the wake function now.
-    waking: Mutex<Option<ThreadId>>,
+    /// The thread that runs the wake function now, by its number, or [`NOBODY`].
+    waking: AtomicU64,
     /// Held while the wake function runs.
     turn: Mutex<()>,
     pub(super) session: Option<SessionId>,
@@ -117,7 +116,7 @@ impl Subscriber {
             owed_by: AtomicU64::new(NOBODY),
             arrived: Notify::new(),
             wake: Mutex::new(None),
-            waking: Mutex::new(None),
+            waking: AtomicU64::new(NOBODY),
             turn: Mutex::new(()),
         }
     }
@@ -230,16 +229,16 @@ impl Subscriber {
         if lock(&self.wake).is_none() {
             return;
         }
-        if *lock(&self.waking) == Some(thread::current().id()) {
+        if self.is_waking_here() {
             // The wake function itself caused an event; whoever it woke finds the event as well.
             return;
         }
         let turn = lock(&self.turn);
         let wake = lock(&self.wake).clone();
         if let Some(wake) = wake {
-            *lock(&self.waking) = Some(thread::current().id());
+            self.waking.store(thread_number(), Ordering::Relaxed);
             let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || wake()));
-            *lock(&self.waking) = None;
+            self.waking.store(NOBODY, Ordering::Relaxed);
         }
         drop(turn);
     }
@@ -249,9 +248,14 @@ impl Subscriber {
         // The host's function is dropped without the lock, as it is called.
         let before = lock(&self.wake).take();
         drop(before);
-        if *lock(&self.waking) != Some(thread::current().id()) {
+        if !self.is_waking_here() {
             drop(lock(&self.turn));
         }
+    }
+
+    /// Whether this thread runs the wake function now: nobody else has its number there.
+    fn is_waking_here(&self) -> bool {
+        self.waking.load(Ordering::Relaxed) == thread_number()
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
@@ -281,7 +285,7 @@ impl wakes::Wake for Subscriber {
     }
 }
 
-/// A number that no other thread has or had.
+/// A number that no other thread has or had. A thread has it to the very end, unlike the one that std gives it.
 fn thread_number() -> u64 {
     static LAST: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(NOBODY);
     thread_local! {
