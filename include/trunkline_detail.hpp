@@ -6,6 +6,7 @@
 #ifndef TRUNKLINE_DETAIL_HPP
 #define TRUNKLINE_DETAIL_HPP
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <exception>
@@ -55,8 +56,10 @@ inline std::string take(trunkline_buf *buf) {
     return copy(trunkline_buf_str(buf));
 }
 
+/** For the C interface. A time below zero, such as that to a deadline which has passed, is none. */
 inline std::uint64_t milliseconds(std::optional<std::chrono::milliseconds> time) {
-    return time ? static_cast<std::uint64_t>(time->count()) : TRUNKLINE_DEFAULT;
+    using rep = std::chrono::milliseconds::rep;
+    return time ? static_cast<std::uint64_t>(std::max<rep>(0, time->count())) : TRUNKLINE_DEFAULT;
 }
 
 } // namespace detail

@@ -448,6 +448,27 @@ void status_and_metrics_take_options() {
     h.pool.close();
 }
 
+/// Whether it gives up as soon as it has looked: a wait without an end would end the program.
+template <class Wait> bool gives_up(Wait &&wait) {
+    try {
+        wait();
+        return false;
+    } catch (const trunkline::error &failure) {
+        return failure.code() == TRUNKLINE_STATUS_TIMEOUT;
+    }
+}
+
+// SPEC 16.2: a deadline that has passed is no deadline that never comes.
+void a_time_below_none_is_over() {
+    host h(R"("--silent")", R"({"connect_timeout_ms": 300000})");
+    trunkline::session session = h.pool.open(R"({"id": "waits", "servers": ["s"]})");
+    for (std::chrono::milliseconds passed : {-1ms, -5ms}) {
+        CHECK(gives_up([&] { session.ready("s", passed); }));
+        CHECK(gives_up([&] { session.ready_async("s", passed).get(); }));
+    }
+    h.pool.close(-5ms);
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -469,5 +490,6 @@ int main(int argc, char **argv) {
     RUN(a_lease_may_come_while_its_pool_goes);
     RUN(logs_are_told_as_long_as_they_live);
     RUN(status_and_metrics_take_options);
+    RUN(a_time_below_none_is_over);
     return 0;
 }
