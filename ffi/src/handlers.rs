@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use trunkline::interface::words;
 use trunkline::{
     DeskNews, Error, ErrorCode, HandlerDesk, HandlerResult, Handlers, Refusal, Result,
     start_callback_thread,
@@ -18,7 +19,8 @@ use crate::guard::{guard, in_callback};
 use crate::objects::Objects;
 use crate::pool::PoolObject;
 use crate::raw;
-use crate::subscription::{Signal, enter};
+use crate::running::Running;
+use crate::subscription::Signal;
 use crate::types::{AskFn, HandlerNumber, RequestNews, Status, Str};
 
 /// Answers a request of a server. Any thread may, also inside the function that was told of the
@@ -125,7 +127,7 @@ impl Desks {
         let over = Over(signal.clone());
         let desk = HandlerDesk::new(move || over.0.wake());
         let handlers = desk.handlers(names)?;
-        enter(&objects.subscriptions)?;
+        enter(&objects.handlers)?;
         objects.desks.rows().insert(id, (Arc::downgrade(&desk), signal.clone()));
         let (desk, objects_of_thread) = (Arc::downgrade(&desk), objects.clone());
         let (begin, begun) = sync_channel(1);
@@ -136,11 +138,11 @@ impl Desks {
             }
             objects_of_thread.desks.rows().remove(&id);
             drop(given);
-            objects_of_thread.subscriptions.leave();
+            objects_of_thread.handlers.leave();
         };
         if let Err(error) = start_callback_thread("trunkline-handler", body) {
             objects.desks.rows().remove(&id);
-            objects.subscriptions.leave();
+            objects.handlers.leave();
             return Err(no_thread(error));
         }
         Ok((handlers, Ready { given, begin }))
@@ -217,4 +219,51 @@ fn tell(given: &Given, news: RequestNews, request: u64, json: &str) {
     let Some(ask) = given.ask else { return };
     // SAFETY: the host gave the function for this pointer, and the text outlives the call.
     in_callback(|| unsafe { ask(given.user_data.pointer, news as u32, request, Str::of(json)) });
+}
+
+/// One thread more that tells the host what is asked.
+///
+/// # Errors
+/// `limit` when there are too many of them.
+fn enter(handlers: &Running) -> Result<()> {
+    match handlers.enter(THREADS_MAX) {
+        true => Ok(()),
+        false => Err(Error::new(ErrorCode::Limit, "too many sessions with handlers of their own")
+            .with_detail("limit", words::limit::HANDLERS)),
+    }
+}
+
+/// Pools and sessions with handlers of their own in one pool; each has a thread, so that a handler that blocks holds up only its own.
+const THREADS_MAX: usize = 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    extern "C" fn nothing(_: *mut c_void, _: u32, _: u64, _: Str) {
+        crate::guard::guarded((), || ());
+    }
+
+    fn open(objects: &Arc<Objects>) -> Result<()> {
+        let given = Given::new(0, Some(nothing), (std::ptr::null_mut(), None));
+        Desks::open(objects, given).map(drop)
+    }
+
+    /// SPEC 3.8: a thousand sessions with handlers leave room for subscriptions, and the other way round.
+    #[test]
+    fn handlers_are_counted_apart_from_subscriptions() {
+        let objects = Objects::new().unwrap();
+        while objects.subscriptions.enter(THREADS_MAX) {}
+        assert!(open(&objects).is_ok());
+    }
+
+    /// SPEC 3.8: the error is about what was opened.
+    #[test]
+    fn too_many_sessions_with_handlers_are_refused_as_such() {
+        let objects = Objects::new().unwrap();
+        while objects.handlers.enter(THREADS_MAX) {}
+        let error = open(&objects).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::Limit);
+        assert_eq!(error.detail()["limit"], words::limit::HANDLERS);
+    }
 }

@@ -23,8 +23,10 @@ pub(crate) struct Objects {
     /// With servers that the host provides.
     pub(crate) connections: Table<HostConnection>,
     pub(crate) completions: Completions,
-    /// The threads of subscriptions and desks.
+    /// The threads of subscriptions.
     pub(crate) subscriptions: Running,
+    /// The threads of desks.
+    pub(crate) handlers: Running,
     /// The connections with servers that the host provides, from when it first hears of one until its last function returned.
     pub(crate) hosted: Running,
     pub(crate) desks: Desks,
@@ -48,6 +50,7 @@ impl Objects {
             connections: Table::new(Kind::Connection, number, connections),
             completions: Completions::default(),
             subscriptions: Running::default(),
+            handlers: Running::default(),
             hosted: Running::default(),
             desks: Desks::default(),
             freed: AtomicBool::new(false),

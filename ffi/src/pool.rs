@@ -146,6 +146,7 @@ fn close(pool: &PoolObject, options: DrainOptions) -> Result<()> {
     pool.objects.hosted.end();
     let quiet = pool.objects.completions.wait_until_quiet(deadline)
         && pool.objects.subscriptions.wait_until_quiet(deadline)
+        && pool.objects.handlers.wait_until_quiet(deadline)
         && pool.objects.hosted.wait_until_quiet(deadline);
     match quiet {
         true => Ok(()),

@@ -285,11 +285,11 @@ impl Signal {
     }
 }
 
-/// One thread more that calls the host for a subscription or a desk.
+/// One thread more that calls the host for a subscription.
 ///
 /// # Errors
 /// `limit` when there are too many of them.
-pub(crate) fn enter(subscriptions: &Running) -> Result<()> {
+fn enter(subscriptions: &Running) -> Result<()> {
     match subscriptions.enter(THREADS_MAX) {
         true => Ok(()),
         false => Err(Error::new(ErrorCode::Limit, "too many subscriptions with a callback")

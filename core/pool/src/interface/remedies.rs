@@ -47,6 +47,7 @@ const OF_LIMITS: &[(&str, &str)] = &[
     (limit::CALLBACKS, "start fewer operations at a time, or take their results from a queue"),
     (limit::THREADS, "end threads of the process, or raise the system's limit of them"),
     (limit::SUBSCRIPTIONS, "subscribe with a queue, or end other subscriptions"),
+    (limit::HANDLERS, "give the pool handlers that answer for its sessions, or close sessions"),
     (limit::HANDLES, "release handles that nobody needs"),
 ];
 

@@ -143,6 +143,7 @@ words! {
         CALLBACKS "callbacks" "callbacks that wait to be made (C)";
         THREADS "threads" "threads of the process (C)";
         SUBSCRIPTIONS "subscriptions" "subscriptions with a callback (C)";
+        HANDLERS "handlers" "pools and sessions with handlers of their own (C)";
         HANDLES "handles" "handles of one kind (C)";
     }
 
