@@ -73,16 +73,19 @@ impl Identity {
     }
 }
 
-/// The descendants of `root` by parent links, and what hangs below those `known` from earlier.
+/// The descendants of `root`, if there is one, by parent links, and what hangs below those `known` from earlier.
 ///
 /// Cheap: it reads the children of each process, not the whole table.
-pub(super) fn descendants(root: libc::pid_t, known: &BTreeSet<Identity>) -> BTreeSet<Identity> {
+pub(super) fn descendants(
+    root: Option<libc::pid_t>,
+    known: &BTreeSet<Identity>,
+) -> BTreeSet<Identity> {
     let mut found = BTreeSet::new();
     let mut level: Vec<libc::pid_t> = known
         .iter()
         .filter(|identity| identity.is_alive())
         .map(|identity| identity.pid)
-        .chain([root])
+        .chain(root)
         .collect();
     for _ in 0..DEPTH_MAX {
         let mut next = Vec::new();

@@ -75,7 +75,7 @@ fn kill(live: &Live) {
     if !live.is_own() || live.identity.is_some_and(Identity::is_replaced) {
         return;
     }
-    let below = children::descendants(live.pid, &Default::default());
+    let below = children::descendants(Some(live.pid), &Default::default());
     // SAFETY: the group is that of a server of ours that has not been reported gone.
     unsafe { libc::kill(-live.pid, libc::SIGKILL) };
     for identity in below {

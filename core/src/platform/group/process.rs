@@ -81,8 +81,13 @@ impl Process {
 
     /// Notes the descendants of the moment, since the links to them vanish with their parents.
     pub(crate) fn survey(&self) {
-        let mut tree = self.lock();
-        let found = children::descendants(self.pid, &tree.known);
+        self.look(&mut self.lock());
+    }
+
+    /// Notes the descendants that can be found now: not below a number that is another's by now (S-25).
+    fn look(&self, tree: &mut Tree) {
+        let root = self.group_is_ours().then_some(self.pid);
+        let found = children::descendants(root, &tree.known);
         tree.known.extend(found);
     }
 
@@ -96,8 +101,7 @@ impl Process {
             return true;
         }
         if !tree.reaped {
-            let found = children::descendants(self.pid, &tree.known);
-            tree.known.extend(found);
+            self.look(&mut tree);
             reap(self.pid);
             tree.reaped = true;
         }
@@ -129,9 +133,8 @@ impl Process {
         if tree.gone {
             return;
         }
-        let found = children::descendants(self.pid, &tree.known);
-        tree.known.extend(found);
-        if tree.reaped {
+        self.look(&mut tree);
+        if tree.reaped && self.group_is_ours() {
             // The members that outlived their leader, one by one, each by its identity.
             let found = children::members(self.pid, &tree.known);
             tree.known.extend(found);
@@ -192,4 +195,44 @@ impl Drop for Process {
 fn reap(pid: libc::pid_t) -> bool {
     // SAFETY: waits for a child of ours by its pid; the status is not asked for.
     unsafe { libc::waitpid(pid, ptr::null_mut(), libc::WNOHANG) != 0 }
+}
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests {
+    use std::os::unix::process::CommandExt as _;
+    use std::process::Command;
+
+    use super::*;
+
+    /// S-25: a helper may outlive the leader and its group, whose number is free from then on.
+    #[test]
+    fn nothing_of_a_stranger_that_has_the_leaders_number_is_signalled() {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "sleep 1000 & wait $!"]).process_group(0);
+        let mut stranger = shell.spawn().unwrap();
+        let pid = stranger.id().cast_signed();
+        let below = || children::descendants(Some(pid), &BTreeSet::new()).into_iter().next();
+        let child = loop {
+            match below() {
+                Some(child) => break child,
+                None => std::thread::yield_now(),
+            }
+        };
+        let identity = Identity::of(pid).map(|it| Identity { started: it.started - 1, ..it });
+        let ended = watch::channel(Some(Exit::Unknown));
+        let process = Process {
+            pid,
+            identity,
+            // SAFETY: has no preconditions.
+            owner: unsafe { libc::getpid() },
+            exit: ended.1,
+            tree: Mutex::new(Tree { reaped: true, ..Tree::default() }),
+        };
+        process.survey();
+        process.signal(TreeSignal::Kill);
+        assert!(process.is_gone());
+        child.signal(libc::SIGTERM);
+        assert_eq!(stranger.wait().unwrap().code(), Some(128 + libc::SIGTERM));
+    }
 }
