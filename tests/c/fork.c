@@ -193,12 +193,48 @@ static void a_fork_amid_calls_hangs_neither_side(void)
     trunkline_queue_free(h.queue);
 }
 
+/* A child that does nothing of the library's, and lives until its end of the pipe is let go. */
+static pid_t idle_child(int *hold)
+{
+    int ends[2];
+    char byte;
+    CHECK(pipe(ends) == 0);
+    fflush(NULL);
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        close(ends[1]);
+        _exit(read(ends[0], &byte, 1) == 0 ? 0 : 1);
+    }
+    close(ends[0]);
+    *hold = ends[1];
+    return child;
+}
+
+/* SPEC 9.8, 16.3, I-20: the server reads the end of its input though the child had a copy of the pipe. */
+static void a_child_that_lives_on_makes_no_close_a_forced_one(void)
+{
+    scene s = open_scene("{\"exit_grace_ms\":30000}", "");
+    trunkline_buf *buf = NULL;
+    int status = -1, hold;
+    acquire(&s);
+    pid_t child = idle_child(&hold);
+    OK(trunkline_pool_drain_all(s.pool, TRUNKLINE_LITERAL("{\"timeout_ms\":90000}"), &buf, &err));
+    json *report = take_json(buf);
+    CHECK(json_number(json_get(report, "drained")) == 1 && json_number(json_get(report, "forced")) == 0);
+    json_free(report);
+    close(hold);
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    close_scene(&s);
+}
+
 int main(int argc, char **argv)
 {
     begin_program(argc, argv);
     RUN(a_child_gets_forked_at_once_and_the_parent_goes_on);
     RUN(a_child_may_make_a_pool_of_its_own);
     RUN(a_fork_amid_calls_hangs_neither_side);
+    RUN(a_child_that_lives_on_makes_no_close_a_forced_one);
     if (argc == 1)
         score("hosts", 3);
     return 0;

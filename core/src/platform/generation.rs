@@ -17,7 +17,7 @@ pub(crate) fn fork_generation() -> u64 {
 fn register() {
     extern "C" fn in_child() {
         GENERATION.fetch_add(1, Ordering::Relaxed);
-        super::lock::close_inherited();
+        super::inherited::close_inherited();
     }
     // SAFETY: the handler only uses atomics and closes files, which is allowed in a forked child; the library is never unloaded.
     let failed = unsafe { libc::pthread_atfork(None, None, Some(in_child)) };

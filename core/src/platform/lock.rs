@@ -5,80 +5,25 @@
 
 use std::fs::File;
 use std::io;
-#[cfg(unix)]
-use std::mem::ManuallyDrop;
 use std::path::Path;
+
 #[cfg(unix)]
-use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
+use super::inherited::NotInherited;
 
 /// A lock, until it is dropped. In a forked child it is the parent's.
 #[cfg(unix)]
 pub(crate) struct FileLock {
-    /// In a forked child it is closed.
-    file: ManuallyDrop<File>,
-    /// Where its descriptor is noted.
-    held: Option<&'static AtomicI32>,
-    fork_generation: u64,
-}
-
-#[cfg(unix)]
-impl FileLock {
-    fn new(file: File) -> FileLock {
-        use std::os::fd::AsRawFd;
-        let fork_generation = super::fork_generation();
-        let note = |place: &&AtomicI32| {
-            place.compare_exchange(NONE, file.as_raw_fd(), Relaxed, Relaxed).is_ok()
-        };
-        let held = HELD.iter().find(note);
-        FileLock { file: ManuallyDrop::new(file), held, fork_generation }
-    }
-
-    /// Closes the file.
-    fn close(&mut self) {
-        if let Some(place) = self.held.take() {
-            place.store(NONE, Relaxed);
-        }
-        // SAFETY: only the drop comes here, once, and nothing uses the file after it.
-        unsafe { ManuallyDrop::drop(&mut self.file) };
-    }
+    file: NotInherited<File>,
 }
 
 #[cfg(unix)]
 impl Drop for FileLock {
     fn drop(&mut self) {
         use std::os::fd::AsRawFd;
-        if self.fork_generation == super::fork_generation() {
+        if !self.file.is_of_parent() {
             // Said, not left to the descriptor's end: a child may have it open too.
-            // SAFETY: the descriptor is open until `close`.
+            // SAFETY: the descriptor is open until the file is dropped.
             unsafe { libc::flock(self.file.as_raw_fd(), libc::LOCK_UN) };
-        } else if self.held.is_some() {
-            // Closed by the fork: its number may be that of another file.
-            return;
-        }
-        self.close();
-    }
-}
-
-/// The descriptors of the locks that are held.
-#[cfg(unix)]
-static HELD: [AtomicI32; HELD_MAX] = [const { AtomicI32::new(NONE) }; HELD_MAX];
-
-/// The locks of status files, and those of what is written at one time, which are few. One beyond these stays open in children.
-#[cfg(unix)]
-const HELD_MAX: usize = 64;
-
-/// No descriptor.
-#[cfg(unix)]
-const NONE: i32 = -1;
-
-/// Closes the locks of the parent. For the child of a fork, where next to nothing may be done.
-#[cfg(unix)]
-pub(super) fn close_inherited() {
-    for place in &HELD {
-        let descriptor = place.swap(NONE, Relaxed);
-        if descriptor != NONE {
-            // SAFETY: the descriptor is that of a lock, which never uses it in this process.
-            unsafe { libc::close(descriptor) };
         }
     }
 }
@@ -104,7 +49,7 @@ pub(crate) fn try_lock(path: &Path) -> io::Result<Option<FileLock>> {
         .mode(0o600)
         .custom_flags(options)
         .open(path)?;
-    let lock = FileLock::new(file);
+    let lock = FileLock { file: NotInherited::new(file) };
     // SAFETY: the descriptor is open for as long as `lock` is.
     if unsafe { libc::flock(lock.file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } == 0 {
         return Ok(Some(lock));
@@ -176,9 +121,11 @@ mod tests {
         let lock = RefCell::new(try_lock(&path).unwrap());
         let is_killed = || {
             // The end of a process closes its files, and says nothing of locks.
-            let mut lock: FileLock = lock.take().unwrap();
-            lock.close();
+            let lock: FileLock = lock.take().unwrap();
+            // SAFETY: the other one is forgotten.
+            let file = unsafe { std::ptr::read(&raw const lock.file) };
             std::mem::forget(lock);
+            drop(file);
             assert!(try_lock(&path).unwrap().is_some());
         };
         beside_a_child(|| (), is_killed);

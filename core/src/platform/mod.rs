@@ -10,6 +10,8 @@ mod child;
 #[cfg(unix)]
 mod group;
 #[cfg(unix)]
+mod inherited;
+#[cfg(unix)]
 mod pipe;
 #[cfg(unix)]
 mod process;

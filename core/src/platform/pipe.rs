@@ -9,11 +9,12 @@ use std::time::Duration;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
+use super::inherited::NotInherited;
 use super::{Room, signals};
 
-/// The end that we write to.
+/// The end that we write to. The reader reads the end once it is closed here, whatever a fork of this process does.
 #[derive(Debug)]
-pub(crate) struct WritePipe(AsyncFd<OwnedFd>);
+pub(crate) struct WritePipe(AsyncFd<NotInherited<OwnedFd>>);
 
 /// The end that we read from.
 #[derive(Debug)]
@@ -29,7 +30,7 @@ pub(crate) struct PipeCopy(OwnedFd);
 
 impl WritePipe {
     /// Registers a non-blocking descriptor with the runtime of the caller.
-    pub(super) fn new(fd: OwnedFd) -> io::Result<Self> {
+    pub(super) fn new(fd: NotInherited<OwnedFd>) -> io::Result<Self> {
         #[cfg(target_vendor = "apple")]
         signals::never_raise(fd.as_fd())?;
         // SAFETY: an owned descriptor stays open, and the same, as long as it is owned.

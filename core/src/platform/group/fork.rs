@@ -10,6 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::ptr;
 
 use crate::platform::child::{close_others_on_exec, default_signals};
+use crate::platform::inherited::NotInherited;
 use crate::platform::pipe::{pipe, set_nonblocking};
 use crate::platform::{LAUNCH_STEPS, LAUNCH_TIMEOUT_MS, Launch, LaunchError};
 
@@ -17,7 +18,7 @@ use crate::platform::{LAUNCH_STEPS, LAUNCH_TIMEOUT_MS, Launch, LaunchError};
 #[derive(Debug)]
 pub(in crate::platform) struct RawChild {
     pub leader: Unclaimed,
-    pub stdin: OwnedFd,
+    pub stdin: NotInherited<OwnedFd>,
     pub stdout: OwnedFd,
     pub stderr: OwnedFd,
 }
@@ -59,10 +60,11 @@ pub(in crate::platform) fn fork_exec(launch: &Launch) -> Result<RawChild, Launch
         .map_err(|error| LaunchError::new("pass its arguments and environment", error))?;
     let open = |error| LaunchError::new("open its pipes", error);
     let (child_in, stdin) = pipe().map_err(open)?;
+    let stdin = NotInherited::new(stdin);
     let (stdout, child_out) = pipe().map_err(open)?;
     let (stderr, child_err) = pipe().map_err(open)?;
     let (report, child_report) = pipe().map_err(open)?;
-    for ours in [&stdin, &stdout, &stderr] {
+    for ours in [&*stdin, &stdout, &stderr] {
         set_nonblocking(ours).map_err(open)?;
     }
     // SAFETY: the child calls only async-signal-safe functions, on memory that was prepared before, until it execs or

@@ -17,6 +17,7 @@ use std::time::Duration;
 pub(super) use self::process::Process;
 use self::start::Supervisor;
 use self::wire::{Message, ServerSocket};
+use super::inherited::NotInherited;
 use super::pipe::{pipe, set_nonblocking};
 use super::{
     LAUNCH_STEPS, LAUNCH_TIMEOUT_MS, Launch, LaunchError, Launched, ReadPipe, WritePipe, program,
@@ -45,10 +46,11 @@ async fn launch_now(launch: &Launch) -> Result<Option<Launched>, LaunchError> {
         .map_err(|error| LaunchError::new("pass its arguments and environment", error))?;
     let open = |error| LaunchError::new("open its pipes", error);
     let (child_in, stdin) = pipe().map_err(open)?;
+    let stdin = NotInherited::new(stdin);
     let (stdout, child_out) = pipe().map_err(open)?;
     let (stderr, child_err) = pipe().map_err(open)?;
     let (ours, theirs) = parcel::socket_pair(libc::SOCK_STREAM).map_err(open)?;
-    for end in [&stdin, &stdout, &stderr, &ours] {
+    for end in [&*stdin, &stdout, &stderr, &ours] {
         set_nonblocking(end).map_err(open)?;
     }
     let started = |error| LaunchError::new("start it", error);

@@ -1,0 +1,84 @@
+//! Descriptors that a forked child must not keep for as long as it runs: the locks of files, which it would hold on, and our ends of what
+//! servers read, who would not read its end.
+//!
+//! Those that are noted are closed in the child.
+
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
+use std::os::fd::{AsRawFd, RawFd};
+use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
+
+/// Something open that is of this process alone. In a forked child it is the parent's, and closed.
+#[derive(Debug)]
+pub(super) struct NotInherited<T: AsRawFd> {
+    open: ManuallyDrop<T>,
+    /// Where its descriptor is noted.
+    noted: Option<&'static AtomicI32>,
+    fork_generation: u64,
+}
+
+impl<T: AsRawFd> NotInherited<T> {
+    /// Notes it until it is dropped.
+    pub(super) fn new(open: T) -> Self {
+        let fork_generation = super::fork_generation();
+        let note = |place: &&AtomicI32| {
+            place.compare_exchange(NONE, open.as_raw_fd(), Relaxed, Relaxed).is_ok()
+        };
+        let noted = NOTED.iter().find(note);
+        NotInherited { open: ManuallyDrop::new(open), noted, fork_generation }
+    }
+
+    /// Whether it is that of the process that this one was forked from.
+    pub(super) fn is_of_parent(&self) -> bool {
+        self.fork_generation != super::fork_generation()
+    }
+}
+
+impl<T: AsRawFd> Deref for NotInherited<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.open
+    }
+}
+
+impl<T: AsRawFd> AsRawFd for NotInherited<T> {
+    fn as_raw_fd(&self) -> RawFd {
+        self.open.as_raw_fd()
+    }
+}
+
+impl<T: AsRawFd> Drop for NotInherited<T> {
+    fn drop(&mut self) {
+        if let Some(place) = self.noted {
+            if self.is_of_parent() {
+                // Closed by the fork: its number may be that of another file, and its place too.
+                return;
+            }
+            place.store(NONE, Relaxed);
+        }
+        // SAFETY: once, and nothing uses it after it.
+        unsafe { ManuallyDrop::drop(&mut self.open) };
+    }
+}
+
+/// Closes what is of the parent alone. For the child of a fork, where next to nothing may be done.
+pub(super) fn close_inherited() {
+    for place in &NOTED {
+        let descriptor = place.swap(NONE, Relaxed);
+        if descriptor != NONE {
+            // SAFETY: whatever has the descriptor never uses it in this process.
+            unsafe { libc::close(descriptor) };
+        }
+    }
+}
+
+/// The descriptors that are noted.
+static NOTED: [AtomicI32; NOTED_MAX] = [const { AtomicI32::new(NONE) }; NOTED_MAX];
+
+/// One for each server, of which a pool has 1,024 unless it is told otherwise, and the locks, which are few. One beyond these stays open
+/// in children.
+const NOTED_MAX: usize = 2048;
+
+/// No descriptor.
+const NONE: i32 = -1;
