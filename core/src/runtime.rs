@@ -5,12 +5,12 @@
 
 use std::io;
 use std::sync::mpsc::sync_channel;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
-use crate::platform;
+use crate::platform::{self, OfProcess};
 use crate::transport;
 use crate::{Error, ErrorCode, Result};
 
@@ -32,8 +32,12 @@ enum Threads {
     Several(tokio::runtime::Runtime),
 }
 
-/// The runtime that runs now, if any.
-static CURRENT: Mutex<Weak<Runtime>> = Mutex::new(Weak::new());
+/// The runtime that runs now, if any. Held while it starts.
+static CURRENT: OfProcess<Mutex<Weak<Runtime>>> = OfProcess::new();
+
+fn current() -> MutexGuard<'static, Weak<Runtime>> {
+    CURRENT.get().lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 impl Runtime {
     /// The process's runtime; starts it when there is none.
@@ -41,24 +45,18 @@ impl Runtime {
     /// # Errors
     /// `invalid_argument` when it runs with another number of workers, `internal` when threads cannot be started.
     pub(crate) fn shared(workers: usize) -> Result<Arc<Runtime>> {
-        let mut current = CURRENT.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let fork_generation = platform::fork_generation();
+        let mut current = current();
         if let Some(runtime) = current.upgrade() {
-            if runtime.fork_generation == fork_generation {
-                return runtime.check_workers(workers).map(|()| runtime);
-            }
-            // The parent's runtime: its threads do not exist here, so that it must not even be dropped.
-            std::mem::forget(runtime);
+            return runtime.check_workers(workers).map(|()| runtime);
         }
-        let runtime = Arc::new(Runtime::start(workers, fork_generation)?);
+        let runtime = Arc::new(Runtime::start(workers, platform::fork_generation())?);
         *current = Arc::downgrade(&runtime);
         Ok(runtime)
     }
 
     /// A hold on the runtime that runs now, for what must not be cut when the last pool goes.
     pub(crate) fn running() -> Option<Arc<Runtime>> {
-        let current = CURRENT.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        current.upgrade().filter(|runtime| !runtime.is_forked())
+        current().upgrade()
     }
 
     fn start(workers: usize, fork_generation: u64) -> Result<Runtime> {

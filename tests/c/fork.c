@@ -5,6 +5,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "fixture.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -228,6 +230,40 @@ static void a_child_that_lives_on_makes_no_close_a_forced_one(void)
     close_scene(&s);
 }
 
+static volatile sig_atomic_t opens = 1;
+
+static void *open_pools(void *unused)
+{
+    (void)unused;
+    while (opens) {
+        trunkline_pool *pool;
+        OK(trunkline_pool_new(none, &pool, &err));
+        trunkline_pool_free(pool);
+    }
+    return NULL;
+}
+
+/* SPEC 16.3: a fork amid the start of the library, which is then locked by a thread that the child does not have. */
+static void a_child_may_make_a_pool_though_its_parent_was_about_to(void)
+{
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, open_pools, NULL) == 0);
+    for (int round = 0; round < 300; round++) {
+        int status = -1;
+        fflush(NULL);
+        pid_t child = fork();
+        CHECK(child >= 0);
+        if (child == 0) {
+            trunkline_pool *pool;
+            alarm(60);
+            _exit(trunkline_pool_new(none, &pool, NULL) == TRUNKLINE_STATUS_OK ? 0 : 1);
+        }
+        CHECK(waitpid(child, &status, 0) == child && status == 0);
+    }
+    opens = 0;
+    pthread_join(thread, NULL);
+}
+
 int main(int argc, char **argv)
 {
     begin_program(argc, argv);
@@ -235,6 +271,7 @@ int main(int argc, char **argv)
     RUN(a_child_may_make_a_pool_of_its_own);
     RUN(a_fork_amid_calls_hangs_neither_side);
     RUN(a_child_that_lives_on_makes_no_close_a_forced_one);
+    RUN(a_child_may_make_a_pool_though_its_parent_was_about_to);
     if (argc == 1)
         score("hosts", 3);
     return 0;

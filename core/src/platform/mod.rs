@@ -41,7 +41,7 @@ mod own;
 mod threads;
 mod usage;
 pub(crate) use self::copied::copied;
-pub(crate) use self::generation::fork_generation;
+pub(crate) use self::generation::{OfProcess, fork_generation};
 pub(crate) use self::lock::{FileLock, try_lock};
 pub(crate) use self::own::{check_own_folder, open_own};
 pub use self::threads::start_callback_thread;

@@ -11,15 +11,15 @@ use tokio::sync::oneshot;
 
 #[cfg(target_os = "linux")]
 use super::supervised;
-use super::{Launch, LaunchError, Launched, group, signals};
+use super::{Launch, LaunchError, Launched, OfProcess, group, signals};
 
 /// Requests that may wait. More servers than this at once are refused by the pool's own limits.
 const QUEUE_MAX: usize = 4096;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// The thread's queue, with the process that it lives in: threads do not survive a fork.
-static SPAWNER: Mutex<Option<(u32, SyncSender<Job>)>> = Mutex::new(None);
+/// The thread's queue: threads do not survive a fork.
+static SPAWNER: OfProcess<Mutex<Option<SyncSender<Job>>>> = OfProcess::new();
 
 /// Starts a program. Must be awaited on the runtime that is to serve its pipes.
 ///
@@ -69,14 +69,14 @@ pub(super) async fn on_thread<T: Send + 'static>(
 }
 
 fn queue() -> io::Result<SyncSender<Job>> {
-    let mut spawner = SPAWNER.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut spawner = SPAWNER.get().lock().unwrap_or_else(PoisonError::into_inner);
     match &*spawner {
-        Some((pid, queue)) if *pid == std::process::id() => Ok(queue.clone()),
-        _ => {
+        Some(queue) => Ok(queue.clone()),
+        None => {
             let (queue, jobs) = sync_channel(QUEUE_MAX);
             let thread = std::thread::Builder::new().name("trunkline-spawn".into());
             signals::with_signals_blocked(|| thread.spawn(move || serve(&jobs)))?;
-            *spawner = Some((std::process::id(), queue.clone()));
+            *spawner = Some(queue.clone());
             Ok(queue)
         }
     }

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::{LAUNCH_TIMEOUT_MS, program, signals};
+use super::{LAUNCH_TIMEOUT_MS, OfProcess, program, signals};
 
 const MESSAGE_BYTES: usize = 16;
 
@@ -23,7 +23,7 @@ pub(super) enum Word {
 }
 
 /// The supervisor's socket, and the process that it is for: a fork of that one starts its own.
-static CURRENT: Mutex<Option<(u32, UnixStream)>> = Mutex::new(None);
+static CURRENT: OfProcess<Mutex<Option<(u32, UnixStream)>>> = OfProcess::new();
 
 /// Starts the supervisor if there is none, and tells it of the servers that `live`: their pids, and when they started.
 ///
@@ -96,5 +96,5 @@ fn start(path: &std::path::Path) -> io::Result<UnixStream> {
 }
 
 fn lock() -> MutexGuard<'static, Option<(u32, UnixStream)>> {
-    CURRENT.lock().unwrap_or_else(PoisonError::into_inner)
+    CURRENT.get().lock().unwrap_or_else(PoisonError::into_inner)
 }

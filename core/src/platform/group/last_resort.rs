@@ -4,6 +4,7 @@ use std::sync::{Mutex, MutexGuard, Once, TryLockError};
 use std::time::Duration;
 
 use super::children::{self, Identity};
+use crate::platform::OfProcess;
 #[cfg(target_os = "macos")]
 use crate::platform::watched;
 
@@ -15,7 +16,7 @@ struct Live {
     identity: Option<Identity>,
 }
 
-static LIVE: Mutex<Vec<Live>> = Mutex::new(Vec::new());
+static LIVE: OfProcess<Mutex<Vec<Live>>> = OfProcess::new();
 
 /// Remembers a server's group, until it is forgotten.
 pub(super) fn register(pid: libc::pid_t) {
@@ -49,7 +50,7 @@ pub(in crate::platform) fn live() -> Vec<(libc::pid_t, u64)> {
 }
 
 fn lock() -> MutexGuard<'static, Vec<Live>> {
-    LIVE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    LIVE.get().lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 impl Live {
@@ -63,7 +64,7 @@ extern "C" fn kill_all() {
     // The lock is held for the time of a push at most, unless its holder is gone.
     const TRIES: u32 = 100;
     for _ in 0..TRIES {
-        match LIVE.try_lock() {
+        match LIVE.get().try_lock() {
             Ok(live) => return live.iter().for_each(kill),
             Err(TryLockError::Poisoned(live)) => return live.into_inner().iter().for_each(kill),
             Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(1)),

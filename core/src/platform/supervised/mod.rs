@@ -20,14 +20,15 @@ use self::wire::{Message, ServerSocket};
 use super::inherited::NotInherited;
 use super::pipe::{pipe, set_nonblocking};
 use super::{
-    LAUNCH_STEPS, LAUNCH_TIMEOUT_MS, Launch, LaunchError, Launched, ReadPipe, WritePipe, program,
+    LAUNCH_STEPS, LAUNCH_TIMEOUT_MS, Launch, LaunchError, Launched, OfProcess, ReadPipe, WritePipe,
+    program,
 };
 
 /// How soon a full control socket is tried again: many servers are started at once.
 const FULL_PAUSE: Duration = Duration::from_millis(1);
 
-/// The supervisor of this process, or of the one that it was forked from.
-static CURRENT: Mutex<Option<Arc<Supervisor>>> = Mutex::new(None);
+/// The supervisor of this process.
+static CURRENT: OfProcess<Mutex<Option<Arc<Supervisor>>>> = OfProcess::new();
 
 /// Starts a program under the supervisor; `None` when there cannot be one.
 ///
@@ -132,7 +133,7 @@ fn current(ended: Option<libc::pid_t>) -> Option<Arc<Supervisor>> {
 }
 
 fn lock() -> std::sync::MutexGuard<'static, Option<Arc<Supervisor>>> {
-    CURRENT.lock().unwrap_or_else(PoisonError::into_inner)
+    CURRENT.get().lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The pid of the running supervisor.

@@ -15,6 +15,7 @@ use trunkline_pool::config::{RemoteKind, RemoteSpec};
 use url::{Host, form_urlencoded};
 
 use super::network;
+use crate::platform::OfProcess;
 use crate::{Error, ErrorCode, Result};
 
 /// An idle socket is kept as long as calls of one conversation usually are apart.
@@ -157,8 +158,9 @@ fn builder(server: &Arc<str>, address: &Url, patience: Duration) -> Result<reqwe
 
 /// The TLS set-up of the process: the platform's verifier.
 pub(crate) fn tls() -> std::result::Result<rustls::ClientConfig, String> {
-    static TLS: OnceLock<std::result::Result<rustls::ClientConfig, String>> = OnceLock::new();
-    let made = TLS.get_or_init(|| {
+    type Made = std::result::Result<rustls::ClientConfig, String>;
+    static TLS: OfProcess<OnceLock<Made>> = OfProcess::new();
+    let made = TLS.get().get_or_init(|| {
         let made = set_up().and_then(BuilderVerifierExt::with_platform_verifier);
         Ok(made.map_err(|error| error.to_string())?.with_no_client_auth())
     });
