@@ -36,7 +36,7 @@ pub(crate) async fn launch(launch: Launch) -> Result<Launched, LaunchError> {
     })
     .await;
     let child = child.map_err(|error| LaunchError::new("start it", error))?;
-    group::adopt(child?)
+    group::adopt(child?).await
 }
 
 /// Who sees to it that no server survives the host: `supervisor`, or the servers' process `group`s from inside the host.

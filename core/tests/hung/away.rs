@@ -4,8 +4,10 @@
 //! the calls block as they do on a share whose server is gone, and nothing in the library knows of it.
 
 use std::collections::BTreeSet;
-use std::ffi::{CStr, c_int, c_ulong, c_void};
+use std::ffi::{CStr, OsStr, c_int, c_ulong, c_void};
+use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Condvar, Mutex};
@@ -37,6 +39,13 @@ impl Away {
         Away(folder)
     }
 
+    /// Takes a folder away for children of this process that are to work in it, and for nobody else.
+    pub fn to_enter(folder: &Path) -> Away {
+        let folder = entered(&folder.canonicalize().unwrap());
+        AWAY.lock().unwrap().push(folder.clone());
+        Away(folder)
+    }
+
     /// Waits until somebody waits for it.
     pub fn until_asked(&self) {
         let (waiting, bell) = &WAITING;
@@ -59,7 +68,13 @@ impl Drop for Away {
 pub fn intercept() {
     let (hand_over, handed_over) = sync_channel(1);
     std::thread::spawn(move || answer_all(handed_over.recv().unwrap()));
-    let paths = [libc::SYS_openat, libc::SYS_statx, libc::SYS_newfstatat, libc::SYS_readlinkat];
+    let paths = [
+        libc::SYS_openat,
+        libc::SYS_statx,
+        libc::SYS_newfstatat,
+        libc::SYS_readlinkat,
+        libc::SYS_chdir,
+    ];
     #[cfg(target_arch = "x86_64")]
     let paths =
         [&paths[..], &[libc::SYS_open, libc::SYS_stat, libc::SYS_lstat, libc::SYS_readlink]]
@@ -122,7 +137,25 @@ fn asked(listener: c_int) -> Option<(u64, PathBuf)> {
     let is_at = [libc::SYS_openat, libc::SYS_statx, libc::SYS_newfstatat, libc::SYS_readlinkat]
         .contains(&i64::from(call.nr));
     let address = call.args[usize::from(is_at)];
-    Some((asked.id, path_at(asked.pid, address).unwrap_or_default()))
+    let path = match i64::from(call.nr) {
+        libc::SYS_chdir => child_path_at(asked.pid, address).as_deref().map(entered),
+        _ => path_at(asked.pid, address),
+    };
+    Some((asked.id, path.unwrap_or_default()))
+}
+
+/// What stands for a folder that a child enters.
+fn entered(folder: &Path) -> PathBuf {
+    Path::new("/entered").join(folder.strip_prefix("/").unwrap_or(folder))
+}
+
+/// The path at an address of a child.
+fn child_path_at(child: u32, address: u64) -> Option<PathBuf> {
+    let mut text = vec![0; 4096];
+    let memory = File::open(format!("/proc/{child}/mem")).ok()?;
+    let count = memory.read_at(&mut text, address).ok()?;
+    let text = CStr::from_bytes_until_nul(&text[..count]).ok()?;
+    Some(PathBuf::from(OsStr::from_bytes(text.to_bytes())))
 }
 
 /// The path at an address of that thread; nothing of another process, whose calls all go on.
@@ -134,7 +167,7 @@ fn path_at(thread: u32, address: u64) -> Option<PathBuf> {
     }
     // SAFETY: a thread of this process gave the address of a text to a call that it is still in.
     let text = unsafe { CStr::from_ptr(address as *const std::ffi::c_char) };
-    Some(PathBuf::from(std::ffi::OsStr::from_bytes(text.to_bytes())))
+    Some(PathBuf::from(OsStr::from_bytes(text.to_bytes())))
 }
 
 fn is_away(path: &Path) -> bool {

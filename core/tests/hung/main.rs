@@ -189,6 +189,31 @@ fn a_command_that_is_away_when_it_is_to_start_holds_up_its_own_server_alone() {
     });
 }
 
+/// SPEC 16.2, 13.6: the same where the host starts its servers itself, of a child that is on its way: while it is awaited, others start.
+#[test]
+fn a_child_that_cannot_enter_its_folder_holds_up_its_own_server_alone() {
+    const TEST: &str = "a_child_that_cannot_enter_its_folder_holds_up_its_own_server_alone";
+    const WAY: (&str, &str) = ("TRUNKLINE_SUPERVISION", "group");
+    if std::env::var(WAY.0).as_deref() != Ok(WAY.1) {
+        let mut alone = std::process::Command::new(std::env::current_exe().unwrap());
+        alone.args(["--exact", TEST, "--nocapture"]).env(WAY.0, WAY.1);
+        assert!(alone.status().unwrap().success());
+        return;
+    }
+    let (rig, share) = rig();
+    let mut server = rig.server(&[]);
+    server["cwd"] = json!(share);
+    set(&rig.pool, "launch:a", json!({ "a": server }));
+    let away = Away::to_enter(&share);
+    let asked = ask(&rig);
+    away.until_asked();
+    calls_go_on(&rig);
+    assert!(asked.try_recv().is_err(), "the other one was given up first");
+    drop(away);
+    assert_eq!(done(&asked), None);
+    closes(&rig);
+}
+
 /// SPEC 16.2, 4.2: the same of the folder that it is to start in.
 #[test]
 fn a_working_directory_that_is_away_holds_up_its_own_server_alone() {

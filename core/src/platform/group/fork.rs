@@ -8,19 +8,22 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::ptr;
+use std::time::Duration;
 
 use crate::platform::child::{close_others_on_exec, default_signals};
 use crate::platform::inherited::NotInherited;
 use crate::platform::pipe::{pipe, set_nonblocking};
-use crate::platform::{LAUNCH_STEPS, LAUNCH_TIMEOUT_MS, Launch, LaunchError};
+use crate::platform::{LAUNCH_STEPS, LAUNCH_TIMEOUT_MS, Launch, LaunchError, ReadPipe, signals};
 
-/// A child that was started, before it meets the runtime.
+/// A child that was forked, before it meets the runtime.
 #[derive(Debug)]
 pub(in crate::platform) struct RawChild {
     pub leader: Unclaimed,
     pub stdin: NotInherited<OwnedFd>,
     pub stdout: OwnedFd,
     pub stderr: OwnedFd,
+    /// Where it says what failed; the exec closes it.
+    pub report: OwnedFd,
 }
 
 /// A child that nobody watches yet: killed and reaped when it is dropped before it was claimed.
@@ -52,7 +55,8 @@ struct Prepared {
     _texts: Vec<CString>,
 }
 
-/// Starts the program. Blocks until the exec succeeded or failed, at most [`LAUNCH_TIMEOUT_MS`].
+/// Forks the child that becomes the program. Waits for nothing of it: what it needs may lie on a file system that is away, and others are to
+/// be started by this thread.
 ///
 /// The caller's thread must have every signal blocked, so that no handler of the host runs in the child.
 pub(in crate::platform) fn fork_exec(launch: &Launch) -> Result<RawChild, LaunchError> {
@@ -64,7 +68,7 @@ pub(in crate::platform) fn fork_exec(launch: &Launch) -> Result<RawChild, Launch
     let (stdout, child_out) = pipe().map_err(open)?;
     let (stderr, child_err) = pipe().map_err(open)?;
     let (report, child_report) = pipe().map_err(open)?;
-    for ours in [&*stdin, &stdout, &stderr] {
+    for ours in [&*stdin, &stdout, &stderr, &report] {
         set_nonblocking(ours).map_err(open)?;
     }
     // SAFETY: the child calls only async-signal-safe functions, on memory that was prepared before, until it execs or
@@ -79,46 +83,58 @@ pub(in crate::platform) fn fork_exec(launch: &Launch) -> Result<RawChild, Launch
         return Err(LaunchError::new("start it", io::Error::last_os_error()));
     }
     drop((child_in, child_out, child_err, child_report));
-    match read_report(&report) {
-        Ok(()) => Ok(RawChild { leader: Unclaimed(Some(pid)), stdin, stdout, stderr }),
-        Err(failure) => {
-            abandon(pid);
-            Err(failure)
+    let leader = Unclaimed(Some(pid));
+    Ok(RawChild { leader, stdin, stdout, stderr, report })
+}
+
+/// Kills and reaps a child that never became a server. Waits for none: one that the kernel holds may not end for long.
+pub(super) fn abandon(pid: libc::pid_t) {
+    const STACK_BYTES: usize = 64 * 1024;
+    // SAFETY: the child is ours and unreaped, so its pid and its group are its own.
+    unsafe {
+        libc::kill(-pid, libc::SIGKILL);
+        libc::kill(pid, libc::SIGKILL);
+    }
+    if has_ended(pid, libc::WNOHANG) {
+        return;
+    }
+    let thread = std::thread::Builder::new().name("trunkline-reap".into()).stack_size(STACK_BYTES);
+    let waits = signals::with_signals_blocked(|| thread.spawn(move || has_ended(pid, 0)));
+    if let Err(error) = waits {
+        tracing::warn!(%error, "a child that was ended is left to be reaped");
+    }
+}
+
+/// Reaps a child that has ended. A host that reaps everything makes the wait fail, which is as good.
+fn has_ended(pid: libc::pid_t, flags: libc::c_int) -> bool {
+    loop {
+        // SAFETY: waits for a child of ours by its pid; the status is not asked for.
+        match unsafe { libc::waitpid(pid, ptr::null_mut(), flags) } {
+            0 => return false,
+            1.. => return true,
+            _ if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => {}
+            _ => return true,
         }
     }
 }
 
-/// Kills and reaps a child that never became a server.
-pub(super) fn abandon(pid: libc::pid_t) {
-    // SAFETY: the child is ours and unreaped, so its pid and its group are its own. A host that reaps everything makes
-    // the wait fail, which is as good.
-    unsafe {
-        libc::kill(-pid, libc::SIGKILL);
-        libc::kill(pid, libc::SIGKILL);
-        while libc::waitpid(pid, ptr::null_mut(), 0) < 0
-            && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
-        {}
-    }
-}
-
-/// Waits for the end of the report pipe, which the exec closes, or for the child's failure in it.
-fn read_report(report: &OwnedFd) -> Result<(), LaunchError> {
-    let mut wait = libc::pollfd { fd: report.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-    // SAFETY: one valid entry.
-    let ready = unsafe { libc::poll(&mut wait, 1, LAUNCH_TIMEOUT_MS.into()) };
-    if ready == 0 {
-        return Err(LaunchError::new("execute it", io::ErrorKind::TimedOut.into()));
-    }
-    let mut words = [0_i32; 2];
-    // SAFETY: the buffer is valid for its size; eight bytes go through a pipe whole.
-    let count =
-        unsafe { libc::read(report.as_raw_fd(), words.as_mut_ptr().cast(), size_of_val(&words)) };
-    if usize::try_from(count) == Ok(size_of_val(&words)) {
-        let step = usize::try_from(words[0]).ok().and_then(|step| LAUNCH_STEPS.get(step).copied());
-        let error = io::Error::from_raw_os_error(words[1]);
-        return Err(LaunchError::new(step.unwrap_or("start it"), error));
-    }
-    Ok(())
+/// Waits for the end of the report pipe, which the exec closes, or for the child's failure in it; at most [`LAUNCH_TIMEOUT_MS`].
+///
+/// Needs the runtime. A dropped future changes nothing.
+pub(super) async fn executed(report: OwnedFd) -> Result<(), LaunchError> {
+    let unread = |error| LaunchError::new("start it", error);
+    let mut words = Vec::with_capacity(2 * size_of::<i32>());
+    let report = ReadPipe::new(report).map_err(unread)?;
+    let limit = Duration::from_millis(LAUNCH_TIMEOUT_MS.into());
+    // Eight bytes go through a pipe whole.
+    match tokio::time::timeout(limit, report.read(&mut words)).await {
+        Err(_) => return Err(LaunchError::new("execute it", io::ErrorKind::TimedOut.into())),
+        Ok(read) => read.map_err(unread)?,
+    };
+    let word = |place: usize| Some(i32::from_ne_bytes(*words.get(place..)?.first_chunk()?));
+    let (Some(step), Some(errno)) = (word(0), word(size_of::<i32>())) else { return Ok(()) };
+    let step = usize::try_from(step).ok().and_then(|step| LAUNCH_STEPS.get(step).copied());
+    Err(LaunchError::new(step.unwrap_or("start it"), io::Error::from_raw_os_error(errno)))
 }
 
 impl Prepared {

@@ -11,16 +11,17 @@ mod last_resort;
 mod process;
 mod table;
 
-use self::fork::RawChild;
 pub(super) use self::fork::fork_exec;
+use self::fork::{RawChild, executed};
 #[cfg(target_os = "macos")]
 pub(super) use self::last_resort::live;
 pub(super) use self::process::Process;
 
 use super::{LaunchError, Launched, ReadPipe, WritePipe};
 
-/// Gives a child to the runtime.
-pub(super) fn adopt(child: RawChild) -> Result<Launched, LaunchError> {
+/// Gives a child to the runtime, once it is the program. A dropped future leaves nothing.
+pub(super) async fn adopt(child: RawChild) -> Result<Launched, LaunchError> {
+    executed(child.report).await?;
     let failed = |error| LaunchError::new("watch it", error);
     let process = Process::claim(child.leader).map_err(failed)?;
     Ok(Launched {
