@@ -22,21 +22,32 @@ pub(super) enum Word {
     Over = 2,
 }
 
-/// The supervisor's socket, and the process that it is for: a fork of that one starts its own.
-static CURRENT: OfProcess<Mutex<Option<(u32, UnixStream)>>> = OfProcess::new();
+/// A supervisor that runs.
+struct Watcher {
+    /// The process that it is for: a fork of that one starts its own.
+    owner: u32,
+    socket: UnixStream,
+    /// What it has not taken yet.
+    unsent: Vec<u8>,
+}
+
+/// What may wait for a supervisor that does not read, because it is stopped, or the machine busy. Of a server beyond that it does not hear.
+const UNSENT_BYTES_MAX: usize = 1 << 20;
+
+static CURRENT: OfProcess<Mutex<Option<Watcher>>> = OfProcess::new();
 
 /// Starts the supervisor if there is none, and tells it of the servers that `live`: their pids, and when they started.
 ///
 /// Blocks until it serves. Where none can run there is none, and `status` says so.
 pub(super) fn ensure(live: impl FnOnce() -> Vec<(libc::pid_t, u64)>) {
     let mut current = lock();
-    let is_ours = current.as_ref().is_some_and(|(owner, _)| *owner == std::process::id());
+    let is_ours = current.as_ref().is_some_and(|watcher| watcher.owner == std::process::id());
     if is_ours || !program::is_expected() {
         return;
     }
     match program::in_file(start) {
         Ok(socket) => {
-            *current = Some((std::process::id(), socket));
+            *current = Some(Watcher { owner: std::process::id(), socket, unsent: Vec::new() });
             send(&mut current, Word::Host, std::process::id().cast_signed(), 0);
             for (pid, started) in live() {
                 send(&mut current, Word::Begun, pid, started);
@@ -54,23 +65,38 @@ fn is_busy(error: &io::Error) -> bool {
     error.raw_os_error() == Some(libc::ETXTBSY)
 }
 
-/// Tells of a server, if there is somebody to tell. One that cannot be told is replaced with the next server.
+/// Tells of a server, if there is somebody to tell. One that has ended is replaced with the next server.
 pub(super) fn tell(word: Word, pid: libc::pid_t, started: u64) {
     send(&mut lock(), word, pid, started);
 }
 
-fn send(current: &mut Option<(u32, UnixStream)>, word: Word, pid: libc::pid_t, started: u64) {
-    let Some((_, socket)) = current.as_ref().filter(|(owner, _)| *owner == std::process::id())
-    else {
-        return;
-    };
+fn send(current: &mut Option<Watcher>, word: Word, pid: libc::pid_t, started: u64) {
+    let is_ours = |watcher: &&mut Watcher| watcher.owner == std::process::id();
+    let Some(watcher) = current.as_mut().filter(is_ours) else { return };
     let mut message = [0; MESSAGE_BYTES];
     message[..4].copy_from_slice(&(word as i32).to_le_bytes());
     message[4..8].copy_from_slice(&pid.to_le_bytes());
     message[8..].copy_from_slice(&started.to_le_bytes());
-    // The socket takes hundreds of these, and the other end does nothing but read: a part is none.
-    if signals::write(socket.as_fd(), &message).ok() != Some(MESSAGE_BYTES) {
+    if watcher.unsent.len() < UNSENT_BYTES_MAX {
+        watcher.unsent.extend_from_slice(&message);
+    }
+    if watcher.write().is_err() {
         *current = None;
+    }
+}
+
+impl Watcher {
+    /// Writes what the socket takes; what is left goes before the next word. The socket stays open: its end would be that of the host, and of
+    /// all its servers.
+    fn write(&mut self) -> io::Result<()> {
+        while !self.unsent.is_empty() {
+            match signals::write(self.socket.as_fd(), &self.unsent) {
+                Ok(count) => drop(self.unsent.drain(..count)),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
     }
 }
 
@@ -95,6 +121,6 @@ fn start(path: &std::path::Path) -> io::Result<UnixStream> {
     Ok(ours)
 }
 
-fn lock() -> MutexGuard<'static, Option<(u32, UnixStream)>> {
+fn lock() -> MutexGuard<'static, Option<Watcher>> {
     CURRENT.get().lock().unwrap_or_else(PoisonError::into_inner)
 }
