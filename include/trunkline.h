@@ -51,7 +51,7 @@
 /** The bit of an event kind in a subscription's mask. */
 #define TRUNKLINE_MASK(event) (UINT64_C(1) << (event))
 
-/** A text literal, or an array that ends with a NUL byte, as trunkline_str. */
+/** A text literal as trunkline_str. For a text that is elsewhere there is TRUNKLINE_STRING. */
 #define TRUNKLINE_LITERAL(text) TRUNKLINE_TEXT("" text, sizeof(text) - 1)
 
 /** A pointer and a length as trunkline_str. */
