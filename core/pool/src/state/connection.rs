@@ -8,7 +8,7 @@ use super::effects::{self, reason};
 use super::entry::{Listing, Phase, Stage, Why, Wire};
 use super::notice::Notice;
 use super::protocol::Effect;
-use super::terms::{CloseExit, LossReason};
+use super::terms::{CloseExit, CloseMode, LossReason};
 use super::{PoolState, RestartRefusal};
 use crate::acceptance::Held;
 use crate::catalog::{Catalog, Difference};
@@ -199,6 +199,7 @@ impl PoolState {
             (entry.live_connection(id), entry.ending_wire(), entry.generation);
         let (key, server, index) = (entry.key, entry.server, entry.index);
         entry.error = end.error.clone();
+        entry.is_hurried |= !matches!(end.how, CloseMode::Graceful { .. });
         let catalog = std::mem::take(&mut entry.catalog);
         entry.held = Held::default();
         let mut told = Vec::new();
@@ -218,7 +219,6 @@ impl PoolState {
             name.entries.remove(&index);
         }
         self.place(id, Phase::Ended { reason: end.reason }, wire);
-        self.note_replaced(id);
         self.publish(id, out);
         self.refuse_waiters(id, &end.error.clone().unwrap_or_else(effects::cancelled), out);
         let refusal = match end.error {
@@ -236,6 +236,7 @@ impl PoolState {
             self.announce(id, end.reason, out);
             out.append(&mut told);
             out.extend(live.map(|connection| Effect::Close { connection, how: end.how }));
+            self.note_replaced(id, out);
         }
     }
 

@@ -48,7 +48,7 @@ pub(super) struct Entry {
     pub(super) restarts: Vec<Ticket>,
     /// The pool's configuration of the server is another now.
     pub(super) is_outdated: bool,
-    /// Something is to take its place, and its end has no more time than that leaves it.
+    /// Its end has no more time than what is to take its place leaves it, or none from the first.
     pub(super) is_hurried: bool,
     pub(super) idle: Idle,
     pub(super) health: Health,

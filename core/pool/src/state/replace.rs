@@ -28,21 +28,25 @@ impl PoolState {
         let replaced: Vec<EntryId> = name.entries.values().copied().filter(is_replaced).collect();
         let graceful = CloseMode::Graceful { until: self.now.after(REPLACE_GRACE) };
         for id in replaced {
-            let Some(entry) = self.entries.get(id) else { continue };
+            let Some(entry) = self.entries.get_mut(id) else { continue };
+            entry.is_hurried = true;
             let how = if matches!(entry.phase, Phase::Connected { .. }) { graceful } else { NOW };
             self.end(id, End { reason: reason::SUPERSEDED, error: None, how }, out);
-            if let Some(entry) = self.entries.get_mut(id) {
-                entry.is_hurried = true;
-            }
         }
         for id in ending {
-            let Some(entry) = self.entries.get_mut(id).filter(|entry| !entry.is_hurried) else {
-                continue;
-            };
-            entry.is_hurried = true;
-            let connection = entry.connection(id).into_iter();
-            out.extend(connection.map(|connection| Effect::Close { connection, how: graceful }));
+            self.hurry(id, out);
         }
+    }
+
+    /// Leaves the calls of what is ending no more time than they have that are replaced; once.
+    fn hurry(&mut self, id: EntryId, out: &mut Vec<Effect>) {
+        let how = CloseMode::Graceful { until: self.now.after(REPLACE_GRACE) };
+        let Some(entry) = self.entries.get_mut(id).filter(|entry| !entry.is_hurried) else {
+            return;
+        };
+        entry.is_hurried = true;
+        let connection = entry.connection(id);
+        out.extend(connection.map(|connection| Effect::Close { connection, how }));
     }
 
     /// Whether a connecting entry has to wait for what it replaces.
@@ -50,15 +54,27 @@ impl PoolState {
         self.names.get(server).is_some_and(|name| !name.replaced.is_empty())
     }
 
-    /// What is over and still ending is of an old configuration, and stays so: whatever comes next waits for it.
-    pub(super) fn note_replaced(&mut self, id: EntryId) {
-        let Some(entry) = self.entries.get(id) else { return };
-        if entry.is_being_replaced() {
-            let server = entry.server;
-            if let Some(name) = self.name_mut(server) {
-                name.replaced.insert(id);
-            }
+    /// What is over and still ending is of an old configuration, and stays so: whatever comes next waits for it, and what waits already
+    /// hurries it.
+    pub(super) fn note_replaced(&mut self, id: EntryId, out: &mut Vec<Effect>) {
+        let Some(entry) = self.entries.get(id).filter(|entry| entry.is_being_replaced()) else {
+            return;
+        };
+        let server = entry.server;
+        if let Some(name) = self.name_mut(server) {
+            name.replaced.insert(id);
         }
+        // In a drain what waits ends as well.
+        if self.closing.is_none() && !self.waiting_for_replaced(server).is_empty() {
+            self.hurry(id, out);
+        }
+    }
+
+    /// The entries of a name whose first attempt waits for what they replace.
+    pub(super) fn waiting_for_replaced(&self, server: ServerId) -> Vec<EntryId> {
+        let Some(name) = self.names.get(server) else { return Vec::new() };
+        let waits = |id: &EntryId| self.entries.get(*id).is_some_and(Entry::waits_for_replaced);
+        name.entries.values().copied().filter(waits).collect()
     }
 
     /// Nothing is left of an entry: who waited for its end begins, if it was the last.
@@ -72,13 +88,7 @@ impl PoolState {
         if !name.replaced.remove(&gone) || !name.replaced.is_empty() {
             return;
         }
-        let waits = |id: &EntryId| {
-            let entry = self.entries.get(*id);
-            entry.is_some_and(|entry| entry.waits_for_replaced())
-        };
-        let Some(name) = self.names.get(server) else { return };
-        let waiting: Vec<EntryId> = name.entries.values().copied().filter(waits).collect();
-        for id in waiting {
+        for id in self.waiting_for_replaced(server) {
             self.open_wire(id, out);
         }
     }

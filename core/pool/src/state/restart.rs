@@ -74,7 +74,7 @@ impl PoolState {
                 if entry.is_over() {
                     // What comes in its place waits for it, also when that is the same again.
                     entry.is_outdated |= is_outdated;
-                    self.note_replaced(id);
+                    self.note_replaced(id, out);
                     continue;
                 }
                 entry.is_outdated = is_outdated;
