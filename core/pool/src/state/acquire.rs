@@ -236,16 +236,14 @@ impl PoolState {
                 let error = entry.error.clone().unwrap_or_else(effects::ended_silently);
                 out.push(Effect::Refuse { ticket, error });
             }
-            Phase::Failed | Phase::Unauthorized { .. } => {
-                match self.obstacle((entry.server, entry.key), entry.family, Some(entry)) {
-                    Some(obstacle) => self.stop_at(&obstacle, ask, if_full, out),
-                    None => {
-                        self.wait_for(id, ticket, session);
-                        self.attempt(id, Why::Fresh, out);
-                        self.announce(id, reason::ACQUIRE, out);
-                    }
+            Phase::Failed | Phase::Unauthorized { .. } => match self.obstacle_of(entry) {
+                Some(obstacle) => self.stop_at(&obstacle, ask, if_full, out),
+                None => {
+                    self.wait_for(id, ticket, session);
+                    self.attempt(id, Why::Fresh, out);
+                    self.announce(id, reason::ACQUIRE, out);
                 }
-            }
+            },
             Phase::Ended { .. } => {
                 debug_assert!(false, "a key leads to an entry that is over");
                 out.push(Effect::Refuse { ticket, error: effects::closed() });

@@ -91,6 +91,11 @@ impl PoolState {
         }
     }
 
+    /// The same of an entry that there is.
+    pub(super) fn obstacle_of(&self, entry: &Entry) -> Option<Obstacle> {
+        self.obstacle((entry.server, entry.key), entry.family, Some(entry))
+    }
+
     /// The obstacle as whoever asked is told of it.
     pub(super) fn refusal(&self, obstacle: &Obstacle) -> Error {
         let limits = &self.options.limits;

@@ -13,30 +13,28 @@ use crate::error::Error;
 use crate::ids::{EntryId, ServerId};
 
 impl PoolState {
-    /// There are others now for these entries: whoever holds one that lacked them gets it back by one attempt, and what stands is
-    /// listed again, since lists may depend on who asks.
+    /// There are others now for these entries: whoever holds one that lacked them gets it back by one attempt, as soon as there is
+    /// room for it, and what stands is listed again, since lists may depend on who asks.
     pub(super) fn credentials_changed(&mut self, entries: &[EntryId], out: &mut Vec<Effect>) {
         if self.closing.is_some() {
             return;
         }
         for &id in entries {
-            let Some(entry) = self.entries.get_mut(id) else { continue };
-            entry.credentials.renew();
+            self.renew_credentials(id);
             let Some(entry) = self.entries.get(id) else { continue };
             match entry.phase {
-                Phase::Unauthorized { until: None }
-                    if self
-                        .obstacle((entry.server, entry.key), entry.family, Some(entry))
-                        .is_none() =>
-                {
-                    self.attempt(id, Why::Fresh, out);
-                    self.announce(id, reason::CREDENTIALS, out);
+                // The attempt begins at the end of this step, unless there is no room.
+                Phase::Unauthorized { until: None } => {
+                    let server = entry.server;
+                    if let Some(obstacle) = self.obstacle_of(entry) {
+                        self.note_refusal(server, obstacle.reason());
+                    }
                 }
                 Phase::Connected { .. } => {
                     let generation = entry.generation;
                     self.catalog_stale(ConnectionId { entry: id, generation }, out);
                 }
-                Phase::Unauthorized { .. }
+                Phase::Unauthorized { until: Some(_) }
                 | Phase::Waiting { .. }
                 | Phase::Connecting { .. }
                 | Phase::Backoff { .. }
@@ -44,6 +42,22 @@ impl PoolState {
                 | Phase::Ended { .. } => {}
             }
         }
+    }
+
+    /// Makes the attempts that are owed to those who hold something, as far as there is room. There are as many as there were sign-ins
+    /// without room.
+    pub(super) fn fill_owed(&mut self, out: &mut Vec<Effect>) {
+        while let Some(id) = self.next_owed() {
+            self.attempt(id, Why::Fresh, out);
+            self.announce(id, reason::CREDENTIALS, out);
+        }
+    }
+
+    fn next_owed(&self) -> Option<EntryId> {
+        let has_room = |id: &EntryId| {
+            self.entries.get(*id).is_some_and(|entry| self.obstacle_of(entry).is_none())
+        };
+        self.owed.iter().copied().find(has_room)
     }
 
     /// An attempt ended for lack of credentials, and nothing of it is left. With others that came meanwhile it is made again.

@@ -51,6 +51,15 @@ impl PoolState {
         }
     }
 
+    /// There are other credentials for an entry.
+    pub(super) fn renew_credentials(&mut self, id: EntryId) {
+        let Some(entry) = self.entries.get_mut(id) else { return };
+        let before = entry.claims();
+        entry.credentials.renew();
+        let (server, after) = (entry.server, entry.claims());
+        self.book(id, server, before, after);
+    }
+
     fn book(&mut self, id: EntryId, server: ServerId, before: Claims, after: Claims) {
         let slots = &mut self.slots;
         slots.used = slots.used + u32::from(after.slot) - u32::from(before.slot);
@@ -68,6 +77,11 @@ impl PoolState {
         }
         if before.list_at != after.list_at {
             self.rearm(Timer::Listing(id), before.list_at, after.list_at);
+        }
+        match (before.owed, after.owed) {
+            (false, true) => drop(self.owed.insert(id)),
+            (true, false) => drop(self.owed.remove(&id)),
+            (true, true) | (false, false) => {}
         }
         if before.budget != after.budget
             && let Some(name) = self.name_mut(server)

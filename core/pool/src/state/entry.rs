@@ -145,6 +145,8 @@ pub(super) struct Claims {
     pub(super) list_at: Option<Moment>,
     /// What it takes of the budget.
     pub(super) budget: Place,
+    /// An attempt with other credentials is owed to those who hold it.
+    pub(super) owed: bool,
 }
 
 /// What an entry takes of the budget.
@@ -220,7 +222,9 @@ impl Entry {
         } else {
             None
         };
-        Claims { slot: process && slot, leaving, turn, due, list_at, budget: Place::of(self) }
+        let is_held = matches!(self.phase, Phase::Unauthorized { until: None });
+        let (owed, budget) = (is_held && self.credentials.has_others(), Place::of(self));
+        Claims { slot: process && slot, leaving, turn, due, list_at, budget, owed }
     }
 
     /// The state that hosts are to see (SPEC 3.1).

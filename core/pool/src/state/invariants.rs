@@ -35,6 +35,7 @@ impl PoolState {
         self.tickets_agree()?;
         self.slots_agree()?;
         self.budget_agrees()?;
+        self.owed_agrees()?;
         self.accepted_agrees()?;
         self.deadlines_agree()?;
         self.drain_is_sound()
@@ -252,6 +253,20 @@ impl PoolState {
         let known = |turn: &u64| queue.contains_key(turn);
         hold!(self.queue.untold.iter().all(known), "told of what does not wait");
         hold!(self.queue.woken.is_empty(), "a name was woken, but did not begin");
+        Ok(())
+    }
+
+    fn owed_agrees(&self) -> Result<(), String> {
+        let mut derived = BTreeSet::new();
+        for (id, entry) in self.entries.iter().filter(|(_, entry)| entry.claims().owed) {
+            hold!(
+                self.obstacle_of(entry).is_some(),
+                "entry {} is owed what there is room for",
+                id.0
+            );
+            derived.insert(id);
+        }
+        hold!(derived == self.owed, "{:?} are owed an attempt, not {derived:?}", self.owed);
         Ok(())
     }
 

@@ -43,6 +43,7 @@
 //! 10. No entry whose name or key is shut is anything but over, and nobody waits for one.
 //! 11. What is of an old configuration is restarted only while somebody holds or awaits it.
 //! 12. A first attempt without a wire waits for what it replaces, which is hurried; nothing else does, and nobody waits for nothing.
+//! 13. What is held and lacks credentials while there are some that it was not tried with is noted, and nothing else; there is no room for it.
 
 mod acquire;
 mod admission;
@@ -129,6 +130,8 @@ pub struct PoolState {
     budget: BudgetBook,
     /// The names that wait for room in the budget.
     queue: Queue,
+    /// What is held and has credentials that it was not tried with, since there was no room.
+    owed: BTreeSet<EntryId>,
     next_entry: u32,
     next_lease: u64,
     jitter: Jitter,
@@ -191,6 +194,7 @@ impl PoolState {
             accepted: Accepted::default(),
             budget: BudgetBook::default(),
             queue: Queue::default(),
+            owed: BTreeSet::new(),
             next_entry: 0,
             next_lease: 0,
             jitter: Jitter(seed),
@@ -280,6 +284,7 @@ impl PoolState {
     fn fill(&mut self, effects: &mut Vec<Effect>) {
         self.fill_slots(effects);
         self.fill_budget(effects);
+        self.fill_owed(effects);
     }
 
     /// Tells what the whole step has made of the budget.

@@ -110,8 +110,7 @@ impl PoolState {
             Phase::Ended { .. } => Some(RestartRefusal::Superseded),
             _ if entry.is_superseded() => Some(RestartRefusal::Superseded),
             Phase::Failed | Phase::Unauthorized { .. } => {
-                let obstacle =
-                    self.obstacle((entry.server, entry.key), entry.family, Some(entry))?;
+                let obstacle = self.obstacle_of(entry)?;
                 Some(match obstacle {
                     Obstacle::Gate(_) => RestartRefusal::NotAdmitted,
                     Obstacle::Budget => RestartRefusal::BudgetWouldExceed,

@@ -1,7 +1,7 @@
 //! Servers that want credentials (SPEC 3.2, 8.4, 9.5, 15.3).
 
-use trunkline_pool::options::{Budget, BudgetMode};
-use trunkline_pool::state::{CloseMode, Family, RestartRefusal};
+use trunkline_pool::options::{Budget, BudgetMode, PoolOptions};
+use trunkline_pool::state::{CloseMode, Family, Input, RestartRefusal};
 
 use crate::bench::*;
 
@@ -80,6 +80,59 @@ fn a_sign_in_brings_back_what_is_held() {
             changed(0, 0, 2, 0, 1),
         ]
     );
+}
+
+/// What holds server 0, which wants credentials, while server 1 has the one place that these options leave.
+fn without_room(options: PoolOptions) -> Bench {
+    let mut bench = held_with(options);
+    bench.step(disconnected_by(0, 1, unauthorized()));
+    bench.step(closed(0, 1));
+    bench.step(acquire(1, 0, 1));
+    bench.step(connected(1, 1, 1));
+    assert_eq!(bench.step(credentials_changed(0)), []);
+    bench
+}
+
+/// Options that leave one place, by the budget and by the processes.
+fn with_one_place() -> [PoolOptions; 2] {
+    let mut budget = options();
+    budget.drain_delay = ms(0);
+    let mut processes = budget.clone();
+    budget.budget = Some(Budget { limit: 1, mode: BudgetMode::Enforce });
+    processes.limits.processes = 1;
+    [budget, processes]
+}
+
+/// SPEC 15.3, 9.5, 9.6
+#[test]
+fn a_sign_in_without_room_brings_back_what_is_held_once_there_is_some() {
+    for options in with_one_place() {
+        let mut bench = without_room(options);
+        let refusals: Vec<u32> = bench.pool.refusals().map(|refusal| refusal.server.0).collect();
+        assert_eq!(refusals, [0]);
+        bench.step(release(1));
+        let effects = bench.step(closed(1, 1));
+        assert!(effects.contains(&connect(0, 2, 0)), "{effects:?}");
+        assert_eq!(bench.row(0).state, Reconnecting);
+    }
+}
+
+/// SPEC 15.3, 9.5: who has waited longer goes first, and what nobody holds any more is not connected to.
+#[test]
+fn a_sign_in_without_room_is_made_good_for_who_holds_it_after_all_wishes() {
+    let [budget, _] = with_one_place();
+    let mut bench = without_room(budget.clone());
+    let Input::Acquire(wish) = acquire(2, 0, 2) else { unreachable!() };
+    bench.step(Input::Want { asks: vec![wish] });
+    bench.step(release(1));
+    assert!(bench.step(closed(1, 1)).contains(&connect(2, 1, 2)));
+    assert_eq!(bench.row(0).state, AuthRequired);
+
+    let mut bench = without_room(budget);
+    bench.step(release(0));
+    bench.step(release(1));
+    bench.step(closed(1, 1));
+    assert_eq!(bench.row(0).state, AuthRequired);
 }
 
 /// SPEC 15.3
