@@ -1,5 +1,8 @@
 //! The sessions of a pool by their ids: the live ones, and what closed ones left for who resumes them in time.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -82,12 +85,13 @@ impl PoolCore {
         }
         let kept = sessions.kept.remove(&id);
         let resumed = kept.as_ref().map(|kept| (kept.number, kept.context.clone()));
-        let session = Session::open(self, (options, roots), resumed);
+        let (session, is_kept) = Session::open(self, (options, roots), resumed);
         let core = session.core();
         let (number, disabled, calls) = (core.number, core.disabled.clone(), core.calls.clone());
         sessions.live.insert(id, Live { number, session: session.downgrade(), disabled, calls });
         drop(sessions);
-        if let Some(kept) = kept {
+        // The time of the reducer may be up before the one here is: then nothing of it is held any more.
+        if let Some(kept) = kept.filter(|_| is_kept) {
             // Not under the lock: subscribers hear of it, and may look at the pool.
             session.core().holds.inherit(session.core(), kept.take());
             // Connections of its own were told of the folders that the closed session had.

@@ -86,21 +86,22 @@ pub(crate) struct SessionCore {
 }
 
 impl Session {
-    /// A new session that wants nothing yet, or one that is to take up what a closed one of the same id left (SPEC 3.13).
+    /// A new session that wants nothing yet, or one that is to take up what a closed one of the same id left (SPEC 3.13); whether
+    /// that is there still.
     pub(super) fn open(
         pool: &Arc<PoolCore>,
         (options, roots): (SessionOptions, Vec<PathBuf>),
         resumed: Option<(SessionId, Arc<Context>)>,
-    ) -> Session {
+    ) -> (Session, bool) {
         let mut opened = None;
         let (resumed, left) = resumed.unzip();
-        pool.driver.open_session(resumed, |number| {
+        let is_kept = pool.driver.open_session(resumed, |number| {
             let core = SessionCore::new(pool, (options, roots), number, left);
             let core = opened.insert(Arc::new(core));
             Arc::downgrade(core)
         });
         let core = opened.expect("open_session calls its argument");
-        Session(Arc::new(Handle(core)))
+        (Session(Arc::new(Handle(core))), is_kept)
     }
 
     pub(super) fn core(&self) -> &Arc<SessionCore> {

@@ -231,15 +231,16 @@ impl Driver {
         core.run(|state, effects| state.step(now, input, effects));
     }
 
-    /// Gives a new session its number, or the closed session's that it resumes.
+    /// Gives a new session its number, or the closed session's that it resumes; whether what that held is there still.
     ///
     /// Nothing follows from it, so that nothing is carried out here: the caller may hold a lock.
     pub(crate) fn open_session(
         &self,
         resumed: Option<SessionId>,
         session: impl FnOnce(SessionId) -> Weak<SessionCore>,
-    ) {
+    ) -> bool {
         let mut core = self.core();
+        let is_kept = resumed.is_some_and(|number| core.state.keeps(number));
         let number = resumed.unwrap_or_else(|| {
             core.last_session += 1;
             SessionId(core.last_session)
@@ -250,6 +251,7 @@ impl Driver {
             Some(_) => Input::ResumeSession { session: number },
         };
         self.run_only(&mut core, input);
+        is_kept
     }
 
     /// Ends a session; what it holds goes after `keep_for`.

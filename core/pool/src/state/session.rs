@@ -43,6 +43,11 @@ impl Session {
 }
 
 impl PoolState {
+    /// Whether a closed session's holds are there for who resumes it.
+    pub fn keeps(&self, session: SessionId) -> bool {
+        self.sessions.get(session).is_some_and(|session| !session.is_open())
+    }
+
     pub(super) fn open_session(&mut self, session: SessionId) {
         if !self.sessions.contains(session) {
             self.sessions.insert(session, Session::default());

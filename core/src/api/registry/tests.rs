@@ -1,0 +1,40 @@
+//! Sessions that are resumed when what they held is gone.
+
+use std::time::Duration;
+
+use serde_json::json;
+use trunkline_pool::state::Input;
+
+use super::super::asleep::tests::SERVER;
+use crate::{AcquireOptions, Pool, PoolOptions, Servers, SessionOptions};
+
+/// What waits so long hangs.
+const HANG: Duration = Duration::from_secs(90);
+
+/// SPEC 3.13: the reducer's time may be up before the host's is, and what it let go nobody has again.
+#[tokio::test]
+async fn a_session_that_is_resumed_when_its_holds_are_gone_holds_nothing() {
+    let options = json!({ "cache": "off", "exit_grace_ms": 50, "kill_grace_ms": 50 });
+    let pool = Pool::new(PoolOptions::from_json(&options.to_string()).unwrap()).unwrap();
+    let servers = json!({ "s": { "command": "/bin/sh", "args": ["-c", SERVER] } });
+    pool.reconcile(Servers::from_json(&servers.to_string()).unwrap()).await.unwrap();
+    let options = || SessionOptions::from_json(r#"{ "id": "a", "servers": [] }"#).unwrap();
+    for is_late in [false, true] {
+        let session = pool.session(options()).unwrap();
+        let lease = session.acquire("s", None, &AcquireOptions::default()).await.unwrap();
+        let number = session.core().number;
+        session.close(Some(HANG));
+        drop(lease);
+        if is_late {
+            // As its timer does.
+            let keep_for = Duration::ZERO;
+            pool.driver().step(Input::CloseSession { session: number, keep_for });
+        }
+        let again = pool.session(options()).unwrap();
+        let held = usize::from(!is_late);
+        assert_eq!(again.tools().unwrap().len(), held);
+        assert_eq!(pool.driver().entries()[0].0.refs as usize, held);
+        again.close(None);
+    }
+    pool.close().await.unwrap();
+}
