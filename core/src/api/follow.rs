@@ -1,5 +1,8 @@
 //! Sessions follow what is configured: each by a plan of its own, which says what it lets go and what it asks for.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -91,13 +94,13 @@ impl SessionCore {
             return Default::default();
         }
         let mut desired = self.desired();
-        let (ends, begins, reviewed) = {
+        let (ends, begins) = {
             let current = wants.servers.iter().map(|(name, want)| (&**name, want.holding(name)));
             let next = desired.iter().map(|(name, new)| (&**name, new.holding(name)));
             let (current, next) = (current.collect(), next.collect());
             let plan = plan(&current, &next);
             let owned = |names: Vec<&str>| names.into_iter().map(Box::from).collect::<Vec<_>>();
-            (owned(plan.ends()), owned(plan.begins()), owned(plan.reviewed))
+            (owned(plan.ends()), owned(plan.begins()))
         };
         let gone = ends.iter().filter_map(|name| wants.servers.remove(name)).collect();
         let mut new = Vec::new();
@@ -109,8 +112,10 @@ impl SessionCore {
                 new.push(Added { server: name, configured, want: id });
             }
         }
-        for name in reviewed {
-            if let (Some(want), Some(one)) = (wants.servers.get_mut(&name), desired.remove(&name)) {
+        // What stays is asked for, and seen, by the newest from now on.
+        for (name, one) in desired {
+            if let Some(want) = wants.servers.get_mut(&name) {
+                want.configured = one.configured.clone();
                 want.seen_by = (one.configured, one.options);
             }
         }

@@ -54,8 +54,9 @@ pub(super) struct Want {
     pub(super) id: WantId,
     /// Its own.
     pub(super) born: WantId,
+    /// The newest of the same connection.
     pub(super) configured: Arc<Configured>,
-    /// What the session sees of it is made of this, and of these options: the newest of the same connection.
+    /// What the session sees of it is made of this, and of these options: the newest too.
     pub(super) seen_by: (Arc<Configured>, Arc<SessionOptions>),
     /// As it was when it was asked for: a gate that was shut since has ended what came of it.
     shuts: Shuts,

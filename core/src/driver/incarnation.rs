@@ -300,7 +300,7 @@ fn connect_options(driver: &Driver, cell: &EntryCell, spec: &ServerSpec) -> Conn
         server: cell.server.clone(),
         opening: driver.eras.opening(&cell.fingerprint, spec.era),
         workspace: driver.workspace.clone(),
-        timeout: connect_timeout(driver, spec),
+        timeout: connect_timeout(driver, cell),
         exit_grace: options.exit_grace,
         kill_grace: options.kill_grace,
         frame_bytes: options.limits.frame_bytes,
@@ -320,10 +320,11 @@ fn connect_options(driver: &Driver, cell: &EntryCell, spec: &ServerSpec) -> Conn
     }
 }
 
-/// How long an attempt of a server may take.
-fn connect_timeout(driver: &Driver, spec: &ServerSpec) -> Duration {
-    let timeout = spec.connect_timeout.or(driver.options.connect_timeout);
-    timeout.unwrap_or(match spec.transport {
+/// How long an attempt of a server may take, by its newest configuration.
+fn connect_timeout(driver: &Driver, cell: &EntryCell) -> Duration {
+    let configured = driver.core().interner.keyed(cell.key).map(|key| key.spec.connect_timeout);
+    let configured = configured.unwrap_or(cell.spec.connect_timeout);
+    configured.or(driver.options.connect_timeout).unwrap_or(match cell.spec.transport {
         Transport::Remote(_) => CONNECT_TIMEOUT_REMOTE,
         _ => CONNECT_TIMEOUT,
     })

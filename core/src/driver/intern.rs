@@ -21,7 +21,7 @@ use crate::usage::Usage;
 pub(crate) struct Keyed {
     /// The server's name.
     pub name: Arc<str>,
-    /// Its configuration.
+    /// Its configuration, as who asked last has it, or the pool since.
     pub spec: Arc<ServerSpec>,
     /// The server itself, when the host provides it.
     pub host: Option<Provided>,
@@ -173,9 +173,19 @@ impl Interner {
     fn heed(&mut self, key: KeyId, wanted: &Wanted<'_>) {
         let Some(Some(row)) = self.keyed.get_mut(key.0 as usize) else { return };
         row.keyed.written = wanted.written;
+        row.keyed.spec = wanted.spec.clone();
         if wanted.turn < row.keyed.turn {
             row.keyed.turn = wanted.turn;
             self.hastened.push(key);
+        }
+    }
+
+    /// What is configured beside the identity of connections that there are, where that is another now.
+    pub(super) fn renew(&mut self, newer: impl Fn(&Keyed) -> Option<Arc<ServerSpec>>) {
+        for row in self.keyed.iter_mut().flatten() {
+            if let Some(spec) = newer(&row.keyed) {
+                row.keyed.spec = spec;
+            }
         }
     }
 

@@ -36,6 +36,7 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::time::Instant;
+use trunkline_pool::config::ServerSpec;
 use trunkline_pool::id_map::IdMap;
 use trunkline_pool::interface::{EventKind, words};
 use trunkline_pool::naming::Naming;
@@ -275,6 +276,11 @@ impl Driver {
             entries.filter(|(_, cell)| cell.context.has(changed, &cell.server, &cell.spec));
         let entries: Vec<EntryId> = made_with.map(|(status, _)| status.entry).collect();
         self.step(Input::CredentialsChanged { entries });
+    }
+
+    /// The connections that there are have this of what is no part of their identity; `newer` says it of a key, under the mutex.
+    pub(crate) fn heed(&self, newer: impl Fn(&Keyed) -> Option<Arc<ServerSpec>>) {
+        self.core().interner.renew(newer);
     }
 
     /// Tells the reducer which entries are of a configuration that is now old, and which of one that is current. `judge` says it

@@ -223,6 +223,7 @@ impl PoolCore {
         // let go then makes room for what they ask for.
         self.driver.set_gates(|| self.running().lists.clone());
         self.driver.review_keys();
+        self.driver.heed(|key| self.running().newer(key));
         if !moved.is_empty() {
             self.driver.reconfigure(|key| self.running().judge(key, moved));
         }

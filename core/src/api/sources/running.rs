@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
+use trunkline_pool::config::ServerSpec;
 use trunkline_pool::gates::{Approval, JoinedLists};
 use trunkline_pool::interface::words;
 use trunkline_pool::layers::SourceName;
@@ -185,6 +186,13 @@ impl Running {
             return Some(Age::Current);
         }
         old.as_ref().is_some_and(|old| old.leads_to(key)).then_some(Age::Outdated)
+    }
+
+    /// What is newest of a key's server, where an attempt has another time by that and it is the same connection.
+    pub(super) fn newer(&self, key: &Keyed) -> Option<Arc<ServerSpec>> {
+        let newest = self.servers.get(&*key.name)?;
+        let is_newer = newest.spec().connect_timeout != key.spec.connect_timeout;
+        (is_newer && newest.leads_to(key)).then(|| newest.spec().clone())
     }
 
     /// Becomes what a pass says; one row for each name, and what moved.

@@ -27,7 +27,7 @@ pub(super) async fn before_connecting(
     let Some(warrant) = ended.driver.warrant(ended.cell.key) else { return Ok(None) };
     let failed = |error| Input::ConnectFailed { connection: ended.id, error };
     let over = || Input::Closed { connection: ended.id, exit: CloseExit::Clean };
-    let limit = super::connect_timeout(&ended.driver, &ended.cell.spec);
+    let limit = super::connect_timeout(&ended.driver, &ended.cell);
     let deadline = Instant::now() + limit;
     loop {
         let gate = tokio::select! {

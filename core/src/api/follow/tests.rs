@@ -1,0 +1,78 @@
+//! Sessions that follow what changes while they are at it, and what they are told.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::super::asleep::tests::SERVER;
+use crate::folder::Folder;
+use crate::{
+    AcquireOptions, CallOptions, ErrorCode, Pool, PoolOptions, Servers, Session, SessionOptions,
+};
+
+/// What waits so long hangs.
+const HANG: Duration = Duration::from_secs(90);
+
+/// A pool with these options, and one server.
+async fn pool_with(mut options: Value, server: Value) -> Pool {
+    options["cache"] = "off".into();
+    (options["exit_grace_ms"], options["kill_grace_ms"]) = (50.into(), 50.into());
+    let pool = Pool::new(PoolOptions::from_json(&options.to_string()).unwrap()).unwrap();
+    reconcile(&pool, json!({ "s": server })).await;
+    pool
+}
+
+async fn reconcile(pool: &Pool, servers: Value) {
+    let servers = Servers::from_json(&servers.to_string()).unwrap();
+    pool.reconcile(servers).await.unwrap();
+}
+
+/// A session that wants nothing unasked.
+fn session(pool: &Pool) -> Session {
+    let options = SessionOptions::from_json(r#"{ "id": "a", "servers": [] }"#).unwrap();
+    pool.session(options).unwrap()
+}
+
+/// SPEC 4.2: the connect time that is configured now is that of the next attempt, whoever was the first to ask for the server.
+#[tokio::test]
+async fn a_restart_has_the_newest_connect_time() {
+    let folder = Folder::new();
+    let with = silent_from_the_second(&folder);
+    let pool = pool_with(json!({}), with(300_000)).await;
+    let session = session(&pool);
+    let _lease = session.acquire("s", None, &AcquireOptions::default()).await.unwrap();
+    reconcile(&pool, json!({ "s": with(100) })).await;
+    let report = tokio::time::timeout(HANG, pool.restart("s", None)).await;
+    let report = report.expect("the newest time ends it").unwrap();
+    assert_eq!(report["entries"][0]["error"]["code"], "timeout", "{report}");
+    pool.close().await.unwrap();
+}
+
+/// SPEC 4.2, 14.1: the same of an attempt that a call begins.
+#[tokio::test]
+async fn a_call_begins_its_server_with_the_newest_connect_time() {
+    let folder = Folder::new();
+    let with = silent_from_the_second(&folder);
+    let pool = pool_with(json!({ "start": "lazy", "drain_delay_ms": 0 }), with(300_000)).await;
+    let session = pool.session(SessionOptions::new("a")).unwrap();
+    session.ready(Some("s"), Some(HANG)).await.unwrap();
+    let begun = Instant::now();
+    while !pool.driver().entries().is_empty() {
+        assert!(begun.elapsed() < HANG, "it never sleeps");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    reconcile(&pool, json!({ "s": with(100) })).await;
+    let options = CallOptions::default();
+    let called = tokio::time::timeout(HANG, session.call_tool("mcp__s__t", "{}", &options)).await;
+    let error = called.expect("the newest time ends it").expect_err("nobody answers");
+    assert_eq!(error.code(), ErrorCode::Timeout, "{error}");
+    pool.close().await.unwrap();
+}
+
+/// A server whose second process never says a word, by its connect time.
+fn silent_from_the_second(folder: &Folder) -> impl Fn(u64) -> Value {
+    let marker = folder.join("started");
+    let marker = marker.display();
+    let script = format!("if [ -e {marker} ]; then exec sleep 600; fi; touch {marker}\n{SERVER}");
+    move |ms| json!({ "command": "/bin/sh", "args": ["-c", script], "connect_timeout_ms": ms })
+}
