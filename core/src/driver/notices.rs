@@ -7,7 +7,7 @@ use trunkline_pool::acceptance::HeldTool;
 use trunkline_pool::catalog::{Change, Difference, ListKind};
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::json::readable_members;
-use trunkline_pool::state::{ConnectionId, EntryState, Generation, Notice};
+use trunkline_pool::state::{ConnectionId, EntryState, Generation, LossReason, Notice};
 
 use super::event_text::Said;
 use super::hub::About;
@@ -93,6 +93,16 @@ impl Driver {
                 self.tell(EventKind::Failed, session, cell, *generation, &fields);
             }
             other => tracing::error!(?other, "a notice that this version does not know"),
+        }
+    }
+
+    /// Tells a session that it loses what it holds with its configuration, where that was connected: of any other it knows.
+    pub(crate) fn tell_of_configuration(&self, session: &SessionCore, cell: &Arc<EntryCell>) {
+        let published = cell.load();
+        if published.slot.state.is_connected() {
+            let (entry, generation) = (cell.entry, published.slot.generation);
+            let reason = LossReason::Config;
+            self.deliver(Some(session), cell, &Notice::Disconnected { entry, generation, reason });
         }
     }
 

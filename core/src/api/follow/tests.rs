@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use super::super::asleep::tests::SERVER;
 use crate::folder::Folder;
 use crate::{
-    AcquireOptions, CallOptions, ErrorCode, Pool, PoolOptions, Servers, Session, SessionOptions,
+    AcquireOptions, CallOptions, ErrorCode, EventKind, EventMask, Pool, PoolOptions, Servers,
+    Session, SessionOptions,
 };
 
 /// What waits so long hangs.
@@ -27,10 +28,39 @@ async fn reconcile(pool: &Pool, servers: Value) {
     pool.reconcile(servers).await.unwrap();
 }
 
+fn server(more: &str) -> Value {
+    json!({ "command": "/bin/sh", "args": ["-c", SERVER, more] })
+}
+
 /// A session that wants nothing unasked.
 fn session(pool: &Pool) -> Session {
     let options = SessionOptions::from_json(r#"{ "id": "a", "servers": [] }"#).unwrap();
     pool.session(options).unwrap()
+}
+
+/// SPEC 8.5: whoever holds a lease hears that it ends with its configuration, once and before anything is released.
+#[tokio::test]
+async fn a_holder_hears_that_the_configuration_has_changed() {
+    let pool = pool_with(json!({}), server("")).await;
+    let session = session(&pool);
+    let events = session.subscribe(EventMask(1 << EventKind::Disconnected as u8)).unwrap();
+    for (index, newer) in [json!({ "s": server("new") }), json!({})].into_iter().enumerate() {
+        let first = session.acquire("s", None, &AcquireOptions::default()).await.unwrap();
+        let second = session.acquire("s", None, &AcquireOptions::default()).await.unwrap();
+        reconcile(&pool, newer).await;
+        let told: Vec<Value> = std::iter::from_fn(|| events.try_next())
+            .map(|event| serde_json::from_str(event.json()).unwrap())
+            .collect();
+        let [told] = &told[..] else { panic!("{told:?}") };
+        assert_eq!(
+            (&told["reason"], &told["entry_index"], &told["generation"]),
+            (&json!("config"), &json!(index), &json!(1))
+        );
+        drop((first, second));
+    }
+    // What the host gave up itself is no news.
+    assert!(events.try_next().is_none());
+    pool.close().await.unwrap();
 }
 
 /// SPEC 4.2: the connect time that is configured now is that of the next attempt, whoever was the first to ask for the server.

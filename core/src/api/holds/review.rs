@@ -1,9 +1,10 @@
 //! A session is to have something else: every hold is brought in line with it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use trunkline_pool::options::SessionOptions;
-use trunkline_pool::state::{Input, Ticket};
+use trunkline_pool::state::{EntryId, Input, Ticket};
 use trunkline_pool::view::Viewed;
 
 use super::{Having, HoldId, Holds, Inner, Kind, Row};
@@ -11,7 +12,7 @@ use crate::Result;
 use crate::api::configured::{Configured, Origin};
 use crate::api::held::Standing;
 use crate::api::session::SessionCore;
-use crate::driver::LeaseHold;
+use crate::driver::{EntryCell, LeaseHold};
 
 /// What is left to be done about a change, once no lock is held.
 #[derive(Default)]
@@ -19,6 +20,8 @@ struct Aftermath {
     released: Vec<LeaseHold>,
     cancelled: Vec<Ticket>,
     returning: Vec<(HoldId, u32, Arc<str>, Arc<Configured>)>,
+    /// What is lost with its configuration.
+    lost: BTreeMap<EntryId, Arc<EntryCell>>,
 }
 
 impl Holds {
@@ -44,6 +47,10 @@ impl Holds {
         };
         for ticket in after.cancelled {
             session.driver.step(Input::CancelAcquire { ticket });
+        }
+        // Whoever loses it is told of it before it holds it no more.
+        for cell in after.lost.values() {
+            session.driver.tell_of_configuration(session, cell);
         }
         drop(after.released);
         self.tell(session);
@@ -148,6 +155,9 @@ impl Inner {
         let over = unwanted || (disabled && row.kind == Kind::Inherited) || !stands;
         if over {
             row.held.stand(Standing::Revoked);
+            if !stands && let Having::Held(hold) = &row.having {
+                after.lost.insert(hold.cell.entry, hold.cell.clone());
+            }
             row.let_go(after);
             self.holds.remove(id);
             return;
