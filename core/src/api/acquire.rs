@@ -7,7 +7,7 @@ use trunkline_pool::cached::CacheKey;
 use trunkline_pool::config::Share;
 use trunkline_pool::state::{Ask, Family, Input, Ticket};
 
-use super::configured::Configured;
+use super::configured::{Configured, Origin};
 use super::deadline::Deadline;
 use super::session::SessionCore;
 use crate::driver::{Acquired, Answer, Answered, Driver, Interner, LeaseHold, Turn, Wanted};
@@ -18,7 +18,7 @@ impl SessionCore {
     pub(super) fn ask_for(
         &self,
         name: &str,
-        configured: &Arc<Configured>,
+        (origin, configured): (Origin, &Arc<Configured>),
         answer: impl FnOnce(Result<LeaseHold>) + Send + 'static,
     ) -> Ticket {
         let question = self.question(name, configured);
@@ -26,7 +26,7 @@ impl SessionCore {
             |ticket, interner| Input::Acquire(question(ticket, interner)),
             answer_with(name, answer),
         );
-        self.note_age(name, configured);
+        self.note_age(name, (origin, configured));
         ticket
     }
 
@@ -102,16 +102,16 @@ impl SessionCore {
     pub(super) async fn acquire(
         self: &Arc<Self>,
         name: &str,
-        configured: &Arc<Configured>,
+        asked: (Origin, &Arc<Configured>),
         deadline: Deadline,
     ) -> Result<LeaseHold> {
-        self.note_new_credentials(name, configured);
-        let mut hold = self.granted(name, configured, deadline).await?;
+        self.note_new_credentials(name, asked.1);
+        let mut hold = self.granted(name, asked, deadline).await?;
         // The pool hears of a loss once the exit of the process is known. The hold keeps the entry until then, so that it comes back.
         while hold.cell.is_lost() {
             let told = deadline.before(&self.driver, hold.cell.until_told_of_loss()).await;
             told.map_err(|error| self.named(name, error))?;
-            hold = self.granted(name, configured, deadline).await?;
+            hold = self.granted(name, asked, deadline).await?;
         }
         Ok(hold)
     }
@@ -120,7 +120,7 @@ impl SessionCore {
     async fn granted(
         self: &Arc<Self>,
         name: &str,
-        configured: &Arc<Configured>,
+        (origin, configured): (Origin, &Arc<Configured>),
         deadline: Deadline,
     ) -> Result<LeaseHold> {
         let acquired = self.driver.acquire(self.question(name, configured), || {
@@ -128,7 +128,7 @@ impl SessionCore {
             // A hold that nobody waits for is dropped here, and so released.
             (answer_with(name, move |result| drop(send.send(result))), receive)
         });
-        self.note_age(name, configured);
+        self.note_age(name, (origin, configured));
         match acquired {
             Acquired::Granted(hold) => Ok(hold),
             Acquired::Asked(ticket, receive) => {

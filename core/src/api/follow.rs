@@ -12,7 +12,7 @@ use trunkline_pool::plan::{Holding, plan};
 use trunkline_pool::state::Input;
 use trunkline_pool::view::Viewed;
 
-use super::configured::Configured;
+use super::configured::{Configured, Origin};
 use super::holds::HoldId;
 use super::session::SessionCore;
 use super::wanted::{Added, Want};
@@ -49,14 +49,16 @@ pub(super) fn follow_together(sessions: &[Arc<SessionCore>]) {
     sessions.iter().for_each(|session| session.show_kept());
 }
 
-/// Asks for what sessions of one pool want besides.
+/// Asks for what sessions of one pool want besides. What a newer change let go meanwhile is not asked for.
 pub(super) fn ask_for_all(added: &[(Arc<SessionCore>, Added)]) {
+    let is_wanted = |(session, added): &&(Arc<SessionCore>, Added)| session.still_wants(added);
+    let added: Vec<_> = added.iter().filter(is_wanted).collect();
     let Some((first, _)) = added.first() else { return };
     let wishes = added.iter().map(|(session, added)| session.wish(added)).collect();
     let tickets = first.driver.want(wishes);
     for ((session, added), ticket) in added.iter().zip(tickets) {
         session.wished(added, ticket);
-        session.note_age(&added.server, &added.configured);
+        session.note_age(&added.server, (Origin::Pool, &added.configured));
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use trunkline_pool::interface::words;
 use trunkline_pool::options::Follow;
 
-use super::configured::Configured;
+use super::configured::{Configured, Origin};
 use super::pool::PoolCore;
 use super::session::SessionCore;
 use crate::{Error, ErrorCode, Result};
@@ -56,11 +56,10 @@ impl SessionCore {
         }
     }
 
-    /// Says of what it asked for just now whether the pool has another configuration of it by now: only a session that keeps
-    /// what it was opened with begins what is old already.
-    pub(super) fn note_age(&self, name: &str, asked: &Arc<Configured>) {
-        let kept = self.kept.as_ref().and_then(|Kept(servers)| servers.get(name));
-        if kept.is_some_and(|kept| Arc::ptr_eq(kept, asked)) {
+    /// Says of what it asked the pool for just now whether that has another configuration of it by now: what a session keeps is old
+    /// from the first, and any other configuration may have become so since it was looked up.
+    pub(super) fn note_age(&self, name: &str, (origin, asked): (Origin, &Arc<Configured>)) {
+        if origin == Origin::Pool {
             self.pool.judge_asked(name, asked);
         }
     }

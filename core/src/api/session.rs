@@ -151,7 +151,7 @@ impl Session {
             let hold = tokio::select! {
                 biased;
                 // Most often it is there at once. A hold on a server that was disabled meanwhile makes no lease.
-                hold = core.acquire(server, &configured, deadline) => hold?,
+                hold = core.acquire(server, (origin, &configured), deadline) => hold?,
                 () = core.until_disabled(server) => continue,
             };
             if let Some(lease) = Lease::new(self.clone(), hold, origin, &configured)? {

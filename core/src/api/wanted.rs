@@ -134,6 +134,11 @@ impl SessionCore {
         }
     }
 
+    /// Whether what was put into the list of wants is there still.
+    pub(super) fn still_wants(&self, Added { server, want, .. }: &Added) -> bool {
+        self.wants().of(server, *want).is_some()
+    }
+
     /// The wish for a server that was put into the list of wants.
     pub(super) fn wish<'a>(
         self: &'a Arc<Self>,

@@ -5,6 +5,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::super::asleep::tests::SERVER;
+use super::super::configured::Origin;
+use super::super::deadline::Deadline;
+use super::*;
 use crate::folder::Folder;
 use crate::{
     AcquireOptions, CallOptions, ErrorCode, EventKind, EventMask, Pool, PoolOptions, Servers,
@@ -36,6 +39,53 @@ fn server(more: &str) -> Value {
 fn session(pool: &Pool) -> Session {
     let options = SessionOptions::from_json(r#"{ "id": "a", "servers": [] }"#).unwrap();
     pool.session(options).unwrap()
+}
+
+/// SPEC 13.1, 13.2: what is asked for after it was removed is not begun.
+#[tokio::test]
+async fn what_a_newer_change_let_go_is_not_begun() {
+    let pool = pool_with(json!({}), server("")).await;
+    reconcile(&pool, json!({})).await;
+    let session = pool.session(SessionOptions::new("a")).unwrap();
+    let core = session.core();
+    core.disabled.servers().insert("s".into());
+    reconcile(&pool, json!({ "s": server("new") })).await;
+    core.disabled.servers().remove("s");
+    // As far as one thread is when another has done all of the next change.
+    let (_, added) = core.carry_out_plan();
+    assert_eq!(added.len(), 1);
+    reconcile(&pool, json!({})).await;
+    ask_for_all(&added.into_iter().map(|added| (core.clone(), added)).collect::<Vec<_>>());
+    assert_eq!(pool.driver().entries().len(), 0);
+    pool.close().await.unwrap();
+}
+
+/// SPEC 13.1, 9.1: what is acquired by a configuration that has just gone is known to be old, and is restarted for nobody.
+#[tokio::test]
+async fn what_is_begun_of_an_old_configuration_is_known_to_be_old() {
+    let pool = pool_with(json!({}), server("")).await;
+    let session = session(&pool);
+    let core = session.core();
+    let old = core.spec("s", Origin::Pool).unwrap();
+    reconcile(&pool, json!({ "s": server("new") })).await;
+    let deadline = Deadline::after(Some(HANG));
+    drop(core.acquire("s", (Origin::Pool, &old), deadline).await.unwrap());
+    let report = pool.restart("s", None).await.unwrap();
+    assert_eq!(report["entries"][0]["reason"], "superseded", "{report}");
+    pool.close().await.unwrap();
+}
+
+/// SPEC 13.1, 2.1: what a session brought itself is not old because the pool has another of that name.
+#[tokio::test]
+async fn what_a_session_brought_is_not_old_for_the_pool_has_another() {
+    let pool = pool_with(json!({}), server("")).await;
+    let session = session(&pool);
+    let own = crate::ServerSpec::from_value("s", &server("own")).unwrap();
+    let lease = session.acquire("s", Some(&own), &AcquireOptions::default()).await.unwrap();
+    drop(lease);
+    let report = pool.restart("s", None).await.unwrap();
+    assert_eq!(report["entries"][0]["restarted"], true, "{report}");
+    pool.close().await.unwrap();
 }
 
 /// SPEC 8.5: whoever holds a lease hears that it ends with its configuration, once and before anything is released.

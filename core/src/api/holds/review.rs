@@ -10,7 +10,7 @@ use trunkline_pool::view::Viewed;
 use super::{Having, HoldId, Holds, Inner, Kind, Row};
 use crate::Result;
 use crate::api::configured::{Configured, Origin};
-use crate::api::held::Standing;
+use crate::api::held::{Held, Standing};
 use crate::api::session::SessionCore;
 use crate::driver::{EntryCell, LeaseHold};
 
@@ -19,7 +19,7 @@ use crate::driver::{EntryCell, LeaseHold};
 struct Aftermath {
     released: Vec<LeaseHold>,
     cancelled: Vec<Ticket>,
-    returning: Vec<(HoldId, u32, Arc<str>, Arc<Configured>)>,
+    returning: Vec<(HoldId, u32, Arc<Held>, Arc<Configured>)>,
     /// What is lost with its configuration.
     lost: BTreeMap<EntryId, Arc<EntryCell>>,
 }
@@ -54,8 +54,8 @@ impl Holds {
         }
         drop(after.released);
         self.tell(session);
-        for (id, asked, server, configured) in after.returning {
-            self.ask_again(session, id, asked, &server, &configured);
+        for (id, asked, held, configured) in after.returning {
+            self.ask_again(session, (id, asked), &held, &configured);
         }
     }
 
@@ -63,13 +63,12 @@ impl Holds {
     fn ask_again(
         &self,
         session: &Arc<SessionCore>,
-        id: HoldId,
-        asked: u32,
-        server: &str,
+        (id, asked): (HoldId, u32),
+        held: &Held,
         configured: &Arc<Configured>,
     ) {
         let weak = Arc::downgrade(session);
-        let ticket = session.ask_for(server, configured, move |result| {
+        let ticket = session.ask_for(&held.server, (held.origin, configured), move |result| {
             if let Some(session) = weak.upgrade() {
                 session.holds.answered(&session, id, asked, result);
                 session.settled.notify_waiters();
@@ -174,7 +173,7 @@ impl Inner {
         } else if !disabled && standing == Standing::Disabled {
             row.held.stand(Standing::Returning);
             row.asked = row.asked.wrapping_add(1);
-            after.returning.push((id, row.asked, server, row.configured.clone()));
+            after.returning.push((id, row.asked, row.held.clone(), row.configured.clone()));
         }
     }
 }
