@@ -19,7 +19,7 @@ use super::operation::Operation;
 use super::params;
 use super::session::{Session, SessionCore};
 use super::view::Listed;
-use crate::driver::{EntryCell, LeaseHold};
+use crate::driver::{Asker, EntryCell, LeaseHold};
 use crate::{Error, ErrorCode, Outcome, Result};
 
 /// A hold on a server. It keeps its session open. Dropping it releases it.
@@ -219,6 +219,8 @@ impl Lease {
     /// A server may announce an update of a part of it, by the URI of that. One of the modern era says which subscription it is for,
     /// and the session is told of this resource; of a legacy server only updates of this very URI are heard.
     ///
+    /// Dropping the future takes the subscription back: the server is told. So does the end of the session.
+    ///
     /// # Errors
     /// Those of [`request`](Self::request); the session is not subscribed then.
     pub async fn subscribe_resource(&self, uri: &str) -> Result<()> {
@@ -229,8 +231,10 @@ impl Lease {
             return Err(self.named(call::not_connected(&published)));
         }
         let added = cell.resources.want(uri, self.session());
+        // Dropped after what undoes it: whoever waits to tell the server next sees that nobody wants it.
+        let mut told = std::pin::pin!(self.tell_demand(&cell, uri));
         let mut undo = Undo { lease: self, cell: cell.clone(), uri: added.then_some(uri) };
-        self.tell_demand(&cell, uri).await?;
+        told.as_mut().await?;
         // A release that came between did not see it.
         self.check()?;
         undo.uri = None;
@@ -238,6 +242,8 @@ impl Lease {
     }
 
     /// The counterpart of [`subscribe_resource`](Self::subscribe_resource): the server hears of the last alone.
+    ///
+    /// Dropping the future leaves the session unsubscribed.
     ///
     /// # Errors
     /// Those of [`request`](Self::request).
@@ -251,7 +257,7 @@ impl Lease {
 
     async fn tell_demand(&self, cell: &Arc<EntryCell>, uri: &str) -> Result<()> {
         let told = tokio::select! {
-            told = cell.tell_demand(&self.session().driver.options, uri) => told,
+            told = cell.tell_demand(&self.session().driver.options, uri, Asker::Host) => told,
             () = self.session().until_closed() => Err(self.session().closed()),
         };
         told.map_err(|error| self.named(error))

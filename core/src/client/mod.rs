@@ -207,6 +207,11 @@ impl Connection {
         self.0.start(request, done, Purpose::Call)
     }
 
+    /// The same for what no call of a host waits for: it is not limited like those, and the end of the connection does not wait for it.
+    pub(crate) fn start_apart(&self, request: Request<'_>, done: Done) -> RequestId {
+        self.0.start(request, done, Purpose::Own)
+    }
+
     /// Reads the answer to a request on this thread, which waits for it, if nobody else needs to read, and completes it here. Returns
     /// when it has ended, or as soon as another thread reads, which completes it then. Blocks for milliseconds at most.
     pub(crate) fn read_here(&self, RequestId(id): RequestId) {

@@ -1,9 +1,13 @@
 //! Resource subscriptions of an entry, counted by URI: the wire sees the first and the last, and a new connection is told
 //! again (SPEC 7.7).
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
+use futures_util::stream::{self, StreamExt};
 use serde_json::json;
 use tokio::sync::oneshot;
 use trunkline_pool::options::PoolOptions;
@@ -11,7 +15,8 @@ use trunkline_pool::state::{Generation, SessionId};
 
 use super::{Driver, EntryCell};
 use crate::api::SessionCore;
-use crate::client::{Connection, Request};
+use crate::client::{Connection, Done, Request, RequestId};
+use crate::platform;
 use crate::{Error, ErrorCode, Outcome, Result};
 
 /// Who wants updates of what, and what the server knows of it.
@@ -19,17 +24,39 @@ use crate::{Error, ErrorCode, Outcome, Result};
 pub(crate) struct Resources {
     /// By URI. No map is empty.
     wanted: Mutex<Wanted>,
-    /// Held while the server is told, so that nobody overtakes.
-    told: tokio::sync::Mutex<Told>,
+    /// By URI. Each is held while the server is told of that resource, so that nobody overtakes; what it does not answer for one holds
+    /// up no other.
+    told: Mutex<HashMap<Box<str>, Arc<tokio::sync::Mutex<Told>>>>,
 }
 
 type Wanted = HashMap<Box<str>, BTreeMap<SessionId, Weak<SessionCore>>>;
 
-/// What the server of one incarnation was told.
+/// What the server of one incarnation was told of a resource.
 #[derive(Default)]
 struct Told {
     generation: Generation,
-    uris: HashSet<Box<str>>,
+    knows: Knows,
+}
+
+/// What a server knows of the demand for a resource.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Knows {
+    /// Of none.
+    #[default]
+    Nothing,
+    /// Perhaps of some: whoever told it did not wait for the answer.
+    Perhaps,
+    /// Of some.
+    Demand,
+}
+
+/// Who waits until a server is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asker {
+    /// A host, by a call that is counted and limited like any other, and is taken back when it is dropped.
+    Host,
+    /// Nobody. The end of the connection does not wait for it either.
+    Nobody,
 }
 
 impl Resources {
@@ -81,6 +108,30 @@ impl Resources {
         self.wanted().keys().cloned().collect()
     }
 
+    /// Whether anybody wants updates of a resource.
+    fn is_wanted(&self, uri: &str) -> bool {
+        self.wanted().contains_key(uri)
+    }
+
+    /// What the server was told of a resource.
+    fn told(&self, uri: &str) -> Arc<tokio::sync::Mutex<Told>> {
+        self.rows().entry(uri.into()).or_default().clone()
+    }
+
+    /// Drops what the server was told of a resource when that is nothing, and nobody is at it.
+    fn forget_untold(&self, uri: &str, told: Arc<tokio::sync::Mutex<Told>>) {
+        let mut rows = self.rows();
+        // That of the map is the other one.
+        let is_idle = Arc::strong_count(&told) == 2;
+        if is_idle && told.try_lock().is_ok_and(|told| told.knows == Knows::Nothing) {
+            rows.remove(uri);
+        }
+    }
+
+    fn rows(&self) -> MutexGuard<'_, HashMap<Box<str>, Arc<tokio::sync::Mutex<Told>>>> {
+        self.told.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
     fn wanted(&self) -> MutexGuard<'_, Wanted> {
         self.wanted.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
@@ -89,41 +140,117 @@ impl Resources {
 impl EntryCell {
     /// Tells the server what it does not know yet about the demand for a resource.
     ///
-    /// A dropped future leaves the server told; whoever tells it next starts from that.
-    pub(crate) async fn tell_demand(&self, options: &PoolOptions, uri: &str) -> Result<()> {
-        let mut told = self.resources.told.lock().await;
-        let wanted = self.resources.wanted().contains_key(uri);
+    /// With a dropped future a subscription is taken back, of which the server may know then; whoever tells it next starts from that.
+    pub(crate) async fn tell_demand(
+        &self,
+        options: &PoolOptions,
+        uri: &str,
+        asker: Asker,
+    ) -> Result<()> {
+        let row = self.resources.told(uri);
+        let result = {
+            let mut told = row.lock().await;
+            self.tell_demand_by(&mut told, (options, asker), uri).await
+        };
+        self.resources.forget_untold(uri, row);
+        result
+    }
+
+    async fn tell_demand_by(
+        &self,
+        told: &mut Told,
+        by: (&PoolOptions, Asker),
+        uri: &str,
+    ) -> Result<()> {
+        let wanted = self.resources.is_wanted(uri);
         let Some((generation, connection)) = self.live_connection() else {
+            *told = Told::default();
             return if wanted { Err(not_connected()) } else { Ok(()) };
         };
         if told.generation != generation {
-            *told = Told { generation, uris: HashSet::new() };
+            *told = Told { generation, knows: Knows::Nothing };
         }
-        if wanted == told.uris.contains(uri) {
-            return Ok(());
-        }
-        if !wanted {
-            told.uris.remove(uri);
-            if connection.is_modern() {
-                connection.ignore(uri);
-                return Ok(());
+        match (wanted, told.knows) {
+            (true, Knows::Demand) | (false, Knows::Nothing) => Ok(()),
+            (true, Knows::Nothing | Knows::Perhaps) => {
+                told.knows = Knows::Perhaps;
+                let subscribed = match connection.is_modern() {
+                    true => connection.listen(uri).await,
+                    false => self.request(&connection, by, ("resources/subscribe", uri)).await,
+                };
+                told.knows = if subscribed.is_ok() { Knows::Demand } else { Knows::Nothing };
+                subscribed
             }
-            let sent = request(&connection, options, "resources/unsubscribe", uri).await;
-            // With the connection the subscription is gone too.
-            return sent.or_else(|error| match error.code() {
-                ErrorCode::CallInterrupted => Ok(()),
-                _ => Err(error),
-            });
+            (false, Knows::Perhaps | Knows::Demand) => {
+                told.knows = Knows::Nothing;
+                if connection.is_modern() {
+                    connection.ignore(uri);
+                    return Ok(());
+                }
+                // What ends a subscription goes out, whatever becomes of who asked.
+                let by = (by.0, Asker::Nobody);
+                let sent = self.request(&connection, by, ("resources/unsubscribe", uri)).await;
+                // With the connection the subscription is gone too.
+                sent.or_else(|error| match error.code() {
+                    ErrorCode::CallInterrupted => Ok(()),
+                    _ => Err(error),
+                })
+            }
         }
-        told.uris.insert(uri.into());
-        let subscribed = match connection.is_modern() {
-            true => connection.listen(uri).await,
-            false => request(&connection, options, "resources/subscribe", uri).await,
+    }
+
+    async fn request(
+        &self,
+        connection: &Connection,
+        (options, asker): (&PoolOptions, Asker),
+        (method, uri): (&str, &str),
+    ) -> Result<()> {
+        let params = json!({ "uri": uri }).to_string();
+        let timeout = self.spec.call_timeout.unwrap_or(options.call_timeout);
+        let idle_timeout = self.spec.call_idle_timeout.unwrap_or(options.call_idle_timeout);
+        let (send, receive) = oneshot::channel();
+        let request = Request {
+            method,
+            params: &params,
+            // What a subscription leads to is no session's in particular.
+            caller: None,
+            attempts: None,
+            timeout,
+            idle_timeout: idle_timeout.min(timeout),
+            progress: None,
+            reads_here: false,
         };
-        if subscribed.is_err() {
-            told.uris.remove(uri);
+        let done: Done = Box::new(move |result| drop(send.send(result.map(drop))));
+        let _taken_back = match asker {
+            Asker::Host => Some(CancelOnDrop::new(connection, connection.start(request, done))),
+            Asker::Nobody => {
+                connection.start_apart(request, done);
+                None
+            }
+        };
+        let lost = |_| Err(Error::new(ErrorCode::Internal, "the request was lost"));
+        receive.await.unwrap_or_else(lost)
+    }
+}
+
+/// Takes a request back, unless it has ended; in a forked child it is the parent's.
+struct CancelOnDrop<'a> {
+    connection: &'a Connection,
+    id: RequestId,
+    fork_generation: u64,
+}
+
+impl CancelOnDrop<'_> {
+    fn new(connection: &Connection, id: RequestId) -> CancelOnDrop<'_> {
+        CancelOnDrop { connection, id, fork_generation: platform::fork_generation() }
+    }
+}
+
+impl Drop for CancelOnDrop<'_> {
+    fn drop(&mut self) {
+        if self.fork_generation == platform::fork_generation() {
+            self.connection.cancel(self.id);
         }
-        subscribed
     }
 }
 
@@ -134,16 +261,7 @@ impl Driver {
             return;
         }
         let (driver, cell) = (Arc::downgrade(self), cell.clone());
-        self.spawn(async move {
-            for uri in uris {
-                let Some(options) = driver.upgrade().map(|driver| driver.options.clone()) else {
-                    return;
-                };
-                if let Err(error) = cell.tell_demand(&options, &uri).await {
-                    tracing::warn!(server = %cell.server, %error, "a resource subscription failed");
-                }
-            }
-        });
+        self.spawn(async move { drop(tell_all(&driver, &cell, uris).await) });
     }
 
     /// A new connection knows of no subscription.
@@ -152,30 +270,21 @@ impl Driver {
     }
 }
 
-async fn request(
-    connection: &Connection,
-    options: &PoolOptions,
-    method: &str,
-    uri: &str,
-) -> Result<()> {
-    let params = json!({ "uri": uri }).to_string();
-    let (timeout, idle_timeout) = (options.call_timeout, options.call_idle_timeout);
-    let (send, receive) = oneshot::channel();
-    let request = Request {
-        method,
-        params: &params,
-        // What a subscription leads to is no session's in particular.
-        caller: None,
-        attempts: None,
-        timeout,
-        idle_timeout,
-        progress: None,
-        reads_here: false,
+/// Tells the server about these resources, some at a time; those of which it could not be told.
+async fn tell_all(driver: &Weak<Driver>, cell: &EntryCell, uris: Vec<Box<str>>) -> Vec<Box<str>> {
+    let tell = |uri: Box<str>| async move {
+        let options = driver.upgrade().map(|driver| driver.options.clone())?;
+        let error = cell.tell_demand(&options, &uri, Asker::Nobody).await.err()?;
+        tracing::warn!(server = %cell.server, %error, "a resource subscription failed");
+        Some(uri)
     };
-    connection.start(request, Box::new(move |result| drop(send.send(result.map(drop)))));
-    let lost = |_| Err(Error::new(ErrorCode::Internal, "the request was lost"));
-    receive.await.unwrap_or_else(lost)
+    let told = stream::iter(uris).map(tell).buffer_unordered(TOLD_AT_ONCE);
+    told.filter_map(std::future::ready).collect().await
 }
+
+/// Resources that a server is told of at one time, in the background: enough that a few that it does not answer hold up no other, and no
+/// burst.
+const TOLD_AT_ONCE: usize = 16;
 
 fn not_connected() -> Error {
     let error = Error::new(ErrorCode::Unavailable, "the server is not connected now");

@@ -1,0 +1,164 @@
+//! Subscriptions that a server does not answer, or refuses: they are nobody else's matter, and nothing is left of them.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use futures_util::FutureExt;
+use serde_json::{Value, json};
+
+use crate::folder::Folder;
+use crate::{
+    AcquireOptions, DrainOptions, ErrorCode, Lease, Pool, PoolOptions,
+    Servers, Session, SessionOptions,
+};
+
+/// What waits so long hangs.
+const HANG: Duration = Duration::from_secs(90);
+
+/// A pool with a server whose script finds `$HERE`, a folder of the test.
+async fn pool_with(script: &str, here: &Path, mut server: Value) -> Pool {
+    let options = json!({
+        "cache": "off", "exit_grace_ms": 50, "kill_grace_ms": 50,
+        "reconnect": { "delays_ms": { "local": [0] } },
+    });
+    let pool = Pool::new(PoolOptions::from_json(&options.to_string()).unwrap()).unwrap();
+    (server["command"], server["args"]) = (json!("/bin/sh"), json!(["-c", script]));
+    server["env"] = json!({ "HERE": here });
+    let servers = json!({ "s": server }).to_string();
+    pool.reconcile(Servers::from_json(&servers).unwrap()).await.unwrap();
+    pool
+}
+
+fn session(pool: &Pool, id: &str) -> Session {
+    let options = json!({ "id": id, "servers": [] }).to_string();
+    pool.session(SessionOptions::from_json(&options).unwrap()).unwrap()
+}
+
+async fn acquire(session: &Session) -> Lease {
+    session.acquire("s", None, &AcquireOptions::default()).await.unwrap()
+}
+
+/// How often the server has read a frame with these words.
+fn heard(here: &Path, words: &[&str]) -> usize {
+    let log = std::fs::read_to_string(here.join("log")).unwrap_or_default();
+    log.lines().filter(|line| words.iter().all(|word| line.contains(word))).count()
+}
+
+async fn until(holds: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < HANG, "it never came");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// Closes the pool; how many servers had to be killed.
+async fn forced(pool: &Pool) -> Value {
+    pool.drain_all(&DrainOptions::default()).await.unwrap()["forced"].clone()
+}
+
+/// SPEC 5.5, 7.7: it is taken back, and neither another resource nor the end of the pool waits for it.
+#[tokio::test]
+async fn a_subscription_that_is_not_answered_holds_up_nobody_once_it_is_dropped() {
+    let folder = Folder::new();
+    let pool = pool_with(SERVER, &folder.join(""), json!({})).await;
+    let (a, b) = (session(&pool, "a"), session(&pool, "b"));
+    let (of_a, of_b) = (acquire(&a).await, acquire(&b).await);
+    {
+        let mut silent = std::pin::pin!(of_a.subscribe_resource("test://silent"));
+        tokio::select! {
+            _ = &mut silent => panic!("nobody answers it"),
+            () = until(|| heard(&folder.join(""), &["resources/subscribe", "silent"]) == 1) => {}
+        }
+        let other = of_b.subscribe_resource("test://other");
+        tokio::time::timeout(HANG, other).await.expect("it waits for nobody").unwrap();
+    }
+    until(|| heard(&folder.join(""), &["notifications/cancelled"]) == 1).await;
+    until(|| heard(&folder.join(""), &["resources/unsubscribe", "silent"]) == 1).await;
+    assert_eq!(forced(&pool).await, 0);
+}
+
+/// SPEC 5.5: the end of the session is the end of its requests.
+#[tokio::test]
+async fn a_subscription_that_is_not_answered_ends_with_its_session() {
+    let folder = Folder::new();
+    let pool = pool_with(SERVER, &folder.join(""), json!({})).await;
+    let a = session(&pool, "a");
+    let lease = acquire(&a).await;
+    let close = async {
+        until(|| heard(&folder.join(""), &["resources/subscribe", "silent"]) == 1).await;
+        a.close(None);
+    };
+    let (silent, ()) = tokio::join!(lease.subscribe_resource("test://silent"), close);
+    assert_eq!(silent.unwrap_err().code(), ErrorCode::Closed);
+    until(|| heard(&folder.join(""), &["notifications/cancelled"]) == 1).await;
+    assert_eq!(forced(&pool).await, 0);
+}
+
+/// SPEC 7.7: who wants the same is not content with what another did not wait for.
+#[tokio::test]
+async fn a_subscription_that_another_gave_up_is_asked_for_again() {
+    let folder = Folder::new();
+    let pool = pool_with(SERVER, &folder.join(""), json!({})).await;
+    let (a, b) = (session(&pool, "a"), session(&pool, "b"));
+    let (of_a, of_b) = (acquire(&a).await, acquire(&b).await);
+    let same = {
+        let mut given_up = Box::pin(of_a.subscribe_resource("test://second"));
+        tokio::select! {
+            _ = &mut given_up => panic!("nobody answers the first"),
+            () = until(|| heard(&folder.join(""), &["resources/subscribe", "second"]) == 1) => {}
+        }
+        let mut same = Box::pin(of_b.subscribe_resource("test://second"));
+        assert!((&mut same).now_or_never().is_none());
+        drop(given_up);
+        tokio::time::timeout(HANG, same).await.expect("it is answered")
+    };
+    same.unwrap();
+    assert_eq!(heard(&folder.join(""), &["resources/subscribe", "second"]), 2);
+    assert_eq!(forced(&pool).await, 0);
+}
+
+/// SPEC 5.4: a subscription has the time that the server's configuration gives its calls.
+#[tokio::test]
+async fn a_subscription_has_the_times_of_its_server() {
+    let folder = Folder::new();
+    let times = json!({ "call_timeout_ms": 200 });
+    let pool = pool_with(SERVER, &folder.join(""), times).await;
+    let lease = acquire(&session(&pool, "a")).await;
+    let silent = tokio::time::timeout(HANG, lease.subscribe_resource("test://silent")).await;
+    assert_eq!(silent.expect("it has an end").unwrap_err().code(), ErrorCode::Timeout);
+    pool.close().await.unwrap();
+}
+
+/// A handshake, one tool, and subscriptions: never answered for `silent`, the first time not for `second`, and refused by the second
+/// process the first time for `moody`, of which it tells an update when it grants it.
+const SERVER: &str = r#"
+echo started >> "$HERE/starts"
+starts=$(grep -c started "$HERE/starts")
+while read -r line; do
+    echo "$line" >> "$HERE/log"
+    id=$(expr "$line" : '.*"id":\([0-9]*\)')
+    result='{}'
+    case "$line" in
+        *'"initialize"'*) result='{"protocolVersion":"2025-06-18","capabilities":{"tools":{},"resources":{"subscribe":true}},"serverInfo":{"name":"x","version":"1"}}' ;;
+        *'"tools/list"'*) result='{"tools":[{"name":"t","inputSchema":{"type":"object"}}]}' ;;
+        *'"resources/list"'*) result='{"resources":[]}' ;;
+        *'"resources/templates/list"'*) result='{"resourceTemplates":[]}' ;;
+        *silent*) continue ;;
+        *'"resources/subscribe"'*second*)
+            if [ ! -e "$HERE/second" ]; then touch "$HERE/second"; continue; fi ;;
+        *'"resources/subscribe"'*moody*)
+            if [ "$starts" = 2 ] && [ ! -e "$HERE/moody" ]; then
+                touch "$HERE/moody"
+                echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"error\":{\"code\":-32603,\"message\":\"not yet\"}}"
+                continue
+            fi
+            if [ "$starts" = 2 ]; then
+                echo '{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"test://moody"}}'
+            fi ;;
+        *'"resources/'*) ;;
+        *) continue ;;
+    esac
+    echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":$result}"
+done
+"#;
