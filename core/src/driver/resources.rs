@@ -6,14 +6,18 @@ mod tests;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::time::Duration;
 
 use futures_util::stream::{self, StreamExt};
 use serde_json::json;
 use tokio::sync::oneshot;
+use trunkline_pool::interface::EventKind;
+use trunkline_pool::interface::words::warning_code;
 use trunkline_pool::options::PoolOptions;
 use trunkline_pool::state::{Generation, SessionId};
+use trunkline_pool::text::escaped;
 
-use super::{Driver, EntryCell};
+use super::{About, Driver, EntryCell};
 use crate::api::SessionCore;
 use crate::client::{Connection, Done, Request, RequestId};
 use crate::platform;
@@ -264,9 +268,42 @@ impl Driver {
         self.spawn(async move { drop(tell_all(&driver, &cell, uris).await) });
     }
 
-    /// A new connection knows of no subscription.
+    /// A new connection knows of no subscription. What it refuses is asked for again after a while, and then those who want it are
+    /// warned; a connection that has gone is another's matter.
     pub(super) fn renew_demand(self: &Arc<Self>, cell: &Arc<EntryCell>) {
-        self.tell_demand_later(cell, cell.resources.uris());
+        let Some((generation, _)) = cell.live_connection() else { return };
+        let mut left = cell.resources.uris();
+        let (driver, cell) = (Arc::downgrade(self), cell.clone());
+        self.spawn(async move {
+            for wait in RENEWAL_WAITS {
+                if left.is_empty() {
+                    return;
+                }
+                tokio::time::sleep(wait).await;
+                if cell.connection(generation).is_none() {
+                    return;
+                }
+                left = tell_all(&driver, &cell, left).await;
+            }
+            if let Some(driver) = driver.upgrade()
+                && cell.connection(generation).is_some()
+            {
+                left.iter().for_each(|uri| driver.warn_of_silence(&cell, generation, uri));
+            }
+        });
+    }
+
+    /// Whoever wants updates of a resource is told that there will be none.
+    fn warn_of_silence(&self, cell: &EntryCell, generation: Generation, uri: &str) {
+        let uri_shown = escaped(uri);
+        let message =
+            format!("the server took no new subscription to `{uri_shown}` after a reconnect");
+        let fields = [("code", warning_code::SUBSCRIPTION.into()), ("message", message.into())];
+        for session in cell.resources.subscribers(uri) {
+            let wants = || cell.resources.is_wanted_by(uri, session.number);
+            let about = About::entry(cell, generation);
+            self.hub.publish_if(EventKind::Warning, Some(&session), &about, &fields, wants);
+        }
     }
 }
 
@@ -285,6 +322,11 @@ async fn tell_all(driver: &Weak<Driver>, cell: &EntryCell, uris: Vec<Box<str>>) 
 /// Resources that a server is told of at one time, in the background: enough that a few that it does not answer hold up no other, and no
 /// burst.
 const TOLD_AT_ONCE: usize = 16;
+
+/// Before each attempt to renew subscriptions: a server that has just come up may be busy for a moment, and what lasts longer is its
+/// answer.
+const RENEWAL_WAITS: [Duration; 4] =
+    [Duration::ZERO, Duration::from_secs(1), Duration::from_secs(5), Duration::from_secs(30)];
 
 fn not_connected() -> Error {
     let error = Error::new(ErrorCode::Unavailable, "the server is not connected now");

@@ -113,6 +113,7 @@ words! {
         POLLED "polled" "files are looked at from time to time, since they cannot be watched";
         CACHE "cache" "what servers listed could not be kept, or what was kept could not be read";
         TOKENS "tokens" "credentials could not be kept, or those that were kept could not be read";
+        SUBSCRIPTION "subscription" "a server took no new subscription to a resource after a reconnect";
     }
 
     /// How the budget of servers counts.

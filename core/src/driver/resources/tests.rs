@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::folder::Folder;
 use crate::{
-    AcquireOptions, DrainOptions, ErrorCode, Lease, Pool, PoolOptions,
+    AcquireOptions, DrainOptions, ErrorCode, EventKind, EventMask, Lease, Pool, PoolOptions,
     Servers, Session, SessionOptions,
 };
 
@@ -127,6 +127,23 @@ async fn a_subscription_has_the_times_of_its_server() {
     let lease = acquire(&session(&pool, "a")).await;
     let silent = tokio::time::timeout(HANG, lease.subscribe_resource("test://silent")).await;
     assert_eq!(silent.expect("it has an end").unwrap_err().code(), ErrorCode::Timeout);
+    pool.close().await.unwrap();
+}
+
+/// SPEC 7.7: a new connection that refuses at first is asked again.
+#[tokio::test]
+async fn a_renewal_that_is_refused_is_tried_again() {
+    let folder = Folder::new();
+    let pool = pool_with(SERVER, &folder.join(""), json!({})).await;
+    let a = session(&pool, "a");
+    let lease = acquire(&a).await;
+    lease.subscribe_resource("test://moody").await.unwrap();
+    let events = a.subscribe(EventMask(1 << EventKind::ResourceUpdated as u8)).unwrap();
+    let (_, cell) = pool.driver().entries().remove(0);
+    cell.kill_task();
+    let event = tokio::time::timeout(HANG, events.next()).await.expect("it is told").unwrap();
+    let event: Value = serde_json::from_str(event.json()).unwrap();
+    assert_eq!((&event["uri"], &event["generation"]), (&json!("test://moody"), &json!(2)));
     pool.close().await.unwrap();
 }
 
