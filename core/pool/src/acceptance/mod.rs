@@ -112,15 +112,14 @@ impl Accepted {
     /// What of lists may be used that nobody lists now: without what would be held back, and with nothing accepted that is seen for the
     /// first time.
     pub fn usable(&self, configuration: Configuration, listed: Arc<Catalog>) -> Arc<Catalog> {
-        let policy = configuration.on_tool_change;
-        if policy == OnToolChange::Notify {
+        if configuration.on_tool_change == OnToolChange::Notify {
             return listed;
         }
         let nothing = Known::default();
         let known = match self.configurations.get(&configuration) {
             Some(known) => known,
             None if self.is_full() && self.unused.is_empty() => {
-                return Judged::unremembered(listed, policy).usable;
+                return Judged::unremembered(listed, OnToolChange::Quarantine).usable;
             }
             None => &nothing,
         };
