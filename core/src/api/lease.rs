@@ -252,7 +252,11 @@ impl Lease {
         let cell = self.held.cell();
         cell.resources.unwant(uri, self.session().number);
         self.session().driver.hub.settle();
-        self.tell_demand(&cell, uri).await
+        let mut later = TellLater { lease: self, cell: cell.clone(), uri: Some(uri) };
+        let told = self.tell_demand(&cell, uri).await;
+        // A session that was closed meanwhile waited no longer.
+        later.uri = later.uri.filter(|_| self.check().is_err());
+        told
     }
 
     async fn tell_demand(&self, cell: &Arc<EntryCell>, uri: &str) -> Result<()> {
@@ -344,6 +348,21 @@ impl Drop for Undo<'_> {
         let Some(uri) = self.uri.filter(|_| !session.driver.runtime.is_forked()) else { return };
         cell.resources.unwant(uri, session.number);
         session.driver.tell_demand_later(cell, vec![uri.into()]);
+    }
+}
+
+/// Has the server told of an unsubscription by whoever did not wait for it.
+struct TellLater<'a> {
+    lease: &'a Lease,
+    cell: Arc<EntryCell>,
+    uri: Option<&'a str>,
+}
+
+impl Drop for TellLater<'_> {
+    fn drop(&mut self) {
+        let driver = &self.lease.session().driver;
+        let Some(uri) = self.uri.filter(|_| !driver.runtime.is_forked()) else { return };
+        driver.tell_demand_later(&self.cell, vec![uri.into()]);
     }
 }
 

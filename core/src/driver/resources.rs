@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use futures_util::stream::{self, StreamExt};
 use serde_json::json;
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::interface::words::warning_code;
 use trunkline_pool::options::PoolOptions;
@@ -122,12 +122,16 @@ impl Resources {
         self.rows().entry(uri.into()).or_default().clone()
     }
 
-    /// Drops what the server was told of a resource when that is nothing, and nobody is at it.
-    fn forget_untold(&self, uri: &str, told: Arc<tokio::sync::Mutex<Told>>) {
+    /// Gives a row back, and drops it when the server was told nothing and nobody is at it.
+    fn give_back(&self, uri: &str, told: Arc<tokio::sync::Mutex<Told>>) {
         let mut rows = self.rows();
-        // That of the map is the other one.
-        let is_idle = Arc::strong_count(&told) == 2;
-        if is_idle && told.try_lock().is_ok_and(|told| told.knows == Knows::Nothing) {
+        // Under the lock: of two at once the second finds that of the map alone.
+        drop(told);
+        let is_idle = rows.get(uri).is_some_and(|told| {
+            let is_untold = |told: &Told| told.knows == Knows::Nothing;
+            Arc::strong_count(told) == 1 && told.try_lock().is_ok_and(|told| is_untold(&told))
+        });
+        if is_idle {
             rows.remove(uri);
         }
     }
@@ -141,6 +145,21 @@ impl Resources {
     }
 }
 
+/// What a server was told of a resource, in somebody's hands.
+struct Row<'a> {
+    resources: &'a Resources,
+    uri: &'a str,
+    told: Option<Arc<tokio::sync::Mutex<Told>>>,
+}
+
+impl Drop for Row<'_> {
+    fn drop(&mut self) {
+        if let Some(told) = self.told.take() {
+            self.resources.give_back(self.uri, told);
+        }
+    }
+}
+
 impl EntryCell {
     /// Tells the server what it does not know yet about the demand for a resource.
     ///
@@ -151,13 +170,10 @@ impl EntryCell {
         uri: &str,
         asker: Asker,
     ) -> Result<()> {
-        let row = self.resources.told(uri);
-        let result = {
-            let mut told = row.lock().await;
-            self.tell_demand_by(&mut told, (options, asker), uri).await
-        };
-        self.resources.forget_untold(uri, row);
-        result
+        let row = Row { resources: &self.resources, uri, told: Some(self.resources.told(uri)) };
+        let Some(told) = &row.told else { return Ok(()) };
+        let mut told = told.lock().await;
+        self.tell_demand_by(&mut told, (options, asker), uri).await
     }
 
     async fn tell_demand_by(
@@ -265,31 +281,27 @@ impl Driver {
             return;
         }
         let (driver, cell) = (Arc::downgrade(self), cell.clone());
-        self.spawn(async move { drop(tell_all(&driver, &cell, uris).await) });
+        self.spawn(async move {
+            let told = |uri: Box<str>| {
+                let (driver, cell) = (&driver, &cell);
+                async move {
+                    let _told = tell(driver, cell, &uri).await;
+                }
+            };
+            stream::iter(uris).for_each_concurrent(TOLD_AT_ONCE, told).await;
+        });
     }
 
     /// A new connection knows of no subscription. What it refuses is asked for again after a while, and then those who want it are
     /// warned; a connection that has gone is another's matter.
     pub(super) fn renew_demand(self: &Arc<Self>, cell: &Arc<EntryCell>) {
         let Some((generation, _)) = cell.live_connection() else { return };
-        let mut left = cell.resources.uris();
+        let uris = cell.resources.uris();
         let (driver, cell) = (Arc::downgrade(self), cell.clone());
         self.spawn(async move {
-            for wait in RENEWAL_WAITS {
-                if left.is_empty() {
-                    return;
-                }
-                tokio::time::sleep(wait).await;
-                if cell.connection(generation).is_none() {
-                    return;
-                }
-                left = tell_all(&driver, &cell, left).await;
-            }
-            if let Some(driver) = driver.upgrade()
-                && cell.connection(generation).is_some()
-            {
-                left.iter().for_each(|uri| driver.warn_of_silence(&cell, generation, uri));
-            }
+            let turns = Semaphore::new(TOLD_AT_ONCE);
+            let renewed = |uri: Box<str>| renew(&driver, (&cell, generation), uri, &turns);
+            stream::iter(uris).for_each_concurrent(None, renewed).await;
         });
     }
 
@@ -307,16 +319,35 @@ impl Driver {
     }
 }
 
-/// Tells the server about these resources, some at a time; those of which it could not be told.
-async fn tell_all(driver: &Weak<Driver>, cell: &EntryCell, uris: Vec<Box<str>>) -> Vec<Box<str>> {
-    let tell = |uri: Box<str>| async move {
-        let options = driver.upgrade().map(|driver| driver.options.clone())?;
-        let error = cell.tell_demand(&options, &uri, Asker::Nobody).await.err()?;
+/// Asks a new connection for one subscription, until it grants it or there is another.
+async fn renew(
+    driver: &Weak<Driver>,
+    (cell, generation): (&EntryCell, Generation),
+    uri: Box<str>,
+    turns: &Semaphore,
+) {
+    for wait in RENEWAL_WAITS {
+        tokio::time::sleep(wait).await;
+        let _turn = turns.acquire().await;
+        if cell.connection(generation).is_none() || tell(driver, cell, &uri).await {
+            return;
+        }
+    }
+    if let Some(driver) = driver.upgrade()
+        && cell.connection(generation).is_some()
+    {
+        driver.warn_of_silence(cell, generation, &uri);
+    }
+}
+
+/// Tells the server about a resource, for nobody who waits; whether it is told, or there is nobody left to tell it for.
+async fn tell(driver: &Weak<Driver>, cell: &EntryCell, uri: &str) -> bool {
+    let Some(options) = driver.upgrade().map(|driver| driver.options.clone()) else { return true };
+    let told = cell.tell_demand(&options, uri, Asker::Nobody).await;
+    if let Err(error) = &told {
         tracing::warn!(server = %cell.server, %error, "a resource subscription failed");
-        Some(uri)
-    };
-    let told = stream::iter(uris).map(tell).buffer_unordered(TOLD_AT_ONCE);
-    told.filter_map(std::future::ready).collect().await
+    }
+    told.is_ok()
 }
 
 /// Resources that a server is told of at one time, in the background: enough that a few that it does not answer hold up no other, and no

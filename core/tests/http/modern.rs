@@ -1,7 +1,9 @@
 //! The modern era over Streamable HTTP: no session, headers that repeat the body, answers on their own responses.
 
 use serde_json::{Value, json};
-use trunkline::{CallOptions, Error, ErrorCode, HandlerKind, Handlers, Outcome, SessionOptions};
+use trunkline::{
+    AcquireOptions, CallOptions, Error, ErrorCode, HandlerKind, Handlers, Outcome, SessionOptions,
+};
 
 use crate::remote::{Remote, close, connected, failed, host, lists, refused, sockets_to};
 use crate::rig::{Rig, acquire, text, until};
@@ -389,6 +391,22 @@ fn a_modern_server_that_is_slow_stays_connected_when_it_refuses_the_handshake() 
         });
         close(&rig);
     }
+}
+
+/// SPEC 4.8, 10.4: where the question stays without an answer, the handshake has the last word, and in time.
+#[test]
+fn a_refused_handshake_counts_when_the_question_is_not_answered() {
+    let rig = Rig::new(json!({ "reconnect": { "delays_ms": { "remote": [] } } }));
+    let remote = Remote::start(&rig, "no-handshake,late-discover=never", &["--era", "modern"]);
+    host(async {
+        let config = json!({ "type": "http", "url": remote.url, "connect_timeout_ms": 6_000 });
+        rig.configure(json!({ "s": config })).await;
+        let session = rig.session("a");
+        let refused = session.acquire("s", None, &AcquireOptions::default()).await.err().unwrap();
+        assert_ne!(refused.code(), ErrorCode::Timeout, "{refused:?}");
+        assert_eq!(remote.count("POST", "initialize"), 1);
+    });
+    close(&rig);
 }
 
 /// SPEC 4.8: a server of the legacy era is found out by its refusal, and remembered.

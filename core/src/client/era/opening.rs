@@ -90,7 +90,8 @@ impl Link {
         // Beside the open question: whichever answer comes first settles it.
         self.handshake.set_question(true);
         let mut shaking = std::pin::pin!(self.shake_hands());
-        let (mut is_open, mut refusal) = (true, None);
+        let mut patient = std::pin::pin!(tokio::time::sleep(self.options.timeout / 6));
+        let (mut is_open, mut is_patient, mut refusal) = (true, true, None);
         loop {
             tokio::select! {
                 biased;
@@ -108,6 +109,11 @@ impl Link {
                     Ok(()) => return self.is_legacy(),
                     Err(error) => refusal = Some(error),
                 },
+                // A handshake that fails counts from now on, though the question may be answered still.
+                () = &mut patient, if is_patient => {
+                    self.handshake.set_question(false);
+                    is_patient = false;
+                }
                 () = self.confused(patience) => {
                     let error = failure::slow(&self.server, words::deadline::CONNECT, self.options.timeout);
                     return Err(Refused { error, anew: Some(Opening::Known(Era::Legacy)) });

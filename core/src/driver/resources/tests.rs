@@ -147,7 +147,68 @@ async fn a_renewal_that_is_refused_is_tried_again() {
     pool.close().await.unwrap();
 }
 
-/// A handshake, one tool, and subscriptions: never answered for `silent`, the first time not for `second`, and refused by the second
+/// SPEC 7.7: what a new connection does not answer holds up no other that it refused at first.
+#[tokio::test]
+async fn a_renewal_that_is_not_answered_holds_up_no_other() {
+    let folder = Folder::new();
+    let pool = pool_with(SERVER, &folder.join(""), json!({})).await;
+    let a = session(&pool, "a");
+    let lease = acquire(&a).await;
+    for uri in ["test://moody", "test://mute"] {
+        lease.subscribe_resource(uri).await.unwrap();
+    }
+    let events = a.subscribe(EventMask(1 << EventKind::ResourceUpdated as u8)).unwrap();
+    let (_, cell) = pool.driver().entries().remove(0);
+    cell.kill_task();
+    let event = tokio::time::timeout(HANG, events.next()).await.expect("it is told").unwrap();
+    let event: Value = serde_json::from_str(event.json()).unwrap();
+    assert_eq!(event["uri"], "test://moody");
+    assert_eq!(heard(&folder.join(""), &["resources/subscribe", "mute"]), 2);
+    assert_eq!(forced(&pool).await, 0);
+}
+
+/// SPEC 7.7, 15.2: the server hears of an unsubscription that its host did not wait for, and nothing is left of it here.
+#[tokio::test]
+async fn an_unsubscription_that_is_dropped_is_told_all_the_same() {
+    let folder = Folder::new();
+    let pool = pool_with(SERVER, &folder.join(""), json!({})).await;
+    let a = session(&pool, "a");
+    let lease = acquire(&a).await;
+    lease.subscribe_resource("test://one").await.unwrap();
+    let cell = pool.driver().entries().remove(0).1;
+    {
+        // Somebody is at it, as a renewal is.
+        let told = cell.resources.told("test://one");
+        let at_it = told.lock().await;
+        assert!(lease.unsubscribe_resource("test://one").now_or_never().is_none());
+        drop(at_it);
+    }
+    until(|| heard(&folder.join(""), &["resources/unsubscribe", "one"]) == 1).await;
+    until(|| cell.resources.rows().is_empty()).await;
+    assert_eq!(forced(&pool).await, 0);
+}
+
+/// SPEC 15.2: nothing is left either of one that was dropped while the server was silent.
+#[tokio::test]
+async fn an_unsubscription_that_is_not_answered_leaves_nothing() {
+    let folder = Folder::new();
+    let pool = pool_with(SERVER, &folder.join(""), json!({})).await;
+    let lease = acquire(&session(&pool, "a")).await;
+    lease.subscribe_resource("test://deaf").await.unwrap();
+    let cell = pool.driver().entries().remove(0).1;
+    {
+        let mut deaf = std::pin::pin!(lease.unsubscribe_resource("test://deaf"));
+        tokio::select! {
+            _ = &mut deaf => panic!("nobody answers it"),
+            () = until(|| heard(&folder.join(""), &["resources/unsubscribe", "deaf"]) == 1) => {}
+        }
+    }
+    until(|| cell.resources.rows().is_empty()).await;
+    assert_eq!(forced(&pool).await, 0);
+}
+
+/// A handshake, one tool, and subscriptions: never answered for `silent`, the first time not for `second`, by the second process not for
+/// `mute`, an end of it not for `deaf`, and refused by the second
 /// process the first time for `moody`, of which it tells an update when it grants it.
 const SERVER: &str = r#"
 echo started >> "$HERE/starts"
@@ -161,7 +222,8 @@ while read -r line; do
         *'"tools/list"'*) result='{"tools":[{"name":"t","inputSchema":{"type":"object"}}]}' ;;
         *'"resources/list"'*) result='{"resources":[]}' ;;
         *'"resources/templates/list"'*) result='{"resourceTemplates":[]}' ;;
-        *silent*) continue ;;
+        *silent* | *'"resources/unsubscribe"'*deaf*) continue ;;
+        *'"resources/subscribe"'*mute*) if [ "$starts" = 2 ]; then continue; fi ;;
         *'"resources/subscribe"'*second*)
             if [ ! -e "$HERE/second" ]; then touch "$HERE/second"; continue; fi ;;
         *'"resources/subscribe"'*moody*)

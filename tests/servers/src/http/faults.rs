@@ -66,8 +66,8 @@ const KNOWN: &[&str] = &[
     "fragments",    // websocket: messages come in two parts
     "hung-notices", // no answer to a notification but the opening one, for its value in ms or for ever
     "no-handshake", // `initialize` gets 404 and an error of the protocol
-    "late-discover", // `server/discover` is answered once `initialize` has come: `first`, or `last`
-    "late-accept",  // the opening notification is taken after 300 ms
+    "late-discover", // `server/discover` is answered once `initialize` has come: `first`, or `last`, or `never`
+    "late-accept",   // the opening notification is taken after 300 ms
 ];
 
 impl Faults {

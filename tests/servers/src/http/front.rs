@@ -258,6 +258,9 @@ impl Front {
                 std::thread::sleep(3 * LOOK);
             }
         } else if method == "server/discover" {
+            while which == "never" {
+                std::thread::park();
+            }
             wait_for(&self.greeted);
             if which == "last" {
                 std::thread::sleep(3 * LOOK);

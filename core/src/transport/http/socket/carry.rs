@@ -65,8 +65,9 @@ async fn connected(channel: &Arc<Channel>, outbox: &Outbox) -> Result<Sighting, 
         // Nothing of it is sent with the messages, so that the server would not ask.
         () = signed_out => return Ok(Sighting::Broken(failure::signed_out(channel))),
     };
-    // Nothing is written any more but the answer to the farewell, by the next look. Nothing that comes of that says more.
-    let _ = tokio::time::timeout(FAREWELL_WAIT, stream.next()).await;
+    // Nothing is written any more but the answer to the farewell, by the next look. Nothing that comes of that says more, so that nobody
+    // waits for it.
+    tokio::spawn(async move { drop(tokio::time::timeout(FAREWELL_WAIT, stream.next()).await) });
     Ok(parted(channel, farewell))
 }
 
