@@ -184,3 +184,28 @@ def test_a_cancellation_before_the_first_step_costs_no_later_event() -> None:
         await asyncio.wait_for(audience.told(), HANG / 3)
 
     run(main())
+
+
+def test_what_waits_is_not_told_once_its_call_has_ended() -> None:
+    """SPEC 5.5: whatever a function makes of its cancellation."""
+
+    async def main() -> None:
+        seen = 0
+
+        async def stubborn(_event: trunkline.Event) -> None:
+            nonlocal seen
+            seen += 1
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                pass
+
+        audience = Audience(stubborn, "it failed", {})
+        for _ in range(3):
+            audience.tell(trunkline.Event("{}"))
+        await asyncio.sleep(0)
+        audience.end()
+        await audience.told()
+        assert seen == 1
+
+    run(main())

@@ -14,8 +14,9 @@ import pytest
 
 import trunkline
 import trunkline.sync
-from host import Log, wait_until
 from trunkline import _options, _trunkline
+
+from host import Log, wait_until
 
 ROWS: list[dict[str, Any]] = _options.registry()["errors"]
 

@@ -13,7 +13,7 @@ import pytest
 
 import trunkline
 import trunkline.sync
-from trunkline import Refusal, ServerRequest, _desks
+from trunkline import Refusal, ServerRequest, _desks, _exit
 
 from host import HANG, Log, run, wait_until
 
@@ -346,3 +346,21 @@ def test_a_logging_handler_that_blocks_holds_up_no_request(log: Log) -> None:
                 go_on.set()
             wait_until(lambda: heard == ["first", "second"], "it is told the rest")
     wait_until(lambda: all(t.name != "trunkline-logging" for t in threading.enumerate()), "its thread ends")
+
+
+def test_a_thread_that_cannot_be_had_leaves_none_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """SPEC 16.2, I-07: the second of two, at the limit of the machine."""
+    start = threading.Thread.start
+
+    def fails(thread: threading.Thread) -> None:
+        if thread.name == "trunkline-logging":
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", fails)
+    with pytest.raises(RuntimeError, match="start new thread"):
+        trunkline.sync.Pool(handlers={"logging": print})
+    monkeypatch.undo()
+    of_handlers = [thread for thread in threading.enumerate() if thread.name == "trunkline-handlers"]
+    wait_until(lambda: not any(thread.is_alive() for thread in of_handlers), "a thread waits for nothing")
+    assert all(thread.ident is not None for thread in _exit._threads)

@@ -86,7 +86,8 @@ class Audience:
             await wait({task})
 
     def end(self) -> None:
-        """What is still awaited is cancelled."""
+        """What is still awaited is cancelled, and what waits behind it is not told, whatever becomes of the cancellation."""
+        self._untold.clear()
         task = self._awaiting()
         if task is not None:
             task.cancel()

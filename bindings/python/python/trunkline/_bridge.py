@@ -183,7 +183,7 @@ async def _told(
 
     def receive(events: list[str]) -> None:
         for text in events:
-            context.run(audience.tell, Event(text))
+            context.copy().run(audience.tell, Event(text))
 
     bridge = bridge_of(get_running_loop())
     token = next_token()

@@ -208,7 +208,7 @@ class LoopDesk(Desk):
         self.native.wake_loop(bridge, token)
 
     def _look_around(self) -> None:
-        self._context.run(self._look)
+        self._context.copy().run(self._look)
 
     def _logged(self, event: Event) -> None:
         if self._audience is None:
@@ -293,7 +293,13 @@ class ThreadDesk(Desk):
     def _start(self, work: Callable[..., None], name: str, *args: Any) -> None:
         thread = threading.Thread(target=work, args=(weakref.ref(self), *args), name=name, daemon=True)
         _exit.keep_thread(thread, self._end)
-        thread.start()
+        try:
+            thread.start()
+        except BaseException:
+            # There is none to be had: one that began before has nothing to wait for.
+            _exit.forget_thread(thread)
+            self._end()
+            raise
 
     def _logged(self, event: Event) -> None:
         self._untold.append(event)

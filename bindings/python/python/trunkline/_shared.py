@@ -237,8 +237,8 @@ class SessionBase:
         ``receive(connection, frame)`` gets each message of the pool, the text of one JSON-RPC message, and answers by
         ``connection.send(text)``, then or later; ``closed(connection)`` is told last. Both run on a thread of the connection's
         own and may block, which delays this server alone; coroutine functions are refused. What they raise is reported as
-        unraisable; from ``receive`` it ends the connection. A server that is lost is connected anew, with another connection. Providing a name again replaces it
-        for acquires to come.
+        unraisable; from ``receive`` it ends the connection. A server that is lost is connected anew, with another connection.
+        Providing a name again replaces it for acquires to come.
         """
         check_plain(receive, "receive")
         check_plain(closed, "closed")
