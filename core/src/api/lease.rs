@@ -233,7 +233,9 @@ impl Lease {
         let added = cell.resources.want(uri, self.session());
         // Dropped after what undoes it: whoever waits to tell the server next sees that nobody wants it.
         let mut told = std::pin::pin!(self.tell_demand(&cell, uri));
-        let mut undo = Undo { lease: self, cell: cell.clone(), uri: added.then_some(uri) };
+        let uri_added = added.then_some(uri);
+        let mut undo =
+            TellLater { lease: self, cell: cell.clone(), uri: uri_added, takes_back: true };
         told.as_mut().await?;
         // A release that came between did not see it.
         self.check()?;
@@ -252,7 +254,8 @@ impl Lease {
         let cell = self.held.cell();
         cell.resources.unwant(uri, self.session().number);
         self.session().driver.hub.settle();
-        let mut later = TellLater { lease: self, cell: cell.clone(), uri: Some(uri) };
+        let mut later =
+            TellLater { lease: self, cell: cell.clone(), uri: Some(uri), takes_back: false };
         let told = self.tell_demand(&cell, uri).await;
         // A session that was closed meanwhile waited no longer.
         later.uri = later.uri.filter(|_| self.check().is_err());
@@ -335,34 +338,22 @@ struct Named {
     name: Option<String>,
 }
 
-/// Takes a subscription back that did not come about.
-struct Undo<'a> {
-    lease: &'a Lease,
-    cell: Arc<EntryCell>,
-    uri: Option<&'a str>,
-}
-
-impl Drop for Undo<'_> {
-    fn drop(&mut self) {
-        let (session, cell) = (self.lease.session(), &self.cell);
-        let Some(uri) = self.uri.filter(|_| !session.driver.runtime.is_forked()) else { return };
-        cell.resources.unwant(uri, session.number);
-        session.driver.tell_demand_later(cell, vec![uri.into()]);
-    }
-}
-
-/// Has the server told of an unsubscription by whoever did not wait for it.
+/// Has the server told of a subscription that did not come about, which is taken back first, or of an end that nobody waited for.
 struct TellLater<'a> {
     lease: &'a Lease,
     cell: Arc<EntryCell>,
     uri: Option<&'a str>,
+    takes_back: bool,
 }
 
 impl Drop for TellLater<'_> {
     fn drop(&mut self) {
-        let driver = &self.lease.session().driver;
-        let Some(uri) = self.uri.filter(|_| !driver.runtime.is_forked()) else { return };
-        driver.tell_demand_later(&self.cell, vec![uri.into()]);
+        let (session, cell) = (self.lease.session(), &self.cell);
+        let Some(uri) = self.uri.filter(|_| !session.driver.runtime.is_forked()) else { return };
+        if self.takes_back {
+            cell.resources.unwant(uri, session.number);
+        }
+        session.driver.tell_demand_later(cell, vec![uri.into()]);
     }
 }
 

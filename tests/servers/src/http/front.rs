@@ -258,8 +258,10 @@ impl Front {
                 std::thread::sleep(3 * LOOK);
             }
         } else if method == "server/discover" {
-            while which == "never" {
-                std::thread::park();
+            if which == "never" {
+                loop {
+                    std::thread::park();
+                }
             }
             wait_for(&self.greeted);
             if which == "last" {
