@@ -208,8 +208,15 @@ impl EntryCell {
                     return Ok(());
                 }
                 // What ends a subscription goes out, whatever becomes of who asked.
-                let by = (by.0, Asker::Nobody);
-                let sent = self.request(&connection, by, ("resources/unsubscribe", uri)).await;
+                let apart = (by.0, Asker::Nobody);
+                let sending = self.request(&connection, apart, ("resources/unsubscribe", uri));
+                let sent = match by.1 {
+                    Asker::Host => sending.await,
+                    // Whoever wants the resource next does not wait for a server that answers no end of a subscription.
+                    Asker::Nobody => {
+                        tokio::time::timeout(END_WAIT, sending).await.unwrap_or(Ok(()))
+                    }
+                };
                 // With the connection the subscription is gone too.
                 sent.or_else(|error| match error.code() {
                     ErrorCode::CallInterrupted => Ok(()),
@@ -353,6 +360,9 @@ async fn tell(driver: &Weak<Driver>, cell: &EntryCell, uri: &str) -> bool {
 /// Resources that a server is told of at one time, in the background: enough that a few that it does not answer hold up no other, and no
 /// burst.
 const TOLD_AT_ONCE: usize = 16;
+
+/// How long an end of a subscription that nobody waits for holds up who wants the same resource.
+const END_WAIT: Duration = Duration::from_secs(10);
 
 /// Before each attempt to renew subscriptions: a server that has just come up may be busy for a moment, and what lasts longer is its
 /// answer.
