@@ -19,7 +19,6 @@ use crate::guard::{guard, in_callback};
 use crate::objects::Objects;
 use crate::pool::PoolObject;
 use crate::raw;
-use crate::running::Running;
 use crate::subscription::Signal;
 use crate::types::{AskFn, HandlerNumber, RequestNews, Status, Str};
 
@@ -127,7 +126,8 @@ impl Desks {
         let over = Over(signal.clone());
         let desk = HandlerDesk::new(move || over.0.wake());
         let handlers = desk.handlers(names)?;
-        enter(&objects.handlers)?;
+        let entered = objects.handlers.enter_thread("too many sessions with handlers of their own");
+        entered.map_err(|error| error.with_detail("limit", words::limit::HANDLERS))?;
         objects.desks.rows().insert(id, (Arc::downgrade(&desk), signal.clone()));
         let (desk, objects_of_thread) = (Arc::downgrade(&desk), objects.clone());
         let (begin, begun) = sync_channel(1);
@@ -221,24 +221,10 @@ fn tell(given: &Given, news: RequestNews, request: u64, json: &str) {
     in_callback(|| unsafe { ask(given.user_data.pointer, news as u32, request, Str::of(json)) });
 }
 
-/// One thread more that tells the host what is asked.
-///
-/// # Errors
-/// `limit` when there are too many of them.
-fn enter(handlers: &Running) -> Result<()> {
-    match handlers.enter(THREADS_MAX) {
-        true => Ok(()),
-        false => Err(Error::new(ErrorCode::Limit, "too many sessions with handlers of their own")
-            .with_detail("limit", words::limit::HANDLERS)),
-    }
-}
-
-/// Pools and sessions with handlers of their own in one pool; each has a thread, so that a handler that blocks holds up only its own.
-const THREADS_MAX: usize = 1024;
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::running::THREADS_MAX;
 
     extern "C" fn nothing(_: *mut c_void, _: u32, _: u64, _: Str) {
         crate::guard::guarded((), || ());

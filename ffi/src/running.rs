@@ -3,6 +3,8 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use trunkline::{Error, ErrorCode, Result};
+
 /// How much of one kind there is.
 #[derive(Default)]
 pub(crate) struct Running {
@@ -23,6 +25,14 @@ impl Running {
         let enters = !state.ended && state.count < most;
         state.count += usize::from(enters);
         enters
+    }
+
+    /// The same, for one that has a thread of its own.
+    ///
+    /// # Errors
+    /// `limit`, without its word.
+    pub(crate) fn enter_thread(&self, message: &str) -> Result<()> {
+        if self.enter(THREADS_MAX) { Ok(()) } else { Err(Error::new(ErrorCode::Limit, message)) }
     }
 
     /// One less.
@@ -47,3 +57,6 @@ impl Running {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+/// Threads of one kind in one pool. What has one of its own holds up only itself when it blocks.
+pub(crate) const THREADS_MAX: usize = 1024;

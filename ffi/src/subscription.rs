@@ -5,14 +5,13 @@ use std::cell::RefCell;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use trunkline::interface::words;
-use trunkline::{Error, ErrorCode, Event, Result, start_callback_thread};
+use trunkline::{Event, Result, start_callback_thread};
 
 use crate::completion::UserData;
 use crate::dispatch::no_thread;
 use crate::guard::in_callback;
 use crate::objects::Objects;
 use crate::queue::Queue;
-use crate::running::Running;
 use crate::sync::Stream;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::types::{EventFn, Str};
@@ -73,7 +72,8 @@ impl Subscriber {
         let way = Way::Thread(signal.clone());
         let subscriber =
             Arc::new(Subscriber { stream: crate::sync::Mutex::new(Some(stream.into())), way });
-        enter(&objects.subscriptions)?;
+        let entered = objects.subscriptions.enter_thread("too many subscriptions with a callback");
+        entered.map_err(|error| error.with_detail("limit", words::limit::SUBSCRIPTIONS))?;
         let (ours, objects_of_thread) = (subscriber.clone(), objects.clone());
         let body = move || {
             ours.call_until_stopped(&signal, callback, user_data);
@@ -285,24 +285,7 @@ impl Signal {
     }
 }
 
-/// One thread more that calls the host for a subscription.
-///
-/// # Errors
-/// `limit` when there are too many of them.
-fn enter(subscriptions: &Running) -> Result<()> {
-    match subscriptions.enter(THREADS_MAX) {
-        true => Ok(()),
-        false => Err(Error::new(ErrorCode::Limit, "too many subscriptions with a callback")
-            .with_detail("limit", words::limit::SUBSCRIPTIONS)
-            .with_hint("subscribe with a queue")),
-    }
-}
-
 thread_local! {
     /// The one whose thread this is; none on every other thread.
     static CURRENT: RefCell<Option<Arc<Signal>>> = const { RefCell::new(None) };
 }
-
-/// Subscriptions with a callback in one pool; each has a thread, so that a callback that blocks
-/// holds up only itself.
-const THREADS_MAX: usize = 1024;

@@ -38,7 +38,7 @@ Object.defineProperty(TrunklineError.prototype, 'name', {
 
 /** The error that the library's JSON form describes. */
 function fromFields(fields) {
-  const spelled = ABOUT_FILES.has(fields.code) ? fields : spellOptions(fields);
+  const spelled = namesOf(fields.code) === 'files' ? fields : spellOptions(fields);
   return new TrunklineError({
     ...spelled,
     code: nodeCode(fields.code),
@@ -96,11 +96,13 @@ function guarded(call) {
   }
 }
 
-/** Errors whose texts name what stands in files, where it has the registry's spelling. */
-const ABOUT_FILES = new Set(['invalid_config', 'undefined_variable']);
+let named;
 
-/** Errors whose messages have the words of a server, or names of tools and servers, and name no option. */
-const ABOUT_OTHERS = new Set(['not_admitted', 'server_error', 'tool_not_found']);
+/** What errors of this code name: `options`; what stands in `files`, where it has the registry's spelling; or what is of `others`. */
+function namesOf(code) {
+  named ??= new Map(require('./native.cjs').registry.errors.map(({ name, names }) => [name, names]));
+  return named.get(code);
+}
 
 /**
  * An error with the options that it names spelled as the host writes them. What a host or a server called so stays as it is, but for an
@@ -116,7 +118,7 @@ function spellOptions(fields) {
   for (const name of isNear ? ['option', 'path'] : ['option', 'nearest', 'path']) {
     if (typeof detail[name] === 'string') detail[name] = spell(detail[name]);
   }
-  const message = ABOUT_OTHERS.has(fields.code) ? fields.message : inText(fields.message);
+  const message = namesOf(fields.code) === 'others' ? fields.message : inText(fields.message);
   return { ...fields, message, hint: isNear ? fields.hint : inText(fields.hint), detail };
 }
 

@@ -12,7 +12,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 use pyo3::{ffi, intern};
 use serde_json::Value;
-use trunkline::interface::{ERRORS, ErrorRow, python_name, spelled};
+use trunkline::interface::{ERRORS, ErrorRow, Names, python_name, spelled};
 use trunkline::{Error, ErrorCode};
 
 /// The exception of an error: an instance of a class of `trunkline._errors`.
@@ -29,7 +29,7 @@ pub fn exception(py: Python<'_>, error: &Error) -> PyErr {
 fn instance<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyAny>> {
     let class = class_of(py, error.code())?;
     // Not by calling the class, whose `__init__` is Python.
-    let message = &*in_python(error.message(), names_options(error.code()));
+    let message = &*in_python(error.message(), error.code().names() == Names::Options);
     let hint = error.hint().map(|hint| in_python(hint, hints_at_options(error)));
     let value = class.call_method1(intern!(py, "__new__"), (&class, message))?;
     value.setattr(intern!(py, "args"), (message,))?;
@@ -53,20 +53,10 @@ fn instance<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyAny>> 
     Ok(value)
 }
 
-/// Whether what an error of this code names are options. What stands in files is spelled there as anywhere, and the words of servers,
-/// and names of servers and tools, are theirs.
-fn names_options(code: ErrorCode) -> bool {
-    let of_files = matches!(code, ErrorCode::InvalidConfig | ErrorCode::UndefinedVariable);
-    let of_others =
-        matches!(code, ErrorCode::ServerError | ErrorCode::ToolNotFound | ErrorCode::NotAdmitted);
-    !of_files && !of_others
-}
-
 /// Whether its hint names options: what is nearest to no option is the name of a server or a tool.
 fn hints_at_options(error: &Error) -> bool {
-    let of_files = matches!(error.code(), ErrorCode::InvalidConfig | ErrorCode::UndefinedVariable);
     let is_near = error.detail().contains_key("nearest");
-    !of_files && (!is_near || error.code() == ErrorCode::UnknownOption)
+    error.code().names() != Names::Files && (!is_near || error.code() == ErrorCode::UnknownOption)
 }
 
 /// A text of an error, with its options as Python spells them where it names any.

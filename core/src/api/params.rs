@@ -2,12 +2,11 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 use std::ops::Range;
 
-use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
-use trunkline_pool::json::is_value;
+use trunkline_pool::json::{is_value, members};
 use trunkline_pool::trace_context;
 
 use super::log_level;
@@ -55,36 +54,15 @@ pub(super) fn object<'a>(path: &str, text: &'a str) -> Result<Cow<'a, str>> {
 /// Refuses params whose members cannot be told: of two with one name the server could take another than what stands in the headers of
 /// the request.
 pub(super) fn check_members(params: &str) -> Result<()> {
-    serde_json::from_str::<Members>(params).map(drop).map_err(|error| {
-        let message = format!("the params cannot be told: {error}");
+    let wrong = |why: &str| {
+        let message = format!("the params cannot be told: {why}");
         Error::new(ErrorCode::InvalidArgument, message).with_detail("path", "params")
-    })
-}
-
-/// An object in which no name is there twice.
-struct Members;
-
-impl<'de> Deserialize<'de> for Members {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Members, D::Error> {
-        from.deserialize_map(Members)
-    }
-}
-
-impl<'de> Visitor<'de> for Members {
-    type Value = Members;
-
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Members, A::Error> {
-        let mut names = HashSet::new();
-        while let Some((name, IgnoredAny)) = map.next_entry::<String, _>()? {
-            if !names.insert(name) {
-                return Err(de::Error::custom("a member is there twice"));
-            }
-        }
-        Ok(Members)
+    };
+    let members = members(params).map_err(|error| wrong(&error.to_string()))?;
+    let mut names = HashSet::new();
+    match members.iter().all(|(name, _)| names.insert(name)) {
+        true => Ok(()),
+        false => Err(wrong("a member is there twice")),
     }
 }
 

@@ -124,7 +124,18 @@ impl Grant {
         let words = |scope: String| scope.split_whitespace().map(str::to_owned).collect();
         let scopes = issued.scope.map_or(asked, words);
         let is_renewable = issued.refresh_token.is_some();
-        let grant = Grant {
+        let grant = Grant::new((flows, held), fetch, (issuer, client), (scopes, is_renewable));
+        Ok((grant, token))
+    }
+
+    fn new(
+        (flows, held): (AuthorizationManager, InMemoryCredentialStore),
+        fetch: Arc<Fetch>,
+        (issuer, client): (String, Client),
+        (scopes, is_renewable): (Vec<String>, bool),
+    ) -> Grant {
+        let (is_of_unknown_client, in_file) = Default::default();
+        Grant {
             flows,
             held,
             client,
@@ -132,10 +143,9 @@ impl Grant {
             issuer,
             scopes,
             is_renewable,
-            is_of_unknown_client: AtomicBool::new(false),
-            in_file: Mutex::default(),
-        };
-        Ok((grant, token))
+            is_of_unknown_client,
+            in_file,
+        }
     }
 
     /// A grant that was kept, with the authorization server as it is now.
@@ -161,17 +171,8 @@ impl Grant {
         flows.configure_client(config).map_err(|error| failure::of(error, &fetch))?;
         let held = InMemoryCredentialStore::new();
         flows.set_credential_store(held.clone());
-        let grant = Grant {
-            flows,
-            held,
-            client,
-            fetch,
-            issuer,
-            scopes: kept.scopes.clone(),
-            is_renewable: true,
-            is_of_unknown_client: AtomicBool::new(false),
-            in_file: Mutex::default(),
-        };
+        let of = (kept.scopes.clone(), true);
+        let grant = Grant::new((flows, held), fetch, (issuer, client), of);
         grant.take_over(kept).await?;
         Ok(grant)
     }

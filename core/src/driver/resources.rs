@@ -30,7 +30,15 @@ pub(crate) struct Resources {
     wanted: Mutex<Wanted>,
     /// By URI. Each is held while the server is told of that resource, so that nobody overtakes; what it does not answer for one holds
     /// up no other.
-    told: Mutex<HashMap<Box<str>, Arc<tokio::sync::Mutex<Told>>>>,
+    told: Mutex<HashMap<Box<str>, Line>>,
+}
+
+/// What the server was told of one resource.
+#[derive(Default)]
+struct Line {
+    told: Arc<tokio::sync::Mutex<Told>>,
+    /// Who has it in their hands.
+    users: usize,
 }
 
 type Wanted = HashMap<Box<str>, BTreeMap<SessionId, Weak<SessionCore>>>;
@@ -117,26 +125,15 @@ impl Resources {
         self.wanted().contains_key(uri)
     }
 
-    /// What the server was told of a resource.
-    fn told(&self, uri: &str) -> Arc<tokio::sync::Mutex<Told>> {
-        self.rows().entry(uri.into()).or_default().clone()
+    /// Takes what the server was told of a resource in hand.
+    fn told(&self, uri: &str) -> InHand<'_> {
+        let mut lines = self.lines();
+        let line = lines.entry(uri.into()).or_default();
+        line.users += 1;
+        InHand { resources: self, uri: uri.into(), told: line.told.clone() }
     }
 
-    /// Gives a row back, and drops it when the server was told nothing and nobody is at it.
-    fn give_back(&self, uri: &str, told: Arc<tokio::sync::Mutex<Told>>) {
-        let mut rows = self.rows();
-        // Under the lock: of two at once the second finds that of the map alone.
-        drop(told);
-        let is_idle = rows.get(uri).is_some_and(|told| {
-            let is_untold = |told: &Told| told.knows == Knows::Nothing;
-            Arc::strong_count(told) == 1 && told.try_lock().is_ok_and(|told| is_untold(&told))
-        });
-        if is_idle {
-            rows.remove(uri);
-        }
-    }
-
-    fn rows(&self) -> MutexGuard<'_, HashMap<Box<str>, Arc<tokio::sync::Mutex<Told>>>> {
+    fn lines(&self) -> MutexGuard<'_, HashMap<Box<str>, Line>> {
         self.told.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
@@ -145,17 +142,22 @@ impl Resources {
     }
 }
 
-/// What a server was told of a resource, in somebody's hands.
-struct Row<'a> {
+/// What a server was told of a resource, until it is laid down. Where that is nothing, the last lays nothing down.
+struct InHand<'a> {
     resources: &'a Resources,
-    uri: &'a str,
-    told: Option<Arc<tokio::sync::Mutex<Told>>>,
+    uri: Box<str>,
+    told: Arc<tokio::sync::Mutex<Told>>,
 }
 
-impl Drop for Row<'_> {
+impl Drop for InHand<'_> {
     fn drop(&mut self) {
-        if let Some(told) = self.told.take() {
-            self.resources.give_back(self.uri, told);
+        let mut lines = self.resources.lines();
+        let Some(line) = lines.get_mut(&self.uri) else { return };
+        line.users -= 1;
+        // Nobody else has it locked: who does has it in hand.
+        let is_untold = || line.told.try_lock().is_ok_and(|told| told.knows == Knows::Nothing);
+        if line.users == 0 && is_untold() {
+            lines.remove(&self.uri);
         }
     }
 }
@@ -170,9 +172,8 @@ impl EntryCell {
         uri: &str,
         asker: Asker,
     ) -> Result<()> {
-        let row = Row { resources: &self.resources, uri, told: Some(self.resources.told(uri)) };
-        let Some(told) = &row.told else { return Ok(()) };
-        let mut told = told.lock().await;
+        let in_hand = self.resources.told(uri);
+        let mut told = in_hand.told.lock().await;
         self.tell_demand_by(&mut told, (options, asker), uri).await
     }
 

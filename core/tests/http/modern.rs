@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 use trunkline::{
-    AcquireOptions, CallOptions, Error, ErrorCode, HandlerKind, Handlers, Outcome, SessionOptions,
+    AcquireOptions, CallOptions, Error, ErrorCode, HandlerKind, Handlers, Lease, Outcome, Session,
+    SessionOptions,
 };
 
 use crate::remote::{Remote, close, connected, failed, host, lists, refused, sockets_to};
@@ -12,6 +13,16 @@ const MODERN: [&str; 3] = ["--era", "modern", "--list-changes"];
 
 fn requests_of(remote: &Remote, method: &str) -> Vec<Value> {
     remote.requests().into_iter().filter(|request| request["method"] == method).collect()
+}
+
+/// Two sessions with one connection.
+async fn shared(rig: &Rig, remote: &Remote) -> [(Session, Lease); 2] {
+    let mut config = remote.config();
+    config["share"] = json!("pool");
+    rig.configure(json!({ "s": config })).await;
+    let (a, b) = (rig.session("a"), rig.session("b"));
+    let (of_a, of_b) = (acquire(&a, "s").await, acquire(&b, "s").await);
+    [(a, of_a), (b, of_b)]
 }
 
 /// SPEC 4.8, PROTOCOL 1.2: every POST has its headers, and nothing of a session is there.
@@ -56,11 +67,7 @@ fn sessions_that_share_a_modern_server_hear_of_its_changes() {
     let rig = Rig::new(json!({}));
     let remote = Remote::start(&rig, "", &MODERN);
     host(async {
-        let mut config = remote.config();
-        config["share"] = json!("pool");
-        rig.configure(json!({ "s": config })).await;
-        let (a, b) = (rig.session("a"), rig.session("b"));
-        let (la, _lb) = (acquire(&a, "s").await, acquire(&b, "s").await);
+        let [(a, la), (b, _lb)] = shared(&rig, &remote).await;
         text(&la, "change_list", json!({ "add": ["fresh"] })).await;
         until(|| lists(&a, "fresh") && lists(&b, "fresh"));
         for (how, tool) in [("result", "x"), ("cancelled", "y"), ("error", "z")] {
@@ -120,11 +127,7 @@ fn a_member_that_is_there_twice_costs_its_own_request() {
     let rig = Rig::new(json!({}));
     let remote = Remote::start(&rig, "", &["--era", "dual"]);
     host(async {
-        let mut config = remote.config();
-        config["share"] = json!("pool");
-        rig.configure(json!({ "s": config })).await;
-        let (a, b) = (rig.session("a"), rig.session("b"));
-        let (la, lb) = (acquire(&a, "s").await, acquire(&b, "s").await);
+        let [(_a, la), (_b, lb)] = shared(&rig, &remote).await;
         let sleeping =
             la.start_call_tool("sleep", r#"{"ms":60000}"#, &CallOptions::default(), |ended| {
                 assert_eq!(ended.unwrap_err().code(), ErrorCode::Cancelled);
@@ -253,11 +256,7 @@ fn a_call_that_was_taken_back_leaves_no_doubt_whose_messages_are() {
     let rig = Rig::new(json!({}));
     let remote = Remote::start(&rig, "", &MODERN);
     host(async {
-        let mut config = remote.config();
-        config["share"] = json!("pool");
-        rig.configure(json!({ "s": config })).await;
-        let (a, b) = (rig.session("a"), rig.session("b"));
-        let (la, lb) = (acquire(&a, "s").await, acquire(&b, "s").await);
+        let [(_a, la), (b, lb)] = shared(&rig, &remote).await;
         let events = b.subscribe(trunkline::EventMask::ALL).unwrap();
         let call = la.start_call_tool("sleep", r#"{"ms":60000}"#, &CallOptions::default(), |_| {});
         until(|| requests_of(&remote, "tools/call").len() == 1);

@@ -128,7 +128,12 @@ fn of_arguments(argv: &[&str], program: Option<&str>) -> Vec<Risk> {
             if word.split_once('=').is_some_and(|(name, _)| words::is_loader(name)) {
                 mark(&mut marks, RiskKind::LoaderVariable, word, index);
             }
-            flags.extend(words::flags_of(&name));
+            // Each once: a line may name a program as often as it is long.
+            for more in words::flags_of(&name) {
+                if !flags.iter().any(|known| std::ptr::eq(*known, more)) {
+                    flags.push(more);
+                }
+            }
         }
     }
     marks

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use super::{Item, ListKind, Skipped};
-use crate::json::{canonical, members};
+use crate::json::{Malformed, canonical, members};
 use crate::text::{escaped, is_hidden};
 
 /// The longest name of a tool or prompt, in bytes. The protocol recommends 128 characters.
@@ -113,7 +113,8 @@ impl Item {
         let form = canonical(definition);
         // Of what has no form the name is looked for all the same.
         let members = members(form.as_deref().unwrap_or(definition));
-        let members = members.map_err(|fault| nameless(format!("it {}", fault.sentence())))?;
+        let members =
+            members.map_err(|_| nameless(format!("it {}", Malformed::NotJson.sentence())))?;
         let key = key_member(list);
         let raw = members.iter().find(|(name, _)| name == key).map(|(_, value)| *value);
         let raw = raw.ok_or_else(|| nameless(format!("it has no `{key}`")))?;

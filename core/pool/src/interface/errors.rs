@@ -109,6 +109,28 @@ impl Retry {
     }
 }
 
+/// What stands between backticks in the message of an error, where a language spells options in its own way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Names {
+    /// Options, as the registry spells them.
+    Options,
+    /// What stands in files, which is spelled there as anywhere. So does the hint.
+    Files,
+    /// What servers say, and what they and their tools are called.
+    Others,
+}
+
+impl Names {
+    /// The word in the registry.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Names::Options => "options",
+            Names::Files => "files",
+            Names::Others => "others",
+        }
+    }
+}
+
 /// Writes the table once: the rows, and an exhaustive mapping from code to row, so that a new code without a row
 /// does not build.
 macro_rules! errors {
@@ -247,6 +269,17 @@ impl ErrorCode {
         &ERRORS[self as usize - 1]
     }
 
+    /// What its message names.
+    pub fn names(self) -> Names {
+        match self {
+            ErrorCode::InvalidConfig | ErrorCode::UndefinedVariable => Names::Files,
+            ErrorCode::ServerError | ErrorCode::ToolNotFound | ErrorCode::NotAdmitted => {
+                Names::Others
+            }
+            _ => Names::Options,
+        }
+    }
+
     /// Whether the same operation may succeed later without a change by the user. `call_interrupted` is repeatable
     /// only when its outcome is `not_sent`, which the error itself knows.
     pub fn is_retryable(self) -> bool {
@@ -266,6 +299,7 @@ impl ErrorRow {
             "node_code": self.node_code,
             "doc": self.doc,
             "advice": self.advice,
+            "names": self.code.names().as_str(),
         })
     }
 }

@@ -12,7 +12,7 @@ mod server_rows;
 mod spelling;
 pub mod words;
 
-pub use errors::{ERRORS, ErrorCode, ErrorRow, Retry};
+pub use errors::{ERRORS, ErrorCode, ErrorRow, Names, Retry};
 pub use events::{EVENTS, EnvelopeScope, EventKind, EventRow, PayloadField, Presence};
 pub use names::{node_name, python_name};
 pub use options::{OptionKind, OptionRow, SCOPES, Scope};

@@ -1,13 +1,10 @@
 //! One text for one meaning: members sorted, no white space, strings escaped in one way, numbers as written.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::ops::Range;
 
 use memchr::memchr2;
-use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
-use serde_json::value::RawValue;
+use serde::de::IgnoredAny;
 
 use super::DEPTH_MAX;
 
@@ -42,11 +39,6 @@ pub(crate) fn canonical(text: &str) -> Result<String, Malformed> {
     let mut out = String::with_capacity(text.len());
     Scanner { rest: text }.value(0, &mut out)?;
     Ok(out)
-}
-
-/// The members of an object, in the order of the text; their values as written.
-pub(crate) fn members(text: &str) -> Result<Vec<(String, &RawValue)>, Malformed> {
-    serde_json::from_str(text).map(|Members(members)| members).map_err(|_| Malformed::NotJson)
 }
 
 /// Walks over a text that is known to be JSON.
@@ -187,32 +179,6 @@ fn write_string(string: &str, out: &mut String) {
     out.push('"');
     out.push_str(string);
     out.push('"');
-}
-
-struct Members<'a>(Vec<(String, &'a RawValue)>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(MembersVisitor)
-    }
-}
-
-struct MembersVisitor;
-
-impl<'de> Visitor<'de> for MembersVisitor {
-    type Value = Members<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut members = Vec::new();
-        while let Some(member) = map.next_entry()? {
-            members.push(member);
-        }
-        Ok(Members(members))
-    }
 }
 
 #[cfg(test)]

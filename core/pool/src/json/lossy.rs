@@ -4,19 +4,10 @@
 
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde_json::value::RawValue;
+use serde::de::{Deserialize, Deserializer, Visitor};
 use serde_json::{Map, Value};
 
-use super::plain;
-
-/// The members of an object, in the order of the text; their values as written. What is no Unicode in a name is replaced.
-///
-/// # Errors
-/// Those of serde_json: no JSON, or no object.
-pub fn lossy_members(text: &str) -> serde_json::Result<Vec<(String, &RawValue)>> {
-    serde_json::from_str(text).map(|Members(members)| members)
-}
+use super::{lossy_members, plain};
 
 /// The members of an object, each as far as it can be read by itself: what is no Unicode in a text is replaced, and anything else that
 /// cannot be read is left out. No object has none.
@@ -31,7 +22,7 @@ fn readable(text: &str) -> Option<Value> {
 }
 
 /// A text in which what is no Unicode is replaced.
-struct Lossy(String);
+pub(super) struct Lossy(pub(super) String);
 
 impl<'de> Deserialize<'de> for Lossy {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Lossy, D::Error> {
@@ -55,32 +46,6 @@ impl Visitor<'_> for LossyVisitor {
 
     fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Lossy, E> {
         Ok(Lossy(String::from_utf8_lossy(bytes).into_owned()))
-    }
-}
-
-struct Members<'a>(Vec<(String, &'a RawValue)>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(MembersVisitor)
-    }
-}
-
-struct MembersVisitor;
-
-impl<'de> Visitor<'de> for MembersVisitor {
-    type Value = Members<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut members = Vec::new();
-        while let Some((Lossy(name), value)) = map.next_entry()? {
-            members.push((name, value));
-        }
-        Ok(Members(members))
     }
 }
 

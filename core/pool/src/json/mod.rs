@@ -2,12 +2,14 @@
 
 mod canonical;
 mod lossy;
+mod members;
 mod plain;
 mod strict;
 mod value;
 
-pub(crate) use canonical::{canonical, members};
-pub use lossy::{lossy_members, readable_members};
+pub(crate) use canonical::{Malformed, canonical};
+pub use lossy::readable_members;
+pub use members::{lossy_members, members};
 pub use plain::{Plain, plain};
 pub(crate) use strict::{Defect, DefectKind, parse};
 pub use value::is_value;

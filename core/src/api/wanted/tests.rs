@@ -1,6 +1,6 @@
 //! Wants whose answer comes in the middle of a change.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::json;
 
@@ -26,10 +26,17 @@ async fn what_a_session_that_does_without_it_refused_is_wanted_when_it_is_enable
     // As far as `disable` is when another thread enables it again.
     core.disabled.servers().insert("s".into());
     std::fs::write(&gate, "").unwrap();
-    let until = Instant::now() + HANG;
-    while core.wants().servers.contains_key("s") && Instant::now() < until {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    let refused = async {
+        loop {
+            let mut settled = std::pin::pin!(core.settled.notified());
+            settled.as_mut().enable();
+            if !core.wants().servers.contains_key("s") {
+                return;
+            }
+            settled.await;
+        }
+    };
+    tokio::time::timeout(HANG, refused).await.expect("it is refused, and wanted no more");
     session.enable("s").unwrap();
     session.ready(Some("s"), Some(HANG)).await.unwrap();
     assert_eq!(session.tools().unwrap().len(), 1);

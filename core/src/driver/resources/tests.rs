@@ -130,6 +130,15 @@ async fn a_subscription_has_the_times_of_its_server() {
     pool.close().await.unwrap();
 }
 
+/// The first update that a session is told of once its server was lost.
+async fn first_update_after_a_loss(pool: &Pool, session: &Session) -> Value {
+    let events = session.subscribe(EventMask(1 << EventKind::ResourceUpdated as u8)).unwrap();
+    let (_, cell) = pool.driver().entries().remove(0);
+    cell.kill_task();
+    let event = tokio::time::timeout(HANG, events.next()).await.expect("it is told").unwrap();
+    serde_json::from_str(event.json()).unwrap()
+}
+
 /// SPEC 7.7: a new connection that refuses at first is asked again.
 #[tokio::test]
 async fn a_renewal_that_is_refused_is_tried_again() {
@@ -138,11 +147,7 @@ async fn a_renewal_that_is_refused_is_tried_again() {
     let a = session(&pool, "a");
     let lease = acquire(&a).await;
     lease.subscribe_resource("test://moody").await.unwrap();
-    let events = a.subscribe(EventMask(1 << EventKind::ResourceUpdated as u8)).unwrap();
-    let (_, cell) = pool.driver().entries().remove(0);
-    cell.kill_task();
-    let event = tokio::time::timeout(HANG, events.next()).await.expect("it is told").unwrap();
-    let event: Value = serde_json::from_str(event.json()).unwrap();
+    let event = first_update_after_a_loss(&pool, &a).await;
     assert_eq!((&event["uri"], &event["generation"]), (&json!("test://moody"), &json!(2)));
     pool.close().await.unwrap();
 }
@@ -157,11 +162,7 @@ async fn a_renewal_that_is_not_answered_holds_up_no_other() {
     for uri in ["test://moody", "test://mute"] {
         lease.subscribe_resource(uri).await.unwrap();
     }
-    let events = a.subscribe(EventMask(1 << EventKind::ResourceUpdated as u8)).unwrap();
-    let (_, cell) = pool.driver().entries().remove(0);
-    cell.kill_task();
-    let event = tokio::time::timeout(HANG, events.next()).await.expect("it is told").unwrap();
-    let event: Value = serde_json::from_str(event.json()).unwrap();
+    let event = first_update_after_a_loss(&pool, &a).await;
     assert_eq!(event["uri"], "test://moody");
     assert_eq!(heard(&folder.join(""), &["resources/subscribe", "mute"]), 2);
     assert_eq!(forced(&pool).await, 0);
@@ -178,13 +179,13 @@ async fn an_unsubscription_that_is_dropped_is_told_all_the_same() {
     let cell = pool.driver().entries().remove(0).1;
     {
         // Somebody is at it, as a renewal is.
-        let told = cell.resources.told("test://one");
-        let at_it = told.lock().await;
+        let in_hand = cell.resources.told("test://one");
+        let at_it = in_hand.told.lock().await;
         assert!(lease.unsubscribe_resource("test://one").now_or_never().is_none());
         drop(at_it);
     }
     until(|| heard(&folder.join(""), &["resources/unsubscribe", "one"]) == 1).await;
-    until(|| cell.resources.rows().is_empty()).await;
+    until(|| cell.resources.lines().is_empty()).await;
     assert_eq!(forced(&pool).await, 0);
 }
 
@@ -203,7 +204,7 @@ async fn an_unsubscription_that_is_not_answered_leaves_nothing() {
             () = until(|| heard(&folder.join(""), &["resources/unsubscribe", "deaf"]) == 1) => {}
         }
     }
-    until(|| cell.resources.rows().is_empty()).await;
+    until(|| cell.resources.lines().is_empty()).await;
     assert_eq!(forced(&pool).await, 0);
 }
 

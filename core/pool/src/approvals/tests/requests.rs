@@ -183,6 +183,13 @@ fn shells_are_marked() {
     assert_eq!(marks("server", &["--port", "1"]), []);
 }
 
+/// S-38: what a project's file says takes time by its length, whatever it says.
+#[test]
+fn a_line_of_very_many_programs_is_looked_at_in_time() {
+    let line = "python ".repeat(200_000);
+    assert_eq!(marks("env", &["-S", &line]), []);
+}
+
 /// S-09: variables that choose what programs load, whatever their case; files of variables, and what is inherited by a pattern.
 #[test]
 fn variables_of_loaders_are_marked() {
