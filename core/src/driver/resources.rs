@@ -308,7 +308,8 @@ impl Driver {
         let (driver, cell) = (Arc::downgrade(self), cell.clone());
         self.spawn(async move {
             let turns = Semaphore::new(TOLD_AT_ONCE);
-            let renewed = |uri: Box<str>| renew(&driver, (&cell, generation), uri, &turns);
+            let (driver, at, when) = (&driver, (&*cell, generation), (&turns, &RENEWAL_WAITS[..]));
+            let renewed = |uri: Box<str>| renew(driver, at, uri, when);
             stream::iter(uris).for_each_concurrent(None, renewed).await;
         });
     }
@@ -332,10 +333,10 @@ async fn renew(
     driver: &Weak<Driver>,
     (cell, generation): (&EntryCell, Generation),
     uri: Box<str>,
-    turns: &Semaphore,
+    (turns, waits): (&Semaphore, &[Duration]),
 ) {
-    for wait in RENEWAL_WAITS {
-        tokio::time::sleep(wait).await;
+    for wait in waits {
+        tokio::time::sleep(*wait).await;
         let _turn = turns.acquire().await;
         if cell.connection(generation).is_none() || tell(driver, cell, &uri).await {
             return;

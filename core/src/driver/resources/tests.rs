@@ -1,11 +1,14 @@
 //! Subscriptions that a server does not answer, or refuses: they are nobody else's matter, and nothing is left of them.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 
+use super::renew;
 use crate::folder::Folder;
 use crate::{
     AcquireOptions, DrainOptions, ErrorCode, EventKind, EventMask, Lease, Pool, PoolOptions,
@@ -152,6 +155,31 @@ async fn a_renewal_that_is_refused_is_tried_again() {
     pool.close().await.unwrap();
 }
 
+/// SPEC 7.7, 8.5: who wants what a new connection goes on refusing is told that there will be no updates.
+#[tokio::test]
+async fn a_renewal_that_is_refused_to_the_end_is_warned_of() {
+    let folder = Folder::new();
+    let pool = pool_with(SERVER, &folder.join(""), json!({})).await;
+    let (a, b) = (session(&pool, "a"), session(&pool, "b"));
+    let (lease, _other) = (acquire(&a).await, acquire(&b).await);
+    lease.subscribe_resource("test://never").await.unwrap();
+    let mask = EventMask(1 << EventKind::Warning as u8);
+    let (of_a, of_b) = (a.subscribe(mask).unwrap(), b.subscribe(mask).unwrap());
+    let cell = pool.driver().entries().remove(0).1;
+    cell.kill_task();
+    until(|| heard(&folder.join(""), &["resources/subscribe", "never"]) == 2).await;
+    let (driver, generation) = (Arc::downgrade(pool.driver()), cell.load().slot.generation);
+    let when = (&Semaphore::new(1), &[Duration::ZERO; 2][..]);
+    renew(&driver, (&cell, generation), "test://never".into(), when).await;
+    let event = tokio::time::timeout(HANG, of_a.next()).await.expect("it is told").unwrap();
+    let event: Value = serde_json::from_str(event.json()).unwrap();
+    assert_eq!(event["code"], "subscription");
+    assert!(event["message"].as_str().unwrap().contains("test://never"), "{event}");
+    assert!(of_b.next().now_or_never().is_none(), "it is none of its business");
+    assert!(heard(&folder.join(""), &["resources/subscribe", "never"]) >= 4);
+    pool.close().await.unwrap();
+}
+
 /// SPEC 7.7: what a new connection does not answer holds up no other that it refused at first.
 #[tokio::test]
 async fn a_renewal_that_is_not_answered_holds_up_no_other() {
@@ -209,8 +237,8 @@ async fn an_unsubscription_that_is_not_answered_leaves_nothing() {
 }
 
 /// A handshake, one tool, and subscriptions: never answered for `silent`, the first time not for `second`, by the second process not for
-/// `mute`, an end of it not for `deaf`, and refused by the second
-/// process the first time for `moody`, of which it tells an update when it grants it.
+/// `mute`, an end of it not for `deaf`; refused by the second process for `never`, and the first time for `moody`, of which it tells an
+/// update when it grants it.
 const SERVER: &str = r#"
 echo started >> "$HERE/starts"
 starts=$(grep -c started "$HERE/starts")
@@ -224,6 +252,9 @@ while read -r line; do
         *'"resources/list"'*) result='{"resources":[]}' ;;
         *'"resources/templates/list"'*) result='{"resourceTemplates":[]}' ;;
         *silent* | *'"resources/unsubscribe"'*deaf*) continue ;;
+        *'"resources/subscribe"'*never*)
+            [ "$starts" = 1 ] || echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"error\":{\"code\":-32603,\"message\":\"no\"}}"
+            [ "$starts" = 1 ] || continue ;;
         *'"resources/subscribe"'*mute*) if [ "$starts" = 2 ]; then continue; fi ;;
         *'"resources/subscribe"'*second*)
             if [ ! -e "$HERE/second" ]; then touch "$HERE/second"; continue; fi ;;
