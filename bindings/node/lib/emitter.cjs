@@ -23,12 +23,16 @@ class Emitter extends EventEmitter {
   #subscription;
   /** The kinds that it is subscribed to. */
   #kinds = new Set();
-  /** Taken from an earlier subscription, not yet handed out. */
+  /** Of earlier subscriptions, not yet handed out. */
   #backlog = [];
+  /** Of the subscription that it has, taken and not yet handed out. */
+  #taken = [];
   #lastSeq = 0;
   /** Kinds that events up to `#lastSeq` were already delivered of. */
   #deliveredKinds = new Set();
   #isScheduled = false;
+  /** Whether a kind may have lost its last listener. */
+  #mayShrink = false;
 
   /** `target` is the native object whose events these are. */
   constructor(target) {
@@ -66,7 +70,7 @@ class Emitter extends EventEmitter {
 
   removeListener(name, listener) {
     super.removeListener(name, listener);
-    this.#shrink();
+    this.#lose();
     return this;
   }
 
@@ -76,7 +80,7 @@ class Emitter extends EventEmitter {
 
   removeAllListeners(...names) {
     super.removeAllListeners(...names);
-    this.#shrink();
+    this.#lose();
     return this;
   }
 
@@ -110,18 +114,34 @@ class Emitter extends EventEmitter {
     this.#subscription = subscription;
     subscription.hold();
     if (former === undefined) return;
-    this.#backlog.push(...takeAll(former).filter((event) => !this.#isDelivered(event)));
+    const left = this.#taken.concat(takeAll(former).filter((event) => !this.#isDelivered(event)));
+    this.#backlog = this.#backlog.concat(left);
+    this.#taken = [];
     former.close();
     this.#lastSeq = Math.max(this.#lastSeq, this.#backlog.at(-1)?.seq ?? 0);
     this.#deliveredKinds = new Set(this.#kinds);
     this.#schedule();
   }
 
-  /** Nothing comes of kinds that lost their last listener: it would push out what others wait for. */
+  /** In a later turn: until then a listener may be back, and what comes for it is not to be missed. */
+  #lose() {
+    if (this.#kinds.size === 0) return;
+    this.#mayShrink = true;
+    this.#schedule();
+  }
+
+  /**
+   * Nothing comes of kinds that lost their last listener: it would push out what others wait for. But the backlog is handed out first: so it
+   * grows once for each kind at most, by what one subscription holds, however listeners come and go.
+   */
   #shrink() {
     const kinds = new Set([...this.#kinds].filter((kind) => this.listenerCount(kind) > 0));
     if (kinds.size === 0) this.#unsubscribe();
-    else if (kinds.size < this.#kinds.size) this.#listenTo(kinds);
+    else if (kinds.size < this.#kinds.size) {
+      if (this.#backlog.length > 0) return;
+      this.#listenTo(kinds);
+    }
+    this.#mayShrink = false;
   }
 
   #unsubscribe() {
@@ -129,6 +149,7 @@ class Emitter extends EventEmitter {
     this.#subscription = undefined;
     this.#kinds.clear();
     this.#backlog = [];
+    this.#taken = [];
   }
 
   #schedule() {
@@ -143,10 +164,12 @@ class Emitter extends EventEmitter {
   }
 
   #dispatch(most) {
+    if (this.#mayShrink) this.#shrink();
     for (let left = most; left > 0; left -= 1) {
       const event = this.#next();
       if (event === undefined) {
         if (this.#subscription?.isEnded) this.#unsubscribe();
+        else if (this.#mayShrink) this.#schedule();
         return;
       }
       this.#emit(event);
@@ -155,12 +178,13 @@ class Emitter extends EventEmitter {
   }
 
   #next() {
-    while (this.#backlog.length === 0) {
+    if (this.#backlog.length > 0) return this.#backlog.shift();
+    while (this.#taken.length === 0) {
       const taken = this.#subscription?.take(BATCH) ?? [];
       if (taken.length === 0) return undefined;
-      this.#backlog = taken.filter((event) => !this.#isDelivered(event));
+      this.#taken = taken.filter((event) => !this.#isDelivered(event));
     }
-    return this.#backlog.shift();
+    return this.#taken.shift();
   }
 
   #isDelivered(event) {
