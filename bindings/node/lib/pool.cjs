@@ -51,8 +51,8 @@ class Pool extends Emitter {
 
   async restart(server, index, options) {
     const { signal } = split(options, ['signal']).own;
-    checkIndex(index);
-    return report(await settle(signal, (number) => this.#native.restart(server, index, number)));
+    const entry = readIndex(index);
+    return report(await settle(signal, (number) => this.#native.restart(server, entry, number)));
   }
 
   async acceptTool(server, tool, digest, options) {
@@ -184,10 +184,11 @@ Object.defineProperty(Pool.prototype, asyncDispose, {
   },
 });
 
-/** Without one it is about every entry. Another number would be made one by the addon. */
-function checkIndex(index) {
-  if (index === undefined || index === null || (Number.isInteger(index) && index >= 0 && index < 2 ** 32)) return;
-  throw invalidArgument('`index` must be the index of an entry', 'index');
+/** Without one it is about every entry. The addon would make an index of any number: one that is none stands for the last, as far as no entry gets. */
+function readIndex(index) {
+  if (index === undefined || index === null) return index;
+  if (!Number.isInteger(index)) throw invalidArgument('`index` must be the index of an entry', 'index');
+  return index >= 0 && index < 2 ** 32 ? index : 2 ** 32 - 1;
 }
 
 /** A path, or the address of a file, as a path. */
