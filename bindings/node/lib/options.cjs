@@ -26,7 +26,23 @@ const NONE = new Map();
 function encodeOptions(scope, options) {
   const given = options ?? {};
   checkObject(given);
-  return encodeJson(spell(SCOPES[scope], given, ''), 'options');
+  const spelled = spell(SCOPES[scope], given, '');
+  try {
+    return encodeJson(spelled, 'options');
+  } catch (error) {
+    findUnwritable(SCOPES[scope], given, '');
+    throw error;
+  }
+}
+
+/** Throws the error that names the option. */
+function findUnwritable(rows, options, path) {
+  for (const [key, value] of Object.entries(options)) {
+    if (value === undefined) continue;
+    const members = rows.get(key)?.members;
+    if (members !== undefined && isPlainObject(value)) findUnwritable(members, value, `${path}${key}.`);
+    else encodeJson(value, `${path}${key}`);
+  }
 }
 
 /** A value of the host as JSON text. */

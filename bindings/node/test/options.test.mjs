@@ -128,6 +128,8 @@ describe('a value of the wrong type', () => {
       [() => pool.events(5), 'options'],
       [() => session.ready({ timeoutMs: 'long' }), 'timeoutMs'],
       [() => session.close({ keepForMs: -1 }), 'keepForMs'],
+      [() => new Pool({ workspace: '.', limits: { processes: 1n } }), 'limits.processes'],
+      [() => pool.session('b', { include: { s: 1n } }), 'include'],
     ];
     for (const [start, path] of cases) {
       const error = await failure(start);
