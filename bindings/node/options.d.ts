@@ -91,8 +91,8 @@ export interface Handlers {
   elicitation?: Handler;
   /** `elicitation/create` of an address that the user is to visit; only `http` and `https` ones arrive. */
   elicitationUrl?: Handler;
-  /** Gets each `log` event of the session, in order. */
-  logging?: (event: EventOf<'log'>) => void;
+  /** Gets each `log` event of the session, in order. What it throws, or rejects with, is a warning of the process (`process.on('warning')`). */
+  logging?: (event: EventOf<'log'>) => unknown;
   /** Gives the token of a remote server that refuses what it was sent; nothing for none. */
   credentials?: CredentialsHandler;
   /** Of a pool: gives the value of an `${input:id}` of settings; nothing for none. Each is asked once. */

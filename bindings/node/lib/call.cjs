@@ -2,7 +2,7 @@
 // Requests to servers: what sessions and leases have in common.
 
 const { errorOf, textOf } = require('./errors.cjs');
-const { decodeEvent } = require('./events.cjs');
+const { tell } = require('./events.cjs');
 const { encodeArguments, encodeOptions, split } = require('./options.cjs');
 const { CallResult } = require('./results.cjs');
 const { keptUntilHere, settle } = require('./settle.cjs');
@@ -42,21 +42,10 @@ async function send(Kind, options, start, owner) {
 function progressOf(options) {
   const listener = options?.progress;
   if (typeof listener !== 'function') return { asked: options };
-  return { asked: { ...options, progress: true }, audience: (texts) => tell(listener, JSON.parse(texts)) };
+  return { asked: { ...options, progress: true }, audience: (texts) => JSON.parse(texts).forEach((event) => tell(listener, event, warn)) };
 }
 
-/** What a function throws or rejects with is a warning of the process: the call, which may have done its work, and later events go on. */
-function tell(listener, events) {
-  for (const event of events) {
-    try {
-      const answer = listener(decodeEvent(event));
-      if (typeof answer?.then === 'function') answer.then(undefined, warn);
-    } catch (error) {
-      warn(error);
-    }
-  }
-}
-
+/** What it fails with is a warning of the process: the call, which may have done its work, goes on. */
 function warn(error) {
   process.emitWarning(`a progress function failed: ${textOf(error)}`, { code: 'TRUNKLINE_PROGRESS_FAILED' });
 }

@@ -160,4 +160,14 @@ function decodeEvent(event) {
   return spellDocument(event, toCamel, fromFields);
 }
 
-module.exports = { EventStream, KINDS, Subscription, asyncDispose, decodeEvent, kindNumbers, openStream };
+/** Tells a function of the host's. What that throws, or rejects with, goes to `failed`, and it is told what follows. */
+function tell(listener, event, failed) {
+  try {
+    const answer = listener(decodeEvent(event));
+    if (typeof answer?.then === 'function') answer.then(undefined, failed);
+  } catch (error) {
+    failed(error);
+  }
+}
+
+module.exports = { EventStream, KINDS, Subscription, asyncDispose, decodeEvent, kindNumbers, openStream, tell };

@@ -2,7 +2,7 @@
 // Handlers: the host's answers to what servers ask of it.
 
 const { guarded, invalidArgument, textOf } = require('./errors.cjs');
-const { decodeEvent } = require('./events.cjs');
+const { tell } = require('./events.cjs');
 const { isPlainObject, toCamel, toSnake } = require('./names.cjs');
 const { bridge, register, unregister } = require('./native.cjs');
 const { encodeJson, split } = require('./options.cjs');
@@ -75,7 +75,7 @@ class Desk {
     for (const [news, number, what] of JSON.parse(text)) {
       if (news === 'asked') this.#answer(number, what);
       else if (news === 'withdrawn') this.#withdraw(number);
-      else this.#log(what);
+      else tell(this.#handlers.logging, what, warn);
     }
   }
 
@@ -123,7 +123,7 @@ class Desk {
       return;
     }
     this.#native.refuse(number, INTERNAL_ERROR, 'the handler failed');
-    process.emitWarning(`a handler failed: ${textOf(error)}`, { code: 'TRUNKLINE_HANDLER_FAILED' });
+    warn(error);
   }
 
   /** Its handler may never end, and is not kept for that. */
@@ -133,20 +133,14 @@ class Desk {
     controller?.abort(new Error('nobody waits for the answer any more'));
   }
 
-  #log(event) {
-    try {
-      this.#handlers.logging(decodeEvent(event));
-    } catch (error) {
-      process.nextTick(() => {
-        throw error;
-      });
-    }
-  }
-
   #end() {
     unregister(this.#number, this);
     for (const number of [...this.#open.keys()]) this.#withdraw(number);
   }
+}
+
+function warn(error) {
+  process.emitWarning(`a handler failed: ${textOf(error)}`, { code: 'TRUNKLINE_HANDLER_FAILED' });
 }
 
 /**

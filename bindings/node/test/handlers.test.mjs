@@ -58,6 +58,24 @@ describe('handlers', () => {
     assert.deepEqual(refused, { error: { code: -1, message: 'not now' } });
   });
 
+  // SPEC 15.1, 16.2
+  it('of the log that throw or reject are warnings, and are told the rest', async (t) => {
+    const told = [];
+    const warnings = [];
+    const warn = (warning) => warnings.push(warning.code);
+    process.on('warning', warn);
+    t.after(() => process.off('warning', warn));
+    const ways = { throws: () => { throw new Error('as asked'); }, rejects: async () => { throw undefined; } };
+    const logging = ({ data }) => {
+      told.push(data);
+      return ways[data]?.();
+    };
+    const { lease } = await leaseOf(t, {}, { handlers: { logging } });
+    for (const text of ['throws', 'rejects', 'last']) await lease.callTool('log', { text });
+    await until(() => told.length === 3 && warnings.length === 2);
+    assert.deepEqual(warnings, ['TRUNKLINE_HANDLER_FAILED', 'TRUNKLINE_HANDLER_FAILED']);
+  });
+
   // SPEC 15.1
   it('refuse with a code that JSON-RPC has', () => {
     for (const code of [undefined, NaN, 1.5, '1', 1n, 2 ** 31, -(2 ** 31) - 1]) {
