@@ -15,7 +15,7 @@ import trunkline
 import trunkline.sync
 from trunkline import Refusal, ServerRequest, _desks, _exit
 
-from host import HANG, Log, run, wait_until
+from host import HANG, Log, ended_well, python, run, wait_until
 
 FORM = {"method": "elicitation/create", "params": {"message": "name?"}}
 ACCEPTED = {"action": "accept", "content": {"name": "Ada", "n": 1.5}}
@@ -348,19 +348,50 @@ def test_a_logging_handler_that_blocks_holds_up_no_request(log: Log) -> None:
     wait_until(lambda: all(t.name != "trunkline-logging" for t in threading.enumerate()), "its thread ends")
 
 
-def test_a_thread_that_cannot_be_had_leaves_none_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    """SPEC 16.2, I-07: the second of two, at the limit of the machine."""
+@pytest.mark.parametrize("name", ["trunkline-logging", "trunkline-events", "trunkline-logs"])
+def test_a_thread_that_cannot_be_had_leaves_none_behind(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """SPEC 16.2, I-07: at the limit of the machine; of handlers the second of two."""
     start = threading.Thread.start
 
     def fails(thread: threading.Thread) -> None:
-        if thread.name == "trunkline-logging":
+        if thread.name == name:
             raise RuntimeError("can't start new thread")
         start(thread)
 
-    monkeypatch.setattr(threading.Thread, "start", fails)
-    with pytest.raises(RuntimeError, match="start new thread"):
-        trunkline.sync.Pool(handlers={"logging": print})
-    monkeypatch.undo()
+    begin: dict[str, Any] = {
+        "trunkline-logging": lambda pool: trunkline.sync.Pool(handlers={"logging": print}),
+        "trunkline-events": lambda pool: pool.on_event(print),
+        "trunkline-logs": lambda pool: trunkline.start_logs(),
+    }
+    with trunkline.sync.Pool() as pool, monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", fails)
+        with pytest.raises(RuntimeError, match="start new thread"):
+            begin[name](pool)
     of_handlers = [thread for thread in threading.enumerate() if thread.name == "trunkline-handlers"]
     wait_until(lambda: not any(thread.is_alive() for thread in of_handlers), "a thread waits for nothing")
     assert all(thread.ident is not None for thread in _exit._threads)
+
+
+#: A program that gets no thread, and ends.
+WITHOUT_THREADS = """
+import threading
+import trunkline, trunkline.sync
+
+def fails(thread):
+    raise RuntimeError("can't start new thread")
+
+pool, start = trunkline.sync.Pool(), threading.Thread.start
+threading.Thread.start = fails
+for begin in (lambda: pool.on_event(print), trunkline.start_logs, lambda: pool.session("a", handlers={"logging": print})):
+    try:
+        begin()
+    except RuntimeError:
+        continue
+    raise AssertionError("it began")
+threading.Thread.start = start
+"""
+
+
+def test_a_program_that_got_no_thread_ends_well() -> None:
+    """SPEC 16.4."""
+    ended_well(python(WITHOUT_THREADS))

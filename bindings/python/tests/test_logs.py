@@ -84,6 +84,23 @@ def test_another_start_takes_the_place_of_the_first(log: Log, kept: Kept) -> Non
     assert any(record.levelno == logging.DEBUG for record in kept.told)
 
 
+def test_a_start_that_gets_no_thread_takes_nobody_s_place(
+    log: Log, kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with trunkline.start_logs():
+        with monkeypatch.context() as patched:
+            patched.setattr(threading.Thread, "start", fails)
+            with pytest.raises(RuntimeError, match="start new thread"):
+                trunkline.start_logs("error")
+        with pytest.raises(trunkline.InvalidArgumentError):
+            trunkline.start_logs("loud")
+        use(log)
+    assert any(message.startswith("connected ") for message in kept.messages())
+
+
 def test_a_filter_that_raises_costs_its_own_record_alone(log: Log, kept: Kept) -> None:
     seen = []
 

@@ -292,14 +292,8 @@ class ThreadDesk(Desk):
 
     def _start(self, work: Callable[..., None], name: str, *args: Any) -> None:
         thread = threading.Thread(target=work, args=(weakref.ref(self), *args), name=name, daemon=True)
-        _exit.keep_thread(thread, self._end)
-        try:
-            thread.start()
-        except BaseException:
-            # There is none to be had: one that began before has nothing to wait for.
-            _exit.forget_thread(thread)
-            self._end()
-            raise
+        # Where it cannot be had, one that began before has nothing to wait for.
+        _exit.start_thread(thread, self._end)
 
     def _logged(self, event: Event) -> None:
         self._untold.append(event)

@@ -42,9 +42,15 @@ def forget(native: _trunkline.Pool) -> None:
     _open.discard(native)
 
 
-def keep_thread(thread: threading.Thread, end: Callable[[], Any]) -> None:
-    """Ends and joins the thread at the exit."""
+def start_thread(thread: threading.Thread, end: Callable[[], Any]) -> None:
+    """Starts the thread, which is ended and joined at the exit. Where there is none to be had, what it was for ends at once."""
     _threads[thread] = end
+    try:
+        thread.start()
+    except BaseException:
+        forget_thread(thread)
+        end()
+        raise
 
 
 def forget_thread(thread: threading.Thread) -> None:
@@ -80,7 +86,8 @@ def _at_exit() -> None:
         except TrunklineError:
             pass  # There is nobody left to tell.
     for thread in list(_threads):
-        if thread is not threading.current_thread():
+        # Another thread may be about to start it.
+        if thread.is_alive() and thread is not threading.current_thread():
             thread.join(max(0.0, deadline - time.monotonic()))
 
 

@@ -10,6 +10,7 @@ from . import _exit, _trunkline
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from queue import SimpleQueue
     from typing import Any
 
 #: Records that are taken at once.
@@ -29,17 +30,32 @@ class Logs:
     """What ``start_logs`` started. It ends with ``close()``, or at the interpreter's exit."""
 
     def __init__(self, level: str) -> None:
-        self._native = _trunkline.Logs(level)
+        from queue import SimpleQueue
+
+        # The thread comes first: where there is none to be had, what was started before goes on.
+        self._native: _trunkline.Logs | None = None
+        self._feed: SimpleQueue[_trunkline.Logs | None] = SimpleQueue()
         name = "trunkline-logs"
-        self._thread = threading.Thread(target=_run, args=(self._native,), name=name, daemon=True)
-        _exit.keep_thread(self._thread, self._native.close)
-        self._thread.start()
+        self._thread = threading.Thread(target=_run, args=(self._feed,), name=name, daemon=True)
+        _exit.start_thread(self._thread, self._end)
+        try:
+            self._native = _trunkline.Logs(level)
+            self._feed.put(self._native)
+        except BaseException:
+            self._feed.put(None)
+            raise
 
     def close(self) -> None:
         """Ends it, once what was logged so far is in the hands of ``logging``. Repeating it does nothing."""
-        self._native.close()
+        self._end()
         if self._thread is not threading.current_thread():
             self._thread.join()
+
+    def _end(self) -> None:
+        if self._native is None:
+            self._feed.put(None)
+        else:
+            self._native.close()
 
     def __enter__(self) -> Logs:
         return self
@@ -58,9 +74,10 @@ def start_logs(level: str = "info") -> Logs:
     return Logs(level)
 
 
-def _run(native: _trunkline.Logs) -> None:
+def _run(feed: SimpleQueue[_trunkline.Logs | None]) -> None:
     try:
-        while True:
+        native = feed.get()
+        while native is not None:
             batch = native.take(_BATCH)
             for text in batch:
                 _emit(json.loads(text))

@@ -60,8 +60,7 @@ class EventCallback:
         self._thread = threading.Thread(
             target=_run, args=(self, subscription, callback), name="trunkline-events", daemon=True
         )
-        _exit.keep_thread(self._thread, self._stop)
-        self._thread.start()
+        _exit.start_thread(self._thread, self._stop)
 
     def close(self) -> None:
         """Unsubscribes. The callback never runs after this returned.
