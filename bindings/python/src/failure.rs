@@ -108,7 +108,9 @@ pub fn quiet_guarded_panics() {
             if GUARDS.get() == 0 {
                 before(panic);
             } else {
-                PLACE.set(panic.location().map(|place| place.to_string()));
+                // A thread that ends may have none left.
+                let _ = PLACE
+                    .try_with(|last| last.replace(panic.location().map(|place| place.to_string())));
             }
         }));
     });
@@ -161,7 +163,7 @@ fn fault(payload: Box<dyn Any + Send>) -> Error {
     // The payload's own destructor may panic as well; there is nothing more to say then.
     let _ = catch_unwind(AssertUnwindSafe(move || drop(payload)));
     let error = Error::new(ErrorCode::Internal, format!("panicked: {message}"));
-    match PLACE.take() {
+    match PLACE.try_with(RefCell::take).unwrap_or_default() {
         Some(place) => error.with_detail("place", place),
         None => error,
     }

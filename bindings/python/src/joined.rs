@@ -8,27 +8,31 @@ use std::cell::RefCell;
 use trunkline::JoinedRequests;
 
 thread_local! {
-    /// For which bridge requests of this thread are held back.
+    /// For which bridge requests of this thread are held back. An interpreter may end, and use the library, behind the end of what its thread
+    /// has: nothing is held back there.
     static HELD: RefCell<Option<(u64, JoinedRequests)>> = const { RefCell::new(None) };
 }
 
 /// Holds back from now on, for the bridge with this number.
 pub fn hold(bridge: u64) {
     write_of_others(Some(bridge));
-    HELD.with_borrow_mut(|held| held.get_or_insert_with(|| (bridge, JoinedRequests::begin())).0);
+    let _ = HELD.try_with(|held| {
+        held.borrow_mut().get_or_insert_with(|| (bridge, JoinedRequests::begin()));
+    });
 }
 
 /// Writes what is held back on this thread.
 pub fn write() {
-    let held = HELD.take();
+    let held = HELD.try_with(RefCell::take);
     drop(held);
 }
 
 /// The same, unless it is held for this bridge.
 pub fn write_of_others(bridge: Option<u64>) {
-    let is_of_other =
-        HELD.with_borrow(|held| held.as_ref().is_some_and(|(number, _)| Some(*number) != bridge));
-    if is_of_other {
+    let is_of_other = |held: &RefCell<Option<(u64, JoinedRequests)>>| {
+        held.borrow().as_ref().is_some_and(|(number, _)| Some(*number) != bridge)
+    };
+    if HELD.try_with(is_of_other).unwrap_or(false) {
         write();
     }
 }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import inspect
+import json
 import threading
 
 import pytest
@@ -10,7 +12,7 @@ import pytest
 import trunkline
 import trunkline.sync
 
-from host import HANG, Log, text, wait_until
+from host import HANG, Log, ended_well, python, text, wait_until
 
 
 def public(kind: type) -> set[str]:
@@ -128,3 +130,30 @@ def test_a_call_inside_of_another_one_s_callback_leaves_the_scope_its_operation(
         with scope, pytest.raises(trunkline.CancelledError):
             lease.call_tool("progress", {"steps": 500, "interval_ms": 10}, progress=progress)
         assert len(steps) < 500
+
+
+#: Uses the library where the C library ends the process: what the thread has of the library is gone by then.
+BEHIND_THE_THREAD = """
+import ctypes, json, os, sys
+import trunkline.sync
+
+pool = trunkline.sync.Pool()
+pool.session("a", servers=[]).acquire("s", json.loads(sys.argv[1])).call_tool("echo", {"message": "x"})
+
+@ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p)
+def last(status, nothing):
+    pool.close()
+    os.write(1, b"closed")
+
+libc = ctypes.CDLL(None)
+libc.on_exit(last, None)
+libc.exit(0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "on_exit"), reason="the C library has nothing that runs a function then")
+def test_a_pool_is_closed_behind_the_end_of_its_thread(log: Log) -> None:
+    """SPEC 16.2, 16.4: where the host's own program ends the interpreter, as it exits."""
+    done = python(BEHIND_THE_THREAD, json.dumps(log.server()))
+    ended_well(done)
+    assert done.stdout == "closed"
