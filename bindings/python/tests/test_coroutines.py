@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from functools import partial
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 import trunkline
 import trunkline.sync
 from trunkline._audience import Audience
+from trunkline._desks import LoopDesk
 
 from host import HANG, Log, opened, run, wait_until
 
@@ -207,5 +209,58 @@ def test_what_waits_is_not_told_once_its_call_has_ended() -> None:
         audience.end()
         await audience.told()
         assert seen == 1
+
+    run(main())
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="nothing says there who was cancelled")
+def test_a_cancellation_of_what_a_function_awaits_costs_no_later_event(caplog: pytest.LogCaptureFixture) -> None:
+    """SPEC 5.9, 16.2: nobody cancelled the function."""
+    seen: list[str] = []
+
+    async def gives_up(event: trunkline.Event) -> None:
+        seen.append(event.text)
+        gone: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        gone.cancel()
+        await gone
+
+    async def main() -> None:
+        audience = Audience(gives_up, "it failed", {})
+        for text in ("first", "second", "third"):
+            audience.tell(trunkline.Event(text))
+        await asyncio.wait_for(audience.told(), HANG / 3)
+
+    run(main())
+    assert seen == ["first", "second", "third"]
+    assert caplog.text.count("it failed") == 3
+
+
+def test_what_waits_is_not_logged_once_its_session_is_closed() -> None:
+    """SPEC 2.1, 16.2: whatever the handler makes of its cancellation."""
+
+    async def main() -> None:
+        seen = 0
+
+        async def stubborn(_event: trunkline.Event) -> None:
+            nonlocal seen
+            seen += 1
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                pass
+
+        desk = LoopDesk({"logging": stubborn})
+        for _ in range(3):
+            desk._logged(trunkline.Event("{}"))
+        (task,) = desk._tasks.values()
+        await asyncio.sleep(0)
+        desk.close()
+        try:
+            await asyncio.wait({task}, timeout=HANG / 3)
+            assert seen == 1
+        finally:
+            while desk._tasks:
+                task.cancel()
+                await asyncio.sleep(0)
 
     run(main())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from asyncio import get_running_loop, wait
+from asyncio import CancelledError, current_task, get_running_loop, wait
 from collections import deque
 from inspect import isawaitable, iscoroutine, iscoroutinefunction
 
@@ -28,17 +28,29 @@ _TELLING = 0
 _log = logging.getLogger("trunkline")
 
 
+def new_untold() -> deque[Event]:
+    """The events that wait for a function."""
+    return deque(maxlen=UNTOLD_MAX)
+
+
 class Audience:
     """A function that is told events on a loop, one after another: while what it gave back is awaited, the next ones wait.
 
-    ``tasks`` has the task that awaits, and keeps nothing once that is over.
+    ``tasks`` has the task that awaits, and keeps nothing once that is over; ``untold`` has the events that wait. Whoever ends it without
+    having it takes these away before the task is cancelled.
     """
 
-    def __init__(self, function: Callable[[Event], object], failed: str, tasks: dict[int, Task[None]]) -> None:
+    def __init__(
+        self,
+        function: Callable[[Event], object],
+        failed: str,
+        tasks: dict[int, Task[None]],
+        untold: deque[Event] | None = None,
+    ) -> None:
         self._function = function
         self._failed = failed
         self._tasks = tasks
-        self._untold: deque[Event] = deque(maxlen=UNTOLD_MAX)
+        self._untold = new_untold() if untold is None else untold
 
     def tell(self, event: Event) -> None:
         """Tells it, now or once it has taken what is before it. What it raises to end the program gets out."""
@@ -70,6 +82,10 @@ class Audience:
                 if answer is not None:
                     try:
                         await answer
+                    except CancelledError:
+                        if _is_cancelled():
+                            raise
+                        _log.exception(self._failed)
                     except Exception:
                         _log.exception(self._failed)
                 if not self._untold:
@@ -91,6 +107,12 @@ class Audience:
         task = self._awaiting()
         if task is not None:
             task.cancel()
+
+
+def _is_cancelled() -> bool:
+    """Whether somebody cancelled this task, and not what it awaits. Before Python 3.11 that is not told apart."""
+    cancelling = getattr(current_task(), "cancelling", None)
+    return cancelling is None or cancelling() > 0
 
 
 def is_coroutine_function(function: object) -> TypeGuard[Callable[..., Coroutine[Any, Any, object]]]:

@@ -7,14 +7,13 @@ import logging
 import threading
 import weakref
 from asyncio import get_running_loop
-from collections import deque
 from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
 from queue import SimpleQueue
 
 from . import _exit, _trunkline
-from ._audience import INTERRUPTS, UNTOLD_MAX, Audience, check_plain, check_taken
+from ._audience import INTERRUPTS, Audience, check_plain, check_taken, new_untold
 from ._bridge import bridge_of, next_token
 from ._errors import ForkedError, InvalidArgumentError, invalid
 from ._handlers import Refusal, ServerRequest
@@ -24,6 +23,7 @@ from ._results import Event
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, Task
+    from collections import deque
     from collections.abc import Callable, Mapping
     from typing import Any
 
@@ -191,7 +191,8 @@ class LoopDesk(Desk):
         super().__init__(handlers)
         self._tasks: dict[int, Task[None]] = {}
         self._audience: Audience | None = None
-        self._end = partial(_cancel_all, self._open, self.native, self._tasks, weakref.ref(self._loop))
+        self._untold = new_untold()
+        self._end = partial(_cancel_all, self._open, self.native, self._tasks, self._untold, weakref.ref(self._loop))
         bridge, token = bridge_of(self._loop), next_token()
         self._context = copy_context()
         look = weakref.WeakMethod(self._look_around)
@@ -212,7 +213,8 @@ class LoopDesk(Desk):
 
     def _logged(self, event: Event) -> None:
         if self._audience is None:
-            self._audience = Audience(self._handlers["logging"], "the logging handler failed", self._tasks)
+            logging, failed = self._handlers["logging"], "the logging handler failed"
+            self._audience = Audience(logging, failed, self._tasks, self._untold)
         self._audience.tell(event)
 
     def _begin(self, number: int, request: ServerRequest) -> None:
@@ -249,6 +251,7 @@ def _cancel_all(
     open_requests: dict[int, ServerRequest],
     native: _trunkline.Desk,
     tasks: dict[int, Task[None]],
+    untold: deque[Event],
     loop_ref: weakref.ref[AbstractEventLoop],
 ) -> None:
     _withdraw_all(open_requests)
@@ -256,10 +259,12 @@ def _cancel_all(
     # After a fork the loop's wake-up is that of the parent's loop.
     if loop is not None and not native.inherited():
         with suppress(RuntimeError):  # It is closed, and its tasks with it.
-            loop.call_soon_threadsafe(_cancel_tasks, tasks)
+            loop.call_soon_threadsafe(_cancel_tasks, tasks, untold)
 
 
-def _cancel_tasks(tasks: dict[int, Task[None]]) -> None:
+def _cancel_tasks(tasks: dict[int, Task[None]], untold: deque[Event]) -> None:
+    # What waits is not told, whatever becomes of the cancellation.
+    untold.clear()
     for task in list(tasks.values()):
         task.cancel()
 
@@ -281,7 +286,7 @@ class ThreadDesk(Desk):
         for name, handler in self._handlers.items():
             check_plain(handler, f"handlers.{name}")
         closed = _Closed()
-        self._untold: deque[Event] = deque(maxlen=UNTOLD_MAX)
+        self._untold = new_untold()
         # One item at most, but for those of the end.
         self._bell: SimpleQueue[None] = SimpleQueue()
         self.native.wake_threads()
