@@ -180,6 +180,51 @@ def test_a_pool_that_is_left_in_a_cancelled_scope_is_closed(log: Log) -> None:
             pass
 
 
+def threads_of_handlers() -> list[str]:
+    names = {"trunkline-handlers", "trunkline-logging"}
+    return [thread.name for thread in threading.enumerate() if thread.name in names]
+
+
+def test_a_close_that_is_cancelled_ends_the_threads_of_handlers(log: Log) -> None:
+    """SPEC 9.7, 16.2: once the pool is closed, however long the host keeps it."""
+    pool, scope = trunkline.sync.Pool(handlers={"logging": print}), trunkline.sync.CancelScope()
+    pool.session("a", servers=[]).acquire("s", log.server())
+    assert threads_of_handlers()
+    scope.cancel()
+    with pytest.raises(trunkline.CancelledError), scope:
+        pool.close()
+    wait_until(lambda: not threads_of_handlers(), "they end", HANG / 3)
+    assert pool.status()
+
+
+def test_a_close_whose_task_is_cancelled_ends_its_handlers(log: Log) -> None:
+    """SPEC 9.7, 16.2: what one awaits is cancelled."""
+
+    async def main() -> None:
+        begun, ended = asyncio.Event(), asyncio.Event()
+
+        async def logging(event: trunkline.Event) -> None:
+            begun.set()
+            try:
+                await asyncio.sleep(HANG)
+            finally:
+                ended.set()
+
+        pool = trunkline.Pool(handlers={"logging": logging})
+        lease = await pool.session("a", servers=[]).acquire("s", log.server())
+        await lease.call_tool("log", {"text": "heard"})
+        await asyncio.wait_for(begun.wait(), HANG / 3)
+        closing = asyncio.ensure_future(pool.aclose())
+        await asyncio.sleep(0)
+        closing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await closing
+        await asyncio.wait_for(ended.wait(), HANG / 3)
+        assert pool.status()
+
+    run(main())
+
+
 def test_a_close_whose_task_is_cancelled_ends_the_pool(log: Log) -> None:
     """SPEC 9.7, 16.2, I-16: its streams too, whoever waits for it."""
 

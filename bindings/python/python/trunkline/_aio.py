@@ -7,7 +7,7 @@ import weakref
 from asyncio import get_running_loop
 from contextlib import suppress
 
-from . import _exit, _trunkline
+from . import _trunkline
 from ._bridge import bridge_of, next_token, submit, submit_call
 from ._hosted import on_loop
 from ._options import arguments_text, config_text, encode, mask, milliseconds, roots_text
@@ -54,10 +54,12 @@ class Pool(PoolBase):
 
         To cancel it ends the wait alone: the close goes on.
         """
-        await submit(self._native.close)
-        _exit.forget(self._native)
-        if self._desk is not None:
-            self._desk.close()
+        try:
+            await submit(self._native.close)
+        except BaseException:
+            self._close_unwatched()
+            raise
+        self._closed()
 
     def session(self, id: str, **options: Any) -> Session:
         """Opens a session. Returns at once; the servers that it wants start in the background."""

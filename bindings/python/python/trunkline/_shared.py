@@ -6,9 +6,11 @@ import json
 import logging
 import threading
 import weakref
+from contextlib import suppress
 
 from . import _exit, _trunkline
 from ._audience import check_plain, check_taken
+from ._errors import TrunklineError
 from ._hosted import Provided
 from ._options import encode, mask, milliseconds
 from ._results import Event, List, Listed, decoded_list
@@ -133,6 +135,31 @@ class PoolBase(SourcesBase):
             raise
         self._desk = desk
         _exit.keep(self, self._native)
+
+    def _closed(self) -> None:
+        """The end of everything that serves it."""
+        _exit.forget(self._native)
+        if self._desk is not None:
+            self._desk.close()
+
+    def _close_unwatched(self) -> None:
+        """Its close goes on, and nobody waits for it: what serves it ends with it all the same."""
+        if self._desk is None:
+            return
+        waiter = _trunkline.Waiter()
+        # What is not to be had, a thread or a pool of this process, leaves nothing to wait for.
+        with suppress(RuntimeError, TrunklineError):
+            close = waiter, self._native.close(waiter, 0)
+            thread = threading.Thread(target=self._close_behind, args=close, name="trunkline-closing", daemon=True)
+            _exit.start_thread(thread, self._desk.close)
+
+    def _close_behind(self, waiter: _trunkline.Waiter, close: _trunkline.Operation) -> None:
+        try:
+            with suppress(TrunklineError):  # There is nobody to tell.
+                waiter.wait(close)
+        finally:
+            self._closed()
+            _exit.forget_thread(threading.current_thread())
 
     def explain(self, name: str) -> dict[str, Any]:
         """Why a server, or a tool by its exposed name, is there or is not, by what the pool knows.

@@ -9,7 +9,7 @@ import json
 import threading
 import time
 
-from . import _exit, _trunkline
+from . import _trunkline
 from ._errors import TimeoutError, not_unicode
 from ._options import arguments_text, config_text, encode, mask, milliseconds, roots_text
 from ._progress import call_options, receiver_of
@@ -147,10 +147,12 @@ class Pool(PoolBase):
 
         To cancel it ends the wait alone: the close goes on.
         """
-        _block(self._native.close)
-        _exit.forget(self._native)
-        if self._desk is not None:
-            self._desk.close()
+        try:
+            _block(self._native.close)
+        except BaseException:
+            self._close_unwatched()
+            raise
+        self._closed()
 
     def session(self, id: str, **options: Any) -> Session:
         """Opens a session. Returns at once; the servers that it wants start in the background."""
