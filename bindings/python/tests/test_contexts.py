@@ -9,6 +9,8 @@ from collections.abc import Callable
 from contextvars import Context, ContextVar
 from typing import Any
 
+import pytest
+
 import trunkline
 
 from host import HANG, Log, call_alone, opened, run
@@ -102,3 +104,33 @@ def test_a_loop_keeps_nobody_s_context(log: Log) -> None:
         await pool.aclose()
 
     run(main())
+
+
+def test_a_provided_server_runs_in_the_context_in_which_it_was_given() -> None:
+    """SPEC 2.1, 16.2: not in that of whoever acquires it, nor in none."""
+    seen: list[object] = []
+
+    async def main() -> None:
+        closed = asyncio.Event()
+
+        async def receive(connection: trunkline.HostConnection, frame: str) -> None:
+            seen.append(who.get())
+            connection.close()
+
+        async def end(connection: trunkline.HostConnection) -> None:
+            seen.append(who.get())
+            closed.set()
+
+        async def provide(session: trunkline.Session) -> None:
+            who.set("alice")
+            session.provide("own", receive, end)
+
+        async with trunkline.Pool() as pool, pool.session("a", servers=[]) as session:
+            await asyncio.ensure_future(provide(session))
+            who.set("bob")
+            with pytest.raises(trunkline.TrunklineError):
+                await session.acquire("own", timeout=HANG / 3)
+            await asyncio.wait_for(closed.wait(), HANG / 3)
+
+    run(main())
+    assert seen and set(seen) == {"alice"}

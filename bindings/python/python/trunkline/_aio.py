@@ -237,7 +237,7 @@ class Session(SessionBase):
 
         ``receive(connection, frame)`` gets each message of the pool, the text of one JSON-RPC message, and answers by
         ``connection.send(text)``, then or later; ``closed(connection)`` is told last. A coroutine function runs as a task of
-        the running loop, one for each message, begun in their order; what it raises is logged. A plain function runs on a
+        the running loop and in this context, one for each message, begun in their order; what it raises is logged. A plain function runs on a
         thread of the connection's own and may block; what it raises is reported as unraisable, and so is that it gives back
         something to be awaited. In both cases it ends the connection. A server that is lost is connected anew, with another
         connection. Providing a name again replaces it for acquires to come.

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import logging
 import weakref
-from asyncio import get_running_loop, run_coroutine_threadsafe
+from asyncio import get_running_loop
+from contextvars import copy_context
 
 from ._audience import check_taken, is_coroutine_function
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from asyncio import AbstractEventLoop
+    from asyncio import AbstractEventLoop, Task
     from collections.abc import Callable, Coroutine
-    from concurrent.futures import Future
+    from contextvars import Context
     from typing import Any
 
     from ._trunkline import HostConnection
@@ -59,30 +60,33 @@ class Provided:
 
 
 def on_loop(function: Callable[..., object]) -> Callable[..., object]:
-    """The function itself, or for a coroutine function one that starts it on the running loop, in the order of the calls."""
+    """The function itself, or for a coroutine function one that starts it on the running loop, in the order of the calls and in this context."""
     if not is_coroutine_function(function):
         return function
-    loop = get_running_loop()
+    loop, context = get_running_loop(), copy_context()
 
     def start(connection: HostConnection, *rest: Any) -> None:
-        _start(loop, function(connection, *rest), connection)
+        _start(loop, context, function(connection, *rest), connection)
 
     return start
 
 
 def _start(
-    loop: AbstractEventLoop, coroutine: Coroutine[Any, Any, object], connection: HostConnection
+    loop: AbstractEventLoop, context: Context, coroutine: Coroutine[Any, Any, object], connection: HostConnection
 ) -> None:
-    def ended(future: Future[object]) -> None:
-        if future.cancelled():
+    def begin() -> None:
+        loop.create_task(coroutine).add_done_callback(ended)
+
+    def ended(task: Task[object]) -> None:
+        if task.cancelled():
             connection.close()
-        elif (error := future.exception()) is not None:
+        elif (error := task.exception()) is not None:
             logger = logging.getLogger("trunkline")
             logger.error("a server of the host's own failed", exc_info=error)
             connection.close()
 
     try:
-        run_coroutine_threadsafe(coroutine, loop).add_done_callback(ended)
+        loop.call_soon_threadsafe(begin, context=context)
     except RuntimeError:
         # The loop is closed, and whoever provided the server with it.
         coroutine.close()
