@@ -8,6 +8,7 @@ use trunkline::{DeskNews, HandlerDesk, Handlers, Refusal};
 use crate::delivery::{Bridge, alarm};
 use crate::failure::{OrRaise, guarded};
 use crate::fork::Owned;
+use crate::options::Text;
 use crate::subscription::Flag;
 
 /// What is called when there is news.
@@ -38,7 +39,7 @@ impl Desk {
 #[pymethods]
 impl Desk {
     #[new]
-    fn new(py: Python<'_>, names: Vec<String>) -> PyResult<Self> {
+    fn new(py: Python<'_>, names: Vec<Text>) -> PyResult<Self> {
         guarded(|| {
             let wake: Arc<Mutex<Option<Wake>>> = Arc::default();
             let woken = wake.clone();
@@ -47,7 +48,7 @@ impl Desk {
                     wake();
                 }
             });
-            let handlers = desk.handlers(names.iter().map(String::as_str)).or_raise(py)?;
+            let handlers = desk.handlers(names.iter().map(|name| &**name)).or_raise(py)?;
             Ok(Desk(Owned::new(Room { desk, handlers, wake, flag: Arc::default() })))
         })
     }

@@ -140,6 +140,7 @@ def test_a_text_that_is_no_unicode_is_a_wrong_argument_everywhere() -> None:
             lambda: pool.remove_server(odd),
             lambda: pool.restart(odd),
             lambda: trunkline.start_logs(odd),
+            lambda: trunkline.sync.Pool(handlers={odd: print}),
         ]
         for attempt in attempts:
             with pytest.raises(trunkline.InvalidArgumentError, match="UTF-8"):
