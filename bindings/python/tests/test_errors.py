@@ -16,7 +16,7 @@ import trunkline
 import trunkline.sync
 from trunkline import _options, _trunkline
 
-from host import Log, wait_until
+from host import Log, text, wait_until
 
 ROWS: list[dict[str, Any]] = _options.registry()["errors"]
 
@@ -152,10 +152,13 @@ def test_a_text_that_is_no_unicode_is_a_wrong_argument_everywhere() -> None:
 
 
 @pytest.mark.parametrize("index", [7, -1, 2**32, 2**40, -(2**70)])
-def test_an_index_that_no_entry_has_restarts_nothing(index: int) -> None:
+def test_an_index_that_no_entry_has_restarts_nothing(log: Log, index: int) -> None:
     """SPEC 9.1."""
-    with trunkline.sync.Pool() as pool:
-        assert pool.restart("s", index) == pool.restart("s", 7)
+    with trunkline.sync.Pool() as pool, pool.session("a", servers=[]) as session:
+        with session.acquire("s", log.server()) as lease:
+            before = text(lease.call_tool("pid"))
+            assert pool.restart("s", index)["entries"] == []
+            assert text(lease.call_tool("pid")) == before
 
 
 def test_the_words_of_others_stay_as_they_are(log: Log) -> None:
