@@ -173,6 +173,18 @@ def test_the_words_of_others_stay_as_they_are(log: Log) -> None:
         assert message in answered.value.message
         lease.call_tool("change_list", {"add": "drain_delay_ms"})
         wait_until(lambda: any(tool.own_name == "drain_delay_ms" for tool in lease.tools()), "the tool never came")
+        for taken in ("start_gate_ms", "timeout_ms"):
+            first = pool.session(taken, servers=[])
+            with pytest.raises(trunkline.InvalidArgumentError) as twice:
+                pool.session(taken, servers=[])
+            assert taken in twice.value.message
+            first.close()
+        with pytest.raises(trunkline.InvalidArgumentError) as unseen:
+            pool.session("b", include={"s": ["none"]}).acquire("s").get_prompt("timeout_ms")
+        assert "timeout_ms" in unseen.value.message
+        with pytest.raises(trunkline.InvalidArgumentError) as unknown:
+            trunkline.sync.Pool(handlers={"timeout_ms": print})
+        assert "timeout_ms" in unknown.value.message
         with pytest.raises(trunkline.ToolNotFoundError) as near:
             lease.call_tool("drain_delay_m")
         assert near.value.detail["nearest"] == "drain_delay_ms"

@@ -65,7 +65,7 @@ impl HandlerDesk {
                 return Ok(handlers.with_logging(move |event| desk.log(event)));
             }
             let Some(kind) = HandlerKind::from_name(name) else {
-                let message = format!("no handler is called `{}`", name.escape_debug());
+                let message = format!("no handler is called \"{}\"", name.escape_debug());
                 let path = format!("handlers.{name}");
                 return Err(Error::new(ErrorCode::InvalidArgument, message)
                     .with_detail("path", path)

@@ -171,7 +171,7 @@ impl Lease {
         self.check().map_err(|error| error.with_outcome(Outcome::NotSent))?;
         match serde_json::from_str::<Named>(params) {
             Ok(Named { name: Some(name) }) if !self.held.view().admits(&name) => {
-                let message = format!("this session's view has no prompt `{}`", escaped(&name));
+                let message = format!("this session's view has no prompt \"{}\"", escaped(&name));
                 Err(refused(message, "name").with_hint("read the session's prompts again"))
             }
             // The server could take another of two names than the one that was looked at.

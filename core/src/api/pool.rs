@@ -88,7 +88,7 @@ impl Pool {
         self.0.driver.check_open()?;
         let roots = folders(&self.0.driver.workspace, &options.roots)?;
         let session = self.0.open(options, roots).map_err(|live| {
-            let message = format!("a live session has the id `{}`", escaped(live.id()));
+            let message = format!("a live session has the id \"{}\"", escaped(live.id()));
             let error = Error::new(ErrorCode::InvalidArgument, message).with_session(live.id());
             error
                 .with_detail("path", "id")

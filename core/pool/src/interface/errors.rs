@@ -112,7 +112,7 @@ impl Retry {
 /// What stands between backticks in the message of an error, where a language spells options in its own way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Names {
-    /// Options, as the registry spells them.
+    /// Options, as the registry spells them. The words of others have other quotes there.
     Options,
     /// What stands in files, which is spelled there as anywhere. So does the hint.
     Files,

@@ -63,7 +63,7 @@ impl Shape {
     pub fn from_word(word: &str) -> Result<Shape> {
         Shape::ALL.into_iter().find(|shape| shape.as_str() == word).ok_or_else(|| {
             let known = Shape::ALL.map(Shape::as_str).join("`, `");
-            let message = format!("there is no shape `{}`", escaped(word));
+            let message = format!("there is no shape \"{}\"", escaped(word));
             Error::new(ErrorCode::InvalidArgument, message)
                 .with_detail("path", "shape")
                 .with_hint(format!("the shapes are `{known}`"))
