@@ -62,6 +62,11 @@ inline std::uint64_t milliseconds(std::optional<std::chrono::milliseconds> time)
     return time ? static_cast<std::uint64_t>(std::max<rep>(0, time->count())) : TRUNKLINE_DEFAULT;
 }
 
+/** The same for a call, where none is the pool's time: what has passed is the shortest there is. */
+inline std::uint64_t milliseconds_of_call(std::chrono::milliseconds time) noexcept {
+    return static_cast<std::uint64_t>(time.count() < 0 ? 1 : time.count());
+}
+
 } // namespace detail
 
 /** A failure: the status, the message, and everything else that the library says of it. */
@@ -150,8 +155,8 @@ struct call_options {
     /** The same for the C interface, good as long as these options. */
     trunkline_call_options raw() const noexcept {
         trunkline_call_options options = TRUNKLINE_CALL_OPTIONS_INIT;
-        options.timeout_ms = static_cast<std::uint64_t>(timeout.count());
-        options.idle_timeout_ms = static_cast<std::uint64_t>(idle_timeout.count());
+        options.timeout_ms = detail::milliseconds_of_call(timeout);
+        options.idle_timeout_ms = detail::milliseconds_of_call(idle_timeout);
         options.progress = progress ? 1 : 0;
         options.meta_json = detail::view(meta);
         options.retry = static_cast<std::uint32_t>(retry);

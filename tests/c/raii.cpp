@@ -465,6 +465,9 @@ void a_time_below_none_is_over() {
     for (std::chrono::milliseconds passed : {-1ms, -5ms}) {
         CHECK(gives_up([&] { session.ready("s", passed); }));
         CHECK(gives_up([&] { session.ready_async("s", passed).get(); }));
+        trunkline::call_options options;
+        options.timeout = options.idle_timeout = passed;
+        CHECK(options.raw().timeout_ms == 1 && options.raw().idle_timeout_ms == 1);
     }
     h.pool.close(-5ms);
 }
