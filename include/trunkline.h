@@ -941,7 +941,8 @@ trunkline_status trunkline_session_open(trunkline_pool *pool,
  * what servers ask, on a thread of its own. `destroy` is called exactly once, after the last call:
  * when the session is over, or before this returns when it fails.
  *
- * Errors: those of `trunkline_session_open`.
+ * Errors: those of `trunkline_session_open`; `LIMIT` also when 1,024 sessions of the pool have
+ * handlers of their own, or no thread can be started.
  */
 trunkline_status trunkline_session_open_with_handlers(trunkline_pool *pool,
                                                       trunkline_str options_json,

@@ -63,6 +63,7 @@ export interface EventPayloads {
   tools_changed: ListChange;
   prompts_changed: ListChange;
   resources_changed: ListChange;
+  /** Of a modern server also of a part of it, by the `uri` of the whole. */
   resource_updated: { uri: string };
   disconnected: { reason: string };
   reconnected: { attempts: number; downtimeMs: number };

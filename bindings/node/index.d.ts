@@ -460,7 +460,7 @@ export class Lease {
   getPrompt(name: string, args?: Record<string, string> | null, options?: CallOptions): Promise<PromptResult>;
   /** Completions of an argument of a prompt or resource template. */
   complete(params: JsonObject, options?: CallOptions): Promise<CompletionResult>;
-  /** From now on the session gets `resource_updated` for this resource. */
+  /** From now on the session gets `resource_updated` for this resource; of a modern server also for a part of it, by the `uri` of the whole. */
   subscribeResource(uri: string, options?: Abortable): Promise<void>;
   /** The session gets no more of them. */
   unsubscribeResource(uri: string, options?: Abortable): Promise<void>;

@@ -277,7 +277,7 @@ export interface CallOptions extends Abortable {
    * the wire and before the result. What that throws, or rejects with, is a warning of the process (`process.on('warning')`): the call goes on.
    */
   progress?: boolean | ((event: EventOf<'progress'>) => unknown);
-  /** `_meta` of the request; `traceparent`, `tracestate` and `baggage` in it must be as W3C defines them. */
+  /** `_meta` of the request; `traceparent`, `tracestate` and `baggage` in it must be as W3C defines them. A `progressToken` does not go out: the library has its own. */
   meta?: JsonObject;
   /**
    * What is sent again after a loss, within the call's time: nothing, what was never sent, or also a tool that a trusted

@@ -45,7 +45,8 @@ pub unsafe extern "C" fn trunkline_session_open(
 /// what servers ask, on a thread of its own. `destroy` is called exactly once, after the last call:
 /// when the session is over, or before this returns when it fails.
 ///
-/// Errors: those of `trunkline_session_open`.
+/// Errors: those of `trunkline_session_open`; `LIMIT` also when 1,024 sessions of the pool have
+/// handlers of their own, or no thread can be started.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_session_open_with_handlers(
     pool: *mut PoolObject,

@@ -267,8 +267,9 @@ class Lease(LeaseBase):
         """Calls a tool by the server's own name. Cancelling the task cancels the call.
 
         Options: ``timeout`` and ``idle_timeout`` in seconds, ``progress`` (a callable, plain or ``async``, that gets each
-        ``progress`` event on the loop, before the result; ``True`` leaves them to the session's streams), ``meta``, ``wait``
-        (for a server that is reconnecting), ``retry`` (``"never"``, ``"not_sent"`` or ``"safe"``).
+        ``progress`` event on the loop, before the result; ``True`` leaves them to the session's streams), ``meta`` (the ``_meta`` of
+        the request; a ``progressToken`` in it does not go out: the library has its own), ``wait`` (for a server that is
+        reconnecting), ``retry`` (``"never"``, ``"not_sent"`` or ``"safe"``).
         """
         text = arguments_text(arguments)
         return CallResult(await submit_call(self._native.call_tool, options, tool, text))
@@ -298,7 +299,10 @@ class Lease(LeaseBase):
         return CallResult(await submit_call(self._native.complete, options, text))
 
     async def subscribe_resource(self, uri: str) -> None:
-        """Subscribes the session to updates of a resource, which come as ``resource_updated`` events."""
+        """Subscribes the session to updates of a resource, which come as ``resource_updated`` events.
+
+        Of a modern server they are also of a part of it, by the ``uri`` of the whole.
+        """
         await submit(self._native.subscribe_resource, uri)
 
     async def unsubscribe_resource(self, uri: str) -> None:

@@ -127,7 +127,7 @@ class Pool(PoolBase):
     ``handlers`` are functions of a ``ServerRequest`` that answer what servers ask of sessions without a handler of their own, by
     name: ``sampling``, ``sampling_tools``, ``elicitation``, ``elicitation_url``. An answer is the result as a dict; ``Refusal`` is
     raised for an error. Each request has a thread of its own, so a handler may block. ``logging`` is a function of each ``log`` event; all
-    have one thread, which is none of the requests'.
+    have one thread, which is none of the requests'. Coroutine functions are refused.
     ``credentials`` gives the token of a remote server that refuses what it was sent: as a ``str``, as
     ``{"token": ..., "expires_in": seconds}``, or None for none. ``inputs`` and ``secrets`` give the text that settings ask for, or
     None for none; ``entries`` what becomes of an entry of settings: None to keep it, ``{"drop": True}`` or
@@ -333,8 +333,9 @@ class Lease(LeaseBase):
         """Calls a tool by the server's own name.
 
         Options: ``timeout`` and ``idle_timeout`` in seconds, ``progress`` (a callable that gets each ``progress`` event
-        on this thread, before the result; ``True`` leaves them to the session's streams), ``meta``, ``wait`` (for a server
-        that is reconnecting), ``retry`` (``"never"``, ``"not_sent"`` or ``"safe"``).
+        on this thread, before the result, where a coroutine function is refused; ``True`` leaves them to the session's streams),
+        ``meta`` (the ``_meta`` of the request; a ``progressToken`` in it does not go out: the library has its own), ``wait`` (for a
+        server that is reconnecting), ``retry`` (``"never"``, ``"not_sent"`` or ``"safe"``).
         """
         text = arguments_text(arguments)
         return CallResult(_block_call(self._native.call_tool, options, tool, text))
@@ -364,7 +365,10 @@ class Lease(LeaseBase):
         return CallResult(_block_call(self._native.complete, options, text))
 
     def subscribe_resource(self, uri: str) -> None:
-        """Subscribes the session to updates of a resource, which come as ``resource_updated`` events."""
+        """Subscribes the session to updates of a resource, which come as ``resource_updated`` events.
+
+        Of a modern server they are also of a part of it, by the ``uri`` of the whole.
+        """
         _block(self._native.subscribe_resource, uri)
 
     def unsubscribe_resource(self, uri: str) -> None:
