@@ -52,9 +52,7 @@ impl Asked {
 
     /// A sign-in for these scopes was taken up from a file; the next asks for no fewer.
     pub(super) fn took_up(&mut self, scopes: &[String]) {
-        if self.scopes.is_empty() {
-            self.scopes = scopes.to_vec();
-        }
+        self.begin(&[&self.scopes, scopes].concat());
     }
 
     /// A sign-in begins that asks for these.

@@ -14,7 +14,7 @@ use super::asked::Asked;
 use super::challenge::Challenge;
 use super::client::{ClientSpec, Way};
 use super::failure;
-use super::grant::{Grant, Token};
+use super::grant::{Grant, Origin, Token};
 use super::sign_in::client_credentials;
 use super::source::{Denial, Reason, Source};
 use super::store::Store;
@@ -75,6 +75,23 @@ struct State {
     denial: Option<Denial>,
     /// Whether the server was left without what it wants, though the host may have it by now.
     is_wanting: bool,
+}
+
+impl State {
+    /// A token of this grant is sent from here on. What another process signed in for ends what is held for anything else, and the next
+    /// sign-in asks for no fewer scopes.
+    fn hold(&mut self, origin: Origin) {
+        match origin {
+            Origin::Held => {}
+            Origin::New(grant) => self.grant = Some(grant),
+            Origin::Kept(kept) => {
+                self.grant.take_if(|held| !held.is_like(&kept));
+                if self.grant.is_none() {
+                    self.asked.took_up(&kept.scopes);
+                }
+            }
+        }
+    }
 }
 
 /// How a server refused a message.
@@ -230,10 +247,10 @@ impl Credentials {
             return now.is_some() && now.as_ref() != used;
         }
         let is_first = turn == Turn::First && reason != Reason::Scope;
-        let (mut token, mut grant) = (None, None);
+        let (mut token, mut origin) = (None, None);
         // What was kept by an earlier run may be dead by now, which the second answer says.
         if is_first || (self.store.is_some() && reason != Reason::Scope) {
-            (grant, token) = self.renewed(used).await.unzip();
+            (origin, token) = self.renewed(used).await.unzip();
         }
         let is_renewed = token.is_some();
         if token.is_none() {
@@ -241,7 +258,7 @@ impl Credentials {
         }
         if token.is_none() && is_first && self.spec.way == Way::ClientCredentials {
             let own = self.own().await;
-            (grant, token) = own.map(|(grant, token)| (Some(Arc::new(grant)), token)).unzip();
+            (origin, token) = own.map(|(grant, token)| (Origin::New(grant.into()), token)).unzip();
         }
         let mut state = self.state();
         state.renewals += 1;
@@ -256,14 +273,14 @@ impl Credentials {
         let is_other = token.as_ref().is_some_and(|token| Some(&token.header) != used);
         if is_other {
             self.keep(&mut state, token);
-            state.grant = grant.flatten().or(state.grant.take());
+            origin.into_iter().for_each(|origin| state.hold(origin));
             state.asked.answered_by_renewal(reason);
         }
         is_other
     }
 
-    /// Another token for the same grant, and the grant if it was not held before.
-    async fn renewed(&self, used: Option<&HeaderValue>) -> Option<(Option<Arc<Grant>>, Token)> {
+    /// Another token for the same grant, or for what was signed in for in its place.
+    async fn renewed(&self, used: Option<&HeaderValue>) -> Option<(Origin, Token)> {
         let renewed = match self.store.as_ref().filter(|_| !self.state().ignores_kept) {
             Some(store) => self.renewed_in(store, used).await,
             None => self.renewed_here().await,
@@ -272,9 +289,9 @@ impl Credentials {
     }
 
     /// Without a file.
-    pub(super) async fn renewed_here(&self) -> Result<Option<(Option<Arc<Grant>>, Token)>, Error> {
+    pub(super) async fn renewed_here(&self) -> Result<Option<(Origin, Token)>, Error> {
         match self.grant().filter(|grant| grant.is_renewable()) {
-            Some(grant) => grant.renew().await.map(|token| Some((None, token))),
+            Some(grant) => grant.renew().await.map(|token| Some((Origin::Held, token))),
             None => Ok(None),
         }
     }
@@ -344,14 +361,6 @@ impl Credentials {
     /// What is in the file counts no more, until somebody signs in: a sign-out could not remove it.
     pub(super) fn ignore_kept(&self) {
         self.state().ignores_kept = true;
-    }
-
-    /// What was signed in was kept, for these scopes; the next sign-in asks for no fewer.
-    pub(super) fn was_asked_for(&self, scopes: &[String]) {
-        let mut state = self.state();
-        if state.grant.is_none() {
-            state.asked.took_up(scopes);
-        }
     }
 
     /// The authorization server that the configured client belongs to from here on (S-33).

@@ -82,6 +82,16 @@ pub(super) struct Grant {
     in_file: Mutex<InFile>,
 }
 
+/// Which grant another token is of.
+pub(super) enum Origin {
+    /// The one that is held.
+    Held,
+    /// This one, which was not held before.
+    New(Arc<Grant>),
+    /// One that is in the file, which another process or an earlier run of the host was issued it for.
+    Kept(Box<Kept>),
+}
+
 /// What the file of tokens has of a grant.
 #[derive(Default)]
 struct InFile {

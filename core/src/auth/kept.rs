@@ -12,7 +12,7 @@ use reqwest::header::HeaderValue;
 use super::client::Way;
 use super::credentials::Credentials;
 use super::failure;
-use super::grant::{Grant, Token};
+use super::grant::{Grant, Origin, Token};
 use super::sign_in::find;
 use super::store::{Kept, Key, Store};
 use crate::Error;
@@ -31,7 +31,7 @@ impl Credentials {
         &self,
         store: &Arc<Store>,
         used: Option<&HeaderValue>,
-    ) -> Result<Option<(Option<Arc<Grant>>, Token)>, Error> {
+    ) -> Result<Option<(Origin, Token)>, Error> {
         let held = self.grant();
         if let Some(held) = held.as_ref().filter(|grant| !grant.is_kept()) {
             return self.renewed_apart(store, held).await;
@@ -50,8 +50,7 @@ impl Credentials {
             token.filter(|token| !token.is_stale())
         };
         if let Some(token) = other(&kept) {
-            self.was_asked_for(&kept.scopes);
-            return Ok(Some((None, token)));
+            return Ok(Some((Origin::Kept(kept.into()), token)));
         }
         if !Token::can_be_renewed(&kept) {
             return Ok(None);
@@ -60,12 +59,11 @@ impl Credentials {
         // Another process may have renewed it meanwhile, or somebody signed out.
         let Some(kept) = self.kept(store).await? else { return Ok(None) };
         if let Some(token) = other(&kept) {
-            self.was_asked_for(&kept.scopes);
-            return Ok(Some((None, token)));
+            return Ok(Some((Origin::Kept(kept.into()), token)));
         }
         let grant = self.grant_of(&kept).await?;
         let token = self.exchanged(store, &grant, kept).await?;
-        Ok(Some((Some(grant), token)))
+        Ok(Some((Origin::New(grant), token)))
     }
 
     /// Another token for the grant that is held, without a look at the file: it cannot be read, or has something older. What comes of it
@@ -74,13 +72,13 @@ impl Credentials {
         &self,
         store: &Arc<Store>,
         held: &Arc<Grant>,
-    ) -> Result<Option<(Option<Arc<Grant>>, Token)>, Error> {
+    ) -> Result<Option<(Origin, Token)>, Error> {
         let Some(last) = held.last_kept().filter(|_| held.is_renewable()) else {
             return self.renewed_here().await;
         };
         let _alone = store.renewing(&last.key).await?;
         let token = self.exchanged(store, held, last).await?;
-        Ok(Some((None, token)))
+        Ok(Some((Origin::Held, token)))
     }
 
     /// What a grant gives in place of what the file has of it, put there. That it could not be is told, and tried again next time.
@@ -180,5 +178,70 @@ impl Credentials {
         let found = tokio::time::timeout(FIND_WAIT_MAX, find(self)).await.map_err(slow)??;
         let secret = self.spec.client_secret.as_deref();
         Grant::restore(kept, found, secret).await.map(Arc::new)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use trunkline_pool::config::ServerSpec;
+    use trunkline_pool::options::Handlers;
+
+    use super::super::store::now_ms;
+    use super::super::{Refused, Turn};
+    use super::*;
+    use crate::auth::Context;
+    use crate::folder::Folder;
+
+    /// What a host was issued for these scopes.
+    fn issued(credentials: &Credentials, issuer: &str, scopes: &[&str], token: &str) -> Kept {
+        let resource = credentials.home.as_ref().map(Url::to_string).unwrap_or_default();
+        Kept {
+            key: Key::new(issuer, resource, &credentials.fingerprint),
+            client_id: "client".into(),
+            client_secret: None,
+            redirect_uri: "http://localhost:3000/callback".into(),
+            scopes: scopes.iter().map(|&scope| scope.to_owned()).collect(),
+            received_ms: now_ms(),
+            token: json!({
+                "access_token": token, "token_type": "bearer", "expires_in": 3600, "refresh_token": "r",
+            }),
+        }
+    }
+
+    /// SPEC 15.3: what another host signed in for takes the place of what is held, and the next sign-in asks for no less of it.
+    #[tokio::test]
+    async fn the_scopes_of_another_host_are_asked_for_again() {
+        let folder = Folder::new();
+        let store = Store::open(folder.join("tokens.json").to_str().unwrap()).unwrap();
+        let context = Context::of_pool(&Handlers::new(), Duration::ZERO, Some(store.clone()));
+        let oauth = json!({
+            "authorization_url": "https://issuer.example/authorize", "token_url": "https://issuer.example/token",
+        });
+        let config = json!({ "type": "http", "url": "https://server.example/mcp", "oauth": oauth });
+        let spec = ServerSpec::from_value("s", &config).unwrap();
+        let credentials = context.of(&"s".into(), &spec).unwrap();
+        let found = find(&credentials).await.unwrap();
+        let issuer = found.issuer.clone();
+        let first = issued(&credentials, &issuer, &["read"], "first");
+        let grant = Grant::restore(&first, found, None).await.unwrap();
+        credentials.asks_for(&first.scopes);
+        credentials.signed_in(grant, Token::of_kept(&first).unwrap());
+        let second = issued(&credentials, &issuer, &["read", "write"], "second");
+        store.keep(second, |_| true).await.unwrap();
+        let sent = credentials.header();
+        let refused = |challenge| Refused {
+            sent: sent.as_ref(),
+            challenge,
+            is_unknown: true,
+            turn: Turn::First,
+        };
+        assert!(credentials.has_other(refused(None)).await);
+        let sent = credentials.header();
+        assert_eq!(sent.as_ref().unwrap().to_str().unwrap(), "Bearer second");
+        let challenge = Some(r#"Bearer error="insufficient_scope", scope="admin""#);
+        let refused = Refused { sent: sent.as_ref(), is_unknown: false, ..refused(challenge) };
+        assert!(!credentials.has_other(refused).await);
+        assert_eq!(credentials.scopes().unwrap(), ["admin", "read", "write"]);
     }
 }
