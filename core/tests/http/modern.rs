@@ -395,17 +395,25 @@ fn a_modern_server_that_is_slow_stays_connected_when_it_refuses_the_handshake() 
 /// SPEC 4.8, 10.4: where the question stays without an answer, the handshake has the last word, and in time.
 #[test]
 fn a_refused_handshake_counts_when_the_question_is_not_answered() {
-    let rig = Rig::new(json!({ "reconnect": { "delays_ms": { "remote": [] } } }));
-    let remote = Remote::start(&rig, "no-handshake,late-discover=never", &["--era", "modern"]);
-    host(async {
-        let config = json!({ "type": "http", "url": remote.url, "connect_timeout_ms": 6_000 });
-        rig.configure(json!({ "s": config })).await;
-        let session = rig.session("a");
-        let refused = session.acquire("s", None, &AcquireOptions::default()).await.err().unwrap();
-        assert_ne!(refused.code(), ErrorCode::Timeout, "{refused:?}");
-        assert_eq!(remote.count("POST", "initialize"), 1);
-    });
-    close(&rig);
+    // As a status, or as the answer to the request.
+    for status in ["404", "200"] {
+        let rig = Rig::new(json!({ "reconnect": { "delays_ms": { "remote": [] } } }));
+        let faults = format!("no-handshake={status},late-discover=never");
+        let remote = Remote::start(&rig, &faults, &["--era", "modern"]);
+        host(async {
+            let config = json!({ "type": "http", "url": remote.url, "connect_timeout_ms": 6_000 });
+            rig.configure(json!({ "s": config })).await;
+            let session = rig.session("a");
+            let acquired = session.acquire("s", None, &AcquireOptions::default()).await;
+            let refused = acquired.err().unwrap();
+            assert_ne!(refused.code(), ErrorCode::Timeout, "{status}: {refused:?}");
+            let cause = refused.cause().map(trunkline::Error::code);
+            let expected = (status == "200").then_some(ErrorCode::ServerError);
+            assert_eq!(cause, expected, "{status}: {refused:?}");
+            assert_eq!(remote.count("POST", "initialize"), 1);
+        });
+        close(&rig);
+    }
 }
 
 /// SPEC 4.8: a server of the legacy era is found out by its refusal, and remembered.

@@ -119,7 +119,9 @@ impl Link {
                     return Err(Refused { error, anew: Some(Opening::Known(Era::Legacy)) });
                 }
             }
-            if let (false, Some(error)) = (is_open, &refusal) {
+            // A process that refuses what it is sent beside the question may answer that still.
+            let counts = !is_open || (!is_patient && self.wire.child().is_none());
+            if let Some(error) = refusal.as_ref().filter(|_| counts) {
                 return Err(self.refused_handshake(error.clone(), Opening::Known(Era::Legacy)));
             }
         }

@@ -65,7 +65,7 @@ const KNOWN: &[&str] = &[
     "binary",       // websocket: messages are binary
     "fragments",    // websocket: messages come in two parts
     "hung-notices", // no answer to a notification but the opening one, for its value in ms or for ever
-    "no-handshake", // `initialize` gets 404 and an error of the protocol
+    "no-handshake", // `initialize` gets an error of the protocol, with the status that is its value, or 404
     "late-discover", // `server/discover` is answered once `initialize` has come: `first`, or `last`, or `never`
     "late-accept",   // the opening notification is taken after 300 ms
 ];

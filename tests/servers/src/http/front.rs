@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::authority::Authority;
 use super::events::STREAM_PATH;
@@ -196,9 +196,14 @@ impl Front {
         if let Some(which) = self.faults.value("late-discover") {
             self.wait_for_the_other(&message["method"], which);
         }
-        if message["method"] == "initialize" && self.faults.has("no-handshake") {
-            let error = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"?"}}"#;
-            return respond(out, "404 Not Found", &[JSON.into()], error.as_bytes());
+        if let Some(status) = self.faults.value("no-handshake")
+            && message["method"] == "initialize"
+        {
+            let error = json!({ "code": -32601, "message": "?" });
+            let error = json!({ "jsonrpc": "2.0", "id": message["id"], "error": error });
+            let status = if status.is_empty() { "404" } else { status };
+            let status = format!("{status} As Told");
+            return respond(out, &status, &[JSON.into()], error.to_string().as_bytes());
         }
         if self.era != Era::Legacy && modern::is_modern(request, &message) {
             return modern::answer(self, request, message, out);
