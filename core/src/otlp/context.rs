@@ -50,11 +50,12 @@ pub(super) fn plain(uri: &str) -> String {
         return cut(uri.split(is_end).next().unwrap_or_default()).to_owned();
     };
     let (authority, behind) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
-    let host = match authority.rsplit_once('@') {
-        Some((_, host)) => host,
-        None if may_be_user(authority, behind) => return cut(&format!("{scheme}//")).to_owned(),
-        None => authority,
-    };
+    let user = authority.rsplit_once('@');
+    let host = user.map_or(authority, |(_, host)| host);
+    // Behind a named user another `@` stands in a path, or it is the one that ends the user.
+    if may_be_user(host, behind) || (user.is_some() && behind.contains('@')) {
+        return cut(&format!("{scheme}//")).to_owned();
+    }
     let path = behind.split(is_end).next().unwrap_or_default();
     cut(&format!("{scheme}//{host}{path}")).to_owned()
 }
@@ -86,6 +87,9 @@ mod tests {
             ("db://admin:se#cret@h/t", "db://"),
             ("db://admin:se?cret@h/t", "db://"),
             ("db://admin:1/cret@h/t", "db://"),
+            ("db://me@corp:se/cret@h/t", "db://"),
+            ("db://admin:se@cr/et@h/t", "db://"),
+            ("db://me@corp:1/cret", "db://corp:1/cret"),
             ("urn:a", "urn:a"),
         ] {
             assert_eq!(plain(uri), told, "{uri}");
