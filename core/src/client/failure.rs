@@ -30,6 +30,13 @@ pub(super) fn interrupted(server: &Arc<str>, outcome: Outcome) -> Error {
         .with_outcome(outcome)
 }
 
+/// A panic came between a request and the wire: how much of it was sent is not known.
+pub(super) fn unwritten(server: &Arc<str>) -> Error {
+    Error::new(ErrorCode::Internal, "writing the request failed")
+        .with_server(server.as_ref())
+        .with_outcome(Outcome::Unknown)
+}
+
 /// The host no longer waits.
 pub(super) fn cancelled(server: &Arc<str>, outcome: Outcome) -> Error {
     Error::new(ErrorCode::Cancelled, "the call was cancelled")

@@ -55,9 +55,7 @@ impl Link {
             // After it is in the table: whoever lays the reader's role down looks there.
             self.wire.recall_reader();
         }
-        let registered = Registered { link: self, id };
         let error = self.write(id, method, params, metadata.as_deref(), token);
-        std::mem::forget(registered);
         if let Some(error) = error
             && let Some(flight) = self.calls.take(id)
         {
@@ -102,9 +100,10 @@ impl Link {
             }
             sent
         };
+        let unwritten = Unwritten { link: self, id };
         // A thread that ends has none.
         let sent = FRAME.try_with(|frame| send(&mut frame.borrow_mut()));
-        match sent.unwrap_or_else(|_| send(&mut Vec::new())) {
+        let error = match sent.unwrap_or_else(|_| send(&mut Vec::new())) {
             Sent::Written => {
                 self.wire.request_written(self);
                 None
@@ -112,7 +111,9 @@ impl Link {
             Sent::Queued => None,
             Sent::Full => Some(self.limit_reached(words::limit::QUEUED_BYTES)),
             Sent::Closed => Some(failure::interrupted(&self.server, Outcome::NotSent)),
-        }
+        };
+        std::mem::forget(unwritten);
+        error
     }
 
     /// Writes a request of the connection's own, which has no deadline of its own; its end goes to `answer`.
@@ -197,15 +198,16 @@ impl Link {
     }
 }
 
-/// A request that is in the table and not written yet. Dropped, because of a panic, it is taken out: what waits for its end hears of it.
-struct Registered<'a> {
+/// A request that is in the table and not written yet. Dropped, because of a panic, it ends it: whoever waits for it would wait for ever,
+/// and what counts it would count it for good.
+struct Unwritten<'a> {
     link: &'a Link,
     id: u64,
 }
 
-impl Drop for Registered<'_> {
+impl Drop for Unwritten<'_> {
     fn drop(&mut self) {
-        drop(self.link.calls.take(self.id));
+        self.link.end_flight(self.id, failure::unwritten(&self.link.server));
     }
 }
 

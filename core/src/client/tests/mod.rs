@@ -10,6 +10,7 @@ mod keepalive;
 mod lent;
 mod listens;
 mod odd_frames;
+mod panics;
 mod secrets;
 
 use std::path::{Path, PathBuf};
