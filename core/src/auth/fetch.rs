@@ -4,8 +4,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use base64::Engine;
-use base64::prelude::BASE64_STANDARD;
 use http::{Response, StatusCode};
 use reqwest::header::{
     AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, WWW_AUTHENTICATE,
@@ -17,7 +15,7 @@ use rmcp::transport::auth::{
 
 use super::challenge::Challenge;
 use super::guard::{Forbidden, Guard, Lookup, PublicNames, system};
-use crate::transport::http::tls;
+use crate::transport::http::{basic_pair, tls};
 use crate::transport::redact::Redactor;
 use crate::{Error, ErrorCode};
 use trunkline_pool::interface::words;
@@ -244,13 +242,11 @@ fn relevant(headers: &HeaderMap) -> HeaderMap {
 
 /// The secret of a client that is sent by `Basic`: as it was escaped for that (RFC 6749 2.3.1), and as it is.
 fn basic_secret(word: &str) -> Vec<String> {
-    let pair = BASE64_STANDARD.decode(word).ok().and_then(|pair| String::from_utf8(pair).ok());
-    let secret = pair.as_deref().and_then(|pair| Some(pair.split_once(':')?.1));
     let plain = |secret: &str| {
         let parsed = url::form_urlencoded::parse(secret.as_bytes());
         parsed.map(|(plain, _)| plain.into_owned()).collect::<String>()
     };
-    secret.map(|secret| vec![plain(secret), secret.to_owned()]).unwrap_or_default()
+    basic_pair(word).map(|[_, secret]| vec![plain(&secret), secret]).unwrap_or_default()
 }
 
 fn network(url: &Url, error: &reqwest::Error) -> Error {

@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use trunkline_pool::config::RemoteKind;
 
-use super::client::{Road, Target};
+use super::client::{Road, Target, query_values};
 use super::failure::{self, Failure};
 use super::mirror::Mirrors;
 use super::pace::Turns;
@@ -268,7 +268,7 @@ impl Channel {
             return false;
         }
         let mut state = self.state();
-        state.url.query_pairs().for_each(|(_, value)| self.redactor.learn(&value));
+        query_values(&state.url).iter().for_each(|value| self.redactor.learn(value));
         state.query = state.url.query().filter(|query| !query.is_empty()).map(str::to_owned);
         true
     }

@@ -231,6 +231,9 @@ pub(crate) fn secrets(spec: &RemoteSpec) -> Vec<String> {
     for value in spec.headers.values() {
         secrets.push(value.clone());
         secrets.extend(value.split_whitespace().map(str::to_owned));
+        for [user, password] in value.split_whitespace().filter_map(basic_pair) {
+            secrets.extend([format!("{user}:{password}"), user, password]);
+        }
     }
     if let Ok(url) = Url::parse(&spec.url) {
         let (user, password) = (url.username(), url.password().unwrap_or_default());
@@ -240,9 +243,22 @@ pub(crate) fn secrets(spec: &RemoteSpec) -> Vec<String> {
         secrets.extend(plain);
         secrets.extend([user, password].map(str::to_owned));
         secrets.extend(url.query().map(str::to_owned));
-        secrets.extend(url.query_pairs().map(|(_, value)| value.into_owned()));
+        secrets.extend(query_values(&url));
     }
     secrets
+}
+
+/// The values of an address's query, as they stand there and as they are meant.
+pub(super) fn query_values(url: &Url) -> Vec<String> {
+    let pieces = url.query().unwrap_or_default().split('&');
+    let raw = pieces.filter_map(|piece| Some(piece.split_once('=')?.1.to_owned()));
+    raw.chain(url.query_pairs().map(|(_, value)| value.into_owned())).collect()
+}
+
+/// The user and the password that a word of a header stands for, where it is that of `Basic`.
+pub(crate) fn basic_pair(word: &str) -> Option<[String; 2]> {
+    let pair = String::from_utf8(BASE64_STANDARD.decode(word).ok()?).ok()?;
+    pair.split_once(':').map(|(user, password)| [user, password].map(str::to_owned))
 }
 
 /// What a user or password in an address stands for.
@@ -268,6 +284,22 @@ mod tests {
         let secrets = secrets(remote);
         let basic = "dXNlciAxOnBAc3Mrd29yZA==";
         for secret in ["user%201", "user 1", "p%40ss+word", "p@ss+word", basic] {
+            assert!(secrets.iter().any(|known| known == secret), "{secret}: {secrets:?}");
+        }
+    }
+
+    /// S-48: what is sent in one form is a secret in the others too, where a server may say it back.
+    #[test]
+    fn what_is_configured_in_one_form_is_a_secret_in_the_others() {
+        let config = json!({
+            "type": "http", "url": "https://host/?key=a%20key%2B1&other",
+            "headers": { "Authorization": "Basic dXNlciAxOnBAc3Mrd29yZA==" },
+        });
+        let spec = ServerSpec::from_value("s", &config).unwrap();
+        let Transport::Remote(remote) = &spec.transport else { panic!("it is remote") };
+        let secrets = secrets(remote);
+        let of_header = ["dXNlciAxOnBAc3Mrd29yZA==", "user 1:p@ss+word", "user 1", "p@ss+word"];
+        for secret in of_header.into_iter().chain(["a%20key%2B1", "a key+1"]) {
             assert!(secrets.iter().any(|known| known == secret), "{secret}: {secrets:?}");
         }
     }
