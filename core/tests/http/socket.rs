@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use serde_json::json;
-use trunkline::{ErrorCode, Outcome};
+use trunkline::{DrainOptions, ErrorCode, Outcome};
 
 use crate::remote::{
     Remote, TOKEN, assert_has_progress, assert_shows_no_secret, assert_times_out, close, connected,
@@ -127,4 +127,19 @@ fn the_farewell_of_a_websocket_is_waited_for_within_the_grace() {
     close(&rig);
     assert!(begun.elapsed() < HANG, "{:?}", begun.elapsed());
     until(|| sockets_to(&remote) == 0);
+}
+
+/// SPEC 4.6, 9.7, I-25: also where the server leaves open what it said farewell on.
+#[test]
+fn the_socket_of_a_websocket_goes_with_its_connection() {
+    let rig = Rig::new(json!({
+        "reconnect": { "delays_ms": { "remote": [] } }, "keepalive_ms": 0,
+    }));
+    let remote = Remote::start_socket(&rig, "close-open=1000", &[]);
+    host(async {
+        let (_session, lease) = connected(&rig, &remote).await;
+        failed(&lease, "echo", json!({"message": "hi"})).await;
+        let report = rig.pool.drain_all(&DrainOptions::default()).await.unwrap();
+        assert_eq!(sockets_to(&remote), 0, "{report}");
+    });
 }

@@ -34,16 +34,13 @@ type Socket = WebSocketStream<Heard>;
 
 /// Opens the websocket and carries what comes and goes. The body of the connection's one task.
 pub(super) async fn carry(channel: Arc<Channel>, outbox: Arc<Outbox>) {
-    let sighting = match connected(&channel, &outbox).await {
-        Ok(sighting) => sighting,
-        Err(Failure::Message(error) | Failure::Connection(error) | Failure::Session(error)) => {
-            Sighting::Broken(error)
-        }
-    };
-    channel.lose(sighting);
+    if let Err(failed) = connected(&channel, &outbox).await {
+        channel.lose(Sighting::Broken(failed.error().clone()));
+    }
 }
 
-async fn connected(channel: &Arc<Channel>, outbox: &Outbox) -> Result<Sighting, Failure> {
+/// Opens it, and sees it through to its end, which is told.
+async fn connected(channel: &Arc<Channel>, outbox: &Outbox) -> Result<(), Failure> {
     let mut signed_out = std::pin::pin!(channel.until_signed_out());
     let stream = tokio::select! {
         biased;
@@ -55,20 +52,23 @@ async fn connected(channel: &Arc<Channel>, outbox: &Outbox) -> Result<Sighting, 
     let bounds = Some(bounds(channel.frame_bytes));
     let socket = WebSocketStream::from_raw_socket(stream, Role::Client, bounds).await;
     let (sink, mut stream) = socket.split();
-    let farewell = tokio::select! {
+    let ended = tokio::select! {
         biased;
-        ended = read(channel, &*inbound, &mut stream) => match ended {
-            Ended::Seen(sighting) => return Ok(sighting),
-            Ended::Farewell(farewell) => farewell,
-        },
-        sighting = write(outbox, sink) => return Ok(sighting),
+        ended = read(channel, &*inbound, &mut stream) => ended,
+        sighting = write(outbox, sink) => Ended::Seen(sighting),
         // Nothing of it is sent with the messages, so that the server would not ask.
-        () = signed_out => return Ok(Sighting::Broken(failure::signed_out(channel))),
+        () = signed_out => Ended::Seen(Sighting::Broken(failure::signed_out(channel))),
     };
-    // Nothing is written any more but the answer to the farewell, by the next look. Nothing that comes of that says more, so that nobody
-    // waits for it.
-    tokio::spawn(async move { drop(tokio::time::timeout(FAREWELL_WAIT, stream.next()).await) });
-    Ok(parted(channel, farewell))
+    match ended {
+        Ended::Seen(sighting) => channel.lose(sighting),
+        Ended::Farewell(farewell) => {
+            channel.lose(parted(channel, farewell));
+            // Nothing is written any more but the answer to the farewell, by the next look. Nothing that comes of that says more, so that
+            // the loss does not wait for it; the end of the connection does, since the socket goes with it.
+            drop(tokio::time::timeout(FAREWELL_WAIT, stream.next()).await);
+        }
+    }
+    Ok(())
 }
 
 /// How reading ends.
