@@ -12,6 +12,9 @@ use trunkline_pool::interface::words;
 /// Characters of somebody else's words that an error repeats.
 const SHOWN_CHARS_MAX: usize = 200;
 
+/// The errors of an authorization server that does not know the client.
+const UNKNOWN_CLIENT: [&str; 2] = ["invalid_client", "unauthorized_client"];
+
 /// A server, or an authorization server, broke a rule.
 pub(super) fn broken(message: impl Into<String>, refused: &str) -> Error {
     Error::new(ErrorCode::Protocol, message).with_detail("refused", refused)
@@ -73,7 +76,12 @@ pub(super) fn is_of_unknown_client(error: &AuthError) -> bool {
     else {
         return false;
     };
-    ["invalid_client", "unauthorized_client"].iter().any(|code| words.contains(code))
+    UNKNOWN_CLIENT.iter().any(|code| words.contains(code))
+}
+
+/// The same, where it says so in the redirect of a sign-in (RFC 6749 4.1.2.1).
+pub(super) fn names_unknown_client(refusal: &Error) -> bool {
+    UNKNOWN_CLIENT.iter().any(|code| refusal.detail()["error"] == *code)
 }
 
 /// The authorization server does not say that it protects the code.

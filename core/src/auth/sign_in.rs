@@ -243,7 +243,12 @@ impl SignIns {
         };
         let server = sign_in.credentials.server.clone();
         let named = |error: Error| error.with_server(&*server);
-        answered.map_err(named)?;
+        if let Err(refusal) = answered {
+            if failure::names_unknown_client(&refusal) {
+                self.forget(sign_in.registered.as_ref());
+            }
+            return Err(named(refusal));
+        }
         let SignIn {
             credentials, session, held, client, registered, fetch, redirect, scopes, ..
         } = sign_in;
@@ -271,6 +276,7 @@ impl SignIns {
     /// # Errors
     /// `store` when they are still in the file.
     pub(crate) async fn sign_out(&self, credentials: &Arc<Credentials>) -> Result<bool> {
+        self.forget_unfinished(credentials);
         self.under_way().retain(|sign_in| !Arc::ptr_eq(&sign_in.credentials, credentials));
         let _one = credentials.changing.lock().await;
         let had_some = credentials.sign_out();

@@ -341,6 +341,31 @@ fn a_client_that_may_have_been_forgotten_is_registered_again() {
     });
     let rig = Rig::new(json!({}));
     host(async {
+        let (remote, _session) = start(&rig, json!({}), json!({})).await;
+        for expected in [1, 2] {
+            rig.pool.sign_in("s", &options()).await.unwrap();
+            rig.pool.sign_out("s").await.unwrap();
+            assert_eq!(registered(&remote), expected, "nobody finished it");
+        }
+    });
+    let rig = Rig::new(json!({}));
+    host(async {
+        let (remote, _session) = start(&rig, json!({}), json!({})).await;
+        // A person who refuses says nothing of the client.
+        let refusals = [("access_denied", 1), ("unauthorized_client", 1), ("invalid_client", 2)];
+        for (refusal, expected) in refusals {
+            let begun = rig.pool.sign_in("s", &options()).await.unwrap();
+            assert_eq!(registered(&remote), expected, "{refusal}");
+            let redirect = visit(begun["url"].as_str().unwrap());
+            let refused = redirect.replace("code=", &format!("error={refusal}&code="));
+            let error = rig.pool.finish_sign_in(&refused).await.unwrap_err();
+            assert_eq!(error.detail()["error"], refusal);
+        }
+        rig.pool.sign_in("s", &options()).await.unwrap();
+        assert_eq!(registered(&remote), 3);
+    });
+    let rig = Rig::new(json!({}));
+    host(async {
         let ways = json!({ "uses": 0, "refresh": "invalid_client" });
         let (remote, session) = start(&rig, ways, json!({})).await;
         sign_in(&rig, "s").await.unwrap();
