@@ -11,7 +11,7 @@ use crate::auth::challenge::Challenge;
 use crate::transport::escape::escape_line;
 use crate::{Error, ErrorCode, Outcome};
 use trunkline_pool::interface::words;
-use trunkline_pool::json::Plain;
+use trunkline_pool::json::{lossy_members, readable_members};
 
 /// Characters of a server's own words that an error repeats.
 pub(super) const SHOWN_CHARS_MAX: usize = 300;
@@ -216,14 +216,56 @@ pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     Some(until.duration_since(shown.unwrap_or_else(SystemTime::now)).unwrap_or_default())
 }
 
-/// The message of an error body, where it has one.
+/// The message of an error body, where it has one: whatever else in it cannot be read.
 fn words(channel: &Channel, body: &[u8]) -> Option<String> {
-    let Plain(body) = serde_json::from_slice(body).ok()?;
-    let error = body.get("error")?;
-    let message = error.get("message").unwrap_or(error).as_str()?;
-    Some(shown(channel, message, SHOWN_CHARS_MAX))
+    let body = String::from_utf8_lossy(body);
+    let members = lossy_members(&body).ok()?;
+    let (_, error) = members.iter().rev().find(|(name, _)| name == "error")?;
+    let message = readable_members(error.get()).remove("message");
+    // Some give the words alone.
+    let message = message.or_else(|| readable_members(&body).remove("error"))?;
+    Some(shown(channel, message.as_str()?, SHOWN_CHARS_MAX))
 }
 
 fn shown(channel: &Channel, text: &str, chars: usize) -> String {
     escape_line(channel.redact(text).as_bytes()).chars().take(chars).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use trunkline_pool::config::{ServerSpec, Transport};
+
+    use super::super::client::Target;
+    use super::*;
+    use crate::transport::redact::Redactor;
+
+    /// SPEC 5.12: what a server says is repeated, whatever stands beside it that cannot be read.
+    #[test]
+    fn the_words_of_a_refusal_are_read_as_far_as_they_can_be() {
+        let spec = ServerSpec::from_value("s", &json!({ "type": "http", "url": "http://h/" }));
+        let spec = spec.unwrap();
+        let Transport::Remote(remote) = &spec.transport else { panic!("it is remote") };
+        let server: Arc<str> = "s".into();
+        let target = Target::of(&server, remote, Duration::ZERO).unwrap();
+        let redactor = Arc::new(Redactor::new(std::iter::empty(), 40));
+        let channel = Channel::new(server, 1 << 20, redactor, target, None);
+        let odd = &b"{\"error\":{\"message\":\"too \xff many\"}}"[..];
+        for (body, expected) in [
+            (&br#"{"error":{"code":1,"message":"too many"}}"#[..], Some("too many")),
+            (br#"{"error":{"message":"too many","data":{"x":1e400}},"y":1e400}"#, Some("too many")),
+            (
+                br#"{"error":{"message":"too \ud800 many"}}"#,
+                Some("too \u{fffd}\u{fffd}\u{fffd} many"),
+            ),
+            (odd, Some("too \u{fffd} many")),
+            (br#"{"error":"no \ud800"}"#, Some("no \u{fffd}\u{fffd}\u{fffd}")),
+            (br#"{"error":"no","error":{"message":"too many"}}"#, Some("too many")),
+            (br#"{"error":{"message":1}}"#, None),
+            (br#"{"error":{}}"#, None),
+            (br#"{"error":{"message":"too"#, None),
+        ] {
+            assert_eq!(words(&channel, body).as_deref(), expected);
+        }
+    }
 }
