@@ -154,8 +154,7 @@ impl Context {
     /// Whether what a server lists may be for what it was sent to be let in, and the next process need not have the same.
     pub(crate) fn is_passing(&self, server: &Arc<str>, spec: &ServerSpec) -> bool {
         let Some(credentials) = self.of(server, spec) else { return false };
-        let is_in_file = self.store.is_some() && credentials.grant().is_some();
-        !self.is_of_pool() || (credentials.header().is_some() && !is_in_file)
+        !self.is_of_pool() || (credentials.header().is_some() && !credentials.is_in_file())
     }
 
     /// Whether it is a pool's own.

@@ -60,6 +60,8 @@ pub(crate) struct Credentials {
 struct State {
     token: Option<Token>,
     grant: Option<Arc<Grant>>,
+    /// Whether the token is one of the file, whose grant nobody restored yet.
+    is_of_file: bool,
     /// The authorization server that knows the configured client; it is not introduced to another (S-33).
     issuer: Option<String>,
     asked: Asked,
@@ -80,11 +82,12 @@ struct State {
 impl State {
     /// A token of this grant is sent from here on. What another process signed in for ends what is held for anything else, and the next
     /// sign-in asks for no fewer scopes.
-    fn hold(&mut self, origin: Origin) {
+    fn hold(&mut self, origin: Option<Origin>) {
+        self.is_of_file = matches!(origin, Some(Origin::Kept(_)));
         match origin {
-            Origin::Held => {}
-            Origin::New(grant) => self.grant = Some(grant),
-            Origin::Kept(kept) => {
+            None | Some(Origin::Held) => {}
+            Some(Origin::New(grant)) => self.grant = Some(grant),
+            Some(Origin::Kept(kept)) => {
                 self.grant.take_if(|held| !held.is_like(&kept));
                 if self.grant.is_none() {
                     self.asked.took_up(&kept.scopes);
@@ -273,7 +276,7 @@ impl Credentials {
         let is_other = token.as_ref().is_some_and(|token| Some(&token.header) != used);
         if is_other {
             self.keep(&mut state, token);
-            origin.into_iter().for_each(|origin| state.hold(origin));
+            state.hold(origin);
             state.asked.answered_by_renewal(reason);
         }
         is_other
@@ -299,6 +302,12 @@ impl Credentials {
     /// What was issued last.
     pub(super) fn grant(&self) -> Option<Arc<Grant>> {
         self.state().grant.clone()
+    }
+
+    /// Whether the next process has what is sent here too.
+    pub(super) fn is_in_file(&self) -> bool {
+        let state = self.state();
+        self.store.is_some() && (state.is_of_file || state.grant.is_some())
     }
 
     /// A token for the client itself.
@@ -333,7 +342,7 @@ impl Credentials {
         state.asked.answered();
         (state.denial, state.is_wanting) = (None, false);
         state.issuer = Some(grant.issuer.clone());
-        state.grant = Some(Arc::new(grant));
+        (state.grant, state.is_of_file) = (Some(Arc::new(grant)), false);
         (state.renewed, state.ignores_kept) = (None, false);
         self.keep(&mut state, Some(token));
     }

@@ -209,7 +209,7 @@ mod tests {
         }
     }
 
-    /// SPEC 15.3: what another host signed in for takes the place of what is held, and the next sign-in asks for no less of it.
+    /// SPEC 14.2, 15.3: what another host signed in for takes the place of what is held, and the next sign-in asks for no less of it.
     #[tokio::test]
     async fn the_scopes_of_another_host_are_asked_for_again() {
         let folder = Folder::new();
@@ -239,6 +239,7 @@ mod tests {
         assert!(credentials.has_other(refused(None)).await);
         let sent = credentials.header();
         assert_eq!(sent.as_ref().unwrap().to_str().unwrap(), "Bearer second");
+        assert!(!context.is_passing(&"s".into(), &spec), "it is in the file");
         let challenge = Some(r#"Bearer error="insufficient_scope", scope="admin""#);
         let refused = Refused { sent: sent.as_ref(), is_unknown: false, ..refused(challenge) };
         assert!(!credentials.has_other(refused).await);
