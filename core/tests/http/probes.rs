@@ -129,3 +129,15 @@ fn a_stream_of_a_bare_address_that_ends_at_once_is_reported_with_both_attempts()
     assert_eq!(error.code(), ErrorCode::Protocol);
     assert!(error.message().contains("ended before"), "{error}");
 }
+
+/// SPEC 4.6, 4.8, 10.4: what answered the question over Streamable HTTP speaks that, however it refuses the handshake beside it.
+#[test]
+fn a_bare_address_that_answered_the_question_is_not_asked_for_the_older_transport() {
+    let rig = Rig::new(json!({ "reconnect": { "delays_ms": { "remote": [] } } }));
+    let remote = Remote::start(&rig, "stateless,no-handshake,late-discover=last", &[]);
+    let config = json!({ "url": remote.url, "connect_timeout_ms": 6_000 });
+    let error = host(refused(&rig, config));
+    assert!(error.message().starts_with("the server answered with HTTP status 404"), "{error}");
+    assert_eq!((remote.count("POST", "initialize"), remote.count("GET", "")), (1, 0));
+    close(&rig);
+}

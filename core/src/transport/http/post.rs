@@ -147,7 +147,9 @@ async fn ask(channel: &Arc<Channel>, post: &Post, id: u64, handshake: bool) -> R
             channel.inbound()?.heard();
         }
         let is_other = probe::is_probe(channel, post) && refusal.is_of_another_dialect();
-        if is_other && channel.wants_handshake().await {
+        // What answers the question meanwhile says what the server speaks.
+        let is_other = is_other && channel.wants_handshake().await;
+        if is_other && channel.dialect() == Dialect::Unknown {
             probe::fall_back(channel, &refusal);
             return give(channel, post).await;
         }
