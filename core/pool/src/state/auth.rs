@@ -14,7 +14,7 @@ use crate::ids::{EntryId, ServerId};
 
 impl PoolState {
     /// There are others now for these entries: whoever holds one that lacked them gets it back by one attempt, as soon as there is
-    /// room for it, and what stands is listed again, since lists may depend on who asks.
+    /// room for it; what has none is refused until then. What stands is listed again, since lists may depend on who asks.
     pub(super) fn credentials_changed(&mut self, entries: &[EntryId], out: &mut Vec<Effect>) {
         if self.closing.is_some() {
             return;
@@ -23,23 +23,25 @@ impl PoolState {
             self.renew_credentials(id);
             let Some(entry) = self.entries.get(id) else { continue };
             match entry.phase {
-                // The attempt begins at the end of this step, unless there is no room.
-                Phase::Unauthorized { until: None } => {
-                    let server = entry.server;
-                    if let Some(obstacle) = self.obstacle_of(entry) {
-                        self.note_refusal(server, obstacle.reason());
-                    }
-                }
                 Phase::Connected { .. } => {
                     let generation = entry.generation;
                     self.catalog_stale(ConnectionId { entry: id, generation }, out);
                 }
-                Phase::Unauthorized { until: Some(_) }
+                Phase::Unauthorized { .. }
                 | Phase::Waiting { .. }
                 | Phase::Connecting { .. }
                 | Phase::Backoff { .. }
                 | Phase::Failed
                 | Phase::Ended { .. } => {}
+            }
+        }
+        self.fill_owed(out);
+        // The first may have taken the room that there was.
+        for id in entries.iter().filter(|id| self.owed.contains(*id)).copied().collect::<Vec<_>>() {
+            let Some(entry) = self.entries.get(id) else { continue };
+            let (server, obstacle) = (entry.server, self.obstacle_of(entry));
+            if let Some(obstacle) = obstacle {
+                self.note_refusal(server, obstacle.reason());
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Servers that want credentials (SPEC 3.2, 8.4, 9.5, 15.3).
 
 use trunkline_pool::options::{Budget, BudgetMode, PoolOptions};
-use trunkline_pool::state::{CloseMode, Family, Input, RestartRefusal};
+use trunkline_pool::state::{CloseMode, EntryId, Family, Input, RestartRefusal};
 
 use crate::bench::*;
 
@@ -114,6 +114,25 @@ fn a_sign_in_without_room_brings_back_what_is_held_once_there_is_some() {
         let effects = bench.step(closed(1, 1));
         assert!(effects.contains(&connect(0, 2, 0)), "{effects:?}");
         assert_eq!(bench.row(0).state, Reconnecting);
+    }
+}
+
+/// SPEC 9.4, 9.5, 15.3: of two servers that one sign-in is for, with room for one, the other is refused.
+#[test]
+fn a_sign_in_for_more_than_there_is_room_for_is_a_refusal_of_the_rest() {
+    for options in with_one_place() {
+        let mut bench = Bench::with(options);
+        bench.step(open(0));
+        for (ticket, server) in [(0, 0), (1, 1)] {
+            bench.step(acquire(ticket, 0, server));
+            bench.step(connected(server, 1, 1));
+            bench.step(disconnected_by(server, 1, unauthorized()));
+            bench.step(closed(server, 1));
+        }
+        let both = Input::CredentialsChanged { entries: vec![EntryId(0), EntryId(1)] };
+        assert!(bench.step(both).contains(&connect(0, 2, 0)));
+        let refusals: Vec<u32> = bench.pool.refusals().map(|refusal| refusal.server.0).collect();
+        assert_eq!(refusals, [1]);
     }
 }
 
