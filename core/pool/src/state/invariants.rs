@@ -118,7 +118,7 @@ impl PoolState {
         for (id, entry) in self.entries.iter().filter(|(_, entry)| entry.is_being_replaced()) {
             let name = self.names.get(entry.server);
             hold!(name.is_some_and(|it| it.replaced.contains(&id)), "nobody waits for {}", id.0);
-            let waits = !self.waiting_for_replaced(entry.server).is_empty();
+            let waits = self.is_to_be_replaced(entry.server);
             hold!(entry.is_hurried || !waits, "{} is waited for and has all its time", id.0);
             replaced += 1;
         }

@@ -42,7 +42,8 @@
 //!    Nobody waits for room while there is some.
 //! 10. No entry whose name or key is shut is anything but over, and nobody waits for one.
 //! 11. What is of an old configuration is restarted only while somebody holds or awaits it.
-//! 12. A first attempt without a wire waits for what it replaces, which is hurried; nothing else does, and nobody waits for nothing.
+//! 12. A first attempt without a wire waits for what it replaces or for a process slot, and what it replaces is hurried; nothing else
+//!     waits for that, and nobody waits for nothing.
 //! 13. What is held and lacks credentials while there are some that it was not tried with is noted, and nothing else; there is no room for it.
 
 mod acquire;

@@ -3,7 +3,7 @@
 //!
 //! An old entry is not taken away because it is old: it drains like any other, and whoever holds or awaits it keeps it, so that the
 //! new one comes beside it. It is the first attempt of a new entry that ends it, and that waits until nothing of it is left. What is
-//! over already is waited for as well, whatever ended it.
+//! over already is waited for as well, whatever ended it. While that attempt waits for a process slot, what is old is ended already.
 
 use std::time::Duration;
 
@@ -65,9 +65,16 @@ impl PoolState {
             name.replaced.insert(id);
         }
         // In a drain what waits ends as well.
-        if self.closing.is_none() && !self.waiting_for_replaced(server).is_empty() {
+        if self.closing.is_none() && self.is_to_be_replaced(server) {
             self.hurry(id, out);
         }
+    }
+
+    /// Whether a first attempt of a name is to begin, and waits for what it replaces or for a process slot.
+    pub(super) fn is_to_be_replaced(&self, server: ServerId) -> bool {
+        let Some(name) = self.names.get(server) else { return false };
+        let mut entries = name.entries.values().filter_map(|id| self.entries.get(*id));
+        entries.any(|entry| entry.waits_for_replaced() || entry.is_queued_first())
     }
 
     /// The entries of a name whose first attempt waits for what they replace.
@@ -104,5 +111,10 @@ impl Entry {
     pub(super) fn waits_for_replaced(&self) -> bool {
         let is_first = self.generation == Generation(1);
         is_first && self.wire.is_none() && matches!(self.phase, Phase::Connecting { .. })
+    }
+
+    /// Whether its first attempt waits for a process slot.
+    pub(super) fn is_queued_first(&self) -> bool {
+        self.generation == Generation(1) && matches!(self.phase, Phase::Waiting { .. })
     }
 }

@@ -212,3 +212,31 @@ fn what_is_let_go_while_a_replacement_waits_has_no_more_time_than_that() {
     assert_eq!(bench.step(closed(0, 1)), [status(0, 1, Draining, Closed, "released")]);
     assert_eq!(connects(&bench.step(closed(1, 1))), [id(2, 1)]);
 }
+
+/// SPEC 13.1, 2.2, 9.6: also while it waits for a process slot.
+#[test]
+fn what_is_let_go_while_a_replacement_is_queued_has_no_more_time_than_that() {
+    let mut long = options();
+    long.drain_delay = ms(30_000);
+    long.limits.processes = 2;
+    let mut bench = Bench::with(long);
+    let own = |ticket, session, key| match newer(ticket, session, key) {
+        Input::Acquire(ask) => Input::Acquire(Ask { share: Share::Session, ..ask }),
+        other => other,
+    };
+    for session in 0..2 {
+        bench.step(open(session));
+        bench.step(own(session, session, session as u32));
+        bench.step(connected(session as u32, 1, 1));
+    }
+    bench.step(reconfigure(&[0, 1], &[]));
+    bench.step(release(0));
+    let hurried = closes(&bench.step(own(2, 0, 5)));
+    assert_eq!(bench.row(2).situation, Situation::Queued);
+    assert_eq!(hurried, [(id(0, 1), CloseMode::Graceful { until: at(5_000) })]);
+    bench.now = 2_000;
+    let last = closes(&bench.step(release(1))).pop();
+    assert_eq!(last, Some((id(1, 1), CloseMode::Graceful { until: at(7_000) })));
+    assert_eq!(connects(&bench.step(closed(0, 1))), []);
+    assert_eq!(connects(&bench.step(closed(1, 1))), [id(2, 1)]);
+}
