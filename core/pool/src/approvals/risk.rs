@@ -1,5 +1,7 @@
 //! What a person should look at twice (S-09). A mark too many costs a look; no mark says that something is safe.
 
+use std::borrow::Cow;
+
 use serde_json::{Value, json};
 
 use super::candidate::{Candidate, Shown};
@@ -7,6 +9,7 @@ use super::line::escaped_text;
 use super::root::Root;
 use crate::config::{StdioSpec, Transport};
 
+mod line;
 mod words;
 
 /// One mark.
@@ -114,10 +117,9 @@ fn of_arguments(argv: &[&str], program: Option<&str>) -> Vec<Risk> {
     let mut marks = Vec::new();
     let mut flags: Vec<&words::Flags> = Vec::new();
     for (index, argument) in argv.iter().enumerate() {
-        let resolved = program.filter(|_| index == 0);
-        let rest = argument.split_whitespace().filter(|word| word != argument);
-        for word in std::iter::once(*argument).chain(rest).chain(resolved) {
-            let word = word.trim_matches(['"', '\'']);
+        let resolved = program.filter(|_| index == 0).map(Cow::from);
+        for word in line::words(argument).chain(resolved) {
+            let word = &*word;
             if flags.iter().any(|flags| flags.carry_code(word)) {
                 mark(&mut marks, RiskKind::InlineCode, word, index);
             }
@@ -158,34 +160,42 @@ fn unpinned(argv: &[&str]) -> Vec<Risk> {
     marks
 }
 
-/// The packages that a runner fetches: those that flags name, and without such a flag the first word that is none. What follows that
-/// word is the program's own, but for a flag that some runners look for everywhere.
+/// The packages that a runner fetches: those that flags name, and each word before such a flag that may be one. What follows the first
+/// word that is no value is the program's own, but for a flag that some runners look for everywhere.
 fn fetched<'a>(argv: &[&'a str]) -> Vec<(usize, &'a str)> {
-    let (mut named, mut first, mut has_named) = (Vec::new(), None, false);
-    let Some((runner, arguments)) = argv.split_first() else { return named };
-    if !words::RUNNERS.contains(&words::program_name(runner).as_str()) {
-        return named;
-    }
+    let (mut packages, mut is_named, mut is_over) = (Vec::new(), false, false);
+    let Some((program, arguments)) = argv.split_first() else { return packages };
+    let Some(runner) = words::runner_of(&words::program_name(program)) else { return packages };
+    // A word may be the value of the flag before it, which is not known.
+    let mut may_be_value = false;
     let mut rest = arguments.iter().zip(1..);
     while let Some((argument, index)) = rest.next() {
         let (flag, value) =
             argument.split_once('=').map_or((*argument, None), |(flag, value)| (flag, Some(value)));
-        let names = words::NAMING_FLAGS.contains(&flag);
-        let is_known = match first {
-            None => names || words::ADDING_FLAGS.contains(&flag),
-            Some(_) => words::EVERYWHERE == flag,
+        let names = runner.naming.contains(&flag);
+        let is_package = match is_over {
+            false => names || runner.adding.contains(&flag),
+            true => words::EVERYWHERE == flag,
         };
-        if is_known {
-            has_named |= names;
+        if is_package {
+            is_named |= names;
+            may_be_value = false;
             let value = value.map(|value| (index, value));
-            named.extend(value.or_else(|| rest.next().map(|(next, index)| (index, *next))));
-        } else if first.is_none()
-            && !argument.starts_with('-')
-            && !words::RUNNER_VERBS.contains(argument)
-        {
-            first = Some((index, *argument));
+            packages.extend(value.or_else(|| rest.next().map(|(next, index)| (index, *next))));
+        } else if is_over {
+            continue;
+        } else if argument.starts_with('-') {
+            let takes = value.is_none() && runner.taking.contains(&flag);
+            may_be_value = value.is_none() && !takes && !runner.bare.contains(&flag);
+            if takes {
+                rest.next();
+            }
+        } else if !words::RUNNER_VERBS.contains(argument) {
+            if !is_named {
+                packages.push((index, *argument));
+            }
+            (is_over, may_be_value) = (!may_be_value, false);
         }
     }
-    named.extend(first.filter(|_| !has_named));
-    named
+    packages
 }

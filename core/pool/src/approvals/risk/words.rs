@@ -153,18 +153,58 @@ const LOADER_PREFIXES: &[&str] = &[
     "GIT_CONFIG_",
 ];
 
-/// Programs that fetch a package and run it.
-pub(super) const RUNNERS: &[&str] =
-    &["npx", "npm", "pnpm", "pnpx", "yarn", "bunx", "bun", "uvx", "uv", "pipx"];
+/// Programs that fetch a package and run it, and the flags that they take.
+pub(super) struct Runner {
+    programs: &'static [&'static str],
+    /// Flags that name the package, so that the first word is a program of it.
+    pub(super) naming: &'static [&'static str],
+    /// Flags that name a package besides.
+    pub(super) adding: &'static [&'static str],
+    /// Flags with a value that is no package. One that some program of them does not take would hide the package behind it.
+    pub(super) taking: &'static [&'static str],
+    /// Flags without a value. One that takes one would hide the package too.
+    pub(super) bare: &'static [&'static str],
+}
+
+const RUNNERS: &[Runner] = &[
+    Runner {
+        programs: &["npx", "npm", "pnpm", "pnpx", "yarn", "bunx", "bun"],
+        naming: &["--package", "-p"],
+        adding: &[],
+        taking: &[],
+        bare: &["--", "-y", "--yes", "-q", "--quiet", "--silent", "--offline", "--prefer-offline"],
+    },
+    Runner {
+        programs: &["uvx", "uv"],
+        naming: &["--from"],
+        adding: &["--with", "-w"],
+        taking: &[
+            "--python",
+            "-p",
+            "--directory",
+            "--project",
+            "--env-file",
+            "--config-file",
+            "--cache-dir",
+            "--index",
+            "--default-index",
+            "--index-url",
+            "-i",
+            "--extra-index-url",
+        ],
+        bare: &["--", "-q", "--quiet", "-v", "--verbose", "--offline", "--no-cache", "--isolated"],
+    },
+    Runner {
+        programs: &["pipx"],
+        naming: &["--spec"],
+        adding: &["--with"],
+        taking: &["--python"],
+        bare: &["--", "-q", "--quiet", "-v", "--verbose", "--no-cache"],
+    },
+];
 
 /// What such a runner does before it is told the package.
 pub(super) const RUNNER_VERBS: &[&str] = &["exec", "x", "dlx", "run", "tool"];
-
-/// Flags that name the package, so that the first word is a program of it.
-pub(super) const NAMING_FLAGS: &[&str] = &["--package", "-p", "--from", "--spec"];
-
-/// Flags that name a package besides.
-pub(super) const ADDING_FLAGS: &[&str] = &["--with"];
 
 /// The naming flag that npm heeds after the first word as well.
 pub(super) const EVERYWHERE: &str = "--package";
@@ -203,6 +243,10 @@ pub(super) fn flags_of(name: &str) -> impl Iterator<Item = &'static Flags> {
     FLAGS.iter().filter(move |flags| flags.programs.contains(&name))
 }
 
+pub(super) fn runner_of(name: &str) -> Option<&'static Runner> {
+    RUNNERS.iter().find(|runner| runner.programs.contains(&name))
+}
+
 /// Whether a variable decides what programs load. Where names differ in case alone, they are one on some systems.
 pub(super) fn is_loader(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
@@ -210,21 +254,35 @@ pub(super) fn is_loader(name: &str) -> bool {
         || LOADER_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Whether a package names one version: `name==1.2` (PEP 440), `name@1.2.3` (Semantic Versioning, where less than three numbers are a range,
-/// and what is no version is a tag that moves).
+/// Whether a package of a registry names one version: `name==1.2` (PEP 440), `name@1.2.3` (Semantic Versioning, where less than three
+/// numbers are a range, and what is no version is a tag that moves). What is fetched from an address or is a folder has none.
 pub(super) fn is_pinned(package: &str) -> bool {
     let is_sign = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '+' | '!' | '_');
-    if let Some((_, version)) = package.split_once("==") {
+    if let Some((name, version)) = package.split_once("==") {
         let begins = version.starts_with(|c: char| c.is_ascii_digit());
-        return begins && version.contains('.') && version.chars().all(is_sign);
+        return is_of_registry(name)
+            && begins
+            && version.contains('.')
+            && version.chars().all(is_sign);
     }
-    // The first sign may be that of a scope.
-    let Some((_, version)) = package.get(1..).and_then(|rest| rest.rsplit_once('@')) else {
+    let Some((name, version)) = package.rsplit_once('@') else {
         return false;
     };
     let numbers: Vec<&str> =
         version.split(['-', '+']).next().unwrap_or_default().split('.').collect();
     let is_number =
         |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    numbers.len() == 3 && numbers.iter().all(is_number) && version.chars().all(is_sign)
+    is_of_registry(name)
+        && numbers.len() == 3
+        && numbers.iter().all(is_number)
+        && version.chars().all(is_sign)
+}
+
+/// Whether a name is one of a registry, perhaps with a scope.
+fn is_of_registry(name: &str) -> bool {
+    let bare = match name.strip_prefix('@') {
+        Some(scoped) => scoped.split_once('/').map_or("", |(_, bare)| bare),
+        None => name,
+    };
+    !bare.is_empty() && !bare.contains(['/', '\\', ':'])
 }

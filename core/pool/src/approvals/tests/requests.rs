@@ -149,6 +149,13 @@ fn inline_code_is_marked() {
         ("powershell", &["-EncodedCommand", "x"]),
         ("env", &["A=1", "python3", "-c", "x"]),
         ("env", &["-S", "'bash' -c \"x\""]),
+        ("env", &["-Sbash -c x"]),
+        ("env", &["-viSbash -c x"]),
+        ("env", &["--split-string=bash -c x"]),
+        ("env", &["-S", "bash\\_-c\\_x"]),
+        ("env", &["-Sbash\\t-c\\tx"]),
+        ("env", &["-S", "py'th'on -c x"]),
+        ("wrapper", &["--run={\"command\":\"bash\",\"args\":[\"-c\",\"x\"]}"]),
         ("perl", &["-0777ne", "x"]),
         ("uv", &["run", "python", "-c", "x"]),
         ("perl", &["-E", "x"]),
@@ -170,6 +177,8 @@ fn shells_are_marked() {
     assert_eq!(marks("bash", &["x"]), [("shell".to_owned(), Some(0))]);
     assert!(has(&marks("env", &["-i", "/bin/sh", "x"]), "shell"));
     assert_eq!(marks("env", &["-S", "dash bash x"]), [("shell".to_owned(), Some(2))]);
+    assert_eq!(marks("env", &["-Sdash x"]), [("shell".to_owned(), Some(1))]);
+    assert!(has(&marks("env", &["-SNODE_OPTIONS=x c"]), "loader_variable"));
     assert!(has(&marks("C:\\Windows\\System32\\CMD.EXE", &["x"]), "shell"));
     let shown = Shown::Process {
         command: "innocent".into(),
@@ -186,8 +195,9 @@ fn shells_are_marked() {
 /// S-38: what a project's file says takes time by its length, whatever it says.
 #[test]
 fn a_line_of_very_many_programs_is_looked_at_in_time() {
-    let line = "python ".repeat(200_000);
-    assert_eq!(marks("env", &["-S", &line]), []);
+    for line in ["python ".repeat(200_000), format!("-{}", "x".repeat(1_000_000))] {
+        assert_eq!(marks("env", &["-S", &line]), []);
+    }
 }
 
 /// S-09: variables that choose what programs load, whatever their case; files of variables, and what is inherited by a pattern.
@@ -244,45 +254,76 @@ fn programs_of_the_project_are_marked() {
     assert_eq!(of(None), Some(json!("program_not_found")));
 }
 
-/// S-09, S-16: a package whose version is not settled.
+/// The packages of a line whose versions are not settled.
+fn unpinned(command: &str, args: &[&str]) -> Vec<String> {
+    let value = json!({ "command": command, "args": args });
+    let json = request(&value, &process(command, args)).to_json();
+    let marks = json["risks"].as_array().unwrap().iter();
+    let marks = marks.filter(|mark| mark["kind"] == "unpinned_package");
+    marks.map(|mark| mark["subject"].as_str().unwrap().to_owned()).collect()
+}
+
+/// S-09, S-16: a package whose version is not settled is marked by its name, wherever the runner is told it.
 #[test]
 fn packages_without_a_version_are_marked() {
-    let unpinned: &[(&str, &[&str])] = &[
-        ("npx", &["-y", "pkg"]),
-        ("npx", &["@scope/pkg"]),
-        ("npx", &["pkg@latest"]),
-        ("npx", &["pkg@1"]),
-        ("npx", &["--package=pkg", "tool"]),
-        ("npx", &["-p", "pkg", "tool@1.2.3"]),
-        ("npx", &["pkg@1.2"]),
-        ("npx", &["pkg@1.2.x"]),
-        ("npx", &["pkg@1.2.3 || *"]),
-        ("npx", &["pkg@1.2.3x"]),
-        ("npx", &["-p", "good@1.2.3", "-p", "pkg", "tool"]),
-        ("npm", &["exec", "good@1.2.3", "--package=pkg"]),
-        ("uvx", &["pkg==1.2.*"]),
-        ("uvx", &["pkg==1.2,>0"]),
-        ("uvx", &["--from", "good==1.0", "--with", "pkg", "tool"]),
-        ("uvx", &["--with", "good==1.0", "pkg"]),
-        ("pnpm", &["dlx", "pkg"]),
-        ("uvx", &["pkg"]),
-        ("uvx", &["--from", "pkg>=1.0", "tool"]),
-        ("uv", &["tool", "run", "pkg"]),
-        ("pipx", &["run", "pkg"]),
+    let lines: &[(&str, &[&str], &str)] = &[
+        ("npx", &["-y", "pkg"], "pkg"),
+        ("npx", &["@scope/pkg"], "@scope/pkg"),
+        ("npx", &["pkg@latest"], "pkg@latest"),
+        ("npx", &["pkg@1"], "pkg@1"),
+        ("npx", &["--package=pkg", "tool"], "pkg"),
+        ("npx", &["-p", "pkg", "tool@1.2.3"], "pkg"),
+        ("npx", &["pkg@1.2"], "pkg@1.2"),
+        ("npx", &["pkg@1.2.x"], "pkg@1.2.x"),
+        ("npx", &["pkg@1.2.3 || *"], "pkg@1.2.3 || *"),
+        ("npx", &["pkg@1.2.3x"], "pkg@1.2.3x"),
+        ("npx", &["-p", "good@1.2.3", "-p", "pkg", "tool"], "pkg"),
+        ("npx", &["--prefix", "a@1.2.3", "-p", "pkg", "tool"], "pkg"),
+        ("npx", &["--prefix", "a@1.2.3", "pkg"], "pkg"),
+        ("npx", &["--unknown", "pkg", "-p", "good@1.2.3"], "pkg"),
+        ("npx", &["pkg", "--package=good@1.2.3"], "pkg"),
+        ("npm", &["exec", "good@1.2.3", "--package=pkg"], "pkg"),
+        ("uvx", &["pkg==1.2.*"], "pkg==1.2.*"),
+        ("uvx", &["pkg==1.2,>0"], "pkg==1.2,>0"),
+        ("uvx", &["--from", "good==1.0", "--with", "pkg", "tool"], "pkg"),
+        ("uvx", &["--with", "good==1.0", "pkg"], "pkg"),
+        ("uvx", &["--python", "cpython@3.12.1", "--from", "pkg", "tool"], "pkg"),
+        ("uvx", &["--python", "cpython@3.12.1", "pkg"], "pkg"),
+        ("uvx", &["-p", "cpython@3.12.1", "pkg"], "pkg"),
+        ("pnpm", &["dlx", "pkg"], "pkg"),
+        ("uvx", &["pkg"], "pkg"),
+        ("uvx", &["--from", "pkg>=1.0", "tool"], "pkg>=1.0"),
+        ("uvx", &["git+https://host/pkg@1.2.3"], "git+https://host/pkg@1.2.3"),
+        ("npx", &["./pkg@1.2.3"], "./pkg@1.2.3"),
+        ("uv", &["tool", "run", "pkg"], "pkg"),
+        ("uv", &["tool", "run", "-p", "cpython@3.12.1", "pkg"], "pkg"),
+        ("pipx", &["run", "pkg"], "pkg"),
+        ("pipx", &["run", "--python", "python@3.12.1", "--spec", "pkg", "tool"], "pkg"),
     ];
-    for (command, args) in unpinned {
-        assert!(has(&marks(command, args), "unpinned_package"), "{command} {args:?}");
+    for (command, args, package) in lines {
+        assert_eq!(unpinned(command, args), [*package], "{command} {args:?}");
     }
-    let pinned: &[(&str, &[&str])] = &[
+}
+
+/// S-09, S-16: neither are settled versions marked, nor words that name no package.
+#[test]
+fn packages_of_one_version_are_not_marked() {
+    let lines: &[(&str, &[&str])] = &[
         ("npx", &["-y", "pkg@1.2.3"]),
+        ("npx", &["-y", "pkg@1.2.3", "/folder"]),
         ("npx", &["@scope/pkg@1.2.3"]),
         ("uvx", &["pkg==1.2.3"]),
+        ("uvx", &["pkg[extra]==1.2.3"]),
         ("uvx", &["--from", "pkg==1.2", "tool"]),
+        ("uvx", &["--python", "3.12", "--from", "pkg==1.0.0", "tool"]),
+        ("uvx", &["-p", "3.12", "pkg==1.0.0", "x"]),
         ("uvx", &["--with", "other==1.0", "pkg==1.2.post1"]),
+        ("uv", &["--directory", "/folder", "tool", "run", "pkg==1.2.3", "x"]),
         ("npx", &["pkg@1.2.3-rc.1+build", "-p", "8080"]),
+        ("npm", &["exec", "--package=pkg@1.2.3", "--", "tool", "x"]),
         ("node", &["pkg"]),
     ];
-    for (command, args) in pinned {
-        assert!(!has(&marks(command, args), "unpinned_package"), "{command} {args:?}");
+    for (command, args) in lines {
+        assert_eq!(unpinned(command, args), [""; 0], "{command} {args:?}");
     }
 }
