@@ -19,7 +19,7 @@ use super::operation::Operation;
 use super::params;
 use super::session::{Session, SessionCore};
 use super::view::Listed;
-use crate::driver::{Asker, EntryCell, LeaseHold};
+use crate::driver::{Asker, Asking, EntryCell, LeaseHold};
 use crate::{Error, ErrorCode, Outcome, Result};
 
 /// A hold on a server. It keeps its session open. Dropping it releases it.
@@ -222,7 +222,8 @@ impl Lease {
     /// Dropping the future takes the subscription back: the server is told. So does the end of the session.
     ///
     /// # Errors
-    /// Those of [`request`](Self::request); the session is not subscribed then.
+    /// Those of [`request`](Self::request), and `unavailable` when the session gave up the resource or its server meanwhile; it is not
+    /// subscribed then.
     pub async fn subscribe_resource(&self, uri: &str) -> Result<()> {
         self.check()?;
         let cell = self.held.cell();
@@ -230,17 +231,14 @@ impl Lease {
         if published.connection.is_none() {
             return Err(self.named(call::not_connected(&published)));
         }
-        let added = cell.resources.want(uri, self.session());
         // Dropped after what undoes it: whoever waits to tell the server next sees that nobody wants it.
         let mut told = std::pin::pin!(self.tell_demand(&cell, uri));
-        let uri_added = added.then_some(uri);
-        let mut undo =
-            TellLater { lease: self, cell: cell.clone(), uri: uri_added, takes_back: true };
+        let asking = Some(cell.resources.want(uri, self.session()));
+        let mut undo = GiveUp { lease: self, cell: cell.clone(), uri, asking };
         told.as_mut().await?;
         // A release that came between did not see it.
         self.check()?;
-        undo.uri = None;
-        Ok(())
+        undo.keep()
     }
 
     /// The counterpart of [`subscribe_resource`](Self::subscribe_resource): the server hears of the last alone.
@@ -254,17 +252,17 @@ impl Lease {
         let cell = self.held.cell();
         cell.resources.unwant(uri, self.session().number);
         self.session().driver.hub.settle();
-        let mut later =
-            TellLater { lease: self, cell: cell.clone(), uri: Some(uri), takes_back: false };
-        let told = self.tell_demand(&cell, uri).await;
-        // A session that was closed meanwhile waited no longer.
-        later.uri = later.uri.filter(|_| self.check().is_err());
-        told
+        let told = tokio::select! {
+            told = self.session().driver.tell_end(&cell, uri) => told,
+            () = self.session().until_closed() => Err(self.session().closed()),
+        };
+        told.map_err(|error| self.named(error))
     }
 
     async fn tell_demand(&self, cell: &Arc<EntryCell>, uri: &str) -> Result<()> {
+        let driver = &self.session().driver;
         let told = tokio::select! {
-            told = cell.tell_demand(&self.session().driver.options, uri, Asker::Host) => told,
+            told = cell.tell_demand(&driver.options, uri, Asker::Host(&driver.runtime)) => told,
             () = self.session().until_closed() => Err(self.session().closed()),
         };
         told.map_err(|error| self.named(error))
@@ -338,22 +336,39 @@ struct Named {
     name: Option<String>,
 }
 
-/// Has the server told of a subscription that did not come about, which is taken back first, or of an end that nobody waited for.
-struct TellLater<'a> {
+/// Takes back what was asked for, unless that is kept, and has the server told.
+struct GiveUp<'a> {
     lease: &'a Lease,
     cell: Arc<EntryCell>,
-    uri: Option<&'a str>,
-    takes_back: bool,
+    uri: &'a str,
+    asking: Option<Asking>,
 }
 
-impl Drop for TellLater<'_> {
-    fn drop(&mut self) {
-        let (session, cell) = (self.lease.session(), &self.cell);
-        let Some(uri) = self.uri.filter(|_| !session.driver.runtime.is_forked()) else { return };
-        if self.takes_back {
-            cell.resources.unwant(uri, session.number);
+impl GiveUp<'_> {
+    /// The session is subscribed.
+    ///
+    /// # Errors
+    /// `unavailable` when it is not, for what it wanted was taken away meanwhile.
+    fn keep(&mut self) -> Result<()> {
+        let session = self.lease.session().number;
+        let keep = |asking: &Asking| self.cell.resources.keep(self.uri, session, asking);
+        if self.asking.as_ref().is_some_and(keep) {
+            self.asking = None;
+            return Ok(());
         }
-        session.driver.tell_demand_later(cell, vec![uri.into()]);
+        let message = "the session gave up the resource or its server meanwhile";
+        Err(self.lease.named(Error::new(ErrorCode::Unavailable, message)))
+    }
+}
+
+impl Drop for GiveUp<'_> {
+    fn drop(&mut self) {
+        let session = self.lease.session();
+        let Some(asking) = self.asking.take() else { return };
+        if !session.driver.runtime.is_forked() {
+            self.cell.resources.give_up(self.uri, session.number, asking);
+            session.driver.tell_demand_later(&self.cell, vec![self.uri.into()]);
+        }
     }
 }
 

@@ -3,24 +3,27 @@
 
 #[cfg(test)]
 mod tests;
+mod wanted;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::stream::{self, StreamExt};
 use serde_json::json;
 use tokio::sync::{Semaphore, oneshot};
 use trunkline_pool::interface::EventKind;
-use trunkline_pool::interface::words::warning_code;
+use trunkline_pool::interface::words::{self, warning_code};
 use trunkline_pool::options::PoolOptions;
-use trunkline_pool::state::{Generation, SessionId};
+use trunkline_pool::state::Generation;
 use trunkline_pool::text::escaped;
 
+pub(crate) use self::wanted::Asking;
+use self::wanted::Wanted;
 use super::{About, Driver, EntryCell};
-use crate::api::SessionCore;
 use crate::client::{Connection, Done, Request, RequestId};
 use crate::platform;
+use crate::runtime::Runtime;
 use crate::{Error, ErrorCode, Outcome, Result};
 
 /// Who wants updates of what, and what the server knows of it.
@@ -40,8 +43,6 @@ struct Line {
     /// Who has it in their hands.
     users: usize,
 }
-
-type Wanted = HashMap<Box<str>, BTreeMap<SessionId, Weak<SessionCore>>>;
 
 /// What the server of one incarnation was told of a resource.
 #[derive(Default)]
@@ -63,68 +64,16 @@ enum Knows {
 }
 
 /// Who waits until a server is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Asker {
-    /// A host, by a call that is counted and limited like any other, and is taken back when it is dropped.
-    Host,
+pub(crate) enum Asker<'a> {
+    /// A host that wants something, by a call that is counted and limited like any other, and is taken back when it is dropped.
+    Host(&'a Runtime),
+    /// Whoever listens here, while somebody does. The end of the connection does not wait for it, and nothing takes it back.
+    Listener(&'a mut oneshot::Sender<Result<()>>),
     /// Nobody. The end of the connection does not wait for it either.
     Nobody,
 }
 
 impl Resources {
-    /// A session wants updates of a resource; whether it did not before.
-    pub(crate) fn want(&self, uri: &str, session: &Arc<SessionCore>) -> bool {
-        let mut wanted = self.wanted();
-        let sessions = wanted.entry(uri.into()).or_default();
-        sessions.insert(session.number, Arc::downgrade(session)).is_none()
-    }
-
-    /// A session no longer wants updates of a resource.
-    pub(crate) fn unwant(&self, uri: &str, session: SessionId) {
-        let mut wanted = self.wanted();
-        if let Some(sessions) = wanted.get_mut(uri) {
-            sessions.remove(&session);
-            if sessions.is_empty() {
-                wanted.remove(uri);
-            }
-        }
-    }
-
-    /// A session wants nothing any more; the resources that nobody wants then.
-    pub(super) fn unwant_all(&self, session: SessionId) -> Vec<Box<str>> {
-        let mut unwanted = Vec::new();
-        self.wanted().retain(|uri, sessions| {
-            sessions.remove(&session);
-            if sessions.is_empty() {
-                unwanted.push(uri.clone());
-            }
-            !sessions.is_empty()
-        });
-        unwanted
-    }
-
-    /// The sessions that want updates of a resource.
-    pub(super) fn subscribers(&self, uri: &str) -> Vec<Arc<SessionCore>> {
-        let wanted = self.wanted();
-        let sessions = wanted.get(uri).into_iter().flat_map(BTreeMap::values);
-        sessions.filter_map(Weak::upgrade).collect()
-    }
-
-    /// Whether a session wants updates of a resource.
-    pub(super) fn is_wanted_by(&self, uri: &str, session: SessionId) -> bool {
-        self.wanted().get(uri).is_some_and(|sessions| sessions.contains_key(&session))
-    }
-
-    /// The resources that somebody wants updates of.
-    pub(super) fn uris(&self) -> Vec<Box<str>> {
-        self.wanted().keys().cloned().collect()
-    }
-
-    /// Whether anybody wants updates of a resource.
-    fn is_wanted(&self, uri: &str) -> bool {
-        self.wanted().contains_key(uri)
-    }
-
     /// Takes what the server was told of a resource in hand.
     fn told(&self, uri: &str) -> InHand<'_> {
         let mut lines = self.lines();
@@ -135,10 +84,6 @@ impl Resources {
 
     fn lines(&self) -> MutexGuard<'_, HashMap<Box<str>, Line>> {
         self.told.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-
-    fn wanted(&self) -> MutexGuard<'_, Wanted> {
-        self.wanted.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
@@ -166,21 +111,34 @@ impl EntryCell {
     /// Tells the server what it does not know yet about the demand for a resource.
     ///
     /// With a dropped future a subscription is taken back, of which the server may know then; whoever tells it next starts from that.
+    ///
+    /// # Errors
+    /// `timeout` for a host that waited in vain for another to be answered; else those of the request.
     pub(crate) async fn tell_demand(
         &self,
         options: &PoolOptions,
         uri: &str,
-        asker: Asker,
+        asker: Asker<'_>,
     ) -> Result<()> {
         let in_hand = self.resources.told(uri);
-        let mut told = in_hand.told.lock().await;
-        self.tell_demand_by(&mut told, (options, asker), uri).await
+        let (began, timeout) = (Instant::now(), self.call_timeout(options));
+        let line = in_hand.told.lock();
+        let (mut told, left) = match &asker {
+            Asker::Host(runtime) => {
+                let told = in_time(runtime, timeout, line)
+                    .await
+                    .ok_or_else(|| overdue(timeout).with_outcome(Outcome::NotSent))?;
+                (told, timeout.saturating_sub(began.elapsed()).max(Duration::from_millis(1)))
+            }
+            Asker::Listener(_) | Asker::Nobody => (line.await, timeout),
+        };
+        self.tell_demand_by(&mut told, (options, left, asker), uri).await
     }
 
     async fn tell_demand_by(
         &self,
         told: &mut Told,
-        by: (&PoolOptions, Asker),
+        (options, timeout, asker): (&PoolOptions, Duration, Asker<'_>),
         uri: &str,
     ) -> Result<()> {
         let wanted = self.resources.is_wanted(uri);
@@ -191,32 +149,35 @@ impl EntryCell {
         if told.generation != generation {
             *told = Told { generation, knows: Knows::Nothing };
         }
+        let times = (timeout, self.spec.call_idle_timeout.unwrap_or(options.call_idle_timeout));
         match (wanted, told.knows) {
             (true, Knows::Demand) | (false, Knows::Nothing) => Ok(()),
             (true, Knows::Nothing | Knows::Perhaps) => {
                 told.knows = Knows::Perhaps;
+                let is_host = matches!(asker, Asker::Host(_));
+                let subscribe = ("resources/subscribe", uri);
                 let subscribed = match connection.is_modern() {
                     true => connection.listen(uri).await,
-                    false => self.request(&connection, by, ("resources/subscribe", uri)).await,
+                    false => request(&connection, times, is_host, subscribe).await,
                 };
                 told.knows = if subscribed.is_ok() { Knows::Demand } else { Knows::Nothing };
                 subscribed
             }
+            // Who took away what it wanted tells that, and cannot be dropped over it.
+            (false, Knows::Perhaps | Knows::Demand) if matches!(asker, Asker::Host(_)) => Ok(()),
             (false, Knows::Perhaps | Knows::Demand) => {
                 told.knows = Knows::Nothing;
                 if connection.is_modern() {
                     connection.ignore(uri);
                     return Ok(());
                 }
-                // What ends a subscription goes out, whatever becomes of who asked.
-                let apart = (by.0, Asker::Nobody);
-                let sending = self.request(&connection, apart, ("resources/unsubscribe", uri));
-                let sent = match by.1 {
-                    Asker::Host => sending.await,
-                    // Whoever wants the resource next does not wait for a server that answers no end of a subscription.
-                    Asker::Nobody => {
-                        tokio::time::timeout(END_WAIT, sending).await.unwrap_or(Ok(()))
-                    }
+                // What ends a subscription goes out, whatever becomes of who asked. Whoever wants the resource next waits for the answer,
+                // but not long for one that nobody else waits for.
+                let unsubscribe = ("resources/unsubscribe", uri);
+                let sent = tokio::select! {
+                    biased;
+                    sent = request(&connection, times, false, unsubscribe) => sent,
+                    () = alone_for(asker, END_WAIT) => Ok(()),
                 };
                 // With the connection the subscription is gone too.
                 sent.or_else(|error| match error.code() {
@@ -227,37 +188,64 @@ impl EntryCell {
         }
     }
 
-    async fn request(
-        &self,
-        connection: &Connection,
-        (options, asker): (&PoolOptions, Asker),
-        (method, uri): (&str, &str),
-    ) -> Result<()> {
-        let params = json!({ "uri": uri }).to_string();
-        let timeout = self.spec.call_timeout.unwrap_or(options.call_timeout);
-        let idle_timeout = self.spec.call_idle_timeout.unwrap_or(options.call_idle_timeout);
-        let (send, receive) = oneshot::channel();
-        let request = Request {
-            method,
-            params: &params,
-            // What a subscription leads to is no session's in particular.
-            caller: None,
-            attempts: None,
-            timeout,
-            idle_timeout: idle_timeout.min(timeout),
-            progress: None,
-            reads_here: false,
-        };
-        let done: Done = Box::new(move |result| drop(send.send(result.map(drop))));
-        let _taken_back = match asker {
-            Asker::Host => Some(CancelOnDrop::new(connection, connection.start(request, done))),
-            Asker::Nobody => {
-                connection.start_apart(request, done);
-                None
-            }
-        };
-        let lost = |_| Err(Error::new(ErrorCode::Internal, "the request was lost"));
-        receive.await.unwrap_or_else(lost)
+    fn call_timeout(&self, options: &PoolOptions) -> Duration {
+        self.spec.call_timeout.unwrap_or(options.call_timeout)
+    }
+}
+
+/// Sends a request about a resource; a host's is taken back when it is dropped.
+async fn request(
+    connection: &Connection,
+    (timeout, idle_timeout): (Duration, Duration),
+    is_host: bool,
+    (method, uri): (&str, &str),
+) -> Result<()> {
+    let params = json!({ "uri": uri }).to_string();
+    let (send, receive) = oneshot::channel();
+    let request = Request {
+        method,
+        params: &params,
+        // What a subscription leads to is no session's in particular.
+        caller: None,
+        attempts: None,
+        timeout,
+        idle_timeout: idle_timeout.min(timeout),
+        progress: None,
+        reads_here: false,
+    };
+    let done: Done = Box::new(move |result| drop(send.send(result.map(drop))));
+    let _taken_back = match is_host {
+        true => Some(CancelOnDrop::new(connection, connection.start(request, done))),
+        false => {
+            connection.start_apart(request, done);
+            None
+        }
+    };
+    let lost = |_| Err(Error::new(ErrorCode::Internal, "the request was lost"));
+    receive.await.unwrap_or_else(lost)
+}
+
+/// So long after nobody listens any more.
+async fn alone_for(asker: Asker<'_>, wait: Duration) {
+    if let Asker::Listener(listener) = asker {
+        listener.closed().await;
+    }
+    tokio::time::sleep(wait).await;
+}
+
+/// What comes within this time.
+async fn in_time<T>(
+    runtime: &Runtime,
+    timeout: Duration,
+    coming: impl Future<Output = T>,
+) -> Option<T> {
+    let Some(at) = tokio::time::Instant::now().checked_add(timeout) else {
+        return Some(coming.await);
+    };
+    tokio::select! {
+        biased;
+        came = coming => Some(came),
+        () = runtime.sleep_until(at) => None,
     }
 }
 
@@ -283,6 +271,26 @@ impl Drop for CancelOnDrop<'_> {
 }
 
 impl Driver {
+    /// Tells the server of the end of a subscription, and waits until it is told. Neither the end of that wait nor a dropped future ends
+    /// the telling: until the server has answered, it is told nothing else of the resource.
+    ///
+    /// # Errors
+    /// `timeout` when the wait ends; else those of the request.
+    pub(crate) async fn tell_end(self: &Arc<Self>, cell: &Arc<EntryCell>, uri: &str) -> Result<()> {
+        let timeout = cell.call_timeout(&self.options);
+        let (mut send, told) = oneshot::channel();
+        let (options, uri, telling) = (self.options.clone(), Box::<str>::from(uri), cell.clone());
+        self.spawn(async move {
+            let listener = Asker::Listener(&mut send);
+            let told = telling.tell_demand(&options, &uri, listener).await;
+            // Nobody listens any more when the wait has ended.
+            let _ = send.send(told);
+        });
+        let told = in_time(&self.runtime, timeout, told).await;
+        let told = told.ok_or_else(|| overdue(timeout).with_outcome(Outcome::Unknown))?;
+        told.unwrap_or_else(|_| Err(Error::new(ErrorCode::Internal, "the request was lost")))
+    }
+
     /// Tells the server about these resources, in the background.
     pub(crate) fn tell_demand_later(self: &Arc<Self>, cell: &Arc<EntryCell>, uris: Vec<Box<str>>) {
         if uris.is_empty() {
@@ -370,6 +378,17 @@ const END_WAIT: Duration = Duration::from_secs(10);
 /// answer.
 const RENEWAL_WAITS: [Duration; 4] =
     [Duration::ZERO, Duration::from_secs(1), Duration::from_secs(5), Duration::from_secs(30)];
+
+/// The error of a host that waited too long.
+fn overdue(timeout: Duration) -> Error {
+    let millis = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
+    Error::new(ErrorCode::Timeout, format!("no answer within {millis} ms"))
+        .with_detail("which", words::deadline::TOTAL)
+        .with_detail("limit_ms", millis)
+        .with_hint(
+            "raise `call_timeout_ms` of the pool, or call_timeout_ms in the server's configuration",
+        )
+}
 
 fn not_connected() -> Error {
     let error = Error::new(ErrorCode::Unavailable, "the server is not connected now");

@@ -236,9 +236,130 @@ async fn an_unsubscription_that_is_not_answered_leaves_nothing() {
     assert_eq!(forced(&pool).await, 0);
 }
 
+/// SPEC 7.7, 5.12: of two subscriptions of one session at once, each is told what became of it.
+#[tokio::test]
+async fn two_subscriptions_of_a_session_at_once_are_both_refused() {
+    let folder = Folder::new();
+    let pool = pool_with(SERVER, &folder.join(""), json!({})).await;
+    let lease = acquire(&session(&pool, "a")).await;
+    let uri = "test://refused";
+    let both =
+        futures_util::future::join(lease.subscribe_resource(uri), lease.subscribe_resource(uri));
+    let (first, second) = tokio::time::timeout(HANG, both).await.expect("they are answered");
+    let codes = [first.unwrap_err().code(), second.unwrap_err().code()];
+    assert_eq!(codes, [ErrorCode::ServerError; 2]);
+    let cell = pool.driver().entries().remove(0).1;
+    assert!(cell.resources.uris().is_empty());
+    assert_eq!(forced(&pool).await, 0);
+}
+
+/// SPEC 7.7: one that is dropped takes nothing from another of its session.
+#[tokio::test]
+async fn a_subscription_that_is_dropped_leaves_another_of_its_session() {
+    let folder = Folder::new();
+    let pool = pool_with(SERVER, &folder.join(""), json!({})).await;
+    let lease = acquire(&session(&pool, "a")).await;
+    let same = {
+        let mut given_up = Box::pin(lease.subscribe_resource("test://second"));
+        tokio::select! {
+            _ = &mut given_up => panic!("nobody answers the first"),
+            () = until(|| heard(&folder.join(""), &["resources/subscribe", "second"]) == 1) => {}
+        }
+        let mut same = Box::pin(lease.subscribe_resource("test://second"));
+        assert!((&mut same).now_or_never().is_none());
+        drop(given_up);
+        tokio::time::timeout(HANG, same).await.expect("it is answered")
+    };
+    same.unwrap();
+    let cell = pool.driver().entries().remove(0).1;
+    assert_eq!(cell.resources.subscribers("test://second").len(), 1);
+    lease.subscribe_resource("test://other").await.unwrap();
+    assert_eq!(heard(&folder.join(""), &["resources/unsubscribe"]), 0);
+    assert_eq!(forced(&pool).await, 0);
+}
+
+/// SPEC 7.7, 5.12, 6.5: what the session lost with its hold meanwhile is not told as had.
+#[tokio::test]
+async fn a_subscription_that_was_taken_away_meanwhile_is_an_error() {
+    let folder = Folder::new();
+    let pool = pool_with(SERVER, &folder.join(""), json!({})).await;
+    let (a, b) = (session(&pool, "a"), session(&pool, "b"));
+    let (of_a, _of_b) = (acquire(&a).await, acquire(&b).await);
+    let cell = pool.driver().entries().remove(0).1;
+    let taken = {
+        // Somebody is at it, as a renewal is.
+        let in_hand = cell.resources.told("test://one");
+        let at_it = in_hand.told.lock().await;
+        let mut taken = Box::pin(of_a.subscribe_resource("test://one"));
+        assert!((&mut taken).now_or_never().is_none());
+        a.disable("s").unwrap();
+        a.enable("s").unwrap();
+        until(|| of_a.tools().is_ok()).await;
+        drop(at_it);
+        tokio::time::timeout(HANG, taken).await.expect("it has an end")
+    };
+    assert_eq!(taken.unwrap_err().code(), ErrorCode::Unavailable);
+    assert!(cell.resources.subscribers("test://one").is_empty());
+    of_a.subscribe_resource("test://one").await.unwrap();
+    assert_eq!(forced(&pool).await, 0);
+}
+
+/// SPEC 5.4: the time is that of the caller, also while another's request is under way.
+#[tokio::test]
+async fn who_waits_for_anothers_subscription_has_the_time_of_a_call() {
+    let folder = Folder::new();
+    let times = json!({ "call_timeout_ms": 200 });
+    let pool = pool_with(SERVER, &folder.join(""), times).await;
+    let lease = acquire(&session(&pool, "a")).await;
+    lease.subscribe_resource("test://two").await.unwrap();
+    let cell = pool.driver().entries().remove(0).1;
+    for uri in ["test://one", "test://two"] {
+        // Somebody is at it, as a renewal is.
+        let in_hand = cell.resources.told(uri);
+        let at_it = in_hand.told.lock().await;
+        let waiting = async {
+            match uri {
+                "test://one" => lease.subscribe_resource(uri).await,
+                _ => lease.unsubscribe_resource(uri).await,
+            }
+        };
+        let waited = tokio::time::timeout(HANG, waiting).await.expect("it has an end");
+        assert_eq!(waited.unwrap_err().code(), ErrorCode::Timeout, "{uri}");
+        drop(at_it);
+    }
+    // What ends is told all the same.
+    until(|| heard(&folder.join(""), &["resources/unsubscribe", "two"]) == 1).await;
+    assert_eq!(heard(&folder.join(""), &["resources/subscribe", "one"]), 0);
+    pool.close().await.unwrap();
+}
+
+/// SPEC 7.7: whoever wants the same waits until the end of the subscription before is answered, also when its host does not.
+#[tokio::test]
+async fn an_unsubscription_that_is_dropped_is_not_overtaken() {
+    let folder = Folder::new();
+    let pool = pool_with(SERVER, &folder.join(""), json!({})).await;
+    let (of_a, of_b) = (acquire(&session(&pool, "a")).await, acquire(&session(&pool, "b")).await);
+    of_a.subscribe_resource("test://deaf").await.unwrap();
+    {
+        let mut deaf = std::pin::pin!(of_a.unsubscribe_resource("test://deaf"));
+        tokio::select! {
+            _ = &mut deaf => panic!("nobody answers it"),
+            () = until(|| heard(&folder.join(""), &["resources/unsubscribe", "deaf"]) == 1) => {}
+        }
+    }
+    let mut next = Box::pin(of_b.subscribe_resource("test://deaf"));
+    assert!((&mut next).now_or_never().is_none());
+    // Whatever was sent before this is read before it.
+    of_b.subscribe_resource("test://other").await.unwrap();
+    assert_eq!(heard(&folder.join(""), &["resources/subscribe", "deaf"]), 1);
+    tokio::time::timeout(HANG, next).await.expect("it does not wait for ever").unwrap();
+    assert_eq!(heard(&folder.join(""), &["resources/subscribe", "deaf"]), 2);
+    assert_eq!(forced(&pool).await, 0);
+}
+
 /// A handshake, one tool, and subscriptions: never answered for `silent`, the first time not for `second`, by the second process not for
-/// `mute`, an end of it not for `deaf`; refused by the second process for `never`, and the first time for `moody`, of which it tells an
-/// update when it grants it.
+/// `mute`, an end of it not for `deaf`; refused for `refused`, by the second process for `never`, and the first time for `moody`, of which
+/// it tells an update when it grants it.
 const SERVER: &str = r#"
 echo started >> "$HERE/starts"
 starts=$(grep -c started "$HERE/starts")
@@ -252,6 +373,9 @@ while read -r line; do
         *'"resources/list"'*) result='{"resources":[]}' ;;
         *'"resources/templates/list"'*) result='{"resourceTemplates":[]}' ;;
         *silent* | *'"resources/unsubscribe"'*deaf*) continue ;;
+        *'"resources/subscribe"'*refused*)
+            echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"error\":{\"code\":-32603,\"message\":\"no\"}}"
+            continue ;;
         *'"resources/subscribe"'*never*)
             [ "$starts" = 1 ] || echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"error\":{\"code\":-32603,\"message\":\"no\"}}"
             [ "$starts" = 1 ] || continue ;;
