@@ -37,6 +37,14 @@ pub(super) fn unwritten(server: &Arc<str>) -> Error {
         .with_outcome(Outcome::Unknown)
 }
 
+/// Of two arguments with one name the server could take another than what stands in the headers of the call.
+pub(super) fn doubled(server: &Arc<str>) -> Error {
+    Error::new(ErrorCode::InvalidArgument, "an argument that goes into a header is there twice")
+        .with_server(server.as_ref())
+        .with_detail("path", "arguments")
+        .with_outcome(Outcome::NotSent)
+}
+
 /// The host no longer waits.
 pub(super) fn cancelled(server: &Arc<str>, outcome: Outcome) -> Error {
     Error::new(ErrorCode::Cancelled, "the call was cancelled")

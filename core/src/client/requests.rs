@@ -111,6 +111,7 @@ impl Link {
             Sent::Queued => None,
             Sent::Full => Some(self.limit_reached(words::limit::QUEUED_BYTES)),
             Sent::Closed => Some(failure::interrupted(&self.server, Outcome::NotSent)),
+            Sent::Doubled => Some(failure::doubled(&self.server)),
         };
         std::mem::forget(unwritten);
         error

@@ -28,6 +28,8 @@ pub(crate) enum Sent {
     Full,
     /// The pipe is closed; nothing of it was written.
     Closed,
+    /// Something in it that goes into a header is there twice; nothing of it was written.
+    Doubled,
 }
 
 /// The writing half of a connection.

@@ -11,7 +11,7 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use trunkline_pool::catalog::{Catalog, ListKind, Skipped};
-use trunkline_pool::json::plain;
+use trunkline_pool::json::{members, plain};
 
 const ANNOTATION: &str = "x-mcp-header";
 
@@ -29,6 +29,10 @@ struct Mirror {
     /// The members that lead to it.
     path: Vec<String>,
 }
+
+/// An argument that goes into a header is there twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Doubled;
 
 impl Mirrors {
     /// Takes over what a listing says, and takes the tools out of it that cannot be called.
@@ -54,17 +58,40 @@ impl Mirrors {
     }
 
     /// Adds the headers of a call.
-    pub(super) fn add(&self, headers: &mut HeaderMap, tool: &str, arguments: Option<&RawValue>) {
+    ///
+    /// # Errors
+    /// When an argument of them is there twice: the server could take another than what stands in the header.
+    pub(super) fn add(
+        &self,
+        headers: &mut HeaderMap,
+        tool: &str,
+        arguments: Option<&RawValue>,
+    ) -> Result<(), Doubled> {
         let mirrors = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(tool).cloned();
-        let (Some(mirrors), Some(arguments)) = (mirrors, arguments) else { return };
-        let Ok(arguments) = plain(arguments.get()) else { return };
+        let (Some(mirrors), Some(arguments)) = (mirrors, arguments) else { return Ok(()) };
         for Mirror { header, path } in &*mirrors {
-            let value = path.iter().try_fold(&arguments, |value, name| value.get(name));
-            if let Some(value) = value.and_then(text).and_then(|text| encoded(&text)) {
+            let value = at(arguments.get(), path)?.and_then(|value| plain(value).ok());
+            if let Some(value) = value.as_ref().and_then(text).and_then(|text| encoded(&text)) {
                 headers.insert(header.clone(), value);
             }
         }
+        Ok(())
     }
+}
+
+/// What a path leads to, if anything.
+fn at<'a>(arguments: &'a str, path: &[String]) -> Result<Option<&'a str>, Doubled> {
+    let mut value = arguments;
+    for name in path {
+        let found = members(value).unwrap_or_default();
+        let mut found = found.into_iter().filter(|(found, _)| found == name);
+        let Some((_, next)) = found.next() else { return Ok(None) };
+        if found.next().is_some() {
+            return Err(Doubled);
+        }
+        value = next.get();
+    }
+    Ok(Some(value))
 }
 
 /// The text of an argument in a header; none for one that is null or of a type that has none.
@@ -197,6 +224,30 @@ mod tests {
         let definition = json!({ "name": "t", "inputSchema": schema }).to_string();
         let found = read(&definition)?;
         Ok(found.iter().map(|it| (it.header.to_string(), it.path.join("."))).collect())
+    }
+
+    /// SPEC 5.6: a server, and what stands before it, must not take two of what is one here.
+    #[test]
+    fn arguments_that_lead_to_a_header_twice_are_refused() {
+        let region = json!({ "type": "string", "x-mcp-header": "Region" });
+        let deep = json!({ "properties": { "deep": { "properties": { "region": region } } } });
+        let definition = json!({ "name": "t", "inputSchema": deep }).to_string();
+        let mirrors = Mirrors::default();
+        let found = read(&definition).unwrap().into();
+        mirrors.0.lock().unwrap().insert("t".into(), found);
+        for (arguments, expected) in [
+            (r#"{"deep":{"region":"a"},"x":1,"x":2}"#, Ok(Some("a"))),
+            (r#"{"deep":{}}"#, Ok(None)),
+            (r#"{"deep":7}"#, Ok(None)),
+            (r#"{"deep":{"region":"a","r\u0065gion":"b"}}"#, Err(Doubled)),
+            (r#"{"deep":{"region":"a"},"deep":{}}"#, Err(Doubled)),
+        ] {
+            let mut headers = HeaderMap::new();
+            let raw: Box<RawValue> = serde_json::from_str(arguments).unwrap();
+            let added = mirrors.add(&mut headers, "t", Some(&raw));
+            let header = headers.get("mcp-param-region").map(|value| value.to_str().unwrap());
+            assert_eq!(added.map(|()| header), expected, "{arguments}");
+        }
     }
 
     /// SPEC 4.5: annotations are followed through `properties` alone.

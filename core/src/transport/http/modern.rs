@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use super::body::Message;
 use super::channel::{Channel, Dialect};
 use super::failure::{self, Failure};
-use super::mirror::{Mirrors, encoded};
+use super::mirror::{Doubled, Mirrors, encoded};
 use super::post::{self, Post};
 use super::refusal::{self, Refusal};
 use super::stream;
@@ -22,7 +22,19 @@ const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
 /// The headers of a message; none when it is one of the legacy era.
-pub(super) fn headers(frame: &[u8], mirrors: &Mirrors) -> Option<HeaderMap> {
+///
+/// # Errors
+/// When an argument that goes into one is there twice.
+pub(super) fn headers(frame: &[u8], mirrors: &Mirrors) -> Result<Option<HeaderMap>, Doubled> {
+    let Some((mut headers, called)) = of_frame(frame) else { return Ok(None) };
+    if let Some((tool, arguments)) = called {
+        mirrors.add(&mut headers, &tool, arguments)?;
+    }
+    Ok(Some(headers))
+}
+
+/// The headers that every message has, and of a call its tool and its arguments.
+fn of_frame(frame: &[u8]) -> Option<(HeaderMap, Option<Called<'_>>)> {
     let Frame { method, params } = serde_json::from_slice(frame).ok()?;
     let params = params?;
     let revision = params.meta?.revision?;
@@ -35,14 +47,12 @@ pub(super) fn headers(frame: &[u8], mirrors: &Mirrors) -> Option<HeaderMap> {
         _ => None,
     };
     let name = name.and_then(|name| serde_json::from_str::<Cow<'_, str>>(name.get()).ok());
-    if let Some(name) = name {
-        headers.extend(encoded(&name).map(|value| (NAME, value)));
-        if method == "tools/call" {
-            mirrors.add(&mut headers, &name, params.arguments);
-        }
-    }
-    Some(headers)
+    headers.extend(name.as_deref().and_then(encoded).map(|value| (NAME, value)));
+    let called = name.filter(|_| method == "tools/call").map(|tool| (tool, params.arguments));
+    Some((headers, called))
 }
+
+type Called<'a> = (Cow<'a, str>, Option<&'a RawValue>);
 
 #[derive(Deserialize)]
 struct Frame<'a> {
@@ -104,7 +114,7 @@ mod tests {
     use super::*;
 
     fn shown(frame: &str) -> Option<Vec<(String, String)>> {
-        let headers = headers(frame.as_bytes(), &Mirrors::default())?;
+        let headers = headers(frame.as_bytes(), &Mirrors::default()).unwrap()?;
         let text = |value: &HeaderValue| value.to_str().unwrap().to_owned();
         Some(headers.iter().map(|(name, value)| (name.to_string(), text(value))).collect())
     }

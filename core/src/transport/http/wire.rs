@@ -126,7 +126,9 @@ impl Wire for HttpWire {
         };
         let way = Arc::<Way>::default();
         let bytes = Bytes::copy_from_slice(frame.trim_ascii_end());
-        let headers = modern::headers(&bytes, &self.channel.mirrors);
+        let Ok(headers) = modern::headers(&bytes, &self.channel.mirrors) else {
+            return Sent::Doubled;
+        };
         let is_modern = headers.is_some();
         let post = Post { headers, bytes, kind, way: way.clone() };
         let carried = post::carry(self.channel.clone(), post);
