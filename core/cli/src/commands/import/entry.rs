@@ -152,9 +152,11 @@ impl Written {
         for (name, patterns) in
             [("include", spec.filter.include.as_ref()), ("exclude", Some(&spec.filter.exclude))]
         {
-            // Not all products know that one name stands for several.
+            // Not all products know that one name stands for several, and one knows all of them alone.
+            let knows_all = name == "include" && self.format == Format::Copilot;
             let patterns = patterns.into_iter().flatten();
-            let patterns = patterns.filter(|one| *one != "*" && one.contains(['*', '?']));
+            let patterns = patterns.filter(|one| one.contains(['*', '?']));
+            let patterns = patterns.filter(|one| !(knows_all && *one == "*"));
             self.lost.extend(patterns.map(|pattern| format!("{name}: {pattern}")));
         }
         if let Some(include) = &spec.filter.include {

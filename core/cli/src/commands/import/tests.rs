@@ -152,6 +152,7 @@ fn a_pattern_of_tools_is_told() {
     for (tools, told) in [
         ("delete", json!([])),
         ("delete_*", json!([{ "server": "s", "what": "exclude: delete_*" }])),
+        ("*", json!([{ "server": "s", "what": "exclude: *" }])),
     ] {
         let made = imported("a.json", &file(tools), Format::Codex);
         assert!(made.text.contains(tools), "{}", made.text);
