@@ -7,7 +7,7 @@ use trunkline_pool::acceptance::HeldTool;
 use trunkline_pool::catalog::{Change, Difference, ListKind};
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::json::readable_members;
-use trunkline_pool::state::{ConnectionId, EntryState, Generation, LossReason, Notice};
+use trunkline_pool::state::{ConnectionId, EntryState, Gate, Generation, LossReason, Notice};
 
 use super::event_text::Said;
 use super::hub::About;
@@ -96,14 +96,23 @@ impl Driver {
         }
     }
 
-    /// Tells a session that it loses what it holds with its configuration, where that was connected: of any other it knows.
+    /// Tells a session that it loses what it holds with its configuration, where that was connected: of any other it knows. Where a gate
+    /// came first, that is the reason, since what the gate has told is not heard once the hold is given up.
     pub(crate) fn tell_of_configuration(&self, session: &SessionCore, cell: &Arc<EntryCell>) {
         let published = cell.load();
         if published.slot.state.is_connected() {
             let (entry, generation) = (cell.entry, published.slot.generation);
-            let reason = LossReason::Config;
+            let reason = if self.is_shut(cell) { LossReason::Gate } else { LossReason::Config };
             self.deliver(Some(session), cell, &Notice::Disconnected { entry, generation, reason });
         }
+    }
+
+    /// Whether a gate ends an entry, though that may not be carried out yet.
+    fn is_shut(&self, cell: &EntryCell) -> bool {
+        let core = self.core();
+        let server = core.interner.known_server(&cell.server);
+        let of_name = server.map_or(Gate::Open, |server| core.state.gate(server));
+        [of_name, core.state.key_gate(cell.key)].iter().any(|gate| *gate != Gate::Open)
     }
 
     /// Tells a session what is different in its lists of a server, each list for itself, while that `stands`.
@@ -198,6 +207,14 @@ impl Driver {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+impl Driver {
+    /// A step of which nothing is carried out yet.
+    pub(crate) fn step_only(&self, input: trunkline_pool::state::Input) {
+        self.run_only(&mut self.core(), input);
     }
 }
 

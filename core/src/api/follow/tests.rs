@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use trunkline_pool::state::{Gate, GateReason, Input};
 
 use super::super::asleep::tests::SERVER;
 use super::super::configured::Origin;
@@ -109,6 +110,40 @@ async fn a_holder_hears_that_the_configuration_has_changed() {
         drop((first, second));
     }
     // What the host gave up itself is no news.
+    assert!(events.try_next().is_none());
+    pool.close().await.unwrap();
+}
+
+/// SPEC 8.5: what a gate has ended is told as that, also while nothing of it is carried out yet.
+#[tokio::test]
+async fn what_a_gate_has_ended_is_not_told_as_a_change() {
+    let pool = pool_with(json!({}), server("")).await;
+    let session = session(&pool);
+    let events = session.subscribe(EventMask(1 << EventKind::Disconnected as u8)).unwrap();
+    let _lease = session.acquire("s", None, &AcquireOptions::default()).await.unwrap();
+    let cell = pool.driver().entries().remove(0).1;
+    let keys = vec![(cell.key, Gate::Shut(GateReason::Rejected))];
+    // As while another thread is at what came before.
+    pool.driver().step_only(Input::SetGates { names: Vec::new(), keys });
+    pool.driver().tell_of_configuration(session.core(), &cell);
+    let told: Value = serde_json::from_str(events.try_next().unwrap().json()).unwrap();
+    assert_eq!(told["reason"], "gate", "{told}");
+    pool.close().await.unwrap();
+}
+
+/// SPEC 8.5: nothing is lost that the session still holds by another lease.
+#[tokio::test]
+async fn who_holds_the_same_by_another_lease_hears_of_no_loss() {
+    let pool = pool_with(json!({}), server("")).await;
+    let session = session(&pool);
+    let events = session.subscribe(EventMask(1 << EventKind::Disconnected as u8)).unwrap();
+    let own = crate::ServerSpec::from_value("s", &server("")).unwrap();
+    let of_pool = session.acquire("s", None, &AcquireOptions::default()).await.unwrap();
+    let of_session = session.acquire("s", Some(&own), &AcquireOptions::default()).await.unwrap();
+    assert_eq!(pool.driver().entries().len(), 1);
+    reconcile(&pool, json!({})).await;
+    assert_eq!(of_pool.tools().unwrap_err().code(), ErrorCode::Closed);
+    assert_eq!(of_session.tools().unwrap().len(), 1);
     assert!(events.try_next().is_none());
     pool.close().await.unwrap();
 }

@@ -40,6 +40,8 @@ impl Holds {
             for id in ids {
                 inner.review_one(session, id, unwanted.contains(&id), &mut after);
             }
+            // What another hold of the session is on is not lost.
+            after.lost.retain(|entry, _| !inner.holds.values().any(|row| row.is_on(*entry)));
             inner.deferred.forget(over);
             inner.deferred.review(session);
             inner.compare();
